@@ -1,0 +1,135 @@
+//! What an editor can ask for, in plain structs and byte offsets.
+//!
+//! Architecture Invariant: nothing here knows LSP, JSON or positions in UTF-16. The binary converts.
+//! Architecture Invariant: every [`Analysis`] method may be cancelled by the next edit and then returns
+//! [`Cancelled`]; this is the only place where salsa's unwinding is caught.
+
+use std::ops::Range;
+
+/// An open document. Ids of closed documents are used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Language {
+    Hlo,
+    Mlir,
+}
+
+/// Bytes from the start of the document.
+pub type TextRange = Range<usize>;
+
+/// One replacement of `range` (bytes of the text before this edit) by `insert`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextEdit {
+    pub range: TextRange,
+    pub insert: String,
+}
+
+/// The analysis was given up because the text changed ([`Cancelled::PendingWrite`]) or because its own
+/// token was cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cancelled {
+    PendingWrite,
+    Local,
+}
+pub type Cancellable<T> = Result<T, Cancelled>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    Error,
+    Warning,
+    Information,
+    Hint,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Related {
+    pub range: TextRange,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub range: TextRange,
+    pub severity: Severity,
+    /// Stable kebab-case name: `syntax`, `unknown-operand`, …
+    pub code: &'static str,
+    pub message: String,
+    pub related: Vec<Related>,
+}
+
+/// At most as many findings as asked for; `omitted` counts the rest.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    pub shown: Vec<Diagnostic>,
+    pub omitted: usize,
+}
+
+/// Markdown for the popup and the range it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hover {
+    pub range: TextRange,
+    pub markdown: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InlayHint {
+    /// Byte offset behind which the hint is shown.
+    pub offset: usize,
+    pub label: String,
+    /// Markdown.
+    pub tooltip: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolKind {
+    Computation,
+    Entry,
+    Parameter,
+    Constant,
+    Instruction,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentSymbol {
+    pub name: String,
+    /// The result shape, shown dimmed.
+    pub detail: String,
+    pub kind: SymbolKind,
+    pub range: TextRange,
+    pub selection_range: TextRange,
+    pub children: Vec<DocumentSymbol>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NavigationTarget {
+    /// The token that was asked about.
+    pub origin: TextRange,
+    /// The whole definition, and the name in it. Same file.
+    pub range: TextRange,
+    pub selection_range: TextRange,
+}
+
+// --- contract of the facade; bodies are being written ---
+//
+// pub struct AnalysisHost;                          // owns the database; Send
+// impl AnalysisHost {
+//     pub fn new() -> Self;
+//     pub fn open(&mut self, path: &str, language: Language, text: &str) -> FileId;
+//     pub fn apply(&mut self, file: FileId, edits: &[TextEdit]);   // in order; one revision
+//     pub fn close(&mut self, file: FileId);
+//     pub fn rope(&self, file: FileId) -> &ropey::Rope;             // current text, O(1) to clone
+//     pub fn analysis(&self) -> Analysis;           // a snapshot; drop it soon: the next write waits for it
+// }
+// pub struct Analysis;                              // Send, not Sync
+// impl Analysis {
+//     pub fn cancellation(&self) -> CancellationHandle;            // Send + Clone; .cancel()
+//     pub fn rope(&self, file: FileId) -> &ropey::Rope;
+//     pub fn diagnostics(&self, file: FileId, limit: usize) -> Cancellable<Diagnostics>;
+//     pub fn hover(&self, file: FileId, offset: usize) -> Cancellable<Option<Hover>>;
+//     pub fn inlay_hints(&self, file: FileId, range: TextRange, config: &InlayHintsConfig) -> Cancellable<Vec<InlayHint>>;
+//     pub fn document_symbols(&self, file: FileId, limit: usize) -> Cancellable<(Vec<DocumentSymbol>, usize /*omitted*/)>;
+//     pub fn goto_definition(&self, file: FileId, offset: usize) -> Cancellable<Option<NavigationTarget>>;
+//     pub fn wait_for_tests(&self, ms) ...  hooks behind cfg(feature = "test-hooks")
+// }

@@ -1,0 +1,1 @@
+//! Shared plumbing of the cross-crate tests.
