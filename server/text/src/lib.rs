@@ -1,1 +1,9 @@
-//! Under construction.
+//! Documents: a rope cut into pieces, the edits to it, and positions as editors count them.
+//!
+//! Architecture Invariant: this crate knows no language. Where a text may be cut is told to it by a [`Splitter`].
+
+mod document;
+mod position;
+
+pub use document::{Document, Edit, PieceChange, PieceStart, Splitter};
+pub use position::*;

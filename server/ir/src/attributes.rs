@@ -1,0 +1,165 @@
+//! The attributes of one op, typed and owned: what `indexing` reads.
+
+use syntax::Span;
+use syntax::hlo::{AttributeKey, Instruction, Parse, Value};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Typed {
+    Bool(bool),
+    Int(i64),
+    Ints(Vec<i64>),
+    Triples(Vec<[i64; 3]>),
+    Window(Vec<WindowDim>),
+    /// Names of computations, `%` stripped.
+    Names(Vec<String>),
+    Text(String),
+}
+
+/// One dimension of `window={…}`. Source: `xla_data.proto` WindowDimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WindowDim {
+    pub size: i64,
+    pub stride: i64,
+    pub pad_low: i64,
+    pub pad_high: i64,
+    pub base_dilation: i64,
+    pub window_dilation: i64,
+    pub is_reversed: bool,
+}
+
+/// `b01f_01io->b01f` as dimension numbers; spatial ones in their numbered order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConvolutionDims {
+    pub input_batch: usize,
+    pub input_feature: usize,
+    pub input_spatial: Vec<usize>,
+    pub kernel_input_feature: usize,
+    pub kernel_output_feature: usize,
+    pub kernel_spatial: Vec<usize>,
+    pub output_batch: usize,
+    pub output_feature: usize,
+    pub output_spatial: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attributes(Vec<(AttributeKey, Typed)>);
+
+impl Attributes {
+    pub fn from_syntax(text: &str, parse: &Parse, instruction: &Instruction) -> Attributes {
+        let of = |span: Span| span.of(text).to_owned();
+        let typed = parse.attributes_of(instruction).iter().filter_map(|attribute| {
+            let value = match attribute.value {
+                Value::Bool(b) => Typed::Bool(b),
+                Value::Int(n) => Typed::Int(n),
+                Value::Ints { start, len } => Typed::Ints(parse.ints(start, len).to_vec()),
+                Value::Triples { start, len } => {
+                    Typed::Triples(parse.ints(start, len).as_chunks::<3>().0.to_vec())
+                }
+                Value::Window { start, len } => {
+                    let (dims, _) = parse.ints(start, len).as_chunks::<7>();
+                    Typed::Window(dims.iter().map(WindowDim::from_numbers).collect())
+                }
+                Value::Computation(span) => Typed::Names(vec![of(span)]),
+                Value::Computations { start, len } | Value::Names { start, len } => {
+                    Typed::Names(parse.spans(start, len).iter().copied().map(of).collect())
+                }
+                Value::Name(span) | Value::String(span) | Value::DimLabels(span) => Typed::Text(of(span)),
+                Value::Inline(_) => return None,
+                Value::Shape(_) | Value::Text => Typed::Text(of(attribute.value_span)),
+            };
+            Some((attribute.key?, value))
+        });
+        Attributes(typed.collect())
+    }
+
+    fn get(&self, key: AttributeKey) -> Option<&Typed> {
+        self.0.iter().find(|(k, _)| *k == key).map(|(_, v)| v)
+    }
+
+    pub fn int(&self, key: AttributeKey) -> Option<i64> {
+        match self.get(key)? {
+            Typed::Int(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    pub fn bool(&self, key: AttributeKey) -> Option<bool> {
+        match self.get(key)? {
+            Typed::Bool(b) => Some(*b),
+            _ => None,
+        }
+    }
+
+    /// The list, empty where it is missing.
+    pub fn ints(&self, key: AttributeKey) -> &[i64] {
+        match self.get(key) {
+            Some(Typed::Ints(ints)) => ints,
+            _ => &[],
+        }
+    }
+
+    /// Start, limit, stride of `slice=`; low, high, interior of `padding=`.
+    pub fn triples(&self, key: AttributeKey) -> &[[i64; 3]] {
+        match self.get(key) {
+            Some(Typed::Triples(triples)) => triples,
+            _ => &[],
+        }
+    }
+
+    pub fn window(&self) -> &[WindowDim] {
+        match self.get(AttributeKey::Window) {
+            Some(Typed::Window(window)) => window,
+            _ => &[],
+        }
+    }
+
+    pub fn computation(&self, key: AttributeKey) -> Option<&str> {
+        match self.get(key)? {
+            Typed::Names(names) => names.first().map(String::as_str),
+            _ => None,
+        }
+    }
+
+    pub fn text(&self, key: AttributeKey) -> Option<&str> {
+        match self.get(key)? {
+            Typed::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn convolution_dims(&self) -> Option<ConvolutionDims> {
+        let (input, rest) = self.text(AttributeKey::DimLabels)?.split_once('_')?;
+        let (kernel, output) = rest.split_once("->")?;
+        let find = |side: &str, letter: char| side.chars().position(|c| c == letter);
+        let spatial = |side: &str| {
+            let mut dims: Vec<_> = side.chars().enumerate().filter(|(_, c)| c.is_ascii_digit()).collect();
+            dims.sort_by_key(|&(_, c)| c);
+            dims.into_iter().map(|(i, _)| i).collect::<Vec<_>>()
+        };
+        Some(ConvolutionDims {
+            input_batch: find(input, 'b')?,
+            input_feature: find(input, 'f')?,
+            input_spatial: spatial(input),
+            kernel_input_feature: find(kernel, 'i')?,
+            kernel_output_feature: find(kernel, 'o')?,
+            kernel_spatial: spatial(kernel),
+            output_batch: find(output, 'b')?,
+            output_feature: find(output, 'f')?,
+            output_spatial: spatial(output),
+        })
+    }
+}
+
+impl WindowDim {
+    fn from_numbers(n: &[i64; 7]) -> WindowDim {
+        WindowDim {
+            size: n[0],
+            stride: n[1],
+            pad_low: n[2],
+            pad_high: n[3],
+            base_dilation: n[4],
+            window_dilation: n[5],
+            is_reversed: n[6] != 0,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! One lowered piece: names resolved, shapes built, findings collected.
+
+use std::sync::{Arc, OnceLock};
+
+use syntax::Span;
+use syntax::hlo::{ComputationId, Instruction, InstructionId, Opcode, OperandKind, Parse, Value};
+
+use crate::attributes::Attributes;
+use crate::finding::Finding;
+use crate::graph::Op;
+use crate::names::NameTable;
+use crate::shape::Shape;
+
+/// Where an operand is defined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OperandRef {
+    /// In the same computation of the same piece, above.
+    Local(InstructionId),
+    /// In a piece above, if anywhere: an index into [`Block::externals`].
+    External(u32),
+    /// Nowhere; a finding says so.
+    Missing,
+}
+
+/// A name that this block uses and an earlier block of the same computation must define.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct External {
+    pub name: Span,
+    /// Index into the parse's operands.
+    pub operand: u32,
+}
+
+/// Owner: the memo of `db::block`, one per piece. Invalidated by any edit of that piece, and by nothing else: what
+/// other pieces define is looked up through their [`Signature`]s.
+/// Size: beside the parse, 8 bytes per operand, 16 per name, and each distinct shape once.
+#[derive(Debug)]
+pub struct Block {
+    pub text: Arc<str>,
+    pub parse: Arc<Parse>,
+    /// By `ShapeId`, then the inferred ones.
+    pub shapes: Vec<Shape>,
+    /// Index into `shapes` per instruction, `u32::MAX` where the shape is not known.
+    pub(crate) result_shapes: Vec<u32>,
+    /// Parallel to the parse's operands.
+    pub operands: Vec<OperandRef>,
+    pub externals: Vec<External>,
+    /// Per computation of the parse.
+    pub(crate) names: Vec<NameTable>,
+    pub findings: Vec<Finding>,
+    pub(crate) users: OnceLock<Users>,
+}
+
+/// Compressed rows: the users of instruction i are `list[starts[i]..starts[i + 1]]`.
+#[derive(Debug)]
+pub(crate) struct Users {
+    starts: Vec<u32>,
+    list: Vec<InstructionId>,
+}
+
+impl Block {
+    pub fn instruction(&self, id: InstructionId) -> &Instruction {
+        &self.parse.instructions[id as usize]
+    }
+
+    pub fn name(&self, id: InstructionId) -> &str {
+        self.instruction(id).name.of(&self.text)
+    }
+
+    /// The result shape: as written, or inferred where it is left out.
+    pub fn shape(&self, id: InstructionId) -> Option<&Shape> {
+        self.shapes.get(self.result_shapes[id as usize] as usize)
+    }
+
+    /// The instruction called `name` in `computation`.
+    pub fn find(&self, computation: ComputationId, name: &str) -> Option<InstructionId> {
+        self.names.get(computation as usize)?.get(name, |id| self.name(id))
+    }
+
+    /// The operands of an instruction with what they refer to.
+    pub fn operands_of(
+        &self,
+        id: InstructionId,
+    ) -> impl Iterator<Item = (&syntax::hlo::Operand, OperandRef)> {
+        let (start, len) = self.instruction(id).operands;
+        let range = start as usize..(start + len) as usize;
+        self.parse.operands[range.clone()].iter().zip(self.operands[range].iter().copied())
+    }
+
+    /// Instructions of this block that use `id`, each once per use.
+    pub fn users(&self, id: InstructionId) -> &[InstructionId] {
+        let users = self.users.get_or_init(|| Users::of(self));
+        &users.list[users.starts[id as usize] as usize..users.starts[id as usize + 1] as usize]
+    }
+
+    /// The root of a computation's part in this block: the one marked, or the last.
+    pub fn root(&self, computation: ComputationId) -> Option<InstructionId> {
+        let range = self.parse.computations[computation as usize].instructions.clone();
+        let written = range.clone().filter(|&id| !self.instruction(id).is_nested);
+        written.clone().find(|&id| self.instruction(id).is_root).or_else(|| written.last())
+    }
+
+    /// The op of an instruction. `external` answers the shape of a name that another block defines.
+    pub fn op(&self, id: InstructionId, external: impl Fn(&str) -> Option<Shape>) -> Option<Op> {
+        let instruction = self.instruction(id);
+        let operand_shapes = self.operands_of(id).map(|(operand, target)| {
+            let shape = match target {
+                OperandRef::Local(id) => self.shape(id).cloned(),
+                OperandRef::External(_) => external(operand.name.of(&self.text)),
+                OperandRef::Missing => None,
+            };
+            let shape = match operand.kind {
+                OperandKind::Element { start, len } => {
+                    shape.and_then(|s| s.element_at(self.parse.ints(start, len)).cloned())
+                }
+                _ => shape,
+            };
+            // What is printed at the operand is as good as its definition.
+            shape.or_else(|| operand.shape.map(|s| self.shapes[s.0 as usize].clone()))
+        });
+        let argument = instruction.argument.of(&self.text);
+        let opcode = instruction.opcode?;
+        Some(Op {
+            opcode,
+            shape: self.shape(id)?.clone(),
+            operand_shapes: operand_shapes.collect::<Option<Vec<_>>>()?,
+            attributes: Attributes::from_syntax(&self.text, &self.parse, instruction),
+            parameter: if opcode == Opcode::Parameter { argument.trim().parse().ok() } else { None },
+            literal: if opcode == Opcode::Constant { Some(argument.trim().to_owned()) } else { None },
+        })
+    }
+
+    /// Names of the computations that instructions of this block call, in the order of their places.
+    pub fn callees(&self) -> impl Iterator<Item = (InstructionId, Span)> {
+        let instructions = self.parse.instructions.iter().enumerate();
+        instructions.flat_map(move |(id, instruction)| {
+            let attributes = self.parse.attributes_of(instruction).iter();
+            attributes.flat_map(move |attribute| {
+                let spans: &[Span] = match &attribute.value {
+                    Value::Computation(span) => std::slice::from_ref(span),
+                    Value::Computations { start, len } => self.parse.spans(*start, *len),
+                    _ => &[],
+                };
+                spans.iter().filter(|s| !s.is_empty()).map(move |&span| (id as InstructionId, span))
+            })
+        })
+    }
+
+    /// What other pieces may know of this one. Holds no offsets, so that white space changes nothing in it.
+    pub fn signature(&self) -> Signature {
+        let last = self.parse.computations.len().wrapping_sub(1);
+        let segments = self.parse.computations.iter().enumerate().map(|(i, c)| {
+            let range = c.instructions.clone();
+            let is_partial =
+                c.kind == syntax::hlo::ComputationKind::Continued || (i == last && self.parse.ends_in_body);
+            let exported = if is_partial { range.clone() } else { 0..0 };
+            let roots = range.clone().filter(|&id| self.instruction(id).is_root).collect();
+            Segment {
+                name: c.name.of(&self.text).into(),
+                kind: c.kind,
+                is_entry: c.is_entry,
+                is_closed: c.is_closed,
+                instructions: range.clone(),
+                roots,
+                declared_result: c.result.map(|(shape, _)| self.shapes[shape.0 as usize].clone()),
+                root_shape: self.root(i as ComputationId).and_then(|id| self.shape(id).cloned()),
+                exports: exported
+                    .map(|id| Export { name: self.name(id).into(), shape: self.shape(id).cloned() })
+                    .collect(),
+            }
+        });
+        Signature {
+            module: self.parse.header.as_ref().map(|h| h.name.of(&self.text).into()),
+            segments: segments.collect(),
+            callees: self.callees().map(|(id, span)| (id, span.of(&self.text).into())).collect(),
+            ends_in_body: self.parse.ends_in_body,
+        }
+    }
+}
+
+impl Users {
+    fn of(block: &Block) -> Users {
+        let count = block.parse.instructions.len();
+        let mut starts = vec![0u32; count + 1];
+        let uses = || {
+            (0..count as InstructionId).flat_map(|user| {
+                block.operands_of(user).filter_map(move |(_, target)| match target {
+                    OperandRef::Local(id) => Some((id, user)),
+                    _ => None,
+                })
+            })
+        };
+        uses().for_each(|(used, _)| starts[used as usize + 1] += 1);
+        for i in 0..count {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut list = vec![0; starts[count] as usize];
+        for (used, user) in uses() {
+            list[next[used as usize] as usize] = user;
+            next[used as usize] += 1;
+        }
+        Users { starts, list }
+    }
+}
+
+/// A piece as other pieces see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    pub module: Option<Box<str>>,
+    pub segments: Vec<Segment>,
+    pub callees: Vec<(InstructionId, Box<str>)>,
+    pub ends_in_body: bool,
+}
+
+/// A computation, or the part of a giant one that is in this piece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    pub name: Box<str>,
+    pub kind: syntax::hlo::ComputationKind,
+    pub is_entry: bool,
+    pub is_closed: bool,
+    pub instructions: std::ops::Range<InstructionId>,
+    pub roots: Vec<InstructionId>,
+    pub declared_result: Option<Shape>,
+    pub root_shape: Option<Shape>,
+    /// Of a part of a giant computation: everything that the other parts may use.
+    pub exports: Vec<Export>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Export {
+    pub name: Box<str>,
+    pub shape: Option<Shape>,
+}

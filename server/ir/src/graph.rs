@@ -1,0 +1,126 @@
+//! The op graph of one computation: what both languages lower to, and what `indexing` walks.
+
+use rustc_hash::FxHashMap;
+use syntax::hlo::{ComputationId, InstructionId, Opcode, OperandKind};
+
+use crate::attributes::Attributes;
+use crate::block::{Block, OperandRef};
+use crate::shape::Shape;
+
+pub type OpId = u32;
+
+/// One op with all that its indexing depends on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Op {
+    pub opcode: Opcode,
+    pub shape: Shape,
+    pub operand_shapes: Vec<Shape>,
+    pub attributes: Attributes,
+    /// Of a parameter: its number.
+    pub parameter: Option<u32>,
+    /// Of a constant: its text.
+    pub literal: Option<String>,
+}
+
+/// A computation, in order of definition: operands come before their users.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Graph {
+    pub ops: Vec<Op>,
+    pub names: Vec<String>,
+    /// Per op, the ops that define its operands. A `get-tuple-element` suffix is an op of its own.
+    pub operands: Vec<Vec<OpId>>,
+    pub root: OpId,
+    /// Parts of the text that could not be lowered.
+    pub is_complete: bool,
+}
+
+impl Graph {
+    /// Builds the graph of a computation from its parts, in order.
+    pub fn build(parts: &[(&Block, ComputationId)]) -> Option<Graph> {
+        let mut graph = Graph { is_complete: true, ..Graph::default() };
+        let mut by_name: FxHashMap<String, OpId> = FxHashMap::default();
+        let mut root = None;
+        for &(block, computation) in parts {
+            let mut local: FxHashMap<InstructionId, OpId> = FxHashMap::default();
+            let range = block.parse.computations[computation as usize].instructions.clone();
+            for id in range {
+                let shape_of = |name: &str| by_name.get(name).map(|&op| graph.ops[op as usize].shape.clone());
+                let Some(op) = block.op(id, shape_of) else {
+                    graph.is_complete = false;
+                    continue;
+                };
+                let Some(operands) = graph.operand_ids(block, id, &local, &by_name) else {
+                    graph.is_complete = false;
+                    continue;
+                };
+                let this = graph.push(op, operands, block.name(id).to_owned());
+                local.insert(id, this);
+                by_name.insert(block.name(id).to_owned(), this);
+                if block.instruction(id).is_root {
+                    root = Some(this);
+                }
+            }
+        }
+        graph.root = root.or_else(|| (graph.ops.len() as OpId).checked_sub(1))?;
+        Some(graph)
+    }
+
+    pub fn push(&mut self, op: Op, operands: Vec<OpId>, name: String) -> OpId {
+        self.ops.push(op);
+        self.operands.push(operands);
+        self.names.push(name);
+        self.ops.len() as OpId - 1
+    }
+
+    fn operand_ids(
+        &mut self,
+        block: &Block,
+        id: InstructionId,
+        local: &FxHashMap<InstructionId, OpId>,
+        by_name: &FxHashMap<String, OpId>,
+    ) -> Option<Vec<OpId>> {
+        let mut ids = Vec::new();
+        for (operand, target) in block.operands_of(id) {
+            let mut op = match target {
+                OperandRef::Local(id) => *local.get(&id)?,
+                OperandRef::External(_) => *by_name.get(operand.name.of(&block.text))?,
+                OperandRef::Missing => return None,
+            };
+            if let OperandKind::Element { start, len } = operand.kind {
+                for &index in block.parse.ints(start, len) {
+                    op = self.element(op, index)?;
+                }
+            }
+            ids.push(op);
+        }
+        Some(ids)
+    }
+
+    /// The op that takes element `index` of a tuple.
+    fn element(&mut self, tuple: OpId, index: i64) -> Option<OpId> {
+        let name = format!("{}_{index}", self.names[tuple as usize]);
+        if let Some(found) = self.names.iter().position(|n| *n == name) {
+            return Some(found as OpId);
+        }
+        let whole = self.ops[tuple as usize].shape.clone();
+        let shape = whole.element_at(&[index])?.clone();
+        let op = Op {
+            opcode: Opcode::GetTupleElement,
+            shape,
+            operand_shapes: vec![whole],
+            attributes: Attributes::default(),
+            parameter: None,
+            literal: None,
+        };
+        Some(self.push(op, vec![tuple], name))
+    }
+
+    pub fn find(&self, name: &str) -> Option<OpId> {
+        self.names.iter().position(|n| n == name).map(|i| i as OpId)
+    }
+
+    /// The op of parameter `number`.
+    pub fn parameter(&self, number: u32) -> Option<OpId> {
+        self.ops.iter().position(|op| op.parameter == Some(number)).map(|i| i as OpId)
+    }
+}

@@ -1,0 +1,405 @@
+//! From the flat arrays of one piece to a [`Block`]: names are resolved, shapes built, and what XLA's parser checks
+//! beyond the grammar is checked.
+//!
+//! Source of the checks: XLA `hlo/parser/hlo_parser.cc`, CreateInstruction and ParseOperands.
+
+use std::sync::{Arc, OnceLock};
+
+use syntax::Span;
+use syntax::hlo::{
+    AttributeKey, ComputationId, ComputationKind, Instruction, InstructionId, Opcode, Operand, OperandKind,
+    Parse, ShapeNode, Value,
+};
+
+use crate::attributes::Attributes;
+use crate::block::{Block, External, OperandRef};
+use crate::finding::Finding;
+use crate::infer::infer_shape;
+use crate::names::NameTable;
+use crate::op_table::op_info;
+use crate::shape::Shape;
+
+const UNKNOWN: u32 = u32::MAX;
+
+pub fn lower(text: Arc<str>, parse: Arc<Parse>) -> Block {
+    let mut lowering = Lowering {
+        text: &text,
+        parse: &parse,
+        shapes: Vec::with_capacity(parse.shapes.len()),
+        result_shapes: Vec::with_capacity(parse.instructions.len()),
+        operands: vec![OperandRef::Missing; parse.operands.len()],
+        externals: Vec::new(),
+        names: Vec::with_capacity(parse.computations.len()),
+        findings: Vec::new(),
+    };
+    lowering.shapes();
+    // Inline bodies have instruction ranges of their own behind the computation that holds them.
+    let mut order: Vec<ComputationId> = (0..parse.computations.len() as ComputationId).collect();
+    order.sort_by_key(|&c| parse.computations[c as usize].instructions.start);
+    lowering.names.resize_with(order.len(), NameTable::default);
+    for computation in order {
+        lowering.computation(computation);
+    }
+    let Lowering { shapes, result_shapes, operands, externals, names, mut findings, .. } = lowering;
+    findings.sort_by_key(|f| (f.span.start, f.span.end));
+    Block { text, parse, shapes, result_shapes, operands, externals, names, findings, users: OnceLock::new() }
+}
+
+struct Lowering<'a> {
+    text: &'a str,
+    parse: &'a Parse,
+    shapes: Vec<Shape>,
+    result_shapes: Vec<u32>,
+    operands: Vec<OperandRef>,
+    externals: Vec<External>,
+    names: Vec<NameTable>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Lowering<'a> {
+    fn shapes(&mut self) {
+        for id in 0..self.parse.shapes.len() {
+            let shape = Shape::from_syntax(self.parse, &self.shapes, syntax::hlo::ShapeId(id as u32));
+            self.shapes.push(shape);
+        }
+    }
+
+    fn instruction(&self, id: InstructionId) -> &'a Instruction {
+        &self.parse.instructions[id as usize]
+    }
+
+    fn shape_of(&self, id: InstructionId) -> Option<&Shape> {
+        self.shapes.get(*self.result_shapes.get(id as usize)? as usize)
+    }
+
+    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+        self.findings.push(Finding::error(code, span, message));
+    }
+
+    fn computation(&mut self, id: ComputationId) {
+        let computation = &self.parse.computations[id as usize];
+        let range = computation.instructions.clone();
+        debug_assert_eq!(range.start as usize, self.result_shapes.len());
+        let mut names = NameTable::with_capacity(range.len());
+        let name_of = |id: u32| self.parse.instructions[id as usize].name.of(self.text);
+        let mut root: Option<InstructionId> = None;
+        let mut parameters: Vec<(&str, InstructionId)> = Vec::new();
+        for at in range.clone() {
+            let instruction = self.instruction(at);
+            self.resolve_operands(id, at, &names);
+            self.result_shape(at);
+            if !instruction.is_broken {
+                self.check(at, &names);
+            }
+            if instruction.is_nested {
+                continue;
+            }
+            if let Err(first) = names.insert(name_of(at), at, name_of) {
+                let message = format!("an instruction named {} exists in this computation", name_of(at));
+                let finding = Finding::error("duplicate-name", instruction.name, message)
+                    .with_related(self.instruction(first).name, "the first one is here");
+                self.findings.push(finding);
+            }
+            if instruction.is_root
+                && let Some(first) = root.replace(at)
+            {
+                let finding =
+                    Finding::error("two-roots", instruction.name, "a second ROOT in one computation")
+                        .with_related(self.instruction(first).name, "the first one is here");
+                self.findings.push(finding);
+            }
+            if instruction.opcode == Some(Opcode::Parameter) && !instruction.is_broken {
+                let number = instruction.argument.of(self.text).trim();
+                match parameters.iter().find(|(n, _)| *n == number) {
+                    Some(&(_, first)) => {
+                        let message = format!("duplicate parameter number {number}");
+                        let finding = Finding::error("duplicate-parameter", instruction.argument, message)
+                            .with_related(self.instruction(first).argument, "the first one is here");
+                        self.findings.push(finding);
+                    }
+                    None => parameters.push((number, at)),
+                }
+            }
+        }
+        self.names[id as usize] = names;
+        if range.is_empty() && computation.kind == ComputationKind::Whole && computation.is_closed {
+            self.error("empty-computation", computation.name, "a computation needs at least one instruction");
+        }
+        if computation.kind == ComputationKind::Whole && computation.is_closed {
+            self.check_result(id, root.or_else(|| range.clone().last()));
+        }
+    }
+
+    /// A result shape in the header must be compatible with the root's.
+    fn check_result(&mut self, id: ComputationId, root: Option<InstructionId>) {
+        let (Some((declared, span)), Some(root)) = (self.parse.computations[id as usize].result, root) else {
+            return;
+        };
+        let declared = &self.shapes[declared.0 as usize];
+        if let Some(actual) = self.shape_of(root)
+            && !declared.is_compatible(actual)
+        {
+            let name = self.parse.computations[id as usize].name.of(self.text);
+            let root_name = self.instruction(root).name;
+            let message = format!(
+                "{name} is declared to return {declared}, but its root {} is {actual}",
+                root_name.of(self.text)
+            );
+            let finding =
+                Finding::error("result-mismatch", span, message).with_related(root_name, "the root is here");
+            self.findings.push(finding);
+        }
+    }
+
+    // ---- operands ----
+
+    fn resolve_operands(&mut self, computation: ComputationId, at: InstructionId, names: &NameTable) {
+        let kind = self.parse.computations[computation as usize].kind;
+        let (start, len) = self.instruction(at).operands;
+        for index in start..start + len {
+            let operand = &self.parse.operands[index as usize];
+            let target = match operand.kind {
+                OperandKind::Nested(id) => OperandRef::Local(id),
+                OperandKind::ShapeOnly => OperandRef::Missing,
+                OperandKind::Name | OperandKind::Element { .. } => self.look_up(kind, index, operand, names),
+            };
+            self.operands[index as usize] = target;
+            if let (OperandRef::Local(id), false) = (target, matches!(operand.kind, OperandKind::Nested(_))) {
+                self.check_operand_shape(operand, id);
+            }
+        }
+    }
+
+    fn look_up(
+        &mut self,
+        kind: ComputationKind,
+        index: u32,
+        operand: &Operand,
+        names: &NameTable,
+    ) -> OperandRef {
+        let name = operand.name.of(self.text);
+        if let Some(id) = names.get(name, |id| self.parse.instructions[id as usize].name.of(self.text)) {
+            return OperandRef::Local(id);
+        }
+        match kind {
+            ComputationKind::Continued => {
+                self.externals.push(External { name: operand.name, operand: index });
+                OperandRef::External(self.externals.len() as u32 - 1)
+            }
+            // A text that is one instruction: operands become parameters of the printed shape.
+            ComputationKind::Bare if operand.shape.is_some() => OperandRef::Missing,
+            _ => {
+                self.error(
+                    "unknown-operand",
+                    operand.name,
+                    format!("no instruction named {name} above in this computation"),
+                );
+                OperandRef::Missing
+            }
+        }
+    }
+
+    fn check_operand_shape(&mut self, operand: &Operand, id: InstructionId) {
+        let Some(defined) = self.shape_of(id) else { return };
+        let element = match operand.kind {
+            OperandKind::Element { start, len } => {
+                let path = self.parse.ints(start, len);
+                let Some(element) = defined.element_at(path) else {
+                    let message =
+                        format!("{} is {defined}, which has no such element", operand.name.of(self.text));
+                    return self.error("no-such-element", operand.span, message);
+                };
+                element
+            }
+            _ => defined,
+        };
+        if let Some(printed) = operand.shape.map(|s| &self.shapes[s.0 as usize])
+            && !printed.is_compatible(element)
+        {
+            let message =
+                format!("{} is {element}, but {printed} is written here", operand.name.of(self.text));
+            let finding = Finding::error("operand-shape-mismatch", operand.span, message)
+                .with_related(self.instruction(id).name, "it is defined here");
+            self.findings.push(finding);
+        }
+    }
+
+    fn operand_shapes(&self, instruction: &Instruction) -> Vec<Option<&Shape>> {
+        let (start, len) = instruction.operands;
+        let of = |index: u32| {
+            let operand = &self.parse.operands[index as usize];
+            let shape = match self.operands[index as usize] {
+                OperandRef::Local(id) => self.shape_of(id),
+                _ => None,
+            };
+            let shape = match operand.kind {
+                OperandKind::Element { start, len } => {
+                    shape.and_then(|s| s.element_at(self.parse.ints(start, len)))
+                }
+                _ => shape,
+            };
+            shape.or_else(|| operand.shape.map(|s| &self.shapes[s.0 as usize]))
+        };
+        (start..start + len).map(of).collect()
+    }
+
+    fn result_shape(&mut self, at: InstructionId) {
+        let instruction = self.instruction(at);
+        let index = match (instruction.shape, instruction.opcode) {
+            (Some(shape), _) => shape.0,
+            (None, Some(opcode)) => {
+                let shapes: Option<Vec<&Shape>> = self.operand_shapes(instruction).into_iter().collect();
+                let attributes = Attributes::from_syntax(self.text, self.parse, instruction);
+                match shapes.and_then(|s| infer_shape(opcode, &s, &attributes)) {
+                    Some(shape) => {
+                        self.shapes.push(shape);
+                        self.shapes.len() as u32 - 1
+                    }
+                    None => UNKNOWN,
+                }
+            }
+            (None, None) => UNKNOWN,
+        };
+        self.result_shapes.push(index);
+        if let Some(array) = self.shape_of(at).and_then(Shape::as_array)
+            && array.elements().is_none()
+            && !array.dims.contains(&i64::MIN)
+        {
+            let message = format!("{array} has more elements than 64 bits count");
+            self.error("shape-overflow", instruction.shape_span, message);
+        }
+    }
+
+    // ---- what the parser checks beyond the grammar ----
+
+    fn check(&mut self, at: InstructionId, names: &NameTable) {
+        let instruction = self.instruction(at);
+        let Some(opcode) = instruction.opcode else { return };
+        let info = op_info(opcode);
+        let count = instruction.operands.1 as usize;
+        if !info.arity.accepts(count) {
+            let message = format!("{opcode} takes {}, but has {count}", info.arity);
+            self.error("operand-count", instruction.opcode_span, message);
+        }
+        let has = |key| self.parse.attributes_of(instruction).iter().any(|a| a.key == Some(key));
+        let is_sugar = instruction.opcode_span.of(self.text) != opcode.name();
+        for attribute in self.parse.attributes_of(instruction) {
+            let Some(key) = attribute.key else { continue };
+            if !info.allows(key) && !is_sugar {
+                let message = format!("unexpected attribute {key}: {opcode} takes {}", allowed(opcode));
+                self.findings.push(Finding::error("unexpected-attribute", attribute.key_span, message));
+            }
+            if let (AttributeKey::ControlPredecessors, Value::Names { start, len }) = (key, attribute.value) {
+                for &span in self.parse.spans(start, len) {
+                    self.check_control_predecessor(at, span, names);
+                }
+            }
+        }
+        if instruction.is_nested {
+            return;
+        }
+        for &key in info.required {
+            if !has(key) {
+                self.error(
+                    "missing-attribute",
+                    instruction.opcode_span,
+                    format!("{opcode} needs the attribute {key}"),
+                );
+            }
+        }
+        self.check_shape_rules(
+            at,
+            opcode,
+            has(AttributeKey::Calls) || is_sugar,
+            has(AttributeKey::BranchComputations),
+        );
+    }
+
+    fn check_control_predecessor(&mut self, at: InstructionId, span: Span, names: &NameTable) {
+        let name = span.of(self.text);
+        let found = names.get(name, |id| self.parse.instructions[id as usize].name.of(self.text));
+        let computation = self.parse.computations.iter().find(|c| c.instructions.contains(&at));
+        let is_partial = computation.is_some_and(|c| c.kind == ComputationKind::Continued);
+        if found.is_none() && !is_partial {
+            self.error(
+                "unknown-operand",
+                span,
+                format!("no instruction named {name} above in this computation"),
+            );
+        }
+    }
+
+    fn check_shape_rules(&mut self, at: InstructionId, opcode: Opcode, has_calls: bool, has_branches: bool) {
+        let instruction = self.instruction(at);
+        let operands = self.operand_shapes(instruction);
+        let count = operands.len();
+        let first = operands.first().copied().flatten();
+        let written = instruction.shape.map(|s| &self.parse.shapes[s.0 as usize]);
+        let mut problem = None;
+        match opcode {
+            Opcode::Tuple => {
+                if let Some(ShapeNode::Tuple(elements)) = written
+                    && elements.len() != count
+                {
+                    problem =
+                        Some(format!("the tuple has {} elements, but {count} operands", elements.len()));
+                } else if written.is_some_and(|w| !matches!(w, ShapeNode::Tuple(_))) {
+                    problem = Some("tuple makes a tuple, but its shape is an array".to_owned());
+                }
+            }
+            Opcode::Reshape | Opcode::DynamicReshape => {
+                let result = self.shape_of(at).and_then(Shape::as_array);
+                if let (Some(result), Some(operand)) = (result, first.and_then(Shape::as_array))
+                    && result.elements() != operand.elements()
+                {
+                    problem = Some(format!("{result} and {operand} have different numbers of elements"));
+                }
+            }
+            Opcode::DynamicSlice | Opcode::DynamicUpdateSlice => {
+                let before = if opcode == Opcode::DynamicSlice { 1 } else { 2 };
+                if let Some(rank) = first.and_then(Shape::as_array).map(|a| a.rank()) {
+                    let starts = count.saturating_sub(before);
+                    let one_vector = starts == 1
+                        && operands.last().copied().flatten().is_some_and(|s| s.dims().len() == 1);
+                    if starts != rank && !one_vector {
+                        problem = Some(format!(
+                            "{opcode} of rank {rank} takes {rank} start indices, but has {starts}"
+                        ));
+                    }
+                }
+            }
+            Opcode::Infeed | Opcode::Recv => {
+                if written.is_some_and(|w| !matches!(w, ShapeNode::Tuple(e) if !e.is_empty())) {
+                    problem = Some(format!("{opcode} makes a non-empty tuple"));
+                }
+            }
+            Opcode::Conditional if !has_branches => {
+                let keys = [AttributeKey::TrueComputation, AttributeKey::FalseComputation];
+                let attributes = self.parse.attributes_of(instruction);
+                if !keys.iter().all(|&k| attributes.iter().any(|a| a.key == Some(k))) {
+                    problem = Some(
+                        "conditional needs branch_computations, or true_computation and false_computation"
+                            .to_owned(),
+                    );
+                }
+            }
+            Opcode::AsyncStart if !has_calls => {
+                problem = Some("async-start needs the attribute calls".to_owned());
+            }
+            _ => {}
+        }
+        if let Some(message) = problem {
+            self.error("shape-mismatch", instruction.opcode_span, message);
+        }
+    }
+}
+
+fn allowed(opcode: Opcode) -> String {
+    let info = op_info(opcode);
+    let mut names: Vec<_> = info.required.iter().chain(info.optional).map(|k| k.name()).collect();
+    names.sort_unstable();
+    match names.is_empty() {
+        true => "no attributes of its own".to_owned(),
+        false => names.join(", "),
+    }
+}

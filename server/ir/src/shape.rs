@@ -1,0 +1,268 @@
+//! Shapes: element type, dimension sizes, layout. Cheap to clone and to compare.
+
+use std::fmt;
+use std::sync::Arc;
+
+use syntax::hlo::{ElementType, LayoutNode, Parse, ShapeId, ShapeNode};
+
+use crate::element_type::ElementTypeExt;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Shape {
+    Array(Arc<ArrayShape>),
+    Tuple(Arc<[Shape]>),
+    Token,
+    Opaque,
+    /// `b(f32[2])`: memory that is written in place.
+    Buffer(Arc<Shape>),
+}
+
+/// An array: `f32[8,<=16]{1,0}`. A scalar has no dimensions.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ArrayShape {
+    pub element: ElementType,
+    /// Sizes, or upper bounds where [`Self::dynamic`] says so; `i64::MIN` where there is no bound.
+    pub dims: Vec<i64>,
+    /// One flag per dimension, or empty where all are static.
+    pub dynamic: Vec<bool>,
+    /// Nothing where the text gives none: then row-major is meant.
+    pub layout: Option<Layout>,
+}
+
+/// How the elements lie in memory. Source: `xla/layout.h`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Layout {
+    /// Dimension numbers, the fastest first.
+    pub minor_to_major: Vec<i64>,
+    pub tiles: Vec<Tile>,
+    /// Bits of an element in memory where they differ from its type's; 0 else.
+    pub element_bits: i64,
+    pub memory_space: i64,
+    pub tail_alignment: i64,
+}
+
+/// Sizes of a tile, most major first; `i64::MIN` stands for `*`: combined with the next dimension.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Tile(pub Vec<i64>);
+
+/// Bound of a dimension that has none (`?`).
+pub const UNBOUNDED: i64 = i64::MIN;
+
+impl Shape {
+    pub fn array(element: ElementType, dims: &[i64]) -> Shape {
+        Shape::Array(Arc::new(ArrayShape { element, dims: dims.to_vec(), dynamic: Vec::new(), layout: None }))
+    }
+
+    pub fn as_array(&self) -> Option<&ArrayShape> {
+        match self {
+            Shape::Array(array) => Some(array),
+            Shape::Buffer(inner) => inner.as_array(),
+            _ => None,
+        }
+    }
+
+    /// Dimension sizes; none for scalars and for shapes that are no array.
+    pub fn dims(&self) -> &[i64] {
+        self.as_array().map_or(&[], |a| &a.dims)
+    }
+
+    pub fn element(&self) -> Option<ElementType> {
+        self.as_array().map(|a| a.element)
+    }
+
+    pub fn tuple_elements(&self) -> Option<&[Shape]> {
+        match self {
+            Shape::Tuple(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// Follows `path` into a tuple.
+    pub fn element_at(&self, path: &[i64]) -> Option<&Shape> {
+        path.iter().try_fold(self, |shape, &i| shape.tuple_elements()?.get(usize::try_from(i).ok()?))
+    }
+
+    /// Same tree, element types and dimensions; layouts and dynamic flags do not matter.
+    /// Source: `ShapeUtil::Compatible`.
+    pub fn is_compatible(&self, other: &Shape) -> bool {
+        match (self, other) {
+            (Shape::Array(a), Shape::Array(b)) => a.element == b.element && a.dims == b.dims,
+            (Shape::Tuple(a), Shape::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.is_compatible(b))
+            }
+            (Shape::Buffer(a), Shape::Buffer(b)) => a.is_compatible(b),
+            (Shape::Token, Shape::Token) | (Shape::Opaque, Shape::Opaque) => true,
+            _ => false,
+        }
+    }
+
+    /// Bytes of all arrays in it; nothing where 64 bits do not hold the number, or a dimension has no bound.
+    pub fn bytes(&self) -> Option<u64> {
+        match self {
+            Shape::Array(array) => array.bytes(),
+            Shape::Tuple(elements) => elements.iter().try_fold(0u64, |sum, e| sum.checked_add(e.bytes()?)),
+            Shape::Buffer(inner) => inner.bytes(),
+            Shape::Token | Shape::Opaque => Some(0),
+        }
+    }
+
+    /// The shape that `id` names in `parse`.
+    pub fn from_syntax(parse: &Parse, known: &[Shape], id: ShapeId) -> Shape {
+        match &parse.shapes[id.0 as usize] {
+            ShapeNode::Array { element: ElementType::Token, .. } => Shape::Token,
+            ShapeNode::Array { element: ElementType::Opaque, .. } => Shape::Opaque,
+            ShapeNode::Array { element, dims: (start, rank), layout } => {
+                let raw = parse.ints(*start, *rank);
+                let is_dynamic = |&d: &i64| d < 0;
+                let dims = raw.iter().map(|&d| if d < 0 && d != UNBOUNDED { -(d + 1) } else { d }).collect();
+                let dynamic = match raw.iter().any(|d| is_dynamic(d)) {
+                    true => raw.iter().map(is_dynamic).collect(),
+                    false => Vec::new(),
+                };
+                let layout = layout.map(|l| Layout::from_syntax(&parse.layouts[l as usize]));
+                Shape::Array(Arc::new(ArrayShape { element: *element, dims, dynamic, layout }))
+            }
+            // Elements come before the tuple that holds them.
+            ShapeNode::Tuple(elements) => {
+                Shape::Tuple(elements.iter().map(|e| known[e.0 as usize].clone()).collect())
+            }
+            ShapeNode::Buffer(inner) => Shape::Buffer(Arc::new(known[inner.0 as usize].clone())),
+        }
+    }
+}
+
+impl ArrayShape {
+    pub fn rank(&self) -> usize {
+        self.dims.len()
+    }
+
+    /// Number of elements (of the bounds, where dynamic); nothing where 64 bits do not hold it.
+    pub fn elements(&self) -> Option<i64> {
+        if self.dims.contains(&0) {
+            return Some(0);
+        }
+        self.dims.iter().try_fold(1i64, |n, &d| if d == UNBOUNDED { None } else { n.checked_mul(d) })
+    }
+
+    pub fn bytes(&self) -> Option<u64> {
+        let elements = self.elements()?.unsigned_abs();
+        let stated = self.layout.as_ref().map_or(0, |l| l.element_bits);
+        let bits = match u64::try_from(stated) {
+            Ok(bits) if bits > 0 => bits,
+            // Without a stated width XLA keeps a sub-byte element in a byte of its own.
+            _ => u64::from(self.element.bits()?).next_multiple_of(8),
+        };
+        elements.checked_mul(bits).map(|n| n.div_ceil(8))
+    }
+
+    pub fn is_dynamic(&self, dim: usize) -> bool {
+        self.dynamic.get(dim).copied().unwrap_or(false)
+    }
+
+    /// Minor-to-major order of the dimensions: the written one if it is a permutation, else row-major.
+    pub fn minor_to_major(&self) -> Vec<usize> {
+        let default = || (0..self.rank()).rev().collect();
+        let Some(layout) = &self.layout else { return default() };
+        let mut seen = vec![false; self.rank()];
+        for &d in &layout.minor_to_major {
+            match usize::try_from(d).ok().and_then(|d| seen.get_mut(d)) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return default(),
+            }
+        }
+        if seen.contains(&false) {
+            return default();
+        }
+        layout.minor_to_major.iter().map(|&d| d as usize).collect()
+    }
+}
+
+impl Layout {
+    fn from_syntax(node: &LayoutNode) -> Layout {
+        Layout {
+            minor_to_major: node.minor_to_major.clone(),
+            tiles: node.tiles.iter().cloned().map(Tile).collect(),
+            element_bits: node.element_bits,
+            memory_space: node.memory_space,
+            tail_alignment: node.tail_alignment,
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Array(array) => array.fmt(f),
+            Shape::Tuple(elements) => {
+                f.write_str("(")?;
+                for (i, element) in elements.iter().enumerate() {
+                    let comma = if i > 0 { ", " } else { "" };
+                    write!(f, "{comma}{element}")?;
+                }
+                f.write_str(")")
+            }
+            Shape::Token => f.write_str("token[]"),
+            Shape::Opaque => f.write_str("opaque[]"),
+            Shape::Buffer(inner) => write!(f, "b({inner})"),
+        }
+    }
+}
+
+impl fmt::Display for ArrayShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[", self.element)?;
+        for (i, &dim) in self.dims.iter().enumerate() {
+            let comma = if i > 0 { "," } else { "" };
+            match dim {
+                UNBOUNDED => write!(f, "{comma}?")?,
+                _ if self.is_dynamic(i) => write!(f, "{comma}<={dim}")?,
+                _ => write!(f, "{comma}{dim}")?,
+            }
+        }
+        f.write_str("]")?;
+        match &self.layout {
+            Some(layout) => layout.fmt(f),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut details = String::new();
+        for (i, Tile(tile)) in self.tiles.iter().enumerate() {
+            let sizes: Vec<_> =
+                tile.iter().map(|&s| if s == UNBOUNDED { "*".to_owned() } else { s.to_string() }).collect();
+            details += &format!("{}({})", if i == 0 { "T" } else { "" }, sizes.join(","));
+        }
+        if self.tail_alignment > 1 {
+            details += &format!("L({})", self.tail_alignment);
+        }
+        if self.element_bits != 0 {
+            details += &format!("E({})", self.element_bits);
+        }
+        if self.memory_space != 0 {
+            details += &format!("S({})", self.memory_space);
+        }
+        if self.minor_to_major.is_empty() && details.is_empty() {
+            return Ok(());
+        }
+        let order: Vec<_> = self.minor_to_major.iter().map(i64::to_string).collect();
+        let colon = if details.is_empty() { "" } else { ":" };
+        write!(f, "{{{}{colon}{details}}}", order.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_checked() {
+        assert_eq!(Shape::array(ElementType::F32, &[8, 16]).bytes(), Some(512));
+        assert_eq!(Shape::array(ElementType::S4, &[3]).bytes(), Some(3));
+        assert_eq!(Shape::array(ElementType::F32, &[i64::MAX, i64::MAX]).bytes(), None);
+        assert_eq!(Shape::array(ElementType::F32, &[i64::MAX, i64::MAX, 0]).bytes(), Some(0));
+        assert_eq!(Shape::array(ElementType::F32, &[i64::MAX]).bytes(), None);
+    }
+}

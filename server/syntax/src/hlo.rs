@@ -1,0 +1,26 @@
+//! HLO text: the vocabulary, the lexer, the parser and the flat arrays it fills.
+//!
+//! Source of the grammar: XLA `hlo/parser/hlo_lexer.cc`, `hlo/parser/hlo_parser.cc`, `hlo/ir/hlo_opcode.h`.
+
+mod attributes;
+mod fragments;
+mod instruction;
+mod layout;
+mod lexer;
+mod literal;
+mod module_header;
+mod parser;
+mod pieces;
+mod sharding;
+mod tree;
+mod vocabulary;
+
+pub use fragments::{Fragment, check_fragment};
+pub use lexer::unescape;
+pub use parser::parse;
+pub use pieces::{PieceState, split};
+pub use tree::{
+    Attribute, Computation, ComputationId, ComputationKind, Instruction, InstructionId, LayoutNode,
+    ModuleHeader, Operand, OperandKind, Parameter, Parse, ShapeId, ShapeNode, Value,
+};
+pub use vocabulary::{AttributeKey, ElementType, Opcode};

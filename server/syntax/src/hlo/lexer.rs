@@ -1,0 +1,548 @@
+//! Tokens on demand. There is no token array: the parser asks for one token at a time, because how a number or an
+//! identifier is cut depends on what follows it (`name:`, `key=`, `1x2`, `b01f_01io->b01f`).
+
+use memchr::{memchr, memchr3};
+
+use super::vocabulary::ElementType;
+use crate::Span;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Token {
+    End,
+    /// A byte that starts no token, or an unterminated string or comment.
+    Bad,
+    Equal,
+    Comma,
+    Colon,
+    Star,
+    Question,
+    Hash,
+    Plus,
+    Tilde,
+    LeftSquare,
+    RightSquare,
+    LeftBrace,
+    RightBrace,
+    LeftParen,
+    RightParen,
+    Dots,
+    Arrow,
+    LessEqual,
+    /// `%name`, or `name` directly followed by `:` (the colon is consumed).
+    Name,
+    /// `key` directly followed by `=` (the sign is consumed).
+    AttributeName,
+    Ident,
+    ElementType(ElementType),
+    Int,
+    Decimal,
+    DxD,
+    Pad,
+    DimLabels,
+    String,
+}
+
+/// Bytes that continue an identifier: `[a-zA-Z0-9_.-]`.
+const IDENT: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        table[byte] = b.is_ascii_alphanumeric() || b == b'_' || b == b'.' || b == b'-';
+        byte += 1;
+    }
+    table
+};
+
+pub(crate) fn is_ident_byte(byte: u8) -> bool {
+    IDENT[byte as usize]
+}
+
+pub(crate) fn is_ident_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
+}
+
+/// The current token and what lies behind it. Cheap to copy: a rewind is an assignment.
+#[derive(Clone, Copy)]
+pub(crate) struct Lexer<'a> {
+    pub(crate) text: &'a str,
+    /// Where the next token is looked for.
+    at: usize,
+    pub(crate) token: Token,
+    /// Of the token without its sigils: no `%`, no quotes, no `:` or `=` behind it.
+    pub(crate) span: Span,
+    /// First byte of the token, sigil included.
+    pub(crate) start: usize,
+    /// End of the token before this one.
+    pub(crate) previous_end: usize,
+}
+
+impl<'a> Lexer<'a> {
+    pub(crate) fn new(text: &'a str, at: usize) -> Self {
+        let mut lexer =
+            Lexer { text, at, token: Token::End, span: Span::new(at, at), start: at, previous_end: at };
+        lexer.bump();
+        lexer.previous_end = at;
+        lexer
+    }
+
+    /// Goes on at byte `at`.
+    pub(crate) fn jump(&mut self, at: usize) {
+        *self = Lexer::new(self.text, at.min(self.text.len()));
+    }
+
+    /// Goes on behind `end`, as if the bytes up to there had been one token.
+    pub(crate) fn jump_behind(&mut self, end: usize) {
+        self.at = end;
+        self.bump();
+    }
+
+    pub(crate) fn text_of(&self) -> &'a str {
+        self.span.of(self.text)
+    }
+
+    /// The end of the current token, sigils included.
+    pub(crate) fn end(&self) -> usize {
+        self.at
+    }
+
+    /// The whole current token, sigils included.
+    pub(crate) fn full_span(&self) -> Span {
+        Span::new(self.start, self.at.max(self.start))
+    }
+
+    pub(crate) fn bump(&mut self) {
+        self.previous_end = self.at;
+        let bytes = self.text.as_bytes();
+        let mut at = self.at;
+        loop {
+            match bytes.get(at) {
+                Some(b' ' | b'\t' | b'\r' | b'\n') => at += 1,
+                Some(b'/') => match skip_comment(bytes, at) {
+                    Some(end) => at = end,
+                    None => return self.set(Token::Bad, at, at, bytes.len().min(at + 2)),
+                },
+                _ => break,
+            }
+        }
+        let Some(&byte) = bytes.get(at) else {
+            return self.set(Token::End, at, at, at);
+        };
+        if is_ident_start(byte) {
+            return self.identifier(at);
+        }
+        let one = |token| (token, 1);
+        let (token, len) = match byte {
+            b'%' => return self.percent_name(at),
+            b'"' | b'\'' => return self.string(at, byte),
+            b'0'..=b'9' | b'-' => return self.number(at),
+            b'=' => one(Token::Equal),
+            b',' => one(Token::Comma),
+            b':' => one(Token::Colon),
+            b'*' => one(Token::Star),
+            b'?' => one(Token::Question),
+            b'#' => one(Token::Hash),
+            b'+' => one(Token::Plus),
+            b'~' => one(Token::Tilde),
+            b'[' => one(Token::LeftSquare),
+            b']' => one(Token::RightSquare),
+            b'{' => one(Token::LeftBrace),
+            b'}' => one(Token::RightBrace),
+            b'(' => one(Token::LeftParen),
+            b')' => one(Token::RightParen),
+            b'.' if bytes[at..].starts_with(b"...") => (Token::Dots, 3),
+            b'.' if bytes.get(at + 1).is_some_and(u8::is_ascii_digit) => return self.number(at),
+            b'<' if bytes.get(at + 1) == Some(&b'=') => (Token::LessEqual, 2),
+            _ => (Token::Bad, char_len(self.text, at)),
+        };
+        self.set(token, at, at, at + len);
+    }
+
+    fn set(&mut self, token: Token, start: usize, inner: usize, end: usize) {
+        self.token = token;
+        self.start = start;
+        self.span = Span::new(inner, end);
+        self.at = end;
+    }
+
+    fn percent_name(&mut self, at: usize) {
+        let bytes = self.text.as_bytes();
+        match bytes.get(at + 1) {
+            Some(&b) if is_ident_start(b) || b == b'%' => {
+                let end = ident_end(bytes, at + 2);
+                self.set(Token::Name, at, at + 1, end);
+            }
+            _ => self.set(Token::Bad, at, at, at + 1),
+        }
+    }
+
+    fn identifier(&mut self, at: usize) {
+        let bytes = self.text.as_bytes();
+        let end = ident_end(bytes, at + 1);
+        match bytes.get(end) {
+            Some(b':') => {
+                self.set(Token::Name, at, at, end);
+                self.at = end + 1;
+                return;
+            }
+            Some(b'=') => {
+                self.set(Token::AttributeName, at, at, end);
+                self.at = end + 1;
+                return;
+            }
+            _ => {}
+        }
+        let word = &self.text[at..end];
+        // Element types are at most 14 bytes; the check keeps instruction names off the long comparison.
+        if word.len() <= 14
+            && let Some(element) = ElementType::from_name(word)
+        {
+            return self.set(Token::ElementType(element), at, at, end);
+        }
+        if matches!(bytes[at], b'b' | b'f')
+            && let Some(end) = dim_labels(bytes, at)
+        {
+            return self.set(Token::DimLabels, at, at, end);
+        }
+        match word {
+            "inf" => self.set(Token::Decimal, at, at, end),
+            "nan" => {
+                let end = nan_payload(bytes, end);
+                self.set(Token::Decimal, at, at, end);
+            }
+            _ => self.set(Token::Ident, at, at, end),
+        }
+    }
+
+    /// A string ends on its line; an unterminated one is bad up to the end of the line.
+    fn string(&mut self, at: usize, quote: u8) {
+        let bytes = self.text.as_bytes();
+        let mut end = at + 1;
+        loop {
+            let found = bytes.get(end..).and_then(|rest| memchr3(quote, b'\\', b'\n', rest));
+            end = found.map_or(bytes.len(), |n| end + n);
+            match bytes.get(end) {
+                Some(b'\\') => end += 2,
+                Some(&b) if b == quote => break,
+                _ => return self.set(Token::Bad, at, at, end),
+            }
+        }
+        self.set(Token::String, at, at + 1, end);
+        self.at = end + 1;
+    }
+
+    fn number(&mut self, at: usize) {
+        let bytes = self.text.as_bytes();
+        let digits_from = at + usize::from(bytes[at] == b'-');
+        let digits = digits_end(bytes, digits_from);
+        // The common case first: digits that nothing of the longer forms follows.
+        if digits > digits_from
+            && !matches!(bytes.get(digits), Some(b'.' | b'e' | b'E' | b'x' | b'_' | b'b' | b'f' | b'?'))
+        {
+            return self.set(Token::Int, at, at, digits);
+        }
+        if let Some(end) = decimal(bytes, digits_from) {
+            return self.set(Token::Decimal, at, at, end);
+        }
+        if let Some(end) = dim_labels(bytes, at) {
+            return self.set(Token::DimLabels, at, at, end);
+        }
+        if digits > digits_from {
+            if let Some(end) = if digits_from == at { dxd(bytes, at) } else { None } {
+                return self.set(Token::DxD, at, at, end);
+            }
+            if let Some(end) = pad(bytes, at) {
+                return self.set(Token::Pad, at, at, end);
+            }
+            return self.set(Token::Int, at, at, digits);
+        }
+        let rest = &bytes[at..];
+        if rest.starts_with(b"->") {
+            self.set(Token::Arrow, at, at, at + 2);
+        } else if rest.starts_with(b"-inf") {
+            self.set(Token::Decimal, at, at, at + 4);
+        } else if rest.starts_with(b"-nan") {
+            self.set(Token::Decimal, at, at, nan_payload(bytes, at + 4));
+        } else {
+            self.set(Token::Bad, at, at, at + 1);
+        }
+    }
+
+    /// At `{`: the end of the balanced dictionary that starts here (strings are skipped), or nothing where it is
+    /// not closed in this text. Source: `HloLexer::LexJsonDict`.
+    pub(crate) fn balanced_braces(&self) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let mut depth = 0usize;
+        let mut at = self.start;
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'{' => depth += 1,
+                b'}' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Some(at + 1);
+                    }
+                }
+                b'"' => at = string_end(bytes, at)? - 1,
+                _ => {}
+            }
+            at += 1;
+        }
+        None
+    }
+}
+
+/// The end of the string that starts at `at`, closing quote included; nothing where its line ends first.
+pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let quote = bytes[at];
+    let mut end = at + 1;
+    loop {
+        end += memchr3(quote, b'\\', b'\n', bytes.get(end..)?)?;
+        match bytes[end] {
+            b'\\' => end += 2,
+            b'\n' => return None,
+            _ => return Some(end + 1),
+        }
+    }
+}
+
+/// The end of the comment at `at`, or nothing where there is none or it is not closed.
+pub(crate) fn skip_comment(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at + 1)? {
+        b'/' => Some(memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n)),
+        b'*' => {
+            let mut end = at + 2;
+            loop {
+                end += memchr(b'*', bytes.get(end..)?)? + 1;
+                if bytes.get(end) == Some(&b'/') {
+                    return Some(end + 1);
+                }
+            }
+        }
+        _ => None,
+    }
+}
+
+fn char_len(text: &str, at: usize) -> usize {
+    text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
+}
+
+fn ident_end(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(|&b| is_ident_byte(b)) {
+        at += 1;
+    }
+    at
+}
+
+fn digits_end(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+        at += 1;
+    }
+    at
+}
+
+/// `1.`, `1.5`, `.5`, `1e5`, `1.5e-5` without its sign.
+fn decimal(bytes: &[u8], at: usize) -> Option<usize> {
+    let whole = digits_end(bytes, at);
+    let (end, dot) = match bytes.get(whole) {
+        Some(b'.') => (digits_end(bytes, whole + 1), true),
+        _ => (whole, false),
+    };
+    let has_digits = whole > at || (dot && end > whole + 1);
+    if !has_digits {
+        return None;
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let exponent = digits_end(bytes, end + 1 + sign);
+        if exponent > end + 1 + sign {
+            return Some(exponent);
+        }
+    }
+    dot.then_some(end)
+}
+
+fn labels_end(bytes: &[u8], at: usize, letters: &[u8]) -> Option<usize> {
+    let mut end = at;
+    while bytes.get(end).is_some_and(|b| b.is_ascii_digit() || *b == b'?' || letters.contains(b)) {
+        end += 1;
+    }
+    (end >= at + 2).then_some(end)
+}
+
+/// `b01f_01io->b01f`.
+fn dim_labels(bytes: &[u8], at: usize) -> Option<usize> {
+    let input = labels_end(bytes, at, b"bf")?;
+    if bytes.get(input) != Some(&b'_') {
+        return None;
+    }
+    let kernel = labels_end(bytes, input + 1, b"io")?;
+    if bytes.get(kernel..kernel + 2) != Some(b"->") {
+        return None;
+    }
+    labels_end(bytes, kernel + 2, b"bf")
+}
+
+/// `3x3`, `1x2x3`.
+fn dxd(bytes: &[u8], at: usize) -> Option<usize> {
+    let first = digits_end(bytes, at);
+    let mut end = first;
+    while bytes.get(end) == Some(&b'x') {
+        let next = digits_end(bytes, end + 1);
+        if next == end + 1 {
+            break;
+        }
+        end = next;
+    }
+    (end > first).then_some(end)
+}
+
+/// `0_1`, `0_1x2_3`, `-1_2_3`.
+fn pad(bytes: &[u8], at: usize) -> Option<usize> {
+    let group = |at: usize| -> Option<usize> {
+        let number = |at: usize| {
+            let from = at + usize::from(bytes.get(at) == Some(&b'-'));
+            let end = digits_end(bytes, from);
+            (end > from).then_some(end)
+        };
+        let low = number(at)?;
+        if bytes.get(low) != Some(&b'_') {
+            return None;
+        }
+        let high = number(low + 1)?;
+        if bytes.get(high) == Some(&b'_')
+            && let end = digits_end(bytes, high + 1)
+            && end > high + 1
+        {
+            return Some(end);
+        }
+        Some(high)
+    };
+    let mut end = group(at)?;
+    while bytes.get(end) == Some(&b'x')
+        && let Some(next) = group(end + 1)
+    {
+        end = next;
+    }
+    Some(end)
+}
+
+/// `(0x7fc01)` behind `nan`.
+fn nan_payload(bytes: &[u8], at: usize) -> usize {
+    if bytes.get(at..at + 3) == Some(b"(0x") {
+        let mut end = at + 3;
+        while bytes.get(end).is_some_and(u8::is_ascii_hexdigit) {
+            end += 1;
+        }
+        if end > at + 3 && bytes.get(end) == Some(&b')') {
+            return end + 1;
+        }
+    }
+    at
+}
+
+/// Decodes the C escapes of a string's inner text.
+pub fn unescape(inner: &str) -> String {
+    if !inner.contains('\\') {
+        return inner.to_owned();
+    }
+    let mut out = Vec::with_capacity(inner.len());
+    let bytes = inner.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] != b'\\' || at + 1 == bytes.len() {
+            out.push(bytes[at]);
+            at += 1;
+            continue;
+        }
+        let byte = bytes[at + 1];
+        at += 2;
+        match byte {
+            b'n' => out.push(b'\n'),
+            b't' => out.push(b'\t'),
+            b'r' => out.push(b'\r'),
+            b'0'..=b'7' => {
+                let mut value = u32::from(byte - b'0');
+                for _ in 0..2 {
+                    match bytes.get(at) {
+                        Some(&d @ b'0'..=b'7') => value = value * 8 + u32::from(d - b'0'),
+                        _ => break,
+                    }
+                    at += 1;
+                }
+                out.push(value as u8);
+            }
+            other => out.push(other),
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &[(Token, &str)]) {
+        let mut lexer = Lexer::new(text, 0);
+        for &(token, inner) in expect {
+            assert_eq!((lexer.token, lexer.text_of()), (token, inner), "in {text:?}");
+            lexer.bump();
+        }
+        assert_eq!(lexer.token, Token::End, "in {text:?}");
+    }
+
+    #[test]
+    fn an_identifier_is_cut_by_what_follows_it() {
+        check(
+            "x = f32",
+            &[(Token::Ident, "x"), (Token::Equal, "="), (Token::ElementType(ElementType::F32), "f32")],
+        );
+        check("x=1", &[(Token::AttributeName, "x"), (Token::Int, "1")]);
+        check("x: %y.1-a", &[(Token::Name, "x"), (Token::Name, "y.1-a")]);
+    }
+
+    #[test]
+    fn numbers_have_seven_forms() {
+        check(
+            "1 -1 1.5 1. .5 1e5 -2.5e-3",
+            &[
+                (Token::Int, "1"),
+                (Token::Int, "-1"),
+                (Token::Decimal, "1.5"),
+                (Token::Decimal, "1."),
+                (Token::Decimal, ".5"),
+                (Token::Decimal, "1e5"),
+                (Token::Decimal, "-2.5e-3"),
+            ],
+        );
+        check(
+            "3x3 0_1x-2_3 1_2_3 b01f_01io->b01f 0bf_i0o->0bf",
+            &[
+                (Token::DxD, "3x3"),
+                (Token::Pad, "0_1x-2_3"),
+                (Token::Pad, "1_2_3"),
+                (Token::DimLabels, "b01f_01io->b01f"),
+                (Token::DimLabels, "0bf_i0o->0bf"),
+            ],
+        );
+        check(
+            "inf -inf nan -nan nan(0x7fc0)",
+            &[
+                (Token::Decimal, "inf"),
+                (Token::Decimal, "-inf"),
+                (Token::Decimal, "nan"),
+                (Token::Decimal, "-nan"),
+                (Token::Decimal, "nan(0x7fc0)"),
+            ],
+        );
+    }
+
+    #[test]
+    fn comments_vanish_and_strings_end() {
+        check("/*index=5*/ a // b\n c", &[(Token::Ident, "a"), (Token::Ident, "c")]);
+        check(r#""a\"b" 'c'"#, &[(Token::String, r#"a\"b"#), (Token::String, "c")]);
+        check("\"open\n x", &[(Token::Bad, "\"open"), (Token::Ident, "x")]);
+        check("/* open", &[(Token::Bad, "/*"), (Token::Ident, "open")]);
+        assert_eq!(unescape(r#"a\"b\n\101"#), "a\"b\nA");
+    }
+}

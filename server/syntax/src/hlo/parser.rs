@@ -1,0 +1,432 @@
+//! Top level of a piece: module header, computations, and how the parser finds its feet again after an error.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use super::lexer::{Lexer, Token, is_ident_start};
+use super::pieces::{PieceState, looks_like_computation, looks_like_instruction};
+use super::tree::{Computation, ComputationKind, InstructionId, Parameter, Parse, ShapeId, ShapeNode};
+use crate::{Span, SyntaxError};
+
+/// The error is recorded; the caller gives up its construct.
+pub(crate) struct Reported;
+pub(crate) type Parsed<T = ()> = Result<T, Reported>;
+
+pub(crate) struct Parser<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) lexer: Lexer<'a>,
+    pub(crate) out: Parse,
+    pub(crate) depth: u32,
+    /// One instruction that stands alone may have operands that are only shapes.
+    pub(crate) is_bare: bool,
+    /// Inline bodies, parsed after the computation that holds them, so that the instructions of each computation
+    /// are one range.
+    pub(crate) inline_bodies: VecDeque<(u32, Span)>,
+    pub(crate) shape_ids: FxHashMap<&'a str, ShapeId>,
+    pub(crate) tuple_ids: FxHashMap<Vec<ShapeId>, ShapeId>,
+}
+
+/// Parses one piece whose first byte is in `state`.
+pub fn parse(text: &str, state: PieceState) -> Parse {
+    let mut parser = Parser::new(text);
+    match state {
+        PieceState::Body => {
+            if parser.continued_body().is_err() && parser.skip_to_computation(0) {
+                parser.resume_body();
+            }
+        }
+        PieceState::Header => parser.module_start(),
+        PieceState::Top => {}
+    }
+    if !parser.is_bare {
+        parser.computations();
+    }
+    let mut out = parser.out;
+    out.errors.sort_by_key(|e| (e.span.start, e.span.end));
+    out
+}
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        // A line of a dump is about 100 bytes.
+        let lines = text.len() / 100 + 1;
+        let out = Parse {
+            instructions: Vec::with_capacity(lines),
+            operands: Vec::with_capacity(lines * 2),
+            attributes: Vec::with_capacity(lines * 2),
+            ..Parse::default()
+        };
+        Parser {
+            text,
+            lexer: Lexer::new(text, 0),
+            out,
+            depth: 0,
+            is_bare: false,
+            inline_bodies: VecDeque::new(),
+            shape_ids: FxHashMap::default(),
+            tuple_ids: FxHashMap::default(),
+        }
+    }
+
+    // ---- errors and small steps ----
+
+    pub(crate) fn error_at(&mut self, span: Span, message: impl Into<String>) {
+        self.out.errors.push(SyntaxError { span, message: message.into() });
+    }
+
+    /// Records an error at the current token.
+    pub(crate) fn fail<T>(&mut self, message: impl Into<String>) -> Parsed<T> {
+        let span = match self.lexer.token {
+            // At the end there is no token to point at: point behind what was read.
+            Token::End => Span::new(self.lexer.previous_end, self.lexer.previous_end),
+            _ => self.lexer.full_span(),
+        };
+        self.error_at(span, message);
+        Err(Reported)
+    }
+
+    pub(crate) fn at(&self, token: Token) -> bool {
+        self.lexer.token == token
+    }
+
+    pub(crate) fn eat(&mut self, token: Token) -> bool {
+        let found = self.at(token);
+        if found {
+            self.lexer.bump();
+        }
+        found
+    }
+
+    pub(crate) fn expect(&mut self, token: Token, message: &str) -> Parsed {
+        if self.eat(token) { Ok(()) } else { self.fail(message) }
+    }
+
+    pub(crate) fn at_word(&self, word: &str) -> bool {
+        self.at(Token::Ident) && self.lexer.text_of() == word
+    }
+
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.lexer.bump();
+        }
+        found
+    }
+
+    /// Integers as XLA reads them: up to 2^64 - 1, wrapped to 64 bits with a sign.
+    pub(crate) fn int(&mut self) -> Parsed<i64> {
+        if !self.at(Token::Int) {
+            return self.fail("expects integer");
+        }
+        let text = self.lexer.text_of();
+        let value = text.parse::<i64>().ok().or_else(|| text.parse::<u64>().ok().map(|v| v as i64));
+        let Some(value) = value else {
+            return self.fail("the integer does not fit 64 bits");
+        };
+        self.lexer.bump();
+        Ok(value)
+    }
+
+    pub(crate) fn bool(&mut self) -> Parsed<bool> {
+        if self.eat_word("true") {
+            Ok(true)
+        } else if self.eat_word("false") {
+            Ok(false)
+        } else {
+            self.fail("expects true or false")
+        }
+    }
+
+    pub(crate) fn string(&mut self) -> Parsed<Span> {
+        if !self.at(Token::String) {
+            let unterminated = self.at(Token::Bad) && self.lexer.text_of().starts_with(['"', '\'']);
+            return self.fail(if unterminated {
+                "the string is not closed on its line"
+            } else {
+                "expects string"
+            });
+        }
+        let span = self.lexer.span;
+        self.lexer.bump();
+        Ok(span)
+    }
+
+    /// `name`, `%name` or `name:`. Words of the sharding grammar are no names unless they have a `%`.
+    pub(crate) fn name(&mut self) -> Parsed<Span> {
+        let reserved = matches!(
+            (self.lexer.token, self.lexer.text_of()),
+            (
+                Token::Ident,
+                "true"
+                    | "false"
+                    | "maximal"
+                    | "replicated"
+                    | "manual"
+                    | "last_tile_dim_replicate"
+                    | "shard_as"
+                    | "shard_like"
+                    | "unknown"
+                    | "unreduced"
+                    | "HloModule"
+                    | "ENTRY"
+                    | "ROOT"
+                    | "FileLocations"
+                    | "FileNames"
+                    | "FunctionNames"
+                    | "StackFrames"
+            )
+        );
+        match self.lexer.token {
+            Token::Ident | Token::Name if !reserved => {
+                let span = self.lexer.span;
+                self.lexer.bump();
+                Ok(span)
+            }
+            _ => self.fail("expects name"),
+        }
+    }
+
+    /// Runs `f` one level deeper; refuses beyond [`crate::MAX_DEPTH`].
+    pub(crate) fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= crate::MAX_DEPTH {
+            return self.fail(format!("nesting deeper than {} levels", crate::MAX_DEPTH));
+        }
+        self.depth += 1;
+        let result = f(self);
+        self.depth -= 1;
+        result
+    }
+
+    // ---- computations ----
+
+    /// The piece begins inside a body.
+    fn continued_body(&mut self) -> Parsed {
+        let start = self.lexer.start;
+        self.body(Computation {
+            name: Span::default(),
+            kind: ComputationKind::Continued,
+            is_entry: false,
+            parameters: None,
+            result: None,
+            instructions: 0..0,
+            span: Span::new(start, start),
+            is_closed: false,
+        })
+    }
+
+    pub(crate) fn computations(&mut self) {
+        while !self.at(Token::End) {
+            let before = self.lexer.start;
+            if self.computation().is_err() && self.skip_to_computation(before) {
+                self.resume_body();
+            }
+        }
+    }
+
+    /// At an instruction whose computation has no header that could be read.
+    pub(crate) fn resume_body(&mut self) {
+        loop {
+            let before = self.lexer.start;
+            if self.continued_body().is_ok() || !self.skip_to_computation(before) {
+                return;
+            }
+        }
+    }
+
+    /// `[ENTRY] name [(params) -> shape] { instructions } [, execution_thread="…"]`
+    fn computation(&mut self) -> Parsed {
+        let start = self.lexer.start;
+        let is_entry = self.eat_word("ENTRY");
+        let name = self.name()?;
+        let mut parameters = None;
+        let mut result = None;
+        if self.at(Token::LeftParen) {
+            parameters = Some(self.parameter_list()?);
+            self.expect(Token::Arrow, "expects '->' behind the parameter list")?;
+            let from = self.lexer.start;
+            let shape = self.shape()?;
+            result = Some((shape, Span::new(from, self.lexer.previous_end)));
+        }
+        if !self.at(Token::LeftBrace) {
+            return self.fail("expects '{' at the beginning of the instruction list");
+        }
+        self.lexer.bump();
+        self.body(Computation {
+            name,
+            kind: ComputationKind::Whole,
+            is_entry,
+            parameters,
+            result,
+            instructions: 0..0,
+            span: Span::new(start, start),
+            is_closed: false,
+        })
+    }
+
+    fn parameter_list(&mut self) -> Parsed<std::ops::Range<u32>> {
+        let start = self.out.parameters.len() as u32;
+        self.lexer.bump();
+        if !self.at(Token::RightParen) {
+            loop {
+                let name = self.name()?;
+                let shape = self.shape()?;
+                self.out.parameters.push(Parameter { name, shape });
+                if !self.eat(Token::Comma) {
+                    break;
+                }
+            }
+        }
+        self.expect(Token::RightParen, "expects ')' at the end of the parameter list")?;
+        Ok(start..self.out.parameters.len() as u32)
+    }
+
+    /// Instructions up to the closing brace; then the inline bodies that they hold.
+    fn body(&mut self, mut computation: Computation) -> Parsed {
+        let first = self.out.instructions.len() as InstructionId;
+        let id = self.out.computations.len();
+        self.out.computations.push(computation.clone());
+        loop {
+            match self.lexer.token {
+                Token::RightBrace => {
+                    self.lexer.bump();
+                    computation.is_closed = true;
+                    break;
+                }
+                Token::End => break,
+                _ => {
+                    if looks_like_computation(self.text, self.lexer.start) {
+                        self.error_at(
+                            self.lexer.full_span(),
+                            "a new computation starts before the '}' of the one above",
+                        );
+                        break;
+                    }
+                    let before = self.lexer.start;
+                    if self.instruction().is_err() {
+                        self.skip_to_instruction(before);
+                    }
+                }
+            }
+        }
+        computation.instructions = first..self.out.instructions.len() as InstructionId;
+        computation.span.end = self.lexer.previous_end as u32;
+        let trailer = if computation.is_closed { self.trailer() } else { Ok(()) };
+        // A body that is open at the end goes on in the next piece, or its brace is missing: the file decides.
+        self.out.ends_in_body = !computation.is_closed && self.at(Token::End);
+        self.out.computations[id] = computation;
+        self.inline_bodies_of_computation();
+        trailer
+    }
+
+    /// `, execution_thread="name"`
+    fn trailer(&mut self) -> Parsed {
+        while self.eat(Token::Comma) {
+            if !(self.at(Token::AttributeName) && self.lexer.text_of() == "execution_thread") {
+                return self.fail("expects execution_thread=\"…\" behind a computation");
+            }
+            self.lexer.bump();
+            self.string()?;
+        }
+        Ok(())
+    }
+
+    fn inline_bodies_of_computation(&mut self) {
+        let behind = self.lexer;
+        while let Some((id, span)) = self.inline_bodies.pop_front() {
+            let first = self.out.instructions.len() as InstructionId;
+            self.lexer = Lexer::new(self.text, span.start as usize);
+            self.lexer.bump();
+            while self.lexer.start + 1 < span.end as usize && !self.at(Token::RightBrace) {
+                let before = self.lexer.start;
+                if self.instruction().is_err() {
+                    self.skip_to_instruction(before);
+                }
+            }
+            let end = self.out.instructions.len() as InstructionId;
+            if first == end {
+                self.error_at(span, "a computation needs at least one instruction");
+            }
+            self.out.computations[id as usize].instructions = first..end;
+        }
+        self.lexer = behind;
+    }
+
+    // ---- recovery ----
+
+    /// One broken line costs that line: goes on at the next line that starts an instruction, closes the body, or
+    /// starts a computation. The search begins behind the last token that was understood.
+    pub(crate) fn skip_to_instruction(&mut self, before: usize) {
+        let text = self.text;
+        self.skip_lines(before, |at| {
+            let first = at + text.as_bytes()[at..].iter().take_while(|b| b" \t\r".contains(b)).count();
+            text.as_bytes().get(first) == Some(&b'}')
+                || looks_like_instruction(text, at)
+                || looks_like_computation(text, at)
+        });
+    }
+
+    /// Goes on at the next computation, or (true) at an instruction whose computation's header was broken.
+    fn skip_to_computation(&mut self, before: usize) -> bool {
+        let text = self.text;
+        let at = self
+            .skip_lines(before, |at| looks_like_instruction(text, at) || looks_like_computation(text, at));
+        at.is_some_and(|at| looks_like_instruction(text, at))
+    }
+
+    pub(crate) fn skip_lines(&mut self, before: usize, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let mut at = self.lexer.previous_end.max(before);
+        while let Some(newline) = bytes.get(at..).and_then(|rest| memchr::memchr(b'\n', rest)) {
+            at += newline + 1;
+            if is_wanted(at) {
+                self.lexer.jump(at);
+                return Some(at);
+            }
+        }
+        self.lexer.jump(bytes.len());
+        None
+    }
+
+    /// The text is neither a module nor a computation: one instruction that stands alone.
+    pub(crate) fn bare_instruction(&mut self) {
+        self.is_bare = true;
+        let start = self.lexer.start;
+        let result = self.instruction();
+        if result.is_ok() && !self.at(Token::End) {
+            let _ = self.fail::<()>("expects the end of the text: one instruction may stand alone, more need a computation around them");
+        }
+        let end = self.text.len();
+        self.out.computations.push(Computation {
+            name: Span::default(),
+            kind: ComputationKind::Bare,
+            is_entry: true,
+            parameters: None,
+            result: None,
+            instructions: 0..self.out.instructions.len() as InstructionId,
+            span: Span::new(start, end),
+            is_closed: true,
+        });
+        self.inline_bodies_of_computation();
+    }
+
+    /// The id of a tuple of these elements.
+    pub(crate) fn tuple_shape(&mut self, elements: Vec<ShapeId>) -> ShapeId {
+        if let Some(&id) = self.tuple_ids.get(&elements) {
+            return id;
+        }
+        let id = self.push_shape(ShapeNode::Tuple(elements.clone()));
+        self.tuple_ids.insert(elements, id);
+        id
+    }
+
+    pub(crate) fn push_shape(&mut self, node: ShapeNode) -> ShapeId {
+        let id = ShapeId(self.out.shapes.len() as u32);
+        self.out.shapes.push(node);
+        id
+    }
+
+    pub(crate) fn starts_name(&self) -> bool {
+        self.text.as_bytes().get(self.lexer.start).is_some_and(|&b| b == b'%' || is_ident_start(b))
+    }
+}

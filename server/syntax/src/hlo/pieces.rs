@@ -1,0 +1,306 @@
+//! Where an HLO text may be cut into pieces: between computations, and between the instructions of a giant one.
+//!
+//! One pass over the bytes that knows brackets, strings and comments and nothing else. A cut is made only where no
+//! bracket is open (but the body's own), so that a piece can be parsed knowing no more than its [`PieceState`].
+//! Broken brackets do not swallow the file: a line that looks like an instruction closes the brackets of the
+//! line before, and one that looks like a computation closes the body.
+
+use super::lexer::{is_ident_byte, is_ident_start, skip_comment, string_end};
+
+/// What the first byte of a piece stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum PieceState {
+    /// Start of the file: `HloModule` and its tables.
+    Header,
+    /// Between computations.
+    Top,
+    /// Between the instructions of a computation.
+    Body,
+}
+
+impl PieceState {
+    pub fn from_u8(state: u8) -> PieceState {
+        match state {
+            0 => PieceState::Header,
+            1 => PieceState::Top,
+            _ => PieceState::Body,
+        }
+    }
+}
+
+/// A body is cut when its piece has this many lines, or bytes.
+const BODY_LINES: usize = 2048;
+const BODY_BYTES: usize = 256 << 10;
+
+/// Finds the cuts of `text` (offset and state, ascending, without 0) whose first byte is in `state`, and the state
+/// behind its last byte, or nothing where the text may not be followed by a new piece. Computations smaller than
+/// `min_bytes` share a piece.
+pub fn split(
+    text: &str,
+    state: PieceState,
+    min_bytes: usize,
+) -> (Vec<(usize, PieceState)>, Option<PieceState>) {
+    Splitter { text, bytes: text.as_bytes(), open: Vec::new(), state, cuts: Vec::new(), piece: 0, lines: 0 }
+        .run(min_bytes)
+}
+
+struct Splitter<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    /// Open brackets inside the body, or in a header. True for the brace of an inline body.
+    open: Vec<bool>,
+    state: PieceState,
+    cuts: Vec<(usize, PieceState)>,
+    /// Start and lines of the current piece.
+    piece: usize,
+    lines: usize,
+}
+
+impl Splitter<'_> {
+    fn run(mut self, min_bytes: usize) -> (Vec<(usize, PieceState)>, Option<PieceState>) {
+        let bytes = self.bytes;
+        let mut at = 0;
+        // The last byte that is no blank and in no comment, and whether since the last body only a trailer came.
+        let mut last = b' ';
+        let mut is_fresh = true;
+        let mut in_trailer = false;
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'\n' => {
+                    at += 1;
+                    self.lines += 1;
+                    in_trailer &= last == b',';
+                    self.line_start(at, last, is_fresh, min_bytes);
+                    continue;
+                }
+                b' ' | b'\t' | b'\r' => {
+                    at += 1;
+                    continue;
+                }
+                b'/' => {
+                    if let Some(end) = skip_comment(bytes, at) {
+                        self.lines += bytes[at..end].iter().filter(|&&b| b == b'\n').count();
+                        at = end;
+                        continue;
+                    }
+                }
+                b'"' | b'\'' => {
+                    if let Some(end) = string_end(bytes, at) {
+                        at = end;
+                        last = byte;
+                        continue;
+                    }
+                    // Unterminated: the rest of its line is text.
+                    at = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
+                    last = byte;
+                    continue;
+                }
+                b'(' | b'[' => self.open.push(false),
+                b')' | b']' => {
+                    if self.open.last() == Some(&false) {
+                        self.open.pop();
+                    }
+                }
+                b'{' => {
+                    if self.open.is_empty() && self.state != PieceState::Body && self.opens_body(at, last) {
+                        self.state = PieceState::Body;
+                    } else {
+                        let inline = last == b'=' && looks_like_instruction(self.text, at + 1);
+                        self.open.push(inline);
+                    }
+                }
+                b'}' => {
+                    let at_column_zero = at == 0 || bytes[at - 1] == b'\n';
+                    if at_column_zero {
+                        while self.open.last() == Some(&false) {
+                            self.open.pop();
+                        }
+                    }
+                    if self.open.pop().is_none() && self.state == PieceState::Body {
+                        self.state = PieceState::Top;
+                        is_fresh = true;
+                        last = byte;
+                        at += 1;
+                        continue;
+                    }
+                }
+                _ => {}
+            }
+            if self.state == PieceState::Top {
+                in_trailer |= is_fresh && last == b'}' && byte == b',';
+                is_fresh &= in_trailer;
+            }
+            last = byte;
+            // Runs of name bytes are most of the text.
+            at += 1;
+            if is_ident_byte(byte) {
+                while bytes.get(at).is_some_and(|&b| is_ident_byte(b)) {
+                    at += 1;
+                }
+                last = bytes[at - 1];
+            }
+        }
+        let ends_clean = self.open.is_empty()
+            && (bytes.is_empty() || bytes.last() == Some(&b'\n'))
+            && match self.state {
+                PieceState::Header => false,
+                PieceState::Top => is_fresh && last != b',',
+                PieceState::Body => is_between_instructions(last),
+            };
+        (self.cuts, ends_clean.then_some(self.state))
+    }
+
+    fn line_start(&mut self, at: usize, last: u8, is_fresh: bool, min_bytes: usize) {
+        if self.state == PieceState::Body && looks_like_computation(self.text, at) {
+            // The closing brace above is missing.
+            self.open.clear();
+            self.state = PieceState::Top;
+            self.cut(at);
+            return;
+        }
+        if !self.open.is_empty() && looks_like_instruction(self.text, at) {
+            while self.open.last() == Some(&false) {
+                self.open.pop();
+            }
+        }
+        if !self.open.is_empty() {
+            return;
+        }
+        let size = at - self.piece;
+        match self.state {
+            PieceState::Header => {
+                if looks_like_computation(self.text, at) {
+                    self.state = PieceState::Top;
+                    self.cut(at);
+                }
+            }
+            PieceState::Top => {
+                if is_fresh && last != b',' && size > min_bytes && at < self.bytes.len() {
+                    self.cut(at);
+                }
+            }
+            PieceState::Body => {
+                if (self.lines >= BODY_LINES || size >= BODY_BYTES)
+                    && is_between_instructions(last)
+                    && looks_like_instruction(self.text, at)
+                {
+                    self.cut(at);
+                }
+            }
+        }
+    }
+
+    fn cut(&mut self, at: usize) {
+        if at > self.piece {
+            self.cuts.push((at, self.state));
+        }
+        self.piece = at;
+        self.lines = 0;
+    }
+
+    /// Whether the brace at `at`, outside all bodies, opens one: behind a name, a parameter list or a result shape;
+    /// not behind `=`, not in a table line, and not a layout.
+    fn opens_body(&self, at: usize, last: u8) -> bool {
+        if last == b'=' {
+            return false;
+        }
+        let next = self.bytes.get(at + 1);
+        if self.bytes.get(at.wrapping_sub(1)) == Some(&b']')
+            && next.is_some_and(|b| b.is_ascii_digit() || *b == b':' || *b == b'}')
+        {
+            return false;
+        }
+        let line = self.bytes[..at].iter().rposition(|&b| b == b'\n').map_or(0, |n| n + 1);
+        let first = self.bytes[line..at].iter().find(|b| !b.is_ascii_whitespace());
+        !first.is_some_and(u8::is_ascii_digit)
+    }
+}
+
+/// Whether a new instruction may start behind this byte.
+fn is_between_instructions(last: u8) -> bool {
+    !matches!(last, b',' | b'=' | b'(' | b'[' | b'>')
+}
+
+/// Whether the line at `at` reads `[ROOT] name = …`. Attributes (`name=…`, no blank) do not.
+pub(crate) fn looks_like_instruction(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    let blank = |mut at: usize| {
+        while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            at += 1;
+        }
+        at
+    };
+    let mut start = blank(at);
+    if bytes[start..].starts_with(b"ROOT") && matches!(bytes.get(start + 4), Some(b' ' | b'\t')) {
+        start = blank(start + 4);
+    }
+    if bytes.get(start) == Some(&b'%') {
+        start += 1;
+    }
+    if !bytes.get(start).is_some_and(|&b| is_ident_start(b)) {
+        return false;
+    }
+    let mut end = start;
+    while bytes.get(end).is_some_and(|&b| is_ident_byte(b)) {
+        end += 1;
+    }
+    let equal = blank(end);
+    equal > end && bytes.get(equal) == Some(&b'=') && bytes.get(equal + 1).is_none_or(|&b| b != b'=')
+}
+
+/// Whether a computation's header starts at `at`: a line at column 0 that ends in `{` and assigns nothing.
+pub(crate) fn looks_like_computation(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    if at > 0 && bytes[at - 1] != b'\n' {
+        return false;
+    }
+    if !bytes.get(at).is_some_and(|&b| b == b'%' || is_ident_start(b)) {
+        return false;
+    }
+    let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
+    let line = text[at..end].trim_end();
+    line.ends_with('{') && !line.contains(" = ") && !line.starts_with("HloModule")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &[(&str, PieceState)]) {
+        let (cuts, _) = split(text, PieceState::Header, 0);
+        let starts: Vec<_> =
+            cuts.iter().map(|&(at, state)| (text[at..].lines().next().unwrap_or(""), state)).collect();
+        assert_eq!(starts, expect);
+    }
+
+    #[test]
+    fn computations_and_tables_are_pieces() {
+        check(
+            "HloModule m, entry_computation_layout={()->f32[2]{0}}\n\nFileNames\n1 \"a.py\"\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n%f (p: f32[2]) -> f32[2]{0} {\n  %p = f32[2]{0} parameter(0)\n  ROOT %n = f32[2]{0} negate(%p), metadata={op_name=\"}{\"}\n}\n\nENTRY %e {\n  ROOT c = f32[] constant(1)\n}\n",
+            &[("%f (p: f32[2]) -> f32[2]{0} {", PieceState::Top), ("", PieceState::Top)],
+        );
+    }
+
+    #[test]
+    fn a_broken_bracket_does_not_swallow_the_file() {
+        let text = "HloModule m\n\nf {\n  a = f32[] add(b, {\n  ROOT b = f32[] constant(1)\n}\n\ng {\n  c = f32[] constant((\n\nENTRY e {\n  d = f32[] constant(1)\n}\n";
+        check(text, &[("f {", PieceState::Top), ("", PieceState::Top), ("ENTRY e {", PieceState::Top)]);
+    }
+
+    #[test]
+    fn a_giant_body_is_cut_between_instructions() {
+        let mut text = String::from("HloModule m\n\nENTRY e {\n");
+        for i in 0..5000 {
+            text.push_str(&format!("  x{i} = f32[] constant(1),\n    metadata={{op_name=\"a\"}}\n"));
+        }
+        text.push_str("}\n");
+        let (cuts, end) = split(&text, PieceState::Header, 0);
+        assert_eq!(end, Some(PieceState::Top));
+        assert!(cuts.len() >= 4);
+        for &(at, state) in &cuts[1..] {
+            assert_eq!(state, PieceState::Body);
+            assert!(text[at..].starts_with("  x"));
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Shardings and replica groups: the tile form, the iota form and the mesh form. Checked, kept as text.
+//!
+//! Source: XLA `hlo_parser.cc` ParseSharding, ParseSingleSharding, ParseCollectiveDeviceList.
+
+use super::lexer::Token;
+use super::parser::{Parsed, Parser};
+
+impl Parser<'_> {
+    /// `{replicated}`, `{devices=[2,1]0,1}`, `{mesh['x'=2], [{'x'}]}`, or `{ {…}, {…} }` for a tuple.
+    pub(crate) fn sharding(&mut self) -> Parsed {
+        if !self.at(Token::LeftBrace) {
+            return self.fail("expected '{' to start sharding attribute");
+        }
+        let mut look = self.lexer;
+        look.bump();
+        if look.token == Token::LeftBrace {
+            return self.braced(Self::single_sharding);
+        }
+        self.single_sharding()
+    }
+
+    fn single_sharding(&mut self) -> Parsed {
+        self.expect(Token::LeftBrace, "expected '{' to start sharding attribute")?;
+        if self.at_word("mesh") || self.at_word("maximal_mesh") {
+            self.named_sharding()?;
+        } else {
+            while !self.at(Token::RightBrace) {
+                self.sharding_word()?;
+            }
+        }
+        self.expect(Token::RightBrace, "expected '}' at the end of sharding")
+    }
+
+    fn sharding_word(&mut self) -> Parsed {
+        match self.lexer.token {
+            Token::Ident => match self.lexer.text_of() {
+                "replicated" | "manual" | "maximal" | "unknown" | "unreduced" | "last_tile_dim_replicate" => {
+                    self.lexer.bump();
+                    Ok(())
+                }
+                "shard_as" | "shard_like" => {
+                    self.lexer.bump();
+                    self.int().map(|_| ())
+                }
+                word => self.fail(format!("unexpected word in sharding: {word}")),
+            },
+            Token::AttributeName => match self.lexer.text_of() {
+                "device" => {
+                    self.lexer.bump();
+                    self.int().map(|_| ())
+                }
+                "devices" => {
+                    self.lexer.bump();
+                    self.tile_assignment()
+                }
+                "last_tile_dims" => {
+                    self.lexer.bump();
+                    self.braced(|p| {
+                        for word in ["manual", "maximal", "replicated", "unreduced"] {
+                            if p.eat_word(word) {
+                                return Ok(());
+                            }
+                        }
+                        p.fail("expects a kind of subgroup: manual, maximal, replicated or unreduced")
+                    })
+                }
+                "metadata" => {
+                    self.lexer.bump();
+                    self.sharding_metadata()
+                }
+                word => self.fail(format!("unknown attribute in sharding: {word}=")),
+            },
+            _ => self.fail("unexpected token in sharding"),
+        }
+    }
+
+    fn sharding_metadata(&mut self) -> Parsed {
+        let mut look = self.lexer;
+        look.bump();
+        if look.token == Token::LeftBrace { self.braced(Self::metadata) } else { self.metadata() }
+    }
+
+    /// `[2,2]0,1,2,3` or `[2,2]<=[4]` or `[2,2]<=[2,2]T(1,0)`
+    fn tile_assignment(&mut self) -> Parsed {
+        self.square_ints()?;
+        if self.eat(Token::LessEqual) {
+            return self.iota_behind_arrow();
+        }
+        if !self.at(Token::Int) {
+            return self.fail("expects devices");
+        }
+        loop {
+            self.int()?;
+            if !self.eat(Token::Comma) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `[4]` or `[2,2]T(1,0)`, behind `<=`.
+    fn iota_behind_arrow(&mut self) -> Parsed {
+        self.square_ints()?;
+        if self.eat_word("T") {
+            self.paren_ints()?;
+        }
+        Ok(())
+    }
+
+    fn square_ints(&mut self) -> Parsed<Vec<i64>> {
+        self.expect(Token::LeftSquare, "expects '['")?;
+        let mut numbers = Vec::new();
+        loop {
+            numbers.push(self.int()?);
+            if !self.eat(Token::Comma) {
+                break;
+            }
+        }
+        self.expect(Token::RightSquare, "expects ']'")?;
+        Ok(numbers)
+    }
+
+    fn paren_ints(&mut self) -> Parsed {
+        self.expect(Token::LeftParen, "expects '('")?;
+        loop {
+            self.int()?;
+            if !self.eat(Token::Comma) {
+                break;
+            }
+        }
+        self.expect(Token::RightParen, "expects ')'")
+    }
+
+    /// `mesh['a'=2,'b'=4], device_ids=(…), [{'a'}, {'b', ?}], replicated={…}, unreduced={…}, manual={…}`
+    fn named_sharding(&mut self) -> Parsed {
+        if self.mesh()? {
+            return Ok(());
+        }
+        while self.eat(Token::Comma) {
+            match self.lexer.token {
+                Token::LeftSquare => self.dimension_shardings()?,
+                Token::Ident => {
+                    if !(self.eat_word("replicated") || self.eat_word("manual") || self.eat_word("unreduced"))
+                    {
+                        return self.fail("unexpected word in a mesh sharding");
+                    }
+                }
+                Token::AttributeName => match self.lexer.text_of() {
+                    "device_ids" => {
+                        self.lexer.bump();
+                        self.device_ids()?;
+                    }
+                    "replicated" | "manual" => {
+                        self.lexer.bump();
+                        self.braced(Self::axis)?;
+                    }
+                    "unreduced" => {
+                        self.lexer.bump();
+                        // `unreduced=max{'x'}`: the reduction may be named.
+                        if self.at(Token::Ident) {
+                            self.lexer.bump();
+                        }
+                        self.braced(Self::axis)?;
+                    }
+                    "metadata" => {
+                        self.lexer.bump();
+                        self.sharding_metadata()?;
+                    }
+                    word => return self.fail(format!("unknown attribute in a mesh sharding: {word}=")),
+                },
+                _ => return self.fail("unexpected token in a mesh sharding"),
+            }
+        }
+        Ok(())
+    }
+
+    /// `mesh['a'=2,'b'=4]`, or `maximal_mesh[device_id=3]` (true).
+    fn mesh(&mut self) -> Parsed<bool> {
+        let is_maximal = self.at_word("maximal_mesh");
+        self.lexer.bump();
+        self.expect(Token::LeftSquare, "expects '[' behind mesh")?;
+        if is_maximal {
+            if !(self.at(Token::AttributeName) && self.lexer.text_of() == "device_id") {
+                return self.fail("expects device_id=");
+            }
+            self.lexer.bump();
+            self.int()?;
+        } else if !self.at(Token::RightSquare) {
+            loop {
+                if self.at(Token::AttributeName) {
+                    self.lexer.bump();
+                } else {
+                    self.string()?;
+                    self.expect(Token::Equal, "expects '=' behind the axis")?;
+                }
+                self.int()?;
+                if !self.eat(Token::Comma) {
+                    break;
+                }
+            }
+        }
+        self.expect(Token::RightSquare, "expects ']' at the end of the mesh")?;
+        Ok(is_maximal)
+    }
+
+    /// `(0,2,1,3)` or `([4,16]T(1,0))`
+    fn device_ids(&mut self) -> Parsed {
+        self.expect(Token::LeftParen, "expects '(' in front of device ids")?;
+        if self.at(Token::LeftSquare) {
+            self.iota_behind_arrow()?;
+        } else {
+            loop {
+                self.int()?;
+                if !self.eat(Token::Comma) {
+                    break;
+                }
+            }
+        }
+        self.expect(Token::RightParen, "expects ')' behind device ids")
+    }
+
+    /// `[{'a'}, {'c', ?}]`
+    fn dimension_shardings(&mut self) -> Parsed {
+        self.lexer.bump();
+        if !self.at(Token::RightSquare) {
+            loop {
+                self.braced(|p| if p.eat(Token::Question) { Ok(()) } else { p.axis() })?;
+                // A priority may follow: `{'a'}p1`.
+                if self.at(Token::Ident) {
+                    self.lexer.bump();
+                }
+                if !self.eat(Token::Comma) {
+                    break;
+                }
+            }
+        }
+        self.expect(Token::RightSquare, "expects ']' at the end of dimension shardings")
+    }
+
+    /// `'a'`, `"a"`, an index, or a part of an axis `'a':(2)4`.
+    fn axis(&mut self) -> Parsed {
+        match self.lexer.token {
+            Token::String | Token::Int => self.lexer.bump(),
+            _ => return self.fail("expects an axis"),
+        }
+        if self.eat(Token::Colon) {
+            self.expect(Token::LeftParen, "expects '(' in front of the pre-size of a sub-axis")?;
+            self.int()?;
+            self.expect(Token::RightParen, "expects ')' behind the pre-size of a sub-axis")?;
+            self.int()?;
+        }
+        Ok(())
+    }
+
+    /// `{{0,1},{2,3}}`, `[2,4]<=[8]`, `[2,4]<=[4,2]T(1,0)`, `mesh['a'=2] {'a'}`
+    pub(crate) fn replica_groups(&mut self) -> Parsed {
+        match self.lexer.token {
+            Token::LeftSquare => {
+                let from = self.lexer.full_span();
+                let tile = self.square_ints()?;
+                self.expect(Token::LessEqual, "expects '<=' behind the group shape")?;
+                let reshape = self.square_ints()?;
+                if self.eat_word("T") {
+                    self.paren_ints()?;
+                }
+                let product = |dims: &[i64]| dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d));
+                if tile.len() != 2 || product(&tile) != product(&reshape) || product(&tile).is_none() {
+                    let span = crate::Span { start: from.start, end: self.lexer.previous_end as u32 };
+                    self.error_at(
+                        span,
+                        "groups are [count,size]<=[…] with equally many devices on both sides",
+                    );
+                    return Err(super::parser::Reported);
+                }
+                Ok(())
+            }
+            Token::Ident if self.at_word("mesh") || self.at_word("maximal_mesh") => {
+                self.mesh()?;
+                if self.eat(Token::Comma) {
+                    if !(self.at(Token::AttributeName) && self.lexer.text_of() == "device_ids") {
+                        return self.fail("expects device_ids=");
+                    }
+                    self.lexer.bump();
+                    self.device_ids()?;
+                }
+                self.braced(Self::axis)
+            }
+            _ => self.braced(|p| p.braced(|p| p.int().map(|_| ()))),
+        }
+    }
+}
