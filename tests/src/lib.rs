@@ -1,1 +1,6 @@
-//! Shared plumbing of the cross-crate tests.
+//! What the tests that cross crates share: the real binary, and a client that speaks to it.
+
+pub mod binary;
+pub mod lsp_client;
+pub mod random;
+pub mod sample;

@@ -1,1 +1,73 @@
-//! Under construction.
+//! The incremental database: salsa inputs for files and pieces, and the queries over them.
+//!
+//! Salsa entities are files and pieces (a computation, or a block of a giant one); instructions live in flat
+//! arrays inside a piece's memo. Offsets in a piece are relative to it, so typing at the top of a file invalidates
+//! nothing below. What crosses pieces reads their [`signature`]s, which white space does not change.
+//!
+//! Architecture Invariant: no query has more dependencies than a file has pieces, a few thousand.
+//! Architecture Invariant: no paths and no IO in here.
+
+mod documents;
+mod giants;
+mod queries;
+
+pub use documents::{Documents, FileId, FileView};
+pub use giants::{GiantIndex, giant_index, link_findings};
+pub use queries::{block, computation_graph, graph, module, signature};
+pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
+
+/// The language of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Language {
+    Hlo,
+    Mlir,
+}
+
+/// One open file.
+#[salsa::input(debug)]
+pub struct File {
+    #[returns(copy)]
+    pub language: Language,
+    /// In the order of the text.
+    pub pieces: Vec<Piece>,
+}
+
+/// A part of a file that is parsed on its own. Set by [`Documents`] alone.
+#[salsa::input(debug)]
+pub struct Piece {
+    #[returns(copy)]
+    pub file: Option<File>,
+    pub text: std::sync::Arc<str>,
+    /// The state of the language's scanner at the first byte.
+    #[returns(copy)]
+    pub state: u8,
+}
+
+/// Clones are snapshots for other threads. A clone that is kept blocks the next write for ever: clone late, drop
+/// early, never store.
+#[salsa::db]
+#[derive(Clone)]
+pub struct Database {
+    storage: salsa::Storage<Self>,
+}
+
+#[salsa::db]
+impl salsa::Database for Database {}
+
+impl Default for Database {
+    fn default() -> Self {
+        Database { storage: salsa::Storage::new(None) }
+    }
+}
+
+impl Database {
+    /// A database that tells `observe` the name of every query that runs: for tests of what an edit costs.
+    pub fn observed(observe: impl Fn(String) + Send + Sync + 'static) -> Self {
+        let callback = move |event: salsa::Event| {
+            if let salsa::EventKind::WillExecute { database_key } = event.kind {
+                observe(format!("{database_key:?}"));
+            }
+        };
+        Database { storage: salsa::Storage::new(Some(Box::new(callback))) }
+    }
+}

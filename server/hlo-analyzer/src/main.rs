@@ -1,1 +1,67 @@
-fn main() {}
+//! The command line of hlo-analyzer.
+
+mod api;
+mod cli;
+mod lsp;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+/// Language server and command line for XLA HLO and MLIR.
+#[derive(Parser)]
+#[command(version, about)]
+struct Arguments {
+    /// Without one the language server runs, as with `lsp`.
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the language server on standard input and output.
+    Lsp(LspArguments),
+    /// Print all findings of HLO files, as a compiler does.
+    Check(cli::check::CheckArguments),
+    /// Print what a hover shows, or the whole file annotated with its maps and findings.
+    Explain(cli::explain::ExplainArguments),
+    /// Answer JSON Lines requests on standard input.
+    Query,
+    /// Load files, run every analysis, print time and memory.
+    AnalysisStats(cli::analysis_stats::StatsArguments),
+}
+
+#[derive(clap::Args, Default)]
+struct LspArguments {
+    /// Use this Unix socket, on which the client listens, instead of standard input and output.
+    #[arg(long, value_name = "PATH")]
+    pipe: Option<PathBuf>,
+    /// Use standard input and output. This is the default; some clients say it.
+    #[arg(long, conflicts_with = "pipe")]
+    stdio: bool,
+}
+
+fn main() -> ExitCode {
+    log_to_stderr();
+    let outcome = match Arguments::parse().command.unwrap_or_else(|| Command::Lsp(LspArguments::default())) {
+        Command::Lsp(LspArguments { pipe: Some(path), .. }) => lsp::serve_pipe(&path),
+        Command::Lsp(LspArguments { pipe: None, .. }) => lsp::serve_stdio(),
+        Command::Check(arguments) => cli::check::run(&arguments),
+        Command::Explain(arguments) => cli::explain::run(&arguments),
+        Command::Query => cli::query::run(),
+        Command::AnalysisStats(arguments) => cli::analysis_stats::run(&arguments),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(2)
+    })
+}
+
+/// The environment variable `HLO_ANALYZER_LOG` says what is logged, for example `debug` or
+/// `hlo_analyzer=trace`; without it, warnings and errors.
+fn log_to_stderr() {
+    let filter = EnvFilter::try_from_env("HLO_ANALYZER_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_env_filter(filter).init();
+}

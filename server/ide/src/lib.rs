@@ -4,17 +4,28 @@
 //! Architecture Invariant: every [`Analysis`] method may be cancelled by the next edit and then returns
 //! [`Cancelled`]; this is the only place where salsa's unwinding is caught.
 
+mod analysis;
+mod annotate;
+mod diagnostics;
+mod document_symbols;
+mod goto_definition;
+mod hover;
+mod indexing_queries;
+mod inlay_hints;
+mod locate;
+mod maps;
+mod markdown;
+mod source_location;
+mod statistics;
+
 use std::ops::Range;
 
-/// An open document. Ids of closed documents are used again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FileId(pub u32);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Language {
-    Hlo,
-    Mlir,
-}
+pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
+pub use db::{FileId, Language};
+pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource};
+pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
+pub use inlay_hints::InlayHintsConfig;
+pub use statistics::FileStatistics;
 
 /// Bytes from the start of the document.
 pub type TextRange = Range<usize>;
@@ -110,26 +121,3 @@ pub struct NavigationTarget {
     pub range: TextRange,
     pub selection_range: TextRange,
 }
-
-// --- contract of the facade; bodies are being written ---
-//
-// pub struct AnalysisHost;                          // owns the database; Send
-// impl AnalysisHost {
-//     pub fn new() -> Self;
-//     pub fn open(&mut self, path: &str, language: Language, text: &str) -> FileId;
-//     pub fn apply(&mut self, file: FileId, edits: &[TextEdit]);   // in order; one revision
-//     pub fn close(&mut self, file: FileId);
-//     pub fn rope(&self, file: FileId) -> &ropey::Rope;             // current text, O(1) to clone
-//     pub fn analysis(&self) -> Analysis;           // a snapshot; drop it soon: the next write waits for it
-// }
-// pub struct Analysis;                              // Send, not Sync
-// impl Analysis {
-//     pub fn cancellation(&self) -> CancellationHandle;            // Send + Clone; .cancel()
-//     pub fn rope(&self, file: FileId) -> &ropey::Rope;
-//     pub fn diagnostics(&self, file: FileId, limit: usize) -> Cancellable<Diagnostics>;
-//     pub fn hover(&self, file: FileId, offset: usize) -> Cancellable<Option<Hover>>;
-//     pub fn inlay_hints(&self, file: FileId, range: TextRange, config: &InlayHintsConfig) -> Cancellable<Vec<InlayHint>>;
-//     pub fn document_symbols(&self, file: FileId, limit: usize) -> Cancellable<(Vec<DocumentSymbol>, usize /*omitted*/)>;
-//     pub fn goto_definition(&self, file: FileId, offset: usize) -> Cancellable<Option<NavigationTarget>>;
-//     pub fn wait_for_tests(&self, ms) ...  hooks behind cfg(feature = "test-hooks")
-// }

@@ -1,1 +1,34 @@
-//! Under construction.
+//! Indexing maps: which elements of its operands an operation reads, as a function with a domain.
+//!
+//! An [`IndexingMap`] takes *dimensions* (the point of the iteration space), *range variables* (what is iterated over for
+//! one point, e.g. by a reduction) and *runtime variables* (values known only when the program runs, e.g. the offset of a
+//! dynamic slice) to a tuple of integers. Its domain is a box of closed [`Interval`]s cut down by constraints. [`Expr`] is
+//! the language of results and constraints: `+`, `*`, `mod`, `floordiv`, `ceildiv`, `min`, `max`.
+//!
+//! Maps compose ([`IndexingMap::compose`]), simplify ([`IndexingMap::simplify`]), print and parse ([`print_map`],
+//! [`parse_map`]), evaluate and enumerate. The rules and the text are those of XLA's `hlo/analysis/indexing_map.*`; where
+//! XLA's are unsound, these are not.
+//!
+//! Architecture Invariant: this crate knows nothing of HLO, of editors, or of JSON, and has no global state. All
+//! arithmetic is checked: a value beyond 64 bits is `None`, a range beyond them is unbounded. Nothing panics or recurses
+//! without bound, whatever the input; work is bounded, and [`SimplifyOutcome`] says when the bound was met.
+
+mod compose;
+mod enumerate;
+mod evaluate;
+mod expr;
+mod interval;
+mod map;
+mod range;
+mod simplify;
+mod text;
+mod variables;
+
+pub use expr::{Binary, BinaryOp, Expr};
+pub use interval::{Interval, ceil_div, floor_div, gcd, modulo};
+pub use map::{Constraint, IndexingMap, Variable, VariableKind};
+pub use range::RangeContext;
+pub use simplify::{Simplifier, SimplifyMode, SimplifyOutcome};
+pub use text::{
+    ParseError, PrintStyle, domain_short, parse_expr, parse_expr_with, parse_map, print_expr, print_map, wrap,
+};

@@ -1,1 +1,67 @@
-//! Under construction.
+//! Which elements of its operands an op reads, and which elements of its results it feeds: one [`IndexingMap`] per
+//! access, for single ops and through whole fusions.
+//!
+//! * [`output_to_input`], [`input_to_output`]: one op, from its [`Op`] alone.
+//! * [`in_graph`], [`in_graph_input_to_output`]: one op in its [`Graph`]: runtime variables that a constant or an iota
+//!   defines are folded, and a fusion is looked into.
+//! * [`grouped`]: a set of ops seen as one fusion: from a target to every op in it and to the operands outside.
+//! * [`fusion`]: a fusion's called computation: from one of its outputs to each of the fusion's operands.
+//! * [`epilogue`]: from a hero's index to the root's.
+//! * [`physical`], [`logical_to_physical`], [`logical_to_linear`]: the same between elements as they lie in memory.
+//!
+//! Maps are over *logical* indices: dimension `i` is `d<i>` in `[0, size - 1]`, with the bound for the size where it is
+//! dynamic. Rules: XLA `hlo/analysis/indexing_analysis.cc`. [`Rules::Xla`] answers as XLA does; [`Rules::Exact`] is
+//! exact where XLA is coarse or silent. Each file names the facts it follows.
+//!
+//! Architecture Invariant: no op panics, whatever its operands and attributes. What has no map gets an undefined map
+//! with the reason in words. Sizes are computed with checks; work is bounded ([`MAX_MAPS_PER_OP`], [`MAX_INLINED_OPS`]).
+//! Architecture Invariant: this crate knows neither text nor editors; it reads [`ir`] and makes maps.
+
+mod bitcast;
+mod broadcast;
+mod checks;
+mod collectives;
+mod convolution;
+mod dot;
+mod elementwise;
+mod epilogue;
+mod fusion;
+mod gather;
+mod inlined;
+mod input_to_output;
+mod layouts;
+mod operand_indexing;
+mod output_to_input;
+mod reduce;
+mod reshape;
+mod runtime_variables;
+mod slices;
+mod whole_operand;
+mod window;
+
+pub use checks::Reason;
+pub use epilogue::epilogue;
+pub use fusion::{Grouped, GroupedOp, MAX_MAPS_PER_OP, fusion, grouped};
+pub use inlined::{Callees, MAX_INLINED_OPS, Place, no_callees};
+pub use input_to_output::{in_graph_input_to_output, input_to_output, input_to_output_by};
+pub use layouts::{
+    logical_to_linear, logical_to_physical, physical, physical_input_to_output, physical_to_logical,
+};
+pub use operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
+pub use output_to_input::{in_graph, output_to_input, output_to_input_by};
+
+#[doc(no_inline)]
+pub use indexing_map::IndexingMap;
+#[doc(no_inline)]
+pub use ir::{Graph, Op, OpId};
+
+/// Whose answer is wanted where XLA's is coarse, or missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Rules {
+    /// XLA's own answer.
+    #[default]
+    Xla,
+    /// The exact set of elements: the updated region of a dynamic-update-slice, the prefix that a scan reads, the batch
+    /// group of a convolution, runtime variables that only decide whether something is read; and maps for what XLA calls unknown (tuple, sort, dot from input to output, …).
+    Exact,
+}

@@ -169,6 +169,7 @@ impl Block {
             }
         });
         Signature {
+            starts_module: self.parse.starts_module,
             module: self.parse.header.as_ref().map(|h| h.name.of(&self.text).into()),
             segments: segments.collect(),
             callees: self.callees().map(|(id, span)| (id, span.of(&self.text).into())).collect(),
@@ -206,6 +207,7 @@ impl Users {
 /// A piece as other pieces see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
+    pub starts_module: bool,
     pub module: Option<Box<str>>,
     pub segments: Vec<Segment>,
     pub callees: Vec<(InstructionId, Box<str>)>,

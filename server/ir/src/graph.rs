@@ -34,6 +34,20 @@ pub struct Graph {
     pub is_complete: bool,
 }
 
+impl Op {
+    /// Stands for a value of `shape` of which nothing else is known.
+    pub fn leaf(shape: Shape) -> Op {
+        Op {
+            opcode: Opcode::Parameter,
+            shape,
+            operand_shapes: Vec::new(),
+            attributes: Attributes::default(),
+            parameter: None,
+            literal: None,
+        }
+    }
+}
+
 impl Graph {
     /// Builds the graph of a computation from its parts, in order.
     pub fn build(parts: &[(&Block, ComputationId)]) -> Option<Graph> {

@@ -13,7 +13,7 @@ use syntax::hlo::{
 
 use crate::attributes::Attributes;
 use crate::block::{Block, External, OperandRef};
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::infer::infer_shape;
 use crate::names::NameTable;
 use crate::op_table::op_info;
@@ -188,6 +188,13 @@ impl<'a> Lowering<'a> {
             }
             // A text that is one instruction: operands become parameters of the printed shape.
             ComputationKind::Bare if operand.shape.is_some() => OperandRef::Missing,
+            // XLA skips an opcode without parentheses where an operand should be.
+            _ if Opcode::from_name(name).is_some() && operand.span.start == operand.name.start => {
+                let message = format!("no instruction named {name} above: XLA skips an opcode here");
+                let error = Finding::error("unknown-operand", operand.name, message);
+                self.findings.push(Finding { severity: Severity::Warning, ..error });
+                OperandRef::Missing
+            }
             _ => {
                 self.error(
                     "unknown-operand",

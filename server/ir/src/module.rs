@@ -18,6 +18,8 @@ pub struct SegmentRef {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleComputation {
     pub name: Box<str>,
+    /// Number of the module in a file of several.
+    pub section: u32,
     pub is_entry: bool,
     pub segments: Vec<SegmentRef>,
 }
@@ -43,6 +45,8 @@ pub enum Slot {
     Callee(usize),
 }
 
+/// All of a file. Most files hold one module; XLA's own test files hold several, behind `// -----` lines, whose names
+/// are apart.
 /// Owner: the memo of `db::module`. Size: about 100 bytes per computation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Module {
@@ -51,15 +55,22 @@ pub struct Module {
     pub entry: Option<ComputationIndex>,
     pub instructions: usize,
     pub findings: Vec<ModuleFinding>,
-    by_name: FxHashMap<Box<str>, ComputationIndex>,
+    by_name: FxHashMap<(u32, Box<str>), ComputationIndex>,
+    /// Entry of each module of the file.
+    entries: Vec<Option<ComputationIndex>>,
 }
 
 impl Module {
     pub fn build<'a>(signatures: impl Iterator<Item = &'a Signature> + Clone) -> Module {
         let mut module = Module::default();
         let mut open: Option<ComputationIndex> = None;
+        let mut section = 0;
         for (piece, signature) in signatures.clone().enumerate() {
-            if let Some(name) = &signature.module {
+            if piece > 0 && signature.starts_module {
+                section += 1;
+                module.not_closed(open.take());
+            }
+            if let (Some(name), true) = (&signature.module, module.name.is_empty()) {
                 module.name.clone_from(name);
             }
             for (id, segment) in signature.segments.iter().enumerate() {
@@ -71,8 +82,11 @@ impl Module {
                         module.computations[open.unwrap_or_default()].segments.push(at);
                     }
                     _ => {
+                        // Within a piece the parser has said that a computation starts before the brace.
+                        module.not_closed(open.take());
                         let computation = ModuleComputation {
                             name: segment.name.clone(),
+                            section,
                             is_entry: segment.is_entry,
                             segments: vec![at],
                         };
@@ -88,29 +102,36 @@ impl Module {
                 }
             }
         }
-        if let Some(open) = open {
-            let segments = &module.computations[open].segments;
-            if let Some(&segment) = segments.last() {
-                let name = &module.computations[open].name;
-                let message = format!("{name} is not closed: '}}' is missing");
-                module.findings.push(ModuleFinding {
-                    segment,
-                    slot: Slot::ComputationEnd,
-                    code: "syntax",
-                    message,
-                });
-            }
-        }
+        module.not_closed(open);
         let signatures: Vec<&Signature> = signatures.collect();
         module.name_table();
-        module.entry(&signatures);
+        module.entry();
         module.callees(&signatures);
         module.giants(&signatures);
         module
     }
 
+    /// The computation called `name` in module number `section` of the file.
+    pub fn find_in(&self, section: u32, name: &str) -> Option<ComputationIndex> {
+        self.by_name.get(&(section, Box::from(name))).copied()
+    }
+
+    /// The first computation of the file called `name`.
     pub fn find(&self, name: &str) -> Option<ComputationIndex> {
-        self.by_name.get(name).copied()
+        (0..self.entries.len() as u32).find_map(|section| self.find_in(section, name))
+    }
+
+    /// Whether this computation is the entry of its module.
+    pub fn is_entry(&self, index: ComputationIndex) -> bool {
+        self.entries.contains(&Some(index))
+    }
+
+    /// The computation ends with its piece, and the next piece does not go on with it.
+    fn not_closed(&mut self, open: Option<ComputationIndex>) {
+        let Some(computation) = open.map(|c| &self.computations[c]) else { return };
+        let Some(&segment) = computation.segments.last() else { return };
+        let message = format!("{} is not closed: '}}' is missing", computation.name);
+        self.findings.push(ModuleFinding { segment, slot: Slot::ComputationEnd, code: "syntax", message });
     }
 
     /// The computation that a part belongs to.
@@ -128,7 +149,8 @@ impl Module {
             if computation.name.is_empty() {
                 continue;
             }
-            if self.by_name.contains_key(&computation.name) {
+            let key = (computation.section, computation.name.clone());
+            if self.by_name.contains_key(&key) {
                 let message = format!("a computation named {} exists above", computation.name);
                 self.findings.push(ModuleFinding {
                     segment: computation.segments[0],
@@ -137,24 +159,30 @@ impl Module {
                     message,
                 });
             } else {
-                self.by_name.insert(computation.name.clone(), index);
+                self.by_name.insert(key, index);
             }
         }
     }
 
-    /// The one marked ENTRY, else the last.
-    fn entry(&mut self, _signatures: &[&Signature]) {
-        let marked: Vec<_> =
-            (0..self.computations.len()).filter(|&c| self.computations[c].is_entry).collect();
-        for &second in marked.iter().skip(1) {
-            self.findings.push(ModuleFinding {
-                segment: self.computations[second].segments[0],
-                slot: Slot::ComputationName,
-                code: "two-entries",
-                message: "a second ENTRY in one module".to_owned(),
-            });
+    /// Of each module the computation marked ENTRY, else the last.
+    fn entry(&mut self) {
+        let sections = self.computations.last().map_or(0, |c| c.section + 1);
+        self.entries = vec![None; sections as usize];
+        let mut marked = vec![false; sections as usize];
+        for (index, computation) in self.computations.iter().enumerate() {
+            let section = computation.section as usize;
+            if computation.is_entry && std::mem::replace(&mut marked[section], true) {
+                self.findings.push(ModuleFinding {
+                    segment: computation.segments[0],
+                    slot: Slot::ComputationName,
+                    code: "two-entries",
+                    message: "a second ENTRY in one module".to_owned(),
+                });
+            } else if computation.is_entry || !marked[section] {
+                self.entries[section] = Some(index);
+            }
         }
-        self.entry = marked.first().copied().or_else(|| self.computations.len().checked_sub(1));
+        self.entry = self.entries.iter().flatten().next().copied();
     }
 
     /// Called computations must be defined above their callers.
@@ -164,7 +192,8 @@ impl Module {
                 let caller = signature.segments.iter().position(|s| s.instructions.contains(instruction));
                 let caller = caller.unwrap_or_default() as ComputationId;
                 let segment = SegmentRef { piece, computation: caller };
-                let is_above = match self.find(name) {
+                let section = self.computation_of(segment).map_or(0, |c| self.computations[c].section);
+                let is_above = match self.find_in(section, name) {
                     None => None,
                     Some(callee) => self.computations[callee].segments.first().map(|first| {
                         (first.piece, first.computation) < (piece, caller)

@@ -86,7 +86,11 @@ impl Shape {
     /// Source: `ShapeUtil::Compatible`.
     pub fn is_compatible(&self, other: &Shape) -> bool {
         match (self, other) {
-            (Shape::Array(a), Shape::Array(b)) => a.element == b.element && a.dims == b.dims,
+            (Shape::Array(a), Shape::Array(b)) => {
+                // A dimension without bound may have any size.
+                let same = |(a, b): (&i64, &i64)| a == b || *a == UNBOUNDED || *b == UNBOUNDED;
+                a.element == b.element && a.rank() == b.rank() && a.dims.iter().zip(&b.dims).all(same)
+            }
             (Shape::Tuple(a), Shape::Tuple(b)) => {
                 a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.is_compatible(b))
             }

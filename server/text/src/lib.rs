@@ -3,7 +3,7 @@
 //! Architecture Invariant: this crate knows no language. Where a text may be cut is told to it by a [`Splitter`].
 
 mod document;
-mod position;
+pub mod position;
 
 pub use document::{Document, Edit, PieceChange, PieceStart, Splitter};
-pub use position::*;
+pub use position::{Position, PositionEncoding};

@@ -1,1 +1,72 @@
-fn main() {}
+//! `cargo xtask …`: the project's own tasks. Each file here is one of them, or what they stand on.
+
+#![allow(clippy::print_stdout, reason = "a task talks to the person who started it")]
+
+mod bench;
+mod codegen;
+mod commands;
+mod dist;
+mod docs;
+mod install;
+mod test;
+mod tools;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use crate::tools::{Absent, Tools};
+
+const USAGE: &str = "\
+usage: cargo xtask TASK
+
+  test                    everything: format, build, lints, tests, documentation, the VS Code package, a real VS Code
+  install                 the server into cargo's bin folder and, where `code` is on PATH, the VS Code extension
+  dist [--profile dist|release] [--out DIR]
+                          the VS Code extension with the server inside, as DIR/hlo-analyzer.vsix
+  bench [--with-jaxlib] [FILE…]
+                          our parse rate, beside XLA's own parser where jaxlib can be imported
+  codegen [--check]       the parts of this tree that are made from others; --check only compares
+  tools                   installs what `test` needs to drive a real VS Code (else it skips that step)
+";
+
+fn main() -> ExitCode {
+    match task() {
+        Ok(()) => ExitCode::SUCCESS,
+        // Not by returning it: where backtraces are switched on, one would follow, and it says nothing to the user.
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn task() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let tools = Tools::from_env();
+    match args.as_slice() {
+        [] | ["-h" | "--help" | "help", ..] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        ["test"] => test::test(&tools),
+        ["install"] => install::install(&tools),
+        ["dist", options @ ..] => dist::dist(&dist::Options::parse(options)?, &tools).map(drop),
+        ["bench", options @ ..] => bench::bench(options, &tools),
+        ["codegen"] => codegen::codegen(codegen::Mode::Write),
+        ["codegen", "--check"] => codegen::codegen(codegen::Mode::Check),
+        ["tools"] => install_tools(),
+        [task, ..] => bail!("no such task, or it takes other arguments: {task}; see `cargo xtask --help`"),
+    }
+}
+
+fn install_tools() -> Result<()> {
+    let tools = Tools::installing();
+    let install = || -> Result<(), Absent> {
+        println!("chromium: {}", tools.chromium()?.display());
+        println!("VS Code:  {}", tools.code_server()?.package.display());
+        Ok(())
+    };
+    install().or_else(|Absent(reason)| bail!("{reason}"))
+}

@@ -133,7 +133,7 @@ impl Parser<'_> {
             OutfeedShape => self.shape().map(Value::Shape),
             Literal => self.shaped_literal().map(|()| Value::Text),
             Domain => self.domain().map(|()| Value::Text),
-            SparsityConfig => self.balanced().map(|()| Value::Text),
+            SparsityConfig => self.sparsity_config().map(|()| Value::Text),
         }
     }
 
@@ -424,6 +424,32 @@ impl Parser<'_> {
             }
         }
         self.expect(Token::RightBrace, "expects '}' to end sub attributes")
+    }
+
+    /// `{lhs={sparsity=1x4 dimension=1 stride=1} rhs={…}}`
+    fn sparsity_config(&mut self) -> Parsed {
+        self.fields(&["lhs", "rhs"], |p, _| {
+            p.fields(&["sparsity", "dimension", "stride", "idx"], |p, name| match name {
+                "sparsity" => p.dxd().map(|_| ()),
+                _ => p.int().map(|_| ()),
+            })
+        })
+    }
+
+    /// `{key=value key=value}` with any of `keys`; commas are tolerated.
+    fn fields(&mut self, keys: &[&str], mut value: impl FnMut(&mut Self, &str) -> Parsed) -> Parsed {
+        self.expect(Token::LeftBrace, "expects '{'")?;
+        while !self.at(Token::RightBrace) {
+            let name = self.lexer.text_of();
+            if !(self.at(Token::AttributeName) && keys.contains(&name)) {
+                return self.fail(format!("expects one of {}", keys.join("=, ") + "="));
+            }
+            self.lexer.bump();
+            value(self, name)?;
+            self.eat(Token::Comma);
+        }
+        self.lexer.bump();
+        Ok(())
     }
 
     /// `{ {out}: (operand, {index}), … }`

@@ -10,11 +10,14 @@ impl Parser<'_> {
     pub(crate) fn instruction(&mut self) -> Parsed {
         let start = self.lexer.start;
         let is_root = self.eat_word("ROOT");
-        // `%x = …` alone may also stand without a name in a text that is one instruction.
-        let name = self.name()?;
+        // The name may be left out in a text that is one instruction.
+        let is_nameless = self.is_bare && !is_root && self.can_be_shape();
+        let name = if is_nameless { Span::new(start, start) } else { self.name()? };
         let mut instruction = blank(name, start);
         instruction.is_root = is_root;
-        let result = match self.expect(Token::Equal, "expects '=' in instruction") {
+        let equal =
+            if is_nameless { Ok(()) } else { self.expect(Token::Equal, "expects '=' in instruction") };
+        let result = match equal {
             Ok(()) => self.right_hand_side(&mut instruction),
             error => error,
         };
@@ -111,21 +114,40 @@ impl Parser<'_> {
             }
             _ => {}
         }
-        if opcode == Some(Opcode::AsyncStart) || opcode == Some(Opcode::AsyncUpdate) {
-            // The written shape is `((operands), result, …)`: checked against the operands later.
-        }
-        if !self.at(Token::RightParen) {
-            loop {
+        loop {
+            if !self.missing_operand() && !self.at(Token::RightParen) {
                 let operand = self.operand()?;
                 operands.push(operand);
-                if !self.eat(Token::Comma) {
-                    break;
-                }
+            }
+            if !self.eat(Token::Comma) {
+                break;
             }
         }
         instruction.argument = Span::new(from, self.lexer.start);
         self.expect(Token::RightParen, "expects ')' at the end of operands")?;
         Ok(operands)
+    }
+
+    /// What XLA's parser skips without a word where an operand should be: nothing, an element type, or an opcode.
+    /// It is worth a warning, because the operands behind it move up.
+    fn missing_operand(&mut self) -> bool {
+        let mut look = self.lexer;
+        look.bump();
+        let ends = |token| matches!(token, Token::Comma | Token::RightParen);
+        let (span, message) = match self.lexer.token {
+            Token::Comma => {
+                (Span::new(self.lexer.previous_end, self.lexer.start), "an operand is missing here")
+            }
+            Token::ElementType(_) if ends(look.token) => {
+                (self.lexer.span, "an element type is no operand: XLA skips it (write %name)")
+            }
+            _ => return false,
+        };
+        self.warning_at(span, message);
+        if !self.at(Token::Comma) {
+            self.lexer.bump();
+        }
+        true
     }
 
     fn operand(&mut self) -> Parsed<Operand> {

@@ -186,7 +186,13 @@ impl<'a> Parser<'a> {
             layout.element_bits = self.parenthesised_int()?;
         }
         if self.eat_word("S") {
-            layout.memory_space = self.parenthesised_int()?;
+            self.expect(Token::LeftParen, "expects '('")?;
+            layout.memory_space = self.int()?;
+            if !self.eat(Token::RightParen) {
+                // XLA reads on.
+                let span = self.lexer.full_span();
+                self.warning_at(span, "expects ')' behind the memory space");
+            }
         }
         if self.at_word("SC") {
             self.lexer.bump();

@@ -81,12 +81,8 @@ impl Parser<'_> {
                     level -= 1;
                     self.lexer.bump();
                 }
-                Token::Comma => {
-                    if level == 0 {
-                        return self.fail("unexpected ',' in a literal");
-                    }
-                    self.lexer.bump();
-                }
+                // XLA counts no commas, not even the one of `constant(,)`.
+                Token::Comma => self.lexer.bump(),
                 Token::Dots => {
                     if level != 1 {
                         return self.fail("'...' stands for a whole literal: { ... }");

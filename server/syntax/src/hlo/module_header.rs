@@ -22,6 +22,9 @@ impl Parser<'_> {
         if self.at(Token::End) {
             return;
         }
+        if let Some(start) = protobuf_start(self.text) {
+            return self.protobuf(start);
+        }
         let mut look = self.lexer;
         look.bump();
         let is_module = self.at_word("ENTRY") || look.token == Token::LeftBrace;
@@ -34,6 +37,19 @@ impl Parser<'_> {
         } else if !is_module {
             self.bare_instruction();
         }
+    }
+
+    /// The same module printed by protobuf. Its brackets are checked, and the user is told why there is no more.
+    fn protobuf(&mut self, start: usize) {
+        self.is_bare = true;
+        self.lexer.jump(start);
+        let span = self.lexer.span;
+        self.warning_at(
+            span,
+            "this is a module in protobuf text form, which is not analysed: dump it as HLO text",
+        );
+        self.lexer.bump();
+        let _ = self.balanced();
     }
 
     /// Goes on at the first computation.
@@ -115,28 +131,31 @@ impl Parser<'_> {
         self.expect(Token::RightBrace, "expects '}' at the end of computation layouts")
     }
 
+    /// All four tables, in this order, or none.
     fn tables(&mut self, header: &mut ModuleHeader) -> Parsed {
-        loop {
-            if self.eat_word("FileNames") {
-                while let Some((index, name)) = self.named_row()? {
-                    header.file_names.push((index, name));
-                }
-            } else if self.eat_word("FunctionNames") {
-                while let Some((index, name)) = self.named_row()? {
-                    header.function_names.push((index, name));
-                }
-            } else if self.eat_word("FileLocations") {
-                while let Some((index, f)) = self.row(&["file_name_id", "function_name_id", "line"])? {
-                    header.file_locations.push([index, f[0], f[1], f[2]]);
-                }
-            } else if self.eat_word("StackFrames") {
-                while let Some((index, f)) = self.row(&["file_location_id", "parent_frame_id"])? {
-                    header.stack_frames.push([index, f[0], f[1]]);
-                }
-            } else {
-                return Ok(());
-            }
+        if !self.eat_word("FileNames") {
+            return Ok(());
         }
+        while let Some(row) = self.named_row()? {
+            header.file_names.push(row);
+        }
+        self.table("FunctionNames")?;
+        while let Some(row) = self.named_row()? {
+            header.function_names.push(row);
+        }
+        self.table("FileLocations")?;
+        while let Some((index, f)) = self.row(&["file_name_id", "function_name_id", "line"])? {
+            header.file_locations.push([index, f[0], f[1], f[2]]);
+        }
+        self.table("StackFrames")?;
+        while let Some((index, f)) = self.row(&["file_location_id", "parent_frame_id"])? {
+            header.stack_frames.push([index, f[0], f[1]]);
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, name: &str) -> Parsed {
+        if self.eat_word(name) { Ok(()) } else { self.fail(format!("expects '{name}'")) }
     }
 
     /// `1 "text"`
@@ -168,4 +187,18 @@ impl Parser<'_> {
         self.expect(Token::RightBrace, "expects '}' at the end of the row")?;
         Ok(Some((index, values)))
     }
+}
+
+/// Where `hlo_module {` starts, if that is the first thing in the text but `#` and `//` comments.
+fn protobuf_start(text: &str) -> Option<usize> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_start();
+        if !trimmed.is_empty() && !trimmed.starts_with('#') && !trimmed.starts_with("//") {
+            let behind = trimmed.strip_prefix("hlo_module")?;
+            return behind.trim_start().starts_with('{').then_some(at + line.len() - trimmed.len());
+        }
+        at += line.len();
+    }
+    None
 }

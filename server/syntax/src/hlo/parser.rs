@@ -30,6 +30,7 @@ pub(crate) struct Parser<'a> {
 /// Parses one piece whose first byte is in `state`.
 pub fn parse(text: &str, state: PieceState) -> Parse {
     let mut parser = Parser::new(text);
+    parser.out.starts_module = state == PieceState::Header;
     match state {
         PieceState::Body => {
             if parser.continued_body().is_err() && parser.skip_to_computation(0) {
@@ -73,6 +74,11 @@ impl<'a> Parser<'a> {
 
     pub(crate) fn error_at(&mut self, span: Span, message: impl Into<String>) {
         self.out.errors.push(SyntaxError { span, message: message.into() });
+    }
+
+    /// Something that XLA reads in spite of it.
+    pub(crate) fn warning_at(&mut self, span: Span, message: impl Into<String>) {
+        self.out.warnings.push(SyntaxError { span, message: message.into() });
     }
 
     /// Records an error at the current token.

@@ -45,11 +45,20 @@ pub fn split(
         .run(min_bytes)
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bracket {
+    Round,
+    Square,
+    Brace,
+    /// Of an inline body: lines in it look like instructions and are.
+    InlineBody,
+}
+
 struct Splitter<'a> {
     text: &'a str,
     bytes: &'a [u8],
-    /// Open brackets inside the body, or in a header. True for the brace of an inline body.
-    open: Vec<bool>,
+    /// Open brackets inside the body, or in a header.
+    open: Vec<Bracket>,
     state: PieceState,
     cuts: Vec<(usize, PieceState)>,
     /// Start and lines of the current piece.
@@ -96,27 +105,27 @@ impl Splitter<'_> {
                     last = byte;
                     continue;
                 }
-                b'(' | b'[' => self.open.push(false),
-                b')' | b']' => {
-                    if self.open.last() == Some(&false) {
-                        self.open.pop();
-                    }
-                }
+                b'(' => self.open.push(Bracket::Round),
+                b'[' => self.open.push(Bracket::Square),
+                // One that closes nothing is an error of its line and changes nothing here.
+                b')' => drop(self.open.pop_if(|b| *b == Bracket::Round)),
+                b']' => drop(self.open.pop_if(|b| *b == Bracket::Square)),
                 b'{' => {
                     if self.open.is_empty() && self.state != PieceState::Body && self.opens_body(at, last) {
                         self.state = PieceState::Body;
                     } else {
-                        let inline = last == b'=' && looks_like_instruction(self.text, at + 1);
-                        self.open.push(inline);
+                        let is_body = last == b'=' && looks_like_instruction(self.text, at + 1);
+                        self.open.push(if is_body { Bracket::InlineBody } else { Bracket::Brace });
                     }
                 }
                 b'}' => {
                     let at_column_zero = at == 0 || bytes[at - 1] == b'\n';
-                    if at_column_zero {
-                        while self.open.last() == Some(&false) {
-                            self.open.pop();
-                        }
-                    }
+                    let is_inner = |b: &mut Bracket| match *b {
+                        Bracket::InlineBody => false,
+                        Bracket::Brace => at_column_zero,
+                        Bracket::Round | Bracket::Square => true,
+                    };
+                    while self.open.pop_if(is_inner).is_some() {}
                     if self.open.pop().is_none() && self.state == PieceState::Body {
                         self.state = PieceState::Top;
                         is_fresh = true;
@@ -152,6 +161,14 @@ impl Splitter<'_> {
     }
 
     fn line_start(&mut self, at: usize, last: u8, is_fresh: bool, min_bytes: usize) {
+        if starts_module(self.text, at)
+            && !(self.state == PieceState::Header && is_blank(self.text, self.piece, at))
+        {
+            self.open.clear();
+            self.state = PieceState::Header;
+            self.cut(at);
+            return;
+        }
         if self.state == PieceState::Body && looks_like_computation(self.text, at) {
             // The closing brace above is missing.
             self.open.clear();
@@ -160,9 +177,7 @@ impl Splitter<'_> {
             return;
         }
         if !self.open.is_empty() && looks_like_instruction(self.text, at) {
-            while self.open.last() == Some(&false) {
-                self.open.pop();
-            }
+            while self.open.pop_if(|b| *b != Bracket::InlineBody).is_some() {}
         }
         if !self.open.is_empty() {
             return;
@@ -217,6 +232,18 @@ impl Splitter<'_> {
     }
 }
 
+/// Whether a module starts with the line at `at`: at its separator, or at its header.
+fn starts_module(text: &str, at: usize) -> bool {
+    let rest = &text[at..];
+    rest.starts_with("HloModule ")
+        || rest.starts_with("// -----") && rest.lines().next().is_some_and(|l| l.trim_end() == "// -----")
+}
+
+/// Whether only comments and blanks stand between the start of the piece and `at`.
+fn is_blank(text: &str, piece: usize, at: usize) -> bool {
+    text[piece..at].lines().all(|line| line.trim().is_empty() || line.starts_with("//"))
+}
+
 /// Whether a new instruction may start behind this byte.
 fn is_between_instructions(last: u8) -> bool {
     !matches!(last, b',' | b'=' | b'(' | b'[' | b'>')
@@ -260,7 +287,8 @@ pub(crate) fn looks_like_computation(text: &str, at: usize) -> bool {
     }
     let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
     let line = text[at..end].trim_end();
-    line.ends_with('{') && !line.contains(" = ") && !line.starts_with("HloModule")
+    // `debug_attributes={` goes on with the module's header.
+    line.ends_with('{') && !line.ends_with("={") && !line.contains(" = ") && !line.starts_with("HloModule")
 }
 
 #[cfg(test)]

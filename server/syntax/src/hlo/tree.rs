@@ -29,6 +29,10 @@ pub struct Parse {
     pub spans: Vec<Span>,
     /// In the order of their places.
     pub errors: Vec<SyntaxError>,
+    /// What XLA reads in spite of it.
+    pub warnings: Vec<SyntaxError>,
+    /// Whether a module starts with this piece: the file's first one, or the next behind `// -----`.
+    pub starts_module: bool,
     /// Whether the body that is open at the end of the piece goes on in the next one.
     pub ends_in_body: bool,
 }

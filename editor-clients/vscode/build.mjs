@@ -1,0 +1,27 @@
+// Bundles the extension and gathers what the package needs from the rest of the tree:
+// the grammar and the licence have one home each, outside this folder.
+import { copyFileSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const tree = join(here, "../..");
+
+mkdirSync(join(here, "syntaxes"), { recursive: true });
+copyFileSync(join(tree, "grammar/textmate/hlo.tmLanguage.json"), join(here, "syntaxes/hlo.tmLanguage.json"));
+copyFileSync(join(tree, "LICENSE"), join(here, "LICENSE"));
+
+const minify = process.argv.includes("--minify");
+await build({
+  absWorkingDir: here,
+  entryPoints: ["src/extension.ts"],
+  outfile: "dist/extension.js",
+  bundle: true,
+  platform: "node",
+  format: "cjs",
+  target: "node20",
+  external: ["vscode"],
+  sourcemap: minify ? false : "linked",
+  minify,
+});

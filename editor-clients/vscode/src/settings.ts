@@ -1,0 +1,23 @@
+import * as vscode from "vscode";
+
+export const SECTION = "hlo-analyzer";
+
+/** What the server is told about the user's settings, at its start and after each change. */
+export interface ServerSettings {
+  inlayHints: { domains: boolean };
+  diagnostics: { limit: number };
+}
+
+export function serverSettings(): ServerSettings {
+  const section = vscode.workspace.getConfiguration(SECTION);
+  return {
+    inlayHints: { domains: section.get<boolean>("inlayHints.domains", true) },
+    diagnostics: { limit: section.get<number>("diagnostics.limit", 1000) },
+  };
+}
+
+/** The server program the user names, if any. */
+export function configuredServerPath(): string | undefined {
+  const path = vscode.workspace.getConfiguration(SECTION).get<string>("server.path", "").trim();
+  return path === "" ? undefined : path;
+}

@@ -1,0 +1,166 @@
+//! The open documents: text and piece boundaries outside of salsa, inputs for their pieces inside.
+
+use std::sync::Arc;
+
+use ropey::Rope;
+use salsa::Setter;
+use syntax::hlo::PieceState;
+use text::{Document, Edit, PieceStart};
+
+use crate::{Database, File, Language, Piece, block, signature};
+
+/// An open file. Ids of closed files are used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// What a reader may hold of a file beside the database: its text and where its pieces start. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct FileView {
+    pub file: File,
+    pub rope: Rope,
+    pub starts: Arc<[PieceStart]>,
+}
+
+/// Owner: the thread that owns the [`Database`]; the only writer of its inputs. Inputs of closed files and of pieces
+/// that went away are kept in free lists and used again, because salsa never frees an input.
+#[derive(Default)]
+pub struct Documents {
+    open: Vec<Option<OpenFile>>,
+    free_files: Vec<File>,
+    free_pieces: Vec<Piece>,
+}
+
+struct OpenFile {
+    document: Document,
+    file: File,
+    pieces: Vec<Piece>,
+}
+
+fn split_hlo(text: &str, state: u8, min_bytes: usize) -> (Vec<(usize, u8)>, Option<u8>) {
+    let (cuts, end) = syntax::hlo::split(text, PieceState::from_u8(state), min_bytes);
+    (cuts.into_iter().map(|(at, state)| (at, state as u8)).collect(), end.map(|s| s as u8))
+}
+
+/// A language without a splitter of its own: the file is one piece.
+fn no_split(_: &str, _: u8, _: usize) -> (Vec<(usize, u8)>, Option<u8>) {
+    (Vec::new(), None)
+}
+
+impl Documents {
+    pub fn open(&mut self, db: &mut Database, language: Language, text: &str) -> FileId {
+        let split = match language {
+            Language::Hlo => split_hlo,
+            Language::Mlir => no_split,
+        };
+        let document = Document::new(text, split);
+        let file = match self.free_files.pop() {
+            Some(file) => {
+                file.set_language(db).to(language);
+                file
+            }
+            None => File::new(db, language, Vec::new()),
+        };
+        let mut open = OpenFile { document, file, pieces: Vec::new() };
+        let all = 0..open.document.pieces().len();
+        self.write_pieces(db, &mut open, 0..0, all);
+        let slot = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
+        if slot == self.open.len() {
+            self.open.push(None);
+        }
+        self.open[slot] = Some(open);
+        FileId(slot as u32)
+    }
+
+    /// Applies edits one after the other; ranges are bytes of the text before each edit.
+    pub fn edit(&mut self, db: &mut Database, id: FileId, edits: &[Edit]) {
+        let Some(mut open) = self.open.get_mut(id.0 as usize).and_then(Option::take) else { return };
+        for edit in edits {
+            let change = open.document.edit(edit);
+            let new = change.replaced.start..change.replaced.start + change.new;
+            self.write_pieces(db, &mut open, change.replaced, new);
+        }
+        self.open[id.0 as usize] = Some(open);
+    }
+
+    pub fn close(&mut self, db: &mut Database, id: FileId) {
+        let Some(open) = self.open.get_mut(id.0 as usize).and_then(Option::take) else { return };
+        self.release(db, open.pieces);
+        open.file.set_pieces(db).to(Vec::new());
+        // What was computed for the file is computed for nothing, and so forgotten.
+        crate::module(db, open.file);
+        crate::giant_index(db, open.file);
+        self.free_files.push(open.file);
+    }
+
+    pub fn view(&self, id: FileId) -> Option<FileView> {
+        let open = self.open.get(id.0 as usize)?.as_ref()?;
+        Some(FileView {
+            file: open.file,
+            rope: open.document.rope().clone(),
+            starts: open.document.pieces().into(),
+        })
+    }
+
+    pub fn rope(&self, id: FileId) -> Option<&Rope> {
+        Some(self.open.get(id.0 as usize)?.as_ref()?.document.rope())
+    }
+
+    /// The inputs of pieces `old` become those of the document's pieces `new`.
+    fn write_pieces(
+        &mut self,
+        db: &mut Database,
+        open: &mut OpenFile,
+        old: std::ops::Range<usize>,
+        new: std::ops::Range<usize>,
+    ) {
+        let mut inputs = open.pieces[old.clone()].to_vec();
+        let kept = inputs.len().min(new.len());
+        let surplus = inputs.split_off(kept);
+        for (i, at) in new.clone().enumerate() {
+            let range = open.document.piece_range(at);
+            let text: Arc<str> = open.document.rope().byte_slice(range).to_string().into();
+            let state = open.document.pieces()[at].state;
+            match inputs.get(i).copied() {
+                Some(piece) => {
+                    if **piece.text(db) != *text {
+                        piece.set_text(db).to(text);
+                    }
+                    if piece.state(db) != state {
+                        piece.set_state(db).to(state);
+                    }
+                }
+                None => inputs.push(self.piece(db, open.file, text, state)),
+            }
+        }
+        let is_same = surplus.is_empty() && old.len() == new.len();
+        self.release(db, surplus);
+        open.pieces.splice(old, inputs);
+        if !is_same {
+            open.file.set_pieces(db).to(open.pieces.clone());
+        }
+    }
+
+    fn piece(&mut self, db: &mut Database, file: File, text: Arc<str>, state: u8) -> Piece {
+        let Some(piece) = self.free_pieces.pop() else {
+            return Piece::new(db, Some(file), text, state);
+        };
+        piece.set_file(db).to(Some(file));
+        piece.set_text(db).to(text);
+        piece.set_state(db).to(state);
+        piece
+    }
+
+    /// Puts pieces on the free list and replaces what was computed for them by next to nothing.
+    fn release(&mut self, db: &mut Database, pieces: Vec<Piece>) {
+        for &piece in &pieces {
+            piece.set_file(db).to(None);
+            piece.set_text(db).to("".into());
+        }
+        for &piece in &pieces {
+            block(db, piece);
+            signature(db, piece);
+            crate::link_findings(db, piece);
+        }
+        self.free_pieces.extend(pieces);
+    }
+}

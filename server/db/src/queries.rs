@@ -1,0 +1,54 @@
+//! From a piece's text to its block, and from the signatures of all pieces to the module.
+
+use std::sync::Arc;
+
+use ir::{Block, ComputationIndex, Graph, Module, SegmentRef, Signature};
+use syntax::hlo::PieceState;
+
+use crate::{File, Piece};
+
+/// The piece, parsed and lowered. Depends on its text alone.
+#[salsa::tracked(no_eq)]
+pub fn block(db: &dyn salsa::Database, piece: Piece) -> Arc<Block> {
+    let text = piece.text(db);
+    let parse = syntax::hlo::parse(text, PieceState::from_u8(piece.state(db)));
+    Arc::new(ir::lower(text.clone(), Arc::new(parse)))
+}
+
+/// What other pieces may know of this one: equal after edits that change no names, no shapes and no calls.
+#[salsa::tracked]
+pub fn signature(db: &dyn salsa::Database, piece: Piece) -> Arc<Signature> {
+    Arc::new(block(db, piece).signature())
+}
+
+/// The computations of a file, its entry, and what is wrong between its pieces.
+#[salsa::tracked]
+pub fn module(db: &dyn salsa::Database, file: File) -> Arc<Module> {
+    let signatures: Vec<Arc<Signature>> = file.pieces(db).iter().map(|&p| signature(db, p).clone()).collect();
+    Arc::new(Module::build(signatures.iter().map(|s| &**s)))
+}
+
+/// The op graph of a computation that is whole in its piece: a fusion's, a reducer's.
+#[salsa::tracked(lru = 1024, no_eq)]
+pub fn graph(db: &dyn salsa::Database, piece: Piece, computation: u32) -> Option<Arc<Graph>> {
+    Graph::build(&[(block(db, piece), computation)]).map(Arc::new)
+}
+
+/// The op graph of any computation. Of a giant one it copies every op, and nothing of it is kept: ask only when all
+/// of it is wanted.
+pub fn computation_graph(
+    db: &dyn salsa::Database,
+    file: File,
+    index: ComputationIndex,
+) -> Option<Arc<Graph>> {
+    let module = module(db, file);
+    let pieces = file.pieces(db);
+    let segments = &module.computations.get(index)?.segments;
+    if let [only] = segments.as_slice() {
+        return graph(db, *pieces.get(only.piece)?, only.computation).clone();
+    }
+    let blocks: Vec<_> =
+        segments.iter().map(|s: &SegmentRef| (block(db, pieces[s.piece]), s.computation)).collect();
+    let parts: Vec<_> = blocks.iter().map(|&(b, c)| (&**b, c)).collect();
+    Graph::build(&parts).map(Arc::new)
+}

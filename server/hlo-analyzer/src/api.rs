@@ -1,0 +1,13 @@
+//! The machine interface: one request in, one answer out. Spoken as JSON Lines by `query`; the custom requests of
+//! the language server return the same `result` objects. Field names are fixed.
+
+mod error;
+mod indexing;
+mod maps;
+mod parse;
+mod request;
+mod session;
+
+pub use error::{ApiError, ErrorKind};
+pub use request::MAX_REQUEST_BYTES;
+pub use session::Session;

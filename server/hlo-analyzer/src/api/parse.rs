@@ -1,0 +1,92 @@
+//! `parse` and `verify`: all findings of a text, with lines and columns that count from 1 and bytes.
+
+use ide::{Diagnostic, Severity};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use syntax::hlo::{Fragment, check_fragment};
+use text::PositionEncoding;
+use text::position::position;
+
+use super::error::{Answer, ApiError, ErrorKind};
+use super::request::params;
+use super::session::Session;
+
+/// Findings beyond this many are counted, not listed.
+const MAX_ERRORS: usize = 1000;
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ParseParams {
+    entry: Option<String>,
+    text: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ReportedError {
+    message: String,
+    code: &'static str,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+}
+
+pub fn parse(session: &mut Session, value: &Value) -> Answer {
+    let p: ParseParams = params(value)?;
+    if let Some(entry) = p.entry.as_deref().filter(|e| *e != "module") {
+        return fragment(entry, p.text.as_deref().unwrap_or_default());
+    }
+    let (found, statistics, rope) = session.with_source(value, |analysis, file| {
+        Ok((analysis.diagnostics(file, MAX_ERRORS)?, analysis.statistics(file)?, analysis.rope(file).clone()))
+    })?;
+    let errors: Vec<_> =
+        found.shown.iter().filter(|d| d.severity == Severity::Error).map(|d| report(&rope, d)).collect();
+    Ok(json!({
+        "ok": errors.is_empty(),
+        "errors": errors,
+        "omitted": found.omitted,
+        "module": statistics.module,
+        "computations": statistics.computations,
+        "instructions": statistics.instructions,
+    }))
+}
+
+fn report(rope: &ropey::Rope, diagnostic: &Diagnostic) -> ReportedError {
+    let start = position(rope, diagnostic.range.start, PositionEncoding::Utf8);
+    let end = position(rope, diagnostic.range.end, PositionEncoding::Utf8);
+    ReportedError {
+        message: diagnostic.message.clone(),
+        code: diagnostic.code,
+        line: start.line + 1,
+        column: start.column + 1,
+        end_line: end.line + 1,
+        end_column: end.column + 1,
+    }
+}
+
+/// A part of the grammar on its own, for example a shape.
+fn fragment(entry: &str, text: &str) -> Answer {
+    let Some(fragment) = Fragment::from_name(entry) else {
+        return Err(ApiError::new(
+            ErrorKind::Unsupported,
+            format!("parsing a {entry} on its own is not supported"),
+        ));
+    };
+    let rope = ropey::Rope::from_str(text);
+    let errors: Vec<_> = check_fragment(text, fragment)
+        .into_iter()
+        .map(|e| {
+            report(
+                &rope,
+                &Diagnostic {
+                    range: e.span.range(),
+                    severity: Severity::Error,
+                    code: "syntax",
+                    message: e.message,
+                    related: Vec::new(),
+                },
+            )
+        })
+        .collect();
+    Ok(json!({"ok": errors.is_empty(), "errors": errors, "module": "", "computations": 0, "instructions": 0}))
+}

@@ -1,0 +1,106 @@
+//! Answers requests one after the other over one database.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ide::{Analysis, AnalysisHost, FileId, Language};
+use serde_json::{Value, json};
+
+use super::error::{Answer, ApiError, ErrorKind};
+use super::request::{Request, Source, params};
+use super::{indexing, maps, parse};
+use crate::cli::input;
+
+/// Keeps the text of the last request open: the next one is often about the same.
+#[derive(Default)]
+pub struct Session {
+    host: AnalysisHost,
+    current: Option<(Language, String, FileId)>,
+}
+
+impl Session {
+    /// The answer to one line, without its line end. Never panics: an internal fault is an answer too.
+    pub fn answer(&mut self, line: &str) -> Value {
+        let request: Request = match serde_json::from_str(line) {
+            Ok(request) => request,
+            Err(error) => {
+                // The id may be readable although the request is not.
+                let id = serde_json::from_str::<Value>(line).ok().and_then(|v| v.get("id").cloned());
+                let error = ApiError::new(ErrorKind::InvalidParams, format!("not a request: {error}"));
+                return json!({"id": id, "error": error});
+            }
+        };
+        let answer = catch_unwind(AssertUnwindSafe(|| self.dispatch(&request)));
+        let answer = answer.unwrap_or_else(|_| {
+            // What was computed halfway is not trusted.
+            *self = Session::default();
+            Err(ApiError::new(ErrorKind::Internal, format!("{} panicked; this is a bug", request.method)))
+        });
+        match answer {
+            Ok(result) => json!({"id": request.id, "result": result}),
+            Err(error) => json!({"id": request.id, "error": error}),
+        }
+    }
+
+    fn dispatch(&mut self, request: &Request) -> Answer {
+        let p = &request.params;
+        match request.method.as_str() {
+            "parse" | "verify" => parse::parse(self, p),
+            "indexing" => indexing::indexing(self, p),
+            "grouped_indexing" => indexing::grouped(self, p),
+            "epilogue_indexing" => indexing::epilogue(self, p),
+            "map" => maps::map(p),
+            "expr" => maps::expr(p),
+            "print" | "partition" | "fusion" | "coalescing" | "tile" | "kernel" | "evaluate" => {
+                Err(ApiError::new(ErrorKind::Unsupported, format!("{} is not supported yet", request.method)))
+            }
+            other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),
+        }
+    }
+
+    /// Opens the source of a request and runs `query` on it.
+    pub fn with_source<T>(
+        &mut self,
+        value: &Value,
+        query: impl Fn(&Analysis, FileId) -> ide::Cancellable<T>,
+    ) -> Result<T, ApiError> {
+        let source: Source = params(value)?;
+        let language = match source.language.as_deref() {
+            None | Some("hlo") => Language::Hlo,
+            Some("mlir") => {
+                return Err(ApiError::new(
+                    ErrorKind::Unsupported,
+                    "MLIR is not supported yet: only HLO text",
+                ));
+            }
+            Some(other) => {
+                return Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown language: {other}")));
+            }
+        };
+        let text = match (source.text, source.path) {
+            (Some(text), _) => text,
+            (None, Some(path)) => input::read(std::path::Path::new(&path))
+                .map_err(|e| ApiError::new(ErrorKind::NotFound, format!("{e:#}")))?,
+            (None, None) => {
+                return Err(ApiError::new(ErrorKind::InvalidParams, "a source needs \"text\" or \"path\""));
+            }
+        };
+        let file = self.open(language, text);
+        query(&self.host.analysis(), file)
+            .map_err(|_| ApiError::new(ErrorKind::Internal, "the analysis was cancelled"))
+    }
+
+    fn open(&mut self, language: Language, text: String) -> FileId {
+        if let Some((l, t, file)) = &self.current
+            && *l == language
+            && *t == text
+        {
+            return *file;
+        }
+        if let Some((_, _, file)) = self.current.take() {
+            self.host.close(file);
+        }
+        let file = self.host.open("", language, &text);
+        self.current = Some((language, text, file));
+        file
+    }
+}

@@ -1,0 +1,7 @@
+//! The subcommands beside the language server.
+
+pub mod analysis_stats;
+pub mod check;
+pub mod explain;
+pub mod input;
+pub mod query;

@@ -1,0 +1,178 @@
+//! `analysis-stats FILE…`: loads, runs the analyses, and prints time and memory per phase. Test, bench and bug-report
+//! tool in one.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use ide::{AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit};
+use serde_json::json;
+
+use super::input;
+
+#[derive(clap::Args)]
+pub struct StatsArguments {
+    /// `-` is standard input; `.gz` is unpacked.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[arg(long)]
+    json: bool,
+    /// Make this many random one-character edits and print the time from each to fresh diagnostics and to a fresh
+    /// hover.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    edits: usize,
+    /// Seed of the places that are edited.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// How often the text is parsed from scratch; the fastest counts.
+const PARSE_RUNS: usize = 5;
+
+pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
+    let mut reports = Vec::new();
+    for path in &arguments.files {
+        let started = Instant::now();
+        let text = input::read(path)?;
+        let load = started.elapsed();
+        let parse = (0..PARSE_RUNS).map(|_| parse_from_scratch(&text)).min().unwrap_or_default();
+        let before = resident_bytes();
+        let mut host = AnalysisHost::new();
+        let started = Instant::now();
+        let file = host.open(&path.display().to_string(), Language::Hlo, &text);
+        let open = started.elapsed();
+        let analysis = host.analysis();
+        let started = Instant::now();
+        let diagnostics = analysis.diagnostics(file, 1000).unwrap_or_default();
+        let diagnose = started.elapsed();
+        let statistics = analysis.statistics(file).unwrap_or_default();
+        let started = Instant::now();
+        let all = 0..text.len();
+        let hints =
+            analysis.inlay_hints(file, all, &InlayHintsConfig { domains: true }).unwrap_or_default().len();
+        let map = started.elapsed();
+        drop(analysis);
+        let memory = resident_bytes().saturating_sub(before);
+        let edits =
+            (arguments.edits > 0).then(|| edit(&mut host, file, &text, arguments.edits, arguments.seed));
+        let report = json!({
+            "file": path.display().to_string(),
+            "bytes": text.len(),
+            "instructions": statistics.instructions,
+            "computations": statistics.computations,
+            "pieces": statistics.pieces,
+            "findings": diagnostics.shown.len() + diagnostics.omitted,
+            "hints": hints,
+            "load_seconds": load.as_secs_f64(),
+            "parse_seconds": parse.as_secs_f64(),
+            "parse_mb_per_second": text.len() as f64 / 1e6 / parse.as_secs_f64(),
+            "open_seconds": open.as_secs_f64(),
+            "diagnostics_seconds": diagnose.as_secs_f64(),
+            "maps_seconds": map.as_secs_f64(),
+            "analysis_bytes": memory,
+            "edits": edits,
+        });
+        if !arguments.json {
+            print_table(&report);
+        }
+        reports.push(report);
+    }
+    if arguments.json {
+        println!("{}", json!({"files": reports}));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Cutting into pieces, parsing, lowering and all checks: what XLA's parser does, from text to findings.
+fn parse_from_scratch(text: &str) -> Duration {
+    let mut host = AnalysisHost::new();
+    let started = Instant::now();
+    let file = host.open("", Language::Hlo, text);
+    let findings = host.analysis().diagnostics(file, 1000);
+    let elapsed = started.elapsed();
+    std::hint::black_box(findings.is_ok());
+    elapsed
+}
+
+/// Random one-character edits, each followed by fresh diagnostics and a fresh hover at the same place.
+fn edit(host: &mut AnalysisHost, file: FileId, text: &str, count: usize, seed: u64) -> serde_json::Value {
+    let mut state = seed | 1;
+    let mut next = |limit: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % limit.max(1) as u64) as usize
+    };
+    let (mut hovers, mut checks) = (Vec::new(), Vec::new());
+    for _ in 0..count {
+        let mut at = next(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        // A blank, a letter that breaks the line, and their removal take turns.
+        let insert = ["x", " ", "(", "1"][next(4)].to_owned();
+        for edit in [
+            TextEdit { range: at..at, insert: insert.clone() },
+            TextEdit { range: at..at + insert.len(), insert: String::new() },
+        ] {
+            let started = Instant::now();
+            host.apply(file, &[edit]);
+            let hover = host.analysis().hover(file, at);
+            hovers.push(started.elapsed());
+            let found = host.analysis().diagnostics(file, 1000);
+            checks.push(started.elapsed());
+            std::hint::black_box((hover.is_ok(), found.is_ok()));
+        }
+    }
+    json!({"count": hovers.len(), "hover_ms": percentiles(hovers), "diagnostics_ms": percentiles(checks)})
+}
+
+fn percentiles(mut times: Vec<Duration>) -> serde_json::Value {
+    times.sort_unstable();
+    let at = |p: usize| times[(times.len() - 1) * p / 100].as_secs_f64() * 1e3;
+    json!({"p50": at(50), "p99": at(99), "max": at(100)})
+}
+
+fn print_table(report: &serde_json::Value) {
+    let number = |key: &str| report[key].as_f64().unwrap_or_default();
+    println!("{}", report["file"].as_str().unwrap_or_default());
+    println!(
+        "  {:.2} MB, {} instructions in {} computations, {} pieces",
+        number("bytes") / 1e6,
+        report["instructions"],
+        report["computations"],
+        report["pieces"]
+    );
+    println!("  load          {:9.1} ms", number("load_seconds") * 1e3);
+    println!(
+        "  parse + check {:9.1} ms  {:.0} MB/s, from text to findings, best of {PARSE_RUNS}",
+        number("parse_seconds") * 1e3,
+        number("parse_mb_per_second")
+    );
+    println!("  all maps      {:9.1} ms  {} hints", number("maps_seconds") * 1e3, report["hints"]);
+    println!("  findings      {:9}", report["findings"]);
+    println!(
+        "  memory        {:9.1} MiB resident for the analysis",
+        number("analysis_bytes") / f64::from(1 << 20)
+    );
+    if report["edits"].is_object() {
+        for (name, key) in [("edit to hover", "hover_ms"), ("edit to findings", "diagnostics_ms")] {
+            let times = &report["edits"][key];
+            println!(
+                "  {name:<16} p50 {:.2} ms  p99 {:.2} ms  max {:.2} ms  ({} edits)",
+                times["p50"].as_f64().unwrap_or_default(),
+                times["p99"].as_f64().unwrap_or_default(),
+                times["max"].as_f64().unwrap_or_default(),
+                report["edits"]["count"]
+            );
+        }
+    }
+}
+
+/// Resident memory of this process; 0 where the system does not tell.
+fn resident_bytes() -> u64 {
+    let Ok(statm) = std::fs::read_to_string("/proc/self/statm") else { return 0 };
+    let pages: u64 = statm.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
+    pages * 4096
+}

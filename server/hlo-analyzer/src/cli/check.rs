@@ -1,0 +1,224 @@
+//! `check FILE…`: all diagnostics, rendered as rustc renders them.
+
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use anyhow::Result;
+use clap::ValueEnum;
+use ide::{AnalysisHost, Diagnostic, Language, Severity};
+use rayon::prelude::*;
+use serde_json::json;
+use text::PositionEncoding;
+use text::position::position;
+
+use super::input;
+
+#[derive(clap::Args)]
+pub struct CheckArguments {
+    /// Files or directories (walked for .hlo and .hlo.gz); `-` is standard input; `.gz` is unpacked.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// The exit code is 1 when there is a finding at least this severe.
+    #[arg(long, value_enum, default_value = "error")]
+    fail_on: FailOn,
+    /// At most this many findings per file are listed; the rest is counted.
+    #[arg(long, default_value_t = 100)]
+    limit: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    Error,
+    Warning,
+    Never,
+}
+
+struct Checked {
+    name: String,
+    text: String,
+    diagnostics: ide::Diagnostics,
+}
+
+/// 0 clean, 1 findings at or above `--fail-on`, 2 a file could not be read.
+pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
+    let files = expand(&arguments.files)?;
+    let shows_progress = files.len() > 1 && stderr().is_terminal();
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    let results: Vec<Result<Checked>> = files
+        .par_iter()
+        .map(|path| {
+            let result = check(path, arguments.limit);
+            if shows_progress {
+                let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+                eprint!("\r{done} of {} files checked", files.len());
+            }
+            result
+        })
+        .collect();
+    if shows_progress {
+        eprintln!();
+    }
+    let mut out = std::io::BufWriter::new(stdout().lock());
+    let (mut is_unreadable, mut errors, mut warnings) = (false, 0, 0);
+    let mut reports = Vec::new();
+    for result in &results {
+        let checked = match result {
+            Ok(checked) => checked,
+            Err(error) => {
+                is_unreadable = true;
+                eprintln!("error: {error:#}");
+                continue;
+            }
+        };
+        for diagnostic in &checked.diagnostics.shown {
+            match diagnostic.severity {
+                Severity::Error => errors += 1,
+                Severity::Warning => warnings += 1,
+                _ => {}
+            }
+        }
+        errors += checked.diagnostics.omitted;
+        match arguments.format {
+            Format::Text => render(&mut out, checked)?,
+            Format::Json => reports.push(report(checked)),
+        }
+    }
+    match arguments.format {
+        Format::Json => writeln!(out, "{}", json!({"files": reports}))?,
+        Format::Text if errors + warnings > 0 => {
+            writeln!(out, "{errors} errors, {warnings} warnings in {} files", files.len())?;
+        }
+        Format::Text => {}
+    }
+    out.flush()?;
+    let fails = match arguments.fail_on {
+        FailOn::Error => errors > 0,
+        FailOn::Warning => errors + warnings > 0,
+        FailOn::Never => false,
+    };
+    Ok(ExitCode::from(if is_unreadable { 2 } else { u8::from(fails) }))
+}
+
+fn check(path: &Path, limit: usize) -> Result<Checked> {
+    let text = input::read(path)?;
+    let mut host = AnalysisHost::new();
+    let name = path.display().to_string();
+    let file = host.open(&name, Language::Hlo, &text);
+    // Nobody else writes: the analysis cannot be cancelled.
+    let diagnostics = host.analysis().diagnostics(file, limit).unwrap_or_default();
+    Ok(Checked { name, text, diagnostics })
+}
+
+/// Directories become the HLO files in them, in order.
+fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let mut entries: Vec<PathBuf> =
+                std::fs::read_dir(path)?.filter_map(|e| e.ok().map(|e| e.path())).collect();
+            entries.sort();
+            let is_hlo = |p: &PathBuf| {
+                let name = p.file_name().unwrap_or_default().to_string_lossy();
+                p.is_dir() || name.ends_with(".hlo") || name.ends_with(".hlo.gz")
+            };
+            entries.retain(is_hlo);
+            files.extend(expand(&entries)?);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+fn render(out: &mut impl Write, checked: &Checked) -> Result<()> {
+    let renderer = if stdout().is_terminal() { Renderer::styled() } else { Renderer::plain() };
+    for diagnostic in &checked.diagnostics.shown {
+        let level = match diagnostic.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            _ => Level::NOTE,
+        };
+        let (line, text) = lines_around(&checked.text, diagnostic);
+        let inside = |range: &ide::TextRange| {
+            let shift = |at: usize| at.saturating_sub(text.start).min(text.end - text.start);
+            shift(range.start)..shift(range.end)
+        };
+        let mut snippet = Snippet::source(&checked.text[text.clone()])
+            .line_start(line)
+            .path(checked.name.as_str())
+            .annotation(AnnotationKind::Primary.span(inside(&diagnostic.range)));
+        for related in &diagnostic.related {
+            if text.start <= related.range.start && related.range.end <= text.end {
+                let range = inside(&related.range);
+                snippet =
+                    snippet.annotation(AnnotationKind::Context.span(range).label(related.message.as_str()));
+            }
+        }
+        let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code);
+        let report: &[Group<'_>] = &[title.element(snippet)];
+        writeln!(out, "{}\n", renderer.render(report))?;
+    }
+    if checked.diagnostics.omitted > 0 {
+        writeln!(
+            out,
+            "{}: {} more findings are not shown (--limit)",
+            checked.name, checked.diagnostics.omitted
+        )?;
+    }
+    Ok(())
+}
+
+/// The lines that a finding and its related places stand on, and the number of the first. Handing the renderer the
+/// whole text would make it walk 40 MB per finding.
+fn lines_around(text: &str, diagnostic: &Diagnostic) -> (usize, ide::TextRange) {
+    let mut range = diagnostic.range.clone();
+    for related in &diagnostic.related {
+        if related.range.start.abs_diff(range.start) < 4096 {
+            range = range.start.min(related.range.start)..range.end.max(related.range.end);
+        }
+    }
+    let start = text[..range.start].rfind('\n').map_or(0, |n| n + 1);
+    let end = text[range.end..].find('\n').map_or(text.len(), |n| range.end + n);
+    (text[..start].bytes().filter(|&b| b == b'\n').count() + 1, start..end)
+}
+
+fn report(checked: &Checked) -> serde_json::Value {
+    let rope = ropey::Rope::from_str(&checked.text);
+    let place = |range: &ide::TextRange| {
+        let start = position(&rope, range.start, PositionEncoding::Utf8);
+        let end = position(&rope, range.end, PositionEncoding::Utf8);
+        json!({
+            "line": start.line + 1,
+            "column": start.column + 1,
+            "end_line": end.line + 1,
+            "end_column": end.column + 1,
+        })
+    };
+    let findings: Vec<_> = checked
+        .diagnostics
+        .shown
+        .iter()
+        .map(|d| {
+            let severity = match d.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Information => "information",
+                Severity::Hint => "hint",
+            };
+            let related: Vec<_> =
+                d.related.iter().map(|r| json!({"message": r.message, "at": place(&r.range)})).collect();
+            json!({"severity": severity, "code": d.code, "message": d.message, "at": place(&d.range), "related": related})
+        })
+        .collect();
+    json!({"file": checked.name, "findings": findings, "omitted": checked.diagnostics.omitted})
+}

@@ -1,0 +1,99 @@
+//! `explain FILE`: what a hover shows, on the terminal; with no place, the whole file with its maps and findings.
+
+use std::io::{BufWriter, Write, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use ide::{AnalysisHost, Language};
+use text::PositionEncoding;
+use text::position::{Position, offset};
+
+use super::input;
+
+#[derive(clap::Args)]
+pub struct ExplainArguments {
+    /// `-` is standard input; `.gz` is unpacked.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// A place: line and column, both from 1; columns count bytes.
+    #[arg(long, value_name = "LINE:COL", conflicts_with = "instruction")]
+    at: Option<String>,
+    /// An instruction by its name, with or without `%`.
+    #[arg(long, value_name = "NAME")]
+    instruction: Option<String>,
+}
+
+pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
+    let text = input::read(&arguments.file)?;
+    let mut host = AnalysisHost::new();
+    let file = host.open(&arguments.file.display().to_string(), Language::Hlo, &text);
+    let analysis = host.analysis();
+    // Nobody else writes: the analysis cannot be cancelled.
+    let uncancelled = "the analysis was cancelled";
+    let place = if let Some(name) = &arguments.instruction {
+        let bare = name.trim_start_matches('%');
+        let found = analysis.find_instruction(file, bare).ok().context(uncancelled)?;
+        Some(found.with_context(|| format!("{}: no instruction named {bare}", arguments.file.display()))?)
+    } else if let Some(at) = &arguments.at {
+        Some(offset(analysis.rope(file), line_and_column(at)?, PositionEncoding::Utf8))
+    } else {
+        None
+    };
+    let mut out = BufWriter::new(stdout().lock());
+    match place {
+        Some(place) => match analysis.hover(file, place).ok().context(uncancelled)? {
+            Some(hover) => writeln!(out, "{}", plain(&hover.markdown))?,
+            None => bail!("{}: nothing to explain at that place", arguments.file.display()),
+        },
+        None => {
+            let mut result = Ok(());
+            analysis
+                .annotate(file, &mut |chunk| {
+                    if result.is_ok() {
+                        result = out.write_all(chunk.as_bytes());
+                    }
+                })
+                .ok()
+                .context(uncancelled)?;
+            ignore_closed_pipe(result)?;
+        }
+    }
+    ignore_closed_pipe(out.flush())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `explain … | head` is no error.
+fn ignore_closed_pipe(result: std::io::Result<()>) -> Result<()> {
+    match result {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+fn line_and_column(text: &str) -> Result<Position> {
+    let (line, column) = text.split_once(':').with_context(|| format!("{text}: a place is LINE:COL"))?;
+    let number = |text: &str| {
+        let number: usize = text.parse().with_context(|| format!("{text} is no line or column"))?;
+        number.checked_sub(1).context("lines and columns count from 1")
+    };
+    Ok(Position::new(number(line)?, number(column)?))
+}
+
+/// Markdown as a terminal shows it: fences and emphasis go, what they hold stays.
+fn plain(markdown: &str) -> String {
+    let mut out = String::new();
+    let mut in_fence = false;
+    for line in markdown.lines() {
+        if line.starts_with("```") {
+            in_fence = !in_fence;
+            continue;
+        }
+        match in_fence {
+            true => out += &format!("    {line}\n"),
+            false if line == "---" => {}
+            false => out += &format!("{}\n", line.replace("**", "").replace('`', "")),
+        }
+    }
+    out.trim_end().to_owned()
+}

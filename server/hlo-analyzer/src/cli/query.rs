@@ -1,0 +1,37 @@
+//! `query`: JSON Lines in, JSON Lines out, one answer per request, in order, flushed after each.
+
+use std::io::{BufRead, BufWriter, Read, Write, stdin, stdout};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde_json::json;
+
+use crate::api::{ApiError, ErrorKind, MAX_REQUEST_BYTES, Session};
+
+pub fn run() -> Result<ExitCode> {
+    let mut input = stdin().lock();
+    let mut output = BufWriter::new(stdout().lock());
+    let mut session = Session::default();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let mut limited = (&mut input).take(MAX_REQUEST_BYTES as u64);
+        if limited.read_until(b'\n', &mut line)? == 0 {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let answer = if line.len() >= MAX_REQUEST_BYTES && !line.ends_with(b"\n") {
+            input.skip_until(b'\n')?;
+            let message = format!("a request has at most {MAX_REQUEST_BYTES} bytes");
+            json!({"id": null, "error": ApiError::new(ErrorKind::Limit, message)})
+        } else {
+            let text = String::from_utf8_lossy(&line);
+            if text.trim().is_empty() {
+                continue;
+            }
+            session.answer(text.trim_end())
+        };
+        serde_json::to_writer(&mut output, &answer)?;
+        output.write_all(b"\n")?;
+        output.flush()?;
+    }
+}

@@ -1,0 +1,63 @@
+//! The language server.
+//!
+//! ```text
+//! reader thread ─► tower-lsp's router ─► handler: post to the mailbox, then wait for the answer
+//!                                               │
+//!                               main loop thread: owns the database, applies edits in order,
+//!                                               │  hands each read a snapshot
+//!                                          blocking pool: computes, answers
+//! writer thread ◄───────────────────────────────┘
+//! ```
+//!
+//! Order of messages is order of effects: the reader polls each handler once before it reads the next message,
+//! and the first thing a handler does is to post to the mailbox.
+//!
+//! tower-lsp supplies the typed routes, the states of the protocol and `$/cancelRequest`. Its own transport is
+//! not used: it ends the server at the first message that is not JSON and does not end it at `exit` while the
+//! input stays open.
+//!
+//! Architecture Invariant: handlers contain no logic and never touch the database.
+//! Architecture Invariant: only this module knows LSP; `ide` speaks byte offsets and plain structs.
+//! Architecture Invariant: nothing but LSP messages is written to standard output; the log goes to standard
+//! error.
+
+mod capabilities;
+mod config;
+mod diagnostics;
+mod documents;
+mod framing;
+mod from_proto;
+mod handlers;
+mod in_order;
+mod mailbox;
+mod main_loop;
+mod outbox;
+mod read;
+mod server;
+mod snapshot;
+mod test_hooks;
+mod to_proto;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+/// Serves one client on standard input and output until it leaves.
+pub fn serve_stdio() -> anyhow::Result<ExitCode> {
+    server::serve(Box::new(std::io::stdin()), Box::new(std::io::stdout()))
+}
+
+/// Serves one client on a Unix socket that the client has created and listens on, as editors do with `--pipe`.
+#[cfg(unix)]
+pub fn serve_pipe(path: &Path) -> anyhow::Result<ExitCode> {
+    let stream = std::os::unix::net::UnixStream::connect(path)
+        .with_context(|| format!("cannot connect to the socket {}", path.display()))?;
+    let output = stream.try_clone().context("cannot write to the socket")?;
+    server::serve(Box::new(stream), Box::new(output))
+}
+
+#[cfg(not(unix))]
+pub fn serve_pipe(path: &Path) -> anyhow::Result<ExitCode> {
+    anyhow::bail!("--pipe {} needs Unix sockets, which this system does not have", path.display())
+}

@@ -1,0 +1,112 @@
+//! What the client says it can do, and what the server offers in return.
+
+use text::position::PositionEncoding;
+use tower_lsp::lsp_types::{
+    ClientCapabilities, HoverProviderCapability, InitializeResult, MarkupKind, OneOf, PositionEncodingKind,
+    ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextDocumentSyncOptions,
+};
+
+/// The parts of the client's capabilities that change how it is answered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ClientProfile {
+    pub(super) encoding: PositionEncoding,
+    pub(super) markdown_hover: bool,
+    pub(super) definition_links: bool,
+    pub(super) hierarchical_symbols: bool,
+    pub(super) related_information: bool,
+    pub(super) inlay_hint_refresh: bool,
+}
+
+impl ClientProfile {
+    pub(super) fn new(client: &ClientCapabilities) -> Self {
+        let document = client.text_document.as_ref();
+        let hover_formats = document.and_then(|it| it.hover.as_ref()?.content_format.as_ref());
+        Self {
+            encoding: negotiate(client),
+            markdown_hover: hover_formats.is_some_and(|formats| formats.contains(&MarkupKind::Markdown)),
+            definition_links: document
+                .and_then(|it| it.definition.as_ref()?.link_support)
+                .unwrap_or_default(),
+            hierarchical_symbols: document
+                .and_then(|it| it.document_symbol.as_ref()?.hierarchical_document_symbol_support)
+                .unwrap_or_default(),
+            related_information: document
+                .and_then(|it| it.publish_diagnostics.as_ref()?.related_information)
+                .unwrap_or_default(),
+            inlay_hint_refresh: client
+                .workspace
+                .as_ref()
+                .and_then(|it| it.inlay_hint.as_ref()?.refresh_support)
+                .unwrap_or_default(),
+        }
+    }
+
+    /// The answer to `initialize`.
+    pub(super) fn welcome(&self) -> InitializeResult {
+        InitializeResult {
+            capabilities: ServerCapabilities {
+                position_encoding: Some(match self.encoding {
+                    PositionEncoding::Utf8 => PositionEncodingKind::UTF8,
+                    PositionEncoding::Utf16 => PositionEncodingKind::UTF16,
+                    PositionEncoding::Utf32 => PositionEncodingKind::UTF32,
+                }),
+                text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
+                    open_close: Some(true),
+                    change: Some(TextDocumentSyncKind::INCREMENTAL),
+                    ..Default::default()
+                })),
+                hover_provider: Some(HoverProviderCapability::Simple(true)),
+                definition_provider: Some(OneOf::Left(true)),
+                document_symbol_provider: Some(OneOf::Left(true)),
+                inlay_hint_provider: Some(OneOf::Left(true)),
+                ..Default::default()
+            },
+            server_info: Some(ServerInfo {
+                name: env!("CARGO_PKG_NAME").into(),
+                version: Some(env!("CARGO_PKG_VERSION").into()),
+            }),
+        }
+    }
+}
+
+/// UTF-8 needs no counting, UTF-32 less than UTF-16; a client that offers nothing means UTF-16.
+fn negotiate(client: &ClientCapabilities) -> PositionEncoding {
+    let offered = client.general.as_ref().and_then(|it| it.position_encodings.as_deref()).unwrap_or_default();
+    [
+        (PositionEncodingKind::UTF8, PositionEncoding::Utf8),
+        (PositionEncodingKind::UTF32, PositionEncoding::Utf32),
+    ]
+    .into_iter()
+    .find_map(|(kind, encoding)| offered.contains(&kind).then_some(encoding))
+    .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(client: serde_json::Value, expect: &ClientProfile) {
+        let client: ClientCapabilities = serde_json::from_value(client).unwrap();
+        assert_eq!(&ClientProfile::new(&client), expect);
+    }
+
+    #[test]
+    fn a_client_without_capabilities_gets_the_plain_forms() {
+        check(serde_json::json!({}), &ClientProfile::default());
+        assert_eq!(ClientProfile::default().encoding, PositionEncoding::Utf16);
+    }
+
+    #[test]
+    fn utf8_is_preferred_then_utf32() {
+        for (offered, encoding) in [
+            (vec!["utf-16", "utf-32", "utf-8"], PositionEncoding::Utf8),
+            (vec!["utf-16", "utf-32"], PositionEncoding::Utf32),
+            (vec!["utf-16"], PositionEncoding::Utf16),
+            (vec!["utf-7"], PositionEncoding::Utf16),
+        ] {
+            let client = serde_json::json!({"general": {"positionEncodings": offered}});
+            check(client, &ClientProfile { encoding, ..Default::default() });
+        }
+    }
+}

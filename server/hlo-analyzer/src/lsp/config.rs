@@ -1,0 +1,89 @@
+//! The user's settings, as the client sends them.
+
+use serde_json::Value;
+
+/// `{"inlayHints": {"domains": bool}, "diagnostics": {"limit": number}}`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Settings {
+    /// Show the domain of an instruction's map behind it.
+    pub(super) inlay_domains: bool,
+    /// At most so many findings are sent for a document.
+    pub(super) diagnostics_limit: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { inlay_domains: true, diagnostics_limit: 1000 }
+    }
+}
+
+impl Settings {
+    /// These settings with what `sent` says changed. `sent` is `initializationOptions` or the `settings` of
+    /// `workspace/didChangeConfiguration`; the section may be wrapped in its name, `hlo-analyzer`. What is not
+    /// understood changes nothing and is logged.
+    pub(super) fn updated(&self, sent: &Value) -> Self {
+        let mut settings = self.clone();
+        let section = sent.get("hlo-analyzer").unwrap_or(sent);
+        for (path, value) in leaves(section) {
+            let understood = match path.as_str() {
+                ".inlayHints.domains" => value.as_bool().map(|on| settings.inlay_domains = on),
+                ".diagnostics.limit" => value
+                    .as_u64()
+                    .map(|limit| settings.diagnostics_limit = usize::try_from(limit).unwrap_or(usize::MAX)),
+                _ => None,
+            };
+            if understood.is_none() && !value.is_null() {
+                tracing::warn!("the setting hlo-analyzer{path} = {value} is not understood and ignored");
+            }
+        }
+        settings
+    }
+}
+
+/// Every value with its path; objects are looked into two levels deep, which is as deep as settings go.
+fn leaves(section: &Value) -> Vec<(String, &Value)> {
+    let entries = |prefix: &str, value| -> Option<Vec<(String, &Value)>> {
+        let object = Value::as_object(value)?;
+        Some(object.iter().map(|(key, value)| (format!("{prefix}.{key}"), value)).collect())
+    };
+    let Some(groups) = entries("", section) else { return vec![(String::new(), section)] };
+    groups
+        .into_iter()
+        .flat_map(|(path, value)| entries(&path, value).unwrap_or_else(|| vec![(path, value)]))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(sent: Value, inlay_domains: bool, diagnostics_limit: usize) {
+        let settings = Settings::default().updated(&sent);
+        assert_eq!(settings, Settings { inlay_domains, diagnostics_limit }, "{sent}");
+    }
+
+    #[test]
+    fn known_settings_are_taken() {
+        check(json!({"inlayHints": {"domains": false}}), false, 1000);
+        check(
+            json!({"hlo-analyzer": {"inlayHints": {"domains": false}, "diagnostics": {"limit": 5}}}),
+            false,
+            5,
+        );
+    }
+
+    #[test]
+    fn the_rest_is_ignored() {
+        check(
+            json!({"inlayHints": false, "diagnostics": {"limit": -1, "other": [1]}, "x": {"y": {"z": 1}}}),
+            true,
+            1000,
+        );
+        check(json!({"inlayHints": {"domains": "no"}, "diagnostics": {"limit": 7}}), true, 7);
+        check(json!(null), true, 1000);
+        check(json!([1, 2]), true, 1000);
+        check(json!({"hlo-analyzer": null}), true, 1000);
+    }
+}

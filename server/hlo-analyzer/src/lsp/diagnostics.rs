@@ -1,0 +1,158 @@
+//! Diagnostics, pushed when the user pauses.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use ide::{CancellationHandle, Cancelled};
+use tower_lsp::lsp_types::{self, DiagnosticSeverity, NumberOrString, PublishDiagnosticsParams, Url};
+
+use super::read::panic_message;
+use super::snapshot::{Snapshot, View};
+
+/// Typing must pause so long before the findings are computed…
+const PAUSE: Duration = Duration::from_millis(75);
+/// …but while it goes on, they are no older than this when the computing starts.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// When a document's findings are due. At most one computation per document runs at a time, so results come in
+/// the order of the texts they are about and a stale one cannot be published over a newer one.
+#[derive(Default)]
+pub(super) struct Schedule {
+    stale: Option<Stale>,
+    running: Option<Running>,
+}
+
+#[derive(Clone, Copy)]
+struct Stale {
+    /// The first change that the published findings do not know.
+    since: Instant,
+    /// The newest.
+    changed: Instant,
+}
+
+struct Running {
+    since: Instant,
+    handle: CancellationHandle,
+}
+
+impl Schedule {
+    /// The text has changed, or what is wanted of it.
+    pub(super) fn changed(&mut self, now: Instant) {
+        let since = self.stale.map_or(now, |stale| stale.since);
+        self.stale = Some(Stale { since, changed: now });
+    }
+
+    /// There is nothing to wait for: the document has just been opened.
+    pub(super) fn at_once(&mut self, now: Instant) {
+        let earlier = now.checked_sub(PAUSE).unwrap_or(now);
+        self.stale = Some(Stale { since: earlier, changed: earlier });
+    }
+
+    /// When the next computation is to start; `None` while one runs or if there is nothing to do.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let stale = self.stale.filter(|_| self.running.is_none())?;
+        Some((stale.changed + PAUSE).min(stale.since + PATIENCE))
+    }
+
+    pub(super) fn started(&mut self, handle: CancellationHandle) {
+        if let Some(stale) = self.stale.take() {
+            self.running = Some(Running { since: stale.since, handle });
+        }
+    }
+
+    /// The computation has ended; if an edit to any document cancelled it, it is wanted again.
+    pub(super) fn ended(&mut self, cancelled: bool, now: Instant) {
+        let Some(running) = self.running.take() else { return };
+        if cancelled {
+            let changed = self.stale.map_or(now, |stale| stale.changed);
+            self.stale = Some(Stale { since: running.since, changed });
+        }
+    }
+
+    /// Stops what is running, for a document that is closed.
+    pub(super) fn cancel(&mut self) {
+        self.stale = None;
+        if let Some(running) = self.running.take() {
+            running.handle.cancel();
+        }
+    }
+}
+
+/// How a computation ended, and for which opening of which document.
+pub(super) struct Finished {
+    pub(super) uri: Url,
+    pub(super) generation: u64,
+    pub(super) outcome: Outcome,
+}
+
+pub(super) enum Outcome {
+    Publish(PublishDiagnosticsParams),
+    Cancelled,
+    /// A panic, already logged. The findings published last stay until the text changes.
+    Failed,
+}
+
+/// Runs on the pool.
+pub(super) fn compute(snapshot: Snapshot, version: i32) -> Outcome {
+    let Snapshot { analysis, view } = snapshot;
+    let limit = view.session.settings.diagnostics_limit;
+    let found = catch_unwind(AssertUnwindSafe(|| analysis.diagnostics(view.file, limit)));
+    // Edits wait for the snapshot, not for the conversion.
+    drop(analysis);
+    match found {
+        Ok(Ok(found)) => Outcome::Publish(to_proto(&view, found, version, limit)),
+        Ok(Err(Cancelled::PendingWrite | Cancelled::Local)) => Outcome::Cancelled,
+        Err(panic) => {
+            let message = panic_message(&*panic);
+            tracing::error!("the diagnostics of {} failed, which is a bug: {message}", view.uri);
+            Outcome::Failed
+        }
+    }
+}
+
+fn to_proto(view: &View, found: ide::Diagnostics, version: i32, limit: usize) -> PublishDiagnosticsParams {
+    let mut diagnostics: Vec<_> = found.shown.into_iter().map(|finding| view.diagnostic(finding)).collect();
+    if found.omitted > 0 {
+        diagnostics.push(lsp_types::Diagnostic {
+            severity: Some(DiagnosticSeverity::INFORMATION),
+            code: Some(NumberOrString::String("diagnostics-limit".into())),
+            source: Some(env!("CARGO_PKG_NAME").into()),
+            message: format!(
+                "{} more findings are not shown; the setting hlo-analyzer.diagnostics.limit is {limit}.",
+                found.omitted
+            ),
+            ..Default::default()
+        });
+    }
+    PublishDiagnosticsParams { uri: view.uri.clone(), diagnostics, version: Some(version) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(start: Instant, ms: u64) -> Instant {
+        start + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_pause_is_awaited_but_not_for_ever() {
+        let start = Instant::now();
+        let mut schedule = Schedule::default();
+        assert_eq!(schedule.due(), None);
+        schedule.changed(start);
+        assert_eq!(schedule.due(), Some(at(start, 75)));
+        for ms in (50..2000).step_by(50) {
+            schedule.changed(at(start, ms));
+        }
+        assert_eq!(schedule.due(), Some(at(start, 500)));
+    }
+
+    #[test]
+    fn opening_needs_no_pause() {
+        let start = Instant::now();
+        let mut schedule = Schedule::default();
+        schedule.at_once(start);
+        assert!(schedule.due().is_some_and(|due| due <= start));
+    }
+}

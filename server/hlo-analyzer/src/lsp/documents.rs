@@ -1,0 +1,176 @@
+//! The open documents and how places in them move when they are edited.
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+
+use ide::{FileId, Language, TextEdit};
+use ropey::Rope;
+use text::position::PositionEncoding;
+use tower_lsp::lsp_types::Url;
+
+use super::diagnostics::Schedule;
+use super::from_proto;
+use super::read::{Place, Target};
+
+/// So many edits are remembered per document. A request that is older than that is refused.
+const REMEMBERED_EDITS: usize = 4096;
+
+/// What the client has open, by the URI it uses. Owned by the main loop.
+#[derive(Default)]
+pub(super) struct Documents {
+    by_uri: HashMap<Url, Document>,
+    generations: u64,
+}
+
+/// An open document: the client's text and what is known about it.
+///
+/// The rope is the client's truth, from which the database can be filled anew if it is lost to a panic; it shares
+/// its nodes with the database's copy. Changed by edits only, dropped by `didClose`. Besides the rope at most
+/// [`REMEMBERED_EDITS`] entries of 24 bytes, whatever the size of the text.
+pub(super) struct Document {
+    /// `None` while the analysis cannot take this text, which is a bug there.
+    pub(super) file: Option<FileId>,
+    pub(super) language: Language,
+    pub(super) version: i32,
+    pub(super) text: Rope,
+    pub(super) schedule: Schedule,
+    /// Different for each opening, so that nothing about an earlier one is taken for this.
+    pub(super) generation: u64,
+    /// The last edits, newest last: the bytes replaced and how many replaced them.
+    edits: VecDeque<(Range<usize>, usize)>,
+    edits_forgotten: u64,
+}
+
+impl Documents {
+    pub(super) fn insert(&mut self, uri: Url, language: Language, version: i32, text: Rope) -> &mut Document {
+        self.generations += 1;
+        let document = Document {
+            file: None,
+            language,
+            version,
+            text,
+            schedule: Schedule::default(),
+            generation: self.generations,
+            edits: VecDeque::new(),
+            edits_forgotten: 0,
+        };
+        self.by_uri.entry(uri).insert_entry(document).into_mut()
+    }
+
+    pub(super) fn remove(&mut self, uri: &Url) -> Option<Document> {
+        self.by_uri.remove(uri)
+    }
+
+    pub(super) fn get_mut(&mut self, uri: &Url) -> Option<&mut Document> {
+        self.by_uri.get_mut(uri)
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&Url, &mut Document)> {
+        self.by_uri.iter_mut()
+    }
+}
+
+impl Document {
+    /// Makes one edit. `edit` fits the text, as [`from_proto::text_edit`] makes it.
+    pub(super) fn apply(&mut self, edit: &TextEdit) {
+        let Range { start, end } = edit.range;
+        if edit.range == (0..self.text.len_bytes()) {
+            self.text = Rope::from_str(&edit.insert);
+        } else {
+            let chars = self.text.byte_to_char(start)..self.text.byte_to_char(end);
+            self.text.remove(chars.clone());
+            self.text.insert(chars.start, &edit.insert);
+        }
+        if self.edits.len() == REMEMBERED_EDITS {
+            self.edits.pop_front();
+            self.edits_forgotten += 1;
+        }
+        self.edits.push_back((start..end, edit.insert.len()));
+    }
+
+    /// What a request is about, by the text as it is now.
+    pub(super) fn find(&self, target: &Target, encoding: PositionEncoding) -> Place {
+        Place {
+            span: from_proto::span(&self.text, target, encoding),
+            generation: self.generation,
+            edits: self.edits_forgotten + self.edits.len() as u64,
+        }
+    }
+
+    /// Where a place of an earlier text is now, or `None` if that cannot be told.
+    pub(super) fn now(&self, place: &Place) -> Option<Range<usize>> {
+        if place.generation != self.generation {
+            return None;
+        }
+        let known = place.edits.checked_sub(self.edits_forgotten)?;
+        let later = self.edits.iter().skip(usize::try_from(known).ok()?);
+        let mut span = place.span.clone();
+        for (replaced, inserted) in later {
+            let end = shift(span.end, replaced, *inserted);
+            span = shift(span.start, replaced, *inserted).min(end)..end;
+        }
+        Some(span)
+    }
+}
+
+/// Where an offset is after an edit. Inside the replaced text it keeps its distance from the start, as far as the
+/// new text goes: replacing a name leaves the pointer on the name.
+fn shift(offset: usize, replaced: &Range<usize>, inserted: usize) -> usize {
+    if offset < replaced.start {
+        offset
+    } else if offset >= replaced.end {
+        offset - replaced.len() + inserted
+    } else {
+        offset.min(replaced.start + inserted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(text: &str) -> Document {
+        let mut documents = Documents::default();
+        let uri = Url::parse("file:///a.hlo").unwrap();
+        documents.insert(uri.clone(), Language::Hlo, 1, Rope::from_str(text));
+        documents.remove(&uri).unwrap()
+    }
+
+    /// `$0` marks the place in the text before and after the edits.
+    fn check(before: &str, edits: &[(Range<usize>, &str)], after: &str) {
+        let mut document = document(&before.replace("$0", ""));
+        let offset = before.find("$0").unwrap();
+        let mut place = document.find(&Target::Document, PositionEncoding::Utf8);
+        place.span = offset..offset;
+        for (range, insert) in edits {
+            document.apply(&TextEdit { range: range.clone(), insert: (*insert).to_owned() });
+        }
+        let mut found = document.text.to_string();
+        found.insert_str(document.now(&place).unwrap().start, "$0");
+        assert_eq!(found, after);
+    }
+
+    #[test]
+    fn places_move_with_edits() {
+        check("ab$0cd", &[(0..0, "xy")], "xyab$0cd");
+        check("ab$0cd", &[(3..4, "")], "ab$0c");
+        check("ab$0cd", &[(2..2, "x"), (0..1, "")], "bx$0cd");
+        check("%ad$0d = x", &[(1..4, "multiply")], "%mu$0ltiply = x");
+        check("%ad$0d = x", &[(0..8, "")], "$0");
+        check("é→$0b", &[(2..5, "é")], "éé$0b");
+        check("ab$0cd", &[(0..4, "a new text")], "a $0new text");
+    }
+
+    #[test]
+    fn places_of_another_opening_or_too_long_ago_are_lost() {
+        let mut document = document("abc");
+        let place = document.find(&Target::Document, PositionEncoding::Utf8);
+        assert_eq!(document.now(&Place { generation: 99, ..place.clone() }), None);
+        for _ in 0..REMEMBERED_EDITS {
+            document.apply(&TextEdit { range: 0..0, insert: "x".into() });
+        }
+        assert_eq!(document.now(&place), Some(REMEMBERED_EDITS..REMEMBERED_EDITS + 3));
+        document.apply(&TextEdit { range: 0..0, insert: "x".into() });
+        assert_eq!(document.now(&place), None);
+    }
+}

@@ -1,0 +1,132 @@
+//! All that the server answers, and what each answer does when the text changes under it.
+//!
+//! Architecture Invariant: the first statement of a handler posts to the mailbox, and nothing before it waits.
+//! That makes the order in which messages arrive the order in which they take effect; see `in_order.rs`.
+
+use ide::{Analysis, Cancellable, InlayHintsConfig};
+use tower_lsp::LanguageServer;
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::lsp_types::{
+    DidChangeConfigurationParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams,
+    GotoDefinitionResponse, Hover, HoverParams, InitializeParams, InitializeResult, InlayHint,
+    InlayHintParams, Url,
+};
+
+use super::capabilities::ClientProfile;
+use super::mailbox::{Event, Mailbox};
+use super::read::WhenEdited::Retry;
+use super::read::{self, Route, Target};
+use super::snapshot::View;
+
+static HOVER: Route = Route { method: "textDocument/hover", when_edited: Retry(8) };
+static DEFINITION: Route = Route { method: "textDocument/definition", when_edited: Retry(8) };
+static DOCUMENT_SYMBOL: Route = Route { method: "textDocument/documentSymbol", when_edited: Retry(32) };
+static INLAY_HINT: Route = Route { method: "textDocument/inlayHint", when_edited: Retry(32) };
+
+/// An outline with more entries than this is cut; no editor shows it usefully, and some freeze.
+const MAX_SYMBOLS: usize = 20_000;
+
+pub(super) struct Handlers {
+    pub(super) mailbox: Mailbox,
+}
+
+impl Handlers {
+    /// Posts a request; the future is its answer. Not `async`, so that it has posted when it returns.
+    pub(super) fn ask<V: Send + 'static, T: Default + Send + 'static>(
+        &self,
+        route: &'static Route,
+        uri: Url,
+        target: Target,
+        query: impl FnMut(&Analysis, &View) -> Cancellable<V> + Send + 'static,
+        convert: impl FnOnce(&View, V) -> T + Send + 'static,
+    ) -> impl Future<Output = Result<T>> {
+        let (read, answer) = read::read(route, uri, target, query, convert);
+        self.mailbox.post(Event::Read(read));
+        answer
+    }
+}
+
+#[tower_lsp::async_trait]
+impl LanguageServer for Handlers {
+    async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
+        let client = ClientProfile::new(&params.capabilities);
+        let welcome = client.welcome();
+        self.mailbox.post(Event::Initialize(client, params.initialization_options));
+        Ok(welcome)
+    }
+
+    async fn shutdown(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
+        self.mailbox.post(Event::Configure(params.settings));
+    }
+
+    async fn did_open(&self, params: DidOpenTextDocumentParams) {
+        self.mailbox.post(Event::Open(params));
+    }
+
+    async fn did_change(&self, params: DidChangeTextDocumentParams) {
+        self.mailbox.post(Event::Change(params));
+    }
+
+    async fn did_close(&self, params: DidCloseTextDocumentParams) {
+        self.mailbox.post(Event::Close(params.text_document.uri));
+    }
+
+    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+        let at = params.text_document_position_params;
+        self.ask(
+            &HOVER,
+            at.text_document.uri,
+            Target::At(at.position),
+            |analysis, view| analysis.hover(view.file, view.span.start),
+            |view, hover| hover.map(|hover| view.hover(hover)),
+        )
+        .await
+    }
+
+    async fn goto_definition(&self, params: GotoDefinitionParams) -> Result<Option<GotoDefinitionResponse>> {
+        let at = params.text_document_position_params;
+        self.ask(
+            &DEFINITION,
+            at.text_document.uri,
+            Target::At(at.position),
+            |analysis, view| analysis.goto_definition(view.file, view.span.start),
+            |view, target| target.map(|target| view.definition(target)),
+        )
+        .await
+    }
+
+    async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
+        self.ask(
+            &DOCUMENT_SYMBOL,
+            params.text_document.uri,
+            Target::Document,
+            |analysis, view| analysis.document_symbols(view.file, MAX_SYMBOLS),
+            |view, (symbols, omitted)| {
+                if omitted > 0 {
+                    tracing::info!("the outline of {} leaves out {omitted} symbols", view.uri);
+                }
+                Some(view.document_symbols(symbols))
+            },
+        )
+        .await
+    }
+
+    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+        self.ask(
+            &INLAY_HINT,
+            params.text_document.uri,
+            Target::Range(params.range),
+            |analysis, view| {
+                let config = InlayHintsConfig { domains: view.session.settings.inlay_domains };
+                analysis.inlay_hints(view.file, view.span.clone(), &config)
+            },
+            |view, hints| Some(hints.into_iter().map(|hint| view.inlay_hint(hint)).collect()),
+        )
+        .await
+    }
+}

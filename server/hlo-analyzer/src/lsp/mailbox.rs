@@ -1,0 +1,42 @@
+//! The one queue between everybody and the main loop.
+
+use std::sync::mpsc;
+
+use serde_json::Value;
+use tower_lsp::lsp_types::{DidChangeTextDocumentParams, DidOpenTextDocumentParams, Url};
+
+use super::capabilities::ClientProfile;
+use super::diagnostics::Finished;
+use super::read::Read;
+
+/// All that can happen to the main loop.
+pub(super) enum Event {
+    /// The client has said what it can do, and perhaps what its user wants (`initializationOptions`).
+    Initialize(ClientProfile, Option<Value>),
+    /// `workspace/didChangeConfiguration`.
+    Configure(Value),
+    Open(DidOpenTextDocumentParams),
+    Change(DidChangeTextDocumentParams),
+    Close(Url),
+    /// A request, from the client or coming round again because an edit cancelled it.
+    Read(Read),
+    /// A computation of diagnostics has ended, one way or another.
+    Diagnosed(Finished),
+}
+
+/// Any number of senders post; the main loop takes events out in the order they were posted. Unbounded, because a
+/// full queue would make a handler wait and with it every message behind it.
+#[derive(Clone)]
+pub(super) struct Mailbox(mpsc::Sender<Event>);
+
+impl Mailbox {
+    pub(super) fn new() -> (Self, mpsc::Receiver<Event>) {
+        let (sender, receiver) = mpsc::channel();
+        (Self(sender), receiver)
+    }
+
+    /// Never blocks and never fails: without a main loop the process is ending.
+    pub(super) fn post(&self, event: Event) {
+        let _ = self.0.send(event);
+    }
+}

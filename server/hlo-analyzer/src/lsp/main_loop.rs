@@ -1,0 +1,287 @@
+//! The one thread that owns the database.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use ide::AnalysisHost;
+use ropey::Rope;
+use serde_json::Value;
+use tokio::runtime::Handle;
+use tower_lsp::lsp_types::notification::PublishDiagnostics;
+use tower_lsp::lsp_types::request::InlayHintRefreshRequest;
+use tower_lsp::lsp_types::{
+    DidChangeTextDocumentParams, DidOpenTextDocumentParams, PublishDiagnosticsParams, Url,
+};
+
+use super::diagnostics::{self, Finished, Outcome};
+use super::documents::Documents;
+use super::from_proto;
+use super::mailbox::{Event, Mailbox};
+use super::outbox::Outbox;
+use super::read::{Read, panic_message};
+use super::snapshot::{Session, Snapshot, View};
+
+/// Events are taken out for at most so long before the requests among them are started.
+const DRAIN: Duration = Duration::from_millis(20);
+
+/// The state of the server. Everything here changes in the order of the mailbox and nowhere else.
+///
+/// Requests are not started when they come by but when the mailbox is empty: an edit that is already waiting would
+/// cancel them at once. Their place is found when they come by and moved along with the edits that follow.
+pub(super) struct MainLoop {
+    host: AnalysisHost,
+    documents: Documents,
+    session: Arc<Session>,
+    waiting: Vec<Read>,
+    mailbox: Mailbox,
+    outbox: Outbox,
+    pool: Handle,
+}
+
+impl MainLoop {
+    pub(super) fn new(mailbox: Mailbox, outbox: Outbox, pool: Handle) -> Self {
+        Self {
+            host: AnalysisHost::new(),
+            documents: Documents::default(),
+            session: Arc::default(),
+            waiting: Vec::new(),
+            mailbox,
+            outbox,
+            pool,
+        }
+    }
+
+    pub(super) fn run(mut self, events: &Receiver<Event>) {
+        loop {
+            let due = self.documents.iter_mut().filter_map(|(_, document)| document.schedule.due()).min();
+            let event = match due {
+                None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(due) => events.recv_timeout(due.saturating_duration_since(Instant::now())),
+            };
+            match event {
+                Ok(event) => {
+                    let start = Instant::now();
+                    self.handle(event);
+                    while start.elapsed() < DRAIN
+                        && let Ok(event) = events.try_recv()
+                    {
+                        self.handle(event);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            for read in std::mem::take(&mut self.waiting) {
+                self.start_read(read);
+            }
+            self.start_diagnostics();
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Initialize(client, options) => {
+                let settings =
+                    options.map_or_else(Default::default, |sent| Session::default().settings.updated(&sent));
+                self.session = Arc::new(Session { client, settings });
+            }
+            Event::Configure(settings) => self.configure(&settings),
+            Event::Open(params) => self.open(params),
+            Event::Change(params) => self.change(params),
+            Event::Close(uri) => self.close(&uri),
+            Event::Read(read) => self.receive(read),
+            Event::Diagnosed(finished) => self.publish(finished),
+        }
+    }
+
+    fn configure(&mut self, sent: &Value) {
+        let settings = self.session.settings.updated(sent);
+        let old = std::mem::replace(&mut Arc::make_mut(&mut self.session).settings, settings);
+        let new = &self.session.settings;
+        if old.inlay_domains != new.inlay_domains && self.session.client.inlay_hint_refresh {
+            self.outbox.request::<InlayHintRefreshRequest>();
+        }
+        if old.diagnostics_limit != new.diagnostics_limit {
+            let now = Instant::now();
+            self.documents.iter_mut().for_each(|(_, document)| document.schedule.changed(now));
+        }
+    }
+
+    fn open(&mut self, params: DidOpenTextDocumentParams) {
+        let item = params.text_document;
+        if self.documents.get_mut(&item.uri).is_some() {
+            tracing::warn!("{} was opened twice; the newer text counts", item.uri);
+            self.forget(&item.uri);
+        }
+        let language = from_proto::language(&item);
+        let file =
+            self.guarded("opening a document", |host| host.open(item.uri.as_str(), language, &item.text));
+        let text = file.map_or_else(|| Rope::from_str(&item.text), |file| self.host.rope(file).clone());
+        let document = self.documents.insert(item.uri, language, item.version, text);
+        document.file = file;
+        document.schedule.at_once(Instant::now());
+    }
+
+    fn change(&mut self, params: DidChangeTextDocumentParams) {
+        let id = params.text_document;
+        let Some(document) = self.documents.get_mut(&id.uri) else {
+            tracing::warn!("a change of {}, which is not open, is ignored", id.uri);
+            return;
+        };
+        let mut edits = Vec::with_capacity(params.content_changes.len());
+        for change in params.content_changes {
+            let edit = from_proto::text_edit(&document.text, change, self.session.client.encoding);
+            document.apply(&edit);
+            edits.push(edit);
+        }
+        document.version = id.version;
+        document.schedule.changed(Instant::now());
+        let Some(file) = document.file else {
+            // It could not be analysed as it was. Perhaps it can now.
+            return self.refill();
+        };
+        if edits.is_empty() || self.guarded("an edit", |host| host.apply(file, &edits)).is_none() {
+            return;
+        }
+        if let Some(document) = self.documents.get_mut(&id.uri) {
+            // The same text, in nodes that are shared with the database.
+            document.text = self.host.rope(file).clone();
+        }
+    }
+
+    fn close(&mut self, uri: &Url) {
+        if !self.forget(uri) {
+            tracing::warn!("{uri} was closed but is not open");
+            return;
+        }
+        let empty = PublishDiagnosticsParams { uri: uri.clone(), diagnostics: Vec::new(), version: None };
+        self.outbox.notify::<PublishDiagnostics>(empty);
+    }
+
+    fn forget(&mut self, uri: &Url) -> bool {
+        let Some(mut document) = self.documents.remove(uri) else { return false };
+        document.schedule.cancel();
+        if let Some(file) = document.file {
+            self.guarded("closing a document", |host| host.close(file));
+        }
+        true
+    }
+
+    fn receive(&mut self, mut read: Read) {
+        if read.place.is_none()
+            && let Some(document) = self.documents.get_mut(&read.uri)
+        {
+            read.place = Some(document.find(&read.target, self.session.client.encoding));
+        }
+        self.waiting.push(read);
+    }
+
+    fn start_read(&mut self, read: Read) {
+        if read.is_cancelled() {
+            return;
+        }
+        let Some((place, document)) = read.place.as_ref().zip(self.documents.get_mut(&read.uri)) else {
+            tracing::debug!("{} asks about {}, which is not open", read.route.method, read.uri);
+            return read.answer_nothing();
+        };
+        let Some(span) = document.now(place) else { return read.refuse() };
+        let Some(file) = document.file else { return read.answer_nothing() };
+        let text = document.text.clone();
+        let view = View { session: self.session.clone(), uri: read.uri.clone(), file, text, span };
+        let snapshot = Snapshot { analysis: self.host.analysis(), view };
+        read.arm(snapshot.analysis.cancellation());
+        let mailbox = self.mailbox.clone();
+        self.pool.spawn_blocking(move || read.run(snapshot, &mailbox));
+    }
+
+    fn start_diagnostics(&mut self) {
+        let now = Instant::now();
+        for (uri, document) in self.documents.iter_mut() {
+            if document.schedule.due().is_none_or(|due| due > now) {
+                continue;
+            }
+            let Some(file) = document.file else {
+                document.schedule.cancel();
+                continue;
+            };
+            let text = document.text.clone();
+            let span = 0..text.len_bytes();
+            let view = View { session: self.session.clone(), uri: uri.clone(), file, text, span };
+            let snapshot = Snapshot { analysis: self.host.analysis(), view };
+            document.schedule.started(snapshot.analysis.cancellation());
+            let (generation, version, uri) = (document.generation, document.version, uri.clone());
+            let mailbox = self.mailbox.clone();
+            self.pool.spawn_blocking(move || {
+                let outcome = diagnostics::compute(snapshot, version);
+                mailbox.post(Event::Diagnosed(Finished { uri, generation, outcome }));
+            });
+        }
+    }
+
+    fn publish(&mut self, finished: Finished) {
+        let Some(document) = self.documents.get_mut(&finished.uri) else { return };
+        if document.generation != finished.generation {
+            return;
+        }
+        document.schedule.ended(matches!(finished.outcome, Outcome::Cancelled), Instant::now());
+        if let Outcome::Publish(params) = finished.outcome {
+            self.outbox.notify::<PublishDiagnostics>(params);
+        }
+    }
+
+    /// Changes the database. If that panics, the database may be half changed: it is replaced by a new one, filled
+    /// from the documents.
+    fn guarded<T>(&mut self, what: &str, change: impl FnOnce(&mut AnalysisHost) -> T) -> Option<T> {
+        match catch_unwind(AssertUnwindSafe(|| change(&mut self.host))) {
+            Ok(done) => Some(done),
+            Err(panic) => {
+                tracing::error!("{what} failed, which is a bug: {}", panic_message(&*panic));
+                self.refill();
+                None
+            }
+        }
+    }
+
+    fn refill(&mut self) {
+        self.host = AnalysisHost::new();
+        for (uri, document) in self.documents.iter_mut() {
+            let text = document.text.to_string();
+            let fill = || self.host.open(uri.as_str(), document.language, &text);
+            document.file = catch_unwind(AssertUnwindSafe(fill)).ok();
+            if document.file.is_none() {
+                tracing::error!(
+                    "{uri} cannot be analysed, which is a bug; it is tried again when it changes"
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tower_lsp::lsp_types::TextDocumentItem;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_while_writing_loses_no_document() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let outbox = Outbox::start(Box::new(std::io::sink()), || ()).unwrap();
+        let (mailbox, _events) = Mailbox::new();
+        let mut main_loop = MainLoop::new(mailbox, outbox, runtime.handle().clone());
+        let uris = ["file:///a.hlo", "file:///b.hlo"].map(|uri| Url::parse(uri).unwrap());
+        for uri in &uris {
+            let text = format!("// {uri}");
+            main_loop.open(DidOpenTextDocumentParams {
+                text_document: TextDocumentItem::new(uri.clone(), "hlo".into(), 1, text),
+            });
+        }
+        assert_eq!(main_loop.guarded("a test", |_| -> () { panic!("on purpose") }), None);
+        for uri in &uris {
+            let file = main_loop.documents.get_mut(uri).and_then(|document| document.file).unwrap();
+            assert_eq!(main_loop.host.rope(file), &format!("// {uri}"));
+        }
+    }
+}

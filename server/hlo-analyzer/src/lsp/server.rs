@@ -1,0 +1,172 @@
+//! The life of one connection, from the first message to the exit code.
+
+use std::io::{BufReader, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use tokio::runtime::Handle;
+use tower_lsp::jsonrpc::{Error, Id, Request, Response};
+use tower_lsp::{ExitedError, LspService};
+
+use super::framing::{Incoming, read_message};
+use super::handlers::Handlers;
+use super::in_order::{Answer, InOrder};
+use super::mailbox::Mailbox;
+use super::main_loop::MainLoop;
+use super::outbox::Outbox;
+use super::test_hooks;
+
+/// How long the client may take to read what is left when the server ends.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long running requests may take after the input has ended without `exit`.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
+/// Why the server ends.
+enum End {
+    /// `exit` came.
+    Exit,
+    /// The input ended, or cannot be read.
+    Disconnected,
+    /// The client does not read any more.
+    Broken,
+}
+
+/// Serves one client. The exit code is 0 if it asked for `shutdown` first, as the protocol wants, and else 1.
+///
+/// Reading and writing have threads of their own, so that `exit` ends the process although a read of the input
+/// cannot be interrupted.
+pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("pool")
+        .build()
+        .context("cannot start the thread pool")?;
+    let (ending, end) = mpsc::channel();
+    let broken = ending.clone();
+    let outbox = Outbox::start(output, move || drop(broken.send((End::Broken, false))))?;
+    let (mailbox, events) = Mailbox::new();
+    let main_loop = MainLoop::new(mailbox.clone(), outbox.clone(), runtime.handle().clone());
+    thread::Builder::new().name("main loop".into()).spawn(move || main_loop.run(&events))?;
+
+    // The router's own way to the client is not used, see `outbox.rs`.
+    let (service, _) = test_hooks::register(LspService::build(|_| Handlers { mailbox })).finish();
+    let mut reader = Reader {
+        service: InOrder(service),
+        outbox: outbox.clone(),
+        tasks: runtime.handle().clone(),
+        running: Arc::default(),
+        shut_down: false,
+    };
+    thread::Builder::new().name("reader".into()).spawn(move || {
+        let end = reader.read_all(input);
+        if matches!(end, End::Disconnected) {
+            reader.wait_for_answers();
+        }
+        // Nobody listens only if the server is ending already.
+        let _ = ending.send((end, reader.shut_down));
+    })?;
+
+    let (end, shut_down) = end.recv().context("the reader is gone")?;
+    if !matches!(end, End::Broken) {
+        outbox.flush(LAST_WORDS);
+    }
+    // Computations that do not look at their cancellation are not waited for.
+    runtime.shutdown_background();
+    Ok(if shut_down { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Takes messages in and hands answers out, without understanding either.
+struct Reader {
+    service: InOrder<LspService<Handlers>>,
+    outbox: Outbox,
+    tasks: Handle,
+    /// Requests not answered yet.
+    running: Arc<AtomicUsize>,
+    shut_down: bool,
+}
+
+impl Reader {
+    fn read_all(&mut self, input: Box<dyn Read + Send>) -> End {
+        let mut input = BufReader::with_capacity(1 << 16, input);
+        loop {
+            match read_message(&mut input) {
+                Ok(Some(Incoming::Request(request))) if request.method() == "exit" => return End::Exit,
+                Ok(Some(Incoming::Request(request))) => self.call(request),
+                Ok(Some(Incoming::Response(None))) => {}
+                Ok(Some(Incoming::Response(Some(error)))) => tracing::warn!("the client answered {error}"),
+                Ok(Some(Incoming::Malformed(answer))) => self.outbox.respond(*answer),
+                Ok(None) => return End::Disconnected,
+                Err(error) => {
+                    tracing::error!("cannot read from the client: {error}");
+                    return End::Disconnected;
+                }
+            }
+        }
+    }
+
+    fn call(&mut self, request: Request) {
+        let is_shutdown = request.method() == "shutdown";
+        let id = request.id().cloned();
+        let Ok(answer) = catch_unwind(AssertUnwindSafe(|| self.service.call(request))) else {
+            if let Some(id) = id {
+                self.outbox.respond(Response::from_error(id, Error::internal_error()));
+            }
+            return;
+        };
+        let answer = match answer {
+            Answer::Now(done) => {
+                let agreed = matches!(&done, Ok(Some(response)) if response.is_ok());
+                self.shut_down |= is_shutdown && agreed;
+                return respond(&self.outbox, id, done);
+            }
+            Answer::Later(answer) => answer,
+        };
+        let outbox = self.outbox.clone();
+        let running = Running::new(&self.running);
+        self.tasks.spawn(async move {
+            respond(&outbox, id, answer.await);
+            drop(running);
+        });
+    }
+
+    /// For input that simply ends, like a file of messages.
+    fn wait_for_answers(&self) {
+        let end = Instant::now() + LAST_ANSWERS;
+        while self.running.load(Ordering::Acquire) > 0 && Instant::now() < end {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+fn respond(outbox: &Outbox, id: Option<Id>, answer: Result<Option<Response>, ExitedError>) {
+    let response = answer.unwrap_or_else(|error| {
+        tracing::error!("{error}");
+        None
+    });
+    // The router drops unknown requests whose name starts with `$/`; only notifications may be dropped.
+    let response = response.or_else(|| Some(Response::from_error(id?, Error::method_not_found())));
+    if let Some(response) = response {
+        outbox.respond(response);
+    }
+}
+
+struct Running(Arc<AtomicUsize>);
+
+impl Running {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::AcqRel);
+        Self(count.clone())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,194 @@
+//! From our types to LSP's.
+
+use std::ops::Range;
+
+use ide::Severity;
+use text::position;
+use tower_lsp::lsp_types::{
+    self, DiagnosticRelatedInformation, DiagnosticSeverity, GotoDefinitionResponse, HoverContents,
+    InlayHintLabel, InlayHintTooltip, Location, LocationLink, MarkupContent, MarkupKind, NumberOrString,
+};
+
+use super::snapshot::View;
+
+impl View {
+    pub(super) fn position(&self, offset: usize) -> lsp_types::Position {
+        let position = position::position(&self.text, offset, self.encoding());
+        let number = |n| u32::try_from(n).unwrap_or(u32::MAX);
+        lsp_types::Position { line: number(position.line), character: number(position.column) }
+    }
+
+    pub(super) fn range(&self, bytes: Range<usize>) -> lsp_types::Range {
+        lsp_types::Range { start: self.position(bytes.start), end: self.position(bytes.end) }
+    }
+
+    pub(super) fn hover(&self, hover: ide::Hover) -> lsp_types::Hover {
+        let kind = match self.session.client.markdown_hover {
+            true => MarkupKind::Markdown,
+            false => MarkupKind::PlainText,
+        };
+        let value = match kind {
+            MarkupKind::Markdown => hover.markdown,
+            MarkupKind::PlainText => plain_text(&hover.markdown),
+        };
+        lsp_types::Hover {
+            contents: HoverContents::Markup(MarkupContent { kind, value }),
+            range: Some(self.range(hover.range)),
+        }
+    }
+
+    pub(super) fn definition(&self, target: ide::NavigationTarget) -> GotoDefinitionResponse {
+        if self.session.client.definition_links {
+            return GotoDefinitionResponse::Link(vec![LocationLink {
+                origin_selection_range: Some(self.range(target.origin)),
+                target_uri: self.uri.clone(),
+                target_range: self.range(target.range),
+                target_selection_range: self.range(target.selection_range),
+            }]);
+        }
+        GotoDefinitionResponse::Scalar(Location::new(self.uri.clone(), self.range(target.selection_range)))
+    }
+
+    pub(super) fn inlay_hint(&self, hint: ide::InlayHint) -> lsp_types::InlayHint {
+        let markdown = |value| MarkupContent { kind: MarkupKind::Markdown, value };
+        lsp_types::InlayHint {
+            position: self.position(hint.offset),
+            label: InlayHintLabel::String(hint.label),
+            kind: None,
+            text_edits: None,
+            tooltip: hint.tooltip.map(markdown).map(InlayHintTooltip::MarkupContent),
+            padding_left: Some(true),
+            padding_right: None,
+            data: None,
+        }
+    }
+
+    pub(super) fn document_symbols(
+        &self,
+        symbols: Vec<ide::DocumentSymbol>,
+    ) -> lsp_types::DocumentSymbolResponse {
+        if self.session.client.hierarchical_symbols {
+            return symbols.into_iter().map(|symbol| self.nested_symbol(symbol)).collect::<Vec<_>>().into();
+        }
+        let mut flat = Vec::new();
+        symbols.into_iter().for_each(|symbol| self.flatten_symbol(symbol, None, &mut flat));
+        flat.into()
+    }
+
+    #[expect(deprecated, reason = "the type demands the field")]
+    fn nested_symbol(&self, symbol: ide::DocumentSymbol) -> lsp_types::DocumentSymbol {
+        let children: Vec<_> = symbol.children.into_iter().map(|child| self.nested_symbol(child)).collect();
+        lsp_types::DocumentSymbol {
+            name: visible(symbol.name),
+            detail: Some(symbol.detail).filter(|detail| !detail.is_empty()),
+            kind: symbol_kind(symbol.kind),
+            tags: None,
+            deprecated: None,
+            range: self.range(symbol.range),
+            selection_range: self.range(symbol.selection_range),
+            children: Some(children).filter(|children| !children.is_empty()),
+        }
+    }
+
+    #[expect(deprecated, reason = "the type demands the field")]
+    fn flatten_symbol(
+        &self,
+        symbol: ide::DocumentSymbol,
+        container: Option<&str>,
+        flat: &mut Vec<lsp_types::SymbolInformation>,
+    ) {
+        let name = visible(symbol.name);
+        flat.push(lsp_types::SymbolInformation {
+            name: name.clone(),
+            kind: symbol_kind(symbol.kind),
+            tags: None,
+            deprecated: None,
+            location: Location::new(self.uri.clone(), self.range(symbol.range)),
+            container_name: container.map(str::to_owned),
+        });
+        symbol.children.into_iter().for_each(|child| self.flatten_symbol(child, Some(&name), flat));
+    }
+
+    pub(super) fn diagnostic(&self, diagnostic: ide::Diagnostic) -> lsp_types::Diagnostic {
+        let related = diagnostic.related.into_iter().map(|related| DiagnosticRelatedInformation {
+            location: Location::new(self.uri.clone(), self.range(related.range)),
+            message: related.message,
+        });
+        let wanted = self.session.client.related_information;
+        let related: Vec<_> = related.filter(|_| wanted).collect();
+        lsp_types::Diagnostic {
+            range: self.range(diagnostic.range),
+            severity: Some(match diagnostic.severity {
+                Severity::Error => DiagnosticSeverity::ERROR,
+                Severity::Warning => DiagnosticSeverity::WARNING,
+                Severity::Information => DiagnosticSeverity::INFORMATION,
+                Severity::Hint => DiagnosticSeverity::HINT,
+            }),
+            code: Some(NumberOrString::String(diagnostic.code.into())),
+            source: Some(env!("CARGO_PKG_NAME").into()),
+            message: diagnostic.message,
+            related_information: Some(related).filter(|related| !related.is_empty()),
+            ..Default::default()
+        }
+    }
+}
+
+/// VS Code rejects a whole outline for one symbol without a name.
+fn visible(name: String) -> String {
+    if name.is_empty() { "?".into() } else { name }
+}
+
+fn symbol_kind(kind: ide::SymbolKind) -> lsp_types::SymbolKind {
+    match kind {
+        ide::SymbolKind::Computation => lsp_types::SymbolKind::FUNCTION,
+        ide::SymbolKind::Entry => lsp_types::SymbolKind::MODULE,
+        ide::SymbolKind::Parameter => lsp_types::SymbolKind::VARIABLE,
+        ide::SymbolKind::Constant => lsp_types::SymbolKind::CONSTANT,
+        ide::SymbolKind::Instruction => lsp_types::SymbolKind::OPERATOR,
+    }
+}
+
+/// Markdown for a client that shows none: without fences and emphasis, links as their text.
+fn plain_text(markdown: &str) -> String {
+    let mut plain = String::with_capacity(markdown.len());
+    let mut in_fence = false;
+    for line in markdown.lines() {
+        if line.trim_start().starts_with("```") {
+            in_fence = !in_fence;
+            continue;
+        }
+        if in_fence {
+            plain.push_str(line);
+        } else if line.trim() != "---" {
+            plain.push_str(&without_links(line).replace(['`'], "").replace("**", ""));
+        }
+        plain.push('\n');
+    }
+    plain.truncate(plain.trim_end().len());
+    plain
+}
+
+fn without_links(line: &str) -> String {
+    let mut rest = line;
+    let mut out = String::new();
+    while let Some(middle) = rest.find("](") {
+        let link = rest[..middle].rfind('[').zip(rest[middle..].find(')'));
+        let Some((open, close)) = link else { break };
+        out.push_str(&rest[..open]);
+        out.push_str(&rest[open + 1..middle]);
+        rest = &rest[middle + close + 1..];
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_reads_well_without_markdown() {
+        let markdown =
+            "```hlo\n%a = f32[2] `x`\n```\n---\n**from** `jit(f)`, [a.py:3](file:///a.py#3) (d0) -> [d0]\n";
+        assert_eq!(plain_text(markdown), "%a = f32[2] `x`\n\nfrom jit(f), a.py:3 (d0) -> [d0]");
+    }
+}

@@ -1,0 +1,71 @@
+//! The whole text with its maps and findings written between the lines, for terminals.
+
+use indexing::Rules;
+use indexing_map::{PrintStyle, print_map};
+
+use crate::hover::operand_names;
+use crate::locate::{FileContext, InstructionRef};
+use crate::maps::{instruction_maps, outputs};
+
+/// Writes every line of the text; behind the last line of an instruction, indented comments with its maps.
+pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
+    let findings = crate::diagnostics::diagnostics(context, usize::MAX).shown;
+    let rope = &context.view.rope;
+    // What is written behind a line, in the order of the text.
+    let mut notes: Vec<(usize, String)> = Vec::new();
+    for finding in &findings {
+        let line = rope.byte_to_line(finding.range.end.min(rope.len_bytes()));
+        notes.push((line, format!("  // {:?}[{}]: {}\n", finding.severity, finding.code, finding.message)));
+    }
+    for piece in 0..context.pieces() {
+        crate::analysis::check_cancelled(context.db);
+        for (id, instruction) in context.block(piece).parse.instructions.iter().enumerate() {
+            if instruction.is_nested {
+                continue;
+            }
+            let at = InstructionRef { piece, id: id as u32 };
+            let line = rope.byte_to_line(context.range(piece, instruction.span).end);
+            notes.extend(map_notes(context, at).into_iter().map(|note| (line, note)));
+        }
+    }
+    notes.sort_by_key(|(line, _)| *line);
+    let mut notes = notes.into_iter().peekable();
+    for (number, line) in rope.lines().enumerate() {
+        for chunk in line.chunks() {
+            write(chunk);
+        }
+        if notes.peek().is_some_and(|(at, _)| *at == number) && line.chars().last().is_some_and(|c| c != '\n')
+        {
+            write("\n");
+        }
+        while let Some((_, note)) = notes.next_if(|(at, _)| *at == number) {
+            write(&note);
+        }
+    }
+}
+
+fn map_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
+    let names = operand_names(context, at);
+    let outputs = outputs(context, at);
+    let mut notes = Vec::new();
+    for output in 0..outputs {
+        let from = if outputs > 1 { format!("output {output}") } else { "output".to_owned() };
+        let Some(maps) = instruction_maps(context, at, output, Rules::Xla) else { continue };
+        for (name, accesses) in names.iter().zip(&maps.operands) {
+            for access in accesses {
+                let text = match () {
+                    () if access.map.is_undefined() => {
+                        format!("no map: {}", access.note.as_deref().unwrap_or("not known"))
+                    }
+                    () if access.is_identity() => "identity".to_owned(),
+                    () => print_map(&access.map, PrintStyle::Floordiv),
+                };
+                let note = format!("  //   {from} -> {name}: {text}\n");
+                if !notes.contains(&note) {
+                    notes.push(note);
+                }
+            }
+        }
+    }
+    notes
+}

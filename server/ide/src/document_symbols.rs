@@ -1,0 +1,83 @@
+//! The outline: computations with their instructions.
+
+use ir::SegmentRef;
+use syntax::hlo::Opcode;
+
+use crate::locate::FileContext;
+use crate::{DocumentSymbol, SymbolKind};
+
+/// Computations first, so that a limit leaves out instructions of the last ones and no computation.
+pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
+    let module = context.module();
+    let mut room = limit.saturating_sub(module.computations.len());
+    let mut omitted = module.computations.len().saturating_sub(limit);
+    let mut symbols = Vec::new();
+    for (index, computation) in module.computations.iter().enumerate().take(limit) {
+        let (Some(&first), Some(&last)) = (computation.segments.first(), computation.segments.last()) else {
+            continue;
+        };
+        let start = context.range(first.piece, context.computation(first).span).start;
+        let end = context.range(last.piece, context.computation(last).span).end;
+        let name = context.range(first.piece, context.computation(first).name);
+        let mut symbol = DocumentSymbol {
+            name: match computation.name.is_empty() {
+                true => "(computation)".to_owned(),
+                false => computation.name.to_string(),
+            },
+            detail: root_shape(context, &computation.segments),
+            kind: if module.is_entry(index) { SymbolKind::Entry } else { SymbolKind::Computation },
+            range: start..end,
+            selection_range: if name.is_empty() { start..start } else { name },
+            children: Vec::new(),
+        };
+        for &segment in &computation.segments {
+            let children = instructions(context, segment);
+            let taken = children.len().min(room);
+            omitted += children.len() - taken;
+            room -= taken;
+            symbol.children.extend(children.into_iter().take(taken));
+        }
+        symbols.push(symbol);
+    }
+    (symbols, omitted)
+}
+
+fn root_shape(context: &FileContext<'_>, segments: &[SegmentRef]) -> String {
+    let marked = segments.iter().rev().find(|s| {
+        let range = context.computation(**s).instructions.clone();
+        range.into_iter().any(|id| context.block(s.piece).instruction(id).is_root)
+    });
+    let Some(segment) = marked.or(segments.last()) else { return String::new() };
+    let block = context.block(segment.piece);
+    block
+        .root(segment.computation)
+        .and_then(|id| block.shape(id))
+        .map(ToString::to_string)
+        .unwrap_or_default()
+}
+
+fn instructions(context: &FileContext<'_>, segment: SegmentRef) -> Vec<DocumentSymbol> {
+    let block = context.block(segment.piece);
+    let range = block.parse.computations[segment.computation as usize].instructions.clone();
+    let symbol = |id| {
+        let instruction = block.instruction(id);
+        if instruction.is_nested || instruction.name.is_empty() {
+            return None;
+        }
+        let shape = block.shape(id).map(ToString::to_string).unwrap_or_default();
+        let opcode = instruction.opcode.map(Opcode::name).unwrap_or_default();
+        Some(DocumentSymbol {
+            name: block.name(id).to_owned(),
+            detail: format!("{shape} {opcode}"),
+            kind: match instruction.opcode {
+                Some(Opcode::Parameter) => SymbolKind::Parameter,
+                Some(Opcode::Constant) => SymbolKind::Constant,
+                _ => SymbolKind::Instruction,
+            },
+            range: context.range(segment.piece, instruction.span),
+            selection_range: context.range(segment.piece, instruction.name),
+            children: Vec::new(),
+        })
+    };
+    range.filter_map(symbol).collect()
+}

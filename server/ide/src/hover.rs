@@ -1,0 +1,264 @@
+//! What an instruction is, and what it reads: its line, its result with bytes, a map per operand, its source line.
+
+use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource};
+use indexing_map::{PrintStyle, print_map, wrap};
+use ir::{ElementTypeExt, Opcode, Shape};
+use syntax::Span;
+use syntax::hlo::AttributeKey;
+
+use crate::goto_definition::{Name, name_at};
+use crate::locate::{FileContext, InstructionRef};
+use crate::maps::{instruction_maps, outputs};
+use crate::markdown::{bytes, code, fence, shorten};
+use crate::source_location::source_location;
+use crate::{Hover, TextRange};
+
+/// Columns of a map before it is broken at a comma: popups are narrow.
+const MAP_WIDTH: usize = 72;
+/// Characters of an instruction's line.
+const LINE_LIMIT: usize = 600;
+/// Maps in one popup; the rest is counted.
+const MAP_LIMIT: usize = 32;
+
+pub(crate) fn hover(context: &FileContext<'_>, offset: usize) -> Option<Hover> {
+    let Some(at) = context.instruction_at(offset) else {
+        return computation_header(context, offset);
+    };
+    let start = context.range(at.piece, Span::default()).start;
+    // On a name the popup is about what has that name.
+    match offset.checked_sub(start).and_then(|local| name_at(context, at, local)) {
+        Some(Name::Instruction(span, target)) => {
+            Some(Hover { range: context.range(at.piece, span), markdown: instruction(context, target) })
+        }
+        Some(Name::Computation(span)) => {
+            let name = span.of(&context.block(at.piece).text);
+            let markdown = computation(context, context.callee(at, name)?)?;
+            Some(Hover { range: context.range(at.piece, span), markdown })
+        }
+        None => {
+            let range = hover_range(context, at, offset);
+            Some(Hover { range, markdown: instruction(context, at) })
+        }
+    }
+}
+
+/// The instruction without its attributes, if the cursor is there: editors underline it.
+fn hover_range(context: &FileContext<'_>, at: InstructionRef, offset: usize) -> TextRange {
+    let instruction = context.block(at.piece).instruction(at.id);
+    let whole = context.range(at.piece, instruction.span);
+    let head = whole.start..context.range(at.piece, instruction.argument).end.max(whole.start) + 1;
+    if head.contains(&offset) { head.start..head.end.min(whole.end) } else { whole }
+}
+
+/// The popup of an instruction, as Markdown.
+pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef) -> String {
+    let mut out = fence("hlo", &line(context, at));
+    if let Some(shape) = context.shape(at) {
+        out += &format!("{}\n\n", shape_summary(shape));
+    }
+    out += &maps(context, at);
+    let source = source_location(context, at);
+    let parts: Vec<String> =
+        source.op_name.as_deref().map(|n| code(&shorten(n, 200))).into_iter().chain(source.link()).collect();
+    if !parts.is_empty() {
+        out += &format!("---\n{}\n", parts.join(" · "));
+    }
+    out
+}
+
+/// The instruction as written, without what the popup shows elsewhere or nobody reads.
+pub(crate) fn line(context: &FileContext<'_>, at: InstructionRef) -> String {
+    let block = context.block(at.piece);
+    let instruction = block.instruction(at.id);
+    let attributes = block.parse.attributes_of(instruction);
+    let head_end = attributes.first().map_or(instruction.span.end, |a| a.key_span.start);
+    let head = Span { start: instruction.span.start, end: head_end }.of(&block.text);
+    let mut line = head.trim_end_matches([',', ' ', '\n', '\r', '\t']).to_owned();
+    for attribute in attributes {
+        let hidden = [AttributeKey::Metadata, AttributeKey::BackendConfig, AttributeKey::FrontendAttributes];
+        if !attribute.key.is_some_and(|k| hidden.contains(&k)) {
+            let text =
+                Span { start: attribute.key_span.start, end: attribute.value_span.end }.of(&block.text);
+            line += &format!(", {}", shorten(text, 160));
+        }
+    }
+    shorten(&line, LINE_LIMIT)
+}
+
+/// `f32[20,10]{1,0} · 800 B · 200 elements`
+pub(crate) fn shape_summary(shape: &Shape) -> String {
+    let size = shape.bytes().map_or_else(|| "size not known".to_owned(), bytes);
+    match shape {
+        Shape::Array(array) => {
+            let elements = array.elements().map_or_else(String::new, |n| format!(" · {n} elements"));
+            let bits = array.element.bits().unwrap_or_default();
+            let width = if bits < 8 { format!(" of {bits} bits") } else { String::new() };
+            format!("{} · {size}{elements}{width}", code(&array.to_string()))
+        }
+        Shape::Tuple(elements) => {
+            format!("{} · {size} in {} elements", code(&shorten(&shape.to_string(), 200)), elements.len())
+        }
+        _ => format!("{} · {size}", code(&shape.to_string())),
+    }
+}
+
+fn maps(context: &FileContext<'_>, at: InstructionRef) -> String {
+    let block = context.block(at.piece);
+    let Some(opcode) = block.instruction(at.id).opcode else { return String::new() };
+    if block.instruction(at.id).operands.1 == 0 {
+        return String::new();
+    }
+    let outputs = outputs(context, at);
+    let names = operand_names(context, at);
+    let mut blocks = Vec::new();
+    for output in 0..outputs {
+        let from = if outputs > 1 { format!("output {output}") } else { "output".to_owned() };
+        let Some(exact) = instruction_maps(context, at, output, Rules::Exact) else {
+            return "No map: a shape is not known.\n\n".to_owned();
+        };
+        let xla = instruction_maps(context, at, output, Rules::Xla);
+        blocks.extend(access_blocks(&from, &names, &exact, xla.as_ref(), opcode));
+    }
+    let omitted = blocks.len().saturating_sub(MAP_LIMIT);
+    blocks.truncate(MAP_LIMIT);
+    if omitted > 0 {
+        blocks.push(format!("… and {omitted} more maps.\n\n"));
+    }
+    blocks.concat()
+}
+
+/// One block per operand; operands with equal maps share one.
+fn access_blocks(
+    from: &str,
+    names: &[String],
+    exact: &OpIndexing,
+    xla: Option<&OpIndexing>,
+    opcode: Opcode,
+) -> Vec<String> {
+    let mut groups: Vec<(Vec<&str>, &[OperandIndexing], Option<&[OperandIndexing]>)> = Vec::new();
+    for (i, accesses) in exact.operands.iter().enumerate() {
+        let name = names.get(i).map_or("operand", String::as_str);
+        let theirs = xla.and_then(|x| x.operands.get(i)).map(Vec::as_slice);
+        match groups.iter_mut().find(|(_, a, _)| *a == accesses.as_slice()) {
+            Some((names, _, _)) if names.contains(&name) => {}
+            Some((names, _, _)) => names.push(name),
+            None => groups.push((vec![name], accesses, theirs)),
+        }
+    }
+    let mut blocks = Vec::new();
+    for (names, accesses, theirs) in groups {
+        let operands = names.iter().map(|n| code(n)).collect::<Vec<_>>().join(", ");
+        if accesses.is_empty() {
+            let why = if opcode == Opcode::Fusion { "not read by this output" } else { "not read" };
+            blocks.push(format!("**{from} → {operands}** {why}\n\n"));
+        }
+        for (n, access) in accesses.iter().enumerate() {
+            let nth = if accesses.len() > 1 {
+                format!(" ({} of {})", n + 1, accesses.len())
+            } else {
+                String::new()
+            };
+            let mut block = format!("**{from} → {operands}**{nth}{}", access_text(access));
+            // Where XLA's own answer is another one, both are shown.
+            if let Some(theirs) = theirs.and_then(|t| t.get(n)).filter(|t| t.map != access.map) {
+                block += &match theirs.map.is_undefined() {
+                    true => "XLA has no map here.\n\n".to_owned(),
+                    false => format!("XLA's own map is wider:\n{}", fence("", &map_text(theirs))),
+                };
+            }
+            blocks.push(block);
+        }
+    }
+    blocks
+}
+
+fn access_text(access: &OperandIndexing) -> String {
+    let note = access.note.as_deref().map(|n| format!("{n}\n\n")).unwrap_or_default();
+    if access.map.is_undefined() {
+        return format!(" no map: {note}");
+    }
+    if access.is_identity() && access.map.num_dims() > 0 {
+        let domain = indexing_map::domain_short(&access.map, PrintStyle::Floordiv);
+        return format!(" identity · {domain}\n\n{note}");
+    }
+    let mut text = format!("\n{}{note}", fence("", &map_text(access)));
+    for (i, variable) in access.runtime_variables.iter().enumerate() {
+        let source = match &variable.source {
+            RuntimeSource::Operand(n) => format!("operand {n}"),
+            RuntimeSource::Op { name, .. } => code(&format!("%{name}")),
+        };
+        let map = print_map(&variable.map, PrintStyle::Floordiv);
+        let index = map.split(", domain:").next().unwrap_or_default();
+        text += &format!("`rt{i}` is {source} at {}\n\n", code(index));
+    }
+    if let Some(replica) = &access.replica_id_map {
+        text += &format!(
+            "replica id:\n{}",
+            fence("", &wrap(&print_map(replica, PrintStyle::Floordiv), MAP_WIDTH))
+        );
+    }
+    text
+}
+
+/// The map and, on a line of its own, its domain.
+fn map_text(access: &OperandIndexing) -> String {
+    let text = print_map(&access.map, PrintStyle::Floordiv);
+    match text.split_once(", domain: ") {
+        Some((map, domain)) => {
+            let domain = format!("domain: {domain}");
+            format!("{}\n{}", wrap(map, MAP_WIDTH), wrap(&domain, MAP_WIDTH))
+        }
+        None => wrap(&text, MAP_WIDTH),
+    }
+}
+
+/// Operands as they are written, with `%`.
+pub(crate) fn operand_names(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
+    let block = context.block(at.piece);
+    block
+        .operands_of(at.id)
+        .map(|(operand, _)| {
+            let end = operand.span.end.max(operand.name.end);
+            format!("%{}", Span { start: operand.name.start, end }.of(&block.text))
+        })
+        .collect()
+}
+
+fn computation_header(context: &FileContext<'_>, offset: usize) -> Option<Hover> {
+    let (piece, local) = context.locate(offset);
+    let computations = &context.block(piece).parse.computations;
+    let found = computations.iter().position(|c| !c.name.is_empty() && c.name.contains(local))?;
+    let segment = ir::SegmentRef { piece, computation: found as u32 };
+    let markdown = computation(context, context.module().computation_of(segment)?)?;
+    Some(Hover { range: context.range(piece, computations[found].name), markdown })
+}
+
+/// The popup of a computation: signature and size.
+fn computation(context: &FileContext<'_>, index: usize) -> Option<String> {
+    let module = context.module();
+    let computation = &module.computations[index];
+    let mut parameters: Vec<(u32, String)> = Vec::new();
+    let mut count = 0;
+    let mut result = None;
+    for &segment in &computation.segments {
+        let block = context.block(segment.piece);
+        let range = context.computation(segment).instructions.clone();
+        count += range.len();
+        for id in range {
+            let instruction = block.instruction(id);
+            if instruction.opcode == Some(Opcode::Parameter)
+                && let (Ok(number), Some(shape)) =
+                    (instruction.argument.of(&block.text).trim().parse(), block.shape(id))
+            {
+                parameters.push((number, format!("{}: {shape}", block.name(id))));
+            }
+        }
+        result = block.root(segment.computation).and_then(|id| block.shape(id)).or(result);
+    }
+    parameters.sort();
+    let parameters: Vec<_> = parameters.into_iter().map(|(_, text)| text).collect();
+    let result = result.map(ToString::to_string).unwrap_or_default();
+    let entry = if module.is_entry(index) { "ENTRY " } else { "" };
+    let signature = format!("{entry}%{} ({}) -> {result}", computation.name, parameters.join(", "));
+    Some(format!("{}{count} instructions\n", fence("hlo", &shorten(&signature, LINE_LIMIT))))
+}

@@ -1,0 +1,171 @@
+//! Maps as the machine interface asks for them: by name, in both directions, for sets of instructions.
+
+use std::sync::Arc;
+
+use indexing::{OpIndexing, OperandIndexing, Rules};
+use ir::{Graph, OpId, Opcode};
+
+use crate::locate::{FileContext, InstructionRef};
+use crate::maps::callee_graph;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    OutputToInput,
+    InputToOutput,
+}
+
+#[derive(Debug, Clone)]
+pub struct IndexingQuery {
+    /// Without `%`.
+    pub instruction: String,
+    /// Where it may be left out: the name is looked for in the entry first.
+    pub computation: Option<String>,
+    pub kind: IndexingKind,
+    pub simplify: bool,
+}
+
+#[derive(Debug, Clone)]
+pub enum IndexingKind {
+    One {
+        direction: Direction,
+        index: usize,
+        physical_layout: bool,
+    },
+    /// From `instruction` to everything in the set and its outside operands; the fusion's own set where empty.
+    Grouped {
+        instructions: Vec<String>,
+        index: usize,
+    },
+    /// From the hero `instruction` to `root`.
+    Epilogue {
+        root: String,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub enum IndexingReply {
+    /// A list per operand, or per output.
+    Operands(OpIndexing),
+    ByInstruction(Vec<(String, Vec<OperandIndexing>)>),
+    Map(Box<OperandIndexing>),
+}
+
+/// A name that is not in the file, or an instruction without a shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryError(pub String);
+
+pub(crate) fn indexing(
+    context: &FileContext<'_>,
+    query: &IndexingQuery,
+) -> Result<IndexingReply, QueryError> {
+    let at = find(context, query.computation.as_deref(), &query.instruction)?;
+    let index = context
+        .computation_index(at)
+        .ok_or_else(|| QueryError("the instruction is in no computation".into()))?;
+    let graph = context
+        .graph(index)
+        .ok_or_else(|| QueryError("the computation has no instruction with a shape".into()))?;
+    let op = op_of(&graph, &query.instruction)?;
+    let callees = |name: &str| callee_graph(context, at, name);
+    Ok(match &query.kind {
+        IndexingKind::One { direction, index, physical_layout } => IndexingReply::Operands(one(
+            &graph,
+            op,
+            *direction,
+            *index,
+            *physical_layout,
+            query.simplify,
+            &callees,
+        )),
+        IndexingKind::Grouped { instructions, index } => {
+            let set: Result<Vec<OpId>, _> = instructions.iter().map(|name| op_of(&graph, name)).collect();
+            let set = match set? {
+                set if set.is_empty() => vec![op],
+                set => set,
+            };
+            IndexingReply::ByInstruction(grouped(&graph, op, *index, &set, &callees))
+        }
+        IndexingKind::Epilogue { root } => {
+            let root = op_of(&graph, root)?;
+            IndexingReply::Map(Box::new(indexing::epilogue(&graph, op, root, Rules::Xla, &callees)))
+        }
+    })
+}
+
+fn find(
+    context: &FileContext<'_>,
+    computation: Option<&str>,
+    name: &str,
+) -> Result<InstructionRef, QueryError> {
+    context.find_instruction(computation, name).ok_or_else(|| {
+        QueryError(match computation {
+            Some(computation) => format!("no instruction named {name} in {computation}"),
+            None => format!("no instruction named {name}"),
+        })
+    })
+}
+
+fn op_of(graph: &Graph, name: &str) -> Result<OpId, QueryError> {
+    graph
+        .find(name)
+        .ok_or_else(|| QueryError(format!("{name} has no known shape, or is not in the computation")))
+}
+
+type Callees<'a> = &'a dyn Fn(&str) -> Option<Arc<Graph>>;
+
+fn one(
+    graph: &Graph,
+    op: OpId,
+    direction: Direction,
+    index: usize,
+    physical_layout: bool,
+    simplify: bool,
+    callees: Callees<'_>,
+) -> OpIndexing {
+    let the_op = &graph.ops[op as usize];
+    let mut answer = match direction {
+        Direction::OutputToInput => indexing::in_graph(graph, op, index, Rules::Xla, callees),
+        Direction::InputToOutput => indexing::in_graph_input_to_output(graph, op, index, Rules::Xla),
+    };
+    if physical_layout {
+        answer = match direction {
+            Direction::OutputToInput => indexing::physical(the_op, index, &answer),
+            Direction::InputToOutput => indexing::physical_input_to_output(the_op, index, &answer),
+        };
+    }
+    if simplify {
+        answer.simplify();
+    }
+    answer
+}
+
+fn grouped(
+    graph: &Graph,
+    target: OpId,
+    output: usize,
+    set: &[OpId],
+    callees: Callees<'_>,
+) -> Vec<(String, Vec<OperandIndexing>)> {
+    let grouped = indexing::grouped(graph, target, output, set, Rules::Xla, callees);
+    // Of a single op that is no fusion the producers are asked, as XLA's GroupIndexingMapsByProducers answers.
+    let is_single = set == [target] && graph.ops[target as usize].opcode != Opcode::Fusion;
+    let mut by_name: Vec<(String, Vec<OperandIndexing>)> = Vec::new();
+    for op in &grouped.ops {
+        if is_single && op.place.computation.is_none() && op.place.op == target {
+            continue;
+        }
+        let at = match by_name.iter().position(|(name, _)| *name == op.name) {
+            Some(at) => at,
+            None => {
+                by_name.push((op.name.clone(), Vec::new()));
+                by_name.len() - 1
+            }
+        };
+        for access in &op.indexing {
+            if !by_name[at].1.contains(access) {
+                by_name[at].1.push(access.clone());
+            }
+        }
+    }
+    by_name
+}

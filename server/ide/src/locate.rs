@@ -1,0 +1,146 @@
+//! From an offset of the file to an instruction of a block, and back.
+
+use std::sync::Arc;
+
+use db::{Database, FileView};
+use ir::{Block, Graph, Module, OperandRef, SegmentRef, Shape};
+use syntax::Span;
+use syntax::hlo::{ComputationId, InstructionId};
+
+use crate::TextRange;
+
+/// A file of a snapshot, as the features see it.
+pub(crate) struct FileContext<'a> {
+    pub(crate) db: &'a Database,
+    pub(crate) view: &'a FileView,
+}
+
+/// An instruction of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct InstructionRef {
+    pub(crate) piece: usize,
+    pub(crate) id: InstructionId,
+}
+
+impl<'a> FileContext<'a> {
+    pub(crate) fn new(db: &'a Database, view: &'a FileView) -> Self {
+        FileContext { db, view }
+    }
+
+    pub(crate) fn pieces(&self) -> usize {
+        self.view.file.pieces(self.db).len()
+    }
+
+    pub(crate) fn block(&self, piece: usize) -> &'a Arc<Block> {
+        db::block(self.db, self.view.file.pieces(self.db)[piece])
+    }
+
+    pub(crate) fn module(&self) -> &'a Arc<Module> {
+        db::module(self.db, self.view.file)
+    }
+
+    /// Pieces that overlap `range`.
+    pub(crate) fn pieces_in(&self, range: &TextRange) -> std::ops::Range<usize> {
+        let starts = &self.view.starts;
+        let first = starts.partition_point(|p| p.offset <= range.start).max(1) - 1;
+        let behind = starts.partition_point(|p| p.offset < range.end).max(first + 1);
+        first..behind.min(self.pieces())
+    }
+
+    /// The piece that holds `offset`, and the offset inside it.
+    pub(crate) fn locate(&self, offset: usize) -> (usize, usize) {
+        let piece = self.view.starts.partition_point(|p| p.offset <= offset).max(1) - 1;
+        (piece, offset - self.view.starts[piece].offset)
+    }
+
+    pub(crate) fn range(&self, piece: usize, span: Span) -> TextRange {
+        let start = self.view.starts[piece].offset;
+        start + span.start as usize..start + span.end as usize
+    }
+
+    pub(crate) fn instruction_at(&self, offset: usize) -> Option<InstructionRef> {
+        let (piece, local) = self.locate(offset);
+        let at = |piece: usize, local: usize| {
+            self.block(piece).parse.instruction_at(local).map(|id| InstructionRef { piece, id })
+        };
+        // The end of the last line of a piece is the start of the next piece.
+        at(piece, local).or_else(|| {
+            let before = piece.checked_sub(1).filter(|_| local == 0)?;
+            at(before, offset - self.view.starts[before].offset)
+        })
+    }
+
+    pub(crate) fn offset_of(&self, at: InstructionRef) -> usize {
+        self.range(at.piece, self.block(at.piece).instruction(at.id).name).start
+    }
+
+    /// The definition of an operand; nothing where it is unknown.
+    pub(crate) fn definition(&self, at: InstructionRef, operand: usize) -> Option<InstructionRef> {
+        let block = self.block(at.piece);
+        let (operand, target) = block.operands_of(at.id).nth(operand)?;
+        match target {
+            OperandRef::Local(id) => Some(InstructionRef { piece: at.piece, id }),
+            OperandRef::External(_) => self.definition_in_giant(at, operand.name.of(&block.text)),
+            OperandRef::Missing => None,
+        }
+    }
+
+    /// Looks `name` up in the other blocks of the computation that holds `at`.
+    pub(crate) fn definition_in_giant(&self, at: InstructionRef, name: &str) -> Option<InstructionRef> {
+        let computation = self.block(at.piece).parse.computation_of(at.id)?;
+        let index = self.module().computation_of(SegmentRef { piece: at.piece, computation })?;
+        let found = db::giant_index(self.db, self.view.file).find(index, name)?;
+        Some(InstructionRef { piece: found.piece, id: found.instruction })
+    }
+
+    pub(crate) fn shape(&self, at: InstructionRef) -> Option<&'a Shape> {
+        self.block(at.piece).shape(at.id)
+    }
+
+    /// The op of an instruction, with the shapes of operands in other blocks.
+    pub(crate) fn op(&self, at: InstructionRef) -> Option<ir::Op> {
+        self.block(at.piece)
+            .op(at.id, |name| self.definition_in_giant(at, name).and_then(|d| self.shape(d).cloned()))
+    }
+
+    /// The computation that an instruction calls `name`: names are apart in a file of several modules.
+    pub(crate) fn callee(&self, from: InstructionRef, name: &str) -> Option<usize> {
+        let module = self.module();
+        let section = self.computation_index(from).map_or(0, |c| module.computations[c].section);
+        module.find_in(section, name)
+    }
+
+    pub(crate) fn graph(&self, computation: usize) -> Option<Arc<Graph>> {
+        db::computation_graph(self.db, self.view.file, computation)
+    }
+
+    /// The instruction called `name`, in `computation`, or in the entry, or in the only computation that has it.
+    pub(crate) fn find_instruction(&self, computation: Option<&str>, name: &str) -> Option<InstructionRef> {
+        let module = self.module();
+        let of = |index: usize| {
+            let segments = &module.computations[index].segments;
+            segments.iter().find_map(|s| {
+                let id = self.block(s.piece).find(s.computation, name)?;
+                Some(InstructionRef { piece: s.piece, id })
+            })
+        };
+        if let Some(computation) = computation {
+            return of(module.find(computation)?);
+        }
+        module.entry.and_then(of).or_else(|| (0..module.computations.len()).find_map(of))
+    }
+
+    /// The computation of the module that holds an instruction.
+    pub(crate) fn computation_index(&self, at: InstructionRef) -> Option<usize> {
+        let computation = self.block(at.piece).parse.computation_of(at.id)?;
+        self.module().computation_of(SegmentRef { piece: at.piece, computation })
+    }
+
+    pub(crate) fn computation(&self, segment: SegmentRef) -> &'a syntax::hlo::Computation {
+        &self.block(segment.piece).parse.computations[segment.computation as usize]
+    }
+
+    pub(crate) fn computation_id(&self, at: InstructionRef) -> Option<ComputationId> {
+        self.block(at.piece).parse.computation_of(at.id)
+    }
+}

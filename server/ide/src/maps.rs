@@ -1,0 +1,62 @@
+//! The indexing maps of one instruction of a file.
+
+use std::sync::Arc;
+
+use indexing::{OpIndexing, OperandIndexing, Rules};
+use ir::{Graph, Op, OpId, Opcode};
+
+use crate::locate::{FileContext, InstructionRef};
+
+/// Output to input maps, simplified: a list per operand. Nothing where a shape is not known.
+pub(crate) fn instruction_maps(
+    context: &FileContext<'_>,
+    at: InstructionRef,
+    output: usize,
+    rules: Rules,
+) -> Option<OpIndexing> {
+    let (graph, op) = local_graph(context, at)?;
+    let callees = |name: &str| callee_graph(context, at, name);
+    Some(indexing::in_graph(&graph, op, output, rules, &callees).simplified())
+}
+
+pub(crate) fn callee_graph(context: &FileContext<'_>, at: InstructionRef, name: &str) -> Option<Arc<Graph>> {
+    context.graph(context.callee(at, name)?)
+}
+
+/// The instruction and the ops that define its operands, and no more: a map depends on nothing else of the
+/// computation around it, which may have 100,000 instructions.
+pub(crate) fn local_graph(context: &FileContext<'_>, at: InstructionRef) -> Option<(Graph, OpId)> {
+    let op = context.op(at)?;
+    let mut graph = Graph { is_complete: true, ..Graph::default() };
+    let block = context.block(at.piece);
+    let mut operands = Vec::new();
+    for (i, (operand, _)) in block.operands_of(at.id).enumerate() {
+        let name = operand.name.of(&block.text).to_owned();
+        let is_element = matches!(operand.kind, syntax::hlo::OperandKind::Element { .. });
+        let definition = context.definition(at, i).filter(|_| !is_element).and_then(|d| context.op(d));
+        let shape = op.operand_shapes.get(i)?.clone();
+        operands.push(graph.push(definition.unwrap_or_else(|| Op::leaf(shape)), Vec::new(), name));
+    }
+    let id = graph.push(op, operands, block.name(at.id).to_owned());
+    graph.root = id;
+    Some((graph, id))
+}
+
+/// How many outputs an instruction has that are worth a map of their own: the elements of a fusion's tuple.
+pub(crate) fn outputs(context: &FileContext<'_>, at: InstructionRef) -> usize {
+    let is_fusion = context.block(at.piece).instruction(at.id).opcode == Some(Opcode::Fusion);
+    match context.shape(at).and_then(|s| s.tuple_elements()) {
+        Some(elements) if is_fusion => elements.len(),
+        _ => 1,
+    }
+}
+
+/// The access that says most about the instruction's domain: the one with most range and runtime variables among
+/// those that have a map.
+pub(crate) fn widest_access(maps: &OpIndexing) -> Option<&OperandIndexing> {
+    let mapped = maps.operands.iter().flatten().filter(|a| a.map.is_mapped() && a.map.num_dims() > 0);
+    let extent =
+        |a: &&OperandIndexing| (!a.map.results().is_empty(), a.map.num_ranges() + a.map.num_runtime());
+    // Of equals the first: operand 0 is what the op is about.
+    mapped.rev().max_by_key(extent)
+}

@@ -1,0 +1,151 @@
+//! Composition of maps.
+
+use crate::expr::Expr;
+use crate::map::{Constraint, IndexingMap};
+
+impl IndexingMap {
+    /// `second` after `self`: `self` maps a consumer's space to a producer's, `second` the producer's space to that of
+    /// its operand. Shapes: `self` has as many results as `second` has dimensions, else the answer is undefined.
+    ///
+    /// The dimensions are those of `self`; range variables are `second`'s, then `self`'s, and so are runtime variables.
+    /// Constraints: `second`'s, `self`'s, and each result of `self` within the bounds of `second`'s dimension. Nothing is
+    /// simplified. Rule: XLA `ComposeIndexingMaps`.
+    #[must_use]
+    pub fn compose(&self, second: &IndexingMap) -> IndexingMap {
+        if self.is_undefined() || second.is_undefined() || self.results.len() != second.num_dims() {
+            return IndexingMap::undefined();
+        }
+        let renumbering = Renumbering::new(self, second);
+        let mut variables = Vec::with_capacity(self.num_dims() + second.variables.len());
+        variables.extend_from_slice(self.dims());
+        variables.extend_from_slice(second.ranges());
+        variables.extend_from_slice(self.ranges());
+        variables.extend_from_slice(second.runtime());
+        variables.extend_from_slice(self.runtime());
+        for (id, v) in variables.iter_mut().enumerate() {
+            if renumbering.moved(id) && v.name.as_deref().is_some_and(is_default_name) {
+                v.name = None;
+            }
+        }
+
+        // Results of `self` in the new numbering; they stand for `second`'s dimensions.
+        let inner: Vec<Expr> = self.results.iter().map(|r| renumbering.first(r)).collect();
+        let results = second.results.iter().map(|r| renumbering.second(r, &inner)).collect();
+        let mut map =
+            IndexingMap::from_flat(variables, self.num_dims, self.num_ranges + second.num_ranges, results);
+        if self.is_known_empty() || second.is_known_empty() {
+            map.set_known_empty();
+            return map;
+        }
+        map.constraints.reserve(second.constraints.len() + self.constraints.len() + inner.len());
+        for Constraint { expr, interval } in &second.constraints {
+            map.add_constraint(renumbering.second(expr, &inner), *interval);
+        }
+        for Constraint { expr, interval } in &self.constraints {
+            map.add_constraint(renumbering.first(expr), *interval);
+        }
+        for (result, dim) in inner.into_iter().zip(second.dims()) {
+            map.add_constraint(result, dim.bounds);
+        }
+        map
+    }
+}
+
+/// Where the variables of the two maps land in the composition.
+struct Renumbering {
+    dims: u32,
+    first_ranges: u32,
+    second_dims: u32,
+    second_ranges: u32,
+    second_runtime: u32,
+}
+
+impl Renumbering {
+    fn new(first: &IndexingMap, second: &IndexingMap) -> Self {
+        Renumbering {
+            dims: first.num_dims,
+            first_ranges: first.num_ranges,
+            second_dims: second.num_dims,
+            second_ranges: second.num_ranges,
+            second_runtime: second.num_runtime() as u32,
+        }
+    }
+
+    /// An expression of the first map: its range and runtime variables move behind the second's.
+    fn first(&self, e: &Expr) -> Expr {
+        if self.second_ranges == 0 && self.second_runtime == 0 {
+            return e.clone();
+        }
+        e.substitute(&mut |v| {
+            if v < self.dims {
+                None
+            } else if v < self.dims + self.first_ranges {
+                Some(Expr::Var(v + self.second_ranges))
+            } else {
+                Some(Expr::Var(v + self.second_ranges + self.second_runtime))
+            }
+        })
+    }
+
+    /// An expression of the second map, with its dimensions replaced.
+    fn second(&self, e: &Expr, inner: &[Expr]) -> Expr {
+        e.substitute(&mut |v| {
+            Some(if v < self.second_dims {
+                inner[v as usize].clone()
+            } else if v < self.second_dims + self.second_ranges {
+                Expr::Var(v - self.second_dims + self.dims)
+            } else {
+                Expr::Var(v - self.second_dims + self.dims + self.first_ranges)
+            })
+        })
+    }
+
+    /// False for the dimensions, which keep their places.
+    fn moved(&self, id: usize) -> bool {
+        id >= self.dims as usize
+    }
+}
+
+/// A name such as `s3`, which would mislead once the variable has another position.
+fn is_default_name(name: &str) -> bool {
+    let digits = name.strip_prefix("rt").or_else(|| name.strip_prefix(['d', 's'])).unwrap_or("");
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::parse_map;
+
+    #[track_caller]
+    fn check(first: &str, second: &str, expect: &str) {
+        let map = parse_map(first).unwrap().compose(&parse_map(second).unwrap());
+        assert_eq!(map.to_string(), expect);
+    }
+
+    #[test]
+    fn producer_symbols_come_first() {
+        check(
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 7]",
+            "(d0, d1)[s0, s1] -> (d1, d0, s1, s0), domain: d0 in [0, 4], d1 in [0, 5], s0 in [0, 6], s1 in [0, 1]",
+            "(d0)[s0, s1, s2] -> (s2, d0, s1, s0), domain: d0 in [0, 4], s0 in [0, 6], s1 in [0, 1], s2 in [0, 5]",
+        );
+    }
+
+    #[test]
+    fn ranges_stay_before_runtime_variables() {
+        check(
+            "(d0)[s0]{rt0} -> (d0 + rt0, s0), domain: d0 in [0, 3], s0 in [0, 2], rt0 in [0, 8]",
+            "(d0, d1)[s0]{rt0} -> (d0 + s0, d1 + rt0), domain: d0 in [0, 11], d1 in [0, 2], s0 in [0, 1], rt0 in [5, 6]",
+            "(d0)[s0, s1]{rt0, rt1} -> (d0 + rt1 + s0, s1 + rt0), domain: d0 in [0, 3], s0 in [0, 1], s1 in [0, 2], \
+             rt0 in [5, 6], rt1 in [0, 8], d0 + rt1 in [0, 11]",
+        );
+    }
+
+    #[test]
+    fn empty_and_undefined_carry_over() {
+        check("(d0) -> (d0), domain: d0 in [0, 9]", "(d0) -> (d0), domain: d0 in [0, -1]", "KNOWN EMPTY");
+        check("(d0) -> (d0), domain: d0 in [0, -1]", "(d0) -> (d0), domain: d0 in [0, 9]", "KNOWN EMPTY");
+        check("(d0) -> (d0), domain: d0 in [0, 9]", "unknown indexing", "unknown indexing");
+        check("(d0) -> (d0), domain: d0 in [0, 9]", "() -> ()", "unknown indexing");
+    }
+}

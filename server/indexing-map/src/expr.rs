@@ -1,0 +1,447 @@
+//! Expressions over numbered variables: cheap to clone, compare and hash.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::interval::{ceil_div, floor_div, modulo};
+
+/// Operators, in the order in which expressions sort (XLA `symbolic_expr.h`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum BinaryOp {
+    Add,
+    Mul,
+    /// Remainder by the magnitude of the right side, never negative.
+    Mod,
+    FloorDiv,
+    CeilDiv,
+    Max,
+    Min,
+}
+
+impl BinaryOp {
+    pub const ALL: [BinaryOp; 7] = [
+        BinaryOp::Add,
+        BinaryOp::Mul,
+        BinaryOp::Mod,
+        BinaryOp::FloorDiv,
+        BinaryOp::CeilDiv,
+        BinaryOp::Max,
+        BinaryOp::Min,
+    ];
+
+    /// The operator on two numbers; `None` on overflow and on division by zero.
+    pub fn apply(self, a: i64, b: i64) -> Option<i64> {
+        match self {
+            BinaryOp::Add => a.checked_add(b),
+            BinaryOp::Mul => a.checked_mul(b),
+            BinaryOp::Mod => modulo(a, b),
+            BinaryOp::FloorDiv => floor_div(a, b),
+            BinaryOp::CeilDiv => ceil_div(a, b),
+            BinaryOp::Max => Some(a.max(b)),
+            BinaryOp::Min => Some(a.min(b)),
+        }
+    }
+
+    pub fn is_commutative(self) -> bool {
+        matches!(self, BinaryOp::Add | BinaryOp::Mul | BinaryOp::Max | BinaryOp::Min)
+    }
+}
+
+/// A quasi-affine (or wider) integer expression.
+///
+/// Leaves are stored inline, operator nodes are shared. Equality, hash and order are structural; the order is XLA's
+/// canonical one: operators as in [`BinaryOp`], then variables, then constants. Variables have flat ids: dimensions,
+/// then range variables, then runtime variables.
+///
+/// Owned by whoever holds it; nothing is interned, so dropping the last clone frees it. 16 bytes, plus 64 for each
+/// operator node that is not shared.
+///
+/// Invariant: no expression is deeper than [`Expr::MAX_DEPTH`] or has more than [`Expr::MAX_NODES`] operators counted
+/// as a tree. A construction that would exceed them yields [`Expr::TOO_LARGE`], which swallows whatever is built on
+/// it, so recursion over an expression needs no guard of its own.
+#[derive(Clone)]
+pub enum Expr {
+    Const(i64),
+    Var(u32),
+    Binary(Arc<Binary>),
+}
+
+/// An operator node. Built only by [`Expr::binary`] and the operators on [`Expr`].
+pub struct Binary {
+    op: BinaryOp,
+    depth: u16,
+    nodes: u32,
+    hash: u64,
+    /// Bit `min(id, 63)` for each variable in the expression.
+    variables: u64,
+    lhs: Expr,
+    rhs: Expr,
+}
+
+impl Binary {
+    pub fn op(&self) -> BinaryOp {
+        self.op
+    }
+    pub fn lhs(&self) -> &Expr {
+        &self.lhs
+    }
+    pub fn rhs(&self) -> &Expr {
+        &self.rhs
+    }
+}
+
+impl Expr {
+    /// Longest path from the root to a leaf.
+    pub const MAX_DEPTH: usize = 256;
+    /// Most operators, counted as a tree.
+    pub const MAX_NODES: usize = 1 << 16;
+    /// What a construction beyond the limits yields: no value, no known range.
+    pub const TOO_LARGE: Expr = Expr::Var(u32::MAX);
+    pub const ZERO: Expr = Expr::Const(0);
+
+    pub fn var(id: usize) -> Expr {
+        u32::try_from(id).map_or(Expr::TOO_LARGE, Expr::Var)
+    }
+
+    /// The node `lhs op rhs`, folded where that needs no context: constants are folded unless that overflows and moved
+    /// to the right of commutative operators, `x + 0`, `x * 0`, `x * 1`, `x / 1`, `x mod 1` and `(x * c) * d` collapse.
+    pub fn binary(op: BinaryOp, lhs: Expr, rhs: Expr) -> Expr {
+        if lhs.is_too_large() || rhs.is_too_large() {
+            return Expr::TOO_LARGE;
+        }
+        match (&lhs, &rhs) {
+            (Expr::Const(a), Expr::Const(b)) => {
+                if let Some(c) = op.apply(*a, *b) {
+                    return Expr::Const(c);
+                }
+            }
+            (Expr::Const(_), _) if op.is_commutative() => return Expr::fold_constant_rhs(op, rhs, lhs),
+            (_, Expr::Const(_)) => return Expr::fold_constant_rhs(op, lhs, rhs),
+            _ => {}
+        }
+        Expr::node(op, lhs, rhs)
+    }
+
+    fn fold_constant_rhs(op: BinaryOp, lhs: Expr, rhs: Expr) -> Expr {
+        let Expr::Const(c) = rhs else { return Expr::node(op, lhs, rhs) };
+        match (op, c) {
+            (BinaryOp::Add, 0) | (BinaryOp::Mul | BinaryOp::FloorDiv | BinaryOp::CeilDiv, 1) => return lhs,
+            (BinaryOp::Mul, 0) | (BinaryOp::Mod, 1 | -1) => return Expr::ZERO,
+            (BinaryOp::Mul, c) => {
+                if let Some((x, k)) = lhs.as_scaled()
+                    && let Some(k) = k.checked_mul(c)
+                {
+                    return Expr::binary(BinaryOp::Mul, x.clone(), Expr::Const(k));
+                }
+            }
+            _ => {}
+        }
+        Expr::node(op, lhs, rhs)
+    }
+
+    /// The node as it is, without folding.
+    fn node(op: BinaryOp, lhs: Expr, rhs: Expr) -> Expr {
+        let nodes = lhs.node_count() + rhs.node_count() + 1;
+        let depth = lhs.depth().max(rhs.depth()) + 1;
+        if nodes > Expr::MAX_NODES || depth > Expr::MAX_DEPTH {
+            return Expr::TOO_LARGE;
+        }
+        let hash = mix(mix(op as u64 + 1, lhs.structural_hash()), rhs.structural_hash());
+        let variables = lhs.variable_mask() | rhs.variable_mask();
+        Expr::Binary(Arc::new(Binary {
+            op,
+            depth: depth as u16,
+            nodes: nodes as u32,
+            hash,
+            variables,
+            lhs,
+            rhs,
+        }))
+    }
+
+    pub fn is_too_large(&self) -> bool {
+        matches!(self, Expr::Var(u32::MAX))
+    }
+
+    pub fn as_const(&self) -> Option<i64> {
+        if let Expr::Const(c) = self { Some(*c) } else { None }
+    }
+
+    pub fn as_var(&self) -> Option<u32> {
+        if let Expr::Var(v) = self { Some(*v) } else { None }
+    }
+
+    pub fn as_binary(&self) -> Option<(BinaryOp, &Expr, &Expr)> {
+        if let Expr::Binary(b) = self { Some((b.op, &b.lhs, &b.rhs)) } else { None }
+    }
+
+    /// `(x, c)` for `x op c` with a constant right side.
+    pub fn as_op_const(&self, op: BinaryOp) -> Option<(&Expr, i64)> {
+        match self {
+            Expr::Binary(b) if b.op == op => b.rhs.as_const().map(|c| (&b.lhs, c)),
+            _ => None,
+        }
+    }
+
+    /// `(x, c)` for `x * c`.
+    pub fn as_scaled(&self) -> Option<(&Expr, i64)> {
+        self.as_op_const(BinaryOp::Mul)
+    }
+
+    /// Operators in the expression, counted as a tree (a shared node counts each time it occurs).
+    pub fn node_count(&self) -> usize {
+        if let Expr::Binary(b) = self { b.nodes as usize } else { 0 }
+    }
+
+    /// Longest path to a leaf; zero for a leaf.
+    pub fn depth(&self) -> usize {
+        if let Expr::Binary(b) = self { usize::from(b.depth) } else { 0 }
+    }
+
+    /// Bit `min(id, 63)` of each variable that occurs: a quick "cannot contain".
+    pub(crate) fn variable_mask(&self) -> u64 {
+        match self {
+            Expr::Const(_) => 0,
+            Expr::Var(v) => 1 << (*v).min(63),
+            Expr::Binary(b) => b.variables,
+        }
+    }
+
+    /// True when the variable with this flat id occurs.
+    pub fn uses_var(&self, id: u32) -> bool {
+        if self.variable_mask() & (1 << id.min(63)) == 0 {
+            return false;
+        }
+        match self {
+            Expr::Const(_) => false,
+            Expr::Var(v) => *v == id,
+            Expr::Binary(_) if id < 63 => true,
+            Expr::Binary(b) => b.lhs.uses_var(id) || b.rhs.uses_var(id),
+        }
+    }
+
+    /// Calls `f` with the flat id of each variable occurrence, left to right.
+    pub fn for_each_var(&self, f: &mut impl FnMut(u32)) {
+        match self {
+            Expr::Const(_) => {}
+            Expr::Var(v) => f(*v),
+            Expr::Binary(b) => {
+                b.lhs.for_each_var(f);
+                b.rhs.for_each_var(f);
+            }
+        }
+    }
+
+    /// One more than the largest variable id that occurs; 0 when there is none.
+    pub fn var_bound(&self) -> u32 {
+        let mut bound = 0;
+        self.for_each_var(&mut |v| bound = bound.max(v.saturating_add(1)));
+        bound
+    }
+
+    pub(crate) fn structural_hash(&self) -> u64 {
+        match self {
+            Expr::Const(c) => mix(11, *c as u64),
+            Expr::Var(v) => mix(13, u64::from(*v)),
+            Expr::Binary(b) => b.hash,
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Expr::Binary(b) => b.op as u8,
+            Expr::Var(_) => 7,
+            Expr::Const(_) => 8,
+        }
+    }
+
+    /// `self floordiv rhs`.
+    pub fn floor_div(self, rhs: impl Into<Expr>) -> Expr {
+        Expr::binary(BinaryOp::FloorDiv, self, rhs.into())
+    }
+
+    /// `self ceildiv rhs`.
+    pub fn ceil_div(self, rhs: impl Into<Expr>) -> Expr {
+        Expr::binary(BinaryOp::CeilDiv, self, rhs.into())
+    }
+
+    /// `self mod rhs`.
+    pub fn modulo(self, rhs: impl Into<Expr>) -> Expr {
+        Expr::binary(BinaryOp::Mod, self, rhs.into())
+    }
+
+    pub fn min(self, rhs: impl Into<Expr>) -> Expr {
+        Expr::binary(BinaryOp::Min, self, rhs.into())
+    }
+
+    pub fn max(self, rhs: impl Into<Expr>) -> Expr {
+        Expr::binary(BinaryOp::Max, self, rhs.into())
+    }
+
+    /// Equality that does not look below two different nodes.
+    pub(crate) fn same(&self, other: &Expr) -> bool {
+        match (self, other) {
+            (Expr::Binary(a), Expr::Binary(b)) => Arc::ptr_eq(a, b),
+            (Expr::Const(a), Expr::Const(b)) => a == b,
+            (Expr::Var(a), Expr::Var(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+fn mix(a: u64, b: u64) -> u64 {
+    (a.rotate_left(23) ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Expr) -> bool {
+        match (self, other) {
+            (Expr::Const(a), Expr::Const(b)) => a == b,
+            (Expr::Var(a), Expr::Var(b)) => a == b,
+            (Expr::Binary(a), Expr::Binary(b)) => {
+                Arc::ptr_eq(a, b) || (a.hash == b.hash && a.op == b.op && a.lhs == b.lhs && a.rhs == b.rhs)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Expr {}
+
+impl Hash for Expr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.structural_hash());
+    }
+}
+
+impl Ord for Expr {
+    fn cmp(&self, other: &Expr) -> Ordering {
+        match (self, other) {
+            (Expr::Const(a), Expr::Const(b)) => a.cmp(b),
+            (Expr::Var(a), Expr::Var(b)) => a.cmp(b),
+            (Expr::Binary(a), Expr::Binary(b)) => {
+                if Arc::ptr_eq(a, b) {
+                    return Ordering::Equal;
+                }
+                a.op.cmp(&b.op).then_with(|| a.lhs.cmp(&b.lhs)).then_with(|| a.rhs.cmp(&b.rhs))
+            }
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+
+impl PartialOrd for Expr {
+    fn partial_cmp(&self, other: &Expr) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Debug for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<i64> for Expr {
+    fn from(c: i64) -> Expr {
+        Expr::Const(c)
+    }
+}
+
+impl<T: Into<Expr>> std::ops::Add<T> for Expr {
+    type Output = Expr;
+    fn add(self, rhs: T) -> Expr {
+        Expr::binary(BinaryOp::Add, self, rhs.into())
+    }
+}
+
+impl<T: Into<Expr>> std::ops::Mul<T> for Expr {
+    type Output = Expr;
+    fn mul(self, rhs: T) -> Expr {
+        Expr::binary(BinaryOp::Mul, self, rhs.into())
+    }
+}
+
+impl<T: Into<Expr>> std::ops::Sub<T> for Expr {
+    type Output = Expr;
+    fn sub(self, rhs: T) -> Expr {
+        self + rhs.into() * -1
+    }
+}
+
+impl std::ops::Neg for Expr {
+    type Output = Expr;
+    fn neg(self) -> Expr {
+        self * -1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn v(id: usize) -> Expr {
+        Expr::var(id)
+    }
+
+    #[track_caller]
+    fn check(e: Expr, expect: &str) {
+        assert_eq!(e.to_string(), expect);
+    }
+
+    #[test]
+    fn construction_folds_locally() {
+        check(Expr::Const(5) + v(0), "v0 + 5");
+        check(v(0) * Expr::ZERO, "0");
+        check(v(0) * 3 * 4, "v0 * 12");
+        check(-(v(0) * 3), "v0 * -3");
+        check(Expr::Const(-2).ceil_div(5), "0");
+        check(Expr::Const(5).modulo(-3), "2");
+        check(v(0).modulo(1), "0");
+    }
+
+    #[test]
+    fn overflow_stays_unfolded() {
+        let e = Expr::Const(i64::MAX) + Expr::Const(1);
+        assert_eq!(e.node_count(), 1);
+        assert_eq!(e.evaluate(&[]), None);
+        assert_eq!(Expr::Const(1).floor_div(0).evaluate(&[]), None);
+        assert_eq!((v(0) * i64::MAX * 2).node_count(), 2);
+        assert_eq!((v(0) * i64::MAX * 2 + v(0) * -4).floor_div(4).evaluate(&[1]), Some(i64::MAX / 2 - 1));
+    }
+
+    #[test]
+    fn order_is_canonical() {
+        let sorted = [
+            v(0) + v(1),
+            v(0) * 2,
+            v(0).modulo(3),
+            v(0).floor_div(3),
+            v(0).ceil_div(3),
+            v(0).max(3),
+            v(0).min(3),
+            v(0),
+            v(1),
+            Expr::Const(-1),
+            Expr::Const(4),
+        ];
+        assert!(sorted.is_sorted());
+    }
+
+    #[test]
+    fn sizes_are_limited() {
+        let mut e = v(0);
+        for _ in 0..100_000 {
+            e = e.clone() + v(1);
+        }
+        assert!(e.is_too_large());
+        let mut doubled = v(0);
+        for _ in 0..100 {
+            doubled = doubled.clone() * doubled;
+        }
+        assert!(doubled.is_too_large());
+    }
+}

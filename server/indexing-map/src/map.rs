@@ -1,0 +1,459 @@
+//! The indexing map: variables with bounds, results, constraints.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::expr::Expr;
+use crate::interval::Interval;
+
+/// A variable of a map: closed bounds and an optional name. Equality and hash ignore the name.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    pub bounds: Interval,
+    /// `None` prints as `d0`, `s0` or `rt0` by kind and position.
+    pub name: Option<Arc<str>>,
+}
+
+impl Variable {
+    pub fn new(lower: i64, upper: i64) -> Self {
+        Variable { bounds: Interval::new(lower, upper), name: None }
+    }
+
+    /// Bounds `[0, size - 1]`.
+    pub fn from_size(size: i64) -> Self {
+        Variable { bounds: Interval::from_size(size), name: None }
+    }
+
+    pub fn named(name: &str, lower: i64, upper: i64) -> Self {
+        Variable { bounds: Interval::new(lower, upper), name: Some(Arc::from(name)) }
+    }
+
+    /// The GPU grid: `th_x th_y th_z bl_x bl_y bl_z`, each with bounds `[0, size - 1]`.
+    pub fn gpu_grid(sizes: [i64; 6]) -> Vec<Variable> {
+        ["th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z"]
+            .into_iter()
+            .zip(sizes)
+            .map(|(name, size)| Variable { name: Some(Arc::from(name)), ..Variable::from_size(size) })
+            .collect()
+    }
+}
+
+impl From<Interval> for Variable {
+    fn from(bounds: Interval) -> Self {
+        Variable { bounds, name: None }
+    }
+}
+
+impl PartialEq for Variable {
+    fn eq(&self, other: &Variable) -> bool {
+        self.bounds == other.bounds
+    }
+}
+
+impl Eq for Variable {}
+
+impl Hash for Variable {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bounds.hash(state);
+    }
+}
+
+/// `expr in interval`: part of a map's domain.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Constraint {
+    pub expr: Expr,
+    pub interval: Interval,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum State {
+    Mapped,
+    /// No point is in the domain, and this is known.
+    Empty,
+    /// Nothing is known about the indexing.
+    Undefined,
+}
+
+/// A function from (dimensions, range variables, runtime variables) to a tuple of integers, on a domain.
+///
+/// The domain is the box of the variables' bounds cut down by the constraints. Expressions name variables by flat id:
+/// dimensions `0..num_dims`, then range variables, then runtime variables. Two further states are maps too:
+/// *known empty* (every result 0, dimensions and range variables bounded by `[0, -1]`, no constraints; the counts of
+/// variables and results stay) and *undefined*, XLA's "unknown indexing" (no variables, no results).
+///
+/// Equality ignores names and the order of constraints. Rules: XLA `hlo/analysis/indexing_map.h`.
+///
+/// A plain value: about 120 bytes, 32 a variable, 16 a result, 32 a constraint, and the shared expression nodes.
+#[derive(Clone, Debug)]
+pub struct IndexingMap {
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) num_dims: u32,
+    pub(crate) num_ranges: u32,
+    pub(crate) results: Vec<Expr>,
+    pub(crate) constraints: Vec<Constraint>,
+    state: State,
+}
+
+/// What a map's variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VariableKind {
+    Dimension,
+    Range,
+    Runtime,
+}
+
+impl IndexingMap {
+    /// A map without constraints. Empty bounds make it known empty; a result that is [`Expr::TOO_LARGE`] or names a
+    /// variable that is not declared makes it undefined.
+    pub fn new(
+        dims: Vec<Variable>,
+        ranges: Vec<Variable>,
+        runtime: Vec<Variable>,
+        results: Vec<Expr>,
+    ) -> IndexingMap {
+        let (num_dims, num_ranges) = (dims.len() as u32, ranges.len() as u32);
+        let mut variables = dims;
+        variables.reserve_exact(ranges.len() + runtime.len());
+        variables.extend(ranges);
+        variables.extend(runtime);
+        IndexingMap::from_flat(variables, num_dims, num_ranges, results)
+    }
+
+    pub(crate) fn from_flat(
+        variables: Vec<Variable>,
+        num_dims: u32,
+        num_ranges: u32,
+        results: Vec<Expr>,
+    ) -> IndexingMap {
+        let mut map = IndexingMap {
+            variables,
+            num_dims,
+            num_ranges,
+            results,
+            constraints: Vec::new(),
+            state: State::Mapped,
+        };
+        if map.results.iter().any(|r| !map.declares(r)) {
+            map.set_undefined();
+        } else if map.variables.iter().any(|v| v.bounds.is_empty()) {
+            map.set_known_empty();
+        }
+        map
+    }
+
+    /// Dimensions and range variables with bounds `[0, size - 1]`.
+    pub fn from_sizes(dims: &[i64], ranges: &[i64], results: Vec<Expr>) -> IndexingMap {
+        let vars = |sizes: &[i64]| sizes.iter().map(|&s| Variable::from_size(s)).collect();
+        IndexingMap::new(vars(dims), vars(ranges), Vec::new(), results)
+    }
+
+    /// `(d0, d1, …) -> (d0, d1, …)` over a shape with these dimension sizes.
+    pub fn identity(sizes: &[i64]) -> IndexingMap {
+        IndexingMap::from_sizes(sizes, &[], (0..sizes.len()).map(Expr::var).collect())
+    }
+
+    /// The map of which nothing is known.
+    pub fn undefined() -> IndexingMap {
+        IndexingMap {
+            variables: Vec::new(),
+            num_dims: 0,
+            num_ranges: 0,
+            results: Vec::new(),
+            constraints: Vec::new(),
+            state: State::Undefined,
+        }
+    }
+
+    /// A known empty map with these counts.
+    pub fn known_empty(num_dims: usize, num_ranges: usize, num_results: usize) -> IndexingMap {
+        let variables = vec![Variable::from(Interval::EMPTY); num_dims + num_ranges];
+        let results = vec![Expr::ZERO; num_results];
+        let mut map = IndexingMap::from_flat(variables, num_dims as u32, num_ranges as u32, results);
+        map.set_known_empty();
+        map
+    }
+
+    pub fn is_undefined(&self) -> bool {
+        self.state == State::Undefined
+    }
+
+    /// True when the map is marked empty; see [`IndexingMap::prove_empty`] for a decision.
+    pub fn is_known_empty(&self) -> bool {
+        self.state == State::Empty
+    }
+
+    /// True when the map has variables, results and constraints that mean what they say.
+    pub fn is_mapped(&self) -> bool {
+        self.state == State::Mapped
+    }
+
+    /// Marks the map known empty (XLA `ResetToKnownEmpty`).
+    pub fn set_known_empty(&mut self) {
+        if self.is_undefined() {
+            return;
+        }
+        self.results.fill(Expr::ZERO);
+        for v in &mut self.variables[..(self.num_dims + self.num_ranges) as usize] {
+            v.bounds = Interval::EMPTY;
+        }
+        self.constraints.clear();
+        self.state = State::Empty;
+    }
+
+    pub(crate) fn set_undefined(&mut self) {
+        *self = IndexingMap::undefined();
+    }
+
+    /// All variables by flat id: dimensions, range variables, runtime variables.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    pub fn dims(&self) -> &[Variable] {
+        &self.variables[..self.num_dims as usize]
+    }
+
+    pub fn ranges(&self) -> &[Variable] {
+        &self.variables[self.num_dims as usize..(self.num_dims + self.num_ranges) as usize]
+    }
+
+    pub fn runtime(&self) -> &[Variable] {
+        &self.variables[(self.num_dims + self.num_ranges) as usize..]
+    }
+
+    pub fn results(&self) -> &[Expr] {
+        &self.results
+    }
+
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints
+    }
+
+    pub fn num_dims(&self) -> usize {
+        self.num_dims as usize
+    }
+
+    pub fn num_ranges(&self) -> usize {
+        self.num_ranges as usize
+    }
+
+    pub fn num_runtime(&self) -> usize {
+        self.variables.len() - self.num_dims() - self.num_ranges()
+    }
+
+    /// The expression for dimension `i`.
+    pub fn dim(&self, i: usize) -> Expr {
+        Expr::var(i)
+    }
+
+    /// The expression for range variable `i`.
+    pub fn range(&self, i: usize) -> Expr {
+        Expr::var(self.num_dims() + i)
+    }
+
+    /// The expression for runtime variable `i`.
+    pub fn runtime_var(&self, i: usize) -> Expr {
+        Expr::var(self.num_dims() + self.num_ranges() + i)
+    }
+
+    /// Kind and position within the kind of a flat id.
+    pub fn kind(&self, id: usize) -> (VariableKind, usize) {
+        if id < self.num_dims() {
+            (VariableKind::Dimension, id)
+        } else if id < self.num_dims() + self.num_ranges() {
+            (VariableKind::Range, id - self.num_dims())
+        } else {
+            (VariableKind::Runtime, id - self.num_dims() - self.num_ranges())
+        }
+    }
+
+    fn declares(&self, e: &Expr) -> bool {
+        let n = self.variables.len() as u32;
+        match e {
+            Expr::Const(_) => true,
+            Expr::Var(v) => *v < n,
+            Expr::Binary(_) if n < 63 => e.variable_mask() >> n == 0,
+            Expr::Binary(_) => e.var_bound() <= n,
+        }
+    }
+
+    /// Adds `expr in interval` to the domain (XLA `IndexingMap::AddConstraint`): a variable's bounds are intersected, a
+    /// constant decides at once, an expression that is already constrained gets the intersection. Nothing is simplified.
+    /// An expression that is [`Expr::TOO_LARGE`] or names an undeclared variable makes the map undefined.
+    pub fn add_constraint(&mut self, expr: Expr, interval: Interval) {
+        if !self.is_mapped() {
+            return;
+        }
+        if !self.declares(&expr) {
+            return self.set_undefined();
+        }
+        if interval.is_empty() {
+            return self.set_known_empty();
+        }
+        let now_empty = match &expr {
+            Expr::Const(c) => !interval.contains(*c),
+            Expr::Var(v) => {
+                let bounds = &mut self.variables[*v as usize].bounds;
+                *bounds = bounds.intersect(interval);
+                bounds.is_empty()
+            }
+            Expr::Binary(_) => {
+                if let Some(known) = self.constraints.iter_mut().find(|c| c.expr == expr) {
+                    known.interval = known.interval.intersect(interval);
+                    known.interval.is_empty()
+                } else {
+                    self.constraints.push(Constraint { expr, interval });
+                    false
+                }
+            }
+        };
+        if now_empty {
+            self.set_known_empty();
+        }
+    }
+
+    /// [`IndexingMap::add_constraint`] for chaining.
+    #[must_use]
+    pub fn with_constraint(mut self, expr: Expr, interval: Interval) -> IndexingMap {
+        self.add_constraint(expr, interval);
+        self
+    }
+
+    /// The same domain with other results. They are over the same variables.
+    #[must_use]
+    pub fn with_results(&self, results: Vec<Expr>) -> IndexingMap {
+        let mut map = self.clone();
+        match self.state {
+            State::Undefined => {}
+            State::Empty => map.results = vec![Expr::ZERO; results.len()],
+            State::Mapped if results.iter().all(|r| self.declares(r)) => map.results = results,
+            State::Mapped => map.set_undefined(),
+        }
+        map
+    }
+
+    /// Only the results at these positions; positions beyond the results are skipped (XLA `GetSubMap`).
+    #[must_use]
+    pub fn select_results(&self, positions: &[usize]) -> IndexingMap {
+        self.with_results(positions.iter().filter_map(|&i| self.results.get(i).cloned()).collect())
+    }
+
+    /// Names a variable by flat id; `None` restores the default name.
+    pub fn rename(&mut self, id: usize, name: Option<&str>) {
+        if let Some(v) = self.variables.get_mut(id) {
+            v.name = name.map(Arc::from);
+        }
+    }
+
+    /// True for `(d0, …, dn) -> (d0, …, dn)` without constraints; the bounds, and range and runtime variables that are
+    /// not used, do not matter.
+    pub fn is_identity(&self) -> bool {
+        self.is_mapped()
+            && self.constraints.is_empty()
+            && self.results.len() == self.num_dims()
+            && self.results.iter().enumerate().all(|(i, r)| *r == Expr::var(i))
+    }
+
+    /// True when the point, given by flat id, is in the domain: inside all bounds, and every constraint has a value
+    /// inside its interval. Always false for an undefined or known empty map.
+    pub fn contains(&self, point: &[i64]) -> bool {
+        self.is_mapped()
+            && point.len() == self.variables.len()
+            && self.variables.iter().zip(point).all(|(v, &x)| v.bounds.contains(x))
+            && self.constraints.iter().all(|c| c.expr.evaluate(point).is_some_and(|x| c.interval.contains(x)))
+    }
+
+    /// The results at a point given by flat id; `None` outside the domain, or when a result has no 64-bit value there.
+    pub fn evaluate(&self, point: &[i64]) -> Option<Vec<i64>> {
+        if !self.contains(point) {
+            return None;
+        }
+        self.results.iter().map(|r| r.evaluate(point)).collect()
+    }
+
+    /// Operator nodes in results and constraints: the measure of "as simple as".
+    pub fn node_count(&self) -> usize {
+        self.results.iter().chain(self.constraints.iter().map(|c| &c.expr)).map(Expr::node_count).sum()
+    }
+}
+
+impl PartialEq for IndexingMap {
+    fn eq(&self, other: &IndexingMap) -> bool {
+        self.state == other.state
+            && self.num_dims == other.num_dims
+            && self.num_ranges == other.num_ranges
+            && self.variables == other.variables
+            && self.results == other.results
+            && self.constraints.len() == other.constraints.len()
+            && (self.constraints == other.constraints
+                || self.constraints.iter().all(|c| other.constraints.contains(c)))
+    }
+}
+
+impl Eq for IndexingMap {}
+
+impl Hash for IndexingMap {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.state, self.num_dims, self.num_ranges, &self.variables, &self.results).hash(state);
+        // A sum, so that the order of constraints does not count.
+        let sum = self.constraints.iter().fold(0u64, |sum, c| {
+            let bounds = (c.interval.lower as u64).rotate_left(17) ^ c.interval.upper as u64;
+            sum.wrapping_add((c.expr.structural_hash() ^ bounds).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        });
+        state.write_u64(sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(map: &IndexingMap, expect: &str) {
+        assert_eq!(map.to_string(), expect);
+    }
+
+    #[test]
+    fn constraints_on_variables_become_bounds() {
+        let map = IndexingMap::identity(&[10]).with_constraint(Expr::var(0), Interval::new(3, 20));
+        check(&map, "(d0) -> (d0), domain: d0 in [3, 9]");
+        check(&map.with_constraint(Expr::var(0), Interval::new(0, 2)), "KNOWN EMPTY");
+    }
+
+    #[test]
+    fn constraints_on_constants_decide() {
+        let map = IndexingMap::identity(&[10]);
+        check(
+            &map.clone().with_constraint(Expr::Const(0), Interval::new(-1, 1)),
+            "(d0) -> (d0), domain: d0 in [0, 9]",
+        );
+        check(&map.with_constraint(Expr::Const(0), Interval::new(10, 15)), "KNOWN EMPTY");
+    }
+
+    #[test]
+    fn equality_ignores_names_and_constraint_order() {
+        let (a, b) = (Expr::var(0).modulo(2), Expr::var(0).modulo(3));
+        let zero = Interval::point(0);
+        let mut m =
+            IndexingMap::identity(&[10]).with_constraint(a.clone(), zero).with_constraint(b.clone(), zero);
+        let n = IndexingMap::identity(&[10]).with_constraint(b, zero).with_constraint(a, zero);
+        m.rename(0, Some("th_x"));
+        assert_eq!(m, n);
+    }
+
+    #[test]
+    fn undeclared_variables_make_it_undefined() {
+        assert!(IndexingMap::from_sizes(&[4], &[], vec![Expr::var(1)]).is_undefined());
+        let mut m = IndexingMap::identity(&[4]);
+        m.add_constraint(Expr::TOO_LARGE, Interval::EMPTY);
+        assert!(m.is_undefined());
+    }
+
+    #[test]
+    fn empty_bounds_make_it_known_empty() {
+        let m = IndexingMap::identity(&[4, 0]);
+        assert!(m.is_known_empty());
+        assert_eq!((m.num_dims(), m.results().len()), (2, 2));
+        assert_eq!(m, IndexingMap::known_empty(2, 0, 2));
+    }
+}

@@ -1,0 +1,142 @@
+//! The interval of values an expression can take.
+
+use crate::expr::{BinaryOp, Expr};
+use crate::interval::Interval;
+use crate::map::{Constraint, IndexingMap, Variable};
+use crate::simplify::SimplifyMode;
+
+/// Where the range of an expression comes from: the bounds of its variables and, if given, constraints.
+///
+/// A constraint helps where its expression occurs as a node, literally; correlations are not tracked
+/// (XLA `RangeEvaluator`, `indexing_map.cc`).
+#[derive(Clone, Copy)]
+pub struct RangeContext<'a> {
+    variables: &'a [Variable],
+    constraints: &'a [Constraint],
+}
+
+impl<'a> RangeContext<'a> {
+    pub fn new(variables: &'a [Variable], constraints: &'a [Constraint]) -> Self {
+        RangeContext { variables, constraints }
+    }
+
+    /// Nothing is known about any variable.
+    pub const UNKNOWN: RangeContext<'static> = RangeContext { variables: &[], constraints: &[] };
+
+    pub fn constraints(&self) -> &'a [Constraint] {
+        self.constraints
+    }
+
+    pub fn variable(&self, id: u32) -> Interval {
+        self.variables.get(id as usize).map_or(Interval::ALL, |v| v.bounds)
+    }
+
+    /// An interval that contains every value of `e` at every point of the domain where it has one.
+    pub fn range(&self, e: &Expr) -> Interval {
+        let (op, lhs, rhs) = match e {
+            Expr::Const(c) => return Interval::point(*c),
+            Expr::Var(v) => return self.variable(*v),
+            Expr::Binary(b) => (b.op(), b.lhs(), b.rhs()),
+        };
+        let r = range_of_op(op, self.range(lhs), self.range(rhs));
+        self.constrained(e, r)
+    }
+
+    /// True when a constraint is about this very expression.
+    pub(crate) fn is_constrained(&self, e: &Expr) -> bool {
+        self.constraints.iter().any(|c| c.expr == *e)
+    }
+
+    /// `range` cut down by the constraints whose expression is `e`.
+    pub(crate) fn constrained(&self, e: &Expr, range: Interval) -> Interval {
+        self.constraints.iter().filter(|c| c.expr == *e).fold(range, |r, c| r.intersect(c.interval))
+    }
+}
+
+/// The range of `a op b` for operands in these ranges.
+pub(crate) fn range_of_op(op: BinaryOp, a: Interval, b: Interval) -> Interval {
+    match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Mul => a * b,
+        BinaryOp::Mod => modulo(a, b),
+        BinaryOp::FloorDiv => floor_div(a, b),
+        BinaryOp::CeilDiv => -floor_div(-a, b),
+        BinaryOp::Max => a.max(b),
+        BinaryOp::Min => a.min(b),
+    }
+}
+
+impl IndexingMap {
+    /// An interval for each result that contains its values over the domain: the common part of what the result and its
+    /// simplified form tell. Empty intervals for a known empty map, none for an undefined one.
+    pub fn result_ranges(&self) -> Vec<Interval> {
+        if !self.is_mapped() {
+            return vec![Interval::EMPTY; self.results.len()];
+        }
+        let simple = self.clone().simplified(SimplifyMode::Replace);
+        if !simple.is_mapped() {
+            return vec![Interval::EMPTY; self.results.len()];
+        }
+        let ranges = |m: &IndexingMap| -> Vec<Interval> {
+            let context = RangeContext::new(&m.variables, &m.constraints);
+            m.results.iter().map(|r| context.range(r)).collect()
+        };
+        ranges(self).into_iter().zip(ranges(&simple)).map(|(a, b)| a.intersect(b)).collect()
+    }
+}
+
+fn modulo(a: Interval, b: Interval) -> Interval {
+    if let Some(m) = b.as_point() {
+        return a.modulo(m);
+    }
+    let largest = b.lower.unsigned_abs().max(b.upper.unsigned_abs());
+    Interval::new(0, i64::try_from(largest.saturating_sub(1)).unwrap_or(i64::MAX))
+}
+
+fn floor_div(a: Interval, b: Interval) -> Interval {
+    if let Some(d) = b.as_point() {
+        return a.floor_div(d);
+    }
+    if b.lower > 0 {
+        return a.floor_div(b.lower).union(if b.upper == i64::MAX {
+            // Any dividend over an unbounded divisor ends at 0 or -1.
+            Interval::new(-1, 0)
+        } else {
+            a.floor_div(b.upper)
+        });
+    }
+    Interval::ALL
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: (i64, i64)) {
+        let map = crate::text::parse_map(&format!(
+            "(d0, d1, d2) -> ({text}), domain: d0 in [0, 9], d1 in [-10, -1], d2 in [2, 5], d0 + d2 in [3, 6]"
+        ))
+        .unwrap();
+        let r = RangeContext::new(map.variables(), map.constraints()).range(&map.results()[0]);
+        assert_eq!((r.lower, r.upper), expect);
+    }
+
+    #[test]
+    fn follows_the_operators() {
+        check("d0 * 2 + d1", (-10, 17));
+        check("min(d0, d1)", (-10, -1));
+        check("max(d0, d1)", (0, 9));
+        check("d1 mod 4", (0, 3));
+        check("d0 / 4", (0, 2));
+        check("d1 ceildiv 3", (-3, 0));
+        check("d0 / d2", (0, 4));
+        check("d0 mod d2", (0, 4));
+    }
+
+    #[test]
+    fn uses_constraints_on_whole_nodes() {
+        check("d0 + d2", (3, 6));
+        check("(d0 + d2) * 2", (6, 12));
+    }
+}

@@ -1,0 +1,254 @@
+//! Simplification of expressions and maps.
+//!
+//! An expression is rebuilt bottom-up by one normalising constructor per operator, until a pass changes nothing. The
+//! constructors know the ranges of their operands, so the same code canonicalises without context
+//! ([`Expr::canonicalize`], XLA `symbolic_expr.cc`) and simplifies with one (XLA `SymbolicExprSimplifier`,
+//! `indexing_map.cc`). Each rewrite holds for all integers in the ranges; the property tests check them by enumeration.
+
+mod constraints;
+mod division;
+mod join;
+mod map;
+mod sum;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::expr::{BinaryOp, Expr};
+use crate::interval::Interval;
+use crate::range::{RangeContext, range_of_op};
+use sum::Sum;
+
+/// What to do with an expression that has a single value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SimplifyMode {
+    /// It becomes that constant (XLA `kReplace`).
+    #[default]
+    Replace,
+    /// A dimension of size 1 stays a dimension: for reshape and bitcast maps and for tiling (XLA `kPreserve`).
+    Preserve,
+}
+
+/// What a simplification did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SimplifyOutcome {
+    pub changed: bool,
+    /// The work bound was met: the answer is right, but may not be as simple as it could be.
+    pub bound_reached: bool,
+}
+
+/// Rewrite steps one simplification may take.
+const WORK_BOUND: u32 = 200_000;
+/// Passes over one expression.
+const MAX_PASSES: usize = 24;
+
+/// Simplifies expressions within one context.
+pub struct Simplifier<'a> {
+    ranges: RangeContext<'a>,
+    mode: SimplifyMode,
+    work_left: u32,
+    bound_reached: bool,
+    /// The constraints on sums.
+    facts: SmallVec<[(Sum, Interval); 2]>,
+    /// What one pass makes of the larger expressions seen so far; valid as long as the context is.
+    memo: FxHashMap<Expr, Expr>,
+}
+
+/// Smallest expression worth remembering.
+const MEMO_NODES: usize = 5;
+
+impl<'a> Simplifier<'a> {
+    pub fn new(ranges: RangeContext<'a>, mode: SimplifyMode) -> Self {
+        Simplifier {
+            ranges,
+            mode,
+            work_left: WORK_BOUND,
+            bound_reached: false,
+            facts: Self::facts_of(&ranges),
+            memo: FxHashMap::default(),
+        }
+    }
+
+    pub fn bound_reached(&self) -> bool {
+        self.bound_reached
+    }
+
+    /// The simplest form these rules find. Equal to `e` at every point of the context's domain where `e` has a value.
+    pub fn simplify(&mut self, e: &Expr) -> Expr {
+        let mut current = e.clone();
+        for _ in 0..MAX_PASSES {
+            let next = self.pass(&current);
+            if next.is_too_large() {
+                self.bound_reached |= !current.is_too_large();
+                return current;
+            }
+            if next == current {
+                return current;
+            }
+            current = next;
+        }
+        self.bound_reached = true;
+        current
+    }
+
+    /// False when the work bound is met; then every constructor builds plain nodes.
+    fn spend(&mut self) -> bool {
+        if self.work_left == 0 {
+            self.bound_reached = true;
+            return false;
+        }
+        self.work_left -= 1;
+        true
+    }
+
+    fn pass(&mut self, e: &Expr) -> Expr {
+        let (op, lhs, rhs) = match e {
+            Expr::Const(_) => return e.clone(),
+            Expr::Var(v) => return self.point(self.ranges.variable(*v)).unwrap_or_else(|| e.clone()),
+            Expr::Binary(b) => (b.op(), b.lhs(), b.rhs()),
+        };
+        if !self.spend() {
+            return e.clone();
+        }
+        // Other expressions with one value are found when they are rebuilt from their parts.
+        if self.ranges.is_constrained(e)
+            && let Some(point) = self.point(self.ranges.range(e))
+        {
+            return point;
+        }
+        let memorable = e.node_count() >= MEMO_NODES;
+        if memorable && let Some(known) = self.memo.get(e) {
+            return known.clone();
+        }
+        let simple = self.rebuild(e, op, lhs, rhs);
+        if memorable && !self.bound_reached {
+            self.memo.insert(e.clone(), simple.clone());
+        }
+        simple
+    }
+
+    fn rebuild(&mut self, e: &Expr, op: BinaryOp, lhs: &Expr, rhs: &Expr) -> Expr {
+        match op {
+            BinaryOp::Add | BinaryOp::Mul => {
+                let mut sum = Sum::default();
+                if self.collect_simplified(e, 1, &mut sum).is_none() {
+                    let (l, r) = (self.pass(lhs), self.pass(rhs));
+                    return Expr::binary(op, l, r);
+                }
+                self.finish_sum_of(sum, e)
+            }
+            BinaryOp::Mod => {
+                // Before the inner remainder is rewritten by its range: (x mod a) mod m = x mod m for m | a.
+                let mut lhs = lhs;
+                if let Expr::Const(m @ 2..) = rhs {
+                    while let Some((x, a)) = lhs.as_op_const(BinaryOp::Mod)
+                        && a != 0
+                        && a % m == 0
+                    {
+                        lhs = x;
+                    }
+                }
+                let (l, r) = (self.pass(lhs), self.pass(rhs));
+                self.modulo(l, r)
+            }
+            BinaryOp::FloorDiv => {
+                let (l, r) = (self.pass(lhs), self.pass(rhs));
+                self.floor_div(l, r)
+            }
+            BinaryOp::CeilDiv => {
+                let (l, r) = (self.pass(lhs), self.pass(rhs));
+                self.ceil_div(l, r)
+            }
+            BinaryOp::Max | BinaryOp::Min => {
+                let (l, r) = (self.pass(lhs), self.pass(rhs));
+                self.extremum(op, l, r)
+            }
+        }
+    }
+
+    /// The range of a simple expression.
+    fn range(&self, e: &Expr) -> Interval {
+        if self.facts.is_empty() {
+            return self.ranges.range(e);
+        }
+        let range = match e.as_binary() {
+            None => return self.ranges.range(e),
+            Some((BinaryOp::Add, l, r)) => match Sum::of(e) {
+                Some(sum) => self.range_of(&sum.terms, sum.constant),
+                None => self.range(l) + self.range(r),
+            },
+            Some((op, l, r)) => range_of_op(op, self.range(l), self.range(r)),
+        };
+        self.ranges.constrained(e, range)
+    }
+
+    /// The constant for a range with one value, where the mode allows it.
+    fn point(&self, range: Interval) -> Option<Expr> {
+        if self.mode == SimplifyMode::Replace { range.as_point().map(Expr::Const) } else { None }
+    }
+
+    /// The one value of an expression, in either mode.
+    fn point_value(&self, e: &Expr) -> Option<i64> {
+        match e {
+            Expr::Const(c) => Some(*c),
+            e => self.range(e).as_point(),
+        }
+    }
+
+    /// Adds `e * scale` to the sum, with the parts below sums and products simplified. `None` on overflow.
+    fn collect_simplified(&mut self, e: &Expr, scale: i64, sum: &mut Sum) -> Option<()> {
+        match e.as_binary() {
+            Some((BinaryOp::Add, l, r)) => {
+                self.collect_simplified(l, scale, sum)?;
+                self.collect_simplified(r, scale, sum)
+            }
+            Some((BinaryOp::Mul, l, Expr::Const(c))) => {
+                self.collect_simplified(l, scale.checked_mul(*c)?, sum)
+            }
+            Some((BinaryOp::Mul, l, r)) => {
+                let (l, r) = (self.pass(l), self.pass(r));
+                let product = self.product(l, r);
+                sum.add(&product, scale)
+            }
+            _ => {
+                let simple = self.pass(e);
+                sum.add(&simple, scale)
+            }
+        }
+    }
+
+    fn extremum(&mut self, op: BinaryOp, l: Expr, r: Expr) -> Expr {
+        if l == r {
+            return l;
+        }
+        let (a, b) = (self.range(&l), self.range(&r));
+        let difference = {
+            let mut sum = Sum::default();
+            match sum.add(&l, 1).and_then(|()| sum.add(&r, -1)) {
+                Some(()) => {
+                    sum.merge();
+                    self.range_of(&sum.terms, sum.constant)
+                }
+                None => Interval::ALL,
+            }
+        };
+        let left_below = a.upper <= b.lower || difference.upper <= 0;
+        let right_below = b.upper <= a.lower || difference.lower >= 0;
+        match (op, left_below, right_below) {
+            (BinaryOp::Min, true, _) | (BinaryOp::Max, false, true) => l,
+            (BinaryOp::Max, true, _) | (BinaryOp::Min, false, true) => r,
+            _ if r < l => Expr::binary(op, r, l),
+            _ => Expr::binary(op, l, r),
+        }
+    }
+}
+
+impl Expr {
+    /// The canonical form that needs no context: the same value at every integer point where this has one.
+    pub fn canonicalize(&self) -> Expr {
+        Simplifier::new(RangeContext::UNKNOWN, SimplifyMode::Replace).simplify(self)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! Building sums and products: remainders and quotients of one dividend are joined, products distributed.
+
+use smallvec::SmallVec;
+
+use crate::expr::{BinaryOp, Expr};
+use crate::simplify::Simplifier;
+use crate::simplify::sum::{Sum, Term};
+
+impl Simplifier<'_> {
+    /// The expression of a sum whose bases are simple: divisions and remainders of the same dividend are joined, terms
+    /// sorted. XLA: `Canonicalize` of sums and `SymbolicExprSimplifier::RewriteSum`.
+    pub(super) fn finish_sum(&mut self, sum: Sum) -> Expr {
+        self.joined(sum).to_expr()
+    }
+
+    /// [`Simplifier::finish_sum`] for a sum that came from `e`, which is the answer when nothing changes.
+    pub(super) fn finish_sum_of(&mut self, sum: Sum, e: &Expr) -> Expr {
+        let sum = self.joined(sum);
+        if !self.facts.is_empty()
+            && let Some(point) = self.point(self.range_of(&sum.terms, sum.constant))
+        {
+            return point;
+        }
+        if sum.is_expr(e) { e.clone() } else { sum.to_expr() }
+    }
+
+    fn joined(&mut self, mut sum: Sum) -> Sum {
+        sum.merge();
+        while sum.terms.len() > 1 || sum.terms.iter().any(|t| t.coefficient < 0) {
+            if !self.spend() {
+                break;
+            }
+            let Some(mut better) = self.join_remainder(&sum).or_else(|| self.negative_division(&sum)) else {
+                break;
+            };
+            better.merge();
+            sum = better;
+        }
+        sum
+    }
+
+    /// `(x mod c) * k + (x floordiv c) * (c * k)` is `x * k`. The quotient is compared in its simplified form, which may
+    /// be a sum: all its terms must be there with the right coefficients.
+    fn join_remainder(&mut self, sum: &Sum) -> Option<Sum> {
+        if sum.terms.len() < 2 {
+            return None;
+        }
+        for (i, term) in sum.terms.iter().enumerate() {
+            let Some((x, c)) = term.base.as_op_const(BinaryOp::Mod) else { continue };
+            let Some(scale) = c.checked_mul(term.coefficient).filter(|_| c > 0) else { continue };
+            if !sum.terms.iter().enumerate().any(|(j, t)| j != i && t.coefficient % scale == 0) {
+                continue;
+            }
+            if let Some(joined) = join_congruent_division(sum, i, (x, c), scale) {
+                return Some(joined);
+            }
+            let quotient = self.floor_div(x.clone(), Expr::Const(c));
+            if let Some(joined) = self.join_two_remainders(sum, i, (x, c), &quotient) {
+                return Some(joined);
+            }
+            let Some(quotient) = Sum::of(&quotient) else { continue };
+            let present = |q: &Term| {
+                q.coefficient
+                    .checked_mul(scale)
+                    .is_some_and(|k| sum.terms.iter().any(|t| t.base == q.base && t.coefficient == k))
+            };
+            if quotient.terms.is_empty() || !quotient.terms.iter().all(present) {
+                continue;
+            }
+            let joined = (|| {
+                let mut joined = sum.clone();
+                joined.terms[i].coefficient = 0;
+                for q in &quotient.terms {
+                    joined.add_term(&q.base, q.coefficient.checked_mul(scale)?.checked_neg()?)?;
+                }
+                joined.constant = joined.constant.checked_sub(quotient.constant.checked_mul(scale)?)?;
+                joined.add(x, term.coefficient)?;
+                Some(joined)
+            })();
+            if joined.is_some() {
+                return joined;
+            }
+        }
+        None
+    }
+
+    /// `(x mod c) * k + ((x floordiv c) mod b) * (c * k)` is `(x mod (c * b)) * k`; term `i` is the first.
+    fn join_two_remainders(
+        &mut self,
+        sum: &Sum,
+        i: usize,
+        (x, c): (&Expr, i64),
+        quotient: &Expr,
+    ) -> Option<Sum> {
+        let k = sum.terms[i].coefficient;
+        let scale = c.checked_mul(k)?;
+        let (j, b) = sum.terms.iter().enumerate().find_map(|(j, t)| {
+            let (q, b) = t.base.as_op_const(BinaryOp::Mod)?;
+            (j != i && t.coefficient == scale && b > 0 && q == quotient).then_some((j, b))
+        })?;
+        let modulus = c.checked_mul(b)?;
+        let remainder = self.modulo(x.clone(), Expr::Const(modulus));
+        let mut joined = sum.clone();
+        joined.terms[i].coefficient = 0;
+        joined.terms[j].coefficient = 0;
+        joined.add(&remainder, k)?;
+        Some(joined)
+    }
+
+    /// `(x floordiv c) * (-c * b)` is `(x mod c) * b - x * b`, for a positive `b`.
+    fn negative_division(&mut self, sum: &Sum) -> Option<Sum> {
+        for (i, term) in sum.terms.iter().enumerate() {
+            let Some((x, c)) = term.base.as_op_const(BinaryOp::FloorDiv) else { continue };
+            if c <= 1 || term.coefficient >= 0 || term.coefficient % c != 0 {
+                continue;
+            }
+            let b = term.coefficient / c;
+            let remainder = self.modulo(x.clone(), Expr::Const(c));
+            let rewritten = (|| {
+                let mut rewritten = sum.clone();
+                rewritten.terms[i].coefficient = 0;
+                rewritten.add(x, b)?;
+                rewritten.add(&remainder, b.checked_neg()?)?;
+                Some(rewritten)
+            })();
+            if rewritten.is_some() {
+                return rewritten;
+            }
+        }
+        None
+    }
+
+    /// `l * r` for simple operands: distributed over sums, factors sorted, constants at the right.
+    pub(super) fn product(&mut self, l: Expr, r: Expr) -> Expr {
+        const MAX_TERMS: usize = 64;
+        let plain = |l: Expr, r: Expr| {
+            if r < l { Expr::binary(BinaryOp::Mul, r, l) } else { Expr::binary(BinaryOp::Mul, l, r) }
+        };
+        let (Some(a), Some(b)) = (Sum::of(&l), Sum::of(&r)) else { return plain(l, r) };
+        if (a.terms.len() + 1) * (b.terms.len() + 1) > MAX_TERMS {
+            return plain(l, r);
+        }
+        let product = (|| {
+            let mut product = Sum { constant: a.constant.checked_mul(b.constant)?, ..Sum::default() };
+            for s in &a.terms {
+                product.add(&s.base, s.coefficient.checked_mul(b.constant)?)?;
+                for t in &b.terms {
+                    let base = product_of_bases(&s.base, &t.base);
+                    product.add(&base, s.coefficient.checked_mul(t.coefficient)?)?;
+                }
+            }
+            for t in &b.terms {
+                product.add(&t.base, t.coefficient.checked_mul(a.constant)?)?;
+            }
+            Some(product)
+        })();
+        match product {
+            Some(mut product) => {
+                product.merge();
+                product.to_expr()
+            }
+            None => plain(l, r),
+        }
+    }
+}
+
+/// `(x mod c) * k + (y floordiv c) * (c * k)` is `y * k` when `x` and `y` are congruent modulo `c`; term `i` is the first.
+fn join_congruent_division(sum: &Sum, i: usize, (x, c): (&Expr, i64), scale: i64) -> Option<Sum> {
+    let residue = residue_form(x, c)?;
+    for (j, t) in sum.terms.iter().enumerate() {
+        if j == i || t.coefficient != scale {
+            continue;
+        }
+        let Some((y, d)) = t.base.as_op_const(BinaryOp::FloorDiv) else { continue };
+        if d == c && (y == x || residue_form(y, c).is_some_and(|r| r == residue)) {
+            let mut joined = sum.clone();
+            joined.terms[i].coefficient = 0;
+            joined.terms[j].coefficient = 0;
+            joined.add(y, sum.terms[i].coefficient)?;
+            return Some(joined);
+        }
+    }
+    None
+}
+
+/// Something congruent to `e` modulo `c`, the same for many congruent expressions: without multiples of `c`, and with
+/// `(y mod (a * c)) * k` as `y * k`.
+fn residue_form(e: &Expr, c: i64) -> Option<Sum> {
+    let mut residue = Sum::of(e)?;
+    residue.drop_multiples(c);
+    Some(residue)
+}
+
+/// The left-nested product of the sorted factors of two products without constants.
+fn product_of_bases(a: &Expr, b: &Expr) -> Expr {
+    fn factors(e: &Expr, out: &mut SmallVec<[Expr; 4]>) {
+        match e.as_binary() {
+            Some((BinaryOp::Mul, l, r)) => {
+                factors(l, out);
+                factors(r, out);
+            }
+            _ => out.push(e.clone()),
+        }
+    }
+    let mut all = SmallVec::new();
+    factors(a, &mut all);
+    factors(b, &mut all);
+    all.sort();
+    all.into_iter().reduce(|p, f| p * f).unwrap_or(Expr::Const(1))
+}

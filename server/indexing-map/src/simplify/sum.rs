@@ -1,0 +1,215 @@
+//! Sums in flattened form: `Σ base * coefficient + constant`.
+
+use std::cmp::Ordering;
+
+use smallvec::SmallVec;
+
+use crate::expr::{BinaryOp, Expr};
+use crate::interval::Interval;
+use crate::range::RangeContext;
+use crate::simplify::Simplifier;
+
+/// One summand, `base * coefficient`; the base is no sum, no constant and no product with a constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Term {
+    pub base: Expr,
+    pub coefficient: i64,
+}
+
+impl Term {
+    /// The order of summands: that of the expressions they print as, a product for a coefficient other than 1.
+    fn cmp(&self, other: &Term) -> Ordering {
+        match (self.coefficient == 1, other.coefficient == 1) {
+            (true, true) => self.base.cmp(&other.base),
+            (false, false) => {
+                self.base.cmp(&other.base).then_with(|| self.coefficient.cmp(&other.coefficient))
+            }
+            (false, true) => match other.base.as_binary() {
+                Some((BinaryOp::Add, ..)) => Ordering::Greater,
+                Some((BinaryOp::Mul, l, _)) => self.base.cmp(l).then(Ordering::Greater),
+                _ => Ordering::Less,
+            },
+            (true, false) => other.cmp(self).reverse(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sum {
+    pub terms: SmallVec<[Term; 6]>,
+    pub constant: i64,
+}
+
+impl Sum {
+    /// The flattened form of an expression that is simple already. `None` on overflow.
+    pub fn of(e: &Expr) -> Option<Sum> {
+        let mut sum = Sum::default();
+        sum.add(e, 1)?;
+        Some(sum)
+    }
+
+    /// Adds `e * scale`. `None` on overflow, and for an expression that is too large.
+    pub fn add(&mut self, e: &Expr, scale: i64) -> Option<()> {
+        match e {
+            Expr::Const(c) => self.constant = self.constant.checked_add(c.checked_mul(scale)?)?,
+            Expr::Binary(b) if b.op() == BinaryOp::Add => {
+                self.add(b.lhs(), scale)?;
+                self.add(b.rhs(), scale)?;
+            }
+            _ if e.is_too_large() => return None,
+            e => match e.as_scaled() {
+                Some((x, c)) => self.add(x, scale.checked_mul(c)?)?,
+                None => self.add_term(e, scale)?,
+            },
+        }
+        Some(())
+    }
+
+    pub fn add_term(&mut self, base: &Expr, coefficient: i64) -> Option<()> {
+        match self.terms.iter_mut().find(|t| t.base == *base) {
+            Some(t) => t.coefficient = t.coefficient.checked_add(coefficient)?,
+            None => self.terms.push(Term { base: base.clone(), coefficient }),
+        }
+        Some(())
+    }
+
+    /// Drops summands that cancelled and sorts the others.
+    pub fn merge(&mut self) {
+        self.terms.retain(|t| t.coefficient != 0);
+        if !self.terms.is_sorted_by(|a, b| a.cmp(b) != Ordering::Greater) {
+            self.terms.sort_by(Term::cmp);
+        }
+    }
+
+    /// Replaces the sum by one that is congruent modulo `m > 0`: terms that are multiples of `m` go, `(y mod a) * k` with
+    /// `m` dividing `a * k` becomes `y * k`, the constant is reduced. Answers whether anything changed.
+    pub fn drop_multiples(&mut self, m: i64) -> bool {
+        let mut changed = self.constant != self.constant.rem_euclid(m);
+        self.constant = self.constant.rem_euclid(m);
+        // Each round takes away a remainder or ends.
+        loop {
+            let before = self.terms.len();
+            self.terms.retain(|t| t.coefficient % m != 0);
+            changed |= before != self.terms.len();
+            let inner = self.terms.iter().enumerate().find_map(|(i, t)| {
+                let (y, a) = t.base.as_op_const(BinaryOp::Mod)?;
+                (i128::from(a) * i128::from(t.coefficient) % i128::from(m) == 0).then(|| (i, y.clone()))
+            });
+            let Some((i, y)) = inner else { break };
+            let mut replaced = self.clone();
+            let coefficient = replaced.terms.remove(i).coefficient;
+            if replaced.add(&y, coefficient).is_none() {
+                break;
+            }
+            replaced.constant = replaced.constant.rem_euclid(m);
+            *self = replaced;
+            changed = true;
+        }
+        self.merge();
+        changed
+    }
+
+    /// The left-nested expression, terms as they stand.
+    pub fn to_expr(&self) -> Expr {
+        let mut terms =
+            self.terms.iter().map(|t| Expr::binary(BinaryOp::Mul, t.base.clone(), t.coefficient.into()));
+        match terms.next() {
+            None => Expr::Const(self.constant),
+            Some(first) => terms.fold(first, |sum, t| sum + t) + self.constant,
+        }
+    }
+
+    /// True when [`Sum::to_expr`] would build `e`.
+    pub fn is_expr(&self, e: &Expr) -> bool {
+        let mut rest = e;
+        if self.constant != 0 || self.terms.is_empty() {
+            if self.terms.is_empty() {
+                return *e == Expr::Const(self.constant);
+            }
+            match rest.as_op_const(BinaryOp::Add) {
+                Some((l, c)) if c == self.constant => rest = l,
+                _ => return false,
+            }
+        }
+        for (i, t) in self.terms.iter().enumerate().rev() {
+            let term = match rest.as_binary() {
+                Some((BinaryOp::Add, l, r)) if i > 0 => {
+                    rest = l;
+                    r
+                }
+                _ if i == 0 => rest,
+                _ => return false,
+            };
+            let same = match term.as_scaled() {
+                Some((base, k)) => k == t.coefficient && *base == t.base,
+                None => t.coefficient == 1 && *term == t.base,
+            };
+            if !same {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// `Σ` of the terms, scaled down by a divisor of all coefficients, plus a constant.
+    pub fn divided(terms: &[Term], divisor: i64, constant: i64) -> Sum {
+        Sum {
+            terms: terms
+                .iter()
+                .map(|t| Term { base: t.base.clone(), coefficient: t.coefficient / divisor })
+                .collect(),
+            constant,
+        }
+    }
+}
+
+/// Range of a part of a sum, without its constraints as a whole.
+pub(super) fn range_of(terms: &[Term], constant: i64, ranges: &RangeContext<'_>) -> Interval {
+    terms.iter().fold(Interval::point(constant), |sum, t| sum + ranges.range(&t.base) * t.coefficient)
+}
+
+/// The factor `k` for which every term of `fact` is in `terms`, `k` times.
+fn multiple_of_fact(terms: &[Term], fact: &Sum) -> Option<i64> {
+    let coefficient = |base: &Expr| terms.iter().find(|t| t.base == *base).map(|t| t.coefficient);
+    let (first, others) = fact.terms.split_first()?;
+    let k = coefficient(&first.base)?;
+    if k % first.coefficient != 0 {
+        return None;
+    }
+    let k = k / first.coefficient;
+    others
+        .iter()
+        .all(|f| coefficient(&f.base).is_some_and(|c| f.coefficient.checked_mul(k) == Some(c)))
+        .then_some(k)
+}
+
+impl Simplifier<'_> {
+    /// The constraints on sums, in flattened form.
+    pub(super) fn facts_of(ranges: &RangeContext<'_>) -> SmallVec<[(Sum, Interval); 2]> {
+        ranges
+            .constraints()
+            .iter()
+            .filter(|c| matches!(c.expr.as_binary(), Some((BinaryOp::Add, ..))))
+            .filter_map(|c| {
+                let sum = Sum::of(&c.expr)?;
+                (sum.constant == 0 && sum.terms.iter().all(|t| t.coefficient != 0))
+                    .then_some((sum, c.interval))
+            })
+            .collect()
+    }
+
+    /// Range of a part of a sum. A constraint on a sum counts wherever a multiple of it is contained.
+    pub(super) fn range_of(&self, terms: &[Term], constant: i64) -> Interval {
+        let range_of = |t: &Term| self.range(&t.base) * t.coefficient;
+        let mut range = terms.iter().fold(Interval::point(constant), |sum, t| sum + range_of(t));
+        for (fact, interval) in &self.facts {
+            let Some(k) = multiple_of_fact(terms, fact) else { continue };
+            let others = terms
+                .iter()
+                .filter(|t| !fact.terms.iter().any(|f| f.base == t.base))
+                .fold(Interval::point(constant), |sum, t| sum + range_of(t));
+            range = range.intersect(*interval * k + others);
+        }
+        range
+    }
+}

@@ -1,0 +1,103 @@
+use crate::text::parse_map;
+use crate::{Expr, IndexingMap, Interval, PrintStyle, SimplifyMode, parse_expr, print_map};
+
+#[track_caller]
+fn check(map: &str, expect: &str) {
+    let mut m = parse_map(map).unwrap();
+    let outcome = m.simplify(SimplifyMode::Replace);
+    assert!(!outcome.bound_reached);
+    assert_eq!(print_map(&m, PrintStyle::Symbolic), expect);
+    let again = m.clone();
+    assert!(!m.simplify(SimplifyMode::Replace).changed);
+    assert_eq!(m, again);
+}
+
+#[test]
+fn reshapes_cancel() {
+    check(
+        "(d0, d1) -> ((d0 mod 8) * 128 + d1 + (d0 / 8) * 1024), domain: d0 in [0, 1023], d1 in [0, 127]",
+        "(d0, d1) -> (d0 * 128 + d1), domain: d0 in [0, 1023], d1 in [0, 127]",
+    );
+}
+
+#[test]
+fn canonical_form() {
+    let c = |text: &str| parse_expr(text).unwrap().canonicalize().to_text(PrintStyle::Symbolic);
+    assert_eq!(c("min(v0, v1) + min(v0, v1)"), "min(v0, v1) * 2");
+    assert_eq!(c("max(v0, v0 + 1)"), "v0 + 1");
+}
+
+#[test]
+fn remainders_join() {
+    check(
+        "(d0) -> (((d0 / 8) mod 8) * 8 + d0 mod 8, (d0 / 64) * 64 + d0 mod 64), domain: d0 in [0, 999]",
+        "(d0) -> (d0 mod 64, d0), domain: d0 in [0, 999]",
+    );
+}
+
+/// The faults of XLA's simplifier (`oracle_xla_bugs`): bounds below zero, and small terms that do matter.
+#[test]
+fn sound_where_xla_is_not() {
+    check(
+        "(d0) -> (d0), domain: d0 in [-3, 96], d0 mod 4 in [2, 2]",
+        "(d0) -> (d0), domain: d0 in [-2, 94], d0 mod 4 in [2, 2]",
+    );
+    check(
+        "(d0)[s0] -> (s0), domain: d0 in [10, 16], s0 in [0, 15], s0 * 32 + d0 in [0, 100]",
+        "(d0)[s0] -> (s0), domain: d0 in [10, 16], s0 in [0, 2]",
+    );
+    check("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 16 in [13, 13]", "KNOWN EMPTY");
+    check(
+        "(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [-99, 99], s0 / -3 in [-11, -5]",
+        "(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [13, 33]",
+    );
+}
+
+#[test]
+fn a_constraint_on_a_sum_counts_inside_larger_sums() {
+    check(
+        "(d0, d1) -> ((d0 * 20 + d1 * 2 + 1) / 100), domain: d0 in [0, 9], d1 in [0, 9], d0 * 10 + d1 in [0, 47]",
+        "(d0, d1) -> (0), domain: d0 in [0, 9], d1 in [0, 9], d0 * 10 + d1 in [0, 47]",
+    );
+}
+
+#[test]
+fn preserve_keeps_dimensions_of_size_one() {
+    let map = parse_map("(d0, d1) -> (d0 + d1 * 8), domain: d0 in [0, 0], d1 in [0, 3]").unwrap();
+    let simple = map.simplified(SimplifyMode::Preserve);
+    assert_eq!(simple.to_string(), "(d0, d1) -> (d1 * 8 + d0), domain: d0 in [0, 0], d1 in [0, 3]");
+}
+
+/// The deepest expressions must fit the 2 MiB stack of a worker thread, and end within the work bound.
+#[test]
+fn deepest_expressions() {
+    let wrap: [fn(Expr, i64) -> Expr; 6] = [
+        |e, k| (e + Expr::var(0)).floor_div(k % 3 + 2),
+        |e, k| (e * (k % 5 + 2) + Expr::var(1)).modulo(k % 7 + 9) + Expr::var(0),
+        |e, k| e.max(Expr::var((k % 2) as usize) * 3) + k,
+        |e, k| Expr::var(0) * e.min(k) + Expr::var(1),
+        |e, k| (e + k).ceil_div(Expr::var(1)).modulo(k + 1000),
+        |e, _| Expr::var(0) - e.floor_div(2) * 2,
+    ];
+    for start in 0..wrap.len() {
+        for mixed in [false, true] {
+            let mut e = Expr::var(1);
+            for k in 0.. {
+                let next = wrap[if mixed { (start + k as usize) % wrap.len() } else { start }](e.clone(), k);
+                if next.is_too_large() {
+                    break;
+                }
+                e = next;
+            }
+            let map = IndexingMap::from_sizes(&[100, 1000], &[], vec![e.clone()])
+                .with_constraint(e.clone(), Interval::new(-5, 1 << 40));
+            let simple = map.clone().simplified(SimplifyMode::Replace);
+            for p in [[0, 0], [99, 999], [17, 230]] {
+                if let Some(value) = map.evaluate(&p) {
+                    assert_eq!(simple.evaluate(&p), Some(value));
+                }
+            }
+            e.canonicalize();
+        }
+    }
+}

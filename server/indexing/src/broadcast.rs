@@ -1,0 +1,84 @@
+//! Ops that only rename dimensions: broadcast, transpose, reverse.
+
+use indexing_map::{Expr, IndexingMap};
+use ir::{AttributeKey, Op};
+
+use crate::checks::{self, Checked, ensure};
+use crate::operand_indexing::OpIndexing;
+
+/// Per operand dimension, the output dimension that holds it.
+fn broadcast_dims(op: &Op) -> Checked<(&[i64], &[i64], Vec<usize>)> {
+    let (output, operand) = (checks::output(op, 0)?, checks::operand(op, 0)?);
+    let dims = op.attributes.ints(AttributeKey::Dimensions);
+    let dims = checks::dimensions(dims, output.len(), "dimensions")?;
+    ensure(dims.len() == operand.len(), "dimensions does not name one per operand dimension")?;
+    let fits = dims.iter().zip(operand).all(|(&dim, &size)| output[dim] == size);
+    ensure(fits, "a dimension of the operand and its dimension of the output differ in size")?;
+    Ok((output, operand, dims))
+}
+
+/// Result i is `d<D[i]>`. Source: `ComputeOutputToInputBroadcastOpIndexing`.
+pub(crate) fn broadcast(op: &Op) -> Checked<OpIndexing> {
+    let (output, _, dims) = broadcast_dims(op)?;
+    let results = dims.into_iter().map(Expr::var).collect();
+    Ok(OpIndexing::of([IndexingMap::from_sizes(output, &[], results).into()]))
+}
+
+/// New output dimensions become range variables, in order. Source: `ComputeInputToOutputBroadcastOpIndexing`.
+pub(crate) fn broadcast_input_to_output(op: &Op) -> Checked<OpIndexing> {
+    let (output, operand, dims) = broadcast_dims(op)?;
+    let mut ranges = Vec::new();
+    let results = (0..output.len()).map(|dim| match dims.iter().position(|&d| d == dim) {
+        Some(i) => Expr::var(i),
+        None => {
+            ranges.push(output[dim]);
+            Expr::var(operand.len() + ranges.len() - 1)
+        }
+    });
+    let results = results.collect();
+    Ok(OpIndexing::of([IndexingMap::from_sizes(operand, &ranges, results).into()]))
+}
+
+fn permutation(op: &Op) -> Checked<(&[i64], &[i64], Vec<usize>)> {
+    let (output, operand) = (checks::output(op, 0)?, checks::operand(op, 0)?);
+    let rank = operand.len();
+    let permutation = checks::dimensions(op.attributes.ints(AttributeKey::Dimensions), rank, "dimensions")?;
+    ensure(
+        permutation.len() == rank && output.len() == rank,
+        "dimensions is no permutation of the operand's",
+    )?;
+    let fits = permutation.iter().zip(output).all(|(&dim, &size)| operand[dim] == size);
+    ensure(fits, "the output is not the operand transposed")?;
+    Ok((output, operand, permutation))
+}
+
+/// Operand dimension `P[i]` is `d<i>`. Source: `ComputeTransposeIndexingMap`.
+pub(crate) fn transpose(op: &Op) -> Checked<OpIndexing> {
+    let (output, _, permutation) = permutation(op)?;
+    let mut results = vec![Expr::ZERO; permutation.len()];
+    for (i, &dim) in permutation.iter().enumerate() {
+        results[dim] = Expr::var(i);
+    }
+    Ok(OpIndexing::of([IndexingMap::from_sizes(output, &[], results).into()]))
+}
+
+/// Output dimension i is `d<P[i]>`.
+pub(crate) fn transpose_input_to_output(op: &Op) -> Checked<OpIndexing> {
+    let (_, operand, permutation) = permutation(op)?;
+    let results = permutation.into_iter().map(Expr::var).collect();
+    Ok(OpIndexing::of([IndexingMap::from_sizes(operand, &[], results).into()]))
+}
+
+/// `size - 1 - d` in the listed dimensions; its own inverse. Source: `ComputeReverseOpIndexing`.
+pub(crate) fn reverse(op: &Op) -> Checked<OpIndexing> {
+    let (output, operand) = (checks::output(op, 0)?, checks::operand(op, 0)?);
+    ensure(output == operand, "the output's sizes are not the operand's")?;
+    let reversed =
+        checks::dimensions(op.attributes.ints(AttributeKey::Dimensions), output.len(), "dimensions")?;
+    let results = output.iter().enumerate().map(|(i, &size)| match reversed.contains(&i) {
+        true => -Expr::var(i) + (size - 1),
+        false => Expr::var(i),
+    });
+    let results = results.collect();
+    Ok(OpIndexing::of([IndexingMap::from_sizes(output, &[], results).into()]))
+}

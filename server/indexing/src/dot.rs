@@ -1,0 +1,121 @@
+//! Contractions: dot and scaled-dot.
+
+use indexing_map::{Expr, IndexingMap};
+use ir::{AttributeKey, Op};
+
+use crate::checks::{self, Checked, Reason, ensure};
+use crate::operand_indexing::{OpIndexing, OperandIndexing};
+
+/// What a dimension of one side is.
+#[derive(Clone, Copy)]
+enum Role {
+    /// The output's dimension of this number.
+    Output(usize),
+    /// Contracting pair of this number.
+    Contracting(usize),
+}
+
+struct Dot<'a> {
+    output: &'a [i64],
+    sides: [(&'a [i64], Vec<Role>); 2],
+    contracted: Vec<i64>,
+}
+
+/// Output dimensions: batch, free ones of lhs, free ones of rhs. Source: `ComputeOutputToInputDotOpIndexing`.
+fn parts(op: &Op) -> Checked<Dot<'_>> {
+    let (output, lhs, rhs) = (checks::output(op, 0)?, checks::operand(op, 0)?, checks::operand(op, 1)?);
+    let dims =
+        |key, rank| checks::dimensions(op.attributes.ints(key), rank, "a batch or contracting dimension");
+    let batch = [dims(AttributeKey::LhsBatchDims, lhs.len())?, dims(AttributeKey::RhsBatchDims, rhs.len())?];
+    let contracting = [
+        dims(AttributeKey::LhsContractingDims, lhs.len())?,
+        dims(AttributeKey::RhsContractingDims, rhs.len())?,
+    ];
+    let paired = batch[0].len() == batch[1].len() && contracting[0].len() == contracting[1].len();
+    ensure(paired, "batch and contracting dimensions do not come in pairs")?;
+    let pair_fits = |pairs: &[Vec<usize>; 2]| pairs[0].iter().zip(&pairs[1]).all(|(&l, &r)| lhs[l] == rhs[r]);
+    ensure(pair_fits(&batch) && pair_fits(&contracting), "paired dimensions differ in size")?;
+    let contracted = contracting[0].iter().map(|&dim| lhs[dim]).collect();
+
+    let mut expected: Vec<i64> = batch[0].iter().map(|&dim| lhs[dim]).collect();
+    let mut roles = [Vec::new(), Vec::new()];
+    for (side, sizes) in [lhs, rhs].into_iter().enumerate() {
+        for (dim, &size) in sizes.iter().enumerate() {
+            let role = match (
+                batch[side].iter().position(|&d| d == dim),
+                contracting[side].iter().position(|&d| d == dim),
+            ) {
+                (Some(_), Some(_)) => return Err("a dimension is both batch and contracting".into()),
+                (Some(i), None) => Role::Output(i),
+                (None, Some(k)) => Role::Contracting(k),
+                (None, None) => {
+                    expected.push(size);
+                    Role::Output(expected.len() - 1)
+                }
+            };
+            roles[side].push(role);
+        }
+    }
+    ensure(expected == output, "the output's sizes are not those of batch and free dimensions")?;
+    let [left, right] = roles;
+    Ok(Dot { output, sides: [(lhs, left), (rhs, right)], contracted })
+}
+
+impl Dot<'_> {
+    fn results(&self, side: usize) -> Vec<Expr> {
+        let of = |role: &Role| match *role {
+            Role::Output(dim) => Expr::var(dim),
+            Role::Contracting(k) => Expr::var(self.output.len() + k),
+        };
+        self.sides[side].1.iter().map(of).collect()
+    }
+
+    fn map(&self, results: Vec<Expr>) -> OperandIndexing {
+        IndexingMap::from_sizes(self.output, &self.contracted, results).into()
+    }
+}
+
+/// Contracting pair k is range variable k in both operands.
+pub(crate) fn dot(op: &Op) -> Checked<OpIndexing> {
+    let dot = parts(op)?;
+    ensure(op.operand_shapes.len() == 2, "dot takes two operands")?;
+    Ok(OpIndexing::of([dot.map(dot.results(0)), dot.map(dot.results(1))]))
+}
+
+/// Operands lhs, rhs, scale of lhs, scale of rhs. A scale has one element per block of its operand's elements: its index
+/// is the operand's, divided by the block size where the sizes differ. Source: `ComputeOutputToInputScaledDotOpIndexing`.
+pub(crate) fn scaled_dot(op: &Op) -> Checked<OpIndexing> {
+    let dot = parts(op)?;
+    ensure(op.operand_shapes.len() == 4, "scaled-dot takes four operands")?;
+    let scale = |side: usize| -> Checked<OperandIndexing> {
+        let (scale, whole) = (checks::operand(op, side + 2)?, dot.sides[side].0);
+        ensure(scale.is_empty() || scale.len() == whole.len(), "a scale and its operand differ in rank")?;
+        let results =
+            dot.results(side).into_iter().zip(whole).zip(scale).map(|((result, &whole), &scale)| {
+                if whole == scale {
+                    return Ok(result);
+                }
+                ensure(scale > 0 && whole % scale == 0, "a scale's size does not divide its operand's")?;
+                Ok::<_, Reason>(result.floor_div((whole / scale).max(1)))
+            });
+        Ok(dot.map(results.collect::<Checked<_>>()?))
+    };
+    Ok(OpIndexing::of([dot.map(dot.results(0)), dot.map(dot.results(1)), scale(0)?, scale(1)?]))
+}
+
+/// An element of one side feeds every combination with the other side's free dimensions, which are range variables.
+/// XLA has no such map; the founding document has.
+pub(crate) fn dot_input_to_output(op: &Op, input_id: usize) -> Checked<OpIndexing> {
+    let dot = parts(op)?;
+    let (operand, roles) = dot.sides.get(input_id).ok_or("only lhs and rhs have a map to the output")?;
+    let mut ranges = Vec::new();
+    let results = (0..dot.output.len()).map(|dim| {
+        let is_own = |role: &Role| matches!(*role, Role::Output(d) if d == dim);
+        roles.iter().position(is_own).map(Expr::var).unwrap_or_else(|| {
+            ranges.push(dot.output[dim]);
+            Expr::var(operand.len() + ranges.len() - 1)
+        })
+    });
+    let results = results.collect();
+    Ok(OpIndexing::of([IndexingMap::from_sizes(operand, &ranges, results).into()]))
+}

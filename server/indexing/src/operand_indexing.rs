@@ -1,0 +1,230 @@
+//! What an answer is made of: maps with the runtime variables and replica ids that belong to them.
+
+use std::sync::Arc;
+
+use indexing_map::{Expr, IndexingMap, Interval, SimplifyMode};
+use ir::OpId;
+
+use crate::Rules;
+use crate::checks::Reason;
+
+/// Where the value of a runtime variable comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RuntimeSource {
+    /// An operand of the op, by number: the answer of an op asked without its graph.
+    Operand(usize),
+    /// An op of the graph. `name` is for printing; in an inlined fusion `op` counts in the called computation.
+    Op { op: OpId, name: Arc<str> },
+}
+
+/// A runtime variable of a map: the element of `source` that holds its value.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RuntimeVariable {
+    pub source: RuntimeSource,
+    /// From the output's iteration space to `source`'s index space. Its own range and runtime variables are those of the
+    /// consumers' maps that it was composed through, as XLA has it; they are not removed with those of the access.
+    pub map: IndexingMap,
+    /// What the op clamps the value to. The variable's bounds in an access may be tighter: other values read nothing.
+    pub feasible: Interval,
+}
+
+/// One access to one operand.
+#[derive(Debug, Clone)]
+pub struct OperandIndexing {
+    /// Undefined where nothing is known; then `note` says why.
+    pub map: IndexingMap,
+    /// One per runtime variable of `map`, in order.
+    pub runtime_variables: Vec<RuntimeVariable>,
+    /// Of a collective: which replica of the group holds the element.
+    pub replica_id_map: Option<IndexingMap>,
+    /// The reason of an undefined map, or a remark on what a map is ("reads the whole operand: …").
+    pub note: Option<Reason>,
+}
+
+/// Notes are words about a map, not part of it.
+impl PartialEq for OperandIndexing {
+    fn eq(&self, other: &OperandIndexing) -> bool {
+        self.map == other.map
+            && self.runtime_variables == other.runtime_variables
+            && self.replica_id_map == other.replica_id_map
+    }
+}
+
+impl Eq for OperandIndexing {}
+
+impl From<IndexingMap> for OperandIndexing {
+    fn from(map: IndexingMap) -> Self {
+        OperandIndexing { map, runtime_variables: Vec::new(), replica_id_map: None, note: None }
+    }
+}
+
+impl OperandIndexing {
+    pub fn undefined(reason: impl Into<Reason>) -> OperandIndexing {
+        OperandIndexing { note: Some(reason.into()), ..OperandIndexing::from(IndexingMap::undefined()) }
+    }
+
+    #[must_use]
+    pub(crate) fn with_note(mut self, note: impl Into<Reason>) -> OperandIndexing {
+        self.note = Some(note.into());
+        self
+    }
+
+    /// Output element i reads element i, no other, and nothing but that.
+    pub fn is_identity(&self) -> bool {
+        self.map.is_identity() && self.replica_id_map.is_none()
+    }
+
+    /// The access of `operand`'s elements for the consumer of an op, where `self` is the consumer's access to the op.
+    /// The runtime variables of `operand` come first, as its symbols do. Rule: XLA `ComposeIndexingMaps` and
+    /// `ComputeGroupedOutputToInputIndexing`: the map is simplified, maps of runtime variables are only composed.
+    #[must_use]
+    pub fn compose(&self, operand: &OperandIndexing) -> OperandIndexing {
+        self.compose_by(operand, Rules::Xla)
+    }
+
+    /// [`OperandIndexing::compose`] by the given rules, see [`OperandIndexing::simplify_by`].
+    #[must_use]
+    pub fn compose_by(&self, operand: &OperandIndexing, rules: Rules) -> OperandIndexing {
+        for part in [self, operand] {
+            if part.map.is_undefined() {
+                return OperandIndexing {
+                    note: part.note.clone(),
+                    ..OperandIndexing::from(IndexingMap::undefined())
+                };
+            }
+        }
+        let replica_id_map = match (&self.replica_id_map, &operand.replica_id_map) {
+            (Some(_), Some(_)) => return OperandIndexing::undefined("two collectives in one chain"),
+            (Some(own), None) => Some(own.clone()),
+            (None, Some(own)) => Some(simplified(self.map.compose(own))),
+            (None, None) => None,
+        };
+        let composed = operand.runtime_variables.iter().map(|variable| RuntimeVariable {
+            source: variable.source.clone(),
+            map: self.map.compose(&variable.map),
+            feasible: variable.feasible,
+        });
+        let mut indexing = OperandIndexing {
+            map: self.map.compose(&operand.map),
+            runtime_variables: composed.chain(self.runtime_variables.iter().cloned()).collect(),
+            replica_id_map,
+            note: operand.note.clone().or_else(|| self.note.clone()),
+        };
+        indexing.simplify_by(rules);
+        if indexing.map.is_undefined() {
+            return OperandIndexing::undefined(indexing.note.unwrap_or("the map grows too large".into()));
+        }
+        indexing
+    }
+
+    /// Simplifies the map and drops the range and runtime variables that it does not need.
+    pub fn simplify(&mut self) {
+        self.simplify_by(Rules::Xla);
+    }
+
+    /// A range variable that the results do not use can go: it says that some value is in the domain. A runtime variable
+    /// has one value, and where the domain depends on it, dropping it makes the map read too much. XLA drops it; by
+    /// [`Rules::Exact`] it stays.
+    pub fn simplify_by(&mut self, rules: Rules) {
+        self.map.simplify(SimplifyMode::Replace);
+        self.drop_unused_symbols(rules);
+    }
+
+    pub(crate) fn drop_unused_symbols(&mut self, rules: Rules) {
+        let before = self.map.num_dims() + self.map.num_ranges();
+        let count = self.map.results().len();
+        let kept: Vec<Expr> = match rules {
+            Rules::Xla => Vec::new(),
+            Rules::Exact => self.deciding_runtime_variables().collect(),
+        };
+        if !kept.is_empty() {
+            self.map = self.map.with_results(self.map.results().iter().cloned().chain(kept).collect());
+        }
+        let removed = self.map.remove_unused_symbols();
+        if self.map.results().len() > count {
+            self.map = self.map.select_results(&(0..count).collect::<Vec<_>>());
+        }
+        let mut gone = IndexingMap::removed_runtime(&removed, before).iter();
+        self.runtime_variables.retain(|_| !gone.next().copied().unwrap_or(false));
+        if self.map.is_undefined() {
+            self.runtime_variables.clear();
+        }
+    }
+
+    /// The runtime variables that the domain depends on: by a constraint, or by bounds inside the feasible interval.
+    fn deciding_runtime_variables(&self) -> impl Iterator<Item = Expr> + '_ {
+        let map = &self.map;
+        self.runtime_variables.iter().zip(map.runtime()).enumerate().filter_map(
+            move |(i, (variable, now))| {
+                let expr = map.runtime_var(i);
+                let id = expr.as_var()?;
+                let decides = map.is_mapped()
+                    && (now.bounds != variable.feasible
+                        || map.constraints().iter().any(|c| c.expr.uses_var(id)));
+                decides.then_some(expr)
+            },
+        )
+    }
+}
+
+fn simplified(map: IndexingMap) -> IndexingMap {
+    let mut map = map.simplified(SimplifyMode::Replace);
+    map.remove_unused_symbols();
+    map
+}
+
+/// The accesses of one op, a list per operand (or per output, from input to output); no list holds an access twice.
+/// An empty list means that the operand is not read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OpIndexing {
+    pub operands: Vec<Vec<OperandIndexing>>,
+}
+
+impl OpIndexing {
+    /// One access per operand.
+    pub(crate) fn of(accesses: impl IntoIterator<Item = OperandIndexing>) -> OpIndexing {
+        OpIndexing { operands: accesses.into_iter().map(|access| vec![access]).collect() }
+    }
+
+    pub(crate) fn undefined(count: usize, reason: &Reason) -> OpIndexing {
+        OpIndexing::of((0..count).map(|_| OperandIndexing::undefined(reason.clone())))
+    }
+
+    /// Simplifies every map. Undefined ones stay, with their reason.
+    pub fn simplify(&mut self) {
+        self.simplify_by(Rules::Xla);
+    }
+
+    /// [`OpIndexing::simplify`] by the given rules.
+    pub fn simplify_by(&mut self, rules: Rules) {
+        for list in &mut self.operands {
+            let mut kept: Vec<OperandIndexing> = Vec::with_capacity(list.len());
+            for mut access in list.drain(..) {
+                access.simplify_by(rules);
+                insert(&mut kept, access);
+            }
+            *list = kept;
+        }
+    }
+
+    /// [`OpIndexing::simplify`] for chaining.
+    #[must_use]
+    pub fn simplified(mut self) -> OpIndexing {
+        self.simplify();
+        self
+    }
+
+    /// True when every operand is read at the output's own index.
+    pub fn is_identity(&self) -> bool {
+        self.operands.iter().flatten().all(OperandIndexing::is_identity)
+    }
+}
+
+/// Adds an access unless the list has it; answers whether it was added.
+pub(crate) fn insert(list: &mut Vec<OperandIndexing>, access: OperandIndexing) -> bool {
+    let is_new = !list.contains(&access);
+    if is_new {
+        list.push(access);
+    }
+    is_new
+}

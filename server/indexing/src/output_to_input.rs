@@ -1,0 +1,131 @@
+//! One op, from an output to its operands.
+
+use std::sync::Arc;
+
+use ir::{Graph, Op, OpId, Opcode, is_elementwise};
+
+use crate::Rules;
+use crate::checks::{self, Checked, Reason, ensure};
+use crate::inlined::Callees;
+use crate::operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource};
+use crate::runtime_variables::fold;
+use crate::{
+    bitcast, broadcast, collectives, convolution, dot, elementwise, fusion, gather, reduce, reshape, slices,
+    whole_operand, window,
+};
+
+/// The accesses of `op` to its operands, a list per operand, for each element of output `output_id` (0 unless the result
+/// is a tuple). As XLA builds them: not simplified except where XLA does. Ops without operands have no lists.
+pub fn output_to_input(op: &Op, output_id: usize) -> OpIndexing {
+    output_to_input_by(op, output_id, Rules::Xla)
+}
+
+/// [`output_to_input`] by the given rules.
+pub fn output_to_input_by(op: &Op, output_id: usize, rules: Rules) -> OpIndexing {
+    match dispatch(op, output_id, rules) {
+        Ok(indexing) => fitting(op, indexing),
+        Err(reason) => OpIndexing::undefined(op.operand_shapes.len(), &reason),
+    }
+}
+
+/// [`output_to_input_by`] for an op in its graph. Runtime variables whose source is a constant or an iota are folded, the
+/// sources of the others are named, and a fusion is the composition of its called computation, which `callees` finds.
+pub fn in_graph(
+    graph: &Graph,
+    id: OpId,
+    output_id: usize,
+    rules: Rules,
+    callees: &Callees<'_>,
+) -> OpIndexing {
+    let Some(op) = graph.ops.get(id as usize) else { return OpIndexing::default() };
+    if op.opcode == Opcode::Fusion
+        && let Some(callee) = op.attributes.computation(ir::AttributeKey::Calls).and_then(callees)
+    {
+        return fusion::fusion(&callee, output_id, op.operand_shapes.len(), rules, callees);
+    }
+    let mut indexing = output_to_input_by(op, output_id, rules);
+    let operands = graph.operands.get(id as usize).map_or(&[][..], Vec::as_slice);
+    for access in indexing.operands.iter_mut().flatten() {
+        fold(access, |i| graph.ops.get(*operands.get(i)? as usize), rules);
+        for variable in &mut access.runtime_variables {
+            if let RuntimeSource::Operand(i) = variable.source
+                && let Some(&op) = operands.get(i)
+            {
+                let name = graph.names.get(op as usize).map_or("", String::as_str);
+                variable.source = RuntimeSource::Op { op, name: Arc::from(name) };
+            }
+        }
+    }
+    indexing
+}
+
+fn dispatch(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
+    let operand_count = |n: usize| {
+        let given = op.operand_shapes.len();
+        ensure(given == n, format!("{} takes {n} operands, not {given}", op.opcode.name()))
+    };
+    match op.opcode {
+        Opcode::Parameter | Opcode::Constant | Opcode::Iota => Ok(OpIndexing::default()),
+        Opcode::Map => elementwise::output_to_input(op, output_id),
+        Opcode::AllReduce => elementwise::all_reduce(op, output_id),
+        Opcode::GetTupleElement => elementwise::get_tuple_element(op),
+        Opcode::Tuple if rules == Rules::Exact => elementwise::only_operand(op, output_id),
+        Opcode::Broadcast => operand_count(1).and_then(|()| broadcast::broadcast(op)),
+        Opcode::Transpose => operand_count(1).and_then(|()| broadcast::transpose(op)),
+        Opcode::Reverse => operand_count(1).and_then(|()| broadcast::reverse(op)),
+        Opcode::Slice => operand_count(1).and_then(|()| slices::slice(op)),
+        Opcode::Pad => operand_count(2).and_then(|()| slices::pad(op)),
+        Opcode::Concatenate => slices::concatenate(op),
+        Opcode::DynamicSlice => slices::dynamic_slice(op),
+        Opcode::DynamicUpdateSlice => slices::dynamic_update_slice(op, rules),
+        Opcode::Reduce => reduce::reduce(op),
+        Opcode::Scan => reduce::scan(op, output_id, rules),
+        Opcode::ReduceWindow => window::reduce_window(op),
+        Opcode::Convolution => operand_count(2).and_then(|()| convolution::convolution(op, rules)),
+        Opcode::Dot => dot::dot(op),
+        Opcode::ScaledDot => dot::scaled_dot(op),
+        Opcode::Gather => gather::gather(op),
+        Opcode::AllGather => collectives::all_gather(op),
+        Opcode::Reshape => {
+            operand_count(1)?;
+            let map = reshape::reshape(checks::output(op, 0)?, checks::operand(op, 0)?)?;
+            Ok(OpIndexing::of([map.into()]))
+        }
+        Opcode::Bitcast => {
+            operand_count(1)?;
+            Ok(OpIndexing::of([bitcast::bitcast(&op.shape, &op.operand_shapes[0])?]))
+        }
+        opcode if is_elementwise(opcode) => {
+            ensure(!op.operand_shapes.is_empty(), "an elementwise op without operands")?;
+            elementwise::output_to_input(op, output_id)
+        }
+        _ if op.operand_shapes.is_empty() => Ok(OpIndexing::default()),
+        _ => whole_operand::output_to_input(op, output_id, rules),
+    }
+}
+
+/// A map must have a result per dimension of its operand; no rule above breaks that for valid ops.
+fn fitting(op: &Op, mut indexing: OpIndexing) -> OpIndexing {
+    // A get-tuple-element reads an element, not the tuple; a scalar output of a scan gets XLA's scalar maps as they are.
+    if matches!(op.opcode, Opcode::GetTupleElement | Opcode::Scan) {
+        return indexing;
+    }
+    for (list, shape) in indexing.operands.iter_mut().zip(&op.operand_shapes) {
+        for access in list {
+            let reason: Option<Reason> = match checks::array(shape, "the operand") {
+                Err(reason) => Some(reason),
+                Ok(array) if access.map.is_undefined() && access.note.is_none() => {
+                    Some(format!("the map into {} dimensions grows too large", array.rank()).into())
+                }
+                Ok(array) if !access.map.is_undefined() && access.map.results().len() != array.rank() => {
+                    Some(format!("the operand has {} dimensions", array.rank()).into())
+                }
+                Ok(_) => None,
+            };
+            if let Some(reason) = reason {
+                *access = OperandIndexing::undefined(reason);
+            }
+        }
+    }
+    indexing
+}

@@ -1,0 +1,98 @@
+//! Reshapes: the same elements in row-major order under other sizes.
+
+use indexing_map::{Expr, IndexingMap, SimplifyMode};
+
+use crate::checks::{Checked, ensure, scalar};
+
+/// From an array with sizes `from` to the one with sizes `to` that has the same elements in row-major order. From output
+/// to input, `from` is the output.
+///
+/// The sizes are cut into groups of equal products, as short as possible; inside a group, indices are linearised and
+/// delinearised. Source: `ComputeReshapeIndexingMap`, `ComputeMinimalReshape`.
+pub(crate) fn reshape(from: &[i64], to: &[i64]) -> Checked<IndexingMap> {
+    let elements = count(from).zip(count(to)).ok_or("element counts overflow 64 bits")?;
+    ensure(elements.0 == elements.1, format!("{} elements cannot become {}", elements.1, elements.0))?;
+    if elements.0 == 0 {
+        let mut map = scalar(from).with_results(vec![Expr::ZERO; to.len()]);
+        map.set_known_empty();
+        return Ok(map);
+    }
+    let mut results = Vec::with_capacity(to.len());
+    let (mut i, mut j) = (0, 0);
+    while i < from.len() || j < to.len() {
+        let (first, second) = (i, j);
+        let (mut a, mut b) = (1, 1);
+        // The side that is behind takes the next dimension. Products stay below the element count.
+        loop {
+            if j < to.len() && (j == second || b < a) {
+                b *= to[j];
+                j += 1;
+            } else if i < from.len() && (i == first || a < b) {
+                a *= from[i];
+                i += 1;
+            } else {
+                break;
+            }
+        }
+        delinearize(linearize(first, &from[first..i]), &to[second..j], &mut results);
+    }
+    Ok(IndexingMap::from_sizes(from, &[], results).simplified(SimplifyMode::Preserve))
+}
+
+fn count(sizes: &[i64]) -> Option<i64> {
+    if sizes.contains(&0) {
+        return Some(0);
+    }
+    sizes.iter().try_fold(1i64, |n, &size| n.checked_mul(size))
+}
+
+/// Row-major position of the variables from `first` on.
+fn linearize(first: usize, sizes: &[i64]) -> Expr {
+    let mut stride = 1;
+    let mut sum = Expr::ZERO;
+    for (i, size) in sizes.iter().enumerate().rev() {
+        sum = Expr::var(first + i) * stride + sum;
+        stride *= size;
+    }
+    sum
+}
+
+/// The remainder chain: each component is what is left, divided by its stride.
+fn delinearize(linear: Expr, sizes: &[i64], results: &mut Vec<Expr>) {
+    let mut stride: i64 = sizes.iter().product();
+    let mut left = linear;
+    for &size in sizes {
+        stride /= size;
+        results.push(if size == 1 { Expr::ZERO } else { left.clone().floor_div(stride) });
+        left = left.modulo(stride);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(from: &[i64], to: &[i64], expect: &str) {
+        assert_eq!(reshape(from, to).unwrap().to_string(), expect);
+    }
+
+    #[test]
+    fn degenerate_dimensions() {
+        // Variables with a single value stay, as XLA's kPreserve keeps them.
+        check(
+            &[1, 4, 1],
+            &[4],
+            "(d0, d1, d2) -> (d0 * 4 + d1), domain: d0 in [0, 0], d1 in [0, 3], d2 in [0, 0]",
+        );
+        check(&[4], &[1, 4, 1], "(d0) -> (0, d0, 0), domain: d0 in [0, 3]");
+        check(&[], &[1, 1], "() -> (0, 0)");
+        check(&[3, 0], &[0], "KNOWN EMPTY");
+    }
+
+    #[test]
+    fn sizes_are_checked() {
+        assert!(reshape(&[4, 2], &[9]).is_err());
+        assert!(reshape(&[i64::MAX, 2], &[2, i64::MAX]).is_err());
+    }
+}

@@ -1,0 +1,163 @@
+//! Chains of ops: composition against the reference run through the chain.
+
+use std::sync::Arc;
+
+use indexing::{Rules, grouped, no_callees};
+use proptest::prelude::*;
+
+use crate::compare::check_output_to_input;
+use crate::generate::Program;
+
+fn random_chain(seed: u64) -> Program {
+    let mut p = Program::new(seed);
+    let rank = p.random.range(1, 3);
+    let dims = p.random.sizes(rank, 5);
+    let mut at = p.parameter(&dims);
+    let mut last_of_shape = at;
+    for _ in 0..p.random.range(3, 6) {
+        let dims = p.dims(at);
+        let elements: i64 = dims.iter().product();
+        let before = at;
+        at = match p.random.range(0, 14) {
+            0 if elements < 60 && dims.len() < 3 => p.broadcast(at),
+            1 => p.transpose(at),
+            2 => p.reverse(at),
+            3 => p.slice(at),
+            4 | 5 => p.reshape(at),
+            6 => p.bitcast(at),
+            7 if !dims.is_empty() && elements < 60 => {
+                let dim = p.random.range(0, dims.len() as i64 - 1) as usize;
+                p.concatenate(&[at, at], dim)
+            }
+            8 if elements < 40 && dims.len() < 3 => p.pad(at),
+            9 => p.reduce(at),
+            10 if dims.len() <= 2 && elements < 40 => p.reduce_window(at),
+            11 if dims.len() <= 2 && elements < 40 => p.dot(at, false),
+            12 if !dims.is_empty() => p.dynamic_slice(at),
+            13 if !dims.is_empty() => p.dynamic_update_slice(at),
+            // A diamond where the shapes allow it.
+            _ if p.dims(last_of_shape) == dims => p.elementwise(at, last_of_shape),
+            _ => p.elementwise(at, at),
+        };
+        if p.random.chance(2) {
+            last_of_shape = before;
+        }
+    }
+    p
+}
+
+proptest! {
+    #![proptest_config(crate::cases(1500))]
+
+    #[test]
+    fn chains_compose(seed in any::<u64>()) {
+        check_output_to_input(&random_chain(seed));
+    }
+}
+
+fn maps(text: &str, target: &str, set: &[&str]) -> Vec<(String, Vec<String>)> {
+    let (graphs, entry) = crate::graphs(text);
+    let callee = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| Arc::clone(graph));
+    let graph = callee(&entry).unwrap();
+    let set: Vec<_> = set.iter().map(|name| graph.find(name).unwrap()).collect();
+    let answer = grouped(&graph, graph.find(target).unwrap(), 0, &set, Rules::Xla, &callee);
+    let printed = |op: &indexing::GroupedOp| op.indexing.iter().map(|a| a.map.to_string()).collect();
+    answer.ops.iter().map(|op| (op.name.clone(), printed(op))).collect()
+}
+
+#[test]
+fn a_pair_that_is_not_fused() {
+    let text = "HloModule m
+ENTRY e {
+  p0 = f32[4,8] parameter(0)
+  t = f32[8,4] transpose(p0), dimensions={1,0}
+  n = f32[8,4] negate(t)
+  ROOT s = f32[2,4] slice(n), slice={[0:8:4], [0:4]}
+}";
+    let got = maps(text, "s", &["n", "s"]);
+    let names: Vec<_> = got.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["t", "n", "s"]);
+    assert_eq!(got[0].1, ["(d0, d1) -> (d0 * 4, d1), domain: d0 in [0, 1], d1 in [0, 3]"]);
+}
+
+#[test]
+fn nested_fusions_and_tuples_are_looked_through() {
+    let text = "HloModule m
+inner {
+  a = f32[8] parameter(0)
+  r = f32[8] reverse(a), dimensions={0}
+  ROOT t = (f32[8], f32[8]) tuple(r, a)
+}
+outer {
+  b = f32[8] parameter(0)
+  f = (f32[8], f32[8]) fusion(b), kind=kLoop, calls=inner
+  g = f32[8] get-tuple-element(f), index=0
+  h = f32[8] get-tuple-element(f), index=1
+  ROOT s = f32[8] add(g, h)
+}
+ENTRY e {
+  p = f32[8] parameter(0)
+  ROOT x = f32[8] fusion(p), kind=kLoop, calls=outer
+}";
+    let got = maps(text, "x", &["x"]);
+    let p = got.iter().find(|(name, _)| name == "p").unwrap();
+    let mut maps = p.1.clone();
+    maps.sort();
+    assert_eq!(maps, ["(d0) -> (-d0 + 7), domain: d0 in [0, 7]", "(d0) -> (d0), domain: d0 in [0, 7]"]);
+}
+
+#[test]
+fn undefined_maps_carry_their_reason() {
+    let text = "HloModule m
+ENTRY e {
+  p = f32[8] parameter(0)
+  c = f32[8] custom-call(p), custom_call_target=\"x\"
+  ROOT n = f32[8] negate(c)
+}";
+    let graph = crate::entry(text);
+    let answer = indexing::fusion(&graph, 0, 1, Rules::Xla, &no_callees);
+    let [access] = answer.operands[0].as_slice() else { panic!() };
+    assert!(access.map.is_undefined());
+    assert_eq!(access.note.as_deref(), Some("what a custom call reads is not known"));
+}
+
+/// Each step doubles the accesses: 2^40 without a limit.
+#[test]
+fn diamonds_stay_bounded() {
+    let mut text = "HloModule m\nENTRY e {\n  v0 = f32[64] parameter(0)\n".to_owned();
+    for i in 0..40 {
+        text += &format!("  r{i} = f32[64] reverse(v{i}), dimensions={{0}}\n");
+        text += &format!("  s{i} = f32[64] dynamic-slice(r{i}, z), dynamic_slice_sizes={{64}}\n").replace(
+            &format!("dynamic-slice(r{i}, z), dynamic_slice_sizes={{64}}"),
+            &format!("concatenate(x{i}, y{i}), dimensions={{0}}"),
+        );
+        let halves = format!(
+            "  x{i} = f32[{a}] slice(r{i}), slice={{[0:{a}]}}\n  y{i} = f32[{b}] slice(v{i}), slice={{[{a}:64]}}\n",
+            a = i + 1,
+            b = 63 - i
+        );
+        let at = text.find(&format!("  s{i} =")).unwrap();
+        text.insert_str(at, &halves);
+        text += &format!("  v{} = f32[64] add(s{i}, r{i})\n", i + 1);
+    }
+    text += "  ROOT q = f32[64] negate(v40)\n}\n";
+    let graph = crate::entry(&text);
+    assert!(graph.is_complete);
+    let answer = indexing::fusion(&graph, 0, 1, Rules::Xla, &no_callees);
+    let [access] = answer.operands[0].as_slice() else { panic!("{:?}", answer.operands[0].len()) };
+    assert_eq!(access.note.as_deref(), Some("more than 64 different accesses"));
+}
+
+#[test]
+fn a_computation_that_calls_itself_is_opaque() {
+    let text = "HloModule m
+f {
+  a = f32[8] parameter(0)
+  ROOT t = f32[8] fusion(a), kind=kLoop, calls=f
+}
+ENTRY e {
+  p = f32[8] parameter(0)
+  ROOT x = f32[8] fusion(p), kind=kLoop, calls=f
+}";
+    assert_eq!(maps(text, "x", &["x"])[0].1, ["unknown indexing"]);
+}

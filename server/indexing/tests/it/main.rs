@@ -1,0 +1,48 @@
+//! Maps against what ops do: an independent evaluation on index-tagged tensors, the founding document's examples, and
+//! any op at all.
+
+mod any_op;
+mod compare;
+mod document;
+mod fusions;
+mod generate;
+mod generate_contractions;
+mod ops;
+mod reference;
+mod special;
+
+use std::sync::Arc;
+
+use ir::Graph;
+
+/// The graphs of a module's computations by name, and the entry's (the last one's) name.
+fn graphs(text: &str) -> (Vec<(String, Arc<Graph>)>, String) {
+    let text: Arc<str> = Arc::from(text);
+    let parse = Arc::new(syntax::hlo::parse(&text, syntax::hlo::PieceState::Header));
+    let block = ir::lower(text.clone(), parse.clone());
+    let mut graphs = Vec::new();
+    let mut entry = String::new();
+    for (i, computation) in parse.computations.iter().enumerate() {
+        let Some(graph) = Graph::build(&[(&block, i as u32)]) else { continue };
+        let name = computation.name.of(&text).trim_start_matches('%').to_owned();
+        if computation.is_entry || entry.is_empty() {
+            entry.clone_from(&name);
+        }
+        graphs.push((name, Arc::new(graph)));
+    }
+    (graphs, entry)
+}
+
+/// The graph of the entry computation.
+fn entry(text: &str) -> Arc<Graph> {
+    let (graphs, entry) = graphs(text);
+    graphs.into_iter().find(|(name, _)| *name == entry).expect("an entry computation").1
+}
+
+/// `count` cases, times `INDEXING_CASES` where that is set: for long runs.
+fn cases(count: u32) -> proptest::test_runner::Config {
+    let times = std::env::var("INDEXING_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let mut config = proptest::test_runner::Config::with_cases(count.saturating_mul(times));
+    config.failure_persistence = None;
+    config
+}

@@ -1,0 +1,20 @@
+"""Times XLA's own HLO parser: `xla_parse.py FILE REPEATS` prints JSON with the best time and the instruction count."""
+
+import json
+import sys
+import time
+
+from jaxlib import _hlo
+
+path, repeats = sys.argv[1], int(sys.argv[2])
+with open(path, encoding="utf-8") as file:
+    text = file.read()
+
+best = float("inf")
+for _ in range(repeats):
+    start = time.perf_counter()
+    module = _hlo.hlo_module_from_text(text)
+    best = min(best, time.perf_counter() - start)
+
+instructions = sum(len(computation.instructions()) for computation in module.computations())
+print(json.dumps({"parse_seconds": best, "instructions": instructions}))

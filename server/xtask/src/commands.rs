@@ -1,0 +1,81 @@
+//! Running other programs: every command is printed before it runs, and a failure names the command.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// The root of the checkout.
+pub fn root() -> PathBuf {
+    // `server/xtask` lies two folders below the root, whatever folder the user called us from.
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.ancestors().nth(2).unwrap_or(manifest).to_path_buf()
+}
+
+/// Cargo's target folder: the one the environment names, else `target` in the checkout.
+pub fn target_dir() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(dir) => root().join(dir),
+        None => root().join("target"),
+    }
+}
+
+/// A command in the root of the checkout.
+pub fn command(program: impl AsRef<OsStr>, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(root());
+    command
+}
+
+/// The cargo that started us, so that a `+toolchain` on the command line holds for the whole run.
+pub fn cargo(args: &[&str]) -> Command {
+    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), args)
+}
+
+/// Runs a command with our own output streams; an exit status other than 0 is an error.
+pub fn run(command: &mut Command) -> Result<()> {
+    let shown = show(command);
+    println!("$ {shown}");
+    let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start `{shown}`"))?;
+    if !status.success() {
+        bail!("`{shown}` failed: {status}");
+    }
+    Ok(())
+}
+
+/// Runs a command silently and returns what it printed on standard output.
+pub fn output(command: &mut Command) -> Result<String> {
+    let shown = show(command);
+    let done = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{shown}`"))?;
+    if !done.status.success() {
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        bail!("`{shown}` failed: {}\n{}", done.status, stderr.trim_end());
+    }
+    String::from_utf8(done.stdout).with_context(|| format!("`{shown}` printed bytes that are not UTF-8"))
+}
+
+/// The first of `names` that is an executable file on PATH.
+pub fn on_path(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    names.iter().flat_map(|name| dirs.iter().map(move |dir| dir.join(name))).find(|file| is_executable(file))
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(file: &Path) -> bool {
+    file.is_file()
+}
+
+/// The command as one would type it, without the environment; paths inside the checkout are shortened.
+fn show(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let root = format!("{}/", root().display());
+    words.map(|word| word.to_string_lossy().replace(&root, "")).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,104 @@
+//! `cargo xtask dist`: one .vsix with the extension and the server inside.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::commands::{cargo, command, root, run, target_dir};
+use crate::tools::{Absent, Tools};
+
+pub const EXTENSION: &str = "editor-clients/vscode";
+
+pub struct Options {
+    /// The cargo profile of the server: `dist` for users, `release` where assertions are wanted.
+    pub profile: String,
+    pub out: PathBuf,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { profile: "dist".into(), out: target_dir().join("dist") }
+    }
+}
+
+impl Options {
+    pub fn parse(args: &[&str]) -> Result<Options> {
+        let mut options = Options::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let value = args.next().with_context(|| format!("{arg} needs a value"))?;
+            match *arg {
+                "--profile" if ["dist", "release"].contains(value) => options.profile = value.to_string(),
+                "--profile" => bail!("--profile is dist or release, not {value}"),
+                "--out" => options.out = root().join(value),
+                _ => bail!("dist takes --profile and --out, not {arg}"),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Builds the package and returns its path.
+pub fn dist(options: &Options, tools: &Tools) -> Result<PathBuf> {
+    let server = build_server(&options.profile)?;
+    let extension = root().join(EXTENSION);
+    copy_server(&server, &extension.join("server"))?;
+    tools.npm_packages(EXTENSION).or_else(|Absent(reason)| bail!("{reason}"))?;
+
+    fs::create_dir_all(&options.out)?;
+    let vsix = options.out.join("hlo-analyzer.vsix");
+    run(node_bin(&extension, "tsc").args(["--noEmit", "-p", "."]))?;
+    // `vsce package` bundles through the `vscode:prepublish` script. The server inside is one platform's.
+    let mut vsce = node_bin(&extension, "vsce");
+    vsce.args([
+        "package",
+        "--no-dependencies",
+        "--allow-missing-repository",
+        "--target",
+        platform()?,
+        "--out",
+    ]);
+    run(vsce.arg(&vsix))?;
+    let size = vsix.metadata().with_context(|| format!("vsce made no {}", vsix.display()))?.len();
+    println!("{}: {:.1} MB", vsix.display(), size as f64 / 1e6);
+    Ok(vsix)
+}
+
+/// Builds the server and returns the path of the program.
+pub fn build_server(profile: &str) -> Result<PathBuf> {
+    run(&mut cargo(&["build", "--profile", profile, "--package", "hlo-analyzer"]))?;
+    let program = format!("hlo-analyzer{}", std::env::consts::EXE_SUFFIX);
+    Ok(target_dir().join(profile).join(program))
+}
+
+/// The folder is made anew: it holds the server and nothing else, of whatever platform was built before.
+fn copy_server(server: &Path, folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    let name = server.file_name().context("the server has no file name")?;
+    fs::copy(server, folder.join(name)).with_context(|| format!("cannot copy {}", server.display()))?;
+    Ok(())
+}
+
+/// A program from the extension's development packages, run in the extension's folder.
+pub fn node_bin(extension: &Path, name: &str) -> std::process::Command {
+    let mut found = command(extension.join("node_modules/.bin").join(name), &[]);
+    found.current_dir(extension);
+    found
+}
+
+/// The platform's name in the marketplace of VS Code.
+fn platform() -> Result<&'static str> {
+    Ok(match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => "linux-x64",
+        ("linux", "aarch64") => "linux-arm64",
+        ("macos", "x86_64") => "darwin-x64",
+        ("macos", "aarch64") => "darwin-arm64",
+        ("windows", "x86_64") => "win32-x64",
+        ("windows", "aarch64") => "win32-arm64",
+        (os, arch) => bail!("VS Code has no platform name for {os} on {arch}"),
+    })
+}

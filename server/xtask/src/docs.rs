@@ -1,0 +1,67 @@
+//! The documentation step of `cargo xtask test`: rustdoc without a warning, and no dead link in a page.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::commands::{cargo, command, output, root, run};
+
+pub fn check() -> Result<()> {
+    check_links()?;
+    // Private items too: the readers of these pages work on this tree, and links to them are welcome.
+    let mut rustdoc =
+        cargo(&["doc", "--release", "--workspace", "--no-deps", "--quiet", "--document-private-items"]);
+    run(rustdoc.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links"))
+}
+
+/// Every relative link of every page names a file or folder of the tree.
+fn check_links() -> Result<()> {
+    let listed = ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"];
+    let pages = output(&mut command("git", &listed)).context("listing the pages")?;
+    let mut dead = Vec::new();
+    for page in pages.lines().filter(|page| root().join(page).is_file()) {
+        let path = root().join(page);
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {page}"))?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        for target in relative_links(&text) {
+            if !folder.join(target).exists() {
+                dead.push(format!("{page}: {target}"));
+            }
+        }
+    }
+    if !dead.is_empty() {
+        bail!("links that lead nowhere:\n{}", dead.join("\n"));
+    }
+    Ok(())
+}
+
+/// The targets of `[text](target)` outside code blocks, without web addresses and without anchors.
+fn relative_links(page: &str) -> Vec<&str> {
+    let mut links = Vec::new();
+    let mut in_code = false;
+    for line in page.lines() {
+        in_code ^= line.trim_start().starts_with("```");
+        if in_code {
+            continue;
+        }
+        // Text between single backquotes is code too: there `](` is no link.
+        let prose = line.split('`').step_by(2);
+        let targets =
+            prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next());
+        let files = targets.map(|target| target.split('#').next().unwrap_or_default());
+        links.extend(files.filter(|file| !file.is_empty() && !file.contains(':')));
+    }
+    links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::relative_links;
+
+    #[test]
+    fn links_are_found_and_web_addresses_anchors_and_code_are_not() {
+        let page = "[a](one.md) and [b](two/three.md#part)\n[c](https://example.org) [d](#here) `[e](f)`\n\
+                    ```\n[g](h)\n```\n[i](j.png)";
+        assert_eq!(relative_links(page), ["one.md", "two/three.md", "j.png"]);
+    }
+}

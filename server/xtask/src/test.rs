@@ -1,0 +1,168 @@
+//! `cargo xtask test`: everything that holds the project to its word, step by step, with a summary.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::codegen;
+use crate::commands::{cargo, command, root, run, target_dir};
+use crate::dist::{self, EXTENSION};
+use crate::docs;
+use crate::tools::{Absent, Tools};
+
+const EDITOR_TEST: &str = "tests/editors/vscode";
+
+enum Outcome {
+    Passed,
+    Failed(String),
+    /// Not run, with the reason: a tool that is not there, or an earlier step that this one needs.
+    Skipped(String),
+}
+
+struct Run {
+    steps: Vec<(&'static str, Outcome, Duration)>,
+}
+
+impl Run {
+    fn step(&mut self, name: &'static str, body: impl FnOnce() -> Result<(), Stop>) -> bool {
+        println!("\n── {name}");
+        let start = Instant::now();
+        let outcome = match body() {
+            Ok(()) => Outcome::Passed,
+            Err(Stop::Failed(error)) => Outcome::Failed(format!("{error:#}")),
+            Err(Stop::Skipped(reason)) => Outcome::Skipped(reason),
+        };
+        let took = start.elapsed();
+        println!("── {name}: {} in {:.1} s", word(&outcome), took.as_secs_f64());
+        let passed = matches!(outcome, Outcome::Passed);
+        self.steps.push((name, outcome, took));
+        passed
+    }
+
+    /// Prints what ran and what did not. The last line has the form that test harnesses read.
+    fn summary(&self) -> Result<()> {
+        println!("\n── summary");
+        let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+        for (name, outcome, took) in &self.steps {
+            println!("{:>8} {:7.1} s  {name}", word(outcome), took.as_secs_f64());
+            match outcome {
+                Outcome::Passed => passed += 1,
+                Outcome::Failed(error) => {
+                    failed += 1;
+                    println!("{}", indented(error));
+                }
+                Outcome::Skipped(reason) => {
+                    skipped += 1;
+                    println!("{}", indented(reason));
+                }
+            }
+        }
+        println!("{passed} passed, {failed} failed, {skipped} skipped");
+        if failed > 0 {
+            bail!("the test run failed");
+        }
+        Ok(())
+    }
+}
+
+enum Stop {
+    Failed(anyhow::Error),
+    Skipped(String),
+}
+
+impl From<anyhow::Error> for Stop {
+    fn from(error: anyhow::Error) -> Stop {
+        Stop::Failed(error)
+    }
+}
+
+impl From<Absent> for Stop {
+    fn from(Absent(reason): Absent) -> Stop {
+        Stop::Skipped(reason)
+    }
+}
+
+pub fn test(tools: &Tools) -> Result<()> {
+    let mut all = Run { steps: Vec::new() };
+    all.step("format", || Ok(run(&mut cargo(&["fmt", "--all", "--check"]))?));
+    let built =
+        all.step("build", || Ok(run(&mut cargo(&["build", "--release", "--workspace", "--all-targets"]))?));
+    let needs_build = |body: &dyn Fn() -> Result<(), Stop>| {
+        if built { body() } else { Err(Stop::Skipped("the build failed".into())) }
+    };
+    // Same profile as the build: only the members of the workspace are checked again.
+    all.step("lints", || {
+        needs_build(&|| {
+            let clippy = ["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"];
+            Ok(run(&mut cargo(&clippy))?)
+        })
+    });
+    all.step("tests", || {
+        needs_build(&|| Ok(run(&mut cargo(&["test", "--release", "--workspace", "--no-fail-fast"]))?))
+    });
+    all.step("documentation", || needs_build(&|| Ok(docs::check()?)));
+    all.step("generated parts", || Ok(codegen::codegen(codegen::Mode::Check)?));
+    all.step("VS Code grammar", || {
+        tools.npm_packages(EXTENSION)?;
+        Ok(run(command("npm", &["run", "--silent", "test-grammar"]).current_dir(root().join(EXTENSION)))?)
+    });
+    let mut vsix = None;
+    all.step("VS Code package", || {
+        needs_build(&|| Ok(()))?;
+        tools.npm_packages(EXTENSION)?;
+        let options = dist::Options { profile: "release".into(), ..dist::Options::default() };
+        vsix = Some(dist::dist(&options, tools)?);
+        Ok(())
+    });
+    all.step("VS Code, end to end", || {
+        let vsix = vsix.ok_or_else(|| Stop::Skipped("there is no package to test".into()))?;
+        vscode_end_to_end(tools, vsix)
+    });
+    all.summary()
+}
+
+fn vscode_end_to_end(tools: &Tools, vsix: PathBuf) -> Result<(), Stop> {
+    let chromium = tools.chromium()?;
+    let code_server = tools.code_server()?;
+    tools.npm_packages(EDITOR_TEST)?;
+    let folder = root().join(EDITOR_TEST);
+    run(dist::node_bin(&root().join(EXTENSION), "tsc").args(["-p"]).arg(&folder))?;
+
+    let out = target_dir().join("editors");
+    let mut driver = command(&code_server.node, &[]);
+    driver.arg(folder.join("run.ts")).arg("--vsix").arg(vsix);
+    driver.arg("--code-server").arg(&code_server.package).arg("--chromium").arg(chromium);
+    driver.arg("--out").arg(&out);
+    if let Some(dump) = real_dump(&out)? {
+        driver.arg("--real-dump").arg(dump);
+    }
+    Ok(run(&mut driver)?)
+}
+
+/// A dump of a real program from the corpus beside the checkout, where there is one.
+fn real_dump(out: &Path) -> Result<Option<PathBuf>> {
+    let corpus = root().join("../shared/corpus/jax-dev.tar.gz");
+    let member = "jax/modules/softmax_fwd.gpu_opt.hlo";
+    if !corpus.is_file() {
+        println!("without a dump of a real program: there is no corpus beside this checkout");
+        return Ok(None);
+    }
+    std::fs::create_dir_all(out)?;
+    run(Command::new("tar").arg("-xzf").arg(&corpus).arg("-C").arg(out).arg(member).stdin(Stdio::null()))
+        .context("unpacking the dump of a real program")?;
+    Ok(Some(out.join(member)))
+}
+
+fn word(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passed => "passed",
+        Outcome::Failed(_) => "FAILED",
+        Outcome::Skipped(_) => "skipped",
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("{:20}{line}", "")).collect::<Vec<_>>().join("\n")
+}

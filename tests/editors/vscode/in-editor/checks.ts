@@ -1,0 +1,215 @@
+// Runs inside VS Code's extension host, as an extension of its own, with the whole `vscode` API.
+
+import assert from "node:assert/strict";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import {
+  BESIDE,
+  type CheckResult,
+  DUMP,
+  eventually,
+  FIXTURE,
+  GO,
+  REAL_DUMP,
+  REPORT,
+  UNKNOWN_NAME,
+} from "../report.ts";
+
+export async function activate(): Promise<void> {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+  if (folder === undefined) {
+    return;
+  }
+  await eventually("the driver's word to go", () => existsSync(join(folder, GO)) || undefined, 300_000);
+  const checks: CheckResult[] = [];
+  for (const [name, check] of Object.entries(CHECKS)) {
+    if (name.includes("real program") && !existsSync(join(folder, REAL_DUMP))) {
+      continue;
+    }
+    const start = Date.now();
+    const failure = await check((file) => vscode.Uri.file(join(folder, file))).then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? briefly(error) : String(error)),
+    );
+    checks.push({ name, milliseconds: Date.now() - start, failure });
+  }
+  // The driver polls for the file, so it appears at once or not at all.
+  const part = join(folder, `${REPORT}.part`);
+  writeFileSync(part, JSON.stringify({ editor: `VS Code ${vscode.version}`, checks }));
+  renameSync(part, join(folder, REPORT));
+}
+
+type Check = (uri: (file: string) => vscode.Uri) => Promise<void>;
+
+const CHECKS: Record<string, Check> = {
+  "a dump is recognised by XLA's file name": async (uri) => {
+    assert.equal((await open(uri(DUMP))).languageId, "hlo");
+  },
+  "plain text that starts with HloModule is switched to HLO, once": async (uri) => {
+    await open(uri(UNKNOWN_NAME));
+    const language = () => documentOf(uri(UNKNOWN_NAME))?.languageId;
+    await eventually("the switch to hlo", () => language() === "hlo" || undefined);
+    const switched = documentOf(uri(UNKNOWN_NAME));
+    assert.ok(switched);
+    await vscode.languages.setTextDocumentLanguage(switched, "plaintext");
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    assert.equal(language(), "plaintext", "the user's own choice stays");
+  },
+  "what XLA writes beside a dump stays plain text": async (uri) => {
+    assert.equal((await open(uri(BESIDE))).languageId, "plaintext");
+  },
+  "hover on a transpose: its line, its size, its map, its origin": async (uri) => {
+    const text = await hoverOn(await open(uri(FIXTURE)), "%transpose.3 =");
+    for (const part of ["transpose(%add.4)", "800", "(d0, d1) -> (d1, d0)", "d0 in [0, 9]", "jit(step)/transpose"]) {
+      assert.ok(text.includes(part), `“${part}” is not in the hover:\n${text}`);
+    }
+  },
+  "hover on a fusion: one composed map to each parameter": async (uri) => {
+    const text = await hoverOn(await open(uri(FIXTURE)), "%input_transpose_fusion =");
+    for (const part of ["%x.1", "(d0, d1) -> (d1, d0)", "%bias.1", "(d0, d1) -> (d0)"]) {
+      assert.ok(text.includes(part), `“${part}” is not in the hover:\n${text}`);
+    }
+  },
+  "inlay hints: domains, switched off and on by the setting": async (uri) => {
+    const document = await open(uri(FIXTURE));
+    const line = positionOf(document, "%transpose.3 =").line;
+    const shown = async (): Promise<boolean> =>
+      (await inlayHints(document)).some(
+        (hint) => hint.position.line === line && labelOf(hint).includes("d0 ≤ 9, d1 ≤ 19"),
+      );
+    await eventually("the hint", async () => (await shown()) || undefined);
+    const settings = vscode.workspace.getConfiguration("hlo-analyzer");
+    await settings.update("inlayHints.domains", false, vscode.ConfigurationTarget.Global);
+    await eventually("no hint when switched off", async () => !(await shown()) || undefined);
+    await settings.update("inlayHints.domains", undefined, vscode.ConfigurationTarget.Global);
+    await eventually("the hint when switched on again", async () => (await shown()) || undefined);
+  },
+  "the outline names the computations": async (uri) => {
+    const names = (await symbols(await open(uri(FIXTURE)))).map((symbol) => symbol.name).join(" ");
+    for (const computation of ["region_0.5", "fused_transpose", "fused_reduce", "main.9"]) {
+      assert.ok(names.includes(computation), `no ${computation} in ${names}`);
+    }
+  },
+  "go to definition of an operand": async (uri) => {
+    const document = await open(uri(FIXTURE));
+    const at = positionOf(document, "%add.4), dimensions").translate(0, 2);
+    const found = await eventually("a definition", async () => {
+      const command = "vscode.executeDefinitionProvider";
+      return (await vscode.commands.executeCommand<Target[]>(command, document.uri, at))[0];
+    });
+    const range = "targetUri" in found ? (found.targetSelectionRange ?? found.targetRange) : found.range;
+    assert.equal(range.start.line, positionOf(document, "%add.4 =").line);
+  },
+  "a broken line has a diagnostic with source and code, a mended one none": async (uri) => {
+    const document = await open(uri(FIXTURE));
+    const errors = (): vscode.Diagnostic[] => vscode.languages.getDiagnostics(document.uri).filter(isError);
+    await eventually("no error before", () => errors().length === 0 || undefined);
+    const opcode = positionOf(document, "transpose(%add.4)");
+    const range = new vscode.Range(opcode, opcode.translate(0, "transpose".length));
+    await replace(document, range, "tranzpose");
+    const [error] = await eventually("an error", () => (errors().length > 0 ? errors() : undefined));
+    assert.equal(error?.source, "hlo-analyzer");
+    assert.ok(error.code !== undefined, "the diagnostic has a code");
+    assert.equal(error.range.start.line, range.start.line);
+    await replace(document, range, "transpose");
+    await eventually("no error after", () => errors().length === 0 || undefined);
+    await vscode.commands.executeCommand("workbench.action.files.revert");
+  },
+  "a restarted server answers": async (uri) => {
+    const document = await open(uri(FIXTURE));
+    await vscode.commands.executeCommand("hlo-analyzer.restartServer");
+    assert.ok((await hoverOn(document, "%reduce.7 =")).includes("reduce"));
+  },
+  "a real program's dump has an outline, hovers and no error": (uri) => realDump(uri),
+  // Last, because it takes the server away; the driver then looks for the message.
+  "without a server inside, the one from the settings answers": async (uri) => {
+    const extension = vscode.extensions.getExtension("hlo-analyzer.hlo-analyzer");
+    assert.ok(extension);
+    const elsewhere = uri("server-elsewhere").fsPath;
+    renameSync(join(extension.extensionPath, "server"), elsewhere);
+    const settings = vscode.workspace.getConfiguration("hlo-analyzer");
+    const program = join(elsewhere, "hlo-analyzer");
+    await settings.update("server.path", program, vscode.ConfigurationTarget.Global);
+    try {
+      await vscode.commands.executeCommand("hlo-analyzer.restartServer");
+      assert.ok((await hoverOn(await open(uri(FIXTURE)), "%transpose.3 =")).includes("transpose(%add.4)"));
+    } finally {
+      await settings.update("server.path", undefined, vscode.ConfigurationTarget.Global);
+    }
+  },
+};
+
+async function realDump(uri: (file: string) => vscode.Uri): Promise<void> {
+  const document = await open(uri(REAL_DUMP));
+  assert.ok((await symbols(document)).length > 0);
+  const root = /ROOT (%[\w.-]+) = /.exec(document.getText())?.[1];
+  assert.ok(root);
+  assert.ok((await hoverOn(document, `${root} =`)).includes(root));
+  assert.deepEqual(vscode.languages.getDiagnostics(document.uri).filter(isError).map((found) => found.message), []);
+}
+
+/** The message and the line of the check it comes from; what lies below is VS Code. */
+function briefly(error: Error): string {
+  const lines = (error.stack ?? error.message).split("\n");
+  const calls = lines.findIndex((line) => /^\s+at /.test(line));
+  return lines.slice(0, calls < 0 ? 10 : calls + 1).join("\n");
+}
+
+type Target = vscode.Location | vscode.LocationLink;
+
+async function open(uri: vscode.Uri): Promise<vscode.TextDocument> {
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.window.showTextDocument(document);
+  return document;
+}
+
+function documentOf(uri: vscode.Uri): vscode.TextDocument | undefined {
+  return vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+}
+
+function positionOf(document: vscode.TextDocument, text: string): vscode.Position {
+  const offset = document.getText().indexOf(text);
+  assert.ok(offset >= 0, `no “${text}” in ${document.uri.path}`);
+  return document.positionAt(offset);
+}
+
+async function hoverOn(document: vscode.TextDocument, text: string): Promise<string> {
+  const at = positionOf(document, text).translate(0, 1);
+  return eventually(`a hover on ${text}`, async () => {
+    const command = "vscode.executeHoverProvider";
+    const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(command, document.uri, at);
+    const parts = hovers.flatMap((hover) => hover.contents);
+    const joined = parts.map((part) => (typeof part === "string" ? part : part.value)).join("\n");
+    // Long maps may wrap, and markdown may escape: neither is what this is about.
+    return joined === "" ? undefined : joined.replace(/\s+/g, " ").replace(/\\([<>[\]()_*.-])/g, "$1");
+  });
+}
+
+async function inlayHints(document: vscode.TextDocument): Promise<vscode.InlayHint[]> {
+  const whole = new vscode.Range(0, 0, document.lineCount, 0);
+  const command = "vscode.executeInlayHintProvider";
+  return vscode.commands.executeCommand<vscode.InlayHint[]>(command, document.uri, whole);
+}
+
+function labelOf(hint: vscode.InlayHint): string {
+  return typeof hint.label === "string" ? hint.label : hint.label.map((part) => part.value).join("");
+}
+
+async function symbols(document: vscode.TextDocument): Promise<vscode.DocumentSymbol[]> {
+  return eventually("document symbols", async () => {
+    const command = "vscode.executeDocumentSymbolProvider";
+    const found = await vscode.commands.executeCommand<vscode.DocumentSymbol[] | undefined>(command, document.uri);
+    return found !== undefined && found.length > 0 ? found : undefined;
+  });
+}
+
+function isError(diagnostic: vscode.Diagnostic): boolean {
+  return diagnostic.severity === vscode.DiagnosticSeverity.Error;
+}
+
+async function replace(document: vscode.TextDocument, range: vscode.Range, text: string): Promise<void> {
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(document.uri, range, text);
+  assert.ok(await vscode.workspace.applyEdit(edit));
+}

@@ -1,0 +1,45 @@
+// What the two sides of the test tell each other: the driver outside, the checks inside the editor.
+
+export interface CheckResult {
+  name: string;
+  milliseconds: number;
+  /** Absent when the check passed. */
+  failure?: string;
+}
+
+export interface Report {
+  editor: string;
+  checks: CheckResult[];
+}
+
+/** Files in the opened folder. The driver writes `GO` when the checks may take over the window. */
+export const GO = "go";
+export const REPORT = "report.json";
+
+export const FIXTURE = "transpose_and_reduce.hlo";
+/** The same text under names that say more or less about it. */
+export const DUMP = "module_0001.jit_step.sm_9.0_gpu_after_optimizations.txt";
+export const UNKNOWN_NAME = "pasted-from-a-chat.txt";
+/** What XLA writes beside a dump, which is not HLO. */
+export const BESIDE = "module_0001.jit_step.sm_9.0_gpu_after_optimizations-buffer-assignment.txt";
+/** A dump of a real program; only where the checkout has a corpus beside it. */
+export const REAL_DUMP = "module_0002.jit_real.sm_9.0_gpu_after_optimizations.txt";
+
+/** Asks again until there is an answer. What is asked for comes from other processes, on a machine that may be slow. */
+export async function eventually<T>(
+  what: string,
+  ask: () => Promise<T | undefined> | T | undefined,
+  milliseconds = 30_000,
+): Promise<T> {
+  const end = Date.now() + milliseconds;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) {
+      return answer;
+    }
+    if (Date.now() > end) {
+      throw new Error(`not within ${milliseconds / 1000} s: ${what}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -1,0 +1,184 @@
+// Opens a dump in a real VS Code with our .vsix and looks at it. Started by `cargo xtask test`:
+//
+//   node run.ts --vsix FILE --code-server DIR --chromium FILE --out DIR [--real-dump FILE]
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { BESIDE, type CheckResult, DUMP, FIXTURE, GO, REAL_DUMP, REPORT, UNKNOWN_NAME } from "./report.ts";
+import { eventually, type Report } from "./report.ts";
+import { Screen } from "./screen.ts";
+import { Workbench } from "./workbench.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    vsix: { type: "string" },
+    "code-server": { type: "string" },
+    chromium: { type: "string" },
+    out: { type: "string" },
+    "real-dump": { type: "string" },
+  },
+});
+const here = import.meta.dirname;
+const out = required(options.out, "--out");
+const started = Date.now();
+
+function required(value: string | undefined, name: string): string {
+  assert.ok(value, `${name} is missing`);
+  return value;
+}
+
+function say(text: string): void {
+  console.log(`${((Date.now() - started) / 1000).toFixed(1).padStart(6)} s  ${text}`);
+}
+
+/** Packages the checks that run inside the editor, with the tools of the extension itself. */
+function packageChecks(): string {
+  const tools = join(here, "../../../editor-clients/vscode/node_modules/.bin");
+  const folder = join(out, "in-editor");
+  mkdirSync(join(folder, "dist"), { recursive: true });
+  copyFileSync(join(here, "in-editor/package.json"), join(folder, "package.json"));
+  const vsix = join(out, "checks.vsix");
+  const bundle = ["--bundle", "--platform=node", "--format=cjs", "--external:vscode", "--log-level=warning"];
+  const commands = [
+    ["esbuild", join(here, "in-editor/checks.ts"), ...bundle, `--outfile=${join(folder, "dist/checks.js")}`],
+    ["vsce", "package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", vsix],
+  ];
+  for (const [program = "", ...args] of commands) {
+    const done = spawnSync(join(tools, program), args, { cwd: folder, encoding: "utf8" });
+    assert.equal(done.status, 0, `${program}: ${done.error?.message ?? ""}${done.stdout}${done.stderr}`);
+  }
+  return vsix;
+}
+
+function fillFolder(folder: string): void {
+  const fixture = join(here, "../fixtures", FIXTURE);
+  for (const name of [FIXTURE, DUMP, UNKNOWN_NAME]) {
+    cpSync(fixture, join(folder, name));
+  }
+  writeFileSync(join(folder, BESIDE), "BufferAssignment:\nallocation 0: size 800, parameter 0\n");
+  if (options["real-dump"] !== undefined) {
+    cpSync(options["real-dump"], join(folder, REAL_DUMP));
+  }
+}
+
+/** What a person sees, in order. One that fails does not keep the next from being looked at. */
+const ON_SCREEN: Record<string, (screen: Screen) => Promise<void>> = {
+  "the dump is open, without a squiggle": async (screen) => {
+    await screen.waitForLine("the fixture", "%transpose.3");
+    assert.equal(await screen.squiggles(), 0);
+  },
+  "an inlay hint on the transpose": async (screen) => {
+    await screen.waitForLine("the hint", "%transpose.3 =", "d0 ≤ 9, d1 ≤ 19");
+  },
+  "the mouse on the transpose shows its map": async (screen) => {
+    say(await screen.hover("ROOT %transpose.3 =", "%transpose.3", "(d0, d1) -> (d1, d0)"));
+    await screen.screenshot(join(out, "hover.png"));
+    await screen.press("Escape");
+  },
+  "a typed error has a squiggle": async (screen) => {
+    await screen.click("%add.4 =", "%add.4");
+    await screen.press("End");
+    await screen.press("Enter");
+    await screen.type("%oops = f32[20,10]{1,0} frobnicate(%add.4)");
+    await eventually("the squiggle", async () => ((await screen.squiggles()) > 0 ? true : undefined));
+    await screen.screenshot(join(out, "squiggle.png"));
+  },
+  "after undo it has none": async (screen) => {
+    const typed = async (): Promise<boolean> => (await screen.lines()).some((line) => line.includes("%oops"));
+    for (let undone = 0; undone < 60 && (await typed()); undone++) {
+      await screen.press("Control+z");
+    }
+    assert.ok(!(await typed()), "the error is still there after 60 times undo");
+    await eventually("no squiggle", async () => ((await screen.squiggles()) === 0 ? true : undefined));
+  },
+};
+
+/** After the checks inside the editor, which took the server away. */
+const ON_SCREEN_WITHOUT_SERVER: typeof ON_SCREEN = {
+  "without a server a message says what to do": async (screen) => {
+    say(await screen.notification("was not found", "cargo xtask install", "Open Settings"));
+  },
+};
+
+async function lookAtTheScreen(screen: Screen, looks: typeof ON_SCREEN): Promise<number> {
+  say("on the screen:");
+  const checks: CheckResult[] = [];
+  for (const [name, look] of Object.entries(looks)) {
+    const start = Date.now();
+    const failure = await look(screen).then(() => undefined, String);
+    if (failure !== undefined) {
+      await screen.screenshot(join(out, `failed ${name}.png`));
+    }
+    checks.push({ name, milliseconds: Date.now() - start, failure });
+    print(checks.slice(-1));
+  }
+  return failures(checks);
+}
+
+function print(checks: CheckResult[]): void {
+  for (const { name, milliseconds, failure } of checks) {
+    console.log(`  ${failure === undefined ? "ok    " : "FAILED"} ${name} (${milliseconds} ms)`);
+    if (failure !== undefined) {
+      console.log(failure.replace(/^/gm, "         "));
+    }
+  }
+}
+
+function failures(checks: CheckResult[]): number {
+  return checks.filter((check) => check.failure !== undefined).length;
+}
+
+async function lookInside(folder: string): Promise<number> {
+  writeFileSync(join(folder, GO), "");
+  const file = join(folder, REPORT);
+  await eventually("the report of the checks in the editor", () => existsSync(file) || undefined, 240_000);
+  const report = JSON.parse(readFileSync(file, "utf8")) as Report;
+  say(`${report.editor}, from inside:`);
+  print(report.checks);
+  assert.ok(report.checks.length >= 10, "the checks ran");
+  return failures(report.checks);
+}
+
+/** Everything once, in a fresh VS Code. Returns how many checks failed. */
+async function main(): Promise<number> {
+  mkdirSync(out, { recursive: true });
+  const checks = packageChecks();
+  const workbench = new Workbench({
+    codeServer: required(options["code-server"], "--code-server"),
+    chromium: required(options.chromium, "--chromium"),
+  });
+  let screen: Screen | undefined;
+  try {
+    fillFolder(workbench.folder);
+    workbench.install(required(options.vsix, "--vsix"));
+    workbench.install(checks);
+    say("extensions installed");
+    screen = new Screen(await workbench.open(FIXTURE));
+    say("workbench open");
+    let failed = await lookAtTheScreen(screen, ON_SCREEN);
+    failed += await lookInside(workbench.folder);
+    failed += await lookAtTheScreen(screen, ON_SCREEN_WITHOUT_SERVER);
+    say(`${failed} checks failed; ${screen.retries} hovers repeated`);
+    if (failed > 0) {
+      console.log(`what the editor looked like is in ${out}; VS Code's server said:\n${workbench.log()}`);
+    }
+    return failed;
+  } catch (error) {
+    await screen?.screenshot(join(out, "failed.png")).catch(() => undefined);
+    console.error(workbench.log());
+    throw error;
+  } finally {
+    await workbench.close();
+  }
+}
+
+// A browser that hangs must not hold up the whole test run.
+setTimeout(() => {
+  console.error("gave up after 9 minutes");
+  process.exit(1);
+}, 540_000).unref();
+
+process.exit((await main()) === 0 ? 0 : 1);

@@ -1,0 +1,84 @@
+//! Findings come by themselves, for the text they are about.
+
+use std::time::Duration;
+
+use hlo_analyzer_tests::lsp_client::LspClient;
+use hlo_analyzer_tests::sample;
+use serde_json::{Value, json};
+
+use crate::editor::{Editor, URI, range};
+
+fn published(client: &mut LspClient, version: i32) -> Vec<Value> {
+    let params = client.notification("textDocument/publishDiagnostics", |params| {
+        params["uri"] == URI && params["version"] == version
+    });
+    params["diagnostics"].as_array().expect("a list").clone()
+}
+
+#[test]
+fn an_error_appears_when_typed_and_goes_with_undo() {
+    let mut client = LspClient::modern();
+    client.open(URI, sample::MODULE);
+    assert_eq!(published(&mut client, 1), [] as [Value; 0]);
+    let line = sample::MODULE.lines().position(|line| line.contains("%add.1")).expect("it is there");
+    let end = sample::MODULE.lines().nth(line).map_or(0, str::len);
+    // Deletes the closing parenthesis.
+    client.change(URI, 2, json!([{"range": range((line, end - 1), (line, end)), "text": ""}]));
+    let errors = published(&mut client, 2);
+    assert!(!errors.is_empty());
+    let error = &errors[0];
+    assert_eq!(error["severity"], 1, "{error}");
+    assert_eq!(error["source"], "hlo-analyzer");
+    assert!(error["code"].is_string(), "{error}");
+    let start = error["range"]["start"]["line"].as_u64().expect("a line");
+    assert!((line as u64..=line as u64 + 1).contains(&start), "{error}");
+    client.change(URI, 3, json!([{"range": range((line, end - 1), (line, end - 1)), "text": ")"}]));
+    assert_eq!(published(&mut client, 3), [] as [Value; 0]);
+
+    client.change(URI, 4, json!([{"range": range((line, end - 1), (line, end)), "text": ""}]));
+    assert!(!published(&mut client, 4).is_empty());
+    client.notify("textDocument/didClose", json!({"textDocument": {"uri": URI}}));
+    let closed = client.notification("textDocument/publishDiagnostics", |params| params["uri"] == URI);
+    assert_eq!(closed["diagnostics"], json!([]));
+}
+
+#[test]
+fn typing_does_not_starve_them_and_versions_only_grow() {
+    let mut client = LspClient::modern();
+    client.open(URI, sample::MODULE);
+    let mut version = 1;
+    for _ in 0..30 {
+        version += 1;
+        client.change(URI, version, json!([{"range": range((1, 0), (1, 0)), "text": "/"}]));
+        client.listen(Duration::from_millis(50));
+    }
+    let mut versions = Vec::new();
+    while versions.last() != Some(&i64::from(version)) {
+        let params = client.notification("textDocument/publishDiagnostics", |_| true);
+        versions.push(params["version"].as_i64().expect("a version"));
+    }
+    assert!(versions.is_sorted_by(|a, b| a < b), "{versions:?}");
+    // 1.5 s of typing without a pause, and findings at least every half second.
+    assert!(versions.len() >= 3, "{versions:?}");
+    assert!(versions.len() < 20, "they are computed for pauses, not for letters: {versions:?}");
+}
+
+#[test]
+fn too_many_are_cut_with_a_note() {
+    let mut client = LspClient::modern();
+    let settings = json!({"hlo-analyzer": {"diagnostics": {"limit": 10}}});
+    client.notify("workspace/didChangeConfiguration", json!({"settings": settings}));
+    let line = "  %add.1 = f32[8,128]{1,0} add(%x, %y\n";
+    let bad = sample::MODULE.replace("  ROOT %add.1", &format!("{}  ROOT %add.1", line.repeat(50)));
+    client.open(URI, &bad);
+    let shown = published(&mut client, 1);
+    assert_eq!(shown.len(), 11);
+    let note = &shown[10];
+    assert_eq!(note["severity"], 3, "{note}");
+    assert!(note["message"].as_str().is_some_and(|text| text.contains("not shown")), "{note}");
+
+    let settings = json!({"hlo-analyzer": {"diagnostics": {"limit": 100_000}}});
+    client.notify("workspace/didChangeConfiguration", json!({"settings": settings}));
+    let all = published(&mut client, 1);
+    assert!(all.len() >= 50, "{}", all.len());
+}

@@ -1,0 +1,150 @@
+//! The server's text is the editor's text.
+
+use hlo_analyzer_tests::lsp_client::LspClient;
+use hlo_analyzer_tests::random::Random;
+use hlo_analyzer_tests::sample;
+use serde_json::{Value, json};
+
+use crate::editor::{Editor, URI, range};
+
+/// The units a column counts.
+fn width(c: char, encoding: &str) -> usize {
+    match encoding {
+        "utf-8" => c.len_utf8(),
+        "utf-16" => c.len_utf16(),
+        _ => 1,
+    }
+}
+
+/// Line and column of a byte offset, counted by hand.
+fn position(text: &str, offset: usize, encoding: &str) -> (usize, usize) {
+    let (mut line, mut column) = (0, 0);
+    let mut chars = text[..offset].chars().peekable();
+    while let Some(c) = chars.next() {
+        let ends_line = c == '\n' || c == '\r' && chars.peek() != Some(&'\n');
+        if ends_line {
+            (line, column) = (line + 1, 0);
+        } else {
+            column += width(c, encoding);
+        }
+    }
+    (line, column)
+}
+
+fn client_for(encoding: &str) -> LspClient {
+    let mut client = LspClient::spawn();
+    let offered = json!({"general": {"positionEncodings": [encoding]}});
+    let welcome = client.initialize(json!({"capabilities": offered}));
+    assert_eq!(welcome["capabilities"]["positionEncoding"], encoding);
+    client
+}
+
+#[test]
+fn an_edit_behind_an_emoji_lands_right() {
+    for (encoding, column) in [("utf-8", 11), ("utf-16", 8), ("utf-32", 7)] {
+        let mut client = client_for(encoding);
+        client.open(URI, "// 😀é: x\r\n");
+        client.change(URI, 2, json!([{"range": range((0, column), (0, column + 1)), "text": "→y"}]));
+        assert_eq!(client.text(URI), "// 😀é: →y\r\n", "{encoding}");
+    }
+}
+
+#[test]
+fn positions_that_do_not_exist_are_the_nearest_that_do() {
+    let mut client = LspClient::modern();
+    client.open(URI, "ab\r\ncd");
+    client.change(
+        URI,
+        2,
+        json!([
+            {"range": range((0, 99), (0, 99)), "text": "1"},
+            {"range": range((99, 0), (99, 5)), "text": "2"},
+            // Upside down.
+            {"range": range((1, 1), (1, 0)), "text": "3"},
+        ]),
+    );
+    assert_eq!(client.text(URI), "ab1\r\n3d2");
+    client.change(URI, 3, json!([]));
+    client.change(URI, 4, json!([{"text": "all new"}]));
+    client.change(URI, 5, json!([{"range": range((0, 0), (0, 3)), "text": "every"}, {"text": "twice"}, {"range": range((0, 5), (0, 5)), "text": "!"}]));
+    assert_eq!(client.text(URI), "twice!");
+}
+
+#[test]
+fn changes_of_unknown_documents_are_ignored() {
+    let mut client = LspClient::modern();
+    client.change("file:///never/opened.hlo", 2, json!([{"text": "x"}]));
+    client.notify("textDocument/didClose", json!({"textDocument": {"uri": "file:///never/opened.hlo"}}));
+    client.open(URI, "first");
+    client.open(URI, "second");
+    assert_eq!(client.text(URI), "second");
+    let id = client.hover("file:///never/opened.hlo", 0, 0);
+    assert_eq!(client.answer(id).result.expect("an answer"), Value::Null);
+    for n in 0..50 {
+        let uri = format!("file:///dump/{n}.hlo");
+        client.open(&uri, &format!("text {n}"));
+        assert_eq!(client.text(&uri), format!("text {n}"));
+        client.notify("textDocument/didClose", json!({"textDocument": {"uri": uri}}));
+    }
+    assert_eq!(client.text(URI), "second");
+}
+
+#[test]
+fn five_hundred_random_edits_give_the_editors_text() {
+    const PARTS: [&str; 16] = [
+        "a",
+        "%add.1 = f32[8]{0} add(%x, %y)",
+        "\n",
+        "\r\n",
+        "\r",
+        "é",
+        "→",
+        "😀",
+        "\u{2028}",
+        "\0",
+        "}\n",
+        "{",
+        "ENTRY %e {\n",
+        "\"",
+        "/*",
+        "  ROOT ",
+    ];
+    for encoding in ["utf-8", "utf-16", "utf-32"] {
+        let mut client = client_for(encoding);
+        let mut random = Random::new(7);
+        let mut text = sample::MODULE.to_owned();
+        client.open(URI, &text);
+        for version in 0..500 {
+            // Some notifications carry several changes, each about the text after the one before.
+            let changes: Vec<Value> = (0..=random.below(3))
+                .map(|_| {
+                    let place = |random: &mut Random| {
+                        let mut at = random.below(text.len() + 1);
+                        // Between \r and \n is no place that an editor can name.
+                        while !text.is_char_boundary(at)
+                            || text[..at].ends_with('\r') && text[at..].starts_with('\n')
+                        {
+                            at -= 1;
+                        }
+                        at
+                    };
+                    let (a, b) = (place(&mut random), place(&mut random));
+                    let start = a.min(b);
+                    let mut end = a.max(b);
+                    if end - start > 40 {
+                        end = start;
+                    }
+                    let insert: String = (0..random.below(4)).map(|_| *random.pick(&PARTS)).collect();
+                    let places = range(position(&text, start, encoding), position(&text, end, encoding));
+                    text.replace_range(start..end, &insert);
+                    json!({"range": places, "text": insert})
+                })
+                .collect();
+            client.change(URI, version + 2, json!(changes));
+            if version % 50 == 0 {
+                assert_eq!(client.text(URI), text, "{encoding}, edit {version}");
+            }
+        }
+        assert_eq!(client.text(URI), text, "{encoding}");
+    }
+}

@@ -1,0 +1,309 @@
+//! A strict, synchronous LSP client for one run of the real server.
+//!
+//! Strict: whatever the server sends must be well framed, each answer must belong to a request, errors must be
+//! looked at by the test, and when the client is dropped the server must leave in the orderly way. Nothing waits
+//! without a limit.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::binary;
+
+/// Far more than anything takes, on a machine that does other things too.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct LspClient {
+    server: Child,
+    /// `None` once the test has closed it.
+    input: Option<ChildStdin>,
+    messages: Receiver<(Value, Instant)>,
+    log: Arc<Mutex<String>>,
+    last_id: i64,
+    /// Requests that the server owes an answer, by id, with their method.
+    asked: HashMap<i64, String>,
+    answers: HashMap<i64, Answer>,
+    notifications: Vec<Value>,
+    /// Methods of the requests the server has made; each was answered with null.
+    pub server_requests: Vec<String>,
+    may_panic: bool,
+    left: bool,
+}
+
+/// What the server answered, and when that arrived here.
+#[derive(Debug)]
+pub struct Answer {
+    pub method: String,
+    pub result: Result<Value, Value>,
+    pub at: Instant,
+}
+
+impl LspClient {
+    /// Starts the server, without the handshake.
+    pub fn spawn() -> Self {
+        let mut server = Command::new(binary::hlo_analyzer())
+            .arg("lsp")
+            .env("HLO_ANALYZER_TEST_HOOKS", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the server can be started");
+        let input = server.stdin.take();
+        let output = server.stdout.take().expect("stdout is a pipe");
+        let mut errors = server.stderr.take().expect("stderr is a pipe");
+        let log = Arc::<Mutex<String>>::default();
+        let lines = log.clone();
+        std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(n @ 1..) = errors.read(&mut chunk) {
+                let text = String::from_utf8_lossy(&chunk[..n]);
+                lines.lock().unwrap_or_else(PoisonError::into_inner).push_str(&text);
+            }
+        });
+        let (sender, messages) = channel();
+        std::thread::spawn(move || {
+            let mut output = BufReader::new(output);
+            while let Some(message) = read_message(&mut output) {
+                if sender.send((message, Instant::now())).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            server,
+            input,
+            messages,
+            log,
+            last_id: 0,
+            asked: HashMap::new(),
+            answers: HashMap::new(),
+            notifications: Vec::new(),
+            server_requests: Vec::new(),
+            may_panic: false,
+            left: false,
+        }
+    }
+
+    /// Starts the server and shakes hands as a client with these capabilities.
+    pub fn start(capabilities: Value) -> Self {
+        let mut client = Self::spawn();
+        client.initialize(json!({"processId": null, "rootUri": null, "capabilities": capabilities}));
+        client
+    }
+
+    /// A client that counts columns in bytes and shows markdown.
+    pub fn modern() -> Self {
+        Self::start(json!({
+            "general": {"positionEncodings": ["utf-8", "utf-16"]},
+            "textDocument": {
+                "hover": {"contentFormat": ["markdown", "plaintext"]},
+                "definition": {"linkSupport": true},
+                "documentSymbol": {"hierarchicalDocumentSymbolSupport": true},
+                "publishDiagnostics": {"relatedInformation": true, "versionSupport": true},
+            },
+            "workspace": {"inlayHint": {"refreshSupport": true}},
+        }))
+    }
+
+    pub fn initialize(&mut self, params: Value) -> Value {
+        let result = self.ask("initialize", params);
+        self.notify("initialized", json!({}));
+        result
+    }
+
+    /// The server is expected to panic in one of its answers.
+    pub fn may_panic(mut self) -> Self {
+        self.may_panic = true;
+        self
+    }
+
+    pub fn notify(&mut self, method: &str, params: Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// Sends a request; [`LspClient::answer`] waits for its answer.
+    pub fn request(&mut self, method: &str, params: Value) -> i64 {
+        self.last_id += 1;
+        let mut message = json!({"jsonrpc": "2.0", "id": self.last_id, "method": method});
+        if !params.is_null() {
+            message["params"] = params;
+        }
+        self.asked.insert(self.last_id, method.to_owned());
+        self.send(&message);
+        self.last_id
+    }
+
+    pub fn answer(&mut self, id: i64) -> Answer {
+        let end = Instant::now() + PATIENCE;
+        while !self.answers.contains_key(&id) {
+            assert!(self.receive(end), "no answer to request {id}, {:?}{}", self.asked.get(&id), self.log());
+        }
+        self.answers.remove(&id).expect("it is there")
+    }
+
+    /// Sends a request and waits for its result, which must not be an error.
+    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.request(method, params);
+        self.answer(id).result.unwrap_or_else(|error| panic!("{method}: {error}{}", self.log()))
+    }
+
+    /// Sends a request and waits for its error's code.
+    pub fn refused(&mut self, method: &str, params: Value) -> i64 {
+        let id = self.request(method, params);
+        self.error_code(id)
+    }
+
+    pub fn error_code(&mut self, id: i64) -> i64 {
+        let answer = self.answer(id);
+        match &answer.result {
+            Err(error) => error["code"].as_i64().expect("an error has a code"),
+            Ok(result) => panic!("{} was to fail but is answered {result}", answer.method),
+        }
+    }
+
+    /// Waits for a notification for which `wanted` holds. Those before it are dropped.
+    pub fn notification(&mut self, method: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            while !self.notifications.is_empty() {
+                let message = self.notifications.remove(0);
+                if message["method"] == method && wanted(&message["params"]) {
+                    return message["params"].clone();
+                }
+            }
+            assert!(self.receive(end), "no {method} that is as wanted{}", self.log());
+        }
+    }
+
+    /// Takes in what the server sends during a time.
+    pub fn listen(&mut self, time: Duration) {
+        let end = Instant::now() + time;
+        while self.receive(end) {}
+    }
+
+    /// What the server has logged, for messages of failing tests.
+    pub fn log(&self) -> String {
+        let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        if log.is_empty() { String::new() } else { format!("\nlog of the server:\n{log}") }
+    }
+
+    pub fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    /// `shutdown` and `exit`, with the input left open.
+    pub fn leave(&mut self) -> ExitStatus {
+        self.ask("shutdown", Value::Null);
+        self.exit()
+    }
+
+    /// `exit` alone.
+    pub fn exit(&mut self) -> ExitStatus {
+        self.send(&json!({"jsonrpc": "2.0", "method": "exit"}));
+        self.ended()
+    }
+
+    /// Waits for the end of the process.
+    pub fn ended(&mut self) -> ExitStatus {
+        self.left = true;
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.server.try_wait().expect("the server can be waited for") {
+                return status;
+            }
+            assert!(Instant::now() < end, "the server does not end{}", self.log());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Sends bytes as they are.
+    pub fn send_raw(&mut self, bytes: &[u8]) {
+        let input = self.input.as_mut().expect("the input is open");
+        input.write_all(bytes).and_then(|()| input.flush()).expect("the server reads");
+    }
+
+    fn send(&mut self, message: &Value) {
+        self.send_body(message.to_string().as_bytes());
+    }
+
+    /// Sends a body that need not be JSON.
+    pub fn send_body(&mut self, body: &[u8]) {
+        self.send_raw(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
+        self.send_raw(body);
+    }
+
+    /// Sends a request whose body the test has written itself.
+    pub fn request_body(&mut self, method: &str, body: impl FnOnce(i64) -> String) -> i64 {
+        self.last_id += 1;
+        self.asked.insert(self.last_id, method.to_owned());
+        let body = body(self.last_id);
+        self.send_body(body.as_bytes());
+        self.last_id
+    }
+
+    /// Takes in one message. False when `end` has come or the server has closed its output.
+    fn receive(&mut self, end: Instant) -> bool {
+        let (message, at) = match self.messages.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(received) => received,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return false,
+        };
+        assert_eq!(message["jsonrpc"], "2.0", "{message}");
+        if message.get("method").is_none() {
+            // An answer without an id is about a message that was not understood.
+            let id = message["id"].as_i64().unwrap_or_default();
+            let method = match self.asked.remove(&id) {
+                Some(method) => method,
+                None if id == 0 => "malformed message".to_owned(),
+                None => panic!("nobody asked for {message}"),
+            };
+            let result = match message.get("error") {
+                Some(error) => Err(error.clone()),
+                None => Ok(message["result"].clone()),
+            };
+            assert!(self.answers.insert(id, Answer { method, result, at }).is_none(), "answered twice");
+        } else if let Some(id) = message.get("id") {
+            self.server_requests.push(message["method"].as_str().unwrap_or_default().to_owned());
+            let answer = json!({"jsonrpc": "2.0", "id": id, "result": null});
+            self.send(&answer);
+        } else {
+            self.notifications.push(message);
+        }
+        true
+    }
+}
+
+/// `None` at the end of the stream. Anything but a well-formed message is a failure of the server.
+fn read_message(output: &mut impl BufRead) -> Option<Value> {
+    let mut header = String::new();
+    output.read_line(&mut header).ok().filter(|&n| n > 0)?;
+    let length = header.strip_prefix("Content-Length: ").and_then(|rest| rest.strip_suffix("\r\n"));
+    let length = length.and_then(|digits| digits.parse::<usize>().ok());
+    let length = length.unwrap_or_else(|| panic!("not a header on stdout: {header:?}"));
+    let mut body = vec![0; length + 2];
+    output.read_exact(&mut body).ok()?;
+    assert_eq!(&body[..2], b"\r\n", "an empty line ends the header");
+    Some(serde_json::from_slice(&body[2..]).expect("the body is JSON"))
+}
+
+impl Drop for LspClient {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = self.server.kill();
+            let _ = self.server.wait();
+            return;
+        }
+        if !self.left {
+            let status = self.leave();
+            assert!(status.success(), "the server ended with {status}{}", self.log());
+        }
+        let unread: Vec<_> = self.answers.values().filter(|answer| answer.result.is_err()).collect();
+        assert!(unread.is_empty(), "errors nobody looked at: {unread:?}{}", self.log());
+        assert!(self.may_panic || !self.log().contains("panicked"), "the server panicked{}", self.log());
+    }
+}

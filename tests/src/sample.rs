@@ -1,0 +1,69 @@
+//! HLO texts for tests of the server.
+
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::Path;
+
+/// A small valid module with a fusion.
+pub const MODULE: &str = "\
+HloModule sample, entry_computation_layout={(f32[8,128]{1,0}, f32[8,128]{1,0})->f32[8,128]{1,0}}
+
+%fused_computation (param_0: f32[8,128], param_1: f32[8,128]) -> f32[8,128] {
+  %param_0 = f32[8,128]{1,0} parameter(0)
+  %param_1 = f32[8,128]{1,0} parameter(1)
+  ROOT %multiply.1 = f32[8,128]{1,0} multiply(%param_0, %param_1)
+}
+
+ENTRY %main (x: f32[8,128], y: f32[8,128]) -> f32[8,128] {
+  %x = f32[8,128]{1,0} parameter(0)
+  %y = f32[8,128]{1,0} parameter(1)
+  %fusion.1 = f32[8,128]{1,0} fusion(%x, %y), kind=kLoop, calls=%fused_computation
+  ROOT %add.1 = f32[8,128]{1,0} add(%fusion.1, %y)
+}
+";
+
+/// A module of about `bytes` bytes: computations of 60 instructions, and three quarters of the text in ENTRY, as
+/// in dumps of real training steps.
+pub fn large_module(bytes: usize) -> String {
+    let mut text = String::with_capacity(bytes + 4096);
+    text.push_str("HloModule large\n\n");
+    let mut computation = 0;
+    while text.len() < bytes / 4 {
+        let _ = writeln!(text, "%computation.{computation} (p.{computation}: f32[8,128]) -> f32[8,128] {{");
+        chain(&mut text, computation, 60);
+        computation += 1;
+    }
+    let line = text.len() / (computation * 63 + 1);
+    let rest = (bytes - text.len()) / line;
+    let _ = writeln!(text, "ENTRY %main (p.{computation}: f32[8,128]) -> f32[8,128] {{");
+    chain(&mut text, computation, rest);
+    text
+}
+
+fn chain(text: &mut String, computation: usize, length: usize) {
+    let _ = writeln!(text, "  %p.{computation} = f32[8,128]{{1,0}} parameter(0)");
+    let mut previous = format!("p.{computation}");
+    for n in 0..length {
+        let name = format!("add.{computation}.{n}");
+        let root = if n + 1 == length { "ROOT " } else { "" };
+        let _ = writeln!(
+            text,
+            "  {root}%{name} = f32[8,128]{{1,0}} add(%{previous}, %p.{computation}), metadata={{op_name=\"jit(step)/layer_{n}/add\"}}"
+        );
+        previous = name;
+    }
+    text.push_str("}\n\n");
+}
+
+/// The training step of a 160-layer model, 18 MB, from the corpus beside the checkout; where that is absent, a
+/// generated module of the same size. The second value says which it is.
+pub fn training_step() -> (String, &'static str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus/scale/gpt_train_160.hlo.gz");
+    let mut text = String::new();
+    let read = std::fs::File::open(path)
+        .and_then(|file| flate2::read::GzDecoder::new(file).read_to_string(&mut text));
+    match read {
+        Ok(_) => (text, "gpt_train_160"),
+        Err(_) => (large_module(18 << 20), "a generated module, for want of the corpus"),
+    }
+}
