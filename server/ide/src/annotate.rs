@@ -2,6 +2,7 @@
 
 use indexing::Rules;
 use indexing_map::{PrintStyle, print_map};
+use ir::Opcode;
 
 use crate::hover::operand_names;
 use crate::locate::{FileContext, InstructionRef};
@@ -47,6 +48,10 @@ pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
 fn map_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
     let names = operand_names(context, at);
     let outputs = outputs(context, at);
+    // A tuple only gathers: it reads nothing by index.
+    if context.block(at.piece).instruction(at.id).opcode == Some(Opcode::Tuple) {
+        return Vec::new();
+    }
     let mut notes = Vec::new();
     for output in 0..outputs {
         let from = if outputs > 1 { format!("output {output}") } else { "output".to_owned() };
@@ -57,6 +62,7 @@ fn map_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
                     () if access.map.is_undefined() => {
                         format!("no map: {}", access.note.as_deref().unwrap_or("not known"))
                     }
+                    () if access.map.results().is_empty() => "the scalar".to_owned(),
                     () if access.is_identity() => "identity".to_owned(),
                     () => print_map(&access.map, PrintStyle::Floordiv),
                 };

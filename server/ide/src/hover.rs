@@ -105,7 +105,8 @@ pub(crate) fn shape_summary(shape: &Shape) -> String {
 fn maps(context: &FileContext<'_>, at: InstructionRef) -> String {
     let block = context.block(at.piece);
     let Some(opcode) = block.instruction(at.id).opcode else { return String::new() };
-    if block.instruction(at.id).operands.1 == 0 {
+    // A tuple only gathers: it reads nothing by index.
+    if block.instruction(at.id).operands.1 == 0 || opcode == Opcode::Tuple {
         return String::new();
     }
     let outputs = outputs(context, at);
@@ -151,6 +152,10 @@ fn access_blocks(
         if accesses.is_empty() {
             let why = if opcode == Opcode::Fusion { "not read by this output" } else { "not read" };
             blocks.push(format!("**{from} → {operands}** {why}\n\n"));
+        }
+        if !accesses.is_empty() && accesses.iter().all(|a| a.map.is_mapped() && a.map.results().is_empty()) {
+            blocks.push(format!("**{from} → {operands}** the scalar\n\n"));
+            continue;
         }
         for (n, access) in accesses.iter().enumerate() {
             let nth = if accesses.len() > 1 {

@@ -8,6 +8,9 @@ use ir::OpId;
 use crate::Rules;
 use crate::checks::Reason;
 
+/// Boxes looked at to prove that constraints can be met before they are dropped.
+const EMPTINESS_BUDGET: usize = 4096;
+
 /// Where the value of a runtime variable comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RuntimeSource {
@@ -122,9 +125,9 @@ impl OperandIndexing {
         self.simplify_by(Rules::Xla);
     }
 
-    /// A range variable that the results do not use can go: it says that some value is in the domain. A runtime variable
-    /// has one value, and where the domain depends on it, dropping it makes the map read too much. XLA drops it; by
-    /// [`Rules::Exact`] it stays.
+    /// A range variable that the results do not use can go, and its constraints with it, if some value of it meets them.
+    /// A runtime variable has one value: where the domain depends on it, dropping it makes the map read too much. XLA
+    /// drops both without looking; by [`Rules::Exact`] the first is proved and the second stays.
     pub fn simplify_by(&mut self, rules: Rules) {
         self.map.simplify(SimplifyMode::Replace);
         self.drop_unused_symbols(rules);
@@ -140,7 +143,21 @@ impl OperandIndexing {
         if !kept.is_empty() {
             self.map = self.map.with_results(self.map.results().iter().cloned().chain(kept).collect());
         }
-        let removed = self.map.remove_unused_symbols();
+        let with_unused =
+            (rules == Rules::Exact && !self.map.constraints().is_empty()).then(|| self.map.clone());
+        let mut removed = self.map.remove_unused_symbols();
+        if let Some(with_unused) =
+            with_unused.filter(|m| m.constraints().len() > self.map.constraints().len())
+        {
+            match with_unused.prove_empty(EMPTINESS_BUDGET) {
+                Some(true) => self.map.set_known_empty(),
+                Some(false) => {}
+                None => {
+                    self.map = with_unused;
+                    removed.fill(false);
+                }
+            }
+        }
         if self.map.results().len() > count {
             self.map = self.map.select_results(&(0..count).collect::<Vec<_>>());
         }

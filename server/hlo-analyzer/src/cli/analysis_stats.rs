@@ -36,7 +36,6 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         let started = Instant::now();
         let text = input::read(path)?;
         let load = started.elapsed();
-        let parse = (0..PARSE_RUNS).map(|_| parse_from_scratch(&text)).min().unwrap_or_default();
         let before = resident_bytes();
         let mut host = AnalysisHost::new();
         let started = Instant::now();
@@ -54,6 +53,7 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         let map = started.elapsed();
         drop(analysis);
         let memory = resident_bytes().saturating_sub(before);
+        let parse = (0..PARSE_RUNS).map(|_| parse_from_scratch(&text)).min().unwrap_or_default();
         let edits =
             (arguments.edits > 0).then(|| edit(&mut host, file, &text, arguments.edits, arguments.seed));
         let report = json!({

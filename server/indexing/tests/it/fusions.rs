@@ -126,19 +126,15 @@ ENTRY e {
 fn diamonds_stay_bounded() {
     let mut text = "HloModule m\nENTRY e {\n  v0 = f32[64] parameter(0)\n".to_owned();
     for i in 0..40 {
-        text += &format!("  r{i} = f32[64] reverse(v{i}), dimensions={{0}}\n");
-        text += &format!("  s{i} = f32[64] dynamic-slice(r{i}, z), dynamic_slice_sizes={{64}}\n").replace(
-            &format!("dynamic-slice(r{i}, z), dynamic_slice_sizes={{64}}"),
-            &format!("concatenate(x{i}, y{i}), dimensions={{0}}"),
+        let (a, b) = (i + 1, 63 - i);
+        text += &format!(
+            "  r{i} = f32[64] reverse(v{i}), dimensions={{0}}
+  x{i} = f32[{a}] slice(r{i}), slice={{[0:{a}]}}
+  y{i} = f32[{b}] slice(v{i}), slice={{[{a}:64]}}
+  s{i} = f32[64] concatenate(x{i}, y{i}), dimensions={{0}}
+  v{next} = f32[64] add(s{i}, r{i})\n",
+            next = i + 1
         );
-        let halves = format!(
-            "  x{i} = f32[{a}] slice(r{i}), slice={{[0:{a}]}}\n  y{i} = f32[{b}] slice(v{i}), slice={{[{a}:64]}}\n",
-            a = i + 1,
-            b = 63 - i
-        );
-        let at = text.find(&format!("  s{i} =")).unwrap();
-        text.insert_str(at, &halves);
-        text += &format!("  v{} = f32[64] add(s{i}, r{i})\n", i + 1);
     }
     text += "  ROOT q = f32[64] negate(v40)\n}\n";
     let graph = crate::entry(&text);
@@ -160,4 +156,34 @@ ENTRY e {
   ROOT x = f32[8] fusion(p), kind=kLoop, calls=f
 }";
     assert_eq!(maps(text, "x", &["x"])[0].1, ["unknown indexing"]);
+}
+
+/// XLA lists the consumer's runtime variables first, but numbers the producer's first in the map: it says that rt0, in
+/// [0, 100], is the second slice's offset, which is at most 25. Each of ours has the bounds of its source.
+#[test]
+fn runtime_variables_are_listed_as_the_map_numbers_them() {
+    let text = "HloModule m
+f {
+  src = s32[150, 64] parameter(0)
+  of11 = s32[] parameter(1)
+  of12 = s32[] parameter(2)
+  of21 = s32[] parameter(3)
+  of22 = s32[] parameter(4)
+  ds1 = s32[50, 32] dynamic-slice(src, of11, of12), dynamic_slice_sizes={50, 32}
+  ROOT ds2 = s32[25, 16] dynamic-slice(ds1, of21, of22), dynamic_slice_sizes={25, 16}
+}";
+    let graph = crate::entry(text);
+    let answer = indexing::fusion(&graph, 0, 5, Rules::Xla, &no_callees);
+    let access = &answer.operands[0][0];
+    let sources: Vec<_> = access
+        .runtime_variables
+        .iter()
+        .map(|v| match &v.source {
+            indexing::RuntimeSource::Op { name, .. } => (name.as_ref(), v.feasible.upper),
+            indexing::RuntimeSource::Operand(_) => panic!("a source without a name"),
+        })
+        .collect();
+    assert_eq!(sources, [("of11", 100), ("of12", 32), ("of21", 25), ("of22", 16)]);
+    let bounds: Vec<i64> = access.map.runtime().iter().map(|v| v.bounds.upper).collect();
+    assert_eq!(bounds, [100, 32, 25, 16]);
 }

@@ -30,8 +30,8 @@ impl PieceState {
 }
 
 /// A body is cut when its piece has this many lines, or bytes.
-const BODY_LINES: usize = 2048;
-const BODY_BYTES: usize = 256 << 10;
+const BODY_LINES: usize = 1024;
+const BODY_BYTES: usize = 128 << 10;
 
 /// Finds the cuts of `text` (offset and state, ascending, without 0) whose first byte is in `state`, and the state
 /// behind its last byte, or nothing where the text may not be followed by a new piece. Computations smaller than

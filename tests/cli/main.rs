@@ -1,0 +1,157 @@
+//! The subcommands, as a shell runs them.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use hlo_analyzer_tests::binary;
+use hlo_analyzer_tests::sample::MODULE;
+use serde_json::{Value, json};
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(binary::hlo_analyzer()).args(arguments).output().expect("the binary starts")
+}
+
+fn run_on(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(binary::hlo_analyzer())
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    child.stdin.take().expect("stdin is piped").write_all(input.as_bytes()).expect("the binary reads");
+    child.wait_with_output().expect("the binary ends")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn sample() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/softmax.hlo")
+}
+
+#[test]
+fn explain_annotates_the_sample() {
+    let output = run(&["explain", sample().to_str().expect("the path is text")]);
+    assert!(output.status.success());
+    let shown = text(&output.stdout);
+    for expected in [
+        "//   output -> %logits: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 127], d1 in [0, 511], s0 in [0, 511]",
+        "//   output -> %p: identity",
+    ] {
+        assert!(shown.contains(expected), "{expected}\nis not in\n{shown}");
+    }
+}
+
+#[test]
+fn explain_shows_one_instruction() {
+    let path = sample();
+    let path = path.to_str().expect("the path is text");
+    let by_name = run(&["explain", path, "--instruction", "%softmax"]);
+    let shown = text(&by_name.stdout);
+    assert!(shown.contains("f32[128,512]{1,0}") && shown.contains("262 kB"), "{shown}");
+    let unknown = run(&["explain", path, "--instruction", "nobody"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("no instruction named nobody"));
+}
+
+#[test]
+fn check_renders_findings_and_says_so_in_its_exit_code() {
+    assert_eq!(run(&["check", sample().to_str().expect("the path is text")]).status.code(), Some(0));
+    let broken = MODULE.replace("add(%fusion.1, %y)", "add(%fusion.2, %y)");
+    let output = run_on(&["check", "-"], &broken);
+    assert_eq!(output.status.code(), Some(1));
+    let shown = text(&output.stdout);
+    assert!(shown.contains("error[unknown-operand]: no instruction named fusion.2"), "{shown}");
+    assert!(shown.contains("^^^^^^^^") && shown.contains("13 |"), "{shown}");
+    let output = run_on(&["check", "-", "--format", "json"], &broken);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    assert_eq!(report["files"][0]["findings"][0]["at"]["line"], 13);
+    assert_eq!(report["files"][0]["findings"][0]["code"], "unknown-operand");
+    assert_eq!(run(&["check", "/nowhere.hlo"]).status.code(), Some(2));
+}
+
+/// A running `query`, asked one request at a time.
+struct Query {
+    child: std::process::Child,
+    input: std::process::ChildStdin,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl Query {
+    fn start() -> Query {
+        let mut child = Command::new(binary::hlo_analyzer())
+            .arg("query")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let input = child.stdin.take().expect("stdin is piped");
+        let output = BufReader::new(child.stdout.take().expect("stdout is piped"));
+        Query { child, input, output }
+    }
+
+    fn ask(&mut self, line: &str) -> Value {
+        writeln!(self.input, "{line}").expect("query reads");
+        let mut answer = String::new();
+        self.output.read_line(&mut answer).expect("query answers");
+        serde_json::from_str(&answer).expect("an answer is JSON")
+    }
+
+    /// Resident memory in bytes; nothing where the system does not tell.
+    fn resident(&self) -> Option<u64> {
+        let statm = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id())).ok()?;
+        Some(statm.split_whitespace().nth(1)?.parse::<u64>().ok()? * 4096)
+    }
+}
+
+#[test]
+fn query_answers_in_order_and_survives_nonsense() {
+    let mut query = Query::start();
+    let answer = query.ask(&json!({"id": 1, "method": "parse", "params": {"text": MODULE}}).to_string());
+    assert_eq!((&answer["id"], &answer["result"]["ok"]), (&json!(1), &json!(true)));
+    assert_eq!(answer["result"]["instructions"], 7);
+    assert_eq!(query.ask("nonsense")["error"]["kind"], "invalid-params");
+    assert_eq!(query.ask(r#"{"id": "x", "method": "no"}"#)["id"], "x");
+    let indexing = json!({"id": 2, "method": "indexing", "params": {"text": MODULE, "instruction": "fusion.1"}});
+    let answer = query.ask(&indexing.to_string());
+    let map = "(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 127]";
+    assert_eq!(answer["result"]["operands"], json!([[{"map": map}], [{"map": map}]]));
+    let missing = json!({"id": 3, "method": "indexing", "params": {"text": MODULE, "instruction": "nobody"}});
+    assert_eq!(query.ask(&missing.to_string())["error"]["kind"], "not-found");
+    let broken = json!({"id": 4, "method": "map", "params": {"op": "simplify", "map": "(d0) -> (d0 +"}});
+    assert_eq!(query.ask(&broken.to_string())["error"]["kind"], "parse");
+}
+
+/// Inputs and memos of texts that are gone are used again: memory does not grow with the number of requests.
+#[test]
+fn twenty_thousand_requests_leave_memory_flat() {
+    let mut query = Query::start();
+    let ask = |query: &mut Query, n: usize| {
+        let text = MODULE.replace("multiply.1", &format!("multiply.{n}")).replace("128]", &format!("{}]", 1 + n % 500));
+        let request = match n % 3 {
+            0 => json!({"id": n, "method": "parse", "params": {"text": text}}),
+            1 => json!({"id": n, "method": "indexing", "params": {"text": text, "instruction": "fusion.1"}}),
+            _ => json!({"id": n, "method": "map", "params": {"op": "simplify", "map": format!("(d0) -> (d0 mod {n}), domain: d0 in [0, 9]")}}),
+        };
+        assert!(query.ask(&request.to_string())["result"].is_object());
+    };
+    (0..4_000).for_each(|n| ask(&mut query, n));
+    let Some(early) = query.resident() else { return };
+    (4_000..20_000).for_each(|n| ask(&mut query, n));
+    let late = query.resident().expect("the system told before");
+    eprintln!("resident after 4,000 requests: {early}, after 20,000: {late}");
+    assert!(late < early + (4 << 20), "memory grew from {early} to {late}");
+}
+
+#[test]
+fn analysis_stats_tells_times() {
+    let path = sample();
+    let output = run(&["analysis-stats", "--json", "--edits", "5", path.to_str().expect("the path is text")]);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    let file = &report["files"][0];
+    assert!(file["parse_seconds"].as_f64().is_some_and(|s| s > 0.0));
+    assert!(file["edits"]["hover_ms"]["p50"].as_f64().is_some_and(|ms| ms > 0.0));
+}

@@ -1,0 +1,174 @@
+//! What an edit costs, and that it is never wrong: edits give what the final text gives from scratch.
+
+use std::sync::{Arc, Mutex};
+
+use hlo_analyzer_tests::corpus::own;
+use hlo_analyzer_tests::sample::{MODULE, large_module};
+use ide::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit};
+use proptest::prelude::*;
+
+/// A host that counts the queries that run.
+struct Counted {
+    host: AnalysisHost,
+    ran: Arc<Mutex<Vec<String>>>,
+}
+
+impl Counted {
+    fn new() -> Counted {
+        let ran: Arc<Mutex<Vec<String>>> = Arc::default();
+        let sink = ran.clone();
+        let host = AnalysisHost::observed(move |query| sink.lock().expect("no test panics inside").push(query));
+        Counted { host, ran }
+    }
+
+    /// Executions of `query` since the last call.
+    fn count(&self, query: &str) -> usize {
+        let ran = self.ran.lock().expect("no test panics inside");
+        ran.iter().filter(|q| q.starts_with(&format!("{query}("))).count()
+    }
+
+    fn forget(&self) {
+        self.ran.lock().expect("no test panics inside").clear();
+    }
+
+    fn diagnose(&self, file: FileId) -> usize {
+        self.host.analysis().diagnostics(file, 100).expect("nobody cancels").shown.len()
+    }
+
+    fn insert(&mut self, file: FileId, at: usize, text: &str) {
+        self.host.apply(file, &[TextEdit { range: at..at, insert: text.to_owned() }]);
+    }
+}
+
+#[test]
+fn an_edit_in_one_computation_parses_that_one_alone() {
+    let text = large_module(400_000);
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    assert_eq!(counted.diagnose(file), 0);
+    assert!(counted.count("block") > 20, "the module is cut into pieces");
+    assert_eq!(counted.count("module"), 1);
+    counted.forget();
+    // A blank in front of an attribute changes no name, no shape and no call.
+    let at = text.find(", metadata").expect("the sample has metadata") + 1;
+    counted.insert(file, at, " ");
+    assert_eq!(counted.diagnose(file), 0);
+    assert_eq!((counted.count("block"), counted.count("signature")), (1, 1));
+    assert_eq!((counted.count("module"), counted.count("giant_index")), (0, 0), "white space dirties nothing else");
+    counted.forget();
+    assert_eq!(counted.diagnose(file), 0);
+    assert!(counted.ran.lock().expect("no test panics inside").is_empty(), "nothing changed, nothing runs");
+}
+
+#[test]
+fn typing_at_the_top_of_a_file_leaves_what_is_below() {
+    let text = large_module(400_000);
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    counted.diagnose(file);
+    counted.forget();
+    counted.insert(file, 0, "// a comment\n\n");
+    counted.diagnose(file);
+    assert_eq!(counted.count("block"), 1);
+}
+
+#[test]
+fn a_new_name_in_a_giant_computation_parses_one_block() {
+    let text = large_module(2_000_000);
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    assert_eq!(counted.diagnose(file), 0);
+    let entry = text.find("ENTRY").expect("the sample has an entry");
+    let line = entry + text[entry..].len() / 2;
+    let at = line + text[line..].find("\n  %").expect("the entry goes on") + 1;
+    counted.forget();
+    counted.insert(file, at, "  %new = f32[2]{0} constant({1, 2})\n");
+    assert_eq!(counted.diagnose(file), 0);
+    assert_eq!(counted.count("block"), 1);
+    assert_eq!(counted.count("giant_index"), 1);
+}
+
+#[test]
+fn a_name_of_another_block_that_goes_away_is_reported_there() {
+    let text = large_module(2_000_000);
+    let mut host = AnalysisHost::new();
+    let file = host.open("a.hlo", Language::Hlo, &text);
+    let entry = text.find("ENTRY").expect("the sample has an entry");
+    let parameter = entry + text[entry..].find("  %p.").expect("the entry has a parameter") + 3;
+    host.apply(file, &[TextEdit { range: parameter..parameter, insert: "x".into() }]);
+    let found = host.analysis().diagnostics(file, 100_000).expect("nobody cancels");
+    assert!(found.shown.len() > 5_000, "every use of the parameter is an error, in all blocks");
+    assert!(found.shown.iter().all(|d| d.code == "unknown-operand"));
+    host.apply(file, &[TextEdit { range: parameter..parameter + 1, insert: String::new() }]);
+    assert!(host.analysis().diagnostics(file, 10).expect("nobody cancels").shown.is_empty());
+}
+
+/// Everything that an editor sees of a file.
+fn everything(analysis: &Analysis, file: FileId) -> String {
+    let len = analysis.rope(file).len_bytes();
+    let hints = analysis.inlay_hints(file, 0..len, &InlayHintsConfig { domains: true }).expect("nobody cancels");
+    let hovers: Vec<_> = (0..len).step_by(97).map(|at| analysis.hover(file, at).expect("nobody cancels")).collect();
+    format!(
+        "{:#?}\n{:#?}\n{hints:#?}\n{hovers:#?}\n{:?}",
+        analysis.diagnostics(file, 1000).expect("nobody cancels"),
+        analysis.document_symbols(file, 1000).expect("nobody cancels"),
+        analysis.statistics(file).expect("nobody cancels").instructions,
+    )
+}
+
+fn check_edits(text: &str, edits: &[(f64, usize, String)]) {
+    let mut host = AnalysisHost::new();
+    let file = host.open("a.hlo", Language::Hlo, text);
+    everything(&host.analysis(), file);
+    for (place, len, insert) in edits {
+        let rope = host.rope(file);
+        let start = rope.char_to_byte((place * rope.len_chars() as f64) as usize);
+        let end = (start + len).min(rope.len_bytes());
+        host.apply(file, &[TextEdit { range: start..end, insert: insert.clone() }]);
+        let text = host.rope(file).to_string();
+        let mut fresh = AnalysisHost::new();
+        let same = fresh.open("a.hlo", Language::Hlo, &text);
+        let (edited, scratch) = (everything(&host.analysis(), file), everything(&fresh.analysis(), same));
+        assert!(edited == scratch, "after {insert:?} at {start}..{end}:\n{}", difference(&edited, &scratch));
+    }
+}
+
+fn difference(a: &str, b: &str) -> String {
+    let at = a.lines().zip(b.lines()).position(|(a, b)| a != b).unwrap_or_default();
+    let around = |text: &str| text.lines().skip(at.saturating_sub(3)).take(12).collect::<Vec<_>>().join("\n");
+    format!("edited:\n{}\nfrom scratch:\n{}", around(a), around(b))
+}
+
+fn edits() -> impl Strategy<Value = Vec<(f64, usize, String)>> {
+    let insert = prop_oneof![
+        "[a-z0-9 ]{1,3}",
+        Just("\n".to_owned()),
+        Just("}\n".to_owned()),
+        Just("{".to_owned()),
+        Just("(".to_owned()),
+        Just("\"".to_owned()),
+        Just("/*".to_owned()),
+        Just("*/".to_owned()),
+        Just("ENTRY %e {\n".to_owned()),
+        Just("  %y = f32[8,128]{1,0} negate(%x)\n".to_owned()),
+        Just("HloModule b\n".to_owned()),
+        Just("// -----\n".to_owned()),
+        Just(String::new()),
+    ];
+    proptest::collection::vec((0.0..1.0f64, 0usize..40, insert), 1..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_edits_equal_the_final_text_from_scratch(edits in edits()) {
+        check_edits(MODULE, &edits);
+    }
+
+    #[test]
+    fn so_they_do_in_the_projects_modules(edits in edits(), which in 0usize..100) {
+        let modules = own();
+        check_edits(&modules[which % modules.len()].text, &edits[..edits.len().min(4)]);
+    }
+}
