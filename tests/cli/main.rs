@@ -115,7 +115,8 @@ fn query_answers_in_order_and_survives_nonsense() {
     assert_eq!(answer["result"]["instructions"], 7);
     assert_eq!(query.ask("nonsense")["error"]["kind"], "invalid-params");
     assert_eq!(query.ask(r#"{"id": "x", "method": "no"}"#)["id"], "x");
-    let indexing = json!({"id": 2, "method": "indexing", "params": {"text": MODULE, "instruction": "fusion.1"}});
+    let indexing =
+        json!({"id": 2, "method": "indexing", "params": {"text": MODULE, "instruction": "fusion.1"}});
     let answer = query.ask(&indexing.to_string());
     let map = "(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 127]";
     assert_eq!(answer["result"]["operands"], json!([[{"map": map}], [{"map": map}]]));
@@ -130,11 +131,15 @@ fn query_answers_in_order_and_survives_nonsense() {
 fn twenty_thousand_requests_leave_memory_flat() {
     let mut query = Query::start();
     let ask = |query: &mut Query, n: usize| {
-        let text = MODULE.replace("multiply.1", &format!("multiply.{n}")).replace("128]", &format!("{}]", 1 + n % 500));
+        let text = MODULE
+            .replace("multiply.1", &format!("multiply.{n}"))
+            .replace("128]", &format!("{}]", 1 + n % 500));
         let request = match n % 3 {
             0 => json!({"id": n, "method": "parse", "params": {"text": text}}),
             1 => json!({"id": n, "method": "indexing", "params": {"text": text, "instruction": "fusion.1"}}),
-            _ => json!({"id": n, "method": "map", "params": {"op": "simplify", "map": format!("(d0) -> (d0 mod {n}), domain: d0 in [0, 9]")}}),
+            _ => {
+                json!({"id": n, "method": "map", "params": {"op": "simplify", "map": format!("(d0) -> (d0 mod {n}), domain: d0 in [0, 9]")}})
+            }
         };
         assert!(query.ask(&request.to_string())["result"].is_object());
     };

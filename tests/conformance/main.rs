@@ -7,7 +7,11 @@ use hlo_analyzer_tests::{binary, corpus};
 fn hold(suites: &[&str], quick: bool, minima: &[&str]) {
     let Some(shared) = corpus::shared() else { return };
     let mut command = Command::new("python3");
-    command.arg(shared.join("conformance/run.py")).arg("--bin").arg(binary::hlo_analyzer()).args(["--no-ptxas", "--failures", "5"]);
+    command.arg(shared.join("conformance/run.py")).arg("--bin").arg(binary::hlo_analyzer()).args([
+        "--no-ptxas",
+        "--failures",
+        "5",
+    ]);
     suites.iter().for_each(|s| drop(command.args(["--suite", s])));
     minima.iter().for_each(|m| drop(command.args(["--min", m])));
     if quick {

@@ -17,7 +17,8 @@ impl Counted {
     fn new() -> Counted {
         let ran: Arc<Mutex<Vec<String>>> = Arc::default();
         let sink = ran.clone();
-        let host = AnalysisHost::observed(move |query| sink.lock().expect("no test panics inside").push(query));
+        let host =
+            AnalysisHost::observed(move |query| sink.lock().expect("no test panics inside").push(query));
         Counted { host, ran }
     }
 
@@ -54,7 +55,11 @@ fn an_edit_in_one_computation_parses_that_one_alone() {
     counted.insert(file, at, " ");
     assert_eq!(counted.diagnose(file), 0);
     assert_eq!((counted.count("block"), counted.count("signature")), (1, 1));
-    assert_eq!((counted.count("module"), counted.count("giant_index")), (0, 0), "white space dirties nothing else");
+    assert_eq!(
+        (counted.count("module"), counted.count("giant_index")),
+        (0, 0),
+        "white space dirties nothing else"
+    );
     counted.forget();
     assert_eq!(counted.diagnose(file), 0);
     assert!(counted.ran.lock().expect("no test panics inside").is_empty(), "nothing changed, nothing runs");
@@ -106,8 +111,10 @@ fn a_name_of_another_block_that_goes_away_is_reported_there() {
 /// Everything that an editor sees of a file.
 fn everything(analysis: &Analysis, file: FileId) -> String {
     let len = analysis.rope(file).len_bytes();
-    let hints = analysis.inlay_hints(file, 0..len, &InlayHintsConfig { domains: true }).expect("nobody cancels");
-    let hovers: Vec<_> = (0..len).step_by(97).map(|at| analysis.hover(file, at).expect("nobody cancels")).collect();
+    let hints =
+        analysis.inlay_hints(file, 0..len, &InlayHintsConfig { domains: true }).expect("nobody cancels");
+    let hovers: Vec<_> =
+        (0..len).step_by(97).map(|at| analysis.hover(file, at).expect("nobody cancels")).collect();
     format!(
         "{:#?}\n{:#?}\n{hints:#?}\n{hovers:#?}\n{:?}",
         analysis.diagnostics(file, 1000).expect("nobody cancels"),

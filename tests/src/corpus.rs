@@ -33,7 +33,8 @@ pub fn own() -> Vec<Module> {
         let entries = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
         for entry in entries.flatten() {
             if entry.path().extension().is_some_and(|e| e == "hlo") {
-                let text = std::fs::read_to_string(entry.path()).expect("the project's own fixtures are text");
+                let text =
+                    std::fs::read_to_string(entry.path()).expect("the project's own fixtures are text");
                 modules.push(Module { name: entry.file_name().to_string_lossy().into_owned(), text });
             }
         }
@@ -50,11 +51,14 @@ pub fn real() -> Vec<Module> {
         for entry in std::fs::read_dir(shared.join(folder)).into_iter().flatten().flatten() {
             let mut text = String::new();
             let file = std::fs::File::open(entry.path()).expect("a file of the corpus opens");
-            flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("a file of the corpus unpacks");
+            flate2::read::GzDecoder::new(file)
+                .read_to_string(&mut text)
+                .expect("a file of the corpus unpacks");
             modules.push(Module { name: entry.file_name().to_string_lossy().into_owned(), text });
         }
     }
-    let models = std::fs::File::open(shared.join("corpus/jax-dev.tar.gz")).expect("the corpus holds its models");
+    let models =
+        std::fs::File::open(shared.join("corpus/jax-dev.tar.gz")).expect("the corpus holds its models");
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(models));
     for entry in archive.entries().expect("the archive is one") {
         let mut entry = entry.expect("an entry can be read");

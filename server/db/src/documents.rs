@@ -38,7 +38,7 @@ struct OpenFile {
 
 fn split_hlo(text: &str, state: u8, min_bytes: usize) -> (Vec<(usize, u8)>, Option<u8>) {
     let (cuts, end) = syntax::hlo::split(text, PieceState::from_u8(state), min_bytes);
-    (cuts.into_iter().map(|(at, state)| (at, state as u8)).collect(), end.map(|s| s as u8))
+    (cuts.into_iter().map(|(at, state)| (at, state.to_u8())).collect(), end.map(PieceState::to_u8))
 }
 
 /// A language without a splitter of its own: the file is one piece.

@@ -18,7 +18,7 @@ mod vocabulary;
 pub use fragments::{Fragment, check_fragment};
 pub use lexer::unescape;
 pub use parser::parse;
-pub use pieces::{PieceState, split};
+pub use pieces::{PieceState, Place, split};
 pub use tree::{
     Attribute, Computation, ComputationId, ComputationKind, Instruction, InstructionId, LayoutNode,
     ModuleHeader, Operand, OperandKind, Parameter, Parse, ShapeId, ShapeNode, Value,

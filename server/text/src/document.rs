@@ -15,6 +15,9 @@ pub struct PieceStart {
     pub state: u8,
 }
 
+/// Set in a state whose piece cannot be cut without the pieces above it, up to the last one without this bit.
+pub const NEEDS_ABOVE: u8 = 0x80;
+
 /// One replacement of `range` (bytes of the text before it) by `insert`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
@@ -80,6 +83,9 @@ impl Document {
         let mut behind = self.piece_at(end) + 1;
         // What a cut depends on is the line before it and the line behind it.
         if first > 0 && self.is_in_first_line(first, start) {
+            first -= 1;
+        }
+        while first > 0 && self.pieces[first].state & NEEDS_ABOVE != 0 {
             first -= 1;
         }
         self.rope.remove(start_char..end_char);

@@ -18,7 +18,7 @@ use ir::Graph;
 /// The graphs of a module's computations by name, and the entry's (the last one's) name.
 fn graphs(text: &str) -> (Vec<(String, Arc<Graph>)>, String) {
     let text: Arc<str> = Arc::from(text);
-    let parse = Arc::new(syntax::hlo::parse(&text, syntax::hlo::PieceState::Header));
+    let parse = Arc::new(syntax::hlo::parse(&text, syntax::hlo::PieceState::HEADER));
     let block = ir::lower(text.clone(), parse.clone());
     let mut graphs = Vec::new();
     let mut entry = String::new();

@@ -120,7 +120,10 @@ impl<'a> Lexer<'a> {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => at += 1,
                 Some(b'/') => match skip_comment(bytes, at) {
                     Some(end) => at = end,
-                    None => return self.set(Token::Bad, at, at, bytes.len().min(at + 2)),
+                    None => {
+                        let len = if bytes.get(at + 1) == Some(&b'*') { 2 } else { 1 };
+                        return self.set(Token::Bad, at, at, at + len);
+                    }
                 },
                 _ => break,
             }

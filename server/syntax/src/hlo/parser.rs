@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::lexer::{Lexer, Token, is_ident_start};
-use super::pieces::{PieceState, looks_like_computation, looks_like_instruction};
+use super::pieces::{PieceState, Place, looks_like_computation, looks_like_instruction};
 use super::tree::{Computation, ComputationKind, InstructionId, Parameter, Parse, ShapeId, ShapeNode};
 use crate::{Span, SyntaxError};
 
@@ -30,15 +30,15 @@ pub(crate) struct Parser<'a> {
 /// Parses one piece whose first byte is in `state`.
 pub fn parse(text: &str, state: PieceState) -> Parse {
     let mut parser = Parser::new(text);
-    parser.out.starts_module = state == PieceState::Header;
-    match state {
-        PieceState::Body => {
+    parser.out.starts_module = state.place == Place::Header;
+    match state.place {
+        Place::Body => {
             if parser.continued_body().is_err() && parser.skip_to_computation(0) {
                 parser.resume_body();
             }
         }
-        PieceState::Header => parser.module_start(),
-        PieceState::Top => {}
+        Place::Header => parser.module_start(),
+        Place::Top => {}
     }
     if !parser.is_bare {
         parser.computations();
@@ -81,11 +81,17 @@ impl<'a> Parser<'a> {
         self.out.warnings.push(SyntaxError { span, message: message.into() });
     }
 
-    /// Records an error at the current token.
+    /// Records an error at the current token; where that is on a later line, or at the end, behind what was read:
+    /// the line that is broken is the one that shows it.
     pub(crate) fn fail<T>(&mut self, message: impl Into<String>) -> Parsed<T> {
+        let behind = self.lexer.previous_end;
+        let is_elsewhere = || self.text[behind..self.lexer.start.max(behind)].contains('\n');
         let span = match self.lexer.token {
-            // At the end there is no token to point at: point behind what was read.
-            Token::End => Span::new(self.lexer.previous_end, self.lexer.previous_end),
+            _ if behind == 0 => self.lexer.full_span(),
+            token if token == Token::End || is_elsewhere() => {
+                let last = self.text[..behind].chars().next_back().map_or(0, char::len_utf8);
+                Span::new(behind - last, behind)
+            }
             _ => self.lexer.full_span(),
         };
         self.error_at(span, message);

@@ -9,8 +9,16 @@ use super::lexer::{is_ident_byte, is_ident_start, skip_comment, string_end};
 
 /// What the first byte of a piece stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PieceState {
+    pub place: Place,
+    /// A comment was opened above and is closed nowhere in the file, so that it was read as ordinary text. A `*/`
+    /// typed below would change that: such pieces are cut together with the one that holds the `/*`.
+    pub is_below_open_comment: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum PieceState {
+pub enum Place {
     /// Start of the file: `HloModule` and its tables.
     Header,
     /// Between computations.
@@ -20,16 +28,24 @@ pub enum PieceState {
 }
 
 impl PieceState {
+    pub const HEADER: PieceState = PieceState { place: Place::Header, is_below_open_comment: false };
+
     pub fn from_u8(state: u8) -> PieceState {
-        match state {
-            0 => PieceState::Header,
-            1 => PieceState::Top,
-            _ => PieceState::Body,
-        }
+        let place = match state & 0x7f {
+            0 => Place::Header,
+            1 => Place::Top,
+            _ => Place::Body,
+        };
+        PieceState { place, is_below_open_comment: state & 0x80 != 0 }
+    }
+
+    pub fn to_u8(self) -> u8 {
+        self.place as u8 | if self.is_below_open_comment { 0x80 } else { 0 }
     }
 }
 
-/// A body is cut when its piece has this many lines, or bytes.
+/// A body is cut when its piece has this many lines, or bytes; but a text of up to twice as much is left whole, so
+/// that a line typed into a block does not split it.
 const BODY_LINES: usize = 1024;
 const BODY_BYTES: usize = 128 << 10;
 
@@ -41,8 +57,21 @@ pub fn split(
     state: PieceState,
     min_bytes: usize,
 ) -> (Vec<(usize, PieceState)>, Option<PieceState>) {
-    Splitter { text, bytes: text.as_bytes(), open: Vec::new(), state, cuts: Vec::new(), piece: 0, lines: 0 }
-        .run(min_bytes)
+    let mut splitter = Splitter {
+        text,
+        bytes: text.as_bytes(),
+        open: Vec::new(),
+        state: state.place,
+        open_comment: state.is_below_open_comment,
+        cuts_bodies: text.len() > 2 * BODY_BYTES
+            || memchr::memchr_iter(b'\n', text.as_bytes()).count() > 2 * BODY_LINES,
+        cuts: Vec::new(),
+        piece: 0,
+        lines: 0,
+    };
+    let is_clean = splitter.run(min_bytes);
+    let end = PieceState { place: splitter.state, is_below_open_comment: splitter.open_comment };
+    (splitter.cuts, is_clean.then_some(end))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +88,9 @@ struct Splitter<'a> {
     bytes: &'a [u8],
     /// Open brackets inside the body, or in a header.
     open: Vec<Bracket>,
-    state: PieceState,
+    state: Place,
+    open_comment: bool,
+    cuts_bodies: bool,
     cuts: Vec<(usize, PieceState)>,
     /// Start and lines of the current piece.
     piece: usize,
@@ -67,7 +98,8 @@ struct Splitter<'a> {
 }
 
 impl Splitter<'_> {
-    fn run(mut self, min_bytes: usize) -> (Vec<(usize, PieceState)>, Option<PieceState>) {
+    /// Whether a piece may start behind the last byte.
+    fn run(&mut self, min_bytes: usize) -> bool {
         let bytes = self.bytes;
         let mut at = 0;
         // The last byte that is no blank and in no comment, and whether since the last body only a trailer came.
@@ -93,6 +125,7 @@ impl Splitter<'_> {
                         at = end;
                         continue;
                     }
+                    self.open_comment |= bytes.get(at + 1) == Some(&b'*');
                 }
                 b'"' | b'\'' => {
                     if let Some(end) = string_end(bytes, at) {
@@ -111,8 +144,8 @@ impl Splitter<'_> {
                 b')' => drop(self.open.pop_if(|b| *b == Bracket::Round)),
                 b']' => drop(self.open.pop_if(|b| *b == Bracket::Square)),
                 b'{' => {
-                    if self.open.is_empty() && self.state != PieceState::Body && self.opens_body(at, last) {
-                        self.state = PieceState::Body;
+                    if self.open.is_empty() && self.state != Place::Body && self.opens_body(at, last) {
+                        self.state = Place::Body;
                     } else {
                         let is_body = last == b'=' && looks_like_instruction(self.text, at + 1);
                         self.open.push(if is_body { Bracket::InlineBody } else { Bracket::Brace });
@@ -126,8 +159,8 @@ impl Splitter<'_> {
                         Bracket::Round | Bracket::Square => true,
                     };
                     while self.open.pop_if(is_inner).is_some() {}
-                    if self.open.pop().is_none() && self.state == PieceState::Body {
-                        self.state = PieceState::Top;
+                    if self.open.pop().is_none() && self.state == Place::Body {
+                        self.state = Place::Top;
                         is_fresh = true;
                         last = byte;
                         at += 1;
@@ -136,7 +169,7 @@ impl Splitter<'_> {
                 }
                 _ => {}
             }
-            if self.state == PieceState::Top {
+            if self.state == Place::Top {
                 in_trailer |= is_fresh && last == b'}' && byte == b',';
                 is_fresh &= in_trailer;
             }
@@ -150,29 +183,28 @@ impl Splitter<'_> {
                 last = bytes[at - 1];
             }
         }
-        let ends_clean = self.open.is_empty()
+        self.open.is_empty()
             && (bytes.is_empty() || bytes.last() == Some(&b'\n'))
             && match self.state {
-                PieceState::Header => false,
-                PieceState::Top => is_fresh && last != b',',
-                PieceState::Body => is_between_instructions(last),
-            };
-        (self.cuts, ends_clean.then_some(self.state))
+                Place::Header => false,
+                Place::Top => is_fresh && last != b',',
+                Place::Body => is_between_instructions(last),
+            }
     }
 
     fn line_start(&mut self, at: usize, last: u8, is_fresh: bool, min_bytes: usize) {
         if starts_module(self.text, at)
-            && !(self.state == PieceState::Header && is_blank(self.text, self.piece, at))
+            && !(self.state == Place::Header && is_blank(self.text, self.piece, at))
         {
             self.open.clear();
-            self.state = PieceState::Header;
+            self.state = Place::Header;
             self.cut(at);
             return;
         }
-        if self.state == PieceState::Body && looks_like_computation(self.text, at) {
+        if self.state == Place::Body && looks_like_computation(self.text, at) {
             // The closing brace above is missing.
             self.open.clear();
-            self.state = PieceState::Top;
+            self.state = Place::Top;
             self.cut(at);
             return;
         }
@@ -184,19 +216,25 @@ impl Splitter<'_> {
         }
         let size = at - self.piece;
         match self.state {
-            PieceState::Header => {
+            Place::Header => {
                 if looks_like_computation(self.text, at) {
-                    self.state = PieceState::Top;
+                    self.state = Place::Top;
                     self.cut(at);
                 }
             }
-            PieceState::Top => {
-                if is_fresh && last != b',' && size > min_bytes && at < self.bytes.len() {
+            Place::Top => {
+                if is_fresh
+                    && last != b','
+                    && size > min_bytes
+                    && at < self.bytes.len()
+                    && !is_blank(self.text, self.piece, at)
+                {
                     self.cut(at);
                 }
             }
-            PieceState::Body => {
-                if (self.lines >= BODY_LINES || size >= BODY_BYTES)
+            Place::Body => {
+                if self.cuts_bodies
+                    && (self.lines >= BODY_LINES || size >= BODY_BYTES)
                     && is_between_instructions(last)
                     && looks_like_instruction(self.text, at)
                 {
@@ -208,7 +246,8 @@ impl Splitter<'_> {
 
     fn cut(&mut self, at: usize) {
         if at > self.piece {
-            self.cuts.push((at, self.state));
+            let state = PieceState { place: self.state, is_below_open_comment: self.open_comment };
+            self.cuts.push((at, state));
         }
         self.piece = at;
         self.lines = 0;
@@ -295,10 +334,10 @@ pub(crate) fn looks_like_computation(text: &str, at: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn check(text: &str, expect: &[(&str, PieceState)]) {
-        let (cuts, _) = split(text, PieceState::Header, 0);
+    fn check(text: &str, expect: &[(&str, Place)]) {
+        let (cuts, _) = split(text, PieceState::HEADER, 0);
         let starts: Vec<_> =
-            cuts.iter().map(|&(at, state)| (text[at..].lines().next().unwrap_or(""), state)).collect();
+            cuts.iter().map(|&(at, state)| (text[at..].lines().next().unwrap_or(""), state.place)).collect();
         assert_eq!(starts, expect);
     }
 
@@ -306,14 +345,14 @@ mod tests {
     fn computations_and_tables_are_pieces() {
         check(
             "HloModule m, entry_computation_layout={()->f32[2]{0}}\n\nFileNames\n1 \"a.py\"\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n%f (p: f32[2]) -> f32[2]{0} {\n  %p = f32[2]{0} parameter(0)\n  ROOT %n = f32[2]{0} negate(%p), metadata={op_name=\"}{\"}\n}\n\nENTRY %e {\n  ROOT c = f32[] constant(1)\n}\n",
-            &[("%f (p: f32[2]) -> f32[2]{0} {", PieceState::Top), ("", PieceState::Top)],
+            &[("%f (p: f32[2]) -> f32[2]{0} {", Place::Top), ("", Place::Top)],
         );
     }
 
     #[test]
     fn a_broken_bracket_does_not_swallow_the_file() {
         let text = "HloModule m\n\nf {\n  a = f32[] add(b, {\n  ROOT b = f32[] constant(1)\n}\n\ng {\n  c = f32[] constant((\n\nENTRY e {\n  d = f32[] constant(1)\n}\n";
-        check(text, &[("f {", PieceState::Top), ("", PieceState::Top), ("ENTRY e {", PieceState::Top)]);
+        check(text, &[("f {", Place::Top), ("", Place::Top), ("ENTRY e {", Place::Top)]);
     }
 
     #[test]
@@ -323,11 +362,11 @@ mod tests {
             text.push_str(&format!("  x{i} = f32[] constant(1),\n    metadata={{op_name=\"a\"}}\n"));
         }
         text.push_str("}\n");
-        let (cuts, end) = split(&text, PieceState::Header, 0);
-        assert_eq!(end, Some(PieceState::Top));
+        let (cuts, end) = split(&text, PieceState::HEADER, 0);
+        assert_eq!(end.map(|s| s.place), Some(Place::Top));
         assert!(cuts.len() >= 4);
         for &(at, state) in &cuts[1..] {
-            assert_eq!(state, PieceState::Body);
+            assert_eq!(state.place, Place::Body);
             assert!(text[at..].starts_with("  x"));
         }
     }
