@@ -12,8 +12,12 @@ fn hold(suites: &[&str], quick: bool, minima: &[&str]) {
         "--failures",
         "5",
     ]);
-    suites.iter().for_each(|s| drop(command.args(["--suite", s])));
-    minima.iter().for_each(|m| drop(command.args(["--min", m])));
+    for suite in suites {
+        command.args(["--suite", suite]);
+    }
+    for minimum in minima {
+        command.args(["--min", minimum]);
+    }
     if quick {
         command.arg("--quick");
     }

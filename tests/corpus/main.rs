@@ -18,7 +18,9 @@ fn check(module: &Module) -> usize {
 fn own_modules_have_no_findings() {
     let modules = own();
     assert!(modules.len() >= 3, "the project's own corpus is gone");
-    modules.iter().for_each(|m| drop(check(m)));
+    for module in &modules {
+        check(module);
+    }
 }
 
 #[test]

@@ -99,3 +99,70 @@ fn module_diagnostic(context: &FileContext<'_>, finding: &ModuleFinding) -> Diag
         related: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::open;
+
+    fn check(text: &str, expect: Expect) {
+        let (analysis, file, _) = open(text);
+        let found = analysis.diagnostics(file, 100).expect("nobody cancels").shown;
+        let shown: Vec<String> = found
+            .iter()
+            .map(|d| {
+                let related: Vec<_> = d.related.iter().map(|r| format!(" ({})", r.message)).collect();
+                format!(
+                    "{:?} {} «{}»: {}{}\n",
+                    d.severity,
+                    d.code,
+                    &text[d.range.clone()],
+                    d.message,
+                    related.concat()
+                )
+            })
+            .collect();
+        expect.assert_eq(&shown.concat());
+    }
+
+    #[test]
+    fn findings_name_the_token_at_fault() {
+        check(
+            "HloModule m\n\nf {\n  a = f32[2] parameter(0)\n  a = f32[2] negate(a)\n  ROOT b = f32[2] add(a)\n}\n\nENTRY e {\n  c = f32[2] parameter(0)\n  d = f32[2] negate(x)\n  ROOT f = f32[2] fusion(c), kind=kLoop, calls=g\n}\n",
+            expect![[r#"
+                Error duplicate-name «a»: an instruction named a exists in this computation (the first one is here)
+                Error operand-count «add»: add takes 2 operands, but has 1
+                Error unknown-operand «x»: no instruction named x above in this computation
+                Error unknown-computation «g»: computation does not exist: g
+            "#]],
+        );
+    }
+
+    #[test]
+    fn modules_of_one_file_are_apart() {
+        let one = "HloModule a\n\nENTRY e {\n  ROOT c = f32[] constant(1)\n}\n";
+        check(&format!("{one}\n// -----\n\n{one}"), expect![""]);
+    }
+
+    #[test]
+    fn a_callee_stands_above_its_caller() {
+        check(
+            "HloModule m\n\nENTRY e {\n  p = f32[] parameter(0)\n  ROOT c = f32[] call(p), to_apply=f\n}\n\nf {\n  ROOT p = f32[] parameter(0)\n}\n",
+            expect![[r#"
+                Error unknown-computation «f»: computation f is defined below; callees come first
+            "#]],
+        );
+    }
+
+    #[test]
+    fn texts_that_are_something_else_say_so() {
+        check(
+            "hlo_module {\n  name: \"m\"\n}\n",
+            expect![[r#"
+                Warning syntax «hlo_module»: this is a module in protobuf text form, which is not analysed: dump it as HLO text
+            "#]],
+        );
+        check("", expect![""]);
+    }
+}

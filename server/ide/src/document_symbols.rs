@@ -81,3 +81,60 @@ fn instructions(context: &FileContext<'_>, segment: SegmentRef) -> Vec<DocumentS
     };
     range.filter_map(symbol).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::{in_entry, open};
+
+    fn check(lines: &str, limit: usize, expect: Expect) {
+        let (analysis, file, _) = open(&in_entry(lines));
+        let (symbols, omitted) = analysis.document_symbols(file, limit).expect("nobody cancels");
+        let mut shown = String::new();
+        for symbol in symbols {
+            shown += &format!("{:?} {} -> {}\n", symbol.kind, symbol.name, symbol.detail);
+            for child in symbol.children {
+                assert!(symbol.range.start <= child.range.start && child.range.end <= symbol.range.end);
+                shown += &format!("  {:?} {}: {}\n", child.kind, child.name, child.detail);
+            }
+        }
+        expect.assert_eq(&format!("{shown}{omitted} omitted\n"));
+    }
+
+    const LINES: &str = "  p = f32[8] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=%sum";
+
+    #[test]
+    fn computations_hold_their_instructions() {
+        check(
+            LINES,
+            100,
+            expect![[r#"
+                Computation sum -> f32[]
+                  Parameter a: f32[] parameter
+                  Parameter b: f32[] parameter
+                  Instruction s: f32[] add
+                Entry e -> f32[]
+                  Parameter p: f32[8] parameter
+                  Constant z: f32[] constant
+                  Instruction r: f32[] reduce
+                0 omitted
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_limit_leaves_out_instructions_first() {
+        check(
+            LINES,
+            4,
+            expect![[r#"
+                Computation sum -> f32[]
+                  Parameter a: f32[] parameter
+                  Parameter b: f32[] parameter
+                Entry e -> f32[]
+                4 omitted
+            "#]],
+        );
+    }
+}

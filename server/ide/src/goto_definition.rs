@@ -88,3 +88,39 @@ fn computation_target(
         selection_range: context.range(segment.piece, computation.name),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{in_entry, open};
+
+    fn check(lines: &str, expect: &str) {
+        let (analysis, file, offset) = open(&in_entry(lines));
+        let text = analysis.rope(file).to_string();
+        let target = analysis.goto_definition(file, offset).expect("nobody cancels");
+        let line = target.map(|t| {
+            assert!(t.range.start <= t.selection_range.start && t.selection_range.end <= t.range.end);
+            text[t.range.start..].lines().next().unwrap_or_default().to_owned()
+        });
+        assert_eq!(line.as_deref().unwrap_or("nothing"), expect);
+    }
+
+    #[test]
+    fn names_lead_to_what_has_them() {
+        check("  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate($0p)", "p = f32[8] parameter(0)");
+        check("  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate(f32[8] $0%p)", "p = f32[8] parameter(0)");
+        check(
+            "  p = f32[8] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=%s$0um",
+            "%sum {",
+        );
+        check(
+            "  p = f32[8] parameter(0)\n  q = f32[8] negate(p)\n  ROOT n = f32[8] negate(p), control-predecessors={$0q}",
+            "q = f32[8] negate(p)",
+        );
+    }
+
+    #[test]
+    fn other_places_lead_nowhere() {
+        check("  p = f32[8] parameter(0)\n  ROOT n = f32[8] neg$0ate(p)", "nothing");
+        check("  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate($0unknown)", "nothing");
+    }
+}

@@ -267,3 +267,119 @@ fn computation(context: &FileContext<'_>, index: usize) -> Option<String> {
     let signature = format!("{entry}%{} ({}) -> {result}", computation.name, parameters.join(", "));
     Some(format!("{}{count} instructions\n", fence("hlo", &shorten(&signature, LINE_LIMIT))))
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::{in_entry, open};
+
+    fn check(lines: &str, expect: Expect) {
+        let (analysis, file, offset) = open(&in_entry(lines));
+        let hover = analysis.hover(file, offset).expect("nobody cancels");
+        expect.assert_eq(&hover.map_or_else(|| "nothing".to_owned(), |h| h.markdown));
+    }
+
+    #[test]
+    fn a_transpose_shows_its_map() {
+        check(
+            "  p = f32[10,20]{1,0} parameter(0)\n  ROOT t = f32[20,10]{1,0} trans$0pose(p), dimensions={1,0}, metadata={op_name=\"jit(f)/transpose\" source_file=\"/m/f.py\" source_line=3}",
+            expect![[r#"
+                ```hlo
+                ROOT t = f32[20,10]{1,0} transpose(p), dimensions={1,0}
+                ```
+                `f32[20,10]{1,0}` · 800 B · 200 elements
+
+                **output → `%p`**
+                ```
+                (d0, d1) -> (d1, d0)
+                domain: d0 in [0, 19], d1 in [0, 9]
+                ```
+                ---
+                `jit(f)/transpose` · [f.py:3](file:///m/f.py#L3)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn identities_are_folded_and_share_a_line() {
+        check(
+            "  p = f32[10,20]{1,0} parameter(0)\n  q = f32[10,20]{1,0} parameter(1)\n  ROOT $0t = f32[10,20]{1,0} add(p, q)",
+            expect![[r#"
+                ```hlo
+                ROOT t = f32[10,20]{1,0} add(p, q)
+                ```
+                `f32[10,20]{1,0}` · 800 B · 200 elements
+
+                **output → `%p`, `%q`** identity · d0 ≤ 9, d1 ≤ 19
+
+            "#]],
+        );
+    }
+
+    #[test]
+    fn runtime_variables_name_their_source() {
+        check(
+            "  p = f32[64]{0} parameter(0)\n  i = s32[] parameter(1)\n  ROOT $0d = f32[16]{0} dynamic-slice(p, i), dynamic_slice_sizes={16}",
+            expect![[r#"
+                ```hlo
+                ROOT d = f32[16]{0} dynamic-slice(p, i), dynamic_slice_sizes={16}
+                ```
+                `f32[16]{0}` · 64 B · 16 elements
+
+                **output → `%p`**
+                ```
+                (d0){rt0} -> (d0 + rt0)
+                domain: d0 in [0, 15], rt0 in [0, 48]
+                ```
+                `rt0` is `%i` at `(d0) -> ()`
+
+                **output → `%i`** the scalar
+
+            "#]],
+        );
+    }
+
+    #[test]
+    fn an_operand_shows_its_definition() {
+        check(
+            "  p = s4[3]{0:E(4)} parameter(0)\n  ROOT n = s4[3]{0:E(4)} negate($0p)",
+            expect![[r#"
+                ```hlo
+                p = s4[3]{0:E(4)} parameter(0)
+                ```
+                `s4[3]{0:E(4)}` · 2 B · 3 elements of 4 bits
+
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_called_computation_shows_its_signature() {
+        check(
+            "  p = f32[8]{0} parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=%su$0m",
+            expect![[r#"
+                ```hlo
+                %sum (a: f32[], b: f32[]) -> f32[]
+                ```
+                3 instructions
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_has_no_map_says_why() {
+        check(
+            "  p = f32[8]{0} parameter(0)\n  ROOT $0r = f32[7]{0} transpose(p), dimensions={3}",
+            expect![[r#"
+                ```hlo
+                ROOT r = f32[7]{0} transpose(p), dimensions={3}
+                ```
+                `f32[7]{0}` · 28 B · 7 elements
+
+                **output → `%p`** no map: dimensions 3 is not a dimension of 1
+
+            "#]],
+        );
+    }
+}

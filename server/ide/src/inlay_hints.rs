@@ -58,3 +58,53 @@ pub(crate) fn domain(context: &FileContext<'_>, at: InstructionRef) -> Option<St
     let label = domain_short(&widest_access(&maps)?.map, PrintStyle::Floordiv);
     (!label.is_empty()).then(|| shorten(&label, LIMIT))
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::InlayHintsConfig;
+    use crate::fixture::{in_entry, open};
+
+    fn check(lines: &str, domains: bool, expect: Expect) {
+        let (analysis, file, _) = open(&in_entry(lines));
+        let text = analysis.rope(file).to_string();
+        let start = text.find("ENTRY").unwrap_or_default();
+        let hints = analysis
+            .inlay_hints(file, start..text.len(), &InlayHintsConfig { domains })
+            .expect("nobody cancels");
+        let shown: Vec<String> = hints
+            .iter()
+            .map(|hint| {
+                let line = text[..hint.offset].rfind('\n').map_or(0, |n| n + 1);
+                format!("{} «{}»\n", text[line..hint.offset].trim_start(), hint.label)
+            })
+            .collect();
+        expect.assert_eq(&shown.concat());
+    }
+
+    #[test]
+    fn domains_stand_behind_the_operands() {
+        let lines = "  p = f32[10,20]{1,0} parameter(0)\n  z = f32[] constant(0)\n  r = f32[10]{0} reduce(p, z), dimensions={1}, to_apply=%sum\n  ROOT t = f32[20,10]{1,0} transpose(p), dimensions={1,0}";
+        check(
+            lines,
+            true,
+            expect![[r#"
+                r = f32[10]{0} reduce(p, z) «d0 ≤ 9, s0 ≤ 19»
+                ROOT t = f32[20,10]{1,0} transpose(p) «d0 ≤ 19, d1 ≤ 9»
+            "#]],
+        );
+        check(lines, false, expect![""]);
+    }
+
+    #[test]
+    fn constraints_belong_to_the_domain() {
+        check(
+            "  p = f32[4]{0} parameter(0)\n  z = f32[] constant(0)\n  ROOT q = f32[9]{0} pad(p, z), padding=1_1_1",
+            true,
+            expect![[r#"
+                ROOT q = f32[9]{0} pad(p, z) «1 ≤ d0 ≤ 7, (d0 + 1) mod 2 = 0»
+            "#]],
+        );
+    }
+}

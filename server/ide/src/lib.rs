@@ -8,6 +8,8 @@ mod analysis;
 mod annotate;
 mod diagnostics;
 mod document_symbols;
+#[cfg(test)]
+mod fixture;
 mod goto_definition;
 mod hover;
 mod indexing_queries;

@@ -1,0 +1,204 @@
+//! One op under evaluation: its shapes, the integers that its index operands hold, and the replica it runs on.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use ir::{AttributeKey, Graph, Op, Shape};
+
+use crate::traced::{Read, Traced, for_each_index, position};
+
+/// Why an op is not evaluated.
+pub type Reason = Cow<'static, str>;
+
+pub(crate) type Checked<T> = Result<T, Reason>;
+
+/// Arrays with more elements than this are not evaluated: the answer is a set per element.
+pub const MAX_ELEMENTS: i64 = 1 << 16;
+
+/// The computation of a name.
+pub type Callees<'a> = dyn Fn(&str) -> Option<Arc<Graph>> + 'a;
+
+/// For ops that call no computation, or whose computations do not matter.
+pub fn no_callees(_: &str) -> Option<Arc<Graph>> {
+    None
+}
+
+/// What an op's data movement depends on beside the op.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    /// Per operand, the integers that it holds in row-major order, where they are known.
+    pub values: &'a [Option<Vec<i64>>],
+    /// The replica whose result is asked for.
+    pub replica: u32,
+    /// How many there are.
+    pub replicas: u32,
+    pub callees: &'a Callees<'a>,
+}
+
+impl Setting<'_> {
+    /// One replica, nothing known of the operands.
+    pub const ALONE: Setting<'static> =
+        Setting { values: &[], replica: 0, replicas: 1, callees: &no_callees };
+}
+
+pub(crate) struct Case<'a> {
+    pub(crate) op: &'a Op,
+    /// Number of the array in the result, nested tuples flattened.
+    pub(crate) output: usize,
+    pub(crate) setting: Setting<'a>,
+}
+
+/// What one output element reads, as it is collected.
+pub(crate) struct Reads<'a> {
+    case: &'a Case<'a>,
+    list: Vec<Read>,
+    outside: Option<Reason>,
+}
+
+/// The arrays (and tokens) of a shape, nested tuples flattened.
+pub fn leaves(shape: &Shape) -> Vec<&Shape> {
+    match shape {
+        Shape::Tuple(elements) => elements.iter().flat_map(leaves).collect(),
+        other => vec![other],
+    }
+}
+
+pub(crate) fn ensure(holds: bool, reason: impl Into<Reason>) -> Checked<()> {
+    if holds { Ok(()) } else { Err(reason.into()) }
+}
+
+/// `numbers` as dimension numbers below `rank`.
+pub(crate) fn dimensions(numbers: &[i64], rank: usize) -> Checked<Vec<usize>> {
+    let of = |&n: &i64| usize::try_from(n).ok().filter(|&n| n < rank);
+    numbers.iter().map(|n| of(n).ok_or_else(|| format!("{n} is not a dimension of {rank}").into())).collect()
+}
+
+fn sizes<'a>(shape: &'a Shape, what: &str) -> Checked<&'a [i64]> {
+    let array = shape.as_array().ok_or_else(|| Reason::from(format!("{what} is not an array")))?;
+    let count = array.elements().filter(|&n| n <= MAX_ELEMENTS && array.dims.iter().all(|&d| d >= 0));
+    ensure(count.is_some(), format!("{what} is too large to evaluate"))?;
+    Ok(&array.dims)
+}
+
+impl<'a> Case<'a> {
+    pub(crate) fn operand_shape(&self, i: usize) -> Checked<&'a Shape> {
+        self.op.operand_shapes.get(i).ok_or_else(|| format!("operand {i} is missing").into())
+    }
+
+    /// Sizes of operand `i`, an array.
+    pub(crate) fn operand(&self, i: usize) -> Checked<&'a [i64]> {
+        sizes(self.operand_shape(i)?, "an operand")
+    }
+
+    pub(crate) fn operand_count(&self) -> usize {
+        self.op.operand_shapes.len()
+    }
+
+    pub(crate) fn output_shape(&self) -> Checked<&'a Shape> {
+        let shape = leaves(&self.op.shape).get(self.output).copied();
+        shape.ok_or_else(|| format!("there is no output {}", self.output).into())
+    }
+
+    /// Sizes of the output that is asked for.
+    pub(crate) fn output(&self) -> Checked<&'a [i64]> {
+        sizes(self.output_shape()?, "the output")
+    }
+
+    pub(crate) fn ints(&self, key: AttributeKey) -> &'a [i64] {
+        self.op.attributes.ints(key)
+    }
+
+    /// The attribute as dimension numbers below `rank`.
+    pub(crate) fn dimensions(&self, key: AttributeKey, rank: usize) -> Checked<Vec<usize>> {
+        dimensions(self.ints(key), rank)
+    }
+
+    /// The attribute as one dimension number.
+    pub(crate) fn dimension(&self, key: AttributeKey, rank: usize) -> Checked<usize> {
+        self.dimensions(key, rank)?.first().copied().ok_or_else(|| format!("{key} is missing").into())
+    }
+
+    /// The integers of operand `i`, which decide what is read.
+    pub(crate) fn values(&self, i: usize) -> Checked<&'a [i64]> {
+        let values = self.setting.values.get(i).and_then(Option::as_deref);
+        let values = values.ok_or_else(|| Reason::from(format!("the values of operand {i} are not known")))?;
+        let count = self.operand(i)?.iter().product::<i64>();
+        ensure(values.len() as i64 == count, format!("operand {i} does not have {} values", values.len()))?;
+        Ok(values)
+    }
+
+    /// The result, `f` telling what each element of it reads.
+    pub(crate) fn trace(&self, mut f: impl FnMut(&[i64], &mut Reads<'_>)) -> Checked<Traced> {
+        let dims = self.output()?;
+        let mut elements = Vec::new();
+        let mut outside = None;
+        for_each_index(dims, |index| {
+            let mut reads = Reads { case: self, list: Vec::new(), outside: None };
+            f(index, &mut reads);
+            let Reads { mut list, outside: wrong, .. } = reads;
+            list.sort_unstable();
+            list.dedup();
+            elements.push(list);
+            if outside.is_none() {
+                outside = wrong;
+            }
+        });
+        match outside {
+            Some(reason) => Err(reason),
+            None => Ok(Traced { dims: dims.to_vec(), elements, is_exact: true }),
+        }
+    }
+}
+
+impl Reads<'_> {
+    /// The element at `index` of operand `operand`, an array.
+    pub(crate) fn at(&mut self, operand: usize, index: &[i64]) {
+        self.at_of(operand, self.case.setting.replica, index);
+    }
+
+    /// [`Reads::at`] of another replica's operand.
+    pub(crate) fn at_of(&mut self, operand: usize, replica: u32, index: &[i64]) {
+        let dims = self.case.operand(operand).unwrap_or(&[]);
+        match position(dims, index) {
+            Some(position) => self.position_of(operand, replica, position),
+            None => {
+                self.outside = Some(format!("{index:?} is outside operand {operand}, {dims:?}").into());
+            }
+        }
+    }
+
+    /// [`Reads::at`] where `index` is inside the operand, else nothing. Answers whether it is.
+    pub(crate) fn at_if_inside(&mut self, operand: usize, index: &[i64]) -> bool {
+        let dims = self.case.operand(operand).unwrap_or(&[]);
+        let found = position(dims, index);
+        if let Some(position) = found {
+            self.position(operand, position);
+        }
+        found.is_some()
+    }
+
+    /// By row-major position.
+    pub(crate) fn position(&mut self, operand: usize, position: usize) {
+        self.position_of(operand, self.case.setting.replica, position);
+    }
+
+    pub(crate) fn position_of(&mut self, operand: usize, replica: u32, position: usize) {
+        self.leaf(operand, 0, replica, position);
+    }
+
+    pub(crate) fn leaf(&mut self, operand: usize, leaf: usize, replica: u32, position: usize) {
+        let read =
+            Read { operand: operand as u32, leaf: leaf as u32, replica, position: position as u32 };
+        self.list.push(read);
+    }
+
+    /// Every element of an operand.
+    pub(crate) fn all(&mut self, operand: usize) {
+        let count = self.case.operand(operand).unwrap_or(&[]).iter().product::<i64>();
+        (0..count as usize).for_each(|position| self.position(operand, position));
+    }
+
+    pub(crate) fn add(&mut self, reads: &[Read]) {
+        self.list.extend(reads);
+    }
+}

@@ -1,0 +1,1 @@
+//! Reference evaluation of the op graph.

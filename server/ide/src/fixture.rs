@@ -1,0 +1,19 @@
+//! Texts with a cursor, for the features' tests.
+
+use crate::{Analysis, AnalysisHost, FileId, Language};
+
+/// Opens `text` without its `$0` and answers where that was (0 where there is none). Fixtures are written indented.
+pub(crate) fn open(text: &str) -> (Analysis, FileId, usize) {
+    let offset = text.find("$0").unwrap_or_default();
+    let text = text.replacen("$0", "", 1);
+    let mut host = AnalysisHost::new();
+    let file = host.open("fixture.hlo", Language::Hlo, &text);
+    (host.analysis(), file, offset)
+}
+
+/// A module around these lines of ENTRY.
+pub(crate) fn in_entry(lines: &str) -> String {
+    format!(
+        "HloModule m\n\n%sum {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}}\n\nENTRY %e {{\n{lines}\n}}\n"
+    )
+}

@@ -1,0 +1,149 @@
+//! Times parsing, simplifying and composing: `map_bench [FILE]`, one map a line; without a file a generated set.
+//!
+//! Prints mean, median and 99th percentile per map in microseconds, then a chain of 1,000 reshapes and transposes.
+//! Optimise for figures that count: `cargo run --profile dist -p indexing-map --example map_bench`.
+#![allow(clippy::print_stdout)]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use indexing_map::{Expr, IndexingMap, SimplifyMode, parse_map, print_map};
+
+/// Times each operation on each map is run; the fastest counts, so that other processes do not.
+const REPEATS: usize = 7;
+const CHAIN: usize = 1000;
+
+fn main() {
+    let lines: Vec<String> = match std::env::args().nth(1) {
+        Some(path) => match std::fs::read_to_string(&path) {
+            Ok(text) => text.lines().map(str::to_owned).collect(),
+            Err(e) => {
+                eprintln!("{path}: {e}");
+                std::process::exit(2);
+            }
+        },
+        None => generated(),
+    };
+    let texts: Vec<&str> = lines.iter().map(String::as_str).filter(|l| parse_map(l).is_ok()).collect();
+    let maps: Vec<IndexingMap> = texts.iter().filter_map(|t| parse_map(t).ok()).collect();
+    let simple: Vec<IndexingMap> = maps.iter().map(|m| m.clone().simplified(SimplifyMode::Replace)).collect();
+    println!("{} maps", maps.len());
+    println!("{:<16}{:>10}{:>10}{:>10}  µs", "", "mean", "median", "p99");
+    report("parse", texts.iter().map(|t| fastest(|| (), |()| parse_map(t))));
+    report("print", maps.iter().map(|m| fastest(|| (), |()| print_map(m, Default::default()))));
+    let simplify = |mut m: IndexingMap| {
+        m.simplify(SimplifyMode::Replace);
+        m
+    };
+    report("simplify", maps.iter().map(|m| fastest(|| m.clone(), simplify)));
+    report("simplify again", simple.iter().map(|m| fastest(|| m.clone(), simplify)));
+    // Each map after the identity over as many dimensions as it has.
+    report(
+        "compose",
+        simple.iter().map(|m| {
+            let sizes: Vec<i64> = m.dims().iter().map(|d| d.bounds.upper.saturating_add(1)).collect();
+            let identity = IndexingMap::identity(&sizes);
+            fastest(|| (), |()| identity.compose(m))
+        }),
+    );
+
+    let chain = chain(CHAIN);
+    let time = fastest(
+        || (),
+        |()| {
+            let mut map = chain[0].clone();
+            for next in &chain[1..] {
+                map = map.compose(next);
+                map.simplify(SimplifyMode::Replace);
+            }
+            map
+        },
+    );
+    println!("chain of {CHAIN} reshapes and transposes: {:.2} ms", time.as_secs_f64() * 1e3);
+}
+
+fn fastest<A, B>(prepare: impl Fn() -> A, run: impl Fn(A) -> B) -> Duration {
+    let time = |_| {
+        let input = prepare();
+        let start = Instant::now();
+        let output = run(black_box(input));
+        let time = start.elapsed();
+        black_box(output);
+        time
+    };
+    (0..REPEATS).map(time).min().unwrap_or_default()
+}
+
+fn report(what: &str, times: impl Iterator<Item = Duration>) {
+    let mut us: Vec<f64> = times.map(|t| t.as_secs_f64() * 1e6).collect();
+    if us.is_empty() {
+        return;
+    }
+    us.sort_by(f64::total_cmp);
+    let mean = us.iter().sum::<f64>() / us.len() as f64;
+    println!("{what:<16}{mean:>10.2}{:>10.2}{:>10.2}", us[us.len() / 2], us[us.len() * 99 / 100]);
+}
+
+/// Reshapes between two shapes with transposes in between, output to input.
+fn chain(length: usize) -> Vec<IndexingMap> {
+    let shapes: [&[i64]; 4] = [&[8, 24, 35], &[56, 120], &[5, 6, 7, 32], &[64, 105]];
+    let mut shape = shapes[0].to_vec();
+    let mut maps = Vec::new();
+    for k in 0..length {
+        if k % 2 == 0 {
+            let input = shapes[(k / 2 + 1) % shapes.len()];
+            maps.push(IndexingMap::from_sizes(&shape, &[], reshape(&shape, input)));
+            shape = input.to_vec();
+        } else {
+            let n = shape.len();
+            maps.push(IndexingMap::from_sizes(&shape, &[], (0..n).map(|i| Expr::var(n - 1 - i)).collect()));
+            shape.reverse();
+        }
+    }
+    maps
+}
+
+/// The element of `input` behind each element of `output`, both row-major.
+fn reshape(output: &[i64], input: &[i64]) -> Vec<Expr> {
+    let mut linear = Expr::ZERO;
+    for (i, size) in output.iter().enumerate() {
+        linear = linear * *size + Expr::var(i);
+    }
+    let mut stride: i64 = input.iter().product();
+    let along = |size: &i64| {
+        let whole = stride;
+        stride /= size;
+        linear.clone().modulo(whole).floor_div(stride)
+    };
+    input.iter().map(along).collect()
+}
+
+/// Reshapes, chains of them, slices and pads over a range of shapes.
+fn generated() -> Vec<String> {
+    let shapes: [&[i64]; 6] = [
+        &[4096, 1024],
+        &[32, 128, 1024],
+        &[8, 4, 128, 1024],
+        &[64, 64, 1024],
+        &[2, 2048, 32, 32],
+        &[4194304],
+    ];
+    let mut lines = Vec::new();
+    for a in shapes {
+        for b in shapes {
+            let first = IndexingMap::from_sizes(a, &[], reshape(a, b));
+            lines.push(first.to_string());
+            for c in shapes {
+                let second = IndexingMap::from_sizes(b, &[], reshape(b, c));
+                lines.push(first.compose(&second).to_string());
+            }
+        }
+        let padded = a.iter().enumerate().map(|(i, _)| (Expr::var(i) - 1).floor_div(2)).collect();
+        let mut pad = IndexingMap::from_sizes(a, &[], padded);
+        for i in 0..a.len() {
+            pad.add_constraint((Expr::var(i) - 1).modulo(2), indexing_map::Interval::point(0));
+        }
+        lines.push(pad.to_string());
+    }
+    lines
+}
