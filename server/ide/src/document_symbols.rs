@@ -31,11 +31,11 @@ pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<
             children: Vec::new(),
         };
         for &segment in &computation.segments {
-            let children = instructions(context, segment);
-            let taken = children.len().min(room);
-            omitted += children.len() - taken;
+            let count = context.computation(segment).instructions.len();
+            let taken = count.min(room);
+            omitted += count - taken;
             room -= taken;
-            symbol.children.extend(children.into_iter().take(taken));
+            symbol.children.extend(instructions(context, segment, taken));
         }
         symbols.push(symbol);
     }
@@ -56,7 +56,8 @@ fn root_shape(context: &FileContext<'_>, segments: &[SegmentRef]) -> String {
         .unwrap_or_default()
 }
 
-fn instructions(context: &FileContext<'_>, segment: SegmentRef) -> Vec<DocumentSymbol> {
+/// The first `limit` instructions of a part of a computation.
+fn instructions(context: &FileContext<'_>, segment: SegmentRef, limit: usize) -> Vec<DocumentSymbol> {
     let block = context.block(segment.piece);
     let range = block.parse.computations[segment.computation as usize].instructions.clone();
     let symbol = |id| {
@@ -79,7 +80,7 @@ fn instructions(context: &FileContext<'_>, segment: SegmentRef) -> Vec<DocumentS
             children: Vec::new(),
         })
     };
-    range.filter_map(symbol).collect()
+    range.take(limit).filter_map(symbol).collect()
 }
 
 #[cfg(test)]

@@ -55,7 +55,8 @@ pub struct Module {
     pub entry: Option<ComputationIndex>,
     pub instructions: usize,
     pub findings: Vec<ModuleFinding>,
-    by_name: FxHashMap<(u32, Box<str>), ComputationIndex>,
+    /// With the section each is in; almost always one.
+    by_name: FxHashMap<Box<str>, Vec<(u32, ComputationIndex)>>,
     /// Entry of each module of the file.
     entries: Vec<Option<ComputationIndex>>,
 }
@@ -113,12 +114,13 @@ impl Module {
 
     /// The computation called `name` in module number `section` of the file.
     pub fn find_in(&self, section: u32, name: &str) -> Option<ComputationIndex> {
-        self.by_name.get(&(section, Box::from(name))).copied()
+        let found = self.by_name.get(name)?;
+        found.iter().find(|(s, _)| *s == section).map(|&(_, index)| index)
     }
 
     /// The first computation of the file called `name`.
     pub fn find(&self, name: &str) -> Option<ComputationIndex> {
-        (0..self.entries.len() as u32).find_map(|section| self.find_in(section, name))
+        self.by_name.get(name)?.first().map(|&(_, index)| index)
     }
 
     /// Whether this computation is the entry of its module.
@@ -149,8 +151,8 @@ impl Module {
             if computation.name.is_empty() {
                 continue;
             }
-            let key = (computation.section, computation.name.clone());
-            if self.by_name.contains_key(&key) {
+            let named = self.by_name.entry(computation.name.clone()).or_default();
+            if named.iter().any(|&(section, _)| section == computation.section) {
                 let message = format!("a computation named {} exists above", computation.name);
                 self.findings.push(ModuleFinding {
                     segment: computation.segments[0],
@@ -159,7 +161,7 @@ impl Module {
                     message,
                 });
             } else {
-                self.by_name.insert(key, index);
+                named.push((computation.section, index));
             }
         }
     }

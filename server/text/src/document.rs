@@ -43,12 +43,14 @@ pub struct Document {
     min_bytes: usize,
 }
 
-/// Beyond this many bytes a piece is not made smaller than a share of the file.
+/// A file has about this many pieces at most.
 const PIECES: usize = 4096;
+/// Units of the language smaller than this share a piece: a salsa input and its memos cost as much as parsing 1 kB.
+const MIN_BYTES: usize = 4096;
 
 impl Document {
     pub fn new(text: &str, split: Splitter) -> Document {
-        let min_bytes = text.len() / PIECES;
+        let min_bytes = (text.len() / PIECES).max(MIN_BYTES);
         let (cuts, _) = split(text, 0, min_bytes);
         let mut pieces = vec![PieceStart { offset: 0, state: 0 }];
         pieces.extend(cuts.into_iter().map(|(offset, state)| PieceStart { offset, state }));
@@ -131,10 +133,9 @@ mod tests {
 
     /// A piece per paragraph: cuts behind blank lines.
     fn paragraphs(text: &str, _: u8, _: usize) -> (Vec<(usize, u8)>, Option<u8>) {
-        let ends_clean = text.ends_with("\n\n");
         let cuts: Vec<_> = text.match_indices("\n\n").map(|(at, _)| (at + 2, 1)).collect();
-        let inner =
-            cuts.into_iter().filter(|&(at, _)| at < text.len() && !text[at..].starts_with('\n')).collect();
+        let ends_clean = cuts.last().is_some_and(|&(at, _)| at == text.len());
+        let inner = cuts.into_iter().filter(|&(at, _)| at < text.len()).collect();
         (inner, ends_clean.then_some(1))
     }
 
