@@ -70,6 +70,11 @@ fn check_renders_findings_and_says_so_in_its_exit_code() {
     let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
     assert_eq!(report["files"][0]["findings"][0]["at"]["line"], 13);
     assert_eq!(report["files"][0]["findings"][0]["code"], "unknown-operand");
+    let output = run_on(&["check", "-", "--format", "sarif"], &broken);
+    let log: Value = serde_json::from_slice(&output.stdout).expect("the log is JSON");
+    let result = &log["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "unknown-operand");
+    assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 13);
     assert_eq!(run(&["check", "/nowhere.hlo"]).status.code(), Some(2));
 }
 

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use ir::{Block, ComputationIndex, Graph, Module, SegmentRef, Signature};
 use syntax::hlo::PieceState;
 
-use crate::{File, Piece};
+use crate::{File, Language, Piece};
 
-/// The piece, parsed and lowered. Depends on its text alone.
+/// The piece, parsed and lowered. Depends on its text alone. Of a language that is not read yet nothing is lowered.
 #[salsa::tracked(no_eq)]
 pub fn block(db: &dyn salsa::Database, piece: Piece) -> Arc<Block> {
-    let text = piece.text(db);
+    let is_hlo = piece.file(db).is_none_or(|file| file.language(db) == Language::Hlo);
+    let empty = Arc::from("");
+    let text = if is_hlo { piece.text(db) } else { &empty };
     let parse = syntax::hlo::parse(text, PieceState::from_u8(piece.state(db)));
     Arc::new(ir::lower(text.clone(), Arc::new(parse)))
 }

@@ -5,3 +5,4 @@ pub mod check;
 pub mod explain;
 pub mod input;
 pub mod query;
+mod sarif;

@@ -8,7 +8,7 @@ use crate::{Diagnostic, Diagnostics, Related, Severity};
 pub(crate) fn diagnostics(context: &FileContext<'_>, limit: usize) -> Diagnostics {
     let mut all = Collector { shown: Vec::new(), omitted: 0, limit };
     if context.view.file.language(context.db) == crate::Language::Mlir {
-        return Diagnostics::default();
+        return Diagnostics { shown: vec![not_read(context)], omitted: 0 };
     }
     let module = context.module();
     let mut module_findings: Vec<_> = module.findings.iter().collect();
@@ -47,6 +47,18 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, limit: usize) -> Diagnostic
         }]);
     }
     Diagnostics { shown: all.shown, omitted: all.omitted }
+}
+
+/// What is not supported says so where the user looks.
+fn not_read(context: &FileContext<'_>) -> Diagnostic {
+    let first_line = context.view.rope.lines().next().map_or(0, |line| line.len_bytes());
+    Diagnostic {
+        range: 0..first_line,
+        severity: Severity::Information,
+        code: "not-supported",
+        message: "MLIR is not analysed yet: hlo-analyzer reads HLO text".to_owned(),
+        related: Vec::new(),
+    }
 }
 
 struct Collector {

@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: how fast a module is parsed, ours beside XLA's own parser on the same files in one run.
+//! `cargo xtask bench`: how fast a module is parsed, ours beside XLA's own parser on the same files in one run; and how
+//! long the maps of all its instructions take beside that.
 
 mod generate;
 mod xla;
@@ -20,14 +21,17 @@ const ROUNDS: usize = 3;
 struct Measured {
     seconds: f64,
     instructions: u64,
+    /// Seconds for the maps of all instructions, and resident bytes that they left; 0 for XLA.
+    maps_seconds: f64,
+    maps_bytes: f64,
 }
 
 impl Measured {
     fn better(self, other: Option<Measured>) -> Measured {
-        match other {
-            Some(other) if other.seconds < self.seconds => other,
-            _ => self,
-        }
+        let Some(other) = other else { return self };
+        let maps_seconds = self.maps_seconds.min(other.maps_seconds);
+        let best = if other.seconds < self.seconds { other } else { self };
+        Measured { maps_seconds, ..best }
     }
 }
 
@@ -77,7 +81,12 @@ fn parse_with_ours(server: &Path, file: &Path) -> Result<Measured> {
     let number = |key| number_after(&printed, key);
     let seconds = number("parse_seconds")
         .with_context(|| format!("`analysis-stats --json` printed no parse_seconds:\n{printed}"))?;
-    Ok(Measured { seconds, instructions: number("instructions").unwrap_or(0.0) as u64 })
+    Ok(Measured {
+        seconds,
+        instructions: number("instructions").unwrap_or(0.0) as u64,
+        maps_seconds: number("maps_seconds").unwrap_or(0.0),
+        maps_bytes: number("maps_bytes").unwrap_or(0.0),
+    })
 }
 
 /// The number behind the first `"key":`, which is all of JSON that is needed here.
@@ -131,6 +140,24 @@ fn print_table(rows: &[Row]) {
     let xla = rows.iter().map(|row| row.xla.map(|xla| xla.seconds)).sum::<Option<f64>>();
     let instructions = rows.iter().map(|row| row.xla.unwrap_or(row.ours).instructions).sum();
     print_row("all, one after the other", bytes, instructions, ours, xla);
+    print_maps(rows);
+}
+
+fn print_maps(rows: &[Row]) {
+    println!(
+        "\n{:<56} {:>9} {:>14} {:>12}",
+        "maps of all instructions", "ms", "times parsing", "bytes/instr"
+    );
+    for row in rows {
+        let ours = row.ours;
+        println!(
+            "{:<56} {:>9.1} {:>14.2} {:>12.1}",
+            row.name,
+            ours.maps_seconds * 1e3,
+            ours.maps_seconds / ours.seconds,
+            ours.maps_bytes / (ours.instructions as f64).max(1.0)
+        );
+    }
 }
 
 fn print_row(name: &str, bytes: u64, instructions: u64, ours: f64, xla: Option<f64>) {

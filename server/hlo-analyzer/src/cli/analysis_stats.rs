@@ -46,11 +46,13 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         let diagnostics = analysis.diagnostics(file, 1000).unwrap_or_default();
         let diagnose = started.elapsed();
         let statistics = analysis.statistics(file).unwrap_or_default();
+        let before_maps = resident_bytes();
         let started = Instant::now();
         let all = 0..text.len();
         let hints =
             analysis.inlay_hints(file, all, &InlayHintsConfig { domains: true }).unwrap_or_default().len();
         let map = started.elapsed();
+        let map_memory = resident_bytes().saturating_sub(before_maps);
         drop(analysis);
         let memory = resident_bytes().saturating_sub(before);
         let parse = (0..PARSE_RUNS).map(|_| parse_from_scratch(&text)).min().unwrap_or_default();
@@ -70,6 +72,7 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
             "open_seconds": open.as_secs_f64(),
             "diagnostics_seconds": diagnose.as_secs_f64(),
             "maps_seconds": map.as_secs_f64(),
+            "maps_bytes": map_memory,
             "analysis_bytes": memory,
             "edits": edits,
         });
@@ -150,7 +153,12 @@ fn print_table(report: &serde_json::Value) {
         number("parse_seconds") * 1e3,
         number("parse_mb_per_second")
     );
-    println!("  all maps      {:9.1} ms  {} hints", number("maps_seconds") * 1e3, report["hints"]);
+    println!(
+        "  all maps      {:9.1} ms  of {} instructions, {:.0} bytes resident for each",
+        number("maps_seconds") * 1e3,
+        report["hints"],
+        number("maps_bytes") / number("hints").max(1.0)
+    );
     println!("  findings      {:9}", report["findings"]);
     println!(
         "  memory        {:9.1} MiB resident for the analysis",

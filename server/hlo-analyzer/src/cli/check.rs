@@ -13,7 +13,7 @@ use serde_json::json;
 use text::PositionEncoding;
 use text::position::position;
 
-use super::input;
+use super::{input, sarif};
 
 #[derive(clap::Args)]
 pub struct CheckArguments {
@@ -34,6 +34,7 @@ pub struct CheckArguments {
 enum Format {
     Text,
     Json,
+    Sarif,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -43,10 +44,10 @@ enum FailOn {
     Never,
 }
 
-struct Checked {
-    name: String,
-    text: String,
-    diagnostics: ide::Diagnostics,
+pub(super) struct Checked {
+    pub(super) name: String,
+    pub(super) text: String,
+    pub(super) diagnostics: ide::Diagnostics,
 }
 
 /// 0 clean, 1 findings at or above `--fail-on`, 2 a file could not be read.
@@ -91,10 +92,12 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
         match arguments.format {
             Format::Text => render(&mut out, checked)?,
             Format::Json => reports.push(report(checked)),
+            Format::Sarif => reports.extend(sarif::results(checked)),
         }
     }
     match arguments.format {
         Format::Json => writeln!(out, "{}", json!({"files": reports}))?,
+        Format::Sarif => writeln!(out, "{}", sarif::log(reports))?,
         Format::Text if errors + warnings > 0 => {
             writeln!(out, "{errors} errors, {warnings} warnings in {} files", files.len())?;
         }
