@@ -5,6 +5,7 @@
 
 mod attributes;
 mod block;
+mod checks;
 mod element_type;
 mod finding;
 mod graph;

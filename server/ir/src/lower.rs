@@ -7,8 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use syntax::Span;
 use syntax::hlo::{
-    AttributeKey, ComputationId, ComputationKind, Instruction, InstructionId, Opcode, Operand, OperandKind,
-    Parse, ShapeNode, Value,
+    ComputationId, ComputationKind, Instruction, InstructionId, Opcode, Operand, OperandKind, Parse,
 };
 
 use crate::attributes::Attributes;
@@ -16,7 +15,6 @@ use crate::block::{Block, External, OperandRef};
 use crate::finding::{Finding, Severity};
 use crate::infer::infer_shape;
 use crate::names::NameTable;
-use crate::op_table::op_info;
 use crate::shape::Shape;
 
 const UNKNOWN: u32 = u32::MAX;
@@ -45,15 +43,15 @@ pub fn lower(text: Arc<str>, parse: Arc<Parse>) -> Block {
     Block { text, parse, shapes, result_shapes, operands, externals, names, findings, users: OnceLock::new() }
 }
 
-struct Lowering<'a> {
-    text: &'a str,
-    parse: &'a Parse,
+pub(crate) struct Lowering<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) parse: &'a Parse,
     shapes: Vec<Shape>,
     result_shapes: Vec<u32>,
     operands: Vec<OperandRef>,
     externals: Vec<External>,
     names: Vec<NameTable>,
-    findings: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
 }
 
 impl<'a> Lowering<'a> {
@@ -64,15 +62,15 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn instruction(&self, id: InstructionId) -> &'a Instruction {
+    pub(crate) fn instruction(&self, id: InstructionId) -> &'a Instruction {
         &self.parse.instructions[id as usize]
     }
 
-    fn shape_of(&self, id: InstructionId) -> Option<&Shape> {
+    pub(crate) fn shape_of(&self, id: InstructionId) -> Option<&Shape> {
         self.shapes.get(*self.result_shapes.get(id as usize)? as usize)
     }
 
-    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+    pub(crate) fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
         self.findings.push(Finding::error(code, span, message));
     }
 
@@ -231,7 +229,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn operand_shapes(&self, instruction: &Instruction) -> Vec<Option<&Shape>> {
+    pub(crate) fn operand_shapes(&self, instruction: &Instruction) -> Vec<Option<&Shape>> {
         let (start, len) = instruction.operands;
         let of = |index: u32| {
             let operand = &self.parse.operands[index as usize];
@@ -275,138 +273,5 @@ impl<'a> Lowering<'a> {
             let message = format!("{array} has more elements than 64 bits count");
             self.error("shape-overflow", instruction.shape_span, message);
         }
-    }
-
-    // ---- what the parser checks beyond the grammar ----
-
-    fn check(&mut self, at: InstructionId, names: &NameTable) {
-        let instruction = self.instruction(at);
-        let Some(opcode) = instruction.opcode else { return };
-        let info = op_info(opcode);
-        let count = instruction.operands.1 as usize;
-        if !info.arity.accepts(count) {
-            let message = format!("{opcode} takes {}, but has {count}", info.arity);
-            self.error("operand-count", instruction.opcode_span, message);
-        }
-        let has = |key| self.parse.attributes_of(instruction).iter().any(|a| a.key == Some(key));
-        let is_sugar = instruction.opcode_span.of(self.text) != opcode.name();
-        for attribute in self.parse.attributes_of(instruction) {
-            let Some(key) = attribute.key else { continue };
-            if !info.allows(key) && !is_sugar {
-                let message = format!("unexpected attribute {key}: {opcode} takes {}", allowed(opcode));
-                self.findings.push(Finding::error("unexpected-attribute", attribute.key_span, message));
-            }
-            if let (AttributeKey::ControlPredecessors, Value::Names { start, len }) = (key, attribute.value) {
-                for &span in self.parse.spans(start, len) {
-                    self.check_control_predecessor(at, span, names);
-                }
-            }
-        }
-        if instruction.is_nested {
-            return;
-        }
-        for &key in info.required {
-            if !has(key) {
-                self.error(
-                    "missing-attribute",
-                    instruction.opcode_span,
-                    format!("{opcode} needs the attribute {key}"),
-                );
-            }
-        }
-        self.check_shape_rules(
-            at,
-            opcode,
-            has(AttributeKey::Calls) || is_sugar,
-            has(AttributeKey::BranchComputations),
-        );
-    }
-
-    fn check_control_predecessor(&mut self, at: InstructionId, span: Span, names: &NameTable) {
-        let name = span.of(self.text);
-        let found = names.get(name, |id| self.parse.instructions[id as usize].name.of(self.text));
-        let computation = self.parse.computations.iter().find(|c| c.instructions.contains(&at));
-        let is_partial = computation.is_some_and(|c| c.kind == ComputationKind::Continued);
-        if found.is_none() && !is_partial {
-            self.error(
-                "unknown-operand",
-                span,
-                format!("no instruction named {name} above in this computation"),
-            );
-        }
-    }
-
-    fn check_shape_rules(&mut self, at: InstructionId, opcode: Opcode, has_calls: bool, has_branches: bool) {
-        let instruction = self.instruction(at);
-        let operands = self.operand_shapes(instruction);
-        let count = operands.len();
-        let first = operands.first().copied().flatten();
-        let written = instruction.shape.map(|s| &self.parse.shapes[s.0 as usize]);
-        let mut problem = None;
-        match opcode {
-            Opcode::Tuple => {
-                if let Some(ShapeNode::Tuple(elements)) = written
-                    && elements.len() != count
-                {
-                    problem =
-                        Some(format!("the tuple has {} elements, but {count} operands", elements.len()));
-                } else if written.is_some_and(|w| !matches!(w, ShapeNode::Tuple(_))) {
-                    problem = Some("tuple makes a tuple, but its shape is an array".to_owned());
-                }
-            }
-            Opcode::Reshape | Opcode::DynamicReshape => {
-                let result = self.shape_of(at).and_then(Shape::as_array);
-                if let (Some(result), Some(operand)) = (result, first.and_then(Shape::as_array))
-                    && result.elements() != operand.elements()
-                {
-                    problem = Some(format!("{result} and {operand} have different numbers of elements"));
-                }
-            }
-            Opcode::DynamicSlice | Opcode::DynamicUpdateSlice => {
-                let before = if opcode == Opcode::DynamicSlice { 1 } else { 2 };
-                if let Some(rank) = first.and_then(Shape::as_array).map(|a| a.rank()) {
-                    let starts = count.saturating_sub(before);
-                    let one_vector = starts == 1
-                        && operands.last().copied().flatten().is_some_and(|s| s.dims().len() == 1);
-                    if starts != rank && !one_vector {
-                        problem = Some(format!(
-                            "{opcode} of rank {rank} takes {rank} start indices, but has {starts}"
-                        ));
-                    }
-                }
-            }
-            Opcode::Infeed | Opcode::Recv => {
-                if written.is_some_and(|w| !matches!(w, ShapeNode::Tuple(e) if !e.is_empty())) {
-                    problem = Some(format!("{opcode} makes a non-empty tuple"));
-                }
-            }
-            Opcode::Conditional if !has_branches => {
-                let keys = [AttributeKey::TrueComputation, AttributeKey::FalseComputation];
-                let attributes = self.parse.attributes_of(instruction);
-                if !keys.iter().all(|&k| attributes.iter().any(|a| a.key == Some(k))) {
-                    problem = Some(
-                        "conditional needs branch_computations, or true_computation and false_computation"
-                            .to_owned(),
-                    );
-                }
-            }
-            Opcode::AsyncStart if !has_calls => {
-                problem = Some("async-start needs the attribute calls".to_owned());
-            }
-            _ => {}
-        }
-        if let Some(message) = problem {
-            self.error("shape-mismatch", instruction.opcode_span, message);
-        }
-    }
-}
-
-fn allowed(opcode: Opcode) -> String {
-    let info = op_info(opcode);
-    let mut names: Vec<_> = info.required.iter().chain(info.optional).map(|k| k.name()).collect();
-    names.sort_unstable();
-    match names.is_empty() {
-        true => "no attributes of its own".to_owned(),
-        false => names.join(", "),
     }
 }

@@ -8,12 +8,15 @@ mod instruction;
 mod layout;
 mod lexer;
 mod literal;
+mod metadata;
 mod module_header;
+mod numbers;
 mod parser;
 mod pieces;
 mod sharding;
 mod tree;
 mod vocabulary;
+mod windows;
 
 pub use fragments::{Fragment, check_fragment};
 pub use lexer::unescape;

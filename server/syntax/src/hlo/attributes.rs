@@ -153,7 +153,7 @@ impl Parser<'_> {
         self.expect(Token::RightBrace, "expects a list to end with '}'")
     }
 
-    fn int_list(&mut self) -> Parsed<Value> {
+    pub(crate) fn int_list(&mut self) -> Parsed<Value> {
         let start = self.out.ints.len();
         self.braced(|p| {
             let value = p.int()?;
@@ -163,7 +163,7 @@ impl Parser<'_> {
         Ok(Value::Ints { start: start as u32, len: (self.out.ints.len() - start) as u32 })
     }
 
-    fn name_list(&mut self) -> Parsed<Value> {
+    pub(crate) fn name_list(&mut self) -> Parsed<Value> {
         let mut names = Vec::new();
         self.braced(|p| {
             names.push(p.name()?);
@@ -174,7 +174,7 @@ impl Parser<'_> {
         Ok(Value::Names { start, len: names.len() as u32 })
     }
 
-    fn one_of(&mut self, words: &[&str], any_case: bool, what: &str) -> Parsed<Value> {
+    pub(crate) fn one_of(&mut self, words: &[&str], any_case: bool, what: &str) -> Parsed<Value> {
         if !self.at(Token::Ident) {
             return self.fail(format!("expects {what}"));
         }
@@ -188,7 +188,7 @@ impl Parser<'_> {
         Ok(Value::Name(span))
     }
 
-    fn float(&mut self) -> Parsed {
+    pub(crate) fn float(&mut self) -> Parsed {
         if matches!(self.lexer.token, Token::Int | Token::Decimal) {
             self.lexer.bump();
             return Ok(());
@@ -248,152 +248,7 @@ impl Parser<'_> {
         Ok(id)
     }
 
-    // ---- structured values ----
-
-    /// `{[0:4:2], [1:3]}`; the stride defaults to 1.
-    fn slice_ranges(&mut self) -> Parsed<Value> {
-        let start = self.out.ints.len();
-        self.braced(|p| {
-            p.expect(Token::LeftSquare, "expects '[' in front of a range")?;
-            let mut range = [0, 0, 1];
-            range[0] = p.int()?;
-            p.expect(Token::Colon, "expects ':' between start and limit")?;
-            range[1] = p.int()?;
-            if p.eat(Token::Colon) {
-                range[2] = p.int()?;
-            }
-            p.expect(Token::RightSquare, "expects ']': a range is [start:limit] or [start:limit:stride]")?;
-            p.out.ints.extend(range);
-            Ok(())
-        })?;
-        Ok(Value::Triples { start: start as u32, len: (self.out.ints.len() - start) as u32 })
-    }
-
-    /// `0_1x2_3_1`: low, high, interior per dimension.
-    fn padding(&mut self) -> Parsed<Value> {
-        if !self.at(Token::Pad) {
-            return self.fail("expects padding: low_high or low_high_interior per dimension, joined by 'x'");
-        }
-        let text = self.lexer.text_of();
-        let start = self.out.ints.len();
-        for group in text.split('x') {
-            let mut triple = [0i64; 3];
-            for (slot, number) in triple.iter_mut().zip(group.split('_')) {
-                let Ok(value) = number.parse() else {
-                    return self.fail("the integer does not fit 64 bits");
-                };
-                *slot = value;
-            }
-            if triple[2] < 0 {
-                return self.fail("interior padding is not negative");
-            }
-            self.out.ints.extend(triple);
-        }
-        self.lexer.bump();
-        Ok(Value::Triples { start: start as u32, len: (self.out.ints.len() - start) as u32 })
-    }
-
-    fn dim_labels(&mut self) -> Parsed<Value> {
-        if !self.at(Token::DimLabels) {
-            return self.fail("expects dim labels pattern, for example 'b01f_01io->b01f'");
-        }
-        let span = self.lexer.span;
-        let text = self.lexer.text_of();
-        if let Some(problem) = dim_labels_problem(text) {
-            self.error_at(span, problem);
-            return Err(Reported);
-        }
-        self.lexer.bump();
-        Ok(Value::DimLabels(span))
-    }
-
-    /// `{size=3x3 stride=2x2 pad=1_1x1_1 lhs_dilate=1x1 rhs_dilate=1x1 rhs_reversal=0x0}`
-    fn window(&mut self) -> Parsed<Value> {
-        self.expect(Token::LeftBrace, "expects '{' to start window attribute")?;
-        let (mut size, mut stride, mut pad) = (None, None, None);
-        let (mut lhs, mut rhs, mut reversal) = (None, None, None);
-        while !self.at(Token::RightBrace) {
-            if !self.at(Token::AttributeName) {
-                return self.fail("expects sub-attribute in window");
-            }
-            let name = self.lexer.text_of();
-            let slot = match name {
-                "size" => &mut size,
-                "stride" => &mut stride,
-                "lhs_dilate" => &mut lhs,
-                "rhs_dilate" => &mut rhs,
-                "rhs_reversal" => &mut reversal,
-                "pad" => &mut pad,
-                _ => return self.fail(format!("unexpected attribute name in window: {name}")),
-            };
-            let span = self.lexer.span;
-            self.lexer.bump();
-            let numbers = if name == "pad" { self.window_pad()? } else { self.dxd()? };
-            if slot.replace((numbers, span)).is_some() {
-                self.error_at(span, format!("{name}= is given twice"));
-                return Err(Reported);
-            }
-        }
-        self.lexer.bump();
-        let rank = size.as_ref().map_or(0, |(s, _)| s.len());
-        for (list, per_dimension) in [(&stride, 1), (&lhs, 1), (&rhs, 1), (&reversal, 1), (&pad, 2)] {
-            if let Some((numbers, span)) = list
-                && numbers.len() != rank * per_dimension
-            {
-                let name = span.of(self.text);
-                self.error_at(
-                    *span,
-                    format!("expects '{name}=' to have as many entries as 'size=', which has {rank}"),
-                );
-                return Err(Reported);
-            }
-        }
-        let get = |list: &Option<(Vec<i64>, Span)>, at: usize, default: i64| {
-            list.as_ref().and_then(|(numbers, _)| numbers.get(at).copied()).unwrap_or(default)
-        };
-        let start = self.out.ints.len() as u32;
-        for d in 0..rank {
-            self.out.ints.extend([
-                get(&size, d, 1),
-                get(&stride, d, 1),
-                get(&pad, 2 * d, 0),
-                get(&pad, 2 * d + 1, 0),
-                get(&lhs, d, 1),
-                get(&rhs, d, 1),
-                get(&reversal, d, 0),
-            ]);
-        }
-        Ok(Value::Window { start, len: 7 * rank as u32 })
-    }
-
-    fn dxd(&mut self) -> Parsed<Vec<i64>> {
-        if !matches!(self.lexer.token, Token::Int | Token::DxD) {
-            return self.fail("expects an integer or integers joined by 'x'");
-        }
-        let numbers: Result<Vec<i64>, _> = self.lexer.text_of().split('x').map(str::parse).collect();
-        let Ok(numbers) = numbers else {
-            return self.fail("the integer does not fit 64 bits");
-        };
-        self.lexer.bump();
-        Ok(numbers)
-    }
-
-    fn window_pad(&mut self) -> Parsed<Vec<i64>> {
-        if !self.at(Token::Pad) {
-            return self.fail("expects window pad pattern, for example '0_0x3_3'");
-        }
-        let text = self.lexer.text_of();
-        let mut numbers = Vec::new();
-        for group in text.split('x') {
-            let pair: Result<Vec<i64>, _> = group.split('_').map(str::parse).collect();
-            match pair {
-                Ok(pair) if pair.len() == 2 => numbers.extend(pair),
-                _ => return self.fail("expects padding low and high, joined by '_'"),
-            }
-        }
-        self.lexer.bump();
-        Ok(numbers)
-    }
+    // ---- pairs, domains, aliasing ----
 
     pub(crate) fn pairs(&mut self) -> Parsed {
         let from = self.lexer.start;
@@ -476,175 +331,6 @@ impl Parser<'_> {
         }
         self.expect(Token::RightBrace, "expects '}' at the end of aliasing description")
     }
-
-    // ---- free-form values ----
-
-    fn string_or_json(&mut self) -> Parsed<Value> {
-        if self.at(Token::LeftBrace) {
-            self.balanced()?;
-            return Ok(Value::Text);
-        }
-        self.string().map(Value::String)
-    }
-
-    /// A balanced dictionary, kept as text.
-    pub(crate) fn balanced(&mut self) -> Parsed {
-        if !self.at(Token::LeftBrace) {
-            return self.fail("expects '{'");
-        }
-        let Some(end) = self.lexer.balanced_braces() else {
-            return self.fail("'{' without its '}'");
-        };
-        self.lexer.jump_behind(end);
-        Ok(())
-    }
-
-    /// The value of an attribute that nobody knows.
-    pub(crate) fn skip_value(&mut self) -> Parsed {
-        match self.lexer.token {
-            Token::LeftBrace => self.balanced(),
-            Token::LeftParen => self.shape().map(|_| ()),
-            Token::Comma | Token::End | Token::RightBrace => self.fail("expects a value"),
-            _ => {
-                self.lexer.bump();
-                Ok(())
-            }
-        }
-    }
-
-    /// `{k="v", k2={json}, "quoted.key"="v"}`
-    pub(crate) fn frontend_attributes(&mut self) -> Parsed {
-        self.expect(Token::LeftBrace, "expected '{' to start frontend attributes")?;
-        if self.eat(Token::RightBrace) {
-            return Ok(());
-        }
-        loop {
-            match self.lexer.token {
-                Token::AttributeName => self.lexer.bump(),
-                _ => return self.fail("expects attribute name"),
-            }
-            self.string_or_json()?;
-            if !self.eat(Token::Comma) {
-                break;
-            }
-        }
-        self.expect(Token::RightBrace, "expects '}' at the end of frontend attributes")
-    }
-
-    /// `{op_name="…" source_file="…" source_line=1 …}`; commas are tolerated.
-    pub(crate) fn metadata(&mut self) -> Parsed {
-        self.expect(Token::LeftBrace, "expects '{' to start metadata")?;
-        while !self.at(Token::RightBrace) {
-            if !self.at(Token::AttributeName) {
-                return self.fail("expects a metadata field");
-            }
-            let name = self.lexer.text_of();
-            match name {
-                "op_type" | "op_name" | "source_file" | "deduplicated_name" | "scheduling_name" => {
-                    self.lexer.bump();
-                    self.string()?;
-                }
-                "source_line" | "source_end_line" | "source_column" | "source_end_column"
-                | "stack_frame_id" => {
-                    self.lexer.bump();
-                    self.int()?;
-                }
-                "profile_type" => {
-                    self.lexer.bump();
-                    self.int_list()?;
-                }
-                "preserve_layout" => {
-                    self.lexer.bump();
-                    self.bool()?;
-                }
-                "metadata_payload" => {
-                    self.lexer.bump();
-                    self.string_or_json()?;
-                }
-                _ => return self.fail(format!("unexpected metadata field \"{name}\"")),
-            }
-            self.eat(Token::Comma);
-        }
-        self.lexer.bump();
-        Ok(())
-    }
-
-    /// `{visualizing_index=1,stat-1=33}`
-    fn statistics(&mut self) -> Parsed {
-        self.braced(|p| {
-            if !p.at(Token::AttributeName) {
-                return p.fail("expects a statistic's name");
-            }
-            p.lexer.bump();
-            p.float()
-        })
-    }
-
-    /// `{mode=highest}` or `{tolerance={atol=1.0, rtol=0.5, ulps=2}}`
-    fn result_accuracy(&mut self) -> Parsed {
-        self.expect(Token::LeftBrace, "expects '{' to start result accuracy")?;
-        if !self.at(Token::AttributeName) {
-            return self.fail("expects mode= or tolerance=");
-        }
-        match self.lexer.text_of() {
-            "mode" => {
-                self.lexer.bump();
-                self.one_of(&["default", "highest"], true, "result accuracy mode")?;
-            }
-            "tolerance" => {
-                self.lexer.bump();
-                self.braced(|p| {
-                    if !(p.at(Token::AttributeName) && matches!(p.lexer.text_of(), "atol" | "rtol" | "ulps"))
-                    {
-                        return p.fail("expects atol=, rtol= or ulps=");
-                    }
-                    p.lexer.bump();
-                    p.float()
-                })?;
-            }
-            _ => return self.fail("expects mode= or tolerance="),
-        }
-        self.expect(Token::RightBrace, "expects '}' at the end of result accuracy")
-    }
-
-    /// `{{"name" {0}}}`, `{({"a"}, {})}`, `{[synthetic_call]}`
-    fn origin(&mut self) -> Parsed {
-        self.expect(Token::LeftBrace, "expects '{' at the start of the origin")?;
-        if self.eat(Token::LeftSquare) {
-            if !self.eat_word("synthetic_call") {
-                return self.fail("expects synthetic_call");
-            }
-            self.expect(Token::RightSquare, "expects ']' behind synthetic_call")?;
-        } else {
-            self.origin_tree()?;
-        }
-        self.expect(Token::RightBrace, "expects '}' at the end of the origin")
-    }
-
-    fn origin_tree(&mut self) -> Parsed {
-        if self.at(Token::LeftParen) {
-            return self.nested(|p| {
-                p.lexer.bump();
-                if !p.at(Token::RightParen) {
-                    loop {
-                        p.origin_tree()?;
-                        if !p.eat(Token::Comma) {
-                            break;
-                        }
-                    }
-                }
-                p.expect(Token::RightParen, "expects ')' at the end of an origin tuple")
-            });
-        }
-        self.expect(Token::LeftBrace, "expects '[synthetic_call]' or a tree of original arrays")?;
-        if self.at(Token::String) {
-            self.lexer.bump();
-            if self.at(Token::LeftBrace) {
-                self.int_list()?;
-            }
-        }
-        self.expect(Token::RightBrace, "expects '}' at the end of an original array")
-    }
 }
 
 const DOT_ALGORITHMS: &[&str] = &[
@@ -665,26 +351,3 @@ const DOT_ALGORITHMS: &[&str] = &[
     "dot_f32_f32_f32",
     "dot_f64_f64_f64",
 ];
-
-/// Characters are unique on each side but for `?`; spatial digits are 0..n, the same n on all three sides.
-fn dim_labels_problem(text: &str) -> Option<String> {
-    let (lhs, rest) = text.split_once('_')?;
-    let (rhs, out) = rest.split_once("->")?;
-    let mut spatial = None;
-    for (side, letters) in [(lhs, "bf"), (rhs, "io"), (out, "bf")] {
-        let mut digits: Vec<u32> = side.chars().filter_map(|c| c.to_digit(10)).collect();
-        digits.sort_unstable();
-        if digits.iter().enumerate().any(|(i, &d)| i as u32 != d) {
-            return Some(format!("spatial dimensions of '{side}' must be 0, 1, … without gaps, each once"));
-        }
-        for letter in letters.chars() {
-            if side.matches(letter).count() != 1 {
-                return Some(format!("'{side}' must contain '{letter}' exactly once"));
-            }
-        }
-        if *spatial.get_or_insert(digits.len()) != digits.len() {
-            return Some("the three sides must have equally many spatial dimensions".to_owned());
-        }
-    }
-    None
-}

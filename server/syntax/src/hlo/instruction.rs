@@ -42,13 +42,9 @@ impl Parser<'_> {
 
     fn right_hand_side(&mut self, instruction: &mut Instruction) -> Parsed {
         self.shape_and_opcode(instruction)?;
-        let first = self.out.operands.len();
         // Operands of nested instructions come first in the array; these are collected apart.
-        let operands = self.operand_list(instruction);
-        instruction.operands = (self.out.operands.len() as u32, 0);
-        debug_assert!(self.out.operands.len() >= first);
-        let operands = operands?;
-        instruction.operands.1 = operands.len() as u32;
+        let operands = self.operand_list(instruction)?;
+        instruction.operands = (self.out.operands.len() as u32, operands.len() as u32);
         self.out.operands.extend(operands);
         self.attributes(instruction)
     }

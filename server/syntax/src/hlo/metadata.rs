@@ -1,0 +1,175 @@
+//! Values that say where an instruction is from and how it is to be treated: metadata, frontend attributes, backend
+//! configuration, statistics, accuracy, origin. Checked, kept as text.
+
+use super::lexer::Token;
+use super::parser::{Parsed, Parser};
+use super::tree::Value;
+
+impl Parser<'_> {
+    pub(crate) fn string_or_json(&mut self) -> Parsed<Value> {
+        if self.at(Token::LeftBrace) {
+            self.balanced()?;
+            return Ok(Value::Text);
+        }
+        self.string().map(Value::String)
+    }
+
+    /// A balanced dictionary, kept as text.
+    pub(crate) fn balanced(&mut self) -> Parsed {
+        if !self.at(Token::LeftBrace) {
+            return self.fail("expects '{'");
+        }
+        let Some(end) = self.lexer.balanced_braces() else {
+            return self.fail("'{' without its '}'");
+        };
+        self.lexer.jump_behind(end);
+        Ok(())
+    }
+
+    /// The value of an attribute that nobody knows.
+    pub(crate) fn skip_value(&mut self) -> Parsed {
+        match self.lexer.token {
+            Token::LeftBrace => self.balanced(),
+            Token::LeftParen => self.shape().map(|_| ()),
+            Token::Comma | Token::End | Token::RightBrace => self.fail("expects a value"),
+            _ => {
+                self.lexer.bump();
+                Ok(())
+            }
+        }
+    }
+
+    /// `{k="v", k2={json}, "quoted.key"="v"}`
+    pub(crate) fn frontend_attributes(&mut self) -> Parsed {
+        self.expect(Token::LeftBrace, "expected '{' to start frontend attributes")?;
+        if self.eat(Token::RightBrace) {
+            return Ok(());
+        }
+        loop {
+            match self.lexer.token {
+                Token::AttributeName => self.lexer.bump(),
+                _ => return self.fail("expects attribute name"),
+            }
+            self.string_or_json()?;
+            if !self.eat(Token::Comma) {
+                break;
+            }
+        }
+        self.expect(Token::RightBrace, "expects '}' at the end of frontend attributes")
+    }
+
+    /// `{op_name="…" source_file="…" source_line=1 …}`; commas are tolerated.
+    pub(crate) fn metadata(&mut self) -> Parsed {
+        self.expect(Token::LeftBrace, "expects '{' to start metadata")?;
+        while !self.at(Token::RightBrace) {
+            if !self.at(Token::AttributeName) {
+                return self.fail("expects a metadata field");
+            }
+            let name = self.lexer.text_of();
+            match name {
+                "op_type" | "op_name" | "source_file" | "deduplicated_name" | "scheduling_name" => {
+                    self.lexer.bump();
+                    self.string()?;
+                }
+                "source_line" | "source_end_line" | "source_column" | "source_end_column"
+                | "stack_frame_id" => {
+                    self.lexer.bump();
+                    self.int()?;
+                }
+                "profile_type" => {
+                    self.lexer.bump();
+                    self.int_list()?;
+                }
+                "preserve_layout" => {
+                    self.lexer.bump();
+                    self.bool()?;
+                }
+                "metadata_payload" => {
+                    self.lexer.bump();
+                    self.string_or_json()?;
+                }
+                _ => return self.fail(format!("unexpected metadata field \"{name}\"")),
+            }
+            self.eat(Token::Comma);
+        }
+        self.lexer.bump();
+        Ok(())
+    }
+
+    /// `{visualizing_index=1,stat-1=33}`
+    pub(crate) fn statistics(&mut self) -> Parsed {
+        self.braced(|p| {
+            if !p.at(Token::AttributeName) {
+                return p.fail("expects a statistic's name");
+            }
+            p.lexer.bump();
+            p.float()
+        })
+    }
+
+    /// `{mode=highest}` or `{tolerance={atol=1.0, rtol=0.5, ulps=2}}`
+    pub(crate) fn result_accuracy(&mut self) -> Parsed {
+        self.expect(Token::LeftBrace, "expects '{' to start result accuracy")?;
+        if !self.at(Token::AttributeName) {
+            return self.fail("expects mode= or tolerance=");
+        }
+        match self.lexer.text_of() {
+            "mode" => {
+                self.lexer.bump();
+                self.one_of(&["default", "highest"], true, "result accuracy mode")?;
+            }
+            "tolerance" => {
+                self.lexer.bump();
+                self.braced(|p| {
+                    if !(p.at(Token::AttributeName) && matches!(p.lexer.text_of(), "atol" | "rtol" | "ulps"))
+                    {
+                        return p.fail("expects atol=, rtol= or ulps=");
+                    }
+                    p.lexer.bump();
+                    p.float()
+                })?;
+            }
+            _ => return self.fail("expects mode= or tolerance="),
+        }
+        self.expect(Token::RightBrace, "expects '}' at the end of result accuracy")
+    }
+
+    /// `{{"name" {0}}}`, `{({"a"}, {})}`, `{[synthetic_call]}`
+    pub(crate) fn origin(&mut self) -> Parsed {
+        self.expect(Token::LeftBrace, "expects '{' at the start of the origin")?;
+        if self.eat(Token::LeftSquare) {
+            if !self.eat_word("synthetic_call") {
+                return self.fail("expects synthetic_call");
+            }
+            self.expect(Token::RightSquare, "expects ']' behind synthetic_call")?;
+        } else {
+            self.origin_tree()?;
+        }
+        self.expect(Token::RightBrace, "expects '}' at the end of the origin")
+    }
+
+    fn origin_tree(&mut self) -> Parsed {
+        if self.at(Token::LeftParen) {
+            return self.nested(|p| {
+                p.lexer.bump();
+                if !p.at(Token::RightParen) {
+                    loop {
+                        p.origin_tree()?;
+                        if !p.eat(Token::Comma) {
+                            break;
+                        }
+                    }
+                }
+                p.expect(Token::RightParen, "expects ')' at the end of an origin tuple")
+            });
+        }
+        self.expect(Token::LeftBrace, "expects '[synthetic_call]' or a tree of original arrays")?;
+        if self.at(Token::String) {
+            self.lexer.bump();
+            if self.at(Token::LeftBrace) {
+                self.int_list()?;
+            }
+        }
+        self.expect(Token::RightBrace, "expects '}' at the end of an original array")
+    }
+}
