@@ -128,6 +128,14 @@ fn maps(context: &FileContext<'_>, at: InstructionRef) -> String {
     blocks.concat()
 }
 
+/// Operands that are read alike.
+struct Group<'a> {
+    names: Vec<&'a str>,
+    accesses: &'a [OperandIndexing],
+    /// XLA's own answer for the first of them.
+    theirs: Option<&'a [OperandIndexing]>,
+}
+
 /// One block per operand; operands with equal maps share one.
 fn access_blocks(
     from: &str,
@@ -136,18 +144,18 @@ fn access_blocks(
     xla: Option<&OpIndexing>,
     opcode: Opcode,
 ) -> Vec<String> {
-    let mut groups: Vec<(Vec<&str>, &[OperandIndexing], Option<&[OperandIndexing]>)> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for (i, accesses) in exact.operands.iter().enumerate() {
         let name = names.get(i).map_or("operand", String::as_str);
         let theirs = xla.and_then(|x| x.operands.get(i)).map(Vec::as_slice);
-        match groups.iter_mut().find(|(_, a, _)| *a == accesses.as_slice()) {
-            Some((names, _, _)) if names.contains(&name) => {}
-            Some((names, _, _)) => names.push(name),
-            None => groups.push((vec![name], accesses, theirs)),
+        match groups.iter_mut().find(|g| g.accesses == accesses.as_slice()) {
+            Some(group) if group.names.contains(&name) => {}
+            Some(group) => group.names.push(name),
+            None => groups.push(Group { names: vec![name], accesses, theirs }),
         }
     }
     let mut blocks = Vec::new();
-    for (names, accesses, theirs) in groups {
+    for Group { names, accesses, theirs } in groups {
         let operands = names.iter().map(|n| code(n)).collect::<Vec<_>>().join(", ");
         if accesses.is_empty() {
             let why = if opcode == Opcode::Fusion { "not read by this output" } else { "not read" };

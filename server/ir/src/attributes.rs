@@ -120,11 +120,38 @@ impl Attributes {
         }
     }
 
+    /// All computations of a list, none where it is missing. One that is written inline has no name: it is empty.
+    pub fn computations(&self, key: AttributeKey) -> &[String] {
+        match self.get(key) {
+            Some(Typed::Names(names)) => names,
+            _ => &[],
+        }
+    }
+
     pub fn text(&self, key: AttributeKey) -> Option<&str> {
         match self.get(key)? {
             Typed::Text(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// Devices per group of `replica_groups`: `{{0,1},{2,3}}` or `[groups,size]<=[…]`. Nothing where the groups differ in
+    /// size, where the list is empty (all devices, however many there are), and for a mesh.
+    pub fn replica_group_size(&self) -> Option<i64> {
+        let text = self.text(AttributeKey::ReplicaGroups)?.trim();
+        if let Some(tile) = text.strip_prefix('[') {
+            let (tile, _) = tile.split_once(']')?;
+            return tile.split(',').nth(1)?.trim().parse().ok().filter(|&size| size > 0);
+        }
+        let mut sizes = number_lists(text)?.into_iter().map(|group| group.len() as i64);
+        let first = sizes.next().filter(|&size| size > 0)?;
+        sizes.all(|size| size == first).then_some(first)
+    }
+
+    /// `source_target_pairs`, as (source, target). Nothing where a part is no pair.
+    pub fn source_target_pairs(&self) -> Option<Vec<(i64, i64)>> {
+        let lists = number_lists(self.text(AttributeKey::SourceTargetPairs)?.trim())?;
+        lists.into_iter().map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect()
     }
 
     pub fn convolution_dims(&self) -> Option<ConvolutionDims> {
@@ -148,6 +175,15 @@ impl Attributes {
             output_spatial: spatial(output),
         })
     }
+}
+
+/// The inner lists of `{{0,1},{2,3}}`.
+fn number_lists(text: &str) -> Option<Vec<Vec<i64>>> {
+    let inner = text.strip_prefix('{')?.strip_suffix('}')?;
+    let lists = inner.split('}').filter_map(|part| part.split_once('{')).map(|(_, numbers)| {
+        numbers.split(',').map(str::trim).filter(|n| !n.is_empty()).map(|n| n.parse().ok()).collect()
+    });
+    lists.collect()
 }
 
 impl WindowDim {

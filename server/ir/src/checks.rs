@@ -108,10 +108,10 @@ impl Lowering<'_> {
                     }
                 }
             }
-            Opcode::Infeed | Opcode::Recv => {
-                if written.is_some_and(|w| !matches!(w, ShapeNode::Tuple(e) if !e.is_empty())) {
-                    problem = Some(format!("{opcode} makes a non-empty tuple"));
-                }
+            Opcode::Infeed | Opcode::Recv
+                if written.is_some_and(|w| !matches!(w, ShapeNode::Tuple(e) if !e.is_empty())) =>
+            {
+                problem = Some(format!("{opcode} makes a non-empty tuple"));
             }
             Opcode::Conditional if !has_branches => {
                 let keys = [AttributeKey::TrueComputation, AttributeKey::FalseComputation];

@@ -21,6 +21,7 @@ pub use block::{Block, Export, External, OperandRef, Segment, Signature};
 pub use element_type::ElementTypeExt;
 pub use finding::{Finding, Severity};
 pub use graph::{Graph, Op, OpId};
+pub use infer::{Called, Given, ShapeReason, result_shape};
 pub use lower::lower;
 pub use module::{ComputationIndex, Module, ModuleComputation, ModuleFinding, SegmentRef, Slot};
 pub use names::NameTable;

@@ -117,9 +117,9 @@ impl Shape {
             ShapeNode::Array { element: ElementType::Opaque, .. } => Shape::Opaque,
             ShapeNode::Array { element, dims: (start, rank), layout } => {
                 let raw = parse.ints(*start, *rank);
-                let is_dynamic = |&d: &i64| d < 0;
+                let is_dynamic = |d: &i64| *d < 0;
                 let dims = raw.iter().map(|&d| if d < 0 && d != UNBOUNDED { -(d + 1) } else { d }).collect();
-                let dynamic = match raw.iter().any(|d| is_dynamic(d)) {
+                let dynamic = match raw.iter().any(is_dynamic) {
                     true => raw.iter().map(is_dynamic).collect(),
                     false => Vec::new(),
                 };

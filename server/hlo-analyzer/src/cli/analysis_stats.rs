@@ -1,6 +1,7 @@
 //! `analysis-stats FILE…`: loads, runs the analyses, and prints time and memory per phase. Test, bench and bug-report
 //! tool in one.
 
+use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -31,6 +32,7 @@ pub struct StatsArguments {
 const PARSE_RUNS: usize = 5;
 
 pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
+    let mut out = stdout().lock();
     let mut reports = Vec::new();
     for path in &arguments.files {
         let started = Instant::now();
@@ -77,12 +79,12 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
             "edits": edits,
         });
         if !arguments.json {
-            print_table(&report);
+            print_table(&mut out, &report)?;
         }
         reports.push(report);
     }
     if arguments.json {
-        println!("{}", json!({"files": reports}));
+        writeln!(out, "{}", json!({"files": reports}))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -137,45 +139,51 @@ fn percentiles(mut times: Vec<Duration>) -> serde_json::Value {
     json!({"p50": at(50), "p99": at(99), "max": at(100)})
 }
 
-fn print_table(report: &serde_json::Value) {
+fn print_table(out: &mut impl Write, report: &serde_json::Value) -> Result<()> {
     let number = |key: &str| report[key].as_f64().unwrap_or_default();
-    println!("{}", report["file"].as_str().unwrap_or_default());
-    println!(
+    writeln!(out, "{}", report["file"].as_str().unwrap_or_default())?;
+    writeln!(
+        out,
         "  {:.2} MB, {} instructions in {} computations, {} pieces",
         number("bytes") / 1e6,
         report["instructions"],
         report["computations"],
         report["pieces"]
-    );
-    println!("  load          {:9.1} ms", number("load_seconds") * 1e3);
-    println!(
+    )?;
+    writeln!(out, "  load          {:9.1} ms", number("load_seconds") * 1e3)?;
+    writeln!(
+        out,
         "  parse + check {:9.1} ms  {:.0} MB/s, from text to findings, best of {PARSE_RUNS}",
         number("parse_seconds") * 1e3,
         number("parse_mb_per_second")
-    );
-    println!(
+    )?;
+    writeln!(
+        out,
         "  all maps      {:9.1} ms  of {} instructions, {:.0} bytes resident for each",
         number("maps_seconds") * 1e3,
         report["hints"],
         number("maps_bytes") / number("hints").max(1.0)
-    );
-    println!("  findings      {:9}", report["findings"]);
-    println!(
+    )?;
+    writeln!(out, "  findings      {:9}", report["findings"])?;
+    writeln!(
+        out,
         "  memory        {:9.1} MiB resident for the analysis",
         number("analysis_bytes") / f64::from(1 << 20)
-    );
+    )?;
     if report["edits"].is_object() {
         for (name, key) in [("edit to hover", "hover_ms"), ("edit to findings", "diagnostics_ms")] {
             let times = &report["edits"][key];
-            println!(
+            writeln!(
+                out,
                 "  {name:<16} p50 {:.2} ms  p99 {:.2} ms  max {:.2} ms  ({} edits)",
                 times["p50"].as_f64().unwrap_or_default(),
                 times["p99"].as_f64().unwrap_or_default(),
                 times["max"].as_f64().unwrap_or_default(),
                 report["edits"]["count"]
-            );
+            )?;
         }
     }
+    Ok(())
 }
 
 /// Resident memory of this process; 0 where the system does not tell.

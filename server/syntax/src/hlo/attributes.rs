@@ -179,8 +179,7 @@ impl Parser<'_> {
             return self.fail(format!("expects {what}"));
         }
         let word = self.lexer.text_of();
-        let known = |w: &&str| *w == word || (any_case && w.eq_ignore_ascii_case(word));
-        if !words.iter().any(|w| known(&w)) {
+        if !words.iter().any(|w| *w == word || (any_case && w.eq_ignore_ascii_case(word))) {
             return self.fail(format!("unknown {what}: {word}; known: {}", words.join(", ")));
         }
         let span = self.lexer.span;
