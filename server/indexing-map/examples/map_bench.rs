@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use indexing_map::{Expr, IndexingMap, SimplifyMode, parse_map, print_map};
+use indexing_map::{Expr, IndexingMap, Interval, SimplifyMode, parse_map, print_map};
 
 /// Times each operation on each map is run; the fastest counts, so that other processes do not.
 const REPEATS: usize = 7;
@@ -47,19 +47,23 @@ fn main() {
         }),
     );
 
-    let chain = chain(CHAIN);
-    let time = fastest(
-        || (),
-        |()| {
+    let heads: &[&[i64]] = &[&[8, 128, 1024], &[8, 128, 16, 64]];
+    let digits: &[&[i64]] = &[&[64, 1024], &[64, 16, 64], &[8, 8, 1024], &[65536]];
+    for (what, shapes, reverse) in [("split and merged heads", heads, false), ("mixed digits", digits, true)]
+    {
+        let chain = chain(shapes, CHAIN, reverse);
+        let run = |chain: &[IndexingMap]| {
             let mut map = chain[0].clone();
             for next in &chain[1..] {
                 map = map.compose(next);
                 map.simplify(SimplifyMode::Replace);
             }
             map
-        },
-    );
-    println!("chain of {CHAIN} reshapes and transposes: {:.2} ms", time.as_secs_f64() * 1e3);
+        };
+        let time = fastest(|| (), |()| run(&chain));
+        let nodes = run(&chain).node_count();
+        println!("chain of {CHAIN}, {what}: {:.2} ms, {nodes} nodes", time.as_secs_f64() * 1e3);
+    }
 }
 
 fn fastest<A, B>(prepare: impl Fn() -> A, run: impl Fn(A) -> B) -> Duration {
@@ -84,20 +88,31 @@ fn report(what: &str, times: impl Iterator<Item = Duration>) {
     println!("{what:<16}{mean:>10.2}{:>10.2}{:>10.2}", us[us.len() / 2], us[us.len() * 99 / 100]);
 }
 
-/// Reshapes between two shapes with transposes in between, output to input.
-fn chain(length: usize) -> Vec<IndexingMap> {
-    let shapes: [&[i64]; 4] = [&[8, 24, 35], &[56, 120], &[5, 6, 7, 32], &[64, 105]];
+/// Reshapes through the shapes in turn with all dimensions reversed in between, output to input, so that the digits of the
+/// index mix more and more; or the heads of an attention layer split, swapped and merged over and over.
+fn chain(shapes: &[&[i64]], length: usize, reverse: bool) -> Vec<IndexingMap> {
     let mut shape = shapes[0].to_vec();
     let mut maps = Vec::new();
     for k in 0..length {
-        if k % 2 == 0 {
+        if k % 2 == 0 && reverse {
             let input = shapes[(k / 2 + 1) % shapes.len()];
             maps.push(IndexingMap::from_sizes(&shape, &[], reshape(&shape, input)));
             shape = input.to_vec();
-        } else {
+        } else if reverse {
             let n = shape.len();
             maps.push(IndexingMap::from_sizes(&shape, &[], (0..n).map(|i| Expr::var(n - 1 - i)).collect()));
             shape.reverse();
+        } else {
+            // [b, s, h * d] -> [b, s, h, d] -> [b, h, s, d] -> [b, s, h, d] -> [b, s, h * d]
+            let (whole, split) = (shapes[0], shapes[1]);
+            let swapped = [split[0], split[2], split[1], split[3]];
+            let swap = || [0, 2, 1, 3].map(Expr::var).to_vec();
+            maps.push(match k % 4 {
+                0 => IndexingMap::from_sizes(whole, &[], reshape(whole, split)),
+                1 => IndexingMap::from_sizes(split, &[], swap()),
+                2 => IndexingMap::from_sizes(&swapped, &[], swap()),
+                _ => IndexingMap::from_sizes(split, &[], reshape(split, whole)),
+            });
         }
     }
     maps
@@ -141,7 +156,7 @@ fn generated() -> Vec<String> {
         let padded = a.iter().enumerate().map(|(i, _)| (Expr::var(i) - 1).floor_div(2)).collect();
         let mut pad = IndexingMap::from_sizes(a, &[], padded);
         for i in 0..a.len() {
-            pad.add_constraint((Expr::var(i) - 1).modulo(2), indexing_map::Interval::point(0));
+            pad.add_constraint((Expr::var(i) - 1).modulo(2), Interval::point(0));
         }
         lines.push(pad.to_string());
     }

@@ -1,8 +1,7 @@
-//! Points of a map's domain, by enumeration and by branch and bound.
+//! Points of a map's domain, one by one.
 
-use crate::interval::Interval;
-use crate::map::{IndexingMap, Variable};
-use crate::range::RangeContext;
+use crate::equality::Verdict;
+use crate::map::IndexingMap;
 
 impl IndexingMap {
     /// Number of points in the box of the bounds, ignoring constraints; saturates. Zero for an empty map, and for an
@@ -36,68 +35,24 @@ impl IndexingMap {
         }))
     }
 
-    /// Is the domain empty? Decided by branch and bound with at most `budget` boxes; `None` when that is not enough, and
-    /// for an undefined map.
+    /// Is the domain empty? [`IndexingMap::is_empty`] without the witness; `None` when `budget` does not decide, and for
+    /// an undefined map.
     pub fn prove_empty(&self, budget: usize) -> Option<bool> {
-        if self.is_undefined() {
-            return None;
+        match self.is_empty(budget) {
+            Verdict::Yes => Some(true),
+            Verdict::No { .. } => Some(false),
+            Verdict::Unknown => None,
         }
-        if self.is_known_empty() {
-            return Some(true);
-        }
-        if self.constraints.is_empty() {
-            return Some(false);
-        }
-        self.find_point(budget).map(|p| p.is_none())
     }
 
     /// Some point of the domain, if there is one; the outer `None` when `budget` boxes did not decide.
     pub fn find_point(&self, budget: usize) -> Option<Option<Vec<i64>>> {
-        if !self.is_mapped() {
-            return Some(None);
+        match self.is_empty(budget) {
+            Verdict::Yes => Some(None),
+            Verdict::No { witness } => Some(Some(witness)),
+            Verdict::Unknown if self.is_undefined() => Some(None),
+            Verdict::Unknown => None,
         }
-        let mut boxes: Vec<Vec<Variable>> =
-            vec![self.variables.iter().map(|v| Variable::from(v.bounds)).collect()];
-        for _ in 0..budget {
-            let Some(variables) = boxes.pop() else { return Some(None) };
-            let context = RangeContext::new(&variables, &[]);
-            let mut inside = true;
-            let mut mask = 0;
-            let mut disjoint = false;
-            for c in &self.constraints {
-                let range = context.range(&c.expr);
-                if range.intersect(c.interval).is_empty() {
-                    disjoint = true;
-                    break;
-                }
-                if !c.interval.contains_interval(range) {
-                    inside = false;
-                    mask |= c.expr.variable_mask();
-                }
-            }
-            if disjoint {
-                continue;
-            }
-            let corner: Vec<i64> = variables.iter().map(|v| v.bounds.lower).collect();
-            if self.contains(&corner) {
-                return Some(Some(corner));
-            }
-            // A box inside all constraints whose corner is not in the domain has values beyond 64 bits: split it too.
-            let widest = (0..variables.len())
-                .filter(|&i| inside || mask & (1 << i.min(63)) != 0)
-                .max_by_key(|&i| variables[i].bounds.size())
-                .filter(|&i| variables[i].bounds.size() > 1);
-            let Some(i) = widest else { continue };
-            let Interval { lower, upper } = variables[i].bounds;
-            let middle = ((i128::from(lower) + i128::from(upper)) >> 1) as i64;
-            let mut high = variables.clone();
-            high[i].bounds.lower = middle + 1;
-            boxes.push(high);
-            let mut low = variables;
-            low[i].bounds.upper = middle;
-            boxes.push(low);
-        }
-        boxes.is_empty().then_some(None)
     }
 }
 

@@ -14,21 +14,28 @@
 //! without bound, whatever the input; work is bounded, and [`SimplifyOutcome`] says when the bound was met.
 
 mod compose;
+mod contract;
+mod digits;
 mod enumerate;
+mod equality;
 mod evaluate;
 mod expr;
 mod interval;
 mod map;
 mod range;
+mod search;
 mod simplify;
 mod text;
+mod variable;
 mod variables;
 
+pub use equality::{Verdict, same_function};
 pub use expr::{Binary, BinaryOp, Expr};
 pub use interval::{Interval, ceil_div, floor_div, gcd, modulo};
 pub use map::{Constraint, IndexingMap, Variable, VariableKind};
 pub use range::RangeContext;
 pub use simplify::{Simplifier, SimplifyMode, SimplifyOutcome};
 pub use text::{
-    ParseError, PrintStyle, domain_short, parse_expr, parse_expr_with, parse_map, print_expr, print_map, wrap,
+    ParseError, PrintStyle, domain_short, domain_short_named, parse_expr, parse_expr_with, parse_map,
+    print_expr, print_map, print_named, wrap,
 };

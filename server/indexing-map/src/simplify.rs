@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use crate::expr::{BinaryOp, Expr};
 use crate::interval::Interval;
 use crate::range::{RangeContext, range_of_op};
-use sum::Sum;
+pub(crate) use sum::Sum;
 
 /// What to do with an expression that has a single value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -149,11 +149,17 @@ impl<'a> Simplifier<'a> {
                     }
                 }
                 let (l, r) = (self.pass(lhs), self.pass(rhs));
-                self.modulo(l, r)
+                if self.is_digit(op, &l, &r) {
+                    return joined_again(e, op, l, r);
+                }
+                reused(e, self.modulo(l, r))
             }
             BinaryOp::FloorDiv => {
                 let (l, r) = (self.pass(lhs), self.pass(rhs));
-                self.floor_div(l, r)
+                if self.is_digit(op, &l, &r) {
+                    return joined_again(e, op, l, r);
+                }
+                reused(e, self.floor_div(l, r))
             }
             BinaryOp::CeilDiv => {
                 let (l, r) = (self.pass(lhs), self.pass(rhs));
@@ -163,6 +169,25 @@ impl<'a> Simplifier<'a> {
                 let (l, r) = (self.pass(lhs), self.pass(rhs));
                 self.extremum(op, l, r)
             }
+        }
+    }
+
+    /// True for a quotient or remainder of one plain term to which no rule applies: by far the most of them.
+    fn is_digit(&self, op: BinaryOp, x: &Expr, d: &Expr) -> bool {
+        let Expr::Const(d @ 2..) = d else { return false };
+        let plain = match x {
+            Expr::Const(_) => false,
+            Expr::Var(_) => true,
+            Expr::Binary(b) => match (b.op(), b.rhs()) {
+                (BinaryOp::Max | BinaryOp::Min, _) => true,
+                (BinaryOp::FloorDiv, _) => op == BinaryOp::Mod,
+                (BinaryOp::Mod, Expr::Const(m)) => op == BinaryOp::FloorDiv && m % d != 0,
+                _ => false,
+            },
+        };
+        plain && {
+            let quotient = self.range(x).floor_div(*d);
+            quotient.lower < quotient.upper
         }
     }
 
@@ -241,6 +266,17 @@ impl<'a> Simplifier<'a> {
             _ => Expr::binary(op, l, r),
         }
     }
+}
+
+/// `l op r`, which is `e` when these are its operands.
+fn joined_again(e: &Expr, op: BinaryOp, l: Expr, r: Expr) -> Expr {
+    let same = e.as_binary().is_some_and(|(_, a, b)| l.same(a) && r.same(b));
+    if same { e.clone() } else { Expr::binary(op, l, r) }
+}
+
+/// `old` when that is what `new` is, so that what does not change stays shared.
+fn reused(old: &Expr, new: Expr) -> Expr {
+    if new == *old { old.clone() } else { new }
 }
 
 impl Expr {

@@ -66,6 +66,7 @@ impl Module {
         let mut module = Module::default();
         let mut open: Option<ComputationIndex> = None;
         let mut section = 0;
+        let mut bare = Vec::new();
         for (piece, signature) in signatures.clone().enumerate() {
             if piece > 0 && signature.starts_module {
                 section += 1;
@@ -83,7 +84,6 @@ impl Module {
                         module.computations[open.unwrap_or_default()].segments.push(at);
                     }
                     _ => {
-                        // Within a piece the parser has said that a computation starts before the brace.
                         module.not_closed(open.take());
                         let computation = ModuleComputation {
                             name: segment.name.clone(),
@@ -91,6 +91,9 @@ impl Module {
                             is_entry: segment.is_entry,
                             segments: vec![at],
                         };
+                        if segment.kind == ComputationKind::Bare {
+                            bare.push(module.computations.len());
+                        }
                         module.computations.push(computation);
                         open = Some(module.computations.len() - 1);
                     }
@@ -98,12 +101,12 @@ impl Module {
                 if segment.is_closed {
                     open = None;
                 } else if !(signature.ends_in_body && id + 1 == signature.segments.len()) {
-                    // The parser has said that a new computation starts before the brace.
-                    open = None;
+                    module.not_closed(open.take());
                 }
             }
         }
         module.not_closed(open);
+        module.stray_instructions(&bare);
         let signatures: Vec<&Signature> = signatures.collect();
         module.name_table();
         module.entry();
@@ -126,6 +129,21 @@ impl Module {
     /// Whether this computation is the entry of its module.
     pub fn is_entry(&self, index: ComputationIndex) -> bool {
         self.entries.contains(&Some(index))
+    }
+
+    /// An instruction may stand alone, but not beside computations.
+    fn stray_instructions(&mut self, bare: &[ComputationIndex]) {
+        for &index in bare {
+            let section = self.computations[index].section;
+            if self.computations.iter().filter(|c| c.section == section).count() > 1 {
+                self.findings.push(ModuleFinding {
+                    segment: self.computations[index].segments[0],
+                    slot: Slot::ComputationEnd,
+                    code: "syntax",
+                    message: "an instruction stands outside of the computations that follow it".to_owned(),
+                });
+            }
+        }
     }
 
     /// The computation ends with its piece, and the next piece does not go on with it.

@@ -99,8 +99,13 @@ impl Simplifier<'_> {
                 let multiple = Sum::divided(&split.multiple, g, split.block).to_expr();
                 let high = self.modulo(multiple, Expr::Const(m / g));
                 let mut whole = Sum { terms: split.rest, constant };
+                let product = whole.terms.is_empty() && sum.constant == 0;
                 if whole.add(&high, g).is_some() {
-                    return self.finish_sum(whole);
+                    let split = self.finish_sum(whole);
+                    // XLA splits products always, and sums only where that takes no further operator.
+                    if product || split.node_count() <= x.node_count() + 1 {
+                        return split;
+                    }
                 }
             }
         }

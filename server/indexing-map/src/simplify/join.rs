@@ -48,11 +48,25 @@ impl Simplifier<'_> {
         for (i, term) in sum.terms.iter().enumerate() {
             let Some((x, c)) = term.base.as_op_const(BinaryOp::Mod) else { continue };
             let Some(scale) = c.checked_mul(term.coefficient).filter(|_| c > 0) else { continue };
-            if !sum.terms.iter().enumerate().any(|(j, t)| j != i && t.coefficient % scale == 0) {
-                continue;
-            }
-            if let Some(joined) = join_congruent_division(sum, i, (x, c), scale) {
+            let others = || sum.terms.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, t)| t);
+            if others().any(|t| t.coefficient == scale && t.base.as_op_const(BinaryOp::FloorDiv).is_some())
+                && let Some(joined) = join_congruent_division(sum, i, (x, c), scale)
+            {
                 return Some(joined);
+            }
+            // What the quotient may contribute: its variables are among those of `x`, and that of a plain digit is one
+            // term with the coefficient itself.
+            let digit = match x.as_op_const(BinaryOp::FloorDiv) {
+                Some((y, a)) => a > 0 && y.as_var().is_some(),
+                None => x.as_var().is_some(),
+            };
+            let foreign = !x.variable_mask();
+            let candidate = |t: &Term| {
+                t.base.variable_mask() & foreign == 0
+                    && if digit { t.coefficient == scale } else { t.coefficient % scale == 0 }
+            };
+            if !others().any(candidate) {
+                continue;
             }
             let quotient = self.floor_div(x.clone(), Expr::Const(c));
             if let Some(joined) = self.join_two_remainders(sum, i, (x, c), &quotient) {

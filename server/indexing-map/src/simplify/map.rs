@@ -1,27 +1,88 @@
 //! Simplification of whole maps.
 
+use crate::contract::contract;
 use crate::expr::Expr;
-use crate::map::{Constraint, IndexingMap};
+use crate::map::{Constraint, IndexingMap, Variable};
 use crate::range::RangeContext;
 use crate::simplify::constraints::peel;
 use crate::simplify::{Simplifier, SimplifyMode, SimplifyOutcome};
 
 /// Rounds of constraint simplification. Each tightens a bound or shortens an expression, so few are ever needed.
 const MAX_ROUNDS: usize = 64;
+/// Sweeps over all constraints when bounds are narrowed; a slow convergence ends here, with bounds that are right.
+const MAX_SWEEPS: usize = 16;
 
 impl IndexingMap {
     /// Simplifies constraints and results in place: the same function on the same domain, with the same variables.
     /// Doing it twice is doing it once. An empty domain that is recognised makes the map known empty; not every one is
-    /// (see [`IndexingMap::prove_empty`]). Rule: XLA `IndexingMap::Simplify`.
+    /// (see [`IndexingMap::is_empty`]). Rule: XLA `IndexingMap::Simplify`; beyond it, bounds are narrowed to what the
+    /// constraints leave ([`IndexingMap::tighten_bounds`]) where that makes an expression or constraint simpler.
     pub fn simplify(&mut self, mode: SimplifyMode) -> SimplifyOutcome {
         let mut outcome = SimplifyOutcome::default();
         if !self.is_mapped() {
             return outcome;
         }
+        self.simplify_as_it_stands(mode, &mut outcome);
+        while !self.constraints.is_empty() {
+            let Some(variables) = self.narrowed() else {
+                self.set_known_empty();
+                outcome.changed = true;
+                break;
+            };
+            if variables == self.variables {
+                break;
+            }
+            let mut narrow = self.clone();
+            narrow.variables = variables;
+            narrow.simplify_as_it_stands(mode, &mut SimplifyOutcome::default());
+            if narrow.is_mapped() && narrow.node_count() >= self.node_count() {
+                break;
+            }
+            *self = narrow;
+            outcome.changed = true;
+        }
+        outcome
+    }
+
+    /// Moves the bounds of the variables to what the constraints leave of them: `d0 * 4 + s0 in [0, 9]` bounds `d0` by 2.
+    /// The domain stays the same. Answers whether anything changed; a domain found empty makes the map known empty.
+    pub fn tighten_bounds(&mut self) -> bool {
+        if !self.is_mapped() || self.constraints.is_empty() {
+            return false;
+        }
+        match self.narrowed() {
+            Some(variables) => {
+                let changed = variables != self.variables;
+                self.variables = variables;
+                changed
+            }
+            None => {
+                self.set_known_empty();
+                true
+            }
+        }
+    }
+
+    /// The variables with the bounds that the constraints leave; `None` when nothing is left.
+    fn narrowed(&self) -> Option<Vec<Variable>> {
+        let mut variables = self.variables.clone();
+        for _ in 0..MAX_SWEEPS {
+            let mut changed = false;
+            for c in &self.constraints {
+                changed |= contract(c, &mut variables).ok()?;
+            }
+            if !changed {
+                break;
+            }
+        }
+        Some(variables)
+    }
+
+    fn simplify_as_it_stands(&mut self, mode: SimplifyMode, outcome: &mut SimplifyOutcome) {
         if !self.constraints.is_empty() {
-            self.simplify_constraints(&mut outcome);
+            self.simplify_constraints(outcome);
             if !self.is_mapped() {
-                return outcome;
+                return;
             }
         }
         let ranges = RangeContext::new(&self.variables, &self.constraints);
@@ -34,7 +95,6 @@ impl IndexingMap {
             }
         }
         outcome.bound_reached |= simplifier.bound_reached();
-        outcome
     }
 
     /// [`IndexingMap::simplify`] for chaining.
@@ -46,16 +106,19 @@ impl IndexingMap {
 
     fn simplify_constraints(&mut self, outcome: &mut SimplifyOutcome) {
         for _ in 0..MAX_ROUNDS {
-            let mut changed = false;
             let mut i = 0;
+            let mut changed = false;
             while i < self.constraints.len() {
                 match self.simplify_constraint(i, outcome) {
                     Step::Same => i += 1,
                     Step::Dropped => outcome.changed = true,
                     Step::Changed(constraint) => {
-                        changed = true;
+                        outcome.changed = true;
                         self.constraints.remove(i);
+                        let others = self.constraints.len();
                         self.add_constraint(constraint.expr, constraint.interval);
+                        // It moved a bound or the interval of another one, so that those done may have more to give.
+                        changed |= self.constraints.len() == others;
                     }
                     Step::NeverHolds => {
                         self.set_known_empty();
@@ -68,8 +131,10 @@ impl IndexingMap {
                     return;
                 }
             }
-            changed |= self.merge_mod_constraints(true);
-            outcome.changed |= changed;
+            if self.merge_mod_constraints(true) {
+                outcome.changed = true;
+                changed = true;
+            }
             if !self.is_mapped() || !changed {
                 self.constraints
                     .sort_by(|a, b| a.expr.cmp(&b.expr).then(a.interval.lower.cmp(&b.interval.lower)));

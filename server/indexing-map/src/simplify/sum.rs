@@ -11,7 +11,7 @@ use crate::simplify::Simplifier;
 
 /// One summand, `base * coefficient`; the base is no sum, no constant and no product with a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Term {
+pub(crate) struct Term {
     pub base: Expr,
     pub coefficient: i64,
 }
@@ -35,7 +35,7 @@ impl Term {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sum {
+pub(crate) struct Sum {
     pub terms: SmallVec<[Term; 6]>,
     pub constant: i64,
 }

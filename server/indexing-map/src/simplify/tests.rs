@@ -61,6 +61,29 @@ fn a_constraint_on_a_sum_counts_inside_larger_sums() {
     );
 }
 
+/// Bounds follow from constraints where that simplifies something; a chain of constraints may be empty.
+#[test]
+fn constraints_reach_the_bounds() {
+    check("(d0) -> (d0), domain: d0 in [0, 99], d0 mod 8 in [45, 49]", "KNOWN EMPTY");
+    check(
+        "(d0, d1, d2) -> (d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 99], d0 * 10 + d1 in [50, 99], \
+         d2 - d0 * 3 in [0, 5], d2 + d1 * 2 in [0, 14]",
+        "KNOWN EMPTY",
+    );
+    check(
+        "(d0, d1) -> (d0 mod 8), domain: d0 in [0, 99], d1 in [0, 9], d0 * 2 + d1 * 3 in [0, 15]",
+        "(d0, d1) -> (d0), domain: d0 in [0, 7], d1 in [0, 5], d0 * 2 + d1 * 3 in [0, 15]",
+    );
+    let mut map =
+        parse_map("(d0, d1) -> (d0), domain: d0 in [0, 99], d1 in [0, 9], d0 * 2 + d1 * 3 in [0, 15]")
+            .unwrap();
+    assert!(map.tighten_bounds() && !map.tighten_bounds());
+    assert_eq!(
+        map.to_string(),
+        "(d0, d1) -> (d0), domain: d0 in [0, 7], d1 in [0, 5], d0 * 2 + d1 * 3 in [0, 15]"
+    );
+}
+
 #[test]
 fn preserve_keeps_dimensions_of_size_one() {
     let map = parse_map("(d0, d1) -> (d0 + d1 * 8), domain: d0 in [0, 0], d1 in [0, 3]").unwrap();

@@ -50,15 +50,24 @@ fn relation(what: &str, interval: Interval) -> String {
     out
 }
 
-/// Breaks a printed map (or any text) into lines of at most `width` characters where it can: after `, `, and before
-/// `domain:`. Continuation lines are indented by two blanks; a piece that is longer than a line stays whole.
+/// Breaks a printed map (or any text) into lines of at most `width` characters where it can: after `, ` outside of
+/// brackets, and before `domain:`. Continuation lines are indented by two blanks; a piece that is longer than a line stays
+/// whole.
 pub fn wrap(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut column = 0;
-    for piece in text.split_inclusive(", ") {
+    let too_long = text.chars().count() > width;
+    let (mut start, mut end, mut open) = (0, 0, 0i32);
+    for part in text.split_inclusive(", ") {
+        end += part.len();
+        open += part.bytes().map(|b| i32::from(b == b'[') - i32::from(b == b']')).sum::<i32>();
+        if open > 0 && end < text.len() {
+            continue;
+        }
+        let piece = &text[start..end];
+        start = end;
         let length = piece.trim_end().chars().count();
-        let domain = piece.starts_with("domain:") && text.chars().count() > width;
-        if column > 0 && (domain || column + length > width) {
+        if column > 0 && ((piece.starts_with("domain:") && too_long) || column + length > width) {
             out.truncate(out.trim_end().len());
             out.push_str("\n  ");
             column = 2;

@@ -74,14 +74,23 @@ pub(crate) struct Lexer<'a> {
     pub(crate) span: Span,
     /// First byte of the token, sigil included.
     pub(crate) start: usize,
-    /// End of the token before this one.
+    /// End of the token before this one; where there is none, [`Self::origin`].
     pub(crate) previous_end: usize,
+    /// Where lexing began.
+    pub(crate) origin: usize,
 }
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(text: &'a str, at: usize) -> Self {
-        let mut lexer =
-            Lexer { text, at, token: Token::End, span: Span::new(at, at), start: at, previous_end: at };
+        let mut lexer = Lexer {
+            text,
+            at,
+            token: Token::End,
+            span: Span::new(at, at),
+            start: at,
+            previous_end: at,
+            origin: at,
+        };
         lexer.bump();
         lexer.previous_end = at;
         lexer

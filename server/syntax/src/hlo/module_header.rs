@@ -41,7 +41,6 @@ impl Parser<'_> {
 
     /// The same module printed by protobuf. Its brackets are checked, and the user is told why there is no more.
     fn protobuf(&mut self, start: usize) {
-        self.is_bare = true;
         self.lexer.jump(start);
         let span = self.lexer.span;
         self.warning_at(
@@ -50,6 +49,7 @@ impl Parser<'_> {
         );
         self.lexer.bump();
         let _ = self.balanced();
+        self.lexer.jump(self.text.len());
     }
 
     /// Goes on at the first computation.

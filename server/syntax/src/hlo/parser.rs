@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::lexer::{Lexer, Token, is_ident_start};
-use super::pieces::{PieceState, Place, looks_like_computation, looks_like_instruction};
+use super::pieces::{PieceState, Place, looks_like_computation, looks_like_instruction, split_units};
 use super::tree::{Computation, ComputationKind, InstructionId, Parameter, Parse, ShapeId, ShapeNode};
 use crate::{Span, SyntaxError};
 
@@ -27,21 +27,20 @@ pub(crate) struct Parser<'a> {
     pub(crate) tuple_ids: FxHashMap<Vec<ShapeId>, ShapeId>,
 }
 
-/// Parses one piece whose first byte is in `state`.
+/// Parses one piece whose first byte is in `state`. Each unit in it (a computation, as the splitter sees it) is parsed on
+/// its own, so that what comes out does not depend on which units share a piece.
 pub fn parse(text: &str, state: PieceState) -> Parse {
     let mut parser = Parser::new(text);
     parser.out.starts_module = state.place == Place::Header;
-    match state.place {
-        Place::Body => {
-            if parser.continued_body().is_err() && parser.skip_to_computation(0) {
-                parser.resume_body();
-            }
-        }
-        Place::Header => parser.module_start(),
-        Place::Top => {}
+    let mut start = (0, state.place);
+    let mut units = Vec::new();
+    for (at, next) in split_units(text, state) {
+        units.push((start.1, start.0, at));
+        start = (at, next.place);
     }
-    if !parser.is_bare {
-        parser.computations();
+    units.push((start.1, start.0, text.len()));
+    for (place, start, end) in units {
+        parser.unit(place, &text[..end], start);
     }
     let mut out = parser.out;
     out.errors.sort_by_key(|e| (e.span.start, e.span.end));
@@ -70,6 +69,25 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// The unit from `start` to the end of `text`.
+    fn unit(&mut self, place: Place, text: &'a str, start: usize) {
+        self.text = text;
+        self.lexer = Lexer::new(text, start);
+        self.out.ends_in_body = false;
+        match place {
+            Place::Body => {
+                if self.body_without_header(ComputationKind::Continued).is_err()
+                    && self.skip_to_computation(start)
+                {
+                    self.resume_body();
+                }
+            }
+            Place::Header => self.module_start(),
+            Place::Top => {}
+        }
+        self.computations();
+    }
+
     // ---- errors and small steps ----
 
     pub(crate) fn error_at(&mut self, span: Span, message: impl Into<String>) {
@@ -87,7 +105,8 @@ impl<'a> Parser<'a> {
         let behind = self.lexer.previous_end;
         let is_elsewhere = || self.text[behind..self.lexer.start.max(behind)].contains('\n');
         let span = match self.lexer.token {
-            _ if behind == 0 => self.lexer.full_span(),
+            // Nothing was read yet.
+            _ if behind == self.lexer.origin => self.lexer.full_span(),
             token if token == Token::End || is_elsewhere() => {
                 let last = self.text[..behind].chars().next_back().map_or(0, char::len_utf8);
                 Span::new(behind - last, behind)
@@ -212,12 +231,12 @@ impl<'a> Parser<'a> {
 
     // ---- computations ----
 
-    /// The piece begins inside a body.
-    fn continued_body(&mut self) -> Parsed {
+    /// The piece begins inside a body, or a header could not be read.
+    fn body_without_header(&mut self, kind: ComputationKind) -> Parsed {
         let start = self.lexer.start;
         self.body(Computation {
             name: Span::default(),
-            kind: ComputationKind::Continued,
+            kind,
             is_entry: false,
             parameters: None,
             result: None,
@@ -240,7 +259,9 @@ impl<'a> Parser<'a> {
     pub(crate) fn resume_body(&mut self) {
         loop {
             let before = self.lexer.start;
-            if self.continued_body().is_ok() || !self.skip_to_computation(before) {
+            if self.body_without_header(ComputationKind::Headless).is_ok()
+                || !self.skip_to_computation(before)
+            {
                 return;
             }
         }
@@ -307,11 +328,8 @@ impl<'a> Parser<'a> {
                 }
                 Token::End => break,
                 _ => {
+                    // The brace is missing: the module says so, which sees all pieces.
                     if looks_like_computation(self.text, self.lexer.start) {
-                        self.error_at(
-                            self.lexer.full_span(),
-                            "a new computation starts before the '}' of the one above",
-                        );
                         break;
                     }
                     let before = self.lexer.start;
@@ -400,19 +418,18 @@ impl<'a> Parser<'a> {
         None
     }
 
-    /// The text is neither a module nor a computation: one instruction that stands alone.
+    /// The text is neither a module nor a computation: one instruction that stands alone. What follows it is read as
+    /// computations; that it should not be there is for the module to say, which sees all pieces.
     pub(crate) fn bare_instruction(&mut self) {
-        self.is_bare = true;
         let start = self.lexer.start;
-        let result = self.instruction();
-        if result.is_ok() && !self.at(Token::End) {
-            let _ = self.fail::<()>("expects the end of the text: one instruction may stand alone, more need a computation around them");
-        }
-        let end = self.text.len();
+        self.is_bare = true;
+        let mut result = self.instruction();
+        self.is_bare = false;
+        let end = self.lexer.previous_end;
         self.out.computations.push(Computation {
             name: Span::default(),
             kind: ComputationKind::Bare,
-            is_entry: true,
+            is_entry: false,
             parameters: None,
             result: None,
             instructions: 0..self.out.instructions.len() as InstructionId,
@@ -420,6 +437,14 @@ impl<'a> Parser<'a> {
             is_closed: true,
         });
         self.inline_bodies_of_computation();
+        if result.is_ok() && !self.at(Token::End) && !looks_like_computation(self.text, self.lexer.start) {
+            result = self.fail(
+                "expects the end of the text: more than one instruction need a computation around them",
+            );
+        }
+        if result.is_err() && self.skip_to_computation(start) {
+            self.resume_body();
+        }
     }
 
     /// The id of a tuple of these elements.

@@ -57,21 +57,19 @@ pub fn split(
     state: PieceState,
     min_bytes: usize,
 ) -> (Vec<(usize, PieceState)>, Option<PieceState>) {
-    let mut splitter = Splitter {
-        text,
-        bytes: text.as_bytes(),
-        open: Vec::new(),
-        state: state.place,
-        open_comment: state.is_below_open_comment,
-        cuts_bodies: text.len() > 2 * BODY_BYTES
-            || memchr::memchr_iter(b'\n', text.as_bytes()).count() > 2 * BODY_LINES,
-        cuts: Vec::new(),
-        piece: 0,
-        lines: 0,
-    };
+    let cuts_bodies =
+        text.len() > 2 * BODY_BYTES || memchr::memchr_iter(b'\n', text.as_bytes()).count() > 2 * BODY_LINES;
+    let mut splitter = Splitter::new(text, state, cuts_bodies);
     let is_clean = splitter.run(min_bytes);
     let end = PieceState { place: splitter.state, is_below_open_comment: splitter.open_comment };
     (splitter.cuts, is_clean.then_some(end))
+}
+
+/// The cuts between computations, whatever their size, and none inside a body.
+pub(crate) fn split_units(text: &str, state: PieceState) -> Vec<(usize, PieceState)> {
+    let mut splitter = Splitter::new(text, state, false);
+    splitter.run(0);
+    splitter.cuts
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +95,21 @@ struct Splitter<'a> {
     lines: usize,
 }
 
-impl Splitter<'_> {
+impl<'a> Splitter<'a> {
+    fn new(text: &'a str, state: PieceState, cuts_bodies: bool) -> Self {
+        Splitter {
+            text,
+            bytes: text.as_bytes(),
+            open: Vec::new(),
+            state: state.place,
+            open_comment: state.is_below_open_comment,
+            cuts_bodies,
+            cuts: Vec::new(),
+            piece: 0,
+            lines: 0,
+        }
+    }
+
     /// Whether a piece may start behind the last byte.
     fn run(&mut self, min_bytes: usize) -> bool {
         let bytes = self.bytes;

@@ -60,6 +60,8 @@ pub enum ComputationKind {
     Whole,
     /// The body goes on from the piece before.
     Continued,
+    /// The header could not be read; the error says so.
+    Headless,
     /// `to_apply={ … }`: the instruction that holds it.
     Inline(InstructionId),
     /// A text that is one instruction.

@@ -1,0 +1,132 @@
+//! Variables in mixed radix: `v = Σ digit * stride`, with the strides that divisions and remainders look at.
+//!
+//! In digits most quotients and remainders of reshapes are sums, so that two ways to write one function become equal.
+
+use smallvec::SmallVec;
+
+use crate::expr::{BinaryOp, Expr};
+use crate::interval::{Interval, gcd};
+use crate::map::{Constraint, Variable};
+use crate::simplify::Sum;
+
+/// Digits of one variable, and all variables afterwards: the rest is not worth the longer expressions.
+const MAX_DIGITS: usize = 10;
+const MAX_VARIABLES: usize = 60;
+/// Sums that are searched for divisors.
+const MAX_VISITS: u32 = 10_000;
+
+pub(crate) struct Digits {
+    /// The digits as variables.
+    pub variables: Vec<Variable>,
+    /// What the bounds of the original variables leave of their digits.
+    pub constraints: Vec<Constraint>,
+    /// Each original variable as a sum of digits.
+    sums: Vec<Expr>,
+}
+
+impl Digits {
+    /// `None` when no variable is looked at by a division or remainder.
+    pub(crate) fn new<'a>(variables: &[Variable], exprs: impl Iterator<Item = &'a Expr>) -> Option<Digits> {
+        let mut strides: Vec<SmallVec<[i64; 4]>> = vec![SmallVec::new(); variables.len()];
+        let mut visits = MAX_VISITS;
+        for e in exprs {
+            collect(e, None, &mut strides, &mut visits);
+        }
+        let mut digits = Digits { variables: Vec::new(), constraints: Vec::new(), sums: Vec::new() };
+        for (v, strides) in variables.iter().zip(&mut strides) {
+            digits.push(v.bounds, chain(strides, v.bounds));
+        }
+        let split = digits.variables.len() > variables.len() && digits.variables.len() <= MAX_VARIABLES;
+        split.then_some(digits)
+    }
+
+    fn push(&mut self, bounds: Interval, chain: SmallVec<[i64; 4]>) {
+        let Some(&last) = chain.last() else {
+            self.sums.push(Expr::var(self.variables.len()));
+            self.variables.push(Variable::from(bounds));
+            return;
+        };
+        let mut sum = Expr::ZERO;
+        let mut stride = 1;
+        for next in chain {
+            sum = sum + Expr::var(self.variables.len()) * stride;
+            self.variables.push(Variable::from_size(next / stride));
+            stride = next;
+        }
+        sum = sum + Expr::var(self.variables.len()) * last;
+        self.variables.push(Variable::from(bounds.floor_div(last)));
+        if bounds.lower.rem_euclid(last) != 0 || bounds.upper.rem_euclid(last) != last - 1 {
+            self.constraints.push(Constraint { expr: sum.clone(), interval: bounds });
+        }
+        self.sums.push(sum);
+    }
+
+    /// The expression over digits.
+    pub(crate) fn rewrite(&self, e: &Expr) -> Expr {
+        e.substitute(&mut |v| self.sums.get(v as usize).cloned())
+    }
+
+    /// The point with these digits.
+    pub(crate) fn point(&self, digits: &[i64]) -> Option<Vec<i64>> {
+        self.sums.iter().map(|s| s.evaluate(digits)).collect()
+    }
+}
+
+/// The divisibility chain `1 < s1 | s2 | …` of strides, smallest first, all below the size of the variable.
+fn chain(strides: &mut SmallVec<[i64; 4]>, bounds: Interval) -> SmallVec<[i64; 4]> {
+    let mut chain = SmallVec::new();
+    if bounds.lower == i64::MIN || bounds.upper == i64::MAX {
+        return chain;
+    }
+    strides.sort_unstable();
+    let mut last = 1;
+    for &s in strides.iter() {
+        let useful = s > last && s % last == 0 && bounds.floor_div(s).size() > 1;
+        if useful && chain.len() + 1 < MAX_DIGITS {
+            chain.push(s);
+            last = s;
+        }
+    }
+    chain
+}
+
+/// Notes for each variable at which strides it is divided. `at`: the expression is looked at modulo, or divided by, this.
+fn collect(e: &Expr, at: Option<i64>, strides: &mut [SmallVec<[i64; 4]>], visits: &mut u32) {
+    if *visits == 0 {
+        return;
+    }
+    *visits -= 1;
+    let Some(sum) = Sum::of(e) else { return };
+    for t in &sum.terms {
+        let at =
+            at.and_then(|m| i64::try_from(m.unsigned_abs() / gcd(m, t.coefficient)).ok()).filter(|&m| m > 1);
+        match &t.base {
+            Expr::Const(_) => {}
+            Expr::Var(v) => {
+                if let (Some(m), Some(s)) = (at, strides.get_mut(*v as usize))
+                    && !s.contains(&m)
+                {
+                    s.push(m);
+                }
+            }
+            Expr::Binary(b) => match (b.op(), b.rhs()) {
+                (BinaryOp::FloorDiv, Expr::Const(c @ 2..)) => {
+                    collect(b.lhs(), Some(*c), strides, visits);
+                    if let Some(m) = at.and_then(|m| m.checked_mul(*c)) {
+                        collect(b.lhs(), Some(m), strides, visits);
+                    }
+                }
+                (BinaryOp::Mod, Expr::Const(c @ 2..)) => {
+                    collect(b.lhs(), Some(*c), strides, visits);
+                    if let Some(m) = at.filter(|&m| m < *c) {
+                        collect(b.lhs(), Some(m), strides, visits);
+                    }
+                }
+                _ => {
+                    collect(b.lhs(), None, strides, visits);
+                    collect(b.rhs(), None, strides, visits);
+                }
+            },
+        }
+    }
+}

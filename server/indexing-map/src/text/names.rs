@@ -1,0 +1,97 @@
+//! Maps with names that say what the variables are: `batch`, `k`, `row`.
+
+use std::sync::Arc;
+
+use crate::map::{IndexingMap, Variable};
+use crate::text::parse::{is_default_of_any_kind, is_name};
+use crate::text::{PrintStyle, domain_short, print_map};
+
+impl IndexingMap {
+    /// The map with its variables named, by flat id. A name that is empty, is no name in the text form
+    /// (`[a-zA-Z_][a-zA-Z0-9_]*`, no operator), looks like a default name (`d0`, `s1`, `rt2`) or is not the only one of its
+    /// kind is not used: that variable, and those beyond the list, keep the names they have, or the default ones where those
+    /// would be ambiguous. So what is printed parses back to the same map.
+    #[must_use]
+    pub fn with_names(&self, names: &[&str]) -> IndexingMap {
+        let mut map = self.clone();
+        for (v, name) in map.variables.iter_mut().zip(names) {
+            let unique = names.iter().filter(|n| *n == name).count() == 1;
+            if unique && is_name(name) && !is_default_of_any_kind(name) {
+                v.name = Some(Arc::from(*name));
+            }
+        }
+        // A name that was there before may be a new one of another variable.
+        let given = |v: &Variable, id: usize| v.name.as_deref() == names.get(id).copied();
+        for id in 0..map.variables.len() {
+            let clash = !given(&map.variables[id], id)
+                && map.variables[id].name.is_some()
+                && map.variables.iter().enumerate().any(|(j, w)| j != id && w.name == map.variables[id].name);
+            if clash {
+                map.variables[id].name = None;
+            }
+        }
+        map
+    }
+}
+
+/// [`print_map`] with these names for the variables, by flat id ([`IndexingMap::with_names`]).
+pub fn print_named(map: &IndexingMap, names: &[&str], style: PrintStyle) -> String {
+    print_map(&map.with_names(names), style)
+}
+
+/// [`domain_short`] with these names for the variables, by flat id ([`IndexingMap::with_names`]).
+pub fn domain_short_named(map: &IndexingMap, names: &[&str], style: PrintStyle) -> String {
+    domain_short(&map.with_names(names), style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{parse_map, wrap};
+
+    const MAP: &str = "(d0, d1)[s0] -> (d0, s0 floordiv 2), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 15], d1 + s0 in [0, 20]";
+
+    #[track_caller]
+    fn check(names: &[&str], expect: &str) {
+        let map = parse_map(MAP).unwrap();
+        let text = print_named(&map, names, PrintStyle::Floordiv);
+        assert_eq!(text, expect);
+        assert_eq!(parse_map(&text).unwrap(), map);
+    }
+
+    #[test]
+    fn variables_are_called_what_they_are() {
+        check(
+            &["batch", "row", "k"],
+            "(batch, row)[k] -> (batch, k floordiv 2), domain: batch in [0, 3], row in [0, 7], k in [0, 15], row + k in [0, 20]",
+        );
+        let map = parse_map(MAP).unwrap();
+        assert_eq!(
+            domain_short_named(&map, &["batch", "", "k"], PrintStyle::Floordiv),
+            "batch ≤ 3, d1 ≤ 7, k ≤ 15, d1 + k ≤ 20"
+        );
+        let text = print_named(&map, &["batch", "row", "k"], PrintStyle::Symbolic);
+        assert_eq!(
+            wrap(&text, 50),
+            "(batch, row)[k] -> (batch, k / 2),\n  domain: batch in [0, 3], row in [0, 7],\n  k in [0, 15], row + k in [0, 20]"
+        );
+    }
+
+    #[test]
+    fn names_that_would_mislead_are_not_used() {
+        let same = parse_map(MAP).unwrap().to_string();
+        check(&["k", "k"], &same);
+        check(&["mod", "min", "4x"], &same);
+        check(&["s0", "d5", "a b"], &same);
+        check(&["", "", "", "beyond"], &same);
+    }
+
+    #[test]
+    fn new_names_win_over_old_ones() {
+        let map = parse_map("(x, y) -> (x - y), domain: x in [0, 3], y in [0, 4]").unwrap();
+        assert_eq!(
+            print_named(&map, &["y"], PrintStyle::Floordiv),
+            "(y, d1) -> (y - d1), domain: y in [0, 3], d1 in [0, 4]"
+        );
+    }
+}
