@@ -73,7 +73,8 @@ pub(crate) fn dimensions(numbers: &[i64], rank: usize) -> Checked<Vec<usize>> {
     numbers.iter().map(|n| of(n).ok_or_else(|| format!("{n} is not a dimension of {rank}").into())).collect()
 }
 
-fn sizes<'a>(shape: &'a Shape, what: &str) -> Checked<&'a [i64]> {
+/// The sizes of an array that is not too large.
+pub(crate) fn sizes<'a>(shape: &'a Shape, what: &str) -> Checked<&'a [i64]> {
     let array = shape.as_array().ok_or_else(|| Reason::from(format!("{what} is not an array")))?;
     let count = array.elements().filter(|&n| n <= MAX_ELEMENTS && array.dims.iter().all(|&d| d >= 0));
     ensure(count.is_some(), format!("{what} is too large to evaluate"))?;
@@ -121,7 +122,8 @@ impl<'a> Case<'a> {
     /// The integers of operand `i`, which decide what is read.
     pub(crate) fn values(&self, i: usize) -> Checked<&'a [i64]> {
         let values = self.setting.values.get(i).and_then(Option::as_deref);
-        let values = values.ok_or_else(|| Reason::from(format!("the values of operand {i} are not known")))?;
+        let values =
+            values.ok_or_else(|| Reason::from(format!("the values of operand {i} are not known")))?;
         let count = self.operand(i)?.iter().product::<i64>();
         ensure(values.len() as i64 == count, format!("operand {i} does not have {} values", values.len()))?;
         Ok(values)
@@ -187,8 +189,7 @@ impl Reads<'_> {
     }
 
     pub(crate) fn leaf(&mut self, operand: usize, leaf: usize, replica: u32, position: usize) {
-        let read =
-            Read { operand: operand as u32, leaf: leaf as u32, replica, position: position as u32 };
+        let read = Read { operand: operand as u32, leaf: leaf as u32, replica, position: position as u32 };
         self.list.push(read);
     }
 

@@ -1,1 +1,29 @@
-//! Reference evaluation of the op graph.
+//! Reference evaluation: what each element of an op's result depends on, found by running the op's definition, in the
+//! plainest loops over indices, on tensors whose elements are tags; and random valid programs to ask it about.
+//!
+//! * [`trace`]: one op. [`trace_graph`]: a graph, through its ops, over one or several replicas.
+//! * [`generate`]: random instructions and fusions of every opcode, as HLO text and as graphs.
+//!
+//! Other crates hold their own, cleverer answers against this one, element for element.
+//!
+//! Architecture Invariant: no maps, no algebra, no shortcuts: what is fast elsewhere is slow and obvious here. It knows
+//! nothing of `indexing`. Nothing panics, whatever the op; work is bounded by [`MAX_ELEMENTS`].
+
+mod case;
+mod contractions;
+mod evaluate;
+pub mod generate;
+mod graph;
+mod indexed;
+mod moves;
+mod numbers;
+mod replicas;
+mod rows;
+mod traced;
+mod windows;
+
+pub use case::{Callees, MAX_ELEMENTS, Reason, Setting, leaves, no_callees};
+pub use evaluate::trace;
+pub use graph::{Value, trace_graph};
+pub use replicas::replica_group;
+pub use traced::{Read, Traced, for_each_index, index_at, position};

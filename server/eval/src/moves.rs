@@ -2,8 +2,8 @@
 
 use ir::{ArrayShape, AttributeKey, ElementTypeExt, Opcode};
 
-use crate::case::{Case, Checked, ensure};
-use crate::traced::{Traced, for_each_index, index_at, position};
+use crate::case::{Case, Checked, MAX_ELEMENTS, ensure};
+use crate::traced::{Traced, for_each_index, position};
 
 /// Element i of each operand; of a scalar beside arrays, its one element.
 pub(crate) fn elementwise(case: &Case<'_>) -> Checked<Traced> {
@@ -70,10 +70,14 @@ pub(crate) fn reverse(case: &Case<'_>) -> Checked<Traced> {
 /// The elements from start to limit, every stride-th.
 pub(crate) fn slice(case: &Case<'_>) -> Checked<Traced> {
     let slices = case.op.attributes.triples(AttributeKey::Slice);
-    let fits = slices.len() == case.output()?.len() && slices.iter().all(|s| s[2] > 0);
+    let fits = slices.len() == case.output()?.len()
+        && slices.len() == case.operand(0)?.len()
+        && slices.iter().zip(case.operand(0)?).all(|(s, &size)| s[2] > 0 && s[0] >= 0 && s[1] <= size);
     ensure(fits, "slice does not fit the output")?;
-    let taken: Vec<Vec<i64>> =
-        slices.iter().map(|&[start, limit, stride]| (start..limit).step_by(stride as usize).collect()).collect();
+    let taken: Vec<Vec<i64>> = slices
+        .iter()
+        .map(|&[start, limit, stride]| (start..limit).step_by(stride as usize).collect())
+        .collect();
     let fits = taken.iter().zip(case.output()?).all(|(taken, &size)| taken.len() as i64 == size);
     ensure(fits, "the output's sizes are not those of the slice")?;
     case.trace(|index, reads| {
@@ -104,7 +108,11 @@ pub(crate) fn concatenate(case: &Case<'_>) -> Checked<Traced> {
 pub(crate) fn pad(case: &Case<'_>) -> Checked<Traced> {
     let (operand, output) = (case.operand(0)?, case.output()?);
     let padding = case.op.attributes.triples(AttributeKey::Padding);
-    ensure(padding.len() == operand.len() && output.len() == operand.len(), "padding does not fit")?;
+    let is_small = padding.iter().flatten().all(|n| n.abs() <= MAX_ELEMENTS);
+    ensure(
+        is_small && padding.len() == operand.len() && output.len() == operand.len(),
+        "padding does not fit",
+    )?;
     let mut from = vec![None; output.iter().product::<i64>() as usize];
     let mut source = 0;
     for_each_index(operand, |index| {
@@ -185,15 +193,4 @@ pub(crate) fn leaf_of_operand(case: &Case<'_>, operand: usize, leaf: usize) -> C
         let position = position(dims, index).unwrap_or_default();
         reads.leaf(operand, leaf, case.setting.replica, position);
     })
-}
-
-/// Replaces, in a flat list, the element at an index; for tests of other files.
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn index_at_is_the_inverse_of_position() {
-        assert_eq!(position(&[3, 4], &index_at(&[3, 4], 7)), Some(7));
-    }
 }

@@ -16,7 +16,9 @@ pub(crate) fn instruction_maps(
 ) -> Option<OpIndexing> {
     let (graph, op) = local_graph(context, at)?;
     let callees = |name: &str| callee_graph(context, at, name);
-    Some(indexing::in_graph(&graph, op, output, rules, &callees).simplified())
+    let mut maps = indexing::in_graph(&graph, op, output, rules, &callees);
+    maps.simplify_by(rules);
+    Some(maps)
 }
 
 pub(crate) fn callee_graph(context: &FileContext<'_>, at: InstructionRef, name: &str) -> Option<Arc<Graph>> {

@@ -38,22 +38,43 @@ pub(crate) fn operand(op: &Op, i: usize) -> Checked<&[i64]> {
     Ok(&array(shape, &format!("operand {i}"))?.dims)
 }
 
-/// Dimension sizes of an output: of the tuple's element where the op has several.
+/// Dimension sizes of an output: of a leaf of the result where that is a tuple.
 pub(crate) fn output(op: &Op, id: usize) -> Checked<&[i64]> {
     Ok(&array(output_shape(op, id)?, "the output")?.dims)
 }
 
 pub(crate) fn output_shape(op: &Op, id: usize) -> Checked<&Shape> {
-    let shape = match op.shape.tuple_elements() {
-        Some(elements) => elements.get(id),
-        None => Some(&op.shape).filter(|_| id == 0),
-    };
-    shape.ok_or_else(|| format!("there is no output {id}").into())
+    leaf(&op.shape, id).ok_or_else(|| format!("there is no output {id}").into())
 }
 
-/// Number of outputs: of the tuple's elements, else one.
+/// Number of outputs: of the result's leaves, one where it is no tuple.
 pub(crate) fn output_count(op: &Op) -> usize {
-    op.shape.tuple_elements().map_or(1, <[Shape]>::len)
+    leaf_count(&op.shape)
+}
+
+/// What is no tuple is its own only leaf; those of a tuple are its elements' in order, however deep.
+pub(crate) fn leaf(shape: &Shape, id: usize) -> Option<&Shape> {
+    fn find<'a>(shape: &'a Shape, left: &mut usize) -> Option<&'a Shape> {
+        match shape.tuple_elements() {
+            Some(elements) => elements.iter().find_map(|element| find(element, left)),
+            None if *left == 0 => Some(shape),
+            None => {
+                *left -= 1;
+                None
+            }
+        }
+    }
+    find(shape, &mut { id })
+}
+
+pub(crate) fn leaf_count(shape: &Shape) -> usize {
+    shape.tuple_elements().map_or(1, |elements| elements.iter().map(leaf_count).sum())
+}
+
+/// The number of the first leaf of element `index` of a tuple, and that element.
+pub(crate) fn element(tuple: &Shape, index: usize) -> Option<(usize, &Shape)> {
+    let elements = tuple.tuple_elements()?;
+    Some((elements.get(..index)?.iter().map(leaf_count).sum(), elements.get(index)?))
 }
 
 pub(crate) fn ensure(holds: bool, reason: impl Into<Reason>) -> Checked<()> {

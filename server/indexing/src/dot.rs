@@ -11,18 +11,19 @@ use crate::operand_indexing::{OpIndexing, OperandIndexing};
 enum Role {
     /// The output's dimension of this number.
     Output(usize),
-    /// Contracting pair of this number.
+    /// Range variable of this number: of the contracting pairs, then of the groups of rhs.
     Contracting(usize),
 }
 
-struct Dot<'a> {
-    output: &'a [i64],
+pub(crate) struct Dot<'a> {
+    pub(crate) output: &'a [i64],
     sides: [(&'a [i64], Vec<Role>); 2],
     contracted: Vec<i64>,
 }
 
-/// Output dimensions: batch, free ones of lhs, free ones of rhs. Source: `ComputeOutputToInputDotOpIndexing`.
-fn parts(op: &Op) -> Checked<Dot<'_>> {
+/// Output dimensions: batch, free ones of lhs, free ones of rhs. Of a ragged dot `leading` comes first, and the `groups`
+/// of rhs are summed over. Source: `ComputeOutputToInputDotOpIndexing`.
+pub(crate) fn parts<'a>(op: &'a Op, leading: Option<i64>, groups: &[usize]) -> Checked<Dot<'a>> {
     let (output, lhs, rhs) = (checks::output(op, 0)?, checks::operand(op, 0)?, checks::operand(op, 1)?);
     let dims =
         |key, rank| checks::dimensions(op.attributes.ints(key), rank, "a batch or contracting dimension");
@@ -35,9 +36,10 @@ fn parts(op: &Op) -> Checked<Dot<'_>> {
     ensure(paired, "batch and contracting dimensions do not come in pairs")?;
     let pair_fits = |pairs: &[Vec<usize>; 2]| pairs[0].iter().zip(&pairs[1]).all(|(&l, &r)| lhs[l] == rhs[r]);
     ensure(pair_fits(&batch) && pair_fits(&contracting), "paired dimensions differ in size")?;
-    let contracted = contracting[0].iter().map(|&dim| lhs[dim]).collect();
+    let mut contracted: Vec<i64> = contracting[0].iter().map(|&dim| lhs[dim]).collect();
 
-    let mut expected: Vec<i64> = batch[0].iter().map(|&dim| lhs[dim]).collect();
+    let mut expected: Vec<i64> = leading.into_iter().chain(batch[0].iter().map(|&dim| lhs[dim])).collect();
+    let first = usize::from(leading.is_some());
     let mut roles = [Vec::new(), Vec::new()];
     for (side, sizes) in [lhs, rhs].into_iter().enumerate() {
         for (dim, &size) in sizes.iter().enumerate() {
@@ -46,8 +48,12 @@ fn parts(op: &Op) -> Checked<Dot<'_>> {
                 contracting[side].iter().position(|&d| d == dim),
             ) {
                 (Some(_), Some(_)) => return Err("a dimension is both batch and contracting".into()),
-                (Some(i), None) => Role::Output(i),
+                (Some(i), None) => Role::Output(first + i),
                 (None, Some(k)) => Role::Contracting(k),
+                (None, None) if side == 1 && groups.contains(&dim) => {
+                    contracted.push(size);
+                    Role::Contracting(contracted.len() - 1)
+                }
                 (None, None) => {
                     expected.push(size);
                     Role::Output(expected.len() - 1)
@@ -62,7 +68,7 @@ fn parts(op: &Op) -> Checked<Dot<'_>> {
 }
 
 impl Dot<'_> {
-    fn results(&self, side: usize) -> Vec<Expr> {
+    pub(crate) fn results(&self, side: usize) -> Vec<Expr> {
         let of = |role: &Role| match *role {
             Role::Output(dim) => Expr::var(dim),
             Role::Contracting(k) => Expr::var(self.output.len() + k),
@@ -70,14 +76,14 @@ impl Dot<'_> {
         self.sides[side].1.iter().map(of).collect()
     }
 
-    fn map(&self, results: Vec<Expr>) -> OperandIndexing {
+    pub(crate) fn map(&self, results: Vec<Expr>) -> OperandIndexing {
         IndexingMap::from_sizes(self.output, &self.contracted, results).into()
     }
 }
 
 /// Contracting pair k is range variable k in both operands.
 pub(crate) fn dot(op: &Op) -> Checked<OpIndexing> {
-    let dot = parts(op)?;
+    let dot = parts(op, None, &[])?;
     ensure(op.operand_shapes.len() == 2, "dot takes two operands")?;
     Ok(OpIndexing::of([dot.map(dot.results(0)), dot.map(dot.results(1))]))
 }
@@ -85,7 +91,7 @@ pub(crate) fn dot(op: &Op) -> Checked<OpIndexing> {
 /// Operands lhs, rhs, scale of lhs, scale of rhs. A scale has one element per block of its operand's elements: its index
 /// is the operand's, divided by the block size where the sizes differ. Source: `ComputeOutputToInputScaledDotOpIndexing`.
 pub(crate) fn scaled_dot(op: &Op) -> Checked<OpIndexing> {
-    let dot = parts(op)?;
+    let dot = parts(op, None, &[])?;
     ensure(op.operand_shapes.len() == 4, "scaled-dot takes four operands")?;
     let scale = |side: usize| -> Checked<OperandIndexing> {
         let (scale, whole) = (checks::operand(op, side + 2)?, dot.sides[side].0);
@@ -106,7 +112,7 @@ pub(crate) fn scaled_dot(op: &Op) -> Checked<OpIndexing> {
 /// An element of one side feeds every combination with the other side's free dimensions, which are range variables.
 /// XLA has no such map; the founding document has.
 pub(crate) fn dot_input_to_output(op: &Op, input_id: usize) -> Checked<OpIndexing> {
-    let dot = parts(op)?;
+    let dot = parts(op, None, &[])?;
     let (operand, roles) = dot.sides.get(input_id).ok_or("only lhs and rhs have a map to the output")?;
     let mut ranges = Vec::new();
     let results = (0..dot.output.len()).map(|dim| {

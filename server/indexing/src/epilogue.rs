@@ -6,7 +6,6 @@ use ir::{Graph, OpId};
 use crate::Rules;
 use crate::checks;
 use crate::inlined::{Callees, Inlined};
-use crate::input_to_output::input_to_output_by;
 use crate::operand_indexing::OperandIndexing;
 
 /// From an index of `hero` to the index of `root` that it feeds, along the use chain between them: input to output maps,
@@ -29,7 +28,7 @@ pub fn epilogue(
     reaches[root] = true;
     for id in (0..=root).rev().filter(|&id| id < inlined.nodes.len()) {
         if reaches[id] {
-            inlined.nodes[id].operands.iter().for_each(|&(_, operand)| reaches[operand] = true);
+            inlined.nodes[id].operands.iter().for_each(|used| reaches[used.node] = true);
         }
     }
     let first = &inlined.nodes[hero];
@@ -44,17 +43,16 @@ pub fn epilogue(
     while at != root {
         let next = (at + 1..=root).filter(|&id| reaches[id]).find_map(|id| {
             let uses = &inlined.nodes[id].operands;
-            uses.iter().find(|&&(_, operand)| operand == at).map(|&(number, _)| (id, number))
+            uses.iter().find(|used| used.node == at).map(|used| (id, *used))
         });
-        let Some((user, number)) = next else {
+        let Some((user, used)) = next else {
             return OperandIndexing::undefined("the hero does not lead to the root");
         };
-        let node = &inlined.nodes[user];
-        let step = input_to_output_by(inlined.op(node), number, rules);
-        let Some(step) = step.operands.get(node.output).and_then(|list| list.first()) else {
+        let step = inlined.step(&inlined.nodes[user], &used, rules);
+        let Some(step) = step.first() else {
             return OperandIndexing::undefined("an op of the epilogue has no map");
         };
-        access = access.compose(step);
+        access = access.compose_by(step, rules);
         at = user;
     }
     access

@@ -5,9 +5,8 @@ use ir::{Graph, OpId};
 
 use crate::Rules;
 use crate::checks;
-use crate::inlined::{Callees, Inlined, NodeId, Place, no_callees};
+use crate::inlined::{Callees, Inlined, NodeId, Place};
 use crate::operand_indexing::{OpIndexing, OperandIndexing, insert};
-use crate::output_to_input::in_graph;
 
 /// Accesses of one op beyond this are answered by one undefined map. XLA has no limit; a chain of diamonds doubles them at
 /// each step.
@@ -95,8 +94,9 @@ pub fn fusion(
     for (node, indexing) in inlined.nodes.iter().zip(maps) {
         let number = inlined.op(node).parameter.filter(|_| inlined.place(node).computation.is_none());
         if let Some(list) = number.and_then(|number| operands.get_mut(number as usize)) {
+            let is_tuple = rules == Rules::Exact && inlined.op(node).shape.tuple_elements().is_some();
             for access in indexing {
-                insert(list, access);
+                insert(list, access.of_element(is_tuple.then_some(node.output)));
             }
         }
     }
@@ -119,13 +119,12 @@ fn from_target(inlined: &Inlined<'_>, target: NodeId, rules: Rules) -> Vec<Vec<O
             continue;
         }
         let accesses = std::mem::take(&mut maps[id]);
-        let op = in_graph(inlined.graph(node), node.op, node.output, rules, &no_callees);
-        for &(operand, producer) in &node.operands {
-            if producer >= id {
-                continue;
-            }
+        let op = inlined.accesses(node, rules);
+        for used in node.operands.iter().filter(|used| used.node < id) {
+            let producer = used.node;
             let list = &mut maps[producer];
-            for access in op.operands.get(operand).into_iter().flatten() {
+            let read = op.operands.get(used.operand).into_iter().flatten();
+            for access in read.filter(|access| used.is_read_by(access)) {
                 for consumer in &accesses {
                     if is_full[producer] {
                         continue;

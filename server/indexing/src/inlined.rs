@@ -3,10 +3,16 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use ir::{AttributeKey, Graph, Op, OpId, Opcode};
+use indexing_map::{Expr, IndexingMap};
+use ir::{AttributeKey, Graph, Op, OpId, Opcode, Shape};
 use rustc_hash::FxHashMap;
 
 use crate::Rules;
+use crate::checks::{self, leaf_count, scalar};
+use crate::input_to_output::input_to_output_by;
+use crate::operand_indexing::{OpIndexing, OperandIndexing};
+use crate::output_to_input::{in_graph, resolve};
+use crate::{calls, while_loop};
 
 /// Finds a called computation by name.
 pub type Callees<'a> = dyn Fn(&str) -> Option<Arc<Graph>> + 'a;
@@ -39,9 +45,29 @@ pub(crate) struct Node {
     pub(crate) output: usize,
     /// An operand of the set that is not in it.
     pub(crate) is_outside: bool,
-    /// The operand's number and the node that defines it. An operand that is a tuple has a pair per element.
-    pub(crate) operands: Vec<(usize, NodeId)>,
+    /// Of a conditional whose branches were looked into: the value of one of its operands, the first decides which.
+    pub(crate) is_choice: bool,
+    pub(crate) operands: Arc<[Use]>,
 }
+
+/// A node as an operand. One that is a tuple has a use per leaf where these are known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Use {
+    /// The operand's number.
+    pub(crate) operand: usize,
+    pub(crate) leaf: Option<usize>,
+    pub(crate) node: NodeId,
+}
+
+impl Use {
+    /// Is this what an access to the operand reads?
+    pub(crate) fn is_read_by(&self, access: &OperandIndexing) -> bool {
+        self.leaf.is_none() || access.element.is_none() || self.leaf == access.element
+    }
+}
+
+/// Leaves of one operand beyond this are not told apart.
+const MAX_LEAVES: usize = 1 << 12;
 
 /// What an op stands for: a node, or a tuple whose elements are known.
 #[derive(Debug, Clone)]
@@ -114,24 +140,33 @@ impl<'a> Inlined<'a> {
 
     /// The node of an output of an op of the graph that was asked about, even if it is not in the set.
     pub(crate) fn target(&mut self, op: OpId, output: usize) -> Option<NodeId> {
-        if op as usize >= self.graphs[0].1.ops.len() {
-            return None;
-        }
+        let shape = self.graphs[0].1.ops.get(op as usize)?.shape.clone();
         let mut values = std::mem::take(&mut self.values);
         let value = self.value(0, op, &mut values);
-        let node = match &value {
-            Value::Tuple(elements) => match elements.get(output) {
-                Some(Value::Node(node)) => Some(*node),
-                _ => None,
-            },
-            Value::Node(node) if output == self.nodes[*node].output => Some(*node),
-            Value::Node(node) if self.op(&self.nodes[*node]).shape.tuple_elements().is_some() => {
-                Some(self.of_output(*node, output))
-            }
-            Value::Node(_) => None,
-        };
         self.values = values;
-        node
+        self.leaf_node(&value, &shape, &mut { output })
+    }
+
+    /// Leaf number `left` of a value; counts it down by the leaves passed.
+    fn leaf_node(&mut self, value: &Value, shape: &Shape, left: &mut usize) -> Option<NodeId> {
+        match (value, shape.tuple_elements()) {
+            (Value::Tuple(values), Some(shapes)) => {
+                values.iter().zip(shapes).find_map(|(value, shape)| self.leaf_node(value, shape, left))
+            }
+            (Value::Node(node), Some(_)) => {
+                let count = leaf_count(shape);
+                if *left < count {
+                    return Some(self.of_output(*node, *left));
+                }
+                *left -= count;
+                None
+            }
+            (Value::Node(node), None) if *left == 0 => Some(*node),
+            _ => {
+                *left = left.saturating_sub(1);
+                None
+            }
+        }
     }
 
     fn expand(
@@ -162,10 +197,19 @@ impl<'a> Inlined<'a> {
         let (opcode, parameter, index) = (*opcode, *parameter, attributes.int(AttributeKey::Index));
         let callee = match opcode {
             Opcode::Fusion => attributes.computation(AttributeKey::Calls),
-            Opcode::Call if self.rules == Rules::Exact => attributes.computation(AttributeKey::ToApply),
+            Opcode::AsyncStart if self.rules == Rules::Exact => attributes.computation(AttributeKey::Calls),
+            _ if self.rules == Rules::Exact => calls::transparent(&held.ops[op as usize]),
             _ => None,
         };
         let callee: Option<Arc<str>> = callee.map(Arc::from);
+        let branches: Vec<Arc<str>> = match opcode {
+            Opcode::Conditional if self.rules == Rules::Exact => {
+                calls::branches(&held.ops[op as usize]).into_iter().map(Arc::from).collect()
+            }
+            _ => Vec::new(),
+        };
+        let operand_shapes = held.ops[op as usize].operand_shapes.clone();
+        let shape = held.ops[op as usize].shape.clone();
         // Only what is defined above counts, so that a graph that is no such thing cannot make a cycle.
         let operands = held.operands.get(op as usize).cloned().unwrap_or_default();
         let operands: Vec<Option<Value>> = operands
@@ -182,9 +226,17 @@ impl<'a> Inlined<'a> {
         {
             let given: Vec<Value> = operands.iter().flatten().cloned().collect();
             if let Some(value) = self.inline(&name, &given, open) {
-                return value;
+                // Operands and results; what else the runtime keeps there nobody reads.
+                return match opcode {
+                    Opcode::AsyncStart => Value::Tuple(vec![Value::Tuple(given), value]),
+                    _ => value,
+                };
             }
         }
+        if let Some(value) = self.choice(graph, op, &shape, &branches, &operands, open) {
+            return value;
+        }
+        let is_exact = self.rules == Rules::Exact;
         match (opcode, operands.as_slice()) {
             (Opcode::Tuple, _) if operands.iter().all(Option::is_some) => {
                 return Value::Tuple(operands.into_iter().flatten().collect());
@@ -197,27 +249,174 @@ impl<'a> Inlined<'a> {
             }
             (Opcode::GetTupleElement, &[Some(Value::Node(node))]) if !self.nodes[node].is_outside => {
                 let index = index.and_then(|i| usize::try_from(i).ok()).unwrap_or(0);
-                let element = self.of_output(node, index);
-                return self.push(graph, op, 0, false, vec![(0, element)]);
+                let element = operand_shapes.first().and_then(|tuple| checks::element(tuple, index));
+                let first = element.map_or(index, |(first, _)| first);
+                if shape.tuple_elements().is_some() {
+                    return self.project(node, &mut { first }, &shape);
+                }
+                let node = self.of_output(node, first);
+                return self.push(graph, op, 0, false, vec![Use { operand: 0, leaf: Some(first), node }]);
+            }
+            (Opcode::OptBarrier | Opcode::Domain | Opcode::AsyncUpdate, [Some(value @ Value::Tuple(_))])
+                if is_exact =>
+            {
+                return value.clone();
+            }
+            (Opcode::AsyncDone, [Some(Value::Tuple(elements))]) if is_exact && elements.len() > 1 => {
+                return elements[1].clone();
             }
             _ => {}
         }
         let mut flat = Vec::with_capacity(operands.len());
         for (i, value) in operands.into_iter().enumerate() {
-            value.iter().for_each(|value| leaves(value, i, &mut flat));
+            let Some(value) = value else { continue };
+            let shape = operand_shapes.get(i).cloned().unwrap_or(Shape::Opaque);
+            self.leaves(&value, &shape, i, &mut 0, &mut flat);
         }
         self.push(graph, op, 0, false, flat)
     }
 
-    fn push(
+    /// The leaves of a node that is a tuple, as a value of the shape.
+    fn project(&mut self, node: NodeId, next: &mut usize, shape: &Shape) -> Value {
+        if let Some(elements) = shape.tuple_elements() {
+            return Value::Tuple(elements.iter().map(|shape| self.project(node, next, shape)).collect());
+        }
+        *next += 1;
+        Value::Node(self.of_output(node, *next - 1))
+    }
+
+    /// A conditional as the value of one of its branches. Nothing where a branch is not at hand.
+    fn choice(
         &mut self,
         graph: usize,
         op: OpId,
-        output: usize,
-        is_outside: bool,
-        operands: Vec<(usize, NodeId)>,
+        shape: &Shape,
+        branches: &[Arc<str>],
+        operands: &[Option<Value>],
+        open: &mut Vec<Arc<str>>,
+    ) -> Option<Value> {
+        if branches.is_empty() || operands.len() != branches.len() + 1 {
+            return None;
+        }
+        let Some(Value::Node(predicate)) = operands[0] else { return None };
+        let mut values = Vec::with_capacity(branches.len());
+        for (name, argument) in branches.iter().zip(&operands[1..]) {
+            values.push(self.inline(name, std::slice::from_ref(argument.as_ref()?), open)?);
+        }
+        Some(self.choose(graph, op, predicate, &values, shape, &mut 0))
+    }
+
+    fn choose(
+        &mut self,
+        graph: usize,
+        op: OpId,
+        predicate: NodeId,
+        values: &[Value],
+        shape: &Shape,
+        output: &mut usize,
     ) -> Value {
-        self.nodes.push(Node { graph, op, output, is_outside, operands });
+        if let Some(shapes) = shape.tuple_elements() {
+            let elements = shapes.iter().enumerate().map(|(i, element)| {
+                let parts: Vec<Value> = values
+                    .iter()
+                    .filter_map(|value| match value {
+                        Value::Tuple(elements) => elements.get(i).cloned(),
+                        Value::Node(node) => {
+                            let (first, _) = checks::element(shape, i)?;
+                            Some(self.project(*node, &mut { first }, element))
+                        }
+                    })
+                    .collect();
+                self.choose(graph, op, predicate, &parts, element, output)
+            });
+            return Value::Tuple(elements.collect());
+        }
+        let mut uses = vec![Use { operand: 0, leaf: None, node: predicate }];
+        uses.extend(values.iter().enumerate().filter_map(|(i, value)| match value {
+            Value::Node(node) => Some(Use { operand: i + 1, leaf: None, node: *node }),
+            Value::Tuple(_) => None,
+        }));
+        let value = self.push(graph, op, *output, false, uses);
+        *output += 1;
+        if let Value::Node(node) = value {
+            self.nodes[node].is_choice = true;
+        }
+        value
+    }
+
+    /// Adds a use per leaf of an operand's value. By XLA's rules a tuple of which nothing is known is one.
+    fn leaves(
+        &mut self,
+        value: &Value,
+        shape: &Shape,
+        operand: usize,
+        leaf: &mut usize,
+        into: &mut Vec<Use>,
+    ) {
+        match (value, shape.tuple_elements()) {
+            (Value::Tuple(values), shapes) => {
+                for (i, value) in values.iter().enumerate() {
+                    let shape = shapes.and_then(|shapes| shapes.get(i)).unwrap_or(&Shape::Opaque);
+                    self.leaves(value, shape, operand, leaf, into);
+                }
+            }
+            (Value::Node(node), Some(_)) if self.rules == Rules::Exact && leaf_count(shape) <= MAX_LEAVES => {
+                for k in 0..leaf_count(shape) {
+                    let node = self.of_output(*node, k);
+                    into.push(Use { operand, leaf: Some(*leaf), node });
+                    *leaf += 1;
+                }
+            }
+            (Value::Node(node), _) => {
+                into.push(Use { operand, leaf: Some(*leaf), node: *node });
+                *leaf += 1;
+            }
+        }
+    }
+
+    /// From one of a node's operands to the node.
+    pub(crate) fn step(&self, node: &Node, used: &Use, rules: Rules) -> Vec<OperandIndexing> {
+        let op = self.op(node);
+        if node.is_choice {
+            return vec![match (used.operand, checks::output(op, node.output)) {
+                (0, Ok(sizes)) => {
+                    let results = (0..sizes.len()).map(Expr::var).collect();
+                    IndexingMap::from_sizes(&[], sizes, results).into()
+                }
+                (_, Ok(sizes)) => IndexingMap::identity(sizes).into(),
+                (_, Err(reason)) => OperandIndexing::undefined(reason),
+            }];
+        }
+        let mut answer = input_to_output_by(op, used.operand, rules);
+        if rules == Rules::Exact {
+            resolve(&mut answer, self.graph(node), node.op, rules);
+        }
+        let list = answer.operands.get_mut(node.output).map(std::mem::take).unwrap_or_default();
+        list.into_iter().filter(|access| used.is_read_by(access)).collect()
+    }
+
+    /// From a node to its operands, as [`crate::in_graph`] answers.
+    pub(crate) fn accesses(&self, node: &Node, rules: Rules) -> OpIndexing {
+        let op = self.op(node);
+        if node.is_choice {
+            let count = node.operands.iter().map(|used| used.operand + 1).max().unwrap_or(0);
+            return match checks::output(op, node.output) {
+                Ok(sizes) => OpIndexing::of((0..count).map(|operand| match operand {
+                    0 => scalar(sizes).into(),
+                    _ => IndexingMap::identity(sizes).into(),
+                })),
+                Err(reason) => OpIndexing::undefined(count, &reason),
+            };
+        }
+        if rules == Rules::Exact && op.opcode == Opcode::While {
+            return while_loop::while_loop(op, node.output, self.callees);
+        }
+        in_graph(self.graph(node), node.op, node.output, rules, &no_callees)
+    }
+
+    fn push(&mut self, graph: usize, op: OpId, output: usize, is_outside: bool, operands: Vec<Use>) -> Value {
+        let operands = operands.into();
+        self.nodes.push(Node { graph, op, output, is_outside, is_choice: false, operands });
         Value::Node(self.nodes.len() - 1)
     }
 
@@ -233,12 +432,12 @@ impl<'a> Inlined<'a> {
 
     /// The node of another output of `node`'s op.
     fn of_output(&mut self, node: NodeId, output: usize) -> NodeId {
-        let Node { graph, op, is_outside, ref operands, output: own } = self.nodes[node];
+        let Node { graph, op, is_outside, is_choice, ref operands, output: own } = self.nodes[node];
         if own == output {
             return node;
         }
-        let operands = operands.clone();
-        self.push(graph, op, output, is_outside, operands);
+        let operands = Arc::clone(operands);
+        self.nodes.push(Node { graph, op, output, is_outside, is_choice, operands });
         self.nodes.len() - 1
     }
 
@@ -261,12 +460,5 @@ impl<'a> Inlined<'a> {
         let mut values = self.expand(graph, &all, Some(operands), open);
         open.pop();
         values.remove(&root)
-    }
-}
-
-fn leaves(value: &Value, operand: usize, into: &mut Vec<(usize, NodeId)>) {
-    match value {
-        Value::Node(node) => into.push((operand, *node)),
-        Value::Tuple(elements) => elements.iter().for_each(|element| leaves(element, operand, into)),
     }
 }

@@ -45,14 +45,14 @@ pub fn logical_to_linear(shape: &Shape) -> IndexingMap {
 }
 
 /// From the physical index of an output to the physical ones of the operands: `indexing`, an answer of
-/// [`crate::output_to_input`] for `op`, between layouts. Simplified.
+/// [`crate::output_to_input()`] for `op`, between layouts. Simplified.
 #[must_use]
 pub fn physical(op: &Op, output_id: usize, indexing: &OpIndexing) -> OpIndexing {
     let from = checks::output_shape(op, output_id);
     between(indexing, |_| from.clone().ok(), |i| op.operand_shapes.get(i))
 }
 
-/// As [`physical`], for an answer of [`crate::input_to_output`].
+/// As [`physical`], for an answer of [`crate::input_to_output()`].
 #[must_use]
 pub fn physical_input_to_output(op: &Op, input_id: usize, indexing: &OpIndexing) -> OpIndexing {
     between(indexing, |_| op.operand_shapes.get(input_id), |k| checks::output_shape(op, k).ok())

@@ -1,12 +1,12 @@
 //! Which elements of its operands an op reads, and which elements of its results it feeds: one [`IndexingMap`] per
 //! access, for single ops and through whole fusions.
 //!
-//! * [`output_to_input`], [`input_to_output`]: one op, from its [`Op`] alone.
+//! * [`output_to_input()`], [`input_to_output()`]: one op, from its [`Op`] alone.
 //! * [`in_graph`], [`in_graph_input_to_output`]: one op in its [`Graph`]: runtime variables that a constant or an iota
 //!   defines are folded, and a fusion is looked into.
 //! * [`grouped`]: a set of ops seen as one fusion: from a target to every op in it and to the operands outside.
-//! * [`fusion`]: a fusion's called computation: from one of its outputs to each of the fusion's operands.
-//! * [`epilogue`]: from a hero's index to the root's.
+//! * [`fusion()`]: a fusion's called computation: from one of its outputs to each of the fusion's operands.
+//! * [`epilogue()`]: from a hero's index to the root's.
 //! * [`physical`], [`logical_to_physical`], [`logical_to_linear`]: the same between elements as they lie in memory.
 //!
 //! Maps are over *logical* indices: dimension `i` is `d<i>` in `[0, size - 1]`, with the bound for the size where it is
@@ -17,38 +17,57 @@
 //! with the reason in words. Sizes are computed with checks; work is bounded ([`MAX_MAPS_PER_OP`], [`MAX_INLINED_OPS`]).
 //! Architecture Invariant: this crate knows neither text nor editors; it reads [`ir`] and makes maps.
 
+mod batch_norm;
 mod bitcast;
 mod broadcast;
+mod calls;
 mod checks;
 mod collectives;
 mod convolution;
+mod custom_call;
 mod dot;
 mod elementwise;
 mod epilogue;
+mod exact;
 mod fusion;
 mod gather;
 mod inlined;
 mod input_to_output;
+mod inverse;
 mod layouts;
+mod linear_algebra;
 mod operand_indexing;
 mod output_to_input;
+mod pass_through;
+mod ragged_dot;
 mod reduce;
 mod reshape;
+mod runtime_maps;
 mod runtime_variables;
+mod scatter;
+mod select_and_scatter;
 mod slices;
+mod sort;
+mod utilisation;
+mod while_loop;
 mod whole_operand;
 mod window;
 
 pub use checks::Reason;
+pub use collectives::OWN_REPLICA;
 pub use epilogue::epilogue;
 pub use fusion::{Grouped, GroupedOp, MAX_MAPS_PER_OP, fusion, grouped};
 pub use inlined::{Callees, MAX_INLINED_OPS, Place, no_callees};
-pub use input_to_output::{in_graph_input_to_output, input_to_output, input_to_output_by};
+pub use input_to_output::{
+    fusion_input_to_output, in_graph_input_to_output, in_graph_input_to_output_with, input_to_output,
+    input_to_output_by,
+};
 pub use layouts::{
     logical_to_linear, logical_to_physical, physical, physical_input_to_output, physical_to_logical,
 };
 pub use operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 pub use output_to_input::{in_graph, output_to_input, output_to_input_by};
+pub use utilisation::{Count, Utilisation, utilisation};
 
 #[doc(no_inline)]
 pub use indexing_map::IndexingMap;

@@ -7,6 +7,7 @@ use ir::OpId;
 
 use crate::Rules;
 use crate::checks::Reason;
+use crate::runtime_maps;
 
 /// Boxes looked at to prove that constraints can be met before they are dropped.
 const EMPTINESS_BUDGET: usize = 4096;
@@ -24,8 +25,9 @@ pub enum RuntimeSource {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RuntimeVariable {
     pub source: RuntimeSource,
-    /// From the output's iteration space to `source`'s index space. Its own range and runtime variables are those of the
-    /// consumers' maps that it was composed through, as XLA has it; they are not removed with those of the access.
+    /// From the output's iteration space to `source`'s index space. As XLA has it, its range and runtime variables are
+    /// those of the consumers' maps that it was composed through; they are not removed with those of the access. By
+    /// [`Rules::Exact`] it has no range variables or those of the access, and so with runtime variables.
     pub map: IndexingMap,
     /// What the op clamps the value to. The variable's bounds in an access may be tighter: other values read nothing.
     pub feasible: Interval,
@@ -40,7 +42,11 @@ pub struct OperandIndexing {
     pub runtime_variables: Vec<RuntimeVariable>,
     /// Of a collective: which replica of the group holds the element.
     pub replica_id_map: Option<IndexingMap>,
-    /// The reason of an undefined map, or a remark on what a map is ("reads the whole operand: …").
+    /// Of an operand that is a tuple: which of its leaves is read (elements in order, however deep). XLA does not say.
+    pub element: Option<usize>,
+    /// No exact map exists: at most these elements are read, and `note` says why not all of them must be.
+    pub is_upper_bound: bool,
+    /// The reason of an undefined map, or a remark on what a map is ("reads at most the whole operand: …").
     pub note: Option<Reason>,
 }
 
@@ -48,6 +54,7 @@ pub struct OperandIndexing {
 impl PartialEq for OperandIndexing {
     fn eq(&self, other: &OperandIndexing) -> bool {
         self.map == other.map
+            && self.element == other.element
             && self.runtime_variables == other.runtime_variables
             && self.replica_id_map == other.replica_id_map
     }
@@ -57,7 +64,14 @@ impl Eq for OperandIndexing {}
 
 impl From<IndexingMap> for OperandIndexing {
     fn from(map: IndexingMap) -> Self {
-        OperandIndexing { map, runtime_variables: Vec::new(), replica_id_map: None, note: None }
+        OperandIndexing {
+            map,
+            runtime_variables: Vec::new(),
+            replica_id_map: None,
+            element: None,
+            is_upper_bound: false,
+            note: None,
+        }
     }
 }
 
@@ -70,6 +84,22 @@ impl OperandIndexing {
     pub(crate) fn with_note(mut self, note: impl Into<Reason>) -> OperandIndexing {
         self.note = Some(note.into());
         self
+    }
+
+    /// As the only thing that is known: no more than this. The note starts with "reads at most", for readers.
+    #[must_use]
+    pub(crate) fn at_most(self, what: &str, reason: impl std::fmt::Display) -> OperandIndexing {
+        OperandIndexing { is_upper_bound: true, ..self }.with_note(format!("reads at most {what}: {reason}"))
+    }
+
+    /// Nothing is read: an empty map between arrays of these ranks.
+    pub(crate) fn unread(from: usize, to: usize, note: impl Into<Reason>) -> OperandIndexing {
+        OperandIndexing::from(IndexingMap::known_empty(from, 0, to)).with_note(note)
+    }
+
+    #[must_use]
+    pub(crate) fn of_element(self, element: Option<usize>) -> OperandIndexing {
+        OperandIndexing { element, ..self }
     }
 
     /// Output element i reads element i, no other, and nothing but that.
@@ -109,8 +139,16 @@ impl OperandIndexing {
         });
         let mut indexing = OperandIndexing {
             map: self.map.compose(&operand.map),
-            runtime_variables: composed.chain(self.runtime_variables.iter().cloned()).collect(),
+            runtime_variables: match rules {
+                Rules::Xla => composed.chain(self.runtime_variables.iter().cloned()).collect(),
+                Rules::Exact => runtime_maps::composed(
+                    (&self.map, &self.runtime_variables),
+                    (&operand.map, &operand.runtime_variables),
+                ),
+            },
             replica_id_map,
+            element: operand.element,
+            is_upper_bound: self.is_upper_bound || operand.is_upper_bound,
             note: operand.note.clone().or_else(|| self.note.clone()),
         };
         indexing.simplify_by(rules);
@@ -138,8 +176,12 @@ impl OperandIndexing {
         let count = self.map.results().len();
         let kept: Vec<Expr> = match rules {
             Rules::Xla => Vec::new(),
-            Rules::Exact => self.deciding_runtime_variables().collect(),
+            Rules::Exact => {
+                let used = runtime_maps::used_symbols(&self.map, &mut self.runtime_variables);
+                self.deciding_runtime_variables().chain(used).collect()
+            }
         };
+        let whole = (rules == Rules::Exact && !self.runtime_variables.is_empty()).then(|| self.map.clone());
         if !kept.is_empty() {
             self.map = self.map.with_results(self.map.results().iter().cloned().chain(kept).collect());
         }
@@ -160,6 +202,9 @@ impl OperandIndexing {
         }
         if self.map.results().len() > count {
             self.map = self.map.select_results(&(0..count).collect::<Vec<_>>());
+        }
+        if let Some(whole) = whole {
+            runtime_maps::remove(&whole, &removed, &mut self.runtime_variables);
         }
         let mut gone = IndexingMap::removed_runtime(&removed, before).iter();
         self.runtime_variables.retain(|_| !gone.next().copied().unwrap_or(false));
@@ -239,9 +284,12 @@ impl OpIndexing {
 
 /// Adds an access unless the list has it; answers whether it was added.
 pub(crate) fn insert(list: &mut Vec<OperandIndexing>, access: OperandIndexing) -> bool {
-    let is_new = !list.contains(&access);
-    if is_new {
+    let Some(known) = list.iter_mut().find(|known| **known == access) else {
         list.push(access);
+        return true;
+    };
+    if known.is_upper_bound && !access.is_upper_bound {
+        *known = access;
     }
-    is_new
+    false
 }

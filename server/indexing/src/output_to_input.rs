@@ -10,8 +10,8 @@ use crate::inlined::Callees;
 use crate::operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource};
 use crate::runtime_variables::fold;
 use crate::{
-    bitcast, broadcast, collectives, convolution, dot, elementwise, fusion, gather, reduce, reshape, slices,
-    whole_operand, window,
+    bitcast, broadcast, calls, collectives, convolution, dot, elementwise, exact, fusion, gather, reduce,
+    reshape, slices, whole_operand, window,
 };
 
 /// The accesses of `op` to its operands, a list per operand, for each element of output `output_id` (0 unless the result
@@ -38,15 +38,27 @@ pub fn in_graph(
     callees: &Callees<'_>,
 ) -> OpIndexing {
     let Some(op) = graph.ops.get(id as usize) else { return OpIndexing::default() };
+    let operand_count = op.operand_shapes.len();
     if op.opcode == Opcode::Fusion
         && let Some(callee) = op.attributes.computation(ir::AttributeKey::Calls).and_then(callees)
     {
-        return fusion::fusion(&callee, output_id, op.operand_shapes.len(), rules, callees);
+        return fusion::fusion(&callee, output_id, operand_count, rules, callees);
+    }
+    if rules == Rules::Exact
+        && let Some(answer) = calls::called(op, output_id, callees)
+    {
+        return fitting(op, answer);
     }
     let mut indexing = output_to_input_by(op, output_id, rules);
+    resolve(&mut indexing, graph, id, rules);
+    indexing
+}
+
+/// Folds the runtime variables of an op's answer that are known, and names the sources of the others.
+pub(crate) fn resolve(indexing: &mut OpIndexing, graph: &Graph, id: OpId, rules: Rules) {
     let operands = graph.operands.get(id as usize).map_or(&[][..], Vec::as_slice);
     for access in indexing.operands.iter_mut().flatten() {
-        fold(access, |i| graph.ops.get(*operands.get(i)? as usize), rules);
+        fold(access, |i| operands.get(i).copied(), graph, rules);
         for variable in &mut access.runtime_variables {
             if let RuntimeSource::Operand(i) = variable.source
                 && let Some(&op) = operands.get(i)
@@ -56,7 +68,6 @@ pub fn in_graph(
             }
         }
     }
-    indexing
 }
 
 fn dispatch(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
@@ -64,12 +75,17 @@ fn dispatch(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
         let given = op.operand_shapes.len();
         ensure(given == n, format!("{} takes {n} operands, not {given}", op.opcode.name()))
     };
+    if rules == Rules::Exact
+        && !op.operand_shapes.is_empty()
+        && let Some(answer) = exact::output_to_input(op, output_id)
+    {
+        return answer;
+    }
     match op.opcode {
         Opcode::Parameter | Opcode::Constant | Opcode::Iota => Ok(OpIndexing::default()),
         Opcode::Map => elementwise::output_to_input(op, output_id),
         Opcode::AllReduce => elementwise::all_reduce(op, output_id),
         Opcode::GetTupleElement => elementwise::get_tuple_element(op),
-        Opcode::Tuple if rules == Rules::Exact => elementwise::only_operand(op, output_id),
         Opcode::Broadcast => operand_count(1).and_then(|()| broadcast::broadcast(op)),
         Opcode::Transpose => operand_count(1).and_then(|()| broadcast::transpose(op)),
         Opcode::Reverse => operand_count(1).and_then(|()| broadcast::reverse(op)),
@@ -100,7 +116,7 @@ fn dispatch(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
             elementwise::output_to_input(op, output_id)
         }
         _ if op.operand_shapes.is_empty() => Ok(OpIndexing::default()),
-        _ => whole_operand::output_to_input(op, output_id, rules),
+        opcode => Err(whole_operand::reason(opcode)),
     }
 }
 
@@ -112,7 +128,12 @@ fn fitting(op: &Op, mut indexing: OpIndexing) -> OpIndexing {
     }
     for (list, shape) in indexing.operands.iter_mut().zip(&op.operand_shapes) {
         for access in list {
-            let reason: Option<Reason> = match checks::array(shape, "the operand") {
+            if access.map.is_undefined() && access.note.is_some() {
+                continue;
+            }
+            let read = access.element.map_or(Some(shape), |element| checks::leaf(shape, element));
+            let read = read.ok_or(Reason::from("the operand has no such element"));
+            let reason: Option<Reason> = match read.and_then(|shape| checks::array(shape, "the operand")) {
                 Err(reason) => Some(reason),
                 Ok(array) if access.map.is_undefined() && access.note.is_none() => {
                     Some(format!("the map into {} dimensions grows too large", array.rank()).into())

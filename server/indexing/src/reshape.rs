@@ -2,7 +2,11 @@
 
 use indexing_map::{Expr, IndexingMap, SimplifyMode};
 
-use crate::checks::{Checked, ensure, scalar};
+use ir::{ArrayShape, Op};
+
+use crate::checks::{self, Checked, ensure, scalar};
+use crate::operand_indexing::{OpIndexing, OperandIndexing};
+use crate::whole_operand::{self, whole};
 
 /// From an array with sizes `from` to the one with sizes `to` that has the same elements in row-major order. From output
 /// to input, `from` is the output.
@@ -37,6 +41,30 @@ pub(crate) fn reshape(from: &[i64], to: &[i64]) -> Checked<IndexingMap> {
         delinearize(linearize(first, &from[first..i]), &to[second..j], &mut results);
     }
     Ok(IndexingMap::from_sizes(from, &[], results).simplified(SimplifyMode::Preserve))
+}
+
+/// A reshape whose sizes are operands. Row-major positions follow from every size but the first: where no other is dynamic
+/// the map is the one between the bounds, else at most the whole operand is read. The sizes themselves are scalars.
+pub(crate) fn dynamic_reshape(op: &Op) -> Checked<OpIndexing> {
+    let shape = checks::output_shape(op, 0)?;
+    let output = checks::array(shape, "the output")?;
+    let operand = op.operand_shapes.first().ok_or("operand 0 is missing")?;
+    let operand = checks::array(operand, "operand 0")?;
+    let is_fixed = |array: &ArrayShape| !(1..array.rank()).any(|dim| array.is_dynamic(dim));
+    let exact = match is_fixed(output) && is_fixed(operand) {
+        true => reshape(&output.dims, &operand.dims).ok(),
+        false => None,
+    };
+    let first = match exact {
+        Some(map) => vec![OperandIndexing::from(map)],
+        None => whole(op, 0, &output.dims, whole_operand::reason(op.opcode)),
+    };
+    let sizes = (1..op.operand_shapes.len()).map(|i| match checks::operand(op, i) {
+        Ok([]) => vec![scalar(&output.dims).into()],
+        Ok(_) => whole(op, i, &output.dims, whole_operand::reason(op.opcode)),
+        Err(reason) => vec![OperandIndexing::undefined(reason)],
+    });
+    Ok(OpIndexing { operands: std::iter::once(first).chain(sizes).collect() })
 }
 
 fn count(sizes: &[i64]) -> Option<i64> {

@@ -1,49 +1,48 @@
 //! Folding of runtime variables whose value is known from the graph.
 
-use indexing_map::Expr;
-use ir::{AttributeKey, Op, Opcode};
+use indexing_map::{Expr, Interval, RangeContext, Simplifier, SimplifyMode, Variable};
+use ir::{AttributeKey, ElementType, ElementTypeExt, Graph, Op, OpId, Opcode};
 
 use crate::Rules;
-use crate::operand_indexing::{OperandIndexing, RuntimeSource};
+use crate::operand_indexing::{OperandIndexing, RuntimeSource, RuntimeVariable};
+use crate::output_to_input::output_to_input_by;
 
 /// Constants with more elements are not read for one of them.
 const MAX_LITERAL: usize = 1 << 16;
 
-/// Replaces runtime variables whose source is a constant or an iota, and drops the ones that are no longer used.
-/// `operand` answers the op that defines an operand.
+/// Ops that are looked at for one runtime variable.
+const MAX_OPS: usize = 256;
+
+/// Replaces runtime variables whose value is known, and drops the ones that are no longer used. `operand` answers the op
+/// that defines an operand.
 ///
-/// A constant counts where its index is constant. XLA keeps one outside the feasible range as a runtime variable, and
-/// does not check an iota; by [`Rules::Exact`] both are clamped, as the ops clamp. Nothing behind converts or reshapes
-/// is looked at. Source: `OptimizeRTVar` in `indexing_analysis.cc`.
-pub(crate) fn fold<'a>(
+/// By XLA's rules only a constant at a constant index, inside the feasible range, and an iota count, as direct operands.
+/// By [`Rules::Exact`] also what is computed from them: integer arithmetic that cannot leave the element type, and data
+/// movement; a value outside the feasible range is clamped, as the ops clamp. Source: `OptimizeRTVar` in
+/// `indexing_analysis.cc`.
+pub(crate) fn fold(
     access: &mut OperandIndexing,
-    operand: impl Fn(usize) -> Option<&'a Op>,
+    operand: impl Fn(usize) -> Option<OpId>,
+    graph: &Graph,
     rules: Rules,
 ) {
     let mut is_folded = false;
-    for (i, variable) in access.runtime_variables.iter().enumerate() {
-        let bounds = variable.feasible;
+    for i in 0..access.runtime_variables.len() {
+        let variable = &access.runtime_variables[i];
         let RuntimeSource::Operand(source) = variable.source else { continue };
-        let Some(op) = operand(source) else { continue };
-        let index = variable.map.results();
-        let value = match op.opcode {
-            Opcode::Constant => match constant(op, index) {
-                Some(value) if bounds.contains(value) => Expr::Const(value),
-                Some(value) if rules == Rules::Exact => Expr::Const(value.clamp(bounds.lower, bounds.upper)),
-                _ => continue,
-            },
-            Opcode::Iota => {
-                let dim =
-                    op.attributes.int(AttributeKey::IotaDimension).and_then(|d| usize::try_from(d).ok());
-                match dim.and_then(|dim| index.get(dim)) {
-                    Some(value) if rules == Rules::Xla => value.clone(),
-                    Some(value) => value.clone().max(bounds.lower).min(bounds.upper),
-                    None => continue,
-                }
-            }
-            _ => continue,
+        let Some(id) = operand(source) else { continue };
+        let value = match rules {
+            Rules::Xla => graph.ops.get(id as usize).and_then(|op| direct(op, variable)),
+            Rules::Exact => computed(access, variable, graph, id),
         };
+        let Some(value) = value else { continue };
+        let bounds = access.map.runtime().get(i).map_or(Interval::ALL, |variable| variable.bounds);
+        let has_other_bounds = bounds != variable.feasible;
         access.map.replace_runtime(i, &value);
+        // Other values read nothing.
+        if rules == Rules::Exact && has_other_bounds {
+            access.map.add_constraint(value, bounds);
+        }
         is_folded = true;
     }
     if is_folded {
@@ -51,7 +50,136 @@ pub(crate) fn fold<'a>(
     }
 }
 
-/// The element of a constant at a constant index.
+/// XLA's rule: it keeps a constant outside the feasible range as a runtime variable, and does not check an iota.
+fn direct(op: &Op, variable: &RuntimeVariable) -> Option<Expr> {
+    let index = variable.map.results();
+    match op.opcode {
+        Opcode::Constant => {
+            constant(op, index).filter(|&value| variable.feasible.contains(value)).map(Expr::Const)
+        }
+        Opcode::Iota => index.get(iota_dimension(op)?).cloned(),
+        _ => None,
+    }
+}
+
+fn iota_dimension(op: &Op) -> Option<usize> {
+    usize::try_from(op.attributes.int(AttributeKey::IotaDimension)?).ok()
+}
+
+/// The clamped value, over the dimensions and range variables of the access.
+fn computed(access: &OperandIndexing, variable: &RuntimeVariable, graph: &Graph, id: OpId) -> Option<Expr> {
+    let own = variable.map.num_ranges();
+    if variable.map.num_runtime() > 0 || (own > 0 && own != access.map.num_ranges()) {
+        return None;
+    }
+    let mut values = Values { graph, variables: access.map.variables(), left: MAX_OPS };
+    let value = values.of(id, variable.map.results())?;
+    let range = values.range(&value);
+    let Interval { lower, upper } = variable.feasible;
+    let value = if range.lower < lower { value.max(lower) } else { value };
+    Some(if range.upper > upper { value.min(upper) } else { value })
+}
+
+/// Elements of integer arrays as expressions of their index.
+struct Values<'a> {
+    graph: &'a Graph,
+    variables: &'a [Variable],
+    left: usize,
+}
+
+impl Values<'_> {
+    fn range(&self, e: &Expr) -> Interval {
+        RangeContext::new(self.variables, &[]).range(e)
+    }
+
+    /// Element `index` of what `id` computes.
+    fn of(&mut self, id: OpId, index: &[Expr]) -> Option<Expr> {
+        self.left = self.left.checked_sub(1)?;
+        let op = self.graph.ops.get(id as usize)?;
+        let value = match op.opcode {
+            Opcode::Constant => Expr::Const(constant(op, index)?),
+            Opcode::Iota => index.get(iota_dimension(op)?)?.clone(),
+            Opcode::Convert | Opcode::Copy => self.operand(id, 0, index)?,
+            Opcode::Negate => -self.operand(id, 0, index)?,
+            Opcode::Add => self.operand(id, 0, index)? + self.operand(id, 1, index)?,
+            Opcode::Subtract => self.operand(id, 0, index)? - self.operand(id, 1, index)?,
+            Opcode::Maximum => self.operand(id, 0, index)?.max(self.operand(id, 1, index)?),
+            Opcode::Minimum => self.operand(id, 0, index)?.min(self.operand(id, 1, index)?),
+            Opcode::Clamp => {
+                let (low, high) = (self.operand(id, 0, index)?, self.operand(id, 2, index)?);
+                self.operand(id, 1, index)?.max(low).min(high)
+            }
+            Opcode::Multiply => {
+                let (a, b) = (self.operand(id, 0, index)?, self.operand(id, 1, index)?);
+                // Products of variables are not simplified.
+                a.as_const().or(b.as_const())?;
+                a * b
+            }
+            // Towards zero, which is the floor for what is not negative.
+            Opcode::Divide | Opcode::Remainder => {
+                let (a, b) = (self.operand(id, 0, index)?, self.operand(id, 1, index)?.as_const()?);
+                let is_positive = b > 0 && self.range(&a).lower >= 0;
+                match op.opcode {
+                    _ if !is_positive => return None,
+                    Opcode::Divide => a.floor_div(b),
+                    _ => a.modulo(b),
+                }
+            }
+            Opcode::Broadcast
+            | Opcode::Bitcast
+            | Opcode::Concatenate
+            | Opcode::Reshape
+            | Opcode::Reverse
+            | Opcode::Slice
+            | Opcode::Transpose => self.moved(id, op, index)?,
+            _ => return None,
+        };
+        let context = RangeContext::new(self.variables, &[]);
+        let value = Simplifier::new(context, SimplifyMode::Replace).simplify(&value);
+        // Beyond the element type values wrap.
+        integers(op.shape.element()?)?.contains_interval(self.range(&value)).then_some(value)
+    }
+
+    fn operand(&mut self, id: OpId, i: usize, index: &[Expr]) -> Option<Expr> {
+        let operand = *self.graph.operands.get(id as usize)?.get(i)?;
+        let is_scalar = self.graph.ops.get(operand as usize)?.shape.dims().is_empty();
+        // Operands come before their users; a graph in which they do not might never end.
+        (operand < id).then(|| self.of(operand, if is_scalar { &[] } else { index }))?
+    }
+
+    /// The operand's element that a data movement puts there.
+    fn moved(&mut self, id: OpId, op: &Op, index: &[Expr]) -> Option<Expr> {
+        let answer = output_to_input_by(op, 0, Rules::Exact);
+        let (i, access) = answer.operands.iter().enumerate().find_map(|(i, list)| {
+            let [access] = list.as_slice() else { return None };
+            let map = &access.map;
+            let is_function = map.is_mapped() && map.num_ranges() == 0 && map.num_runtime() == 0;
+            let is_inside = map.constraints().is_empty()
+                && map.num_dims() == index.len()
+                && map.dims().iter().zip(index).all(|(dim, at)| dim.bounds.contains_interval(self.range(at)));
+            (is_function && is_inside).then_some((i, access))
+        })?;
+        let at = |e: &Expr| e.substitute(&mut |v| index.get(v as usize).cloned());
+        let at: Vec<Expr> = access.map.results().iter().map(at).collect();
+        self.operand(id, i, &at)
+    }
+}
+
+/// What an integer type holds, as far as 64 bits with a sign do; nothing for other types.
+fn integers(element: ElementType) -> Option<Interval> {
+    let bits = element.bits()?;
+    match bits {
+        _ if element.is_signed_integer() => {
+            Some(Interval::new(i64::MIN >> (64 - bits.min(64)), i64::MAX >> (64 - bits.min(64))))
+        }
+        // All of 64 unsigned bits would need one more.
+        64 if element.is_unsigned_integer() => Some(Interval::new(0, i64::MAX)),
+        _ if element.is_unsigned_integer() => Some(Interval::new(0, (1 << bits) - 1)),
+        _ => None,
+    }
+}
+
+/// The element of a constant at a constant index; any index if there is only one element.
 fn constant(op: &Op, index: &[Expr]) -> Option<i64> {
     let literal = op.literal.as_deref()?;
     let sizes = op.shape.dims();
@@ -68,4 +196,46 @@ fn constant(op: &Op, index: &[Expr]) -> Option<i64> {
     }
     let is_separator = |c: char| c.is_whitespace() || matches!(c, '{' | '}' | ',');
     literal.split(is_separator).filter(|word| !word.is_empty()).nth(position)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use indexing_map::{IndexingMap, parse_map};
+    use syntax::hlo::{PieceState, parse};
+
+    use super::*;
+
+    /// The example "Folding of RTVars" of the slides, with the feasible interval `[0, last]`.
+    fn folded(last: i64) -> IndexingMap {
+        let text: Arc<str> = "HloModule m
+ENTRY e {
+  c = s64[] constant(42)
+  broadcast = s64[12,13,24] broadcast(c), dimensions={}
+  iota = s64[12,13,24] iota(), iota_dimension=2
+  ROOT add = s64[12,13,24] add(broadcast, iota)
+}"
+        .into();
+        let block = ir::lower(text.clone(), Arc::new(parse(&text, PieceState::HEADER)));
+        let graph = Graph::build(&[(&block, 0)]).unwrap();
+        let map = format!("(d0){{rt0}} -> (d0, rt0), domain: d0 in [0, 11], rt0 in [0, {last}]");
+        let variable = RuntimeVariable {
+            source: RuntimeSource::Operand(0),
+            map: parse_map("(d0) -> (d0, 7, d0 * 2), domain: d0 in [0, 11]").unwrap(),
+            feasible: Interval::new(0, last),
+        };
+        let mut access = OperandIndexing::from(parse_map(&map).unwrap());
+        access.runtime_variables.push(variable);
+        fold(&mut access, |_| Some(graph.root), &graph, Rules::Exact);
+        access.map
+    }
+
+    /// The slides bound the variable by 47, but the folded value goes up to 64: the op would clamp it, and then so do we.
+    #[test]
+    fn add_of_broadcast_and_iota() {
+        assert_eq!(folded(64).to_string(), "(d0) -> (d0, d0 * 2 + 42), domain: d0 in [0, 11]");
+        assert_eq!(folded(47).evaluate(&[2]), Some(vec![2, 46]));
+        assert_eq!(folded(47).evaluate(&[11]), Some(vec![11, 47]));
+    }
 }

@@ -1,10 +1,12 @@
 //! Ops without a map of their own: why, and what can be said instead.
 
-use indexing_map::{Expr, IndexingMap};
-use ir::{AttributeKey, Op, Opcode};
+use std::fmt::Display;
 
-use crate::Rules;
+use indexing_map::{Expr, IndexingMap};
+use ir::{Op, Opcode, Shape};
+
 use crate::checks::{self, Checked, Reason};
+use crate::fusion::MAX_MAPS_PER_OP;
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 
 /// Why XLA gives no map for `opcode`, from output to input.
@@ -41,60 +43,49 @@ pub(crate) fn reason(opcode: Opcode) -> Reason {
         | Opcode::AllReduceStart
         | Opcode::AllReduceDone => "what other replicas hold is read",
         Opcode::Tuple => "a tuple has a map per element, not one of its own",
+        Opcode::Infeed => "its data come from the host, not from an operand",
+        Opcode::Outfeed => "its data go to the host; the result is a token",
+        Opcode::Recv => "its data come from another device, not from an operand",
+        Opcode::SendDone | Opcode::AfterAll => "a token has no elements",
+        Opcode::AsyncStart | Opcode::AsyncUpdate => "the wrapped computation is not at hand",
         _ => "this op has no indexing map",
     })
 }
 
-/// By [`Rules::Exact`]: exact dependences where they are simple, else every element of an operand for every element of
-/// the output, with a note that says so. An over-approximation is never silent.
-pub(crate) fn output_to_input(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
-    if rules == Rules::Xla {
-        return Err(reason(op.opcode));
-    }
+/// Every element of every operand, at most, for each element of the output.
+pub(crate) fn everything(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let output = checks::output(op, output_id)?;
-    let access = |i: usize| match op.opcode {
-        Opcode::Sort => sorted_row(op, i, output),
-        Opcode::OptBarrier | Opcode::CopyDone | Opcode::CopyStart if i == 0 => {
-            let fits = checks::operand(op, i)? == output;
-            checks::ensure(fits, reason(op.opcode))?;
-            Ok(IndexingMap::identity(output).into())
-        }
-        Opcode::Cholesky
-        | Opcode::TriangularSolve
-        | Opcode::Fft
-        | Opcode::Topk
-        | Opcode::Scatter
-        | Opcode::SelectAndScatter
-        | Opcode::RaggedDot
-        | Opcode::BatchNormTraining
-        | Opcode::BatchNormInference
-        | Opcode::BatchNormGrad
-        | Opcode::CustomCall
-        | Opcode::Conditional
-        | Opcode::While
-        | Opcode::Call => whole(op, i, output),
-        _ => Err(reason(op.opcode)),
+    let why = reason(op.opcode);
+    Ok(OpIndexing { operands: (0..op.operand_shapes.len()).map(|i| whole(op, i, output, &why)).collect() })
+}
+
+/// At most all of operand `i`, with a reason; of a tuple an access per leaf.
+pub(crate) fn whole(op: &Op, i: usize, output: &[i64], why: impl Display) -> Vec<OperandIndexing> {
+    let Some(shape) = op.operand_shapes.get(i) else {
+        return vec![OperandIndexing::undefined(format!("operand {i} is missing"))];
     };
-    Ok(OpIndexing::of(
-        (0..op.operand_shapes.len()).map(|i| access(i).unwrap_or_else(OperandIndexing::undefined)),
-    ))
+    let at_most = |shape: &Shape| every_element(shape, output).map(|a| a.at_most("the whole operand", &why));
+    if shape.tuple_elements().is_none() {
+        return vec![at_most(shape).unwrap_or_else(OperandIndexing::undefined)];
+    }
+    let leaves = checks::leaf_count(shape);
+    if leaves > MAX_MAPS_PER_OP {
+        return vec![OperandIndexing::undefined(format!("the operand is a tuple of {leaves} arrays"))];
+    }
+    let of_leaf = |k: usize| at_most(checks::leaf(shape, k)?).ok().map(|access| access.of_element(Some(k)));
+    (0..leaves).filter_map(of_leaf).collect()
 }
 
-/// An element of a sorted row depends on that row of every operand.
-fn sorted_row(op: &Op, i: usize, output: &[i64]) -> Checked<OperandIndexing> {
-    let operand = checks::operand(op, i)?;
-    checks::ensure(operand == output, "the operands of a sort differ in size")?;
-    let dim = checks::dimension(op.attributes.ints(AttributeKey::Dimensions), output.len(), "dimensions")?;
-    let mut results: Vec<Expr> = (0..output.len()).map(Expr::var).collect();
-    results[dim] = Expr::var(output.len());
-    let map = IndexingMap::from_sizes(output, &[output[dim]], results);
-    Ok(OperandIndexing::from(map).with_note("where an element of the row goes depends on the values"))
-}
-
-fn whole(op: &Op, i: usize, output: &[i64]) -> Checked<OperandIndexing> {
-    let operand = checks::operand(op, i)?;
+/// All of an array, a range variable per dimension.
+pub(crate) fn every_element(shape: &Shape, output: &[i64]) -> Checked<OperandIndexing> {
+    let operand = &checks::array(shape, "the operand")?.dims;
     let results = (0..operand.len()).map(|j| Expr::var(output.len() + j)).collect();
-    let map = IndexingMap::from_sizes(output, operand, results);
-    Ok(OperandIndexing::from(map)
-        .with_note(format!("reads at most the whole operand: {}", reason(op.opcode))))
+    Ok(IndexingMap::from_sizes(output, operand, results).into())
+}
+
+/// Every random number depends on all of the state, or on both ends of the distribution.
+pub(crate) fn random(op: &Op, output_id: usize) -> Checked<OpIndexing> {
+    let output = checks::output(op, output_id)?;
+    let access = |shape: &Shape| every_element(shape, output).unwrap_or_else(OperandIndexing::undefined);
+    Ok(OpIndexing::of(op.operand_shapes.iter().map(access)))
 }

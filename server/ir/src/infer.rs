@@ -1,113 +1,119 @@
-//! The result shape where the text leaves it out.
+//! The result shape of every opcode, from operand shapes, attributes and called computations.
 //!
-//! Only opcodes whose shape may be left out, and only what follows from operand shapes and a few attributes;
-//! nothing else is guessed: an op that is not listed here has no shape.
+//! Used where the text leaves the shape out, and to hold a written one against. Messages say what was expected and what
+//! is there. Layouts are not inferred; dynamic dimensions where they simply stay. Source of the rules: XLA
+//! `service/shape_inference.cc`, and `hlo_verifier.cc` for the ops that have none there.
+//!
+//! Architecture Invariant: no panic and no wrap, whatever the operands and attributes: sizes are checked, an unbounded
+//! dimension stays unbounded.
 
-use syntax::hlo::{AttributeKey, ElementType, Opcode};
+mod algebra;
+mod calls;
+mod collectives;
+mod contractions;
+mod elementwise;
+mod given;
+mod indexed;
+mod moves;
+mod windows;
+
+use syntax::hlo::{ElementType, Opcode};
 
 use crate::attributes::Attributes;
 use crate::op_table::is_elementwise;
 use crate::shape::Shape;
+pub use given::{Called, Given, Reason as ShapeReason};
+use given::{Inferred, array, ensure};
 
+/// The shape where the text gives none, and nothing is known of called computations.
 pub(crate) fn infer_shape(opcode: Opcode, operands: &[&Shape], attributes: &Attributes) -> Option<Shape> {
-    let first = *operands.first()?;
-    let array = |dims: &[i64]| Some(Shape::array(first.element()?, dims));
+    // A reducer's result types are those of the inputs then, and a scalar may stand beside an array.
+    result_shape(opcode, &Given { operands, attributes, declared: None, called: &|_| None }).ok()
+}
+
+/// The shape of `opcode`'s result. `Err` says what was expected and what is there.
+pub fn result_shape(opcode: Opcode, given: &Given<'_>) -> Result<Shape, ShapeReason> {
+    use Opcode::*;
     match opcode {
-        Opcode::Tuple => Some(Shape::Tuple(operands.iter().map(|&s| s.clone()).collect())),
-        Opcode::GetTupleElement => first.element_at(&[attributes.int(AttributeKey::Index)?]).cloned(),
-        Opcode::AfterAll => Some(Shape::Token),
-        Opcode::Compare | Opcode::IsFinite => Some(Shape::array(ElementType::Pred, first.dims())),
-        Opcode::Complex => {
-            let element =
-                if first.element()? == ElementType::F64 { ElementType::C128 } else { ElementType::C64 };
-            Some(Shape::array(element, first.dims()))
+        Add | And | Atan2 | Compare | Complex | Divide | Maximum | Minimum | Mulhi | Multiply | Or
+        | Power | Remainder | ShiftLeft | ShiftRightArithmetic | ShiftRightLogical | StochasticConvert
+        | Subtract | Xor => elementwise::binary(opcode, given),
+        Clamp => elementwise::clamp(given),
+        Select => elementwise::select(given),
+        Convert => elementwise::convert(given),
+        BitcastConvert => elementwise::bitcast_convert(given),
+        Map => elementwise::map(given),
+        Rng => elementwise::rng(given),
+        Iota => elementwise::iota(given),
+        opcode if is_elementwise(opcode) => elementwise::unary(opcode, given),
+
+        Broadcast => moves::broadcast(given),
+        Reshape => moves::reshape(given),
+        DynamicReshape => moves::dynamic_reshape(given),
+        Bitcast => moves::bitcast(given),
+        Transpose => moves::transpose(given),
+        Reverse => moves::reverse(given),
+        Slice => moves::slice(given),
+        DynamicSlice => moves::dynamic_slice(given),
+        DynamicUpdateSlice => moves::dynamic_update_slice(given),
+        Concatenate => moves::concatenate(given),
+        Pad => moves::pad(given),
+        GetDimensionSize => moves::get_dimension_size(given),
+        SetDimensionSize => moves::set_dimension_size(given),
+        Sort => moves::sort(given),
+        Topk => moves::topk(given),
+        Gather => indexed::gather(given),
+        Scatter => indexed::scatter(given),
+
+        Reduce => windows::reduce(given),
+        ReduceWindow => windows::reduce_window(given),
+        SelectAndScatter => windows::select_and_scatter(given),
+        Scan => windows::scan(given),
+        Dot => contractions::dot(given),
+        ScaledDot => contractions::scaled_dot(given),
+        RaggedDot => contractions::ragged_dot(given),
+        Convolution => contractions::convolution(given),
+
+        Fft => algebra::fft(given),
+        Cholesky => algebra::cholesky(given),
+        TriangularSolve => algebra::triangular_solve(given),
+        BatchNormTraining | BatchNormInference | BatchNormGrad => algebra::batch_norm(opcode, given),
+
+        AllGather | AllGatherStart => collectives::all_gather(opcode, given),
+        AllReduce | AllReduceStart => collectives::all_reduce(given),
+        ReduceScatter => collectives::reduce_scatter(opcode, given),
+        AllToAll => collectives::all_to_all(given),
+        RaggedAllToAll => collectives::ragged_all_to_all(given),
+        CollectivePermute | CollectivePermuteStart => collectives::permute(opcode, given),
+        CollectiveBroadcast => calls::first(given),
+
+        Tuple => calls::tuple(given),
+        GetTupleElement => calls::get_tuple_element(given),
+        AllReduceDone | OptBarrier | Domain => calls::first(given),
+        AddDependency => {
+            let token = given.operand(1)?;
+            ensure(*token == Shape::Token, || {
+                format!("expected operand 1 to be a token, but it is {token}")
+            })?;
+            calls::first(given)
         }
-        Opcode::Real | Opcode::Imag | Opcode::Abs if first.element() == Some(ElementType::C64) => {
-            Some(Shape::array(ElementType::F32, first.dims()))
-        }
-        Opcode::Real | Opcode::Imag | Opcode::Abs if first.element() == Some(ElementType::C128) => {
-            Some(Shape::array(ElementType::F64, first.dims()))
-        }
-        Opcode::Select => operands.get(1).map(|&s| s.clone()),
-        Opcode::Clamp => operands.get(1).map(|&s| s.clone()),
-        Opcode::Broadcast
-            if first.dims().is_empty() && attributes.ints(AttributeKey::Dimensions).is_empty() =>
-        {
-            Some(first.clone())
-        }
-        Opcode::Reverse | Opcode::OptBarrier | Opcode::AddDependency | Opcode::While | Opcode::Cholesky => {
-            Some(first.clone())
-        }
-        Opcode::Sort => Some(match operands {
-            [one] => (*one).clone(),
-            many => Shape::Tuple(many.iter().map(|&s| s.clone()).collect()),
-        }),
-        Opcode::Transpose => {
-            let permutation = attributes.ints(AttributeKey::Dimensions);
-            let dims: Option<Vec<i64>> =
-                permutation.iter().map(|&p| first.dims().get(usize::try_from(p).ok()?).copied()).collect();
-            array(&dims?)
-        }
-        Opcode::Concatenate => {
-            let dim = usize::try_from(*attributes.ints(AttributeKey::Dimensions).first()?).ok()?;
-            let mut dims = first.dims().to_vec();
-            let total = operands.iter().try_fold(0i64, |n, s| n.checked_add(*s.dims().get(dim)?))?;
-            *dims.get_mut(dim)? = total;
-            array(&dims)
-        }
-        Opcode::Pad => {
-            let mut dims = first.dims().to_vec();
-            for (dim, [low, high, interior]) in dims.iter_mut().zip(attributes.triples(AttributeKey::Padding))
-            {
-                let gaps = (*dim - 1).max(0).checked_mul(*interior)?;
-                *dim = dim.checked_add(gaps)?.checked_add(*low)?.checked_add(*high)?;
-            }
-            array(&dims)
-        }
-        Opcode::Reduce => {
-            let reduced = attributes.ints(AttributeKey::Dimensions);
-            let kept: Vec<i64> =
-                (0..).zip(first.dims()).filter(|(i, _)| !reduced.contains(i)).map(|(_, &d)| d).collect();
-            let results: Option<Vec<Shape>> = operands[..operands.len() / 2]
-                .iter()
-                .map(|s| Some(Shape::array(s.element()?, &kept)))
-                .collect();
-            match results?.as_slice() {
-                [one] => Some(one.clone()),
-                many => Some(Shape::Tuple(many.iter().cloned().collect())),
-            }
-        }
-        Opcode::Dot => {
-            let second = *operands.get(1)?;
-            let of = |key| attributes.ints(key);
-            let mut dims: Vec<i64> = Vec::new();
-            for &batch in of(AttributeKey::LhsBatchDims) {
-                dims.push(*first.dims().get(usize::try_from(batch).ok()?)?);
-            }
-            let sides = [
-                (first, AttributeKey::LhsBatchDims, AttributeKey::LhsContractingDims),
-                (second, AttributeKey::RhsBatchDims, AttributeKey::RhsContractingDims),
-            ];
-            for (shape, batch, contracting) in sides {
-                let is_free = |i: &i64| !of(batch).contains(i) && !of(contracting).contains(i);
-                dims.extend((0..).zip(shape.dims()).filter(|(i, _)| is_free(i)).map(|(_, &d)| d));
-            }
-            array(&dims)
-        }
-        // Binary ops allow a scalar beside an array.
-        _ if is_elementwise(opcode) || opcode == Opcode::Map => {
-            operands.iter().max_by_key(|s| s.dims().len()).map(|&s| Shape::array_like(s))
-        }
-        _ => None,
+        AfterAll => Ok(Shape::Token),
+        AllGatherDone | CollectivePermuteDone => calls::done(given, 1),
+        CopyStart => calls::copy_start(given),
+        CopyDone => calls::done(given, 0),
+        Send | SendDone | Recv | RecvDone | Infeed | Outfeed => calls::transfer(opcode, given),
+        Fusion | Call => calls::call(opcode, given),
+        While => calls::while_loop(given),
+        Conditional => calls::conditional(given),
+        RngBitGenerator => calls::rng_bit_generator(given),
+        RngGetAndUpdateState => Ok(array(ElementType::U64, vec![2])),
+        PartitionId | ReplicaId => Ok(array(ElementType::U32, Vec::new())),
+        Parameter | Constant | CustomCall | AsyncStart | AsyncUpdate | AsyncDone => written(given),
+        opcode => Err(format!("the shape of {opcode} does not follow from its operands").into()),
     }
 }
 
-impl Shape {
-    /// The same array without its layout.
-    fn array_like(shape: &Shape) -> Shape {
-        match shape.element() {
-            Some(element) => Shape::array(element, shape.dims()),
-            None => shape.clone(),
-        }
-    }
+/// Nothing to hold the declared shape against.
+fn written(given: &Given<'_>) -> Inferred {
+    Ok(given.declared()?.clone())
 }

@@ -51,6 +51,14 @@ fn random_attributes(r: &mut Random) -> String {
         "rhs_contracting_dims",
         "lhs_batch_dims",
         "rhs_batch_dims",
+        "lhs_ragged_dims",
+        "rhs_group_dims",
+        "update_window_dims",
+        "inserted_window_dims",
+        "scatter_dims_to_operand_dims",
+        "input_batching_dims",
+        "scatter_indices_batching_dims",
+        "fft_length",
     ] {
         if !r.chance(4) {
             text += &format!(", {key}={{{}}}", list(&random_ints(r)));
@@ -63,6 +71,8 @@ fn random_attributes(r: &mut Random) -> String {
         "num_carries",
         "feature_group_count",
         "batch_group_count",
+        "feature_index",
+        "k",
     ] {
         if !r.chance(4) {
             text += &format!(", {key}={}", if r.chance(8) { random_size(r) } else { r.range(-1, 3) });
@@ -91,7 +101,23 @@ fn random_attributes(r: &mut Random) -> String {
     );
     let labels = ["b01f_01io->b01f", "bf_io->bf", "b0f_0io->b0f", "bb_ii->00", "b0f_01io->bf"];
     text += &format!(", dim_labels={}", labels[r.range(0, 4) as usize]);
-    text + ", to_apply=add, calls=f"
+    let groups = [
+        "{{0,1}}",
+        "{{0,1},{2,3}}",
+        "{}",
+        "{{0},{1,2}}",
+        "[2,4]<=[8]",
+        "[1,9223372036854775807]<=[9223372036854775807]",
+    ];
+    text += &format!(", replica_groups={}", groups[r.range(0, 5) as usize]);
+    let pairs = ["{{0,1},{1,0}}", "{}", "{{0,5}}", "{{9223372036854775807,0}}"];
+    text += &format!(", source_target_pairs={}", pairs[r.range(0, 3) as usize]);
+    for key in ["lower", "left_side", "unit_diagonal", "is_reverse"] {
+        text += &format!(", {key}={}", r.chance(2));
+    }
+    let targets = ["Sharding", "TopK", "mine"];
+    text += &format!(", transpose_a=TRANSPOSE, custom_call_target=\"{}\"", targets[r.range(0, 2) as usize]);
+    text + ", to_apply=add, calls=f, body=f, condition=f, branch_computations={f, f}"
 }
 
 proptest! {
@@ -133,6 +159,15 @@ proptest! {
                 }
                 _ = indexing::in_graph(&graph, id, 0, rules, &no_callees);
                 _ = indexing::fusion(&graph, 0, operands.len(), rules, &no_callees);
+                for (i, shape) in op.operand_shapes.iter().enumerate() {
+                    let answer = output_to_input_by(op, 0, rules);
+                    _ = indexing::utilisation(answer.operands.get(i).map_or(&[], Vec::as_slice), shape);
+                    _ = indexing::fusion_input_to_output(&graph, i, rules, &no_callees);
+                }
+                // The computation calls itself.
+                let itself = |_: &str| Some(graph.clone());
+                _ = indexing::in_graph(&graph, id, 0, rules, &itself);
+                _ = indexing::in_graph_input_to_output_with(&graph, id, 0, rules, &itself);
                 if !operands.is_empty() {
                     _ = indexing::epilogue(&graph, graph.find("p0").unwrap_or(id), id, rules, &no_callees);
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexing::{Rules, grouped, no_callees};
 use proptest::prelude::*;
 
-use crate::compare::check_output_to_input;
+use crate::compare::{check_input_to_output, check_output_to_input};
 use crate::generate::Program;
 
 fn random_chain(seed: u64) -> Program {
@@ -51,7 +51,9 @@ proptest! {
 
     #[test]
     fn chains_compose(seed in any::<u64>()) {
-        check_output_to_input(&random_chain(seed));
+        let chain = random_chain(seed);
+        check_output_to_input(&chain);
+        check_input_to_output(&chain);
     }
 }
 

@@ -102,7 +102,7 @@ impl Program {
         self.add(&format!("parameter({number})"), tensor, (0..dims.len()).collect(), "s32")
     }
 
-    fn add(&mut self, right: &str, tensor: Tensor, order: Vec<usize>, element: &str) -> usize {
+    pub fn add(&mut self, right: &str, tensor: Tensor, order: Vec<usize>, element: &str) -> usize {
         let name = format!("v{}", self.tensors.len());
         let minor_to_major: Vec<usize> = order.iter().rev().copied().collect();
         let mut shape = format!("{element}[{}]", list(&tensor.dims));
@@ -219,7 +219,7 @@ impl Program {
     }
 
     /// Random sizes with this product.
-    fn factors(&mut self, mut n: i64) -> Vec<i64> {
+    pub fn factors(&mut self, mut n: i64) -> Vec<i64> {
         let mut sizes = Vec::new();
         while n > 1 || (sizes.len() < 4 && self.random.chance(4)) {
             let divisors: Vec<i64> = (1..=n).filter(|d| n % d == 0).collect();

@@ -3,30 +3,30 @@
 use crate::generate::{Program, list};
 use crate::reference::{Tags, Tensor, both, indices};
 
-struct Window {
-    size: i64,
-    stride: i64,
-    low: i64,
-    high: i64,
-    base: i64,
-    dilation: i64,
-    reversed: bool,
+pub struct Window {
+    pub size: i64,
+    pub stride: i64,
+    pub low: i64,
+    pub high: i64,
+    pub base: i64,
+    pub dilation: i64,
+    pub reversed: bool,
 }
 
 impl Window {
     /// The operand's index under window position `k` at output `o`; nothing where that is padding or between elements.
-    fn place(&self, operand: i64, o: i64, k: i64) -> Option<i64> {
+    pub fn place(&self, operand: i64, o: i64, k: i64) -> Option<i64> {
         // Where each element lies once dilated and padded.
         (0..operand).find(|i| self.low + i * self.base == o * self.stride + k * self.dilation)
     }
 
-    fn output(&self, operand: i64) -> i64 {
+    pub fn output(&self, operand: i64) -> i64 {
         let padded = (operand - 1) * self.base + 1 + self.low + self.high;
         let window = (self.size - 1) * self.dilation + 1;
         if padded < window { 0 } else { (padded - window) / self.stride + 1 }
     }
 
-    fn text(windows: &[Window]) -> String {
+    pub fn text(windows: &[Window]) -> String {
         let all = |f: &dyn Fn(&Window) -> String| windows.iter().map(f).collect::<Vec<_>>().join("x");
         format!(
             "window={{size={} stride={} pad={} lhs_dilate={} rhs_dilate={} rhs_reversal={}}}",
@@ -41,7 +41,7 @@ impl Window {
 }
 
 impl Program {
-    fn window(&mut self, operand: i64, can_reverse: bool) -> Window {
+    pub fn window(&mut self, operand: i64, can_reverse: bool) -> Window {
         for _ in 0..20 {
             let window = Window {
                 size: self.random.range(1, 3),

@@ -2,11 +2,14 @@
 //! any op at all.
 
 mod any_op;
+mod calls;
+mod collectives;
 mod compare;
 mod document;
 mod fusions;
 mod generate;
 mod generate_contractions;
+mod generate_dependent;
 mod ops;
 mod reference;
 mod special;

@@ -66,6 +66,14 @@ ops! {
     dot: 0..=3, |p, a| _ = p.dot(a, false);
     scaled_dot: 1..=3, |p, a| _ = p.dot(a, true);
     gather: 1..=3, |p, a| _ = p.gather(a);
+    scatter: 1..=3, |p, a| _ = p.scatter(a);
+    sort: 1..=3, |p, a| _ = p.sort(a);
+    topk: 1..=3, |p, a| _ = p.topk(a);
+    scan: 1..=3, |p, a| _ = p.scan(a);
+    select_and_scatter: 1..=2, |p, a| _ = p.select_and_scatter(a);
+    batch_norm: 1..=3, |p, a| _ = p.batch_norm(a);
+    fft: 1..=3, |p, a| _ = p.fft(a);
+    dynamic_reshape: 0..=3, |p, a| _ = p.dynamic_reshape(a);
 }
 
 proptest! {
@@ -80,6 +88,26 @@ proptest! {
             let a = p.parameter_in(&dims, order);
             p.bitcast(a);
         });
+    }
+
+    #[test]
+    fn bitcast_between_widths(seed in any::<u64>()) {
+        check(seed, |p| _ = p.bitcast_width());
+    }
+
+    #[test]
+    fn cholesky(seed in any::<u64>()) {
+        check(seed, |p| _ = p.cholesky());
+    }
+
+    #[test]
+    fn triangular_solve(seed in any::<u64>()) {
+        check(seed, |p| _ = p.triangular_solve());
+    }
+
+    #[test]
+    fn ragged_dot(seed in any::<u64>()) {
+        check(seed, |p| _ = p.ragged_dot());
     }
 
     #[test]

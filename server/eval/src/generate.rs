@@ -1,0 +1,218 @@
+//! Random valid programs: one instruction of a wanted opcode, or a chain of instructions as a fused computation.
+//!
+//! Shapes are small (at most [`MAX_SIZE`] elements an array, sizes 0 and 1 among them), layouts and attributes random,
+//! index operands hold known integers, inside and outside what is feasible. A program is its seed: the same on every
+//! machine. It is HLO text first and parsed from that, so that a failing one can be pasted.
+
+mod calls;
+mod contractions;
+mod elementwise;
+mod indexed;
+mod moves;
+mod program;
+mod replicas;
+mod rng;
+mod rows;
+mod windows;
+
+use std::sync::Arc;
+
+use ir::{Graph, Op, OpId, Opcode, is_elementwise};
+
+pub use program::MAX_SIZE;
+use program::{Operand, Program};
+pub use rng::Rng;
+
+use crate::case::Setting;
+
+/// A module whose entry computation's root is of interest.
+#[derive(Debug, Clone)]
+pub struct Generated {
+    /// The state of the generator that it came from: `Rng::new(seed)` makes it again.
+    pub seed: u64,
+    /// The whole module, ready to be pasted.
+    pub text: String,
+    /// The entry computation.
+    pub graph: Arc<Graph>,
+    /// Every computation by name.
+    pub computations: Vec<(String, Arc<Graph>)>,
+    /// Per parameter of the entry: the integers that it holds, where they decide places.
+    pub values: Vec<Option<Vec<i64>>>,
+    /// How many replicas run it.
+    pub replicas: u32,
+}
+
+/// One instruction: the entry's root; its operands are parameters, in order.
+pub type GeneratedOp = Generated;
+
+impl Generated {
+    pub fn root(&self) -> OpId {
+        self.graph.root
+    }
+
+    /// The instruction.
+    pub fn op(&self) -> &Op {
+        &self.graph.ops[self.graph.root as usize]
+    }
+
+    pub fn callee(&self, name: &str) -> Option<Arc<Graph>> {
+        self.computations.iter().find(|(own, _)| own == name).map(|(_, graph)| graph.clone())
+    }
+
+    /// Calls `f` with the setting of `replica`.
+    pub fn on<T>(&self, replica: u32, f: impl FnOnce(&Setting<'_>) -> T) -> T {
+        let callees = |name: &str| self.callee(name);
+        f(&Setting { values: &self.values, replica, replicas: self.replicas, callees: &callees })
+    }
+}
+
+/// The opcodes that [`random_op`] makes instructions of.
+pub fn opcodes() -> Vec<Opcode> {
+    Opcode::ALL.iter().copied().filter(|&opcode| family(opcode).is_some()).collect()
+}
+
+/// How often a family may find that its random choices do not fit together.
+const ATTEMPTS: usize = 200;
+
+/// A random valid instruction; nothing for an opcode that is not in [`opcodes`].
+pub fn random_op(opcode: Opcode, rng: &mut Rng) -> Option<GeneratedOp> {
+    let family = family(opcode)?;
+    for _ in 0..ATTEMPTS {
+        let seed = rng.state();
+        let mut program = Program::new(rng);
+        if let Some(root) = family(&mut program, opcode)
+            && let Some(generated) = program.finish(&root, seed)
+        {
+            return Some(generated);
+        }
+    }
+    None
+}
+
+/// A chain of 3 to 6 instructions, each using the one before; some use an earlier one, too. All are of opcodes through
+/// which fusions go.
+pub fn random_graph(rng: &mut Rng) -> Generated {
+    use Opcode::*;
+    let opcodes = [
+        Add,
+        Subtract,
+        Negate,
+        Select,
+        Broadcast,
+        Transpose,
+        Reverse,
+        Slice,
+        Pad,
+        Concatenate,
+        Reshape,
+        Bitcast,
+        DynamicSlice,
+        DynamicUpdateSlice,
+        Gather,
+        Reduce,
+        ReduceWindow,
+        Dot,
+    ];
+    loop {
+        let seed = rng.state();
+        let mut program = Program::new(rng);
+        let wanted = program.rng.range(3, 6);
+        let mut last: Option<Operand> = None;
+        let mut count = 0;
+        for _ in 0..20 {
+            let opcode = *program.rng.pick(&opcodes);
+            let before = program.mark();
+            program.chain = last.clone();
+            let made = family(opcode).and_then(|family| family(&mut program, opcode));
+            // An instruction that made no use of the chain would leave it dead.
+            match made.filter(|value| program.chain.is_none() && !value.shape.starts_with('(')) {
+                Some(value) => {
+                    program.remember(&value);
+                    last = Some(value);
+                    count += 1;
+                }
+                None => program.undo(before),
+            }
+            if count == wanted {
+                break;
+            }
+        }
+        if let (Some(root), true) = (last, count >= 3)
+            && let Some(generated) = program.finish(&root, seed)
+        {
+            return generated;
+        }
+    }
+}
+
+/// Adds an instruction of this opcode, with the operands it needs; nothing where the random choices do not fit together.
+type Family = fn(&mut Program<'_>, Opcode) -> Option<Operand>;
+
+fn family(opcode: Opcode) -> Option<Family> {
+    use Opcode::*;
+    Some(match opcode {
+        Parameter | Infeed | Outfeed | Send | SendDone | Recv | RecvDone | AsyncStart | AsyncUpdate
+        | AsyncDone | CustomCall | Domain | RaggedAllToAll | AddDependency | AfterAll
+        | RngGetAndUpdateState => return None,
+        Constant | Iota | PartitionId | ReplicaId | Rng | RngBitGenerator => elementwise::without_data,
+        Map => elementwise::map,
+        BitcastConvert => elementwise::bitcast_convert,
+        Broadcast => moves::broadcast,
+        Transpose => moves::transpose,
+        Reverse => moves::reverse,
+        Slice => moves::slice,
+        Concatenate => moves::concatenate,
+        Pad => moves::pad,
+        Reshape | DynamicReshape => moves::reshape,
+        Bitcast => moves::bitcast,
+        GetDimensionSize | SetDimensionSize => moves::dimension_size,
+        CopyStart | OptBarrier => moves::in_place,
+        CopyDone => moves::copy_done,
+        DynamicSlice => indexed::dynamic_slice,
+        DynamicUpdateSlice => indexed::dynamic_update_slice,
+        Gather => indexed::gather,
+        Scatter => indexed::scatter,
+        Reduce => windows::reduce,
+        ReduceWindow => windows::reduce_window,
+        SelectAndScatter => windows::select_and_scatter,
+        Scan => windows::scan,
+        Dot | ScaledDot => contractions::dot,
+        RaggedDot => contractions::ragged_dot,
+        Convolution => contractions::convolution,
+        Sort => rows::sort,
+        Topk => rows::topk,
+        Fft => rows::fft,
+        Cholesky | TriangularSolve => rows::solve,
+        BatchNormTraining | BatchNormInference | BatchNormGrad => rows::batch_norm,
+        AllGather
+        | AllGatherStart
+        | AllReduce
+        | AllReduceStart
+        | ReduceScatter
+        | AllToAll
+        | CollectivePermute
+        | CollectivePermuteStart
+        | CollectiveBroadcast => replicas::collective,
+        AllGatherDone | AllReduceDone | CollectivePermuteDone => replicas::done,
+        Tuple | GetTupleElement => calls::tuple,
+        Fusion | Call | While | Conditional => calls::call,
+        opcode if is_elementwise(opcode) => elementwise::elementwise,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_makes_the_same_program() {
+        for opcode in opcodes() {
+            let make = || random_op(opcode, &mut Rng::new(7)).unwrap_or_else(|| panic!("no {opcode}"));
+            let first = make();
+            assert_eq!(first.text, make().text);
+            let again = random_op(opcode, &mut Rng::new(first.seed)).map(|generated| generated.text);
+            assert_eq!(again, Some(first.text), "{opcode}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Ops across replicas. Ids in groups and pairs are replica numbers: one partition is assumed.
+
+use ir::{AttributeKey, Op, Opcode};
+
+use crate::case::{Case, Checked, MAX_ELEMENTS, Reason, ensure};
+use crate::traced::{Traced, position};
+
+/// The replicas of `replica`'s group, in its order. No groups mean one of all `replicas`; nothing where the replica is in
+/// none, or the attribute has a form that is not understood.
+pub fn replica_group(op: &Op, replica: u32, replicas: u32) -> Option<Vec<u32>> {
+    let mut groups = parse_groups(op.attributes.text(AttributeKey::ReplicaGroups).unwrap_or("{}"))?;
+    if groups.is_empty() {
+        groups.push((0..replicas).collect());
+    }
+    let group = groups.into_iter().find(|group| group.contains(&replica))?;
+    group.iter().all(|&id| id < replicas).then_some(group)
+}
+
+/// The group, and the replica's place in it.
+fn group(case: &Case<'_>) -> Checked<(Vec<u32>, usize)> {
+    let replica = case.setting.replica;
+    let group = replica_group(case.op, replica, case.setting.replicas);
+    let group = group.ok_or_else(|| Reason::from("the replica is in no group, or groups of this form"))?;
+    let at = group.iter().position(|&id| id == replica).unwrap_or_default();
+    Ok((group, at))
+}
+
+fn numbers(text: &str) -> Option<Vec<u32>> {
+    let words = text.split([',', ' ', '{', '}', '[', ']', '(', ')']).filter(|word| !word.is_empty());
+    words.map(|word| word.parse().ok()).collect()
+}
+
+/// `{{0,1},{2,3}}`, or `[2,4]<=[8]` and `[2,4]<=[4,2]T(1,0)`: an iota of the sizes on the right, transposed, cut into
+/// groups by the sizes on the left. Source: `IotaTileAssignment`.
+fn parse_groups(text: &str) -> Option<Vec<Vec<u32>>> {
+    let text = text.trim();
+    if let Some((groups, iota)) = text.split_once("<=") {
+        let sizes = numbers(groups)?;
+        let (reshape, order) = match iota.split_once('T') {
+            Some((reshape, order)) => (numbers(reshape)?, Some(numbers(order)?)),
+            None => (numbers(iota)?, None),
+        };
+        let dims: Vec<i64> = reshape.iter().map(|&n| i64::from(n)).collect();
+        let order = order.unwrap_or_else(|| (0..dims.len() as u32).collect());
+        let permuted: Option<Vec<i64>> = order.iter().map(|&d| dims.get(d as usize).copied()).collect();
+        dims.iter().try_fold(1, |n: i64, &d| n.checked_mul(d).filter(|&n| n <= MAX_ELEMENTS))?;
+        let mut ids = Vec::new();
+        crate::traced::for_each_index(&permuted?, |index| {
+            let mut from = vec![0; dims.len()];
+            order.iter().zip(index).for_each(|(&d, &i)| from[d as usize] = i);
+            ids.extend(position(&dims, &from).map(|id| id as u32));
+        });
+        let size = *sizes.get(1)? as usize;
+        return (size > 0).then(|| ids.chunks(size).map(<[u32]>::to_vec).collect());
+    }
+    let inner = text.strip_prefix('{')?.strip_suffix('}')?;
+    inner.split('}').map(numbers).filter(|group| group.as_ref().is_none_or(|g| !g.is_empty())).collect()
+}
+
+/// The operands of the group's members one behind the other.
+pub(crate) fn all_gather(case: &Case<'_>) -> Checked<Traced> {
+    let (group, _) = group(case)?;
+    let operand = output_operand(case)?;
+    let size = case.operand(operand)?;
+    let dim = case.dimension(AttributeKey::Dimensions, size.len())?;
+    let output = case.output()?;
+    ensure(output.get(dim).copied() == Some(size[dim] * group.len() as i64), "the output's size is wrong")?;
+    case.trace(|index, reads| {
+        let mut from = index.to_vec();
+        from[dim] = index[dim] % size[dim];
+        reads.at_of(operand, group[(index[dim] / size[dim]) as usize], &from);
+    })
+}
+
+/// With several operands, output k is made of operand k.
+fn output_operand(case: &Case<'_>) -> Checked<usize> {
+    ensure(case.output < case.operand_count(), "more outputs than operands")?;
+    Ok(case.output)
+}
+
+pub(crate) fn all_reduce(case: &Case<'_>) -> Checked<Traced> {
+    let (group, _) = group(case)?;
+    let operand = output_operand(case)?;
+    case.trace(|index, reads| group.iter().for_each(|&id| reads.at_of(operand, id, index)))
+}
+
+/// The sum over the group, of which the k-th member keeps the k-th part.
+pub(crate) fn reduce_scatter(case: &Case<'_>) -> Checked<Traced> {
+    let (group, at) = group(case)?;
+    let operand = output_operand(case)?;
+    let dim = case.dimension(AttributeKey::Dimensions, case.operand(operand)?.len())?;
+    let size = *case.output()?.get(dim).ok_or("the output has too few dimensions")?;
+    ensure(case.operand(operand)?[dim] == size * group.len() as i64, "the output's size is wrong")?;
+    case.trace(|index, reads| {
+        let mut from = index.to_vec();
+        from[dim] += size * at as i64;
+        group.iter().for_each(|&id| reads.at_of(operand, id, &from));
+    })
+}
+
+/// Part k of the k-th member's… seen from the receiver: part `at` of every member, in the group's order. In the tuple form
+/// parts are operands.
+pub(crate) fn all_to_all(case: &Case<'_>) -> Checked<Traced> {
+    let (group, at) = group(case)?;
+    if case.ints(AttributeKey::Dimensions).is_empty() {
+        ensure(case.operand_count() == group.len(), "not one operand per member of the group")?;
+        let from = group[output_operand(case)?];
+        return case.trace(|index, reads| reads.at_of(at, from, index));
+    }
+    let dims = case.operand(0)?;
+    let dim = case.dimension(AttributeKey::Dimensions, dims.len())?;
+    ensure(dims[dim] % group.len() as i64 == 0 && case.output()? == dims, "the shapes do not fit")?;
+    let part = dims[dim] / group.len() as i64;
+    case.trace(|index, reads| {
+        let mut from = index.to_vec();
+        from[dim] = at as i64 * part + index[dim] % part;
+        reads.at_of(0, group[(index[dim] / part) as usize], &from);
+    })
+}
+
+/// A target gets its source's operand; who is no target gets zeros.
+pub(crate) fn collective_permute(case: &Case<'_>) -> Checked<Traced> {
+    let text = case.op.attributes.text(AttributeKey::SourceTargetPairs).ok_or("no source_target_pairs")?;
+    let pairs = numbers(text).ok_or("source_target_pairs of this form")?;
+    let operand = output_operand(case)?;
+    ensure(case.op.attributes.text(AttributeKey::SliceSizes).is_none(), "an in-place permute")?;
+    let replica = case.setting.replica;
+    let source = pairs.chunks_exact(2).find(|pair| pair[1] == replica).map(|pair| pair[0]);
+    case.trace(|index, reads| source.iter().for_each(|&id| reads.at_of(operand, id, index)))
+}
+
+/// The first member's operand.
+pub(crate) fn collective_broadcast(case: &Case<'_>) -> Checked<Traced> {
+    let (group, _) = group(case)?;
+    let operand = output_operand(case)?;
+    case.trace(|index, reads| reads.at_of(operand, group[0], index))
+}
+
+/// A start whose result holds the operands beside the results: arrays `0..n` are the operands as they are.
+pub(crate) fn start(case: &Case<'_>) -> Checked<Traced> {
+    let count = case.operand_count();
+    if case.output < count {
+        let operand = case.output;
+        return case.trace(|index, reads| reads.at(operand, index));
+    }
+    let rest = Case { op: case.op, output: case.output, setting: case.setting };
+    ensure(rest.output < 2 * count, "an output that holds no data")?;
+    started(&rest, count)
+}
+
+fn started(case: &Case<'_>, count: usize) -> Checked<Traced> {
+    // The op without its operands' copies: output k is made of operand k.
+    let leaves = crate::case::leaves(&case.op.shape);
+    let elements = leaves.iter().skip(count).map(|&shape| shape.clone()).collect();
+    let opcode = match case.op.opcode {
+        Opcode::AllGatherStart => Opcode::AllGather,
+        _ => Opcode::CollectivePermute,
+    };
+    let op = ir::Op { opcode, shape: ir::Shape::Tuple(elements), ..case.op.clone() };
+    let case = Case { op: &op, output: case.output - count, setting: case.setting };
+    match opcode {
+        Opcode::AllGather => all_gather(&case),
+        _ => collective_permute(&case),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_groups() {
+        let groups = |text| parse_groups(text).unwrap();
+        assert_eq!(groups("{}"), Vec::<Vec<u32>>::new());
+        assert_eq!(groups("{{0,1},{3,2}}"), [[0, 1], [3, 2]]);
+        assert_eq!(groups("[2,2]<=[4]"), [[0, 1], [2, 3]]);
+        assert_eq!(groups("[2,2]<=[2,2]T(1,0)"), [[0, 2], [1, 3]]);
+    }
+}

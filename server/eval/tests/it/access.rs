@@ -1,0 +1,149 @@
+//! What an access of `indexing` reads at one point: its map enumerated over the range variables, its runtime variables
+//! bound to the integers that the index operands hold.
+
+use eval::position;
+use indexing::{IndexingMap, OperandIndexing, RuntimeSource};
+
+use crate::{Element, Elements};
+
+/// Sizes and integers of the array that holds a runtime variable's value.
+pub type Integers<'a> = dyn Fn(&RuntimeSource) -> Option<(Vec<i64>, Vec<i64>)> + 'a;
+
+/// The arrays that an access goes from and to, and what decides its places.
+pub struct World<'a> {
+    /// Per operand (or op of the graph), its sizes and integers.
+    pub integers: &'a Integers<'a>,
+    /// Replica numbers of the group, in its order.
+    pub group: &'a [u32],
+    /// The executing replica's place in it.
+    pub own: i64,
+    /// The leaf that an access of a tuple means where it names none.
+    pub leaf: usize,
+}
+
+/// Every element that `access` leads to from `from`, an index of the array that it starts at, in arrays whose sizes
+/// `dims` tells per leaf. `Err` says what is wrong with the access itself.
+pub fn elements(
+    access: &OperandIndexing,
+    from: &[i64],
+    dims: &dyn Fn(usize) -> Vec<i64>,
+    world: &World<'_>,
+    into: &mut Elements,
+) -> Result<(), String> {
+    let map = &access.map;
+    if map.is_known_empty() {
+        return Ok(());
+    }
+    if map.num_dims() != from.len() {
+        return Err(format!("{map} does not have the dimensions of {from:?}"));
+    }
+    let leaf = access.element.unwrap_or(world.leaf);
+    let dims = dims(leaf);
+    let integers: Option<Vec<_>> =
+        access.runtime_variables.iter().map(|variable| (world.integers)(&variable.source)).collect();
+    let integers = integers.ok_or("a runtime variable whose values are not known")?;
+    let sizes: Vec<i64> = map.ranges().iter().map(|v| v.bounds.size().min(1 << 20) as i64).collect();
+    let mut result = Ok(());
+    eval::for_each_index(&sizes, |offsets| {
+        if result.is_err() {
+            return;
+        }
+        let ranges = offsets.iter().zip(map.ranges()).map(|(i, v)| i + v.bounds.lower);
+        let mut point: Vec<i64> = from.iter().copied().chain(ranges).collect();
+        let mut runtime = Vec::new();
+        let mut unplaced = None;
+        for (variable, (sizes, values)) in access.runtime_variables.iter().zip(&integers) {
+            if variable.map.num_runtime() > 0 || is_unbound(&variable.map, map) {
+                result = Err(UNBOUND.to_owned());
+                return;
+            }
+            let at = source_index(&variable.map, from, &point[from.len()..], map);
+            let Some(at) = at.and_then(|at| position(sizes, &at)) else {
+                unplaced = Some(&variable.map);
+                runtime.push(variable.feasible.lower);
+                continue;
+            };
+            let feasible = variable.feasible;
+            runtime.push(if feasible.is_empty() {
+                values[at]
+            } else {
+                values[at].max(feasible.lower).min(feasible.upper)
+            });
+        }
+        point.extend(runtime);
+        let Some(index) = map.evaluate(&point) else { return };
+        // Outside the domain a variable may have no place.
+        if let Some(variable) = unplaced {
+            result = Err(format!("a runtime variable is read outside its array at {point:?}: {variable}"));
+            return;
+        }
+        let Some(at) = position(&dims, &index) else {
+            result = Err(format!("{map} at {point:?} leaves {dims:?}"));
+            return;
+        };
+        match replicas(access, from, world) {
+            Ok(replicas) => {
+                into.extend(replicas.into_iter().map(|replica| (leaf as u32, replica, at as u32)))
+            }
+            Err(reason) => result = Err(reason),
+        }
+    });
+    result
+}
+
+/// What `elements` says where a runtime variable's own range or runtime variables cannot be found in the access.
+pub const UNBOUND: &str = "a runtime variable whose place depends on variables that the access does not have";
+
+fn is_unbound(variable: &IndexingMap, access: &IndexingMap) -> bool {
+    let open = |map: &IndexingMap| {
+        map.ranges().iter().map(|v| v.bounds.size()).filter(|&size| size > 1).collect::<Vec<_>>()
+    };
+    open(variable) != open(access) && variable.ranges().iter().any(|v| v.bounds.size() > 1)
+}
+
+/// Where the value of a runtime variable is. Its map has the range variables of the access from before that was
+/// simplified; those with one value may be gone from the access.
+fn source_index(
+    variable: &IndexingMap,
+    from: &[i64],
+    ranges: &[i64],
+    access: &IndexingMap,
+) -> Option<Vec<i64>> {
+    let mut point = from.to_vec();
+    if variable.num_ranges() == access.num_ranges() {
+        point.extend(ranges);
+    } else {
+        let mut left =
+            access.ranges().iter().zip(ranges).filter(|(v, _)| v.bounds.size() > 1).map(|(_, i)| i);
+        for range in variable.ranges() {
+            point.push(if range.bounds.size() == 1 { range.bounds.lower } else { *left.next()? });
+        }
+    }
+    variable.results().iter().map(|e| e.evaluate(&point)).collect()
+}
+
+/// The replicas that hold the element, where the access tells. The replica map has range variables of its own; its
+/// runtime variable is the executing device.
+fn replicas(access: &OperandIndexing, from: &[i64], world: &World<'_>) -> Result<Vec<Option<u32>>, String> {
+    let Some(map) = &access.replica_id_map else { return Ok(vec![None]) };
+    let mut all = Vec::new();
+    let mut result = Ok(());
+    let sizes: Vec<i64> = map.ranges().iter().map(|v| v.bounds.size().min(64) as i64).collect();
+    eval::for_each_index(&sizes, |ranges| {
+        let own = map.runtime().iter().map(|_| world.own);
+        let point: Vec<i64> = from.iter().chain(ranges).copied().chain(own).collect();
+        let member = map.evaluate(&point).and_then(|member| usize::try_from(*member.first()?).ok());
+        match member.and_then(|member| world.group.get(member)) {
+            Some(&replica) => all.push(Some(replica)),
+            None => {
+                result = Err(format!("the replica map {map} at {point:?} names none of {:?}", world.group))
+            }
+        }
+    });
+    result.map(|()| all)
+}
+
+/// `elements` without the replicas, for comparison with accesses that do not tell them.
+pub fn without_replicas(elements: &Elements) -> Elements {
+    elements.iter().map(|&(leaf, _, at): &Element| (leaf, None, at)).collect()
+}

@@ -1,0 +1,74 @@
+//! Ops that are what a called computation is: calls, conditionals, async starts.
+
+use std::sync::Arc;
+
+use ir::{AttributeKey, Graph, Op, Opcode};
+
+use crate::Rules;
+use crate::checks::{self, scalar};
+use crate::fusion::fusion;
+use crate::inlined::Callees;
+use crate::operand_indexing::{OpIndexing, OperandIndexing};
+use crate::while_loop::while_loop;
+
+/// The computation that an op is, with its operands as parameters and its root as result.
+pub(crate) fn transparent(op: &Op) -> Option<&str> {
+    match op.opcode {
+        Opcode::Fusion => op.attributes.computation(AttributeKey::Calls),
+        Opcode::Call => op.attributes.computation(AttributeKey::ToApply),
+        _ => None,
+    }
+}
+
+/// The computations of a conditional, in the order of the operands behind the first.
+pub(crate) fn branches(op: &Op) -> Vec<&str> {
+    let listed = op.attributes.computations(AttributeKey::BranchComputations);
+    if !listed.is_empty() {
+        return listed.iter().map(String::as_str).collect();
+    }
+    let of = |key| op.attributes.computation(key);
+    of(AttributeKey::TrueComputation).into_iter().chain(of(AttributeKey::FalseComputation)).collect()
+}
+
+/// By [`Rules::Exact`], through the called computations. Nothing for other ops, and where a computation is not at hand.
+pub(crate) fn called(op: &Op, output_id: usize, callees: &Callees<'_>) -> Option<OpIndexing> {
+    let count = op.operand_shapes.len();
+    match op.opcode {
+        Opcode::Call => {
+            let callee = callees(transparent(op)?)?;
+            Some(fusion(&callee, output_id, count, Rules::Exact, callees))
+        }
+        Opcode::AsyncStart => {
+            let callee = callees(op.attributes.computation(AttributeKey::Calls)?)?;
+            let (first, result) = checks::element(&op.shape, 1)?;
+            let output = output_id.checked_sub(first).filter(|&k| k < checks::leaf_count(result))?;
+            Some(fusion(&callee, output, count, Rules::Exact, callees))
+        }
+        Opcode::Conditional => conditional(op, output_id, callees),
+        Opcode::While => {
+            callees(op.attributes.computation(AttributeKey::Body)?)?;
+            Some(while_loop(op, output_id, callees))
+        }
+        _ => None,
+    }
+}
+
+/// Of each branch's operand what that branch reads, and of the first operand its only element.
+fn conditional(op: &Op, output_id: usize, callees: &Callees<'_>) -> Option<OpIndexing> {
+    let names = branches(op);
+    if names.is_empty() || op.operand_shapes.len() != names.len() + 1 {
+        return None;
+    }
+    let branches: Vec<Arc<Graph>> = names.into_iter().map(callees).collect::<Option<_>>()?;
+    let output = checks::output(op, output_id).ok()?;
+    let mut operands = vec![vec![OperandIndexing::from(scalar(output))]];
+    for (i, branch) in branches.iter().enumerate() {
+        let list = fusion(branch, output_id, 1, Rules::Exact, callees).operands.pop().unwrap_or_default();
+        let note = |access: OperandIndexing| match access.note {
+            Some(_) => access,
+            None => access.with_note(format!("where branch {i} is taken")),
+        };
+        operands.push(list.into_iter().map(note).collect());
+    }
+    Some(OpIndexing { operands })
+}

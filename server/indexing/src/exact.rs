@@ -1,0 +1,67 @@
+//! By [`crate::Rules::Exact`]: answers for what XLA calls unknown.
+
+use ir::{Op, Opcode};
+
+use crate::checks::Checked;
+use crate::operand_indexing::OpIndexing;
+use crate::{
+    batch_norm, bitcast, collectives, custom_call, linear_algebra, pass_through, ragged_dot, reshape,
+    scatter, select_and_scatter, sort, whole_operand,
+};
+
+/// From an output to the operands; nothing for an op whose rule is the same for XLA. Where even this rule cannot be exact,
+/// the access says so: [`crate::OperandIndexing::is_upper_bound`].
+pub(crate) fn output_to_input(op: &Op, output_id: usize) -> Option<Checked<OpIndexing>> {
+    Some(match op.opcode {
+        Opcode::Sort => sort::sort(op, output_id),
+        Opcode::Topk => sort::topk(op, output_id),
+        Opcode::Scatter => scatter::scatter(op, output_id),
+        Opcode::SelectAndScatter => select_and_scatter::select_and_scatter(op),
+        Opcode::RaggedDot => ragged_dot::ragged_dot(op),
+        Opcode::Bitcast => bitcast::bitcast_op(op),
+        Opcode::DynamicReshape => reshape::dynamic_reshape(op),
+        Opcode::Fft => linear_algebra::fft(op),
+        Opcode::Cholesky => linear_algebra::cholesky(op),
+        Opcode::TriangularSolve => linear_algebra::triangular_solve(op),
+        Opcode::BatchNormTraining | Opcode::BatchNormInference | Opcode::BatchNormGrad => {
+            batch_norm::batch_norm(op, output_id)
+        }
+        Opcode::AllGather
+        | Opcode::AllGatherStart
+        | Opcode::AllReduce
+        | Opcode::AllReduceStart
+        | Opcode::AllToAll
+        | Opcode::CollectiveBroadcast
+        | Opcode::CollectivePermute
+        | Opcode::CollectivePermuteStart
+        | Opcode::RaggedAllToAll
+        | Opcode::ReduceScatter => collectives::collective(op, output_id),
+        Opcode::AddDependency
+        | Opcode::AllGatherDone
+        | Opcode::AllReduceDone
+        | Opcode::AsyncDone
+        | Opcode::AsyncUpdate
+        | Opcode::CollectivePermuteDone
+        | Opcode::CopyDone
+        | Opcode::CopyStart
+        | Opcode::Domain
+        | Opcode::GetTupleElement
+        | Opcode::OptBarrier
+        | Opcode::RecvDone
+        | Opcode::Send
+        | Opcode::SetDimensionSize => pass_through::pass_through(op, output_id),
+        Opcode::GetDimensionSize => pass_through::dimension_size(op),
+        Opcode::Tuple => pass_through::tuple(op, output_id),
+        Opcode::AsyncStart => match pass_through::async_operand(op, output_id) {
+            Some(answer) => answer,
+            None => whole_operand::everything(op, output_id),
+        },
+        Opcode::CustomCall => custom_call::custom_call(op, output_id),
+        Opcode::Rng | Opcode::RngBitGenerator => whole_operand::random(op, output_id),
+        // Better answers need the called computations: `in_graph` has them.
+        Opcode::Call | Opcode::Conditional | Opcode::Fusion | Opcode::While => {
+            whole_operand::everything(op, output_id)
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,94 @@
+//! Ops that hand values on as they are: barriers, tuples, copies, the two halves of what runs asynchronously.
+
+use indexing_map::IndexingMap;
+use ir::{AttributeKey, Op, Opcode};
+
+use crate::checks::{self, Checked, ensure, leaf, leaf_count, scalar};
+use crate::operand_indexing::{OpIndexing, OperandIndexing};
+
+/// The exact answer for output `output_id`: the leaf of the operand that it is.
+pub(crate) fn pass_through(op: &Op, output_id: usize) -> Checked<OpIndexing> {
+    let output = checks::output(op, output_id)?;
+    let operand = op.operand_shapes.first().ok_or("operand 0 is missing")?;
+    let of_element = |index: usize| {
+        let element = checks::element(operand, index);
+        element.map(|(first, _)| first + output_id).ok_or("the operand has no such element")
+    };
+    let source = match op.opcode {
+        Opcode::GetTupleElement => {
+            let index = op.attributes.int(AttributeKey::Index).and_then(|i| usize::try_from(i).ok());
+            // An op that was made for an operand's suffix does not say which element it takes.
+            let Some(index) = index else {
+                return Ok(OpIndexing::of([IndexingMap::identity(output).into()]));
+            };
+            of_element(index)?
+        }
+        // Destination, source, context.
+        Opcode::CopyDone | Opcode::RecvDone => of_element(0)?,
+        // Operands, results, context.
+        Opcode::AsyncDone | Opcode::AllGatherDone | Opcode::CollectivePermuteDone => of_element(1)?,
+        Opcode::CopyStart if output_id > 1 => return unread(op, output),
+        Opcode::CopyStart => 0,
+        Opcode::Send if output_id > 0 => return unread(op, output),
+        _ => output_id,
+    };
+    let shape = leaf(operand, source).ok_or_else(|| format!("operand 0 has no part {source}"))?;
+    ensure(checks::array(shape, "the operand")?.dims == output, "the output's sizes are not the operand's")?;
+    let element = operand.tuple_elements().map(|_| source);
+    let access = OperandIndexing::from(IndexingMap::identity(output)).of_element(element);
+    let others = op.operand_shapes[1..].iter().map(|shape| match shape.as_array() {
+        // The size of a set-dimension-size.
+        Some(array) if array.rank() == 0 && op.opcode == Opcode::SetDimensionSize => scalar(output).into(),
+        Some(array) => OperandIndexing::unread(output.len(), array.rank(), "not read for this output"),
+        None => OperandIndexing::undefined("this operand only orders"),
+    });
+    Ok(OpIndexing::of([access].into_iter().chain(others)))
+}
+
+fn unread(op: &Op, output: &[i64]) -> Checked<OpIndexing> {
+    let nothing = |shape: &ir::Shape| {
+        OperandIndexing::unread(output.len(), shape.dims().len(), "not read for this output")
+    };
+    Ok(OpIndexing::of(op.operand_shapes.iter().map(nothing)))
+}
+
+/// The size of a dimension is known without any element.
+pub(crate) fn dimension_size(op: &Op) -> Checked<OpIndexing> {
+    let output = checks::output(op, 0)?;
+    let operand = checks::operand(op, 0)?;
+    let access =
+        OperandIndexing::unread(output.len(), operand.len(), "its size is read, none of its elements");
+    Ok(OpIndexing::of([access]))
+}
+
+/// Leaf k of a tuple is a leaf of one operand.
+pub(crate) fn tuple(op: &Op, output_id: usize) -> Checked<OpIndexing> {
+    let output = checks::output(op, output_id)?;
+    let mut first = 0;
+    Ok(OpIndexing::of(op.operand_shapes.iter().map(|shape| {
+        let own = output_id.checked_sub(first).filter(|&own| own < leaf_count(shape));
+        first += leaf_count(shape);
+        let element = shape.tuple_elements().and(own);
+        match own.and_then(|own| leaf(shape, own)) {
+            Some(_) => OperandIndexing::from(IndexingMap::identity(output)).of_element(element),
+            None => OperandIndexing::unread(output.len(), shape.dims().len(), "not read for this element"),
+        }
+    })))
+}
+
+/// Element i of the state holds the operands, then the results, of what an async-start begins; this is its part that is
+/// no result.
+pub(crate) fn async_operand(op: &Op, output_id: usize) -> Option<Checked<OpIndexing>> {
+    let (first, result) = checks::element(&op.shape, 1)?;
+    let results = first..first + leaf_count(result);
+    if results.contains(&output_id) {
+        return None;
+    }
+    Some(checks::output(op, output_id).and_then(|output| {
+        if output_id >= results.end {
+            return unread(op, output);
+        }
+        // As a tuple of the operands.
+        tuple(op, output_id)
+    }))
+}

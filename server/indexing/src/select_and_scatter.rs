@@ -1,0 +1,34 @@
+//! Select-and-scatter: each source element lands on one element of its window.
+
+use ir::Op;
+
+use crate::Rules;
+use crate::checks::{self, Checked, ensure, scalar};
+use crate::inverse::inverse;
+use crate::operand_indexing::{OpIndexing, OperandIndexing};
+use crate::window::under_window;
+
+/// Of the source the elements whose window covers the output's index, of the operand everything in these windows, as it
+/// is compared there; the init value always. Shapes: output as operand, source as the window slides.
+/// Source: XLA operation semantics of SelectAndScatter.
+pub(crate) fn select_and_scatter(op: &Op) -> Checked<OpIndexing> {
+    let (output, operand, source) =
+        (checks::output(op, 0)?, checks::operand(op, 0)?, checks::operand(op, 1)?);
+    ensure(op.operand_shapes.len() == 3, "select-and-scatter takes three operands")?;
+    let window = op.attributes.window();
+    let rank = operand.len();
+    ensure(output == operand, "the output's sizes are not the operand's")?;
+    ensure(source.len() == rank, "operand and source differ in rank")?;
+    // No window at all is one of size 1 that does not move.
+    ensure(window.len() == rank, "window does not have one entry per dimension")?;
+    let dims: Vec<usize> = (0..rank).collect();
+    let under = OperandIndexing::from(under_window(source, &dims, operand, window)?);
+    let covering = inverse(&under, operand);
+    let compared = covering.compose_by(&under, Rules::Exact);
+    let note = "the values decide in which of the windows that cover the element it is selected";
+    Ok(OpIndexing::of([
+        compared,
+        covering.at_most("the sources of the windows", note),
+        scalar(output).into(),
+    ]))
+}

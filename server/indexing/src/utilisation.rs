@@ -1,0 +1,388 @@
+//! How much of an operand is read, and how often.
+
+use indexing_map::{Expr, IndexingMap, Interval, RangeContext};
+use ir::Shape;
+use rustc_hash::FxHashSet;
+
+use crate::checks;
+use crate::operand_indexing::OperandIndexing;
+
+/// Points of a domain that are enumerated at most, per group of variables.
+const MAX_POINTS: u64 = 1 << 16;
+
+/// A count with its error bound: at least `lower`, at most `upper`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count {
+    pub lower: u64,
+    pub upper: u64,
+}
+
+/// What all accesses to one operand read together, over all elements of the output.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Utilisation {
+    /// Elements that the operand has.
+    pub elements: u64,
+    /// Elements read at least once.
+    pub read: Count,
+    /// Bytes of them; nothing where elements have no width.
+    pub bytes_read: Option<Count>,
+    /// Reads, each element as often as it is read.
+    pub reads: Count,
+    /// Reads per element that is read: at least, at most. Zero where nothing is read.
+    pub reads_per_element: (f64, f64),
+    /// No count is a bound only, and no access says that it is an upper bound.
+    pub is_exact: bool,
+}
+
+impl Count {
+    fn exactly(n: u64) -> Count {
+        Count { lower: n, upper: n }
+    }
+
+    fn times(self, other: Count) -> Count {
+        Count { lower: self.lower.saturating_mul(other.lower), upper: self.upper.saturating_mul(other.upper) }
+    }
+
+    pub fn is_exact(self) -> bool {
+        self.lower == self.upper
+    }
+}
+
+/// One access: distinct elements, and points of its domain.
+#[derive(Clone, Copy)]
+struct Counts {
+    distinct: Count,
+    points: Count,
+}
+
+/// Of `operand` (of one leaf, if that is a tuple) by the accesses of one op or fusion, a list as [`crate::OpIndexing`]
+/// holds per operand. Exact where a domain falls into independent groups of variables that are small, or regular: each
+/// result a sum of which every step is met, or none twice. Else an interval. A runtime variable may have any of its
+/// values. Nothing for an operand that is no array of known size.
+pub fn utilisation(accesses: &[OperandIndexing], operand: &Shape) -> Option<Utilisation> {
+    let array = checks::array(operand, "the operand").ok()?;
+    let elements = u64::try_from(array.elements()?).ok()?;
+    let counts: Vec<Counts> = accesses.iter().map(|access| counts(access, elements)).collect();
+    let sum = |of: &dyn Fn(&Counts) -> u64| counts.iter().fold(0u64, |n, c| n.saturating_add(of(c)));
+    let reads = Count { lower: sum(&|c| c.points.lower), upper: sum(&|c| c.points.upper) };
+    let read = match union(accesses, elements) {
+        Some(exact) => Count::exactly(exact),
+        None => {
+            let are_apart =
+                accesses.iter().enumerate().all(|(i, a)| accesses[..i].iter().all(|b| are_disjoint(a, b)));
+            let largest = counts.iter().map(|c| c.distinct.lower).max().unwrap_or(0);
+            let all = sum(&|c| c.distinct.lower).min(elements);
+            Count {
+                lower: if are_apart { all } else { largest },
+                upper: sum(&|c| c.distinct.upper).min(elements),
+            }
+        }
+    };
+    let are_known = accesses.iter().all(|access| !access.is_upper_bound);
+    let lower = |n: u64| if are_known { n } else { 0 };
+    let read = Count { lower: lower(read.lower), ..read };
+    let reads = Count { lower: lower(reads.lower), ..reads };
+    let bytes = array.bytes().filter(|_| elements > 0);
+    let bytes_of =
+        |n: u64, bytes: u64| (u128::from(n) * u128::from(bytes)).div_ceil(u128::from(elements)) as u64;
+    let ratio = |a: u64, b: u64| if b == 0 { 0.0 } else { a as f64 / b as f64 };
+    Some(Utilisation {
+        elements,
+        read,
+        bytes_read: bytes
+            .map(|bytes| Count { lower: bytes_of(read.lower, bytes), upper: bytes_of(read.upper, bytes) }),
+        reads,
+        reads_per_element: match read.is_exact() && reads.is_exact() {
+            true => (ratio(reads.lower, read.lower), ratio(reads.lower, read.lower)),
+            // What is read is read once.
+            false => (
+                ratio(reads.lower, read.upper).max(f64::from(u8::from(reads.upper > 0))),
+                ratio(reads.upper, read.lower.max(1)),
+            ),
+        },
+        is_exact: are_known && read.is_exact() && reads.is_exact(),
+    })
+}
+
+/// By enumeration of all accesses, where that is little work and needs no runtime value.
+fn union(accesses: &[OperandIndexing], elements: u64) -> Option<u64> {
+    let mut seen: FxHashSet<Vec<i64>> = FxHashSet::default();
+    for access in accesses {
+        if access.map.is_undefined() || access.map.num_runtime() > 0 {
+            return None;
+        }
+        for (_, place) in access.map.points(MAX_POINTS / accesses.len() as u64)? {
+            seen.insert(place);
+        }
+    }
+    Some((seen.len() as u64).min(elements))
+}
+
+/// Do the results of two accesses differ in some dimension, whatever the variables are?
+fn are_disjoint(a: &OperandIndexing, b: &OperandIndexing) -> bool {
+    let (a, b) = (a.map.result_ranges(), b.map.result_ranges());
+    a.iter().zip(&b).any(|(a, b)| a.intersect(*b).is_empty())
+}
+
+fn counts(access: &OperandIndexing, elements: u64) -> Counts {
+    let map = &access.map;
+    if map.is_undefined() {
+        let unknown = Count { lower: 0, upper: u64::MAX };
+        return Counts { distinct: Count { upper: elements, ..unknown }, points: unknown };
+    }
+    if map.is_known_empty() {
+        return Counts { distinct: Count::exactly(0), points: Count::exactly(0) };
+    }
+    let (mut distinct, mut points) = (Count::exactly(1), Count::exactly(1));
+    let runtime = map.num_dims() + map.num_ranges();
+    for group in groups(map) {
+        let counts = group.counts(map, runtime, access);
+        distinct = distinct.times(counts.distinct);
+        points = points.times(counts.points);
+    }
+    distinct.upper = distinct.upper.min(elements).min(points.upper);
+    distinct.lower = distinct.lower.min(distinct.upper);
+    Counts { distinct, points }
+}
+
+/// Variables that share a result or a constraint. What different groups do is independent.
+struct Group {
+    variables: Vec<usize>,
+    results: Vec<usize>,
+    constraints: Vec<usize>,
+}
+
+fn groups(map: &IndexingMap) -> Vec<Group> {
+    let count = map.variables().len();
+    let mut of: Vec<usize> = (0..count).collect();
+    let mut join = |e: &Expr| {
+        let mut first = None;
+        e.for_each_var(&mut |v| {
+            let (from, to) = (of[v as usize], *first.get_or_insert(of[v as usize]));
+            of.iter_mut().filter(|group| **group == from).for_each(|group| *group = to);
+        });
+    };
+    map.results().iter().for_each(&mut join);
+    map.constraints().iter().for_each(|constraint| join(&constraint.expr));
+    let first = |e: &Expr| {
+        let mut first = None;
+        e.for_each_var(&mut |v| {
+            first.get_or_insert(of[v as usize]);
+        });
+        first
+    };
+    let of_group = |group: usize| Group {
+        variables: (0..count).filter(|&v| of[v] == group).collect(),
+        results: (0..map.results().len()).filter(|&i| first(&map.results()[i]) == Some(group)).collect(),
+        constraints: (0..map.constraints().len())
+            .filter(|&i| first(&map.constraints()[i].expr) == Some(group))
+            .collect(),
+    };
+    let mut ids = of.clone();
+    ids.sort_unstable();
+    ids.dedup();
+    ids.into_iter().map(of_group).collect()
+}
+
+impl Group {
+    fn counts(&self, map: &IndexingMap, runtime: usize, access: &OperandIndexing) -> Counts {
+        let size = |v: usize| map.variables()[v].bounds.size();
+        let free: Vec<usize> = self.variables.iter().copied().filter(|&v| v < runtime).collect();
+        let has_runtime = free.len() < self.variables.len();
+        let all = free.iter().fold(1u64, |n, &v| n.saturating_mul(size(v)));
+        if has_runtime {
+            return self.with_runtime(map, runtime, access, all);
+        }
+        if let Some(counts) = self.enumerated(map, all) {
+            return counts;
+        }
+        let points = match self.constraints.is_empty() {
+            true => Count::exactly(all),
+            false => Count { lower: 0, upper: all },
+        };
+        let distinct = match (self.results.as_slice(), self.constraints.is_empty()) {
+            ([], true) => Count::exactly(1),
+            (&[result], true) => sums(map, &map.results()[result]),
+            _ => Count { lower: u64::from(self.constraints.is_empty()), upper: self.spread(map).min(all) },
+        };
+        Counts { distinct, points }
+    }
+
+    /// Values that the results can have, by their ranges.
+    fn spread(&self, map: &IndexingMap) -> u64 {
+        let context = RangeContext::new(map.variables(), map.constraints());
+        let ranges = self.results.iter().map(|&i| context.range(&map.results()[i]).size());
+        ranges.fold(1, u64::saturating_mul)
+    }
+
+    fn enumerated(&self, map: &IndexingMap, all: u64) -> Option<Counts> {
+        if all > MAX_POINTS {
+            return None;
+        }
+        let mut point: Vec<i64> = map.variables().iter().map(|v| v.bounds.lower).collect();
+        let mut seen: FxHashSet<Vec<i64>> = FxHashSet::default();
+        let mut points = 0;
+        for _ in 0..all {
+            let holds = self.constraints.iter().all(|&i| {
+                let constraint = &map.constraints()[i];
+                constraint.expr.evaluate(&point).is_some_and(|value| constraint.interval.contains(value))
+            });
+            if holds {
+                points += 1;
+                seen.insert(
+                    self.results.iter().map(|&i| map.results()[i].evaluate(&point)).collect::<Option<_>>()?,
+                );
+            }
+            for &v in self.variables.iter().rev() {
+                let Interval { lower, upper } = map.variables()[v].bounds;
+                if point[v] < upper {
+                    point[v] += 1;
+                    break;
+                }
+                point[v] = lower;
+            }
+        }
+        Some(Counts { distinct: Count::exactly(seen.len() as u64), points: Count::exactly(points) })
+    }
+
+    /// One value for the whole output moves what is read, and changes no count, if it is only added to one result and no
+    /// constraint is about it. Else at least what one value reads, which is nothing where a constraint may refuse it.
+    fn with_runtime(&self, map: &IndexingMap, runtime: usize, access: &OperandIndexing, all: u64) -> Counts {
+        let moves = |v: usize| {
+            let uses = self.results.iter().filter(|&&i| map.results()[i].uses_var(v as u32)).count();
+            let is_added = self.results.iter().all(|&i| is_added(&map.results()[i], v as u32, true));
+            let variable = access.runtime_variables.get(v - runtime);
+            let is_one = variable.is_some_and(|variable| {
+                variable.feasible == map.variables()[v].bounds
+                    && variable.map.results().iter().all(|e| e.as_const().is_some())
+            });
+            uses <= 1 && is_added && is_one
+        };
+        let is_moved = self.constraints.is_empty()
+            && self.variables.iter().filter(|&&v| v >= runtime).all(|&v| moves(v));
+        if is_moved {
+            // With every runtime variable 0.
+            let zero = |e: &Expr| e.substitute(&mut |v| (v as usize >= runtime).then_some(Expr::ZERO));
+            let still = map.with_results(map.results().iter().map(zero).collect());
+            let group = Group {
+                variables: self.variables.iter().copied().filter(|&v| v < runtime).collect(),
+                results: self.results.clone(),
+                constraints: Vec::new(),
+            };
+            return group.counts(&still, runtime, access);
+        }
+        let least = u64::from(self.constraints.is_empty());
+        let points = if least == 1 { Count::exactly(all) } else { Count { lower: 0, upper: all } };
+        Counts { distinct: Count { lower: least, upper: self.spread(map).min(all) }, points }
+    }
+}
+
+/// Does the variable occur as a summand with factor 1 only? (`is_sum`: so far.)
+fn is_added(e: &Expr, v: u32, is_sum: bool) -> bool {
+    match e.as_binary() {
+        _ if !e.uses_var(v) => true,
+        None => is_sum,
+        Some((indexing_map::BinaryOp::Add, a, b)) => {
+            !(a.uses_var(v) && b.uses_var(v)) && is_added(a, v, is_sum) && is_added(b, v, is_sum)
+        }
+        Some(_) => false,
+    }
+}
+
+/// Different values of a sum of variables with factors. Taken from the smallest factor up, as long as each step is at most
+/// one more than what the smaller ones span, every value in between is met; a step beyond what they span meets none twice.
+fn sums(map: &IndexingMap, result: &Expr) -> Count {
+    let mut terms: Vec<(u64, u64)> = Vec::new();
+    let mut is_linear = true;
+    crate::inverse::summands(result, 1, &mut |term, factor| match (term.as_var(), factor) {
+        (Some(v), Some(factor)) => {
+            terms.push((factor.unsigned_abs(), map.variables()[v as usize].bounds.size()));
+        }
+        _ => is_linear &= term.as_const().is_some(),
+    });
+    let range = RangeContext::new(map.variables(), map.constraints()).range(result).size();
+    let points = terms.iter().fold(1u64, |n, (_, size)| n.saturating_mul(*size));
+    let unknown = Count { lower: 1, upper: range.min(points) };
+    if !is_linear {
+        return unknown;
+    }
+    terms.sort_unstable();
+    // The values so far: multiples of the first factor, without gaps or not.
+    let (mut distinct, mut span, mut has_gaps) = (1u64, 0u64, false);
+    let unit = terms.first().map_or(1, |(factor, _)| *factor).max(1);
+    for (factor, size) in terms {
+        let reach = factor.saturating_mul(size.saturating_sub(1));
+        if reach == 0 {
+            continue;
+        }
+        let next = span.saturating_add(reach);
+        if !has_gaps && factor % unit == 0 && factor <= span.saturating_add(unit) {
+            distinct = next / unit + 1;
+        } else if factor > span {
+            has_gaps = true;
+            distinct = distinct.saturating_mul(size);
+        } else {
+            return unknown;
+        }
+        span = next;
+    }
+    Count::exactly(distinct)
+}
+
+#[cfg(test)]
+mod tests {
+    use indexing_map::parse_map;
+    use ir::ElementType;
+
+    use super::*;
+
+    fn of(maps: &[&str], operand: &[i64]) -> Utilisation {
+        let accesses: Vec<OperandIndexing> = maps.iter().map(|map| parse_map(map).unwrap().into()).collect();
+        utilisation(&accesses, &Shape::array(ElementType::F32, operand)).unwrap()
+    }
+
+    #[track_caller]
+    fn check(maps: &[&str], operand: &[i64], read: u64, per_element: f64) {
+        let got = of(maps, operand);
+        assert_eq!((got.read, got.is_exact), (Count::exactly(read), true), "{got:?}");
+        assert_eq!(got.bytes_read, Some(Count::exactly(read * 4)));
+        assert!((got.reads_per_element.0 - per_element).abs() < 1e-9, "{got:?}");
+        assert_eq!(got.reads_per_element.0, got.reads_per_element.1);
+    }
+
+    #[test]
+    fn small_domains_are_counted() {
+        check(&["(d0, d1) -> (d1), domain: d0 in [0, 9], d1 in [0, 3]"], &[4], 4, 10.0);
+        check(&["(d0) -> (d0 * 3), domain: d0 in [0, 2], d0 mod 2 in [0, 0]"], &[9], 2, 1.0);
+        let twice = ["(d0) -> (d0), domain: d0 in [0, 5]", "(d0) -> (9 - d0), domain: d0 in [0, 5]"];
+        check(&twice, &[10], 10, 1.2);
+        check(&[], &[10], 0, 0.0);
+    }
+
+    #[test]
+    fn large_domains_by_structure() {
+        let transpose = "(d0, d1) -> (d1, d0), domain: d0 in [0, 99999], d1 in [0, 99999]";
+        check(&[transpose], &[100_000, 100_000], 10_000_000_000, 1.0);
+        check(&["(d0) -> (d0 * 2), domain: d0 in [0, 999999]"], &[2_000_000], 1_000_000, 1.0);
+        // A window of 3 with stride 2 reads what lies between two steps twice.
+        let window = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 999999], s0 in [0, 2]";
+        check(&[window], &[2_000_001], 2_000_001, 3_000_000.0 / 2_000_001.0);
+        let apart =
+            ["(d0) -> (d0), domain: d0 in [0, 99999]", "(d0) -> (d0 + 500000), domain: d0 in [0, 99999]"];
+        check(&apart, &[1_000_000], 200_000, 1.0);
+    }
+
+    #[test]
+    fn bounds_where_it_is_not_known() {
+        let got = of(
+            &[
+                "(d0, d1)[s0] -> (d0 * 3 + d1 * 2 + s0 * 7), domain: d0 in [0, 999], d1 in [0, 999], s0 in [0, 9]",
+            ],
+            &[6000],
+        );
+        assert!(!got.is_exact && got.read.lower <= 5061 && got.read.upper >= 5000, "{got:?}");
+        let undefined = [OperandIndexing::undefined("because")];
+        let got = utilisation(&undefined, &Shape::array(ElementType::F32, &[8])).unwrap();
+        assert_eq!((got.read, got.is_exact), (Count { lower: 0, upper: 8 }, false));
+    }
+}

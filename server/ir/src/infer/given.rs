@@ -1,0 +1,157 @@
+//! What a result shape follows from, and the checks that all opcodes share.
+
+use std::borrow::Cow;
+
+use syntax::hlo::{AttributeKey, ElementType};
+
+use crate::attributes::Attributes;
+use crate::element_type::ElementTypeExt;
+use crate::shape::{ArrayShape, Shape, UNBOUNDED};
+
+/// Why an op has no result shape: what was expected, and what is there.
+pub type Reason = Cow<'static, str>;
+
+pub(super) type Inferred<T = Shape> = Result<T, Reason>;
+
+/// A called computation from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Called {
+    pub parameters: Vec<Shape>,
+    pub result: Shape,
+}
+
+/// All that the result shape of an op may depend on.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    pub operands: &'a [&'a Shape],
+    pub attributes: &'a Attributes,
+    /// The shape that the text gives. Ops whose shape does not follow (broadcast, reshape, convert, …) are held against
+    /// it and answer it; without it they have none.
+    pub declared: Option<&'a Shape>,
+    /// The computation of a name. Where it answers nothing, what depends on it is not checked.
+    pub called: &'a dyn Fn(&str) -> Option<Called>,
+}
+
+pub(super) fn ensure(holds: bool, reason: impl FnOnce() -> String) -> Inferred<()> {
+    if holds { Ok(()) } else { Err(reason().into()) }
+}
+
+impl<'a> Given<'a> {
+    pub(super) fn operand(&self, i: usize) -> Inferred<&'a Shape> {
+        let missing = || Reason::from(format!("expected operand {i}, but there are {}", self.operands.len()));
+        self.operands.get(i).copied().ok_or_else(missing)
+    }
+
+    pub(super) fn array(&self, i: usize) -> Inferred<&'a ArrayShape> {
+        let shape = self.operand(i)?;
+        shape
+            .as_array()
+            .ok_or_else(|| format!("expected operand {i} to be an array, but it is {shape}").into())
+    }
+
+    pub(super) fn count(&self, expected: usize) -> Inferred<()> {
+        let count = self.operands.len();
+        ensure(count == expected, || format!("expected {expected} operands, but there are {count}"))
+    }
+
+    /// The declared shape.
+    pub(super) fn declared(&self) -> Inferred<&'a Shape> {
+        self.declared.ok_or_else(|| "the shape does not follow from the operands: it must be written".into())
+    }
+
+    pub(super) fn declared_array(&self) -> Inferred<&'a ArrayShape> {
+        let shape = self.declared()?;
+        shape.as_array().ok_or_else(|| format!("expected an array, but the shape is {shape}").into())
+    }
+
+    pub(super) fn ints(&self, key: AttributeKey) -> &'a [i64] {
+        self.attributes.ints(key)
+    }
+
+    /// The attribute as dimension numbers of an array: in range, none twice.
+    pub(super) fn dimensions(&self, key: AttributeKey, array: &ArrayShape) -> Inferred<Vec<usize>> {
+        dimensions(self.ints(key), array.rank(), key.name())
+    }
+
+    /// The attribute as one dimension number.
+    pub(super) fn dimension(&self, key: AttributeKey, array: &ArrayShape) -> Inferred<usize> {
+        let dims = self.dimensions(key, array)?;
+        ensure(dims.len() == 1, || format!("expected {key} to be one dimension, but it has {}", dims.len()))?;
+        Ok(dims[0])
+    }
+
+    pub(super) fn computation(&self, key: AttributeKey) -> Option<Called> {
+        (self.called)(self.attributes.computation(key)?)
+    }
+}
+
+/// `numbers` as dimensions of an array of rank `rank`: in range, none twice.
+pub(super) fn dimensions(numbers: &[i64], rank: usize, what: &str) -> Inferred<Vec<usize>> {
+    let mut seen = vec![false; rank];
+    let check = |&number: &i64| -> Inferred<usize> {
+        let dim = usize::try_from(number).ok().filter(|&dim| dim < rank);
+        let dim = dim.ok_or_else(|| {
+            Reason::from(format!(
+                "expected {what} to name dimensions of a rank-{rank} array, but it has {number}"
+            ))
+        })?;
+        ensure(!std::mem::replace(&mut seen[dim], true), || format!("{what} names dimension {dim} twice"))?;
+        Ok(dim)
+    };
+    numbers.iter().map(check).collect()
+}
+
+/// Sorted as well.
+pub(super) fn sorted_dimensions(numbers: &[i64], rank: usize, what: &str) -> Inferred<Vec<usize>> {
+    ensure(numbers.is_sorted(), || format!("expected {what} in ascending order, but it is {numbers:?}"))?;
+    dimensions(numbers, rank, what)
+}
+
+/// An array without layout.
+pub(super) fn array(element: ElementType, dims: Vec<i64>) -> Shape {
+    Shape::array(element, &dims)
+}
+
+/// The array without its layout; its dynamic dimensions stay.
+pub(super) fn like(shape: &ArrayShape, element: ElementType) -> Shape {
+    Shape::Array(std::sync::Arc::new(ArrayShape { element, layout: None, ..shape.clone() }))
+}
+
+/// One shape, or a tuple of several.
+pub(super) fn one_or_tuple(mut shapes: Vec<Shape>) -> Shape {
+    match shapes.len() {
+        1 => shapes.swap_remove(0),
+        _ => Shape::Tuple(shapes.into()),
+    }
+}
+
+/// The same size; a dimension without bound may have any.
+pub(super) fn fits(a: i64, b: i64) -> bool {
+    a == b || a == UNBOUNDED || b == UNBOUNDED
+}
+
+pub(super) fn same_dims(a: &ArrayShape, b: &ArrayShape) -> bool {
+    a.rank() == b.rank() && a.dims.iter().zip(&b.dims).all(|(&a, &b)| fits(a, b))
+}
+
+/// The same element type up to the precision of floating types.
+pub(super) fn same_kind(a: ElementType, b: ElementType) -> bool {
+    a == b || (a.is_floating() && b.is_floating())
+}
+
+/// The more precise of two types of the same kind.
+pub(super) fn higher_precision(a: ElementType, b: ElementType) -> ElementType {
+    if b.is_floating() && b.bits() > a.bits() { b } else { a }
+}
+
+pub(super) fn is_integral(element: ElementType) -> bool {
+    element.is_signed_integer() || element.is_unsigned_integer()
+}
+
+/// Arithmetic on a size: stays unbounded, and has 64 bits.
+pub(super) fn size(dim: i64, f: impl FnOnce(i64) -> Option<i64>) -> Inferred<i64> {
+    match dim {
+        UNBOUNDED => Ok(UNBOUNDED),
+        dim => f(dim).ok_or_else(|| Reason::from("a size is beyond 64 bits")),
+    }
+}
