@@ -46,7 +46,7 @@ impl std::fmt::Display for Arity {
 pub struct OpInfo {
     pub arity: Arity,
     pub required: &'static [AttributeKey],
-    /// Beside [`COMMON_ATTRIBUTES`] and the required ones.
+    /// Beside the required ones and those that every opcode takes.
     pub optional: &'static [AttributeKey],
 }
 
