@@ -1,7 +1,7 @@
 //! What an instruction is, and what it reads: its line, its result with bytes, a map per operand, its source line.
 
 use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource};
-use indexing_map::{PrintStyle, print_map, wrap};
+use indexing_map::{PrintStyle, Verdict, print_map, same_function, wrap};
 use ir::{ElementTypeExt, Opcode, Shape};
 use syntax::Span;
 use syntax::hlo::AttributeKey;
@@ -17,6 +17,8 @@ use crate::{Hover, TextRange};
 const MAP_WIDTH: usize = 72;
 /// Characters of an instruction's line.
 const LINE_LIMIT: usize = 600;
+/// Points and boxes looked at to tell whether XLA's map is another function than ours.
+const EQUALITY_BUDGET: usize = 5_000;
 /// Maps in one popup; the rest is counted.
 const MAP_LIMIT: usize = 32;
 
@@ -111,6 +113,7 @@ fn maps(context: &FileContext<'_>, at: InstructionRef) -> String {
     }
     let outputs = outputs(context, at);
     let names = operand_names(context, at);
+    let shapes = context.op(at).map(|op| op.operand_shapes).unwrap_or_default();
     let mut blocks = Vec::new();
     for output in 0..outputs {
         let from = if outputs > 1 { format!("output {output}") } else { "output".to_owned() };
@@ -118,7 +121,7 @@ fn maps(context: &FileContext<'_>, at: InstructionRef) -> String {
             return "No map: a shape is not known.\n\n".to_owned();
         };
         let xla = instruction_maps(context, at, output, Rules::Xla);
-        blocks.extend(access_blocks(&from, &names, &exact, xla.as_ref(), opcode));
+        blocks.extend(access_blocks(&from, &names, &shapes, &exact, xla.as_ref(), opcode));
     }
     let omitted = blocks.len().saturating_sub(MAP_LIMIT);
     blocks.truncate(MAP_LIMIT);
@@ -132,14 +135,16 @@ fn maps(context: &FileContext<'_>, at: InstructionRef) -> String {
 struct Group<'a> {
     names: Vec<&'a str>,
     accesses: &'a [OperandIndexing],
-    /// XLA's own answer for the first of them.
+    /// XLA's own answer for the first of them, and its shape.
     theirs: Option<&'a [OperandIndexing]>,
+    shape: Option<&'a Shape>,
 }
 
 /// One block per operand; operands with equal maps share one.
 fn access_blocks(
     from: &str,
     names: &[String],
+    shapes: &[Shape],
     exact: &OpIndexing,
     xla: Option<&OpIndexing>,
     opcode: Opcode,
@@ -151,11 +156,11 @@ fn access_blocks(
         match groups.iter_mut().find(|g| g.accesses == accesses.as_slice()) {
             Some(group) if group.names.contains(&name) => {}
             Some(group) => group.names.push(name),
-            None => groups.push(Group { names: vec![name], accesses, theirs }),
+            None => groups.push(Group { names: vec![name], accesses, theirs, shape: shapes.get(i) }),
         }
     }
     let mut blocks = Vec::new();
-    for Group { names, accesses, theirs } in groups {
+    for Group { names, accesses, theirs, shape } in groups {
         let operands = names.iter().map(|n| code(n)).collect::<Vec<_>>().join(", ");
         if accesses.is_empty() {
             let why = if opcode == Opcode::Fusion { "not read by this output" } else { "not read" };
@@ -172,17 +177,63 @@ fn access_blocks(
                 String::new()
             };
             let mut block = format!("**{from} → {operands}**{nth}{}", access_text(access));
-            // Where XLA's own answer is another one, both are shown.
-            if let Some(theirs) = theirs.and_then(|t| t.get(n)).filter(|t| t.map != access.map) {
-                block += &match theirs.map.is_undefined() {
+            // Where XLA's own answer is another function, both are shown.
+            let xla = theirs.filter(|t| t.len() == accesses.len()).and_then(|t| t.get(n));
+            if let Some(xla) =
+                xla.filter(|x| same_function(&x.map, &access.map, EQUALITY_BUDGET) != Verdict::Yes)
+            {
+                block += &match xla.map.is_undefined() {
                     true => "XLA has no map here.\n\n".to_owned(),
-                    false => format!("XLA's own map is wider:\n{}", fence("", &map_text(theirs))),
+                    false => format!("XLA's own map:\n{}", fence("", &map_text(xla))),
                 };
             }
             blocks.push(block);
         }
+        blocks.extend(shape.and_then(|shape| utilisation_text(accesses, shape)));
     }
     blocks
+}
+
+/// How much of the operand is read, where that is not simply all of it, once.
+fn utilisation_text(accesses: &[OperandIndexing], shape: &Shape) -> Option<String> {
+    if accesses.iter().any(|a| a.map.is_undefined()) {
+        return None;
+    }
+    let used = indexing::utilisation(accesses, shape)?;
+    let total = used.elements;
+    if total == 0 || (used.read.lower == total && used.reads.upper == total) {
+        return None;
+    }
+    let share = |n: u64| format!("{:.3}", n as f64 * 100.0 / total as f64);
+    let share = |n: u64| share(n).trim_end_matches('0').trim_end_matches('.').to_owned();
+    let size = |n: u64| {
+        used.bytes_read.map_or_else(String::new, |b| {
+            format!(" ({})", bytes(if n == used.read.lower { b.lower } else { b.upper }))
+        })
+    };
+    let read = match used.read.is_exact() {
+        true => format!("reads {} %{}", share(used.read.upper), size(used.read.upper)),
+        false => format!(
+            "reads {} to {} %{}",
+            share(used.read.lower),
+            share(used.read.upper),
+            size(used.read.upper)
+        ),
+    };
+    let (low, high) = used.reads_per_element;
+    let times = match () {
+        () if used.reads.upper == u64::MAX => String::new(),
+        () if high <= 1.0 => ", each element once".to_owned(),
+        () if low == high => format!(", each element {} times", rounded(low)),
+        () => format!(", each element {} to {} times", rounded(low), rounded(high)),
+    };
+    let bound = if used.is_exact { "" } else { ", at most" };
+    Some(format!("{read}{times}{bound}\n\n"))
+}
+
+fn rounded(times: f64) -> String {
+    let text = format!("{times:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn access_text(access: &OperandIndexing) -> String {
@@ -342,6 +393,8 @@ mod tests {
                 ```
                 `rt0` is `%i` at `(d0) -> ()`
 
+                reads 25 % (64 B), each element once
+
                 **output → `%i`** the scalar
 
             "#]],
@@ -371,6 +424,44 @@ mod tests {
                 %sum (a: f32[], b: f32[]) -> f32[]
                 ```
                 3 instructions
+            "#]],
+        );
+    }
+
+    #[test]
+    fn utilisation_is_told_where_it_is_not_plain() {
+        check(
+            "  p = f32[8,16]{1,0} parameter(0)\n  ROOT $0s = f32[8,4]{1,0} slice(p), slice={[0:8], [0:16:4]}",
+            expect![[r#"
+                ```hlo
+                ROOT s = f32[8,4]{1,0} slice(p), slice={[0:8], [0:16:4]}
+                ```
+                `f32[8,4]{1,0}` · 128 B · 32 elements
+
+                **output → `%p`**
+                ```
+                (d0, d1) -> (d0, d1 * 4)
+                domain: d0 in [0, 7], d1 in [0, 3]
+                ```
+                reads 25 % (128 B), each element once
+
+            "#]],
+        );
+        check(
+            "  p = f32[16]{0} parameter(0)\n  ROOT $0b = f32[8,16]{1,0} broadcast(p), dimensions={1}",
+            expect![[r#"
+                ```hlo
+                ROOT b = f32[8,16]{1,0} broadcast(p), dimensions={1}
+                ```
+                `f32[8,16]{1,0}` · 512 B · 128 elements
+
+                **output → `%p`**
+                ```
+                (d0, d1) -> (d1)
+                domain: d0 in [0, 7], d1 in [0, 15]
+                ```
+                reads 100 % (64 B), each element 8 times
+
             "#]],
         );
     }
