@@ -26,16 +26,7 @@ pub(crate) fn output_to_input(op: &Op, output_id: usize) -> Option<Checked<OpInd
         Opcode::BatchNormTraining | Opcode::BatchNormInference | Opcode::BatchNormGrad => {
             batch_norm::batch_norm(op, output_id)
         }
-        Opcode::AllGather
-        | Opcode::AllGatherStart
-        | Opcode::AllReduce
-        | Opcode::AllReduceStart
-        | Opcode::AllToAll
-        | Opcode::CollectiveBroadcast
-        | Opcode::CollectivePermute
-        | Opcode::CollectivePermuteStart
-        | Opcode::RaggedAllToAll
-        | Opcode::ReduceScatter => collectives::collective(op, output_id),
+        opcode if collectives::is_collective(opcode) => collectives::collective(op, output_id),
         Opcode::AddDependency
         | Opcode::AllGatherDone
         | Opcode::AllReduceDone

@@ -68,6 +68,16 @@ pub const COMMON_ATTRIBUTES: &[AttributeKey] = &[
     AttributeKey::BackendConfig,
 ];
 
+/// Of a dot, scaled or not.
+const DOT_ATTRIBUTES: &[AttributeKey] = &[
+    AttributeKey::LhsContractingDims,
+    AttributeKey::RhsContractingDims,
+    AttributeKey::LhsBatchDims,
+    AttributeKey::RhsBatchDims,
+    AttributeKey::OperandPrecision,
+    AttributeKey::Algorithm,
+];
+
 const fn row(arity: Arity, required: &'static [AttributeKey], optional: &'static [AttributeKey]) -> OpInfo {
     OpInfo { arity, required, optional }
 }
@@ -211,18 +221,7 @@ pub fn op_info(opcode: Opcode) -> OpInfo {
             ],
         ),
         Opcode::Domain => row(Exactly(1), &[Domain], &[]),
-        Opcode::Dot => row(
-            Exactly(2),
-            &[],
-            &[
-                LhsContractingDims,
-                RhsContractingDims,
-                LhsBatchDims,
-                RhsBatchDims,
-                OperandPrecision,
-                Algorithm,
-            ],
-        ),
+        Opcode::Dot => row(Exactly(2), &[], DOT_ATTRIBUTES),
         Opcode::RaggedDot => row(
             Exactly(3),
             &[],
@@ -236,18 +235,7 @@ pub fn op_info(opcode: Opcode) -> OpInfo {
                 OperandPrecision,
             ],
         ),
-        Opcode::ScaledDot => row(
-            Exactly(4),
-            &[],
-            &[
-                LhsContractingDims,
-                RhsContractingDims,
-                LhsBatchDims,
-                RhsBatchDims,
-                OperandPrecision,
-                Algorithm,
-            ],
-        ),
+        Opcode::ScaledDot => row(Exactly(4), &[], DOT_ATTRIBUTES),
         Opcode::DynamicSlice => row(AtLeast(1), &[DynamicSliceSizes], &[]),
         Opcode::Fft => row(Exactly(1), &[FftType, FftLength], &[]),
         Opcode::Fusion => row(Any, &[Kind, Calls], &[OutputToOperandAliasing]),
