@@ -144,6 +144,15 @@ impl Analysis {
         self.with_file(file, |context| indexing_queries::indexing(&context, query))
     }
 
+    /// The kernel of one fusion, or of an instruction that XLA would wrap into one.
+    pub fn fusion_kernel(
+        &self,
+        file: FileId,
+        query: &FusionQuery,
+    ) -> Cancellable<Result<FusionReply, FusionError>> {
+        self.with_file(file, |context| fusion_kernel::fusion_kernel(&context, query))
+    }
+
     /// Counts of the module.
     pub fn statistics(&self, file: FileId) -> Cancellable<FileStatistics> {
         self.with_file(file, |context| statistics::statistics(&context))

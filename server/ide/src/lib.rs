@@ -10,6 +10,7 @@ mod diagnostics;
 mod document_symbols;
 #[cfg(test)]
 mod fixture;
+mod fusion_kernel;
 mod goto_definition;
 mod hover;
 mod indexing_queries;
@@ -24,6 +25,8 @@ use std::ops::Range;
 
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
 pub use db::{FileId, Language};
+pub use fusion_kernel::{FusionError, FusionQuery, FusionReply};
+pub use gpu::{DEFAULT_DEVICE, Launch};
 pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::InlayHintsConfig;
