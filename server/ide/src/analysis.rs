@@ -114,7 +114,16 @@ impl Analysis {
     }
 
     pub fn hover(&self, file: FileId, offset: usize) -> Cancellable<Option<Hover>> {
-        self.with_file(file, |context| hover::hover(&context, offset))
+        self.hover_with(file, offset, &HoverConfig::default())
+    }
+
+    pub fn hover_with(
+        &self,
+        file: FileId,
+        offset: usize,
+        config: &HoverConfig,
+    ) -> Cancellable<Option<Hover>> {
+        self.with_file(file, |context| hover::hover(&context, offset, config))
     }
 
     pub fn inlay_hints(

@@ -24,6 +24,7 @@ use std::ops::Range;
 
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
 pub use db::{FileId, Language};
+pub use hover::HoverConfig;
 pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::InlayHintsConfig;

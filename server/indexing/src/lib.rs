@@ -36,9 +36,11 @@ mod input_to_output;
 mod inverse;
 mod layouts;
 mod linear_algebra;
+mod names;
 mod operand_indexing;
 mod output_to_input;
 mod pass_through;
+mod permute;
 mod ragged_dot;
 mod reduce;
 mod reshape;
@@ -65,6 +67,7 @@ pub use input_to_output::{
 pub use layouts::{
     logical_to_linear, logical_to_physical, physical, physical_input_to_output, physical_to_logical,
 };
+pub use names::variable_names;
 pub use operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 pub use output_to_input::{in_graph, output_to_input, output_to_input_by};
 pub use utilisation::{Count, Utilisation, utilisation};
