@@ -7,6 +7,7 @@
 //! * [`grouped`]: a set of ops seen as one fusion: from a target to every op in it and to the operands outside.
 //! * [`fusion()`]: a fusion's called computation: from one of its outputs to each of the fusion's operands.
 //! * [`epilogue()`]: from a hero's index to the root's.
+//! * [`variable_names`]: what the variables of an op's maps are, as `batch`, `m`, `n`, `k` of a dot.
 //! * [`physical`], [`logical_to_physical`], [`logical_to_linear`]: the same between elements as they lie in memory.
 //!
 //! Maps are over *logical* indices: dimension `i` is `d<i>` in `[0, size - 1]`, with the bound for the size where it is

@@ -348,8 +348,7 @@ impl Program {
         let mut out = self.tensors[a].clone();
         for index in indices(&update_dims) {
             let place: Vec<i64> = (0..whole.len()).map(|d| values[d] + index[d]).collect();
-            out.elements[position(&whole, &place).unwrap() as usize] =
-                self.tensors[update].at(&index);
+            out.elements[position(&whole, &place).unwrap() as usize] = self.tensors[update].at(&index);
         }
         for &id in &ids {
             out.elements.iter_mut().for_each(|tags| tags.extend(self.tensors[id].all()));
