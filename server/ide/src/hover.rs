@@ -446,8 +446,55 @@ mod tests {
         let dot = "  p = f32[4,8,16]{2,1,0} parameter(0)
   q = f32[4,16,2]{2,1,0} parameter(1)
   ROOT $0x = f32[4,8,2]{2,1,0} dot(p, q), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}";
-        check(dot, expect![[r#""#]]);
-        check_with(dot, false, expect![[r#""#]]);
+        check(
+            dot,
+            expect![[r#"
+                ```hlo
+                ROOT x = f32[4,8,2]{2,1,0} dot(p, q), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+                ```
+                `f32[4,8,2]{2,1,0}` · 256 B · 64 elements
+
+                **output → `%p`**
+                ```
+                (batch, m, n)[k] -> (batch, m, k)
+                domain: batch in [0, 3], m in [0, 7], n in [0, 1], k in [0, 15]
+                ```
+                reads 100 % (2.05 kB), each element 2 times
+
+                **output → `%q`**
+                ```
+                (batch, m, n)[k] -> (batch, k, n)
+                domain: batch in [0, 3], m in [0, 7], n in [0, 1], k in [0, 15]
+                ```
+                reads 100 % (512 B), each element 8 times
+
+            "#]],
+        );
+        check_with(
+            dot,
+            false,
+            expect![[r#"
+                ```hlo
+                ROOT x = f32[4,8,2]{2,1,0} dot(p, q), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+                ```
+                `f32[4,8,2]{2,1,0}` · 256 B · 64 elements
+
+                **output → `%p`**
+                ```
+                (d0, d1, d2)[s0] -> (d0, d1, s0)
+                domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 1], s0 in [0, 15]
+                ```
+                reads 100 % (2.05 kB), each element 2 times
+
+                **output → `%q`**
+                ```
+                (d0, d1, d2)[s0] -> (d0, s0, d2)
+                domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 1], s0 in [0, 15]
+                ```
+                reads 100 % (512 B), each element 8 times
+
+            "#]],
+        );
     }
 
     #[test]
