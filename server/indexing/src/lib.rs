@@ -48,6 +48,7 @@ mod scatter;
 mod select_and_scatter;
 mod slices;
 mod sort;
+mod symbolic_tile;
 mod utilisation;
 mod while_loop;
 mod whole_operand;
@@ -67,6 +68,7 @@ pub use layouts::{
 };
 pub use operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 pub use output_to_input::{in_graph, output_to_input, output_to_input_by};
+pub use symbolic_tile::{SymbolicTile, TileConstraint, TileValues};
 pub use utilisation::{Count, Utilisation, utilisation};
 
 #[doc(no_inline)]
