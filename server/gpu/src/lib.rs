@@ -2,6 +2,8 @@
 
 mod partition;
 mod post_order;
+mod signature;
 
 pub use partition::{Function, Partition, Reason as SplitReason, partition};
 pub use post_order::post_order;
+pub use signature::signature;

@@ -45,7 +45,8 @@ impl SymbolicTile {
         if !map.is_mapped() {
             return None;
         }
-        let bounds_only = |c: &indexing_map::Constraint| c.interval.lower == 0 && map.results().contains(&c.expr);
+        let bounds_only =
+            |c: &indexing_map::Constraint| c.interval.lower == 0 && map.results().contains(&c.expr);
         if !map.constraints().iter().all(bounds_only) {
             return None;
         }
@@ -53,10 +54,11 @@ impl SymbolicTile {
         let (mut offsets, mut sizes, mut strides) = (Vec::new(), Vec::new(), Vec::new());
         let mut constraint = TileConstraint::always();
         for result in map.results() {
-            let mut simplifier =
-                Simplifier::new(RangeContext::new(map.variables(), map.constraints()), SimplifyMode::Preserve);
-            let at_origin =
-                result.substitute(&mut |v| ((v as usize) < first_runtime).then_some(Expr::ZERO));
+            let mut simplifier = Simplifier::new(
+                RangeContext::new(map.variables(), map.constraints()),
+                SimplifyMode::Preserve,
+            );
+            let at_origin = result.substitute(&mut |v| ((v as usize) < first_runtime).then_some(Expr::ZERO));
             let offset = simplifier.simplify(&at_origin);
             let strided = simplifier.simplify(&(result.clone() - offset.clone()));
             let SizeAndStride { size, stride, constraint: own } = extract(&strided, &map)?;

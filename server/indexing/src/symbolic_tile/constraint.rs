@@ -59,9 +59,10 @@ impl TileConstraint {
         if self.conjunctions.len().saturating_mul(other.conjunctions.len()) > MAX_CONJUNCTIONS {
             return TileConstraint::never();
         }
-        let pairs = self.conjunctions.iter().flat_map(|a| {
-            other.conjunctions.iter().map(move |b| a.iter().chain(b).cloned().collect())
-        });
+        let pairs = self
+            .conjunctions
+            .iter()
+            .flat_map(|a| other.conjunctions.iter().map(move |b| a.iter().chain(b).cloned().collect()));
         TileConstraint::of(pairs.collect())
     }
 

@@ -159,7 +159,10 @@ fn one_part_is_free(parts: &[Part]) -> TileConstraint {
         for full in 0..=behind.len() {
             let before = parts[..free].iter().map(one);
             conjunctions.push(
-                before.chain(behind[..full].iter().map(whole)).chain(behind[full..].iter().map(one)).collect(),
+                before
+                    .chain(behind[..full].iter().map(whole))
+                    .chain(behind[full..].iter().map(one))
+                    .collect(),
             );
         }
     }
