@@ -153,6 +153,17 @@ impl Analysis {
         self.with_file(file, |context| indexing_queries::indexing(&context, query))
     }
 
+    /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named
+    /// opcodes open a function of their own.
+    pub fn partition(
+        &self,
+        file: FileId,
+        computation: Option<&str>,
+        force_roots: &[String],
+    ) -> Cancellable<Result<Vec<PartitionedComputation>, QueryError>> {
+        self.with_file(file, |context| partition_queries::partition(&context, computation, force_roots))
+    }
+
     /// Counts of the module.
     pub fn statistics(&self, file: FileId) -> Cancellable<FileStatistics> {
         self.with_file(file, |context| statistics::statistics(&context))

@@ -51,6 +51,7 @@ mod scatter;
 mod select_and_scatter;
 mod slices;
 mod sort;
+mod symbolic_tile;
 mod utilisation;
 mod while_loop;
 mod whole_operand;
@@ -71,6 +72,7 @@ pub use layouts::{
 pub use names::variable_names;
 pub use operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 pub use output_to_input::{in_graph, output_to_input, output_to_input_by};
+pub use symbolic_tile::{SymbolicTile, TileConstraint, TileValues};
 pub use utilisation::{Count, Utilisation, utilisation};
 
 #[doc(no_inline)]
