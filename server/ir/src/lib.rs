@@ -17,6 +17,7 @@ mod names;
 mod op_table;
 mod parts;
 mod shape;
+mod suggest;
 mod verify;
 
 pub use attributes::{AttributeView, Attributes, Callee, ConvolutionDims, WindowDim};
