@@ -14,6 +14,7 @@ mod lower;
 mod module;
 mod names;
 mod op_table;
+mod print;
 mod shape;
 
 pub use attributes::{Attributes, ConvolutionDims, WindowDim};
@@ -26,5 +27,6 @@ pub use lower::lower;
 pub use module::{ComputationIndex, Module, ModuleComputation, ModuleFinding, SegmentRef, Slot};
 pub use names::NameTable;
 pub use op_table::{Arity, OpInfo, is_elementwise, op_info};
+pub use print::{PrintOptions, TextTooLarge, print_fragment, print_module};
 pub use shape::{ArrayShape, Layout, Shape, Tile};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};
