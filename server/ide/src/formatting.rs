@@ -17,10 +17,10 @@ pub(crate) fn formatting(context: &FileContext<'_>, range: &TextRange) -> Vec<Te
         crate::analysis::check_cancelled(context.db);
         let mut formatter = Formatter::new(context.block(piece));
         formatter.piece();
-        let of_piece = formatter.edits.into_iter().map(|(span, insert)| TextEdit {
-            range: context.range(piece, span),
-            insert,
-        });
+        let of_piece = formatter
+            .edits
+            .into_iter()
+            .map(|(span, insert)| TextEdit { range: context.range(piece, span), insert });
         edits.extend(of_piece.filter(|e| e.range.start <= range.end && range.start <= e.range.end));
     }
     edits.sort_by_key(|e| (e.range.start, e.range.end));
@@ -58,10 +58,8 @@ fn is_in_body(context: &FileContext<'_>, offset: usize) -> bool {
     let (piece, _) = context.locate(offset);
     context.block(piece).parse.computations.iter().any(|c| {
         let span = context.range(piece, c.span);
-        let is_body = matches!(
-            c.kind,
-            ComputationKind::Whole | ComputationKind::Continued | ComputationKind::Headless
-        );
+        let is_body =
+            matches!(c.kind, ComputationKind::Whole | ComputationKind::Continued | ComputationKind::Headless);
         is_body && span.start < offset && (offset < span.end || !c.is_closed)
     })
 }
