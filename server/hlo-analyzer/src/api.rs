@@ -6,6 +6,7 @@ mod indexing;
 mod maps;
 mod parse;
 mod partition;
+mod print;
 mod request;
 mod session;
 mod tile;

@@ -6,10 +6,12 @@
 
 mod analysis;
 mod annotate;
+mod code_actions;
 mod diagnostics;
 mod document_symbols;
 #[cfg(test)]
 mod fixture;
+mod formatting;
 mod goto_definition;
 mod hover;
 mod indexing_queries;
@@ -18,18 +20,21 @@ mod locate;
 mod maps;
 mod markdown;
 mod partition_queries;
+mod print_module;
 mod source_location;
 mod statistics;
 
 use std::ops::Range;
 
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
+pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
 pub use db::{FileId, Language};
 pub use diagnostics::Depth;
 pub use hover::HoverConfig;
 pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource, SymbolicTile};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::InlayHintsConfig;
+pub use ir::{PrintOptions, TextTooLarge, print_fragment};
 pub use partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use statistics::FileStatistics;
 

@@ -2,6 +2,9 @@
 //!
 //! Source: XLA `hlo/parser/hlo_parser.cc`, CreateInstruction.
 
+mod async_chains;
+mod lists;
+
 use syntax::Span;
 use syntax::hlo::{AttributeKey, ComputationKind, Instruction, InstructionId, Opcode, ShapeNode, Value};
 
@@ -9,7 +12,7 @@ use crate::finding::{Finding, Fix, Part, Place};
 use crate::lower::Lowering;
 use crate::names::NameTable;
 use crate::op_table::op_info;
-use crate::shape::Shape;
+use crate::shape::{ArrayShape, Shape, UNBOUNDED};
 
 impl Lowering<'_> {
     pub(crate) fn check(&mut self, at: InstructionId, names: &NameTable) {
@@ -35,9 +38,11 @@ impl Lowering<'_> {
                 }
             }
         }
+        self.check_lists(at, opcode);
         if instruction.is_nested {
             return;
         }
+        self.check_async_chain(at, opcode);
         for &key in info.required {
             if !has(key) {
                 let message = format!("{opcode} needs the attribute {key}");
@@ -106,7 +111,10 @@ impl Lowering<'_> {
             }
             Opcode::Reshape | Opcode::DynamicReshape => {
                 let result = self.shape_of(at).and_then(Shape::as_array);
+                let is_bounded = |array: &ArrayShape| !array.dims.contains(&UNBOUNDED);
                 if let (Some(result), Some(operand)) = (result, first.and_then(Shape::as_array))
+                    && is_bounded(result)
+                    && is_bounded(operand)
                     && result.elements() != operand.elements()
                 {
                     problem = Some(format!("{result} and {operand} have different numbers of elements"));

@@ -68,6 +68,11 @@ impl<'a> Lowering<'a> {
         &self.parse.instructions[id as usize]
     }
 
+    /// What operand number `index` of the parse refers to.
+    pub(crate) fn operand_target(&self, index: u32) -> OperandRef {
+        self.operands[index as usize]
+    }
+
     pub(crate) fn shape_of(&self, id: InstructionId) -> Option<&Shape> {
         self.shapes.get(*self.result_shapes.get(id as usize)? as usize)
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Request, Source, params};
-use super::{indexing, maps, parse, partition, tile};
+use super::{indexing, maps, parse, partition, print, tile};
 use crate::cli::input;
 
 /// Keeps the text of the last request open: the next one is often about the same.
@@ -46,6 +46,7 @@ impl Session {
         match request.method.as_str() {
             "parse" => parse::parse(self, p, Depth::Parser),
             "verify" => parse::parse(self, p, Depth::Verifier),
+            "print" => print::print(self, p),
             "indexing" => indexing::indexing(self, p),
             "grouped_indexing" => indexing::grouped(self, p),
             "epilogue_indexing" => indexing::epilogue(self, p),
@@ -53,7 +54,7 @@ impl Session {
             "tile" => tile::tile(self, p),
             "map" => maps::map(p),
             "expr" => maps::expr(p),
-            "print" | "fusion" | "coalescing" | "kernel" | "evaluate" => {
+            "fusion" | "coalescing" | "kernel" | "evaluate" => {
                 Err(ApiError::new(ErrorKind::Unsupported, format!("{} is not supported yet", request.method)))
             }
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),
