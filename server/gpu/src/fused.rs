@@ -13,6 +13,9 @@ pub type Callees<'a> = dyn Fn(&str) -> Option<Arc<Graph>> + 'a;
 /// A fusion with more ops is not looked into.
 pub const MAX_OPS: usize = 1 << 16;
 
+/// A fusion with more results is not looked into.
+pub const MAX_ROOTS: usize = 4096;
+
 /// Fusions in fusions beyond this depth are opaque.
 const MAX_DEPTH: usize = 16;
 
@@ -62,6 +65,17 @@ impl Fused {
     }
 
     fn new(mut graph: Graph, results: Vec<OpId>) -> Result<Fused, Reason> {
+        for (op, operands) in graph.ops.iter().zip(&graph.operands) {
+            if op.operand_shapes.len() != operands.len() && op.opcode != Opcode::Parameter {
+                return Err("an instruction of the fusion lacks an operand".into());
+            }
+            if !has_bounds(&op.shape) {
+                return Err("a dimension in the fusion has no bound".into());
+            }
+        }
+        if results.len() > MAX_ROOTS {
+            return Err(format!("the fusion has more than {MAX_ROOTS} results").into());
+        }
         let (mut roots, mut outputs) = (Vec::new(), Vec::new());
         for result in results {
             let root = producer(&graph, result);
@@ -195,6 +209,14 @@ fn first_array(shape: &Shape) -> Option<&Shape> {
         Shape::Array(_) => Some(shape),
         Shape::Tuple(elements) => elements.iter().find_map(first_array),
         _ => None,
+    }
+}
+
+/// Are all sizes known, or at least their bounds?
+fn has_bounds(shape: &Shape) -> bool {
+    match shape {
+        Shape::Tuple(elements) => elements.iter().all(has_bounds),
+        other => other.dims().iter().all(|&size| size >= 0),
     }
 }
 

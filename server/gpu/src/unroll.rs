@@ -8,6 +8,7 @@ use crate::device::{Device, Platform};
 use crate::fused::Fused;
 use crate::heroes::Kind;
 use crate::launch::product;
+use crate::transpose::Normalized;
 
 /// XLA's default of `xla_gpu_experimental_max_unroll_factor`.
 const BLACKWELL_MAX_UNROLL: i64 = 32;
@@ -46,7 +47,7 @@ fn max_unroll_factor(fused: &Fused, kind: Kind, device: &Device) -> i64 {
         unroll = unroll.min(8);
     }
     for (id, op) in fused.ops().filter(|(_, op)| op.opcode == Opcode::Transpose) {
-        let Some(normal) = crate::transpose::Normalized::of(fused.op(fused.operands(id)[0]), op) else {
+        let Some(normal) = fused.operands(id).first().and_then(|&o| Normalized::of(fused.op(o), op)) else {
             continue;
         };
         let minor = normal.output.last().copied().unwrap_or(1);

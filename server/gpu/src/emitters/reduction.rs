@@ -84,6 +84,10 @@ impl ReductionEmitter {
                 reductions.push(hero);
             }
         }
+        if reductions.iter().any(|&hero| product(first_array(&context.fused.op(hero).shape).dims()) == Ok(0))
+        {
+            return Err("nothing is reduced: the result has no elements".into());
+        }
         let hero = *reductions.first().ok_or("there is no reduction")?;
         let dims = ReductionDims::of(context.fused.op(hero)).ok_or("what is reduced is not contiguous")?;
         let all = reductions.iter().filter_map(|&hero| ReductionDims::of(context.fused.op(hero)));

@@ -11,11 +11,15 @@ use crate::heroes::is_real_reduction;
 pub(super) fn group_roots(context: &Context<'_>) -> Vec<Vec<usize>> {
     let fused = context.fused;
     let mut sets = Sets((0..fused.roots.len()).collect());
-    let mut reached: Vec<Vec<usize>> = vec![Vec::new(); fused.graph.ops.len()];
+    // Per op, the roots that need it, as bits; emptied once it has been handed on.
+    let words = fused.roots.len().div_ceil(64);
+    let mut reached: Vec<Vec<u64>> = vec![Vec::new(); fused.graph.ops.len()];
     let mut is_reduction = Vec::new();
     let mut first_other = None;
     for (i, (&root, &hero)) in fused.roots.iter().zip(context.heroes).enumerate() {
-        reached[root as usize].push(i);
+        let bits = &mut reached[root as usize];
+        bits.resize(words, 0);
+        bits[i / 64] |= 1 << (i % 64);
         let is_real = is_real_reduction(fused, root, hero, context.device);
         is_reduction.push(is_real);
         if !is_real {
@@ -24,19 +28,19 @@ pub(super) fn group_roots(context: &Context<'_>) -> Vec<Vec<usize>> {
     }
     for id in fused.users_first() {
         let roots = std::mem::take(&mut reached[id as usize]);
+        if roots.is_empty() {
+            continue;
+        }
         for &operand in fused.operands(id) {
-            for &root in &roots {
-                let list = &mut reached[operand as usize];
-                if !list.contains(&root) {
-                    list.push(root);
-                }
-            }
+            let bits = &mut reached[operand as usize];
+            bits.resize(words, 0);
+            bits.iter_mut().zip(&roots).for_each(|(all, more)| *all |= more);
         }
         // What is cheap to compute twice holds one reduction only.
         let is_cheap = is_broadcast_scalar(context, id);
         let mut has_reduction = false;
         let mut first = None;
-        for root in (0..fused.roots.len()).filter(|root| roots.contains(root)) {
+        for root in (0..fused.roots.len()).filter(|i| roots[i / 64] >> (i % 64) & 1 == 1) {
             if is_reduction[root] {
                 if is_cheap && has_reduction {
                     continue;
