@@ -2,8 +2,10 @@
 //!
 //! The dimensions of every map are `th_x th_y th_z bl_x bl_y bl_z`; range variables are what one thread loops over.
 
+use std::sync::Arc;
+
 use indexing_map::{Expr, IndexingMap, Interval, SimplifyMode, Variable, ceil_div};
-use ir::{ArrayShape, ElementType, Op, Opcode, Shape};
+use ir::{ArrayShape, ElementType, Layout, Op, Opcode, Shape};
 
 use crate::launch::{Launch, product};
 
@@ -21,6 +23,9 @@ pub fn work_items(launch: &Launch, unroll: i64, shape: &ArrayShape) -> IndexingM
     let sizes = launch.sizes();
     let items = product(&sizes).ok().and_then(|n| n.checked_mul(unroll));
     let (Some(items), Ok(elements)) = (items, product(&shape.dims)) else { return IndexingMap::undefined() };
+    if elements == 0 {
+        return IndexingMap::known_empty(RANGES, 0, shape.rank());
+    }
     let chunks = ceil_div(elements, items.max(1)).unwrap_or(1);
     let mut linear = Expr::var(RANGES) * items + Expr::var(RANGES + 1);
     let mut stride = unroll;
@@ -33,8 +38,8 @@ pub fn work_items(launch: &Launch, unroll: i64, shape: &ArrayShape) -> IndexingM
     let mut results = vec![Expr::ZERO; shape.rank()];
     let mut size = 1;
     for dim in shape.minor_to_major() {
-        results[dim] = linear.clone().floor_div(size).modulo(shape.dims[dim].max(1));
-        size *= shape.dims[dim].max(1);
+        results[dim] = linear.clone().floor_div(size).modulo(shape.dims[dim]);
+        size *= shape.dims[dim];
     }
     let ranges = vec![Variable::from_size(chunks), Variable::from_size(unroll)];
     let mut map = IndexingMap::new(Variable::gpu_grid(sizes), ranges, Vec::new(), results);
@@ -91,17 +96,16 @@ pub(crate) fn bitcast(from: &Shape, to: &Shape) -> IndexingMap {
     access.map_or_else(IndexingMap::undefined, |access| access.map)
 }
 
-/// The shape with elements of one byte, packed into whole bytes.
+/// Sizes and order of the dimensions alone, with elements of one byte.
 fn untyped(shape: &Shape) -> Option<Shape> {
-    let mut array = shape.as_array()?.clone();
-    array.element = ElementType::S8;
-    array.dynamic.clear();
-    if let Some(layout) = &mut array.layout {
-        layout.element_bits = 0;
-        layout.tiles.clear();
-        layout.memory_space = 0;
-    }
-    Some(Shape::Array(array.into()))
+    let array = shape.as_array()?;
+    let minor_to_major = array.minor_to_major().into_iter().map(|dim| dim as i64).collect();
+    Some(Shape::Array(Arc::new(ArrayShape {
+        element: ElementType::S8,
+        dims: array.dims.clone(),
+        dynamic: Vec::new(),
+        layout: Some(Layout { minor_to_major, ..Layout::row_major(array.rank()) }),
+    })))
 }
 
 /// `first`, then `second`, simplified.
