@@ -187,7 +187,7 @@ mod tests {
     fn specs_agree() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/gpu-specs");
         let Ok(files) = std::fs::read_dir(&folder) else {
-            println!("skipped: {} is not there", folder.display());
+            eprintln!("skipped: {} is not there", folder.display());
             return;
         };
         let mut seen = 0;

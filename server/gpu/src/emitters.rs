@@ -168,7 +168,7 @@ impl Context<'_> {
     }
 
     /// `threads`, from threads to the elements of the hero, brought on to the elements of its root.
-    pub(crate) fn to_root(&self, threads: IndexingMap, root: usize) -> IndexingMap {
+    pub(crate) fn on_to_root(&self, threads: IndexingMap, root: usize) -> IndexingMap {
         let (hero, root) = (self.heroes[root], self.fused.roots[root]);
         if hero == root {
             return threads;

@@ -165,7 +165,7 @@ impl ReductionEmitter {
     pub(super) fn thread_to_output(&self, context: &Context<'_>, root: usize) -> IndexingMap {
         if self.is_reduction(context, root) {
             let shape = first_array(&context.fused.op(context.heroes[root]).shape);
-            return context.to_root(self.written_map(root, shape), root);
+            return context.on_to_root(self.written_map(root, shape), root);
         }
         // Another result is written where the reductions read.
         let input = &context.fused.op(self.reductions[0]).operand_shapes[0];

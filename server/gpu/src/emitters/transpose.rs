@@ -152,7 +152,7 @@ impl TransposeEmitter {
     pub(super) fn thread_to_output(&self, context: &Context<'_>, root: usize) -> IndexingMap {
         let hero = context.fused.op(context.heroes[root]);
         if has_tiled_hero(context, root) {
-            return context.to_root(self.tile_map(false, &hero.shape), root);
+            return context.on_to_root(self.tile_map(false, &hero.shape), root);
         }
         self.beside(context, root)
     }
