@@ -38,8 +38,13 @@ impl<'a> RangeContext<'a> {
             Expr::Var(v) => return self.variable(*v),
             Expr::Binary(b) => (b.op(), b.lhs(), b.rhs()),
         };
-        let r = range_of_op(op, self.range(lhs), self.range(rhs));
-        self.constrained(e, r)
+        let l = self.range(lhs);
+        let r = match rhs {
+            // By far the most nodes, and no need to look at the right side as a range.
+            Expr::Const(c) if *c != i64::MIN && *c != i64::MAX => range_of_op_const(op, l, *c),
+            _ => range_of_op(op, l, self.range(rhs)),
+        };
+        if self.constraints.is_empty() { r } else { self.constrained(e, r) }
     }
 
     /// True when a constraint is about this very expression.
@@ -50,6 +55,20 @@ impl<'a> RangeContext<'a> {
     /// `range` cut down by the constraints whose expression is `e`.
     pub(crate) fn constrained(&self, e: &Expr, range: Interval) -> Interval {
         self.constraints.iter().filter(|c| c.expr == *e).fold(range, |r, c| r.intersect(c.interval))
+    }
+}
+
+/// The range of `a op c`, for a `c` that is no infinite bound.
+#[inline]
+pub(crate) fn range_of_op_const(op: BinaryOp, a: Interval, c: i64) -> Interval {
+    match op {
+        BinaryOp::Add => a + Interval::point(c),
+        BinaryOp::Mul => a * c,
+        BinaryOp::Mod => a.modulo(c),
+        BinaryOp::FloorDiv => a.floor_div(c),
+        BinaryOp::CeilDiv => -(-a).floor_div(c),
+        BinaryOp::Max => a.max(Interval::point(c)),
+        BinaryOp::Min => a.min(Interval::point(c)),
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod constraints;
 mod division;
+mod domain;
 mod join;
 mod map;
 mod sum;

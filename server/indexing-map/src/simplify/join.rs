@@ -76,7 +76,7 @@ impl Simplifier<'_> {
             let present = |q: &Term| {
                 q.coefficient
                     .checked_mul(scale)
-                    .is_some_and(|k| sum.terms.iter().any(|t| t.base == q.base && t.coefficient == k))
+                    .is_some_and(|k| sum.terms.iter().any(|t| t.coefficient == k && t.base == q.base))
             };
             if quotient.terms.is_empty() || !quotient.terms.iter().all(present) {
                 continue;

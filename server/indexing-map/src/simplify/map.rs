@@ -1,14 +1,10 @@
 //! Simplification of whole maps.
 
 use crate::contract::contract;
-use crate::expr::Expr;
-use crate::map::{Constraint, IndexingMap, Variable};
+use crate::map::{IndexingMap, Variable};
 use crate::range::RangeContext;
-use crate::simplify::constraints::peel;
 use crate::simplify::{Simplifier, SimplifyMode, SimplifyOutcome};
 
-/// Rounds of constraint simplification. Each tightens a bound or shortens an expression, so few are ever needed.
-const MAX_ROUNDS: usize = 64;
 /// Sweeps over all constraints when bounds are narrowed; a slow convergence ends here, with bounds that are right.
 const MAX_SWEEPS: usize = 16;
 
@@ -103,73 +99,4 @@ impl IndexingMap {
         self.simplify(mode);
         self
     }
-
-    fn simplify_constraints(&mut self, outcome: &mut SimplifyOutcome) {
-        for _ in 0..MAX_ROUNDS {
-            let mut i = 0;
-            let mut changed = false;
-            while i < self.constraints.len() {
-                match self.simplify_constraint(i, outcome) {
-                    Step::Same => i += 1,
-                    Step::Dropped => outcome.changed = true,
-                    Step::Changed(constraint) => {
-                        outcome.changed = true;
-                        self.constraints.remove(i);
-                        let others = self.constraints.len();
-                        self.add_constraint(constraint.expr, constraint.interval);
-                        // It moved a bound or the interval of another one, so that those done may have more to give.
-                        changed |= self.constraints.len() == others;
-                    }
-                    Step::NeverHolds => {
-                        self.set_known_empty();
-                        outcome.changed = true;
-                        return;
-                    }
-                }
-                if !self.is_mapped() {
-                    outcome.changed = true;
-                    return;
-                }
-            }
-            if self.merge_mod_constraints(true) {
-                outcome.changed = true;
-                changed = true;
-            }
-            if !self.is_mapped() || !changed {
-                self.constraints
-                    .sort_by(|a, b| a.expr.cmp(&b.expr).then(a.interval.lower.cmp(&b.interval.lower)));
-                return;
-            }
-        }
-        outcome.bound_reached = true;
-    }
-
-    fn simplify_constraint(&mut self, i: usize, outcome: &mut SimplifyOutcome) -> Step {
-        let constraint = &self.constraints[i];
-        // Without the constraints themselves: one must not be used to drop itself.
-        let ranges = RangeContext::new(&self.variables, &[]);
-        let mut simplifier = Simplifier::new(ranges, SimplifyMode::Replace);
-        let expr: Expr = simplifier.simplify(&constraint.expr);
-        outcome.bound_reached |= simplifier.bound_reached();
-        let range = ranges.range(&expr);
-        if constraint.interval.contains_interval(range) {
-            self.constraints.remove(i);
-            return Step::Dropped;
-        }
-        if constraint.interval.intersect(range).is_empty() {
-            return Step::NeverHolds;
-        }
-        let simple = peel(&Constraint { expr, interval: constraint.interval }, &ranges);
-        if simple.interval.is_empty() {
-            return Step::NeverHolds;
-        }
-        if simple == *constraint { Step::Same } else { Step::Changed(simple) }
-    }
-}
-
-enum Step {
-    Same,
-    Dropped,
-    Changed(Constraint),
-    NeverHolds,
 }

@@ -119,6 +119,30 @@ impl Sum {
         }
     }
 
+    /// Operators of [`Sum::to_expr`].
+    pub fn node_count(&self) -> usize {
+        let scaled = |t: &Term| t.base.node_count() + usize::from(t.coefficient != 1);
+        let operands = self.terms.len() + usize::from(self.constant != 0);
+        self.terms.iter().map(scaled).sum::<usize>() + operands.saturating_sub(1)
+    }
+
+    /// The base of a sum that is nothing but that.
+    pub fn as_base(&self) -> Option<&Expr> {
+        match &self.terms[..] {
+            [Term { base, coefficient: 1 }] if self.constant == 0 => Some(base),
+            _ => None,
+        }
+    }
+
+    /// Takes away the terms that are no multiples of `g`, divides the others by it, and sets the constant.
+    pub fn keep_multiples(&mut self, g: i64, constant: i64) {
+        self.terms.retain(|t| t.coefficient % g == 0);
+        for t in &mut self.terms {
+            t.coefficient /= g;
+        }
+        self.constant = constant;
+    }
+
     /// True when [`Sum::to_expr`] would build `e`.
     pub fn is_expr(&self, e: &Expr) -> bool {
         let mut rest = e;
@@ -168,9 +192,10 @@ pub(super) fn range_of(terms: &[Term], constant: i64, ranges: &RangeContext<'_>)
     terms.iter().fold(Interval::point(constant), |sum, t| sum + ranges.range(&t.base) * t.coefficient)
 }
 
-/// The factor `k` for which every term of `fact` is in `terms`, `k` times.
-fn multiple_of_fact(terms: &[Term], fact: &Sum) -> Option<i64> {
-    let coefficient = |base: &Expr| terms.iter().find(|t| t.base == *base).map(|t| t.coefficient);
+/// The factor `k` for which every term of `fact` is among the terms, `k` times.
+fn multiple_of_fact<'t>(terms: impl Iterator<Item = &'t Term> + Clone, fact: &Sum) -> Option<i64> {
+    let coefficient =
+        |base: &Expr| terms.clone().find(|t| t.base == *base).map(|t| t.coefficient);
     let (first, others) = fact.terms.split_first()?;
     let k = coefficient(&first.base)?;
     if k % first.coefficient != 0 {
@@ -182,6 +207,9 @@ fn multiple_of_fact(terms: &[Term], fact: &Sum) -> Option<i64> {
         .all(|f| coefficient(&f.base).is_some_and(|c| f.coefficient.checked_mul(k) == Some(c)))
         .then_some(k)
 }
+
+/// The ranges of the terms of a sum, in their order.
+pub(super) type TermRanges = SmallVec<[Interval; 8]>;
 
 impl Simplifier<'_> {
     /// The constraints on sums, in flattened form.
@@ -198,16 +226,34 @@ impl Simplifier<'_> {
             .collect()
     }
 
-    /// Range of a part of a sum. A constraint on a sum counts wherever a multiple of it is contained.
+    pub(super) fn term_ranges(&self, terms: &[Term]) -> TermRanges {
+        terms.iter().map(|t| self.range(&t.base) * t.coefficient).collect()
+    }
+
+    /// Range of a sum. A constraint on a sum counts wherever a multiple of it is contained.
     pub(super) fn range_of(&self, terms: &[Term], constant: i64) -> Interval {
-        let range_of = |t: &Term| self.range(&t.base) * t.coefficient;
-        let mut range = terms.iter().fold(Interval::point(constant), |sum, t| sum + range_of(t));
+        if self.facts.is_empty() {
+            let range_of = |t: &Term| self.range(&t.base) * t.coefficient;
+            return terms.iter().fold(Interval::point(constant), |sum, t| sum + range_of(t));
+        }
+        self.range_of_part(terms, &self.term_ranges(terms), constant, |_| true)
+    }
+
+    /// [`Simplifier::range_of`] for the terms that `keep` keeps.
+    pub(super) fn range_of_part(
+        &self,
+        terms: &[Term],
+        ranges: &TermRanges,
+        constant: i64,
+        keep: impl Fn(&Term) -> bool,
+    ) -> Interval {
+        let part = || terms.iter().zip(ranges).filter(|(t, _)| keep(t));
+        let mut range = part().fold(Interval::point(constant), |sum, (_, r)| sum + *r);
         for (fact, interval) in &self.facts {
-            let Some(k) = multiple_of_fact(terms, fact) else { continue };
-            let others = terms
-                .iter()
-                .filter(|t| !fact.terms.iter().any(|f| f.base == t.base))
-                .fold(Interval::point(constant), |sum, t| sum + range_of(t));
+            let Some(k) = multiple_of_fact(part().map(|(t, _)| t), fact) else { continue };
+            let others = part()
+                .filter(|(t, _)| !fact.terms.iter().any(|f| f.base == t.base))
+                .fold(Interval::point(constant), |sum, (_, r)| sum + *r);
             range = range.intersect(*interval * k + others);
         }
         range
