@@ -13,7 +13,6 @@ mod map;
 mod sum;
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use crate::expr::{BinaryOp, Expr};
 use crate::interval::Interval;
@@ -50,13 +49,24 @@ pub struct Simplifier<'a> {
     work_left: u32,
     bound_reached: bool,
     /// The constraints on sums.
-    facts: SmallVec<[(Sum, Interval); 2]>,
+    facts: Vec<(Sum, Interval)>,
     /// What one pass makes of the larger expressions seen so far; valid as long as the context is.
-    memo: FxHashMap<Expr, Expr>,
+    memo: FxHashMap<Expr, Simple>,
+    /// Something was built of which it is not certain that another pass would leave it as it is. Certain is a node that
+    /// was not rewritten although all rules were tried on its very operands, which another pass would find unchanged.
+    unsettled: bool,
+}
+
+#[derive(Clone)]
+struct Simple {
+    expr: Expr,
+    unsettled: bool,
 }
 
 /// Smallest expression worth remembering.
 const MEMO_NODES: usize = 5;
+/// Most maps have no more such expressions.
+const MEMO_ROOM: usize = 14;
 
 impl<'a> Simplifier<'a> {
     pub fn new(ranges: RangeContext<'a>, mode: SimplifyMode) -> Self {
@@ -67,6 +77,7 @@ impl<'a> Simplifier<'a> {
             bound_reached: false,
             facts: Self::facts_of(&ranges),
             memo: FxHashMap::default(),
+            unsettled: false,
         }
     }
 
@@ -78,6 +89,7 @@ impl<'a> Simplifier<'a> {
     pub fn simplify(&mut self, e: &Expr) -> Expr {
         let mut current = e.clone();
         for _ in 0..MAX_PASSES {
+            self.unsettled = false;
             let next = self.pass(&current);
             if next.is_too_large() {
                 self.bound_reached |= !current.is_too_large();
@@ -87,6 +99,9 @@ impl<'a> Simplifier<'a> {
                 return current;
             }
             current = next;
+            if !self.unsettled && self.ranges.constraints().is_empty() {
+                return current;
+            }
         }
         self.bound_reached = true;
         current
@@ -119,13 +134,22 @@ impl<'a> Simplifier<'a> {
         }
         let memorable = e.node_count() >= MEMO_NODES;
         if memorable && let Some(known) = self.memo.get(e) {
-            return known.clone();
+            self.unsettled |= known.unsettled;
+            return known.expr.clone();
         }
-        let simple = self.rebuild(e, op, lhs, rhs);
-        if memorable && !self.bound_reached {
-            self.memo.insert(e.clone(), simple.clone());
+        if !memorable {
+            return self.rebuild(e, op, lhs, rhs);
         }
-        simple
+        let others = std::mem::take(&mut self.unsettled);
+        let expr = self.rebuild(e, op, lhs, rhs);
+        if !self.bound_reached {
+            if self.memo.is_empty() {
+                self.memo.reserve(MEMO_ROOM);
+            }
+            self.memo.insert(e.clone(), Simple { expr: expr.clone(), unsettled: self.unsettled });
+        }
+        self.unsettled |= others;
+        expr
     }
 
     fn rebuild(&mut self, e: &Expr, op: BinaryOp, lhs: &Expr, rhs: &Expr) -> Expr {

@@ -74,11 +74,12 @@ impl Simplifier<'_> {
         {
             (x, sum) = (Some(y.clone()), inner);
         }
-        let plain = |sum: &Sum, x: Option<Expr>| {
-            Expr::binary(BinaryOp::Mod, x.unwrap_or_else(|| sum.to_expr()), Expr::Const(m))
+        let plain = |this: &mut Self, sum: &Sum, x: Option<Expr>| {
+            let x = x.unwrap_or_else(|| this.unjoined(sum));
+            Expr::binary(BinaryOp::Mod, x, Expr::Const(m))
         };
         if !self.spend() {
-            return plain(&sum, x);
+            return plain(self, &sum, x);
         }
         // A range within one period: only an offset is taken away.
         let ranges = self.term_ranges(&sum.terms);
@@ -93,7 +94,7 @@ impl Simplifier<'_> {
                 Some(x) if constant == sum.constant => x,
                 _ => {
                     sum.constant = constant;
-                    sum.to_expr()
+                    self.unjoined(&sum)
                 }
             };
         }
@@ -121,7 +122,7 @@ impl Simplifier<'_> {
                 }
             }
         }
-        plain(&sum, x)
+        plain(self, &sum, x)
     }
 
     /// `x floordiv d`. XLA: `CanonicalizeFloorDiv` and `SymbolicExprSimplifier::RewriteFloorDiv`, `RewriteSumDiv`.
@@ -140,6 +141,7 @@ impl Simplifier<'_> {
             if !self.spend() {
                 return plain(x);
             }
+            self.unsettled = true;
             return match d {
                 -1 => self.negate(&x).unwrap_or_else(|| plain(x)),
                 d => self.negative_divisor(x, d),
@@ -153,8 +155,9 @@ impl Simplifier<'_> {
 
     /// `sum floordiv d` for a positive `d`; `x` is the expression of the sum where that is known.
     pub(super) fn quotient(&mut self, mut sum: Sum, d: i64, x: Option<Expr>) -> Expr {
-        let plain = |sum: &Sum, x: Option<Expr>| {
-            Expr::binary(BinaryOp::FloorDiv, x.unwrap_or_else(|| sum.to_expr()), Expr::Const(d))
+        let plain = |this: &mut Self, sum: &Sum, x: Option<Expr>| {
+            let x = x.unwrap_or_else(|| this.unjoined(sum));
+            Expr::binary(BinaryOp::FloorDiv, x, Expr::Const(d))
         };
         let ranges = self.term_ranges(&sum.terms);
         let mut range = self.range_of_part(&sum.terms, &ranges, sum.constant, |_| true);
@@ -165,10 +168,10 @@ impl Simplifier<'_> {
             return point;
         }
         if d == 1 {
-            return x.unwrap_or_else(|| sum.to_expr());
+            return x.unwrap_or_else(|| self.unjoined(&sum));
         }
         if !self.spend() {
-            return plain(&sum, x);
+            return plain(self, &sum, x);
         }
         if let Some((op, y, Expr::Const(c @ 1..))) = sum.as_base().and_then(Expr::as_binary)
             && let Some(inner) = Sum::of(y)
@@ -199,7 +202,7 @@ impl Simplifier<'_> {
             let quotient = self.quotient(rest, d, None);
             return match whole.add(&quotient, 1) {
                 Some(()) => self.finish_sum(whole),
-                None => plain(&sum, x),
+                None => plain(self, &sum, x),
             };
         }
         if let Some(Split { g, block }) = self.split(&sum, &ranges, d) {
@@ -212,7 +215,7 @@ impl Simplifier<'_> {
         {
             return self.quotient(joined, d, None);
         }
-        plain(&sum, x)
+        plain(self, &sum, x)
     }
 
     /// `x ceildiv d`, written with a floor division where `d` has one value.

@@ -1,5 +1,7 @@
 //! Building sums and products: remainders and quotients of one dividend are joined, products distributed.
 
+use std::cmp::Ordering;
+
 use smallvec::SmallVec;
 
 use crate::expr::{BinaryOp, Expr};
@@ -22,6 +24,20 @@ impl Simplifier<'_> {
             return point;
         }
         if sum.is_expr(e) { e.clone() } else { sum.to_expr() }
+    }
+
+    /// The expression of a sum that was not joined.
+    pub(super) fn unjoined(&mut self, sum: &Sum) -> Expr {
+        let sorted = || sum.terms.is_sorted_by(|a, b| a.cmp(b) != Ordering::Greater);
+        // Whether anything can be joined is not tried, but it takes a remainder, or a quotient that is taken away.
+        let joins = |t: &Term| t.coefficient < 0 || t.base.as_op_const(BinaryOp::Mod).is_some();
+        match &sum.terms[..] {
+            [] => {}
+            [t] if t.coefficient > 0 => {}
+            terms if !terms.iter().any(joins) && sorted() => {}
+            _ => self.unsettled = true,
+        }
+        sum.to_expr()
     }
 
     fn joined(&mut self, mut sum: Sum) -> Sum {
@@ -147,6 +163,7 @@ impl Simplifier<'_> {
     /// `l * r` for simple operands: distributed over sums, factors sorted, constants at the right.
     pub(super) fn product(&mut self, l: Expr, r: Expr) -> Expr {
         const MAX_TERMS: usize = 64;
+        self.unsettled = true;
         let plain = |l: Expr, r: Expr| {
             if r < l { Expr::binary(BinaryOp::Mul, r, l) } else { Expr::binary(BinaryOp::Mul, l, r) }
         };

@@ -18,7 +18,7 @@ pub(crate) struct Term {
 
 impl Term {
     /// The order of summands: that of the expressions they print as, a product for a coefficient other than 1.
-    fn cmp(&self, other: &Term) -> Ordering {
+    pub fn cmp(&self, other: &Term) -> Ordering {
         match (self.coefficient == 1, other.coefficient == 1) {
             (true, true) => self.base.cmp(&other.base),
             (false, false) => {
@@ -213,7 +213,7 @@ pub(super) type TermRanges = SmallVec<[Interval; 8]>;
 
 impl Simplifier<'_> {
     /// The constraints on sums, in flattened form.
-    pub(super) fn facts_of(ranges: &RangeContext<'_>) -> SmallVec<[(Sum, Interval); 2]> {
+    pub(super) fn facts_of(ranges: &RangeContext<'_>) -> Vec<(Sum, Interval)> {
         ranges
             .constraints()
             .iter()
