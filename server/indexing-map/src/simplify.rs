@@ -55,6 +55,8 @@ pub struct Simplifier<'a> {
     /// Something was built of which it is not certain that another pass would leave it as it is. Certain is a node that
     /// was not rewritten although all rules were tried on its very operands, which another pass would find unchanged.
     unsettled: bool,
+    /// Another pass is needed whatever was built: a constraint may turn any expression into a constant.
+    pass_again: bool,
 }
 
 #[derive(Clone)]
@@ -78,6 +80,7 @@ impl<'a> Simplifier<'a> {
             facts: Self::facts_of(&ranges),
             memo: FxHashMap::default(),
             unsettled: false,
+            pass_again: ranges.constraints().iter().any(|c| c.interval.as_point().is_some()),
         }
     }
 
@@ -87,6 +90,9 @@ impl<'a> Simplifier<'a> {
 
     /// The simplest form these rules find. Equal to `e` at every point of the context's domain where `e` has a value.
     pub fn simplify(&mut self, e: &Expr) -> Expr {
+        if e.as_binary().is_none() {
+            return self.pass(e);
+        }
         let mut current = e.clone();
         for _ in 0..MAX_PASSES {
             self.unsettled = false;
@@ -99,7 +105,7 @@ impl<'a> Simplifier<'a> {
                 return current;
             }
             current = next;
-            if !self.unsettled && self.ranges.constraints().is_empty() {
+            if !self.unsettled && !self.pass_again {
                 return current;
             }
         }

@@ -12,6 +12,7 @@ impl Simplifier<'_> {
     /// The expression of a sum whose bases are simple: divisions and remainders of the same dividend are joined, terms
     /// sorted. XLA: `Canonicalize` of sums and `SymbolicExprSimplifier::RewriteSum`.
     pub(super) fn finish_sum(&mut self, sum: Sum) -> Expr {
+        self.unsettled |= !self.ranges.constraints().is_empty();
         self.joined(sum).to_expr()
     }
 
@@ -31,12 +32,13 @@ impl Simplifier<'_> {
         let sorted = || sum.terms.is_sorted_by(|a, b| a.cmp(b) != Ordering::Greater);
         // Whether anything can be joined is not tried, but it takes a remainder, or a quotient that is taken away.
         let joins = |t: &Term| t.coefficient < 0 || t.base.as_op_const(BinaryOp::Mod).is_some();
-        match &sum.terms[..] {
-            [] => {}
-            [t] if t.coefficient > 0 => {}
-            terms if !terms.iter().any(joins) && sorted() => {}
-            _ => self.unsettled = true,
-        }
+        self.unsettled |= match &sum.terms[..] {
+            // A constraint may be about this very sum.
+            _ if !self.ranges.constraints().is_empty() => true,
+            [] => false,
+            [t] if t.coefficient > 0 => false,
+            terms => terms.iter().any(joins) || !sorted(),
+        };
         sum.to_expr()
     }
 
