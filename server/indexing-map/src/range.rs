@@ -23,6 +23,10 @@ impl<'a> RangeContext<'a> {
     /// Nothing is known about any variable.
     pub const UNKNOWN: RangeContext<'static> = RangeContext { variables: &[], constraints: &[] };
 
+    pub fn variables(&self) -> &'a [Variable] {
+        self.variables
+    }
+
     pub fn constraints(&self) -> &'a [Constraint] {
         self.constraints
     }

@@ -14,8 +14,9 @@ mod sum;
 
 use rustc_hash::FxHashMap;
 
-use crate::expr::{BinaryOp, Expr};
+use crate::expr::{BinaryOp, Expr, mix};
 use crate::interval::Interval;
+use crate::map::Constraint;
 use crate::range::{RangeContext, range_of_op};
 pub(crate) use sum::Sum;
 
@@ -55,6 +56,8 @@ pub struct Simplifier<'a> {
     /// Something was built of which it is not certain that another pass would leave it as it is. Certain is a node that
     /// was not rewritten although all rules were tried on its very operands, which another pass would find unchanged.
     unsettled: bool,
+    /// A hash of ranges and mode, never 0.
+    context: u64,
     /// Another pass is needed whatever was built: a constraint may turn any expression into a constant.
     pass_again: bool,
 }
@@ -80,6 +83,7 @@ impl<'a> Simplifier<'a> {
             facts: Self::facts_of(&ranges),
             memo: FxHashMap::default(),
             unsettled: false,
+            context: context(&ranges, mode),
             pass_again: ranges.constraints().iter().any(|c| c.interval.as_point().is_some()),
         }
     }
@@ -90,7 +94,7 @@ impl<'a> Simplifier<'a> {
 
     /// The simplest form these rules find. Equal to `e` at every point of the context's domain where `e` has a value.
     pub fn simplify(&mut self, e: &Expr) -> Expr {
-        if e.as_binary().is_none() {
+        if e.as_binary().is_none() || e.is_settled(self.context) {
             return self.pass(e);
         }
         let mut current = e.clone();
@@ -127,6 +131,7 @@ impl<'a> Simplifier<'a> {
         let (op, lhs, rhs) = match e {
             Expr::Const(_) => return e.clone(),
             Expr::Var(v) => return self.point(self.ranges.variable(*v)).unwrap_or_else(|| e.clone()),
+            Expr::Binary(_) if e.is_settled(self.context) => return e.clone(),
             Expr::Binary(b) => (b.op(), b.lhs(), b.rhs()),
         };
         if !self.spend() {
@@ -143,12 +148,18 @@ impl<'a> Simplifier<'a> {
             self.unsettled |= known.unsettled;
             return known.expr.clone();
         }
-        if !memorable {
-            return self.rebuild(e, op, lhs, rhs);
-        }
         let others = std::mem::take(&mut self.unsettled);
         let expr = self.rebuild(e, op, lhs, rhs);
-        if !self.bound_reached {
+        if self.bound_reached {
+            return expr;
+        }
+        if expr.same(e) {
+            self.unsettled = false;
+        }
+        if expr.same(e) || !self.unsettled && !self.pass_again {
+            expr.settle(self.context);
+        }
+        if memorable && !expr.same(e) {
             if self.memo.is_empty() {
                 self.memo.reserve(MEMO_ROOM);
             }
@@ -254,6 +265,7 @@ impl<'a> Simplifier<'a> {
     /// Adds `e * scale` to the sum, with the parts below sums and products simplified. `None` on overflow.
     fn collect_simplified(&mut self, e: &Expr, scale: i64, sum: &mut Sum) -> Option<()> {
         match e.as_binary() {
+            Some(_) if e.is_settled(self.context) => sum.add(e, scale),
             Some((BinaryOp::Add, l, r)) => {
                 self.collect_simplified(l, scale, sum)?;
                 self.collect_simplified(r, scale, sum)
@@ -297,6 +309,14 @@ impl<'a> Simplifier<'a> {
             _ => Expr::binary(op, l, r),
         }
     }
+}
+
+/// A hash of what simplification depends on.
+fn context(ranges: &RangeContext<'_>, mode: SimplifyMode) -> u64 {
+    let interval = |hash, i: Interval| mix(mix(hash, i.lower as u64), i.upper as u64);
+    let bounds = ranges.variables().iter().fold(mode as u64 + 1, |hash, v| interval(hash, v.bounds));
+    let constraint = |hash, c: &Constraint| interval(mix(hash, c.expr.structural_hash()), c.interval);
+    ranges.constraints().iter().fold(mix(bounds, 17), constraint).max(1)
 }
 
 /// `l op r`, which is `e` when these are its operands.
