@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::expr::{BinaryOp, Expr};
-use crate::interval::{Interval, floor_div, gcd};
+use crate::interval::{Interval, floor_div, gcd, is_multiple};
 use crate::simplify::Simplifier;
 use crate::simplify::sum::{Sum, Term, TermRanges};
 
@@ -27,7 +27,9 @@ impl Simplifier<'_> {
         let mut g = d;
         let mut last = 0;
         for coefficient in order {
-            g = i64::try_from(gcd(g, coefficient)).ok()?;
+            if !is_multiple(coefficient, g) {
+                g = i64::try_from(gcd(g, coefficient)).ok()?;
+            }
             if g <= 1 {
                 return None;
             }
@@ -35,7 +37,8 @@ impl Simplifier<'_> {
                 continue;
             }
             last = g;
-            let range = self.range_of_part(&sum.terms, ranges, sum.constant, |t| t.coefficient % g != 0);
+            let range =
+                self.range_of_part(&sum.terms, ranges, sum.constant, |t| !is_multiple(t.coefficient, g));
             if range.lower == i64::MIN || range.upper == i64::MAX {
                 continue;
             }
@@ -105,12 +108,12 @@ impl Simplifier<'_> {
             // (g * a + r) mod (g * n) = g * ((a + q) mod n) + (r - g * q) for r in block q
             let offset = block.checked_mul(g).and_then(|o| sum.constant.checked_sub(o));
             if let Some(constant) = offset
-                && (block == 0 || sum.terms.iter().all(|t| t.coefficient % g == 0))
+                && (block == 0 || sum.terms.iter().all(|t| is_multiple(t.coefficient, g)))
             {
                 let mut multiple = sum.clone();
                 multiple.keep_multiples(g, block);
                 let high = self.remainder(multiple, m / g, None);
-                let rest = sum.terms.iter().filter(|t| t.coefficient % g != 0).cloned().collect();
+                let rest = sum.terms.iter().filter(|t| !is_multiple(t.coefficient, g)).cloned().collect();
                 let mut whole = Sum { terms: rest, constant };
                 let product = whole.terms.is_empty() && sum.constant == 0;
                 if whole.add(&high, g).is_some() {
@@ -188,7 +191,7 @@ impl Simplifier<'_> {
                 _ => {}
             }
         }
-        let is_whole = |t: &Term| t.coefficient % d == 0;
+        let is_whole = |t: &Term| is_multiple(t.coefficient, d);
         if !(0..d).contains(&sum.constant) || sum.terms.iter().any(is_whole) {
             let mut whole = Sum { terms: SmallVec::new(), constant: sum.constant.div_euclid(d) };
             let mut rest = Sum { terms: SmallVec::new(), constant: sum.constant.rem_euclid(d) };

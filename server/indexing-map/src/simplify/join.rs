@@ -73,15 +73,18 @@ impl Simplifier<'_> {
                 return Some(joined);
             }
             // What the quotient may contribute: its variables are among those of `x`, and that of a plain digit is one
-            // term with the coefficient itself.
+            // division of the same variable.
             let digit = match x.as_op_const(BinaryOp::FloorDiv) {
-                Some((y, a)) => a > 0 && y.as_var().is_some(),
-                None => x.as_var().is_some(),
+                Some((y, a)) if a > 0 => y.as_var().zip(a.checked_mul(c)),
+                _ => x.as_var().map(|y| (y, c)),
             };
             let foreign = !x.variable_mask();
             let candidate = |t: &Term| {
                 t.base.variable_mask() & foreign == 0
-                    && if digit { t.coefficient == scale } else { t.coefficient % scale == 0 }
+                    && match digit {
+                        Some(digit) => t.coefficient == scale && is_quotient(&t.base, digit),
+                        None => t.coefficient % scale == 0,
+                    }
             };
             if !others().any(candidate) {
                 continue;
@@ -195,6 +198,12 @@ impl Simplifier<'_> {
             None => plain(l, r),
         }
     }
+}
+
+/// True for `y floordiv d` and a remainder of it.
+fn is_quotient(e: &Expr, (y, d): (u32, i64)) -> bool {
+    let quotient = e.as_op_const(BinaryOp::Mod).map_or(e, |(x, _)| x);
+    quotient.as_op_const(BinaryOp::FloorDiv).is_some_and(|(x, c)| c == d && x.as_var() == Some(y))
 }
 
 /// `(x mod c) * k + (y floordiv c) * (c * k)` is `y * k` when `x` and `y` are congruent modulo `c`; term `i` is the first.

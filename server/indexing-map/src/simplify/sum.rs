@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use smallvec::SmallVec;
 
 use crate::expr::{BinaryOp, Expr};
-use crate::interval::Interval;
+use crate::interval::{Interval, is_multiple};
 use crate::range::RangeContext;
 use crate::simplify::Simplifier;
 
@@ -66,7 +66,8 @@ impl Sum {
     }
 
     pub fn add_term(&mut self, base: &Expr, coefficient: i64) -> Option<()> {
-        match self.terms.iter_mut().find(|t| t.base == *base) {
+        let hash = base.structural_hash();
+        match self.terms.iter_mut().find(|t| t.base.structural_hash() == hash && t.base == *base) {
             Some(t) => t.coefficient = t.coefficient.checked_add(coefficient)?,
             None => self.terms.push(Term { base: base.clone(), coefficient }),
         }
@@ -84,12 +85,12 @@ impl Sum {
     /// Replaces the sum by one that is congruent modulo `m > 0`: terms that are multiples of `m` go, `(y mod a) * k` with
     /// `m` dividing `a * k` becomes `y * k`, the constant is reduced. Answers whether anything changed.
     pub fn drop_multiples(&mut self, m: i64) -> bool {
-        let mut changed = self.constant != self.constant.rem_euclid(m);
+        let mut changed = !(0..m).contains(&self.constant);
         self.constant = self.constant.rem_euclid(m);
         // Each round takes away a remainder or ends.
         loop {
             let before = self.terms.len();
-            self.terms.retain(|t| t.coefficient % m != 0);
+            self.terms.retain(|t| !is_multiple(t.coefficient, m));
             changed |= before != self.terms.len();
             let inner = self.terms.iter().enumerate().find_map(|(i, t)| {
                 let (y, a) = t.base.as_op_const(BinaryOp::Mod)?;
@@ -136,7 +137,7 @@ impl Sum {
 
     /// Takes away the terms that are no multiples of `g`, divides the others by it, and sets the constant.
     pub fn keep_multiples(&mut self, g: i64, constant: i64) {
-        self.terms.retain(|t| t.coefficient % g == 0);
+        self.terms.retain(|t| is_multiple(t.coefficient, g));
         for t in &mut self.terms {
             t.coefficient /= g;
         }
