@@ -56,7 +56,7 @@ impl BinaryOp {
 /// canonical one: operators as in [`BinaryOp`], then variables, then constants. Variables have flat ids: dimensions,
 /// then range variables, then runtime variables.
 ///
-/// Owned by whoever holds it; nothing is interned, so dropping the last clone frees it. 16 bytes, plus 64 for each
+/// Owned by whoever holds it; nothing is interned, so dropping the last clone frees it. 16 bytes, plus 72 for each
 /// operator node that is not shared.
 ///
 /// Invariant: no expression is deeper than [`Expr::MAX_DEPTH`] or has more than [`Expr::MAX_NODES`] operators counted

@@ -36,6 +36,8 @@ pub struct SimplifyOutcome {
     pub changed: bool,
     /// The work bound was met: the answer is right, but may not be as simple as it could be.
     pub bound_reached: bool,
+    /// Rewrite steps taken: the work, in a measure that is the same on every machine.
+    pub steps: u64,
 }
 
 /// Rewrite steps one simplification may take.
@@ -90,6 +92,12 @@ impl<'a> Simplifier<'a> {
 
     pub fn bound_reached(&self) -> bool {
         self.bound_reached
+    }
+
+    /// Adds what was spent, and whether that was all there was, to what is known of a larger task.
+    fn report(&self, outcome: &mut SimplifyOutcome) {
+        outcome.bound_reached |= self.bound_reached;
+        outcome.steps += u64::from(WORK_BOUND - self.work_left);
     }
 
     /// The simplest form these rules find. Equal to `e` at every point of the context's domain where `e` has a value.
@@ -290,15 +298,13 @@ impl<'a> Simplifier<'a> {
             return l;
         }
         let (a, b) = (self.range(&l), self.range(&r));
-        let difference = {
-            let mut sum = Sum::default();
-            match sum.add(&l, 1).and_then(|()| sum.add(&r, -1)) {
-                Some(()) => {
-                    sum.merge();
-                    self.range_of(&sum.terms, sum.constant)
-                }
-                None => Interval::ALL,
+        let difference = match Sum::of(&l).and_then(|mut sum| sum.add(&r, -1).map(|()| sum)) {
+            Some(mut sum) => {
+                sum.merge();
+                let apart = self.range_of(&sum.terms, sum.constant);
+                apart.intersect(self.correlated_range(sum))
             }
+            None => Interval::ALL,
         };
         let left_below = a.upper <= b.lower || difference.upper <= 0;
         let right_below = b.upper <= a.lower || difference.lower >= 0;

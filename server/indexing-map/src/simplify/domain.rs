@@ -68,6 +68,18 @@ fn sweep(
 ) -> Sweep {
     let ranges = RangeContext::new(variables, &[]);
     let mut simplifier = Simplifier::new(ranges, SimplifyMode::Replace);
+    let sweep = sweep_with(&mut simplifier, ranges, constraints, at, outcome);
+    simplifier.report(outcome);
+    sweep
+}
+
+fn sweep_with(
+    simplifier: &mut Simplifier<'_>,
+    ranges: RangeContext<'_>,
+    constraints: &mut Vec<Constraint>,
+    at: &mut usize,
+    outcome: &mut SimplifyOutcome,
+) -> Sweep {
     let mut merged = false;
     while let Some(constraint) = constraints.get(*at) {
         let interval = constraint.interval;
@@ -76,7 +88,6 @@ fn sweep(
         let mut simple = constraint.expr.clone();
         if !interval.contains_interval(range) && !interval.intersect(range).is_empty() {
             simple = simplifier.simplify(&constraint.expr);
-            outcome.bound_reached |= simplifier.bound_reached();
             range = ranges.range(&simple);
         }
         if interval.contains_interval(range) {

@@ -48,9 +48,11 @@ impl Simplifier<'_> {
             if !self.spend() {
                 break;
             }
-            let Some(mut better) = self.join_remainder(&sum).or_else(|| self.negative_division(&sum)) else {
-                break;
-            };
+            let better = self
+                .join_remainder(&sum)
+                .or_else(|| self.negative_division(&sum))
+                .or_else(|| self.without_remainder(&sum));
+            let Some(mut better) = better else { break };
             better.merge();
             sum = better;
         }
@@ -156,6 +158,39 @@ impl Simplifier<'_> {
                 rewritten.terms[i].coefficient = 0;
                 rewritten.add(x, b)?;
                 rewritten.add(&remainder, b.checked_neg()?)?;
+                Some(rewritten)
+            })();
+            if rewritten.is_some() {
+                return rewritten;
+            }
+        }
+        None
+    }
+
+    /// `y * k - (x mod c) * k` is `(y floordiv c) * (c * k)`, for a positive `k` and a `y` that is `x` or a remainder of it.
+    /// Only for a sum of these two: in longer ones the text stays that of XLA, which has no such rule.
+    fn without_remainder(&mut self, sum: &Sum) -> Option<Sum> {
+        if sum.terms.len() != 2 {
+            return None;
+        }
+        for (i, term) in sum.terms.iter().enumerate() {
+            let Some((x, c)) = term.base.as_op_const(BinaryOp::Mod) else { continue };
+            if c <= 1 || term.coefficient >= 0 {
+                continue;
+            }
+            let Some(k) = term.coefficient.checked_neg() else { continue };
+            let is_congruent = |y: &Expr| {
+                y == x || y.as_op_const(BinaryOp::Mod).is_some_and(|(z, a)| z == x && a > 0 && a % c == 0)
+            };
+            let Some(j) = sum.terms.iter().position(|t| t.coefficient == k && is_congruent(&t.base)) else {
+                continue;
+            };
+            let quotient = self.floor_div(sum.terms[j].base.clone(), Expr::Const(c));
+            let rewritten = (|| {
+                let mut rewritten = sum.clone();
+                rewritten.terms[i].coefficient = 0;
+                rewritten.terms[j].coefficient = 0;
+                rewritten.add(&quotient, c.checked_mul(k)?)?;
                 Some(rewritten)
             })();
             if rewritten.is_some() {

@@ -1,7 +1,7 @@
 //! Simplification of whole maps.
 
 use crate::contract::contract;
-use crate::map::{IndexingMap, Variable};
+use crate::map::{Constraint, IndexingMap, Variable};
 use crate::range::RangeContext;
 use crate::simplify::{Simplifier, SimplifyMode, SimplifyOutcome};
 
@@ -19,10 +19,14 @@ impl IndexingMap {
             return outcome;
         }
         self.simplify_as_it_stands(mode, &mut outcome);
+        // What becomes of the map with narrower bounds counts only where it is kept.
+        let mut changed = outcome.changed;
         while !self.constraints.is_empty() {
-            let Some(variables) = self.narrowed() else {
+            // With the constraints among each other only to see that nothing is left: the bounds stay those of XLA.
+            let feasible = self.constraints.len() == 1 || self.narrowed(&self.constraints).is_some();
+            let Some(variables) = self.narrowed(&[]).filter(|_| feasible) else {
                 self.set_known_empty();
-                outcome.changed = true;
+                changed = true;
                 break;
             };
             if variables == self.variables {
@@ -30,14 +34,14 @@ impl IndexingMap {
             }
             let mut narrow = self.clone();
             narrow.variables = variables;
-            narrow.simplify_as_it_stands(mode, &mut SimplifyOutcome::default());
+            narrow.simplify_as_it_stands(mode, &mut outcome);
             if narrow.is_mapped() && narrow.node_count() >= self.node_count() {
                 break;
             }
             *self = narrow;
-            outcome.changed = true;
+            changed = true;
         }
-        outcome
+        SimplifyOutcome { changed, ..outcome }
     }
 
     /// Moves the bounds of the variables to what the constraints leave of them: `d0 * 4 + s0 in [0, 9]` bounds `d0` by 2.
@@ -46,7 +50,7 @@ impl IndexingMap {
         if !self.is_mapped() || self.constraints.is_empty() {
             return false;
         }
-        match self.narrowed() {
+        match self.narrowed(&self.constraints) {
             Some(variables) => {
                 let changed = variables != self.variables;
                 self.variables = variables;
@@ -59,13 +63,13 @@ impl IndexingMap {
         }
     }
 
-    /// The variables with the bounds that the constraints leave; `None` when nothing is left.
-    fn narrowed(&self) -> Option<Vec<Variable>> {
+    /// The variables with the bounds that each constraint leaves where `others` hold too; `None` when nothing is left.
+    fn narrowed(&self, others: &[Constraint]) -> Option<Vec<Variable>> {
         let mut variables = self.variables.clone();
         for _ in 0..MAX_SWEEPS {
             let mut changed = false;
             for c in &self.constraints {
-                changed |= contract(c, &mut variables).ok()?;
+                changed |= contract(c, others, &mut variables).ok()?;
             }
             if !changed {
                 break;
@@ -90,7 +94,7 @@ impl IndexingMap {
                 *r = simple;
             }
         }
-        outcome.bound_reached |= simplifier.bound_reached();
+        simplifier.report(outcome);
     }
 
     /// [`IndexingMap::simplify`] for chaining.

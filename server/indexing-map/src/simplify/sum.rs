@@ -195,8 +195,7 @@ pub(super) fn range_of(terms: &[Term], constant: i64, ranges: &RangeContext<'_>)
 
 /// The factor `k` for which every term of `fact` is among the terms, `k` times.
 fn multiple_of_fact<'t>(terms: impl Iterator<Item = &'t Term> + Clone, fact: &Sum) -> Option<i64> {
-    let coefficient =
-        |base: &Expr| terms.clone().find(|t| t.base == *base).map(|t| t.coefficient);
+    let coefficient = |base: &Expr| terms.clone().find(|t| t.base == *base).map(|t| t.coefficient);
     let (first, others) = fact.terms.split_first()?;
     let k = coefficient(&first.base)?;
     if k % first.coefficient != 0 {
@@ -259,4 +258,52 @@ impl Simplifier<'_> {
         }
         range
     }
+
+    /// Range of a sum in which quotients and remainders of other terms are told apart first: `x - x mod 8` is a multiple of
+    /// `x floordiv 8`, and `x - x floordiv 4` never negative for an `x` that is not.
+    pub(super) fn correlated_range(&self, mut sum: Sum) -> Interval {
+        const MAX_STEPS: usize = 8;
+        for _ in 0..MAX_STEPS {
+            let Some(step) = tell_apart(&sum) else { break };
+            sum = step;
+            sum.merge();
+        }
+        self.range_of(&sum.terms, sum.constant)
+    }
+}
+
+/// Replaces a term by what its quotient leaves, where that quotient or the remainder is another term of opposite sign.
+fn tell_apart(sum: &Sum) -> Option<Sum> {
+    let of = |op, e: &Expr| e.as_op_const(op).filter(|&(_, d)| d > 1).map(|(x, d)| (x.clone(), d));
+    for (i, part) in sum.terms.iter().enumerate() {
+        for (j, whole) in sum.terms.iter().enumerate() {
+            if i == j || (part.coefficient < 0) == (whole.coefficient < 0) {
+                continue;
+            }
+            let mut apart = sum.clone();
+            if let Some((x, m)) = of(BinaryOp::Mod, &part.base)
+                && x == whole.base
+            {
+                // x mod m = x - (x / m) * m
+                let quotient = x.clone().floor_div(m);
+                apart.terms[i].coefficient = 0;
+                apart.add_term(&x, part.coefficient)?;
+                apart.add_term(&quotient, part.coefficient.checked_mul(m)?.checked_neg()?)?;
+                return Some(apart);
+            }
+            let Some((x, d)) = of(BinaryOp::FloorDiv, &part.base) else { continue };
+            let step = match of(BinaryOp::FloorDiv, &whole.base) {
+                Some((y, a)) if y == x && d > a && d % a == 0 => d / a,
+                _ if x == whole.base => d,
+                _ => continue,
+            };
+            // y = (y / step) * step + y mod step, where y / step is the other term
+            let remainder = whole.base.clone().modulo(step);
+            apart.terms[j].coefficient = 0;
+            apart.add_term(&part.base, whole.coefficient.checked_mul(step)?)?;
+            apart.add_term(&remainder, whole.coefficient)?;
+            return Some(apart);
+        }
+    }
+    None
 }
