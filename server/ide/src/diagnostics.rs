@@ -203,8 +203,9 @@ mod tests {
             .iter()
             .map(|d| {
                 let related: Vec<_> = d.related.iter().map(|r| format!(" ({})", r.message)).collect();
+                let fix = d.fix.as_ref().map(|fix| format!(" [{}]", fix.title)).unwrap_or_default();
                 format!(
-                    "{:?} {} «{}»: {}{}\n",
+                    "{:?} {} «{}»: {}{}{fix}\n",
                     d.severity,
                     d.code,
                     &text[d.range.clone()],
@@ -227,6 +228,45 @@ mod tests {
                 Error unknown-computation «g»: computation does not exist: g
             "#]],
         );
+    }
+
+    #[test]
+    fn what_the_verifier_refuses_is_told_once_at_its_token() {
+        check(
+            "HloModule m, entry_computation_layout={(f32[8])->f32[9]}, input_output_alias={ {0}: (0, {}) }\n\nf {\n  p = f32[8] parameter(0)\n  ROOT n = f32[7] negate(p)\n}\n\nENTRY e {\n  a = f32[8] parameter(0)\n  b = f32[8] parameter(1)\n  t = f32[8,4] broadcast(a), dimensions={0}\n  u = f32[8,4] transpose(t), dimensions={1,0}\n  s = f32[8,4] add(u, a)\n  c = f32[8] call(b), to_apply=f\n  ROOT d = f32[8] add(c, bias)\n}\n",
+            expect![[r#"
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_fix_ends_its_finding() {
+        let cases = [
+            (
+                "ROOT u = f32[8,4]{1,0} transpose(t), dimensions={1,0}",
+                "ROOT u = f32[4,8]{1,0} transpose(t), dimensions={1,0}",
+            ),
+            ("ROOT u = f32[8,4]{1,0} negate(wide)", "ROOT u = f32[8,4]{1,0} negate(wider)"),
+            ("ROOT i = s32[4]{0} iota()", "ROOT i = s32[4]{0} iota(), iota_dimension=0"),
+            (
+                "ROOT u = f32[8,4]{1,0} triangular-solve(square, t), left_side=true",
+                "ROOT u = f32[8,4]{1,0} triangular-solve(square, t), left_side=true, transpose_a=NO_TRANSPOSE",
+            ),
+        ];
+        let head = "HloModule m\n\nENTRY e {\n  t = f32[8,4]{1,0} parameter(0)\n  square = f32[8,8]{1,0} parameter(1)\n  wider = f32[8,4]{1,0} parameter(2)\n  ";
+        for (broken, repaired) in cases {
+            let text = format!("{head}{broken}\n}}\n");
+            let (analysis, file, _) = open(&text);
+            let found = analysis.diagnostics(file, 10).expect("nobody cancels").shown;
+            let fix = found[0].fix.clone().unwrap_or_else(|| panic!("{found:?}"));
+            let mut text = text.clone();
+            for edit in &fix.edits {
+                text.replace_range(edit.range.clone(), &edit.insert);
+            }
+            assert_eq!(text, format!("{head}{repaired}\n}}\n"));
+            let (analysis, file, _) = open(&text);
+            assert_eq!(analysis.diagnostics(file, 10).expect("nobody cancels").shown, []);
+        }
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl Default for Surroundings {
 /// All findings of a block, in the order of its instructions.
 pub fn verify(block: &Block, around: &Surroundings) -> Vec<InstructionFinding> {
     let mut verifier = Verifier { block, around, inline: RefCell::default(), findings: Vec::new() };
-    verifier.layouts_are_permutations();
+    verifier.check_shapes();
     let mut operands = Vec::new();
     for (id, instruction) in block.parse.instructions.iter().enumerate() {
         if !instruction.is_broken && !is_refused(block, instruction) {

@@ -35,7 +35,7 @@ impl Verifier<'_> {
         let opcode_of = |&user: &InstructionId| self.block.instruction(user).opcode;
         let stranger = users
             .iter()
-            .find(|user| opcode_of(user).is_some_and(|user| !done.contains(&user) && !passes_async(user)));
+            .find(|user| opcode_of(user).is_some_and(|user| !done.contains(&user) && !is_async(user)));
         let message = match stranger {
             Some(&user) => format!(
                 "expected {} to be used by {} alone, but {} uses it",
@@ -59,7 +59,7 @@ impl Verifier<'_> {
 
     fn expect_start(&mut self, subject: &Subject<'_>, start: &[Opcode]) {
         let Some(opcode) = self.operand_opcode(subject, 0) else { return };
-        if !start.contains(&opcode) && !passes_async(opcode) {
+        if !start.contains(&opcode) && !is_async(opcode) {
             let message = format!(
                 "expected the operand of {} to be a {}, but it is a {opcode}",
                 subject.opcode, start[0]
@@ -170,6 +170,10 @@ impl Verifier<'_> {
             self.compare(subject, &expected.clone());
         }
     }
+}
+
+fn is_async(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::AsyncStart | Opcode::AsyncUpdate | Opcode::AsyncDone)
 }
 
 /// Ops that a pending value may go through on its way to its done.
