@@ -5,8 +5,10 @@ mod error;
 mod indexing;
 mod maps;
 mod parse;
+mod partition;
 mod request;
 mod session;
+mod tile;
 
 pub use error::{ApiError, ErrorKind};
 pub use request::MAX_REQUEST_BYTES;

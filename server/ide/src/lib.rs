@@ -17,6 +17,7 @@ mod inlay_hints;
 mod locate;
 mod maps;
 mod markdown;
+mod partition_queries;
 mod source_location;
 mod statistics;
 
@@ -25,9 +26,11 @@ use std::ops::Range;
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
 pub use db::{FileId, Language};
 pub use diagnostics::Depth;
-pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource};
+pub use hover::HoverConfig;
+pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource, SymbolicTile};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::InlayHintsConfig;
+pub use partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use statistics::FileStatistics;
 
 /// Bytes from the start of the document.
