@@ -1,6 +1,7 @@
 //! Everything that is wrong with a file, in the order of its text.
 
-use ir::{Finding, InstructionFinding, ModuleFinding, Place, Slot};
+use ir::{Finding, InstructionFinding, ModuleFinding, Place, SegmentRef, Slot};
+use syntax::Span;
 
 use crate::locate::{FileContext, InstructionRef};
 use crate::{Diagnostic, Diagnostics, QuickFix, Related, Severity, TextEdit, TextRange};
@@ -169,15 +170,10 @@ fn range_of(context: &FileContext<'_>, piece: usize, place: Place) -> Option<Tex
 fn module_diagnostic(context: &FileContext<'_>, finding: &ModuleFinding, is_of_parser: bool) -> Diagnostic {
     let piece = finding.segment.piece;
     let block = context.block(piece);
-    let computation = context.computation(finding.segment);
-    let end = syntax::Span { start: computation.span.end, end: computation.span.end };
     let span = match finding.slot {
-        Slot::ComputationName => computation.name,
-        Slot::ComputationEnd => end,
-        Slot::Result => computation.result.map_or(computation.name, |(_, span)| span),
-        Slot::Root => block.root(finding.segment.computation).map_or(end, |id| block.instruction(id).name),
-        Slot::Callee(n) => block.callees().nth(n).map_or(end, |(_, span)| span),
-        Slot::Header(key) => block.header_value(key).unwrap_or(computation.name),
+        // A header may stand in a piece without computation.
+        Slot::Header(key) => block.header_value(key).unwrap_or_default(),
+        slot => computation_span(context, finding.segment, slot),
     };
     Diagnostic {
         range: context.range(piece, span),
@@ -187,6 +183,20 @@ fn module_diagnostic(context: &FileContext<'_>, finding: &ModuleFinding, is_of_p
         related: Vec::new(),
         is_of_parser,
         fix: None,
+    }
+}
+
+/// Where a token of a computation stands in its piece.
+fn computation_span(context: &FileContext<'_>, segment: SegmentRef, slot: Slot) -> Span {
+    let block = context.block(segment.piece);
+    let computation = context.computation(segment);
+    let end = Span { start: computation.span.end, end: computation.span.end };
+    match slot {
+        Slot::ComputationName | Slot::Header(_) => computation.name,
+        Slot::ComputationEnd => end,
+        Slot::Result => computation.result.map_or(computation.name, |(_, span)| span),
+        Slot::Root => block.root(segment.computation).map_or(end, |id| block.instruction(id).name),
+        Slot::Callee(n) => block.callees().nth(n).map_or(end, |(_, span)| span),
     }
 }
 
@@ -235,6 +245,13 @@ mod tests {
         check(
             "HloModule m, entry_computation_layout={(f32[8])->f32[9]}, input_output_alias={ {0}: (0, {}) }\n\nf {\n  p = f32[8] parameter(0)\n  ROOT n = f32[7] negate(p)\n}\n\nENTRY e {\n  a = f32[8] parameter(0)\n  b = f32[8] parameter(1)\n  t = f32[8,4] broadcast(a), dimensions={0}\n  u = f32[8,4] transpose(t), dimensions={1,0}\n  s = f32[8,4] add(u, a)\n  c = f32[8] call(b), to_apply=f\n  ROOT d = f32[8] add(c, bias)\n}\n",
             expect![[r#"
+                Error entry-layout «{(f32[8])->f32[9]}»: the entry has 2 parameters, but 1 are written here
+                Error aliasing «{ {0}: (0, {}) }»: [0] is no element of the entry's result, f32[8]
+                Error shape-mismatch «f32[7]»: negate makes f32[8] here, but the shape is f32[7] (operand 0 is f32[8]) [set the result shape to f32[8]]
+                Error shape-mismatch «f32[8,4]»: transpose makes f32[4,8] here, but the shape is f32[8,4] (operand 0 is f32[8,4]) [set the result shape to f32[4,8]]
+                Error operand-mismatch «a»: expected operand 1 to have the sizes of f32[8,4], but it is f32[8] (the operand is defined here)
+                Error shape-mismatch «f32[8]»: call makes f32[7] here, but the shape is f32[8] (the called computation's root) [set the result shape to f32[7]]
+                Error unknown-operand «bias»: no instruction named bias above in this computation
             "#]],
         );
     }

@@ -154,20 +154,19 @@ impl Verifier<'_> {
             return self.error(subject, "done-without-start", Part::Operand(0), message);
         }
         let (Some(declared), Some(operand)) = (subject.declared, subject.operands.first()) else { return };
-        let expected = match subject.opcode {
-            Opcode::AsyncDone => operand.element_at(&[1]),
-            _ => Some(*operand),
-        };
-        let Some(expected) = expected else {
+        let Some(result) = operand.element_at(&[1]) else {
             let message = format!("expected the result of an async-start, but the operand is {operand}");
             return self.error(subject, "operand-mismatch", Part::Operand(0), message);
         };
-        let is_update = subject.opcode == Opcode::AsyncUpdate;
-        let holds = declared.is_compatible(expected)
-            || is_update && subject.operands.len() > 1
-            || is_prefix(expected, declared);
-        if !holds {
-            self.compare(subject, &expected.clone());
+        if subject.opcode == Opcode::AsyncUpdate {
+            // What is bound stays, and more may be.
+            let parts = |shape: &Shape, i| shape.element_at(&[i]).cloned();
+            let grows = |i| parts(operand, i).zip(parts(declared, i)).is_some_and(|(a, b)| is_prefix(&a, &b));
+            if !grows(0) || !grows(1) {
+                self.compare(subject, operand);
+            }
+        } else if !is_prefix(result, declared) {
+            self.compare(subject, result);
         }
     }
 }
@@ -197,9 +196,10 @@ fn passes_async(opcode: Opcode) -> bool {
     )
 }
 
-/// Tuples may grow with each update of an async op.
+/// Tuples may grow with each update of an async op, from nothing on.
 fn is_prefix(part: &Shape, whole: &Shape) -> bool {
     match (part, whole) {
+        (Shape::Tuple(part), _) if part.is_empty() => true,
         (Shape::Tuple(part), Shape::Tuple(whole)) => {
             part.len() <= whole.len() && part.iter().zip(whole.iter()).all(|(a, b)| a.is_compatible(b))
         }
