@@ -194,6 +194,14 @@ impl Block {
             roots: range.clone().filter(|&id| self.instruction(id).is_root).collect(),
             declared_result: c.result.map(|(shape, _)| self.shapes[shape.0 as usize].clone()),
             root_shape: self.root(id).and_then(|id| self.shape(id).cloned()),
+            is_complete: !self.parse.instructions[range.start as usize..range.end as usize]
+                .iter()
+                .any(|instruction| instruction.is_broken)
+                && !self
+                    .parse
+                    .errors
+                    .iter()
+                    .any(|error| c.span.contains(error.span.start as usize) && !c.span.is_empty()),
             parameters: range.filter_map(parameter).collect(),
             exports: exported.map(export).collect(),
         }
@@ -249,6 +257,8 @@ pub struct Segment {
     pub roots: Vec<InstructionId>,
     pub declared_result: Option<Shape>,
     pub root_shape: Option<Shape>,
+    /// Whether all of it could be read: else nothing is said of its parameters and its root.
+    pub is_complete: bool,
     /// Number and shape of each parameter that is defined here.
     pub parameters: Vec<(u32, Option<Shape>)>,
     /// Of a part of a giant computation: everything that the other parts may use.
