@@ -6,6 +6,7 @@ mod access;
 mod fusions;
 mod instructions;
 mod known;
+mod printing;
 mod shapes;
 mod tally;
 

@@ -158,12 +158,8 @@ impl<'a> Program<'a> {
                         result: callee.nodes.get(callee.root as usize)?.shape.as_deref()?.clone(),
                     })
                 };
-                let given = Given {
-                    operands: &operands?,
-                    attributes: &attributes,
-                    declared: None,
-                    called: &called,
-                };
+                let given =
+                    Given { operands: &operands?, attributes: &attributes, declared: None, called: &called };
                 result_shape(instruction.opcode?, &given).ok()
             }
         }
