@@ -109,12 +109,26 @@ impl Analysis {
         &self.views.get(&file).expect("the file is open").rope
     }
 
+    /// All findings, those of the verifier included.
     pub fn diagnostics(&self, file: FileId, limit: usize) -> Cancellable<Diagnostics> {
-        self.with_file(file, |context| diagnostics::diagnostics(&context, limit))
+        self.diagnostics_to(file, Depth::Verifier, limit)
+    }
+
+    pub fn diagnostics_to(&self, file: FileId, depth: Depth, limit: usize) -> Cancellable<Diagnostics> {
+        self.with_file(file, |context| diagnostics::diagnostics(&context, depth, limit))
     }
 
     pub fn hover(&self, file: FileId, offset: usize) -> Cancellable<Option<Hover>> {
-        self.with_file(file, |context| hover::hover(&context, offset))
+        self.hover_with(file, offset, &HoverConfig::default())
+    }
+
+    pub fn hover_with(
+        &self,
+        file: FileId,
+        offset: usize,
+        config: &HoverConfig,
+    ) -> Cancellable<Option<Hover>> {
+        self.with_file(file, |context| hover::hover(&context, offset, config))
     }
 
     pub fn inlay_hints(
@@ -162,6 +176,17 @@ impl Analysis {
         query: &IndexingQuery,
     ) -> Cancellable<Result<IndexingReply, QueryError>> {
         self.with_file(file, |context| indexing_queries::indexing(&context, query))
+    }
+
+    /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named
+    /// opcodes open a function of their own.
+    pub fn partition(
+        &self,
+        file: FileId,
+        computation: Option<&str>,
+        force_roots: &[String],
+    ) -> Cancellable<Result<Vec<PartitionedComputation>, QueryError>> {
+        self.with_file(file, |context| partition_queries::partition(&context, computation, force_roots))
     }
 
     /// The canonical text of the file, which must be without errors.

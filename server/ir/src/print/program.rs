@@ -4,6 +4,7 @@
 //! Source: XLA `hlo_parser.cc`, `hlo_computation.cc` MakeInstructionPostOrder, `hlo_module.cc` MakeComputationPostOrder.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use syntax::Span;
@@ -12,7 +13,7 @@ use syntax::hlo::{
 };
 
 use super::names::Uniquer;
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, Callee};
 use crate::block::{Block, OperandRef};
 use crate::infer::{Called, Given, result_shape};
 use crate::module::Module;
@@ -144,7 +145,8 @@ impl<'a> Program<'a> {
                 let block = self.blocks[piece];
                 let instruction = self.instruction(piece, id);
                 let attributes = Attributes::from_syntax(&block.text, &block.parse, instruction);
-                let called = |name: &str| {
+                let called = |callee: Callee<'_>| {
+                    let Callee::Name(name) = callee else { return None };
                     let callee = &self.computations[*self.by_name.get(name)?];
                     let mut parameters: Vec<(u32, Shape)> = Vec::new();
                     for node in &callee.nodes {
@@ -153,13 +155,17 @@ impl<'a> Program<'a> {
                         }
                     }
                     parameters.sort_by_key(|(number, _)| *number);
-                    Some(Called {
+                    Some(Arc::new(Called {
                         parameters: parameters.into_iter().map(|(_, shape)| shape).collect(),
                         result: callee.nodes.get(callee.root as usize)?.shape.as_deref()?.clone(),
-                    })
+                    }))
                 };
-                let given =
-                    Given { operands: &operands?, attributes: &attributes, declared: None, called: &called };
+                let given = Given {
+                    operands: &operands?,
+                    attributes: attributes.view(),
+                    declared: None,
+                    called: &called,
+                };
                 result_shape(instruction.opcode?, &given).ok()
             }
         }
