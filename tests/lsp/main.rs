@@ -6,6 +6,7 @@ mod cancellation;
 mod code_actions;
 mod diagnostics;
 mod editor;
+mod formatting;
 mod lifecycle;
 mod ordering;
 mod panics;

@@ -3,9 +3,9 @@
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
     ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
-    HoverProviderCapability, InitializeResult, MarkupKind, OneOf, PositionEncodingKind,
-    ResourceOperationKind, ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions,
+    DocumentOnTypeFormattingOptions, HoverProviderCapability, InitializeResult, MarkupKind, OneOf,
+    PositionEncodingKind, ResourceOperationKind, ServerCapabilities, ServerInfo, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextDocumentSyncOptions,
 };
 
 /// The parts of the client's capabilities that change how it is answered.
@@ -81,6 +81,12 @@ impl ClientProfile {
                 definition_provider: Some(OneOf::Left(true)),
                 document_symbol_provider: Some(OneOf::Left(true)),
                 inlay_hint_provider: Some(OneOf::Left(true)),
+                document_formatting_provider: Some(OneOf::Left(true)),
+                document_range_formatting_provider: Some(OneOf::Left(true)),
+                document_on_type_formatting_provider: Some(DocumentOnTypeFormattingOptions {
+                    first_trigger_character: "\n".into(),
+                    more_trigger_character: Some(vec!["}".into()]),
+                }),
                 code_action_provider: self.code_action_literals.then(|| {
                     CodeActionProviderCapability::Options(CodeActionOptions {
                         code_action_kinds: Some(vec![

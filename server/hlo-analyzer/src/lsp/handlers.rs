@@ -8,9 +8,10 @@ use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::{
     CodeAction, CodeActionParams, CodeActionResponse, DidChangeConfigurationParams,
-    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentSymbolParams,
-    DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
-    InitializeParams, InitializeResult, InlayHint, InlayHintParams, Url,
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    DocumentFormattingParams, DocumentOnTypeFormattingParams, DocumentRangeFormattingParams,
+    DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse, Hover,
+    HoverParams, InitializeParams, InitializeResult, InlayHint, InlayHintParams, TextEdit, Url,
 };
 
 use super::capabilities::ClientProfile;
@@ -25,6 +26,9 @@ static DEFINITION: Route = Route { method: "textDocument/definition", when_edite
 static DOCUMENT_SYMBOL: Route = Route { method: "textDocument/documentSymbol", when_edited: Retry(32) };
 static CODE_ACTION: Route = Route { method: "textDocument/codeAction", when_edited: Retry(8) };
 static CODE_ACTION_RESOLVE: Route = Route { method: "codeAction/resolve", when_edited: Refuse };
+static FORMATTING: Route = Route { method: "textDocument/formatting", when_edited: Refuse };
+static RANGE_FORMATTING: Route = Route { method: "textDocument/rangeFormatting", when_edited: Refuse };
+static ON_TYPE_FORMATTING: Route = Route { method: "textDocument/onTypeFormatting", when_edited: Refuse };
 static INLAY_HINT: Route = Route { method: "textDocument/inlayHint", when_edited: Retry(32) };
 
 /// An outline with more entries than this is cut; no editor shows it usefully, and some freeze.
@@ -169,4 +173,38 @@ impl LanguageServer for Handlers {
             .await?;
         Ok(CodeAction { edit: resolved, ..action })
     }
+
+    async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
+        let uri = params.text_document.uri;
+        self.ask(&FORMATTING, uri, Target::Document, format, edits).await
+    }
+
+    async fn range_formatting(&self, params: DocumentRangeFormattingParams) -> Result<Option<Vec<TextEdit>>> {
+        let uri = params.text_document.uri;
+        self.ask(&RANGE_FORMATTING, uri, Target::Range(params.range), format, edits).await
+    }
+
+    async fn on_type_formatting(
+        &self,
+        params: DocumentOnTypeFormattingParams,
+    ) -> Result<Option<Vec<TextEdit>>> {
+        let at = params.text_document_position;
+        let typed = params.ch.chars().next().unwrap_or('\n');
+        self.ask(
+            &ON_TYPE_FORMATTING,
+            at.text_document.uri,
+            Target::At(at.position),
+            move |analysis, view| analysis.on_type_formatting(view.file, view.span.start, typed),
+            edits,
+        )
+        .await
+    }
+}
+
+fn format(analysis: &Analysis, view: &View) -> Cancellable<Vec<ide::TextEdit>> {
+    analysis.formatting(view.file, view.span.clone())
+}
+
+fn edits(view: &View, edits: Vec<ide::TextEdit>) -> Option<Vec<TextEdit>> {
+    Some(edits.into_iter().map(|edit| view.text_edit(edit)).collect())
 }
