@@ -1,5 +1,6 @@
 //! What verifying costs beside parsing and lowering: `verify_cost FILE…`. Times are the fastest of five.
 
+use std::io::{Write, stdout};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,8 @@ fn main() {
         let (lower, block) = fastest(|| ir::lower(text.clone(), parsed.clone()));
         let around = Surroundings::alone(&block);
         let (verify, findings) = fastest(|| ir::verify(&block, &around));
-        println!(
+        _ = writeln!(
+            stdout(),
             "{path}: {} instructions, parse {parse:?}, lower {lower:?}, verify {verify:?} ({:.1} % of parse), {} findings",
             block.parse.instructions.len(),
             100.0 * verify.as_secs_f64() / parse.as_secs_f64(),
