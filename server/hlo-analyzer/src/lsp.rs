@@ -22,6 +22,7 @@
 //! error.
 
 mod capabilities;
+mod completion;
 mod config;
 mod diagnostics;
 mod documents;

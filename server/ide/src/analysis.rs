@@ -117,6 +117,16 @@ impl Analysis {
         self.with_file(file, |context| hover::hover(&context, offset))
     }
 
+    /// What may be written at `offset`.
+    pub fn completion(&self, file: FileId, offset: usize) -> Cancellable<Completion> {
+        self.with_file(file, |context| completion::completion(&context, offset))
+    }
+
+    /// The operands and attributes of the instruction that is being typed at `offset`.
+    pub fn signature_help(&self, file: FileId, offset: usize) -> Cancellable<Option<SignatureHelp>> {
+        self.with_file(file, |context| signature_help::signature_help(&context, offset))
+    }
+
     pub fn inlay_hints(
         &self,
         file: FileId,

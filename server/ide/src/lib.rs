@@ -6,6 +6,7 @@
 
 mod analysis;
 mod annotate;
+mod completion;
 mod diagnostics;
 mod document_symbols;
 #[cfg(test)]
@@ -17,16 +18,21 @@ mod inlay_hints;
 mod locate;
 mod maps;
 mod markdown;
+mod reference;
+mod scope;
+mod signature_help;
 mod source_location;
 mod statistics;
 
 use std::ops::Range;
 
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
+pub use completion::{Completion, CompletionItem, CompletionKind, completion_documentation};
 pub use db::{FileId, Language};
 pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::InlayHintsConfig;
+pub use signature_help::{SignatureHelp, SignatureParameter};
 pub use statistics::FileStatistics;
 
 /// Bytes from the start of the document.

@@ -3,6 +3,7 @@
 //! Source of the grammar: XLA `hlo/parser/hlo_lexer.cc`, `hlo/parser/hlo_parser.cc`, `hlo/ir/hlo_opcode.h`.
 
 mod attributes;
+mod cursor;
 mod fragments;
 mod instruction;
 mod layout;
@@ -18,6 +19,7 @@ mod tree;
 mod vocabulary;
 mod windows;
 
+pub use cursor::{Cursor, CursorPlace, cursor};
 pub use fragments::{Fragment, check_fragment};
 pub use lexer::unescape;
 pub use parser::parse;

@@ -2,9 +2,9 @@
 
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
-    ClientCapabilities, HoverProviderCapability, InitializeResult, MarkupKind, OneOf, PositionEncodingKind,
-    ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions,
+    ClientCapabilities, CompletionOptions, HoverProviderCapability, InitializeResult, MarkupKind, OneOf,
+    PositionEncodingKind, ServerCapabilities, ServerInfo, SignatureHelpOptions, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextDocumentSyncOptions,
 };
 
 /// The parts of the client's capabilities that change how it is answered.
@@ -16,12 +16,21 @@ pub(super) struct ClientProfile {
     pub(super) hierarchical_symbols: bool,
     pub(super) related_information: bool,
     pub(super) inlay_hint_refresh: bool,
+    /// Completions may have places to fill in.
+    pub(super) snippets: bool,
+    /// Documentation of completions and signatures may be Markdown.
+    pub(super) markdown_completion: bool,
+    /// Parameters of a signature may be named by their place in it.
+    pub(super) label_offsets: bool,
 }
 
 impl ClientProfile {
     pub(super) fn new(client: &ClientCapabilities) -> Self {
         let document = client.text_document.as_ref();
         let hover_formats = document.and_then(|it| it.hover.as_ref()?.content_format.as_ref());
+        let completion = document.and_then(|it| it.completion.as_ref()?.completion_item.as_ref());
+        let signature = document.and_then(|it| it.signature_help.as_ref()?.signature_information.as_ref());
+        let parameter = signature.and_then(|it| it.parameter_information.as_ref());
         Self {
             encoding: negotiate(client),
             markdown_hover: hover_formats.is_some_and(|formats| formats.contains(&MarkupKind::Markdown)),
@@ -39,6 +48,11 @@ impl ClientProfile {
                 .as_ref()
                 .and_then(|it| it.inlay_hint.as_ref()?.refresh_support)
                 .unwrap_or_default(),
+            snippets: completion.and_then(|it| it.snippet_support).unwrap_or_default(),
+            markdown_completion: completion
+                .and_then(|it| it.documentation_format.as_deref())
+                .is_some_and(|formats| formats.contains(&MarkupKind::Markdown)),
+            label_offsets: parameter.and_then(|it| it.label_offset_support).unwrap_or_default(),
         }
     }
 
@@ -60,6 +74,15 @@ impl ClientProfile {
                 definition_provider: Some(OneOf::Left(true)),
                 document_symbol_provider: Some(OneOf::Left(true)),
                 inlay_hint_provider: Some(OneOf::Left(true)),
+                completion_provider: Some(CompletionOptions {
+                    resolve_provider: Some(true),
+                    trigger_characters: Some(["%", "(", "=", "{"].map(String::from).to_vec()),
+                    ..Default::default()
+                }),
+                signature_help_provider: Some(SignatureHelpOptions {
+                    trigger_characters: Some(["(", ","].map(String::from).to_vec()),
+                    ..Default::default()
+                }),
                 ..Default::default()
             },
             server_info: Some(ServerInfo {

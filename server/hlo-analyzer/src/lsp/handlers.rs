@@ -7,13 +7,14 @@ use ide::{Analysis, Cancellable, InlayHintsConfig};
 use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::{
-    DidChangeConfigurationParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams,
-    GotoDefinitionResponse, Hover, HoverParams, InitializeParams, InitializeResult, InlayHint,
-    InlayHintParams, Url,
+    CompletionItem, CompletionParams, CompletionResponse, DidChangeConfigurationParams,
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentSymbolParams,
+    DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
+    InitializeParams, InitializeResult, InlayHint, InlayHintParams, SignatureHelp, SignatureHelpParams, Url,
 };
 
 use super::capabilities::ClientProfile;
+use super::completion;
 use super::mailbox::{Event, Mailbox};
 use super::read::WhenEdited::Retry;
 use super::read::{self, Route, Target};
@@ -22,6 +23,8 @@ use super::snapshot::View;
 static HOVER: Route = Route { method: "textDocument/hover", when_edited: Retry(8) };
 static DEFINITION: Route = Route { method: "textDocument/definition", when_edited: Retry(8) };
 static DOCUMENT_SYMBOL: Route = Route { method: "textDocument/documentSymbol", when_edited: Retry(32) };
+static COMPLETION: Route = Route { method: "textDocument/completion", when_edited: Retry(8) };
+static SIGNATURE_HELP: Route = Route { method: "textDocument/signatureHelp", when_edited: Retry(8) };
 static INLAY_HINT: Route = Route { method: "textDocument/inlayHint", when_edited: Retry(32) };
 
 /// An outline with more entries than this is cut; no editor shows it usefully, and some freeze.
@@ -126,6 +129,34 @@ impl LanguageServer for Handlers {
                 analysis.inlay_hints(view.file, view.span.clone(), &config)
             },
             |view, hints| Some(hints.into_iter().map(|hint| view.inlay_hint(hint)).collect()),
+        )
+        .await
+    }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let at = params.text_document_position;
+        self.ask(
+            &COMPLETION,
+            at.text_document.uri,
+            Target::At(at.position),
+            |analysis, view| analysis.completion(view.file, view.span.start),
+            |view, completion| Some(view.completion(completion)),
+        )
+        .await
+    }
+
+    async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
+        Ok(completion::resolved(item))
+    }
+
+    async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
+        let at = params.text_document_position_params;
+        self.ask(
+            &SIGNATURE_HELP,
+            at.text_document.uri,
+            Target::At(at.position),
+            |analysis, view| analysis.signature_help(view.file, view.span.start),
+            |view, help| help.map(|help| view.signature_help(help)),
         )
         .await
     }

@@ -149,7 +149,7 @@ fn symbol_kind(kind: ide::SymbolKind) -> lsp_types::SymbolKind {
 }
 
 /// Markdown for a client that shows none: without fences and emphasis, links as their text.
-fn plain_text(markdown: &str) -> String {
+pub(super) fn plain_text(markdown: &str) -> String {
     let mut plain = String::with_capacity(markdown.len());
     let mut in_fence = false;
     for line in markdown.lines() {
