@@ -109,8 +109,13 @@ impl Analysis {
         &self.views.get(&file).expect("the file is open").rope
     }
 
+    /// All findings, those of the verifier included.
     pub fn diagnostics(&self, file: FileId, limit: usize) -> Cancellable<Diagnostics> {
-        self.with_file(file, |context| diagnostics::diagnostics(&context, limit))
+        self.diagnostics_to(file, Depth::Verifier, limit)
+    }
+
+    pub fn diagnostics_to(&self, file: FileId, depth: Depth, limit: usize) -> Cancellable<Diagnostics> {
+        self.with_file(file, |context| diagnostics::diagnostics(&context, depth, limit))
     }
 
     pub fn hover(&self, file: FileId, offset: usize) -> Cancellable<Option<Hover>> {

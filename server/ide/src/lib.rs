@@ -29,6 +29,7 @@ use std::ops::Range;
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
 pub use completion::{Completion, CompletionItem, CompletionKind, completion_documentation};
 pub use db::{FileId, Language};
+pub use diagnostics::Depth;
 pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::InlayHintsConfig;
@@ -76,6 +77,17 @@ pub struct Diagnostic {
     pub code: &'static str,
     pub message: String,
     pub related: Vec<Related>,
+    /// Whether XLA's parser finds it already; else only its verifier does.
+    pub is_of_parser: bool,
+    pub fix: Option<QuickFix>,
+}
+
+/// The one change that repairs a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuickFix {
+    /// `set the result shape to f32[8,16]`
+    pub title: String,
+    pub edits: Vec<TextEdit>,
 }
 
 /// At most as many findings as asked for; `omitted` counts the rest.

@@ -1,6 +1,6 @@
 //! `parse` and `verify`: all findings of a text, with lines and columns that count from 1 and bytes.
 
-use ide::{Diagnostic, Severity};
+use ide::{Depth, Diagnostic, Severity};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use syntax::hlo::{Fragment, check_fragment};
@@ -31,13 +31,17 @@ struct ReportedError {
     end_column: usize,
 }
 
-pub fn parse(session: &mut Session, value: &Value) -> Answer {
+pub fn parse(session: &mut Session, value: &Value, depth: Depth) -> Answer {
     let p: ParseParams = params(value)?;
     if let Some(entry) = p.entry.as_deref().filter(|e| *e != "module") {
         return fragment(entry, p.text.as_deref().unwrap_or_default());
     }
     let (found, statistics, rope) = session.with_source(value, |analysis, file| {
-        Ok((analysis.diagnostics(file, MAX_ERRORS)?, analysis.statistics(file)?, analysis.rope(file).clone()))
+        Ok((
+            analysis.diagnostics_to(file, depth, MAX_ERRORS)?,
+            analysis.statistics(file)?,
+            analysis.rope(file).clone(),
+        ))
     })?;
     let errors: Vec<_> =
         found.shown.iter().filter(|d| d.severity == Severity::Error).map(|d| report(&rope, d)).collect();
@@ -84,6 +88,8 @@ fn fragment(entry: &str, text: &str) -> Answer {
                     code: "syntax",
                     message: e.message,
                     related: Vec::new(),
+                    is_of_parser: true,
+                    fix: None,
                 },
             )
         })

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ide::{Analysis, AnalysisHost, FileId, Language};
+use ide::{Analysis, AnalysisHost, Depth, FileId, Language};
 use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
@@ -44,7 +44,8 @@ impl Session {
     fn dispatch(&mut self, request: &Request) -> Answer {
         let p = &request.params;
         match request.method.as_str() {
-            "parse" | "verify" => parse::parse(self, p),
+            "parse" => parse::parse(self, p, Depth::Parser),
+            "verify" => parse::parse(self, p, Depth::Verifier),
             "indexing" => indexing::indexing(self, p),
             "grouped_indexing" => indexing::grouped(self, p),
             "epilogue_indexing" => indexing::epilogue(self, p),

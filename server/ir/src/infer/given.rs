@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use syntax::hlo::{AttributeKey, ElementType};
 
 use crate::attributes::Attributes;
+use crate::block::Segment;
 use crate::element_type::ElementTypeExt;
 use crate::shape::{ArrayShape, Shape, UNBOUNDED};
 
@@ -153,5 +154,24 @@ pub(super) fn size(dim: i64, f: impl FnOnce(i64) -> Option<i64>) -> Inferred<i64
     match dim {
         UNBOUNDED => Ok(UNBOUNDED),
         dim => f(dim).ok_or_else(|| Reason::from("a size is beyond 64 bits")),
+    }
+}
+
+impl Called {
+    /// From the parts of a computation, in order; nothing where a shape is not known.
+    pub fn of<'a>(segments: impl Iterator<Item = &'a Segment> + Clone) -> Option<Called> {
+        let mut numbered = Vec::new();
+        for segment in segments.clone() {
+            for (number, shape) in &segment.parameters {
+                numbered.push((*number, shape.clone()?));
+            }
+        }
+        numbered.sort_by_key(|(number, _)| *number);
+        let is_complete = numbered.iter().enumerate().all(|(i, (number, _))| i == *number as usize);
+        let marked = segments.clone().find(|segment| !segment.roots.is_empty());
+        let root = marked.or(segments.last())?;
+        let result = root.root_shape.clone()?;
+        is_complete
+            .then(|| Called { parameters: numbered.into_iter().map(|(_, shape)| shape).collect(), result })
     }
 }
