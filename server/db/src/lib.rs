@@ -11,12 +11,17 @@ mod documents;
 mod giants;
 mod queries;
 mod verification;
+mod warnings;
 
 pub use documents::{Documents, FileId, FileView};
 pub use giants::{GiantIndex, giant_index, link_findings};
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use verification::{module_verify_findings, surroundings, verify_findings};
+pub use warnings::{
+    fused_computations, fusion_calls, giant_uses, is_used_elsewhere, outside_uses, uncalled_computations,
+    warnings,
+};
 
 /// The language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -17,3 +17,10 @@ pub(crate) fn in_entry(lines: &str) -> String {
         "HloModule m\n\n%sum {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}}\n\nENTRY %e {{\n{lines}\n}}\n"
     )
 }
+
+/// A host with `text` open, for tests that edit it.
+pub(crate) fn open_host(text: &str) -> (AnalysisHost, FileId) {
+    let mut host = AnalysisHost::new();
+    let file = host.open("fixture.hlo", Language::Hlo, text);
+    (host, file)
+}

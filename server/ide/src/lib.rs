@@ -19,10 +19,12 @@ mod locate;
 mod maps;
 mod markdown;
 mod reference;
+mod repairs;
 mod scope;
 mod signature_help;
 mod source_location;
 mod statistics;
+mod warnings;
 
 use std::ops::Range;
 
@@ -35,6 +37,7 @@ pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply
 pub use inlay_hints::InlayHintsConfig;
 pub use signature_help::{SignatureHelp, SignatureParameter};
 pub use statistics::FileStatistics;
+pub use warnings::{WarningsConfig, is_unnecessary};
 
 /// Bytes from the start of the document.
 pub type TextRange = Range<usize>;

@@ -42,6 +42,7 @@ mod pass_through;
 mod ragged_dot;
 mod reduce;
 mod reshape;
+mod round_trip;
 mod runtime_maps;
 mod runtime_variables;
 mod scatter;
@@ -67,6 +68,7 @@ pub use layouts::{
 };
 pub use operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 pub use output_to_input::{in_graph, output_to_input, output_to_input_by};
+pub use round_trip::is_round_trip;
 pub use utilisation::{Count, Utilisation, utilisation};
 
 #[doc(no_inline)]

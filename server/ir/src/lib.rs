@@ -18,6 +18,7 @@ mod op_table;
 mod parts;
 mod shape;
 mod verify;
+mod warnings;
 
 pub use attributes::{Attributes, ConvolutionDims, WindowDim};
 pub use block::{Block, Export, External, OperandRef, Segment, Signature};
@@ -34,3 +35,4 @@ pub use op_table::{Arity, OpInfo, is_elementwise, op_info};
 pub use shape::{ArrayShape, Layout, Shape, Tile};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};
 pub use verify::{Surroundings, Value as ExternalValue, verify, verify_module};
+pub use warnings::{Condition, Remedy, Warning, WarningKind, has_side_effect, is_caller, warnings};

@@ -2,9 +2,9 @@
 
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
-    ClientCapabilities, CompletionOptions, HoverProviderCapability, InitializeResult, MarkupKind, OneOf,
-    PositionEncodingKind, ServerCapabilities, ServerInfo, SignatureHelpOptions, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextDocumentSyncOptions,
+    ClientCapabilities, CompletionOptions, DiagnosticTag, HoverProviderCapability, InitializeResult,
+    MarkupKind, OneOf, PositionEncodingKind, ServerCapabilities, ServerInfo, SignatureHelpOptions,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
 };
 
 /// The parts of the client's capabilities that change how it is answered.
@@ -16,6 +16,8 @@ pub(super) struct ClientProfile {
     pub(super) hierarchical_symbols: bool,
     pub(super) related_information: bool,
     pub(super) inlay_hint_refresh: bool,
+    /// Text that may go can be shown faded.
+    pub(super) unnecessary_tag: bool,
     /// Completions may have places to fill in.
     pub(super) snippets: bool,
     /// Documentation of completions and signatures may be Markdown.
@@ -48,6 +50,9 @@ impl ClientProfile {
                 .as_ref()
                 .and_then(|it| it.inlay_hint.as_ref()?.refresh_support)
                 .unwrap_or_default(),
+            unnecessary_tag: document
+                .and_then(|it| it.publish_diagnostics.as_ref()?.tag_support.as_ref())
+                .is_some_and(|tags| tags.value_set.contains(&DiagnosticTag::UNNECESSARY)),
             snippets: completion.and_then(|it| it.snippet_support).unwrap_or_default(),
             markdown_completion: completion
                 .and_then(|it| it.documentation_format.as_deref())

@@ -5,8 +5,9 @@ use std::ops::Range;
 use ide::Severity;
 use text::position;
 use tower_lsp::lsp_types::{
-    self, DiagnosticRelatedInformation, DiagnosticSeverity, GotoDefinitionResponse, HoverContents,
-    InlayHintLabel, InlayHintTooltip, Location, LocationLink, MarkupContent, MarkupKind, NumberOrString,
+    self, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, GotoDefinitionResponse,
+    HoverContents, InlayHintLabel, InlayHintTooltip, Location, LocationLink, MarkupContent, MarkupKind,
+    NumberOrString,
 };
 
 use super::snapshot::View;
@@ -116,6 +117,7 @@ impl View {
         });
         let wanted = self.session.client.related_information;
         let related: Vec<_> = related.filter(|_| wanted).collect();
+        let is_faded = self.session.client.unnecessary_tag && ide::is_unnecessary(diagnostic.code);
         lsp_types::Diagnostic {
             range: self.range(diagnostic.range),
             severity: Some(match diagnostic.severity {
@@ -128,6 +130,7 @@ impl View {
             source: Some(env!("CARGO_PKG_NAME").into()),
             message: diagnostic.message,
             related_information: Some(related).filter(|related| !related.is_empty()),
+            tags: is_faded.then(|| vec![DiagnosticTag::UNNECESSARY]),
             ..Default::default()
         }
     }
