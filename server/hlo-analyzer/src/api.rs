@@ -5,6 +5,7 @@ mod error;
 mod indexing;
 mod maps;
 mod parse;
+mod print;
 mod request;
 mod session;
 

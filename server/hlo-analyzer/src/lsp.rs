@@ -22,6 +22,7 @@
 //! error.
 
 mod capabilities;
+mod code_actions;
 mod completion;
 mod config;
 mod diagnostics;

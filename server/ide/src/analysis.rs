@@ -166,6 +166,26 @@ impl Analysis {
         self.with_file(file, |context| goto_definition::goto_definition(&context, offset))
     }
 
+    /// Edits of white space that format what `range` touches.
+    pub fn formatting(&self, file: FileId, range: TextRange) -> Cancellable<Vec<TextEdit>> {
+        self.with_file(file, |context| formatting::formatting(&context, &range))
+    }
+
+    /// What to change when `typed` was just typed in front of `offset`.
+    pub fn on_type_formatting(&self, file: FileId, offset: usize, typed: char) -> Cancellable<Vec<TextEdit>> {
+        self.with_file(file, |context| formatting::on_type_formatting(&context, offset, typed))
+    }
+
+    /// What can be done at `range`.
+    pub fn code_actions(
+        &self,
+        file: FileId,
+        range: TextRange,
+        wanted: Wanted<'_>,
+    ) -> Cancellable<Vec<CodeAction>> {
+        self.with_file(file, |context| code_actions::code_actions(&context, &range, wanted))
+    }
+
     /// Maps of one instruction, as the machine interface asks for them.
     pub fn indexing(
         &self,
@@ -173,6 +193,11 @@ impl Analysis {
         query: &IndexingQuery,
     ) -> Cancellable<Result<IndexingReply, QueryError>> {
         self.with_file(file, |context| indexing_queries::indexing(&context, query))
+    }
+
+    /// The canonical text of the file, which must be without errors.
+    pub fn print(&self, file: FileId, options: &PrintOptions) -> Cancellable<Result<String, TextTooLarge>> {
+        self.with_file(file, |context| print_module::print_module(&context, options))
     }
 
     /// Counts of the module.

@@ -24,3 +24,17 @@ pub(crate) fn open_host(text: &str) -> (AnalysisHost, FileId) {
     let file = host.open("fixture.hlo", Language::Hlo, text);
     (host, file)
 }
+
+/// The text after edits that do not overlap, in any order.
+pub(crate) fn apply_edits(text: &str, edits: &[crate::TextEdit]) -> String {
+    let mut edits: Vec<_> = edits.iter().collect();
+    edits.sort_by_key(|e| (e.range.start, e.range.end));
+    let mut out = String::new();
+    let mut at = 0;
+    for edit in edits {
+        out += &text[at..edit.range.start];
+        out += &edit.insert;
+        at = edit.range.end;
+    }
+    out + &text[at..]
+}

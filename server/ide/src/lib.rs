@@ -6,11 +6,13 @@
 
 mod analysis;
 mod annotate;
+mod code_actions;
 mod completion;
 mod diagnostics;
 mod document_symbols;
 #[cfg(test)]
 mod fixture;
+mod formatting;
 mod goto_definition;
 mod hover;
 mod indexing_queries;
@@ -18,6 +20,7 @@ mod inlay_hints;
 mod locate;
 mod maps;
 mod markdown;
+mod print_module;
 mod reference;
 mod repairs;
 mod scope;
@@ -29,12 +32,14 @@ mod warnings;
 use std::ops::Range;
 
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
+pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
 pub use completion::{Completion, CompletionItem, CompletionKind, completion_documentation};
 pub use db::{FileId, Language};
 pub use diagnostics::Depth;
 pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::InlayHintsConfig;
+pub use ir::{PrintOptions, TextTooLarge, print_fragment};
 pub use signature_help::{SignatureHelp, SignatureParameter};
 pub use statistics::FileStatistics;
 pub use warnings::{WarningsConfig, is_unnecessary};

@@ -16,6 +16,7 @@ mod module;
 mod names;
 mod op_table;
 mod parts;
+mod print;
 mod shape;
 mod verify;
 mod warnings;
@@ -32,6 +33,7 @@ pub use module::{
 };
 pub use names::NameTable;
 pub use op_table::{Arity, OpInfo, is_elementwise, op_info};
+pub use print::{PrintOptions, TextTooLarge, print_fragment, print_module};
 pub use shape::{ArrayShape, Layout, Shape, Tile};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};
 pub use verify::{Surroundings, Value as ExternalValue, verify, verify_module};

@@ -4,6 +4,7 @@
 
 mod attributes;
 mod cursor;
+mod float_format;
 mod fragments;
 mod instruction;
 mod layout;
@@ -20,7 +21,8 @@ mod vocabulary;
 mod windows;
 
 pub use cursor::{Cursor, CursorPlace, cursor};
-pub use fragments::{Fragment, check_fragment};
+pub use float_format::{FloatFormat, Nan};
+pub use fragments::{Fragment, parse_fragment};
 pub use lexer::unescape;
 pub use parser::parse;
 pub use pieces::{PieceState, Place, split};

@@ -3,7 +3,8 @@
 use ide::{Depth, Diagnostic, Severity};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use syntax::hlo::{Fragment, check_fragment};
+use syntax::SyntaxError;
+use syntax::hlo::{Fragment, parse_fragment};
 use text::PositionEncoding;
 use text::position::position;
 
@@ -68,16 +69,23 @@ fn report(rope: &ropey::Rope, diagnostic: &Diagnostic) -> ReportedError {
     }
 }
 
+/// The part of the grammar called `entry`.
+pub fn fragment_of(entry: &str) -> Result<Fragment, ApiError> {
+    Fragment::from_name(entry).ok_or_else(|| {
+        ApiError::new(ErrorKind::Unsupported, format!("parsing a {entry} on its own is not supported"))
+    })
+}
+
+/// What is wrong with `text` read as one `fragment`.
+pub fn fragment_errors(fragment: Fragment, text: &str) -> Vec<SyntaxError> {
+    parse_fragment(text, fragment).0.errors
+}
+
 /// A part of the grammar on its own, for example a shape.
 fn fragment(entry: &str, text: &str) -> Answer {
-    let Some(fragment) = Fragment::from_name(entry) else {
-        return Err(ApiError::new(
-            ErrorKind::Unsupported,
-            format!("parsing a {entry} on its own is not supported"),
-        ));
-    };
+    let fragment = fragment_of(entry)?;
     let rope = ropey::Rope::from_str(text);
-    let errors: Vec<_> = check_fragment(text, fragment)
+    let errors: Vec<_> = fragment_errors(fragment, text)
         .into_iter()
         .map(|e| {
             report(

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Request, Source, params};
-use super::{indexing, maps, parse};
+use super::{indexing, maps, parse, print};
 use crate::cli::input;
 
 /// Keeps the text of the last request open: the next one is often about the same.
@@ -46,12 +46,13 @@ impl Session {
         match request.method.as_str() {
             "parse" => parse::parse(self, p, Depth::Parser),
             "verify" => parse::parse(self, p, Depth::Verifier),
+            "print" => print::print(self, p),
             "indexing" => indexing::indexing(self, p),
             "grouped_indexing" => indexing::grouped(self, p),
             "epilogue_indexing" => indexing::epilogue(self, p),
             "map" => maps::map(p),
             "expr" => maps::expr(p),
-            "print" | "partition" | "fusion" | "coalescing" | "tile" | "kernel" | "evaluate" => {
+            "partition" | "fusion" | "coalescing" | "tile" | "kernel" | "evaluate" => {
                 Err(ApiError::new(ErrorKind::Unsupported, format!("{} is not supported yet", request.method)))
             }
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),

@@ -2,9 +2,10 @@
 
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
-    ClientCapabilities, CompletionOptions, DiagnosticTag, HoverProviderCapability, InitializeResult,
-    MarkupKind, OneOf, PositionEncodingKind, ServerCapabilities, ServerInfo, SignatureHelpOptions,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CompletionOptions,
+    DiagnosticTag, HoverProviderCapability, InitializeResult, MarkupKind, OneOf, PositionEncodingKind,
+    ResourceOperationKind, ServerCapabilities, ServerInfo, SignatureHelpOptions, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextDocumentSyncOptions,
 };
 
 /// The parts of the client's capabilities that change how it is answered.
@@ -24,11 +25,21 @@ pub(super) struct ClientProfile {
     pub(super) markdown_completion: bool,
     /// Parameters of a signature may be named by their place in it.
     pub(super) label_offsets: bool,
+    /// Code actions, rather than commands, are understood at all.
+    pub(super) code_action_literals: bool,
+    /// The change of a code action may come later.
+    pub(super) resolve_code_actions: bool,
+    /// Edits may name the version they are of.
+    pub(super) document_changes: bool,
+    /// Edits may create files.
+    pub(super) create_files: bool,
 }
 
 impl ClientProfile {
     pub(super) fn new(client: &ClientCapabilities) -> Self {
         let document = client.text_document.as_ref();
+        let actions = document.and_then(|it| it.code_action.as_ref());
+        let edits = client.workspace.as_ref().and_then(|it| it.workspace_edit.as_ref());
         let hover_formats = document.and_then(|it| it.hover.as_ref()?.content_format.as_ref());
         let completion = document.and_then(|it| it.completion.as_ref()?.completion_item.as_ref());
         let signature = document.and_then(|it| it.signature_help.as_ref()?.signature_information.as_ref());
@@ -58,6 +69,16 @@ impl ClientProfile {
                 .and_then(|it| it.documentation_format.as_deref())
                 .is_some_and(|formats| formats.contains(&MarkupKind::Markdown)),
             label_offsets: parameter.and_then(|it| it.label_offset_support).unwrap_or_default(),
+            code_action_literals: actions.is_some_and(|it| it.code_action_literal_support.is_some()),
+            resolve_code_actions: actions.is_some_and(|it| {
+                let resolved = it.resolve_support.as_ref().map(|it| it.properties.as_slice());
+                it.data_support.unwrap_or_default()
+                    && resolved.unwrap_or_default().iter().any(|property| property == "edit")
+            }),
+            document_changes: edits.and_then(|it| it.document_changes).unwrap_or_default(),
+            create_files: edits
+                .and_then(|it| it.resource_operations.as_ref())
+                .is_some_and(|operations| operations.contains(&ResourceOperationKind::Create)),
         }
     }
 
@@ -87,6 +108,18 @@ impl ClientProfile {
                 signature_help_provider: Some(SignatureHelpOptions {
                     trigger_characters: Some(["(", ","].map(String::from).to_vec()),
                     ..Default::default()
+                }),
+                code_action_provider: self.code_action_literals.then(|| {
+                    CodeActionProviderCapability::Options(CodeActionOptions {
+                        code_action_kinds: Some(vec![
+                            CodeActionKind::QUICKFIX,
+                            CodeActionKind::REFACTOR_EXTRACT,
+                            CodeActionKind::REFACTOR_REWRITE,
+                            CodeActionKind::SOURCE,
+                        ]),
+                        resolve_provider: Some(self.resolve_code_actions),
+                        ..Default::default()
+                    })
                 }),
                 ..Default::default()
             },
