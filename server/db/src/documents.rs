@@ -163,7 +163,7 @@ impl Documents {
             block(db, piece);
             signature(db, piece);
             crate::link_findings(db, piece);
-            crate::warnings(db, piece);
+            crate::block_warnings(db, piece);
             crate::outside_uses(db, piece);
             crate::fusion_calls(db, piece);
         }

@@ -19,8 +19,8 @@ pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use verification::{module_verify_findings, surroundings, verify_findings};
 pub use warnings::{
-    fused_computations, fusion_calls, giant_uses, is_used_elsewhere, outside_uses, uncalled_computations,
-    warnings,
+    block_warnings, fused_computations, fusion_calls, giant_uses, is_used_elsewhere, outside_uses,
+    uncalled_computations,
 };
 
 /// The language of a file.

@@ -41,7 +41,7 @@ pub fn surroundings(db: &dyn salsa::Database, piece: Piece) -> Arc<Surroundings>
         if let Some(index) = module.find_in(section, name)
             && let Some(called) = called(db, file, module, index)
         {
-            around.callees.insert(name.clone(), called);
+            around.callees.insert(name.clone(), Arc::new(called));
         }
     }
     let block = block(db, piece);

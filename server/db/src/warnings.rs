@@ -15,7 +15,7 @@ use crate::queries::{block, module, signature};
 use crate::{File, Piece};
 
 #[salsa::tracked]
-pub fn warnings(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Warning>> {
+pub fn block_warnings(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Warning>> {
     Arc::new(ir::warnings(block(db, piece), &indexing::is_round_trip))
 }
 

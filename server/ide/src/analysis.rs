@@ -123,17 +123,6 @@ impl Analysis {
         self.with_file(file, |context| warnings::warnings(&context, config, limit))
     }
 
-    /// The edits that repair all warnings of the file that have one safe repair, in the order of the text.
-    pub fn repair_all(&self, file: FileId) -> Cancellable<Vec<TextEdit>> {
-        self.with_file(file, |context| {
-            let pieces = 0..context.pieces();
-            let all: Vec<_> = pieces
-                .flat_map(|piece| repairs::repairs_of(&context, piece).map(|(_, repair)| repair))
-                .collect();
-            repairs::edits(&context, &all)
-        })
-    }
-
     pub fn hover(&self, file: FileId, offset: usize) -> Cancellable<Option<Hover>> {
         self.with_file(file, |context| hover::hover(&context, offset))
     }

@@ -18,13 +18,6 @@ pub(crate) fn in_entry(lines: &str) -> String {
     )
 }
 
-/// A host with `text` open, for tests that edit it.
-pub(crate) fn open_host(text: &str) -> (AnalysisHost, FileId) {
-    let mut host = AnalysisHost::new();
-    let file = host.open("fixture.hlo", Language::Hlo, text);
-    (host, file)
-}
-
 /// The text after edits that do not overlap, in any order.
 pub(crate) fn apply_edits(text: &str, edits: &[crate::TextEdit]) -> String {
     let mut edits: Vec<_> = edits.iter().collect();

@@ -81,7 +81,7 @@ fn ordered_names<'a>(context: &'a FileContext<'_>, repairs: &[Repair]) -> FxHash
 }
 
 /// Pieces below in which the last computation of this one goes on.
-fn continued_below(context: &FileContext<'_>, piece: usize) -> impl Iterator<Item = usize> + '_ {
+fn continued_below<'a>(context: &'a FileContext<'_>, piece: usize) -> impl Iterator<Item = usize> + 'a {
     let goes_on = move |&piece: &usize| {
         let first = context.block(piece).parse.computations.first();
         first.is_some_and(|c| c.kind == ComputationKind::Continued)
@@ -144,54 +144,4 @@ fn lines_of(context: &FileContext<'_>, at: InstructionRef) -> TextRange {
         && behind[trail..].starts_with('\n');
     let whole = context.range(at.piece, span);
     if alone { whole.start - indent..whole.end + trail + 1 } else { whole }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixture::{in_entry, open_host};
-
-    /// All repairs of the lines, applied at once.
-    fn check(lines: &str, expect: &str) {
-        let head = "  p = f32[8,16]{1,0} parameter(0)\n";
-        let text = in_entry(&format!("{head}{lines}"));
-        let (mut host, file) = open_host(&text);
-        let all = host.analysis().repair_all(file).expect("nobody cancels");
-        // From the end, so that ranges stay right.
-        let edits: Vec<_> = all.into_iter().rev().collect();
-        host.apply(file, &edits);
-        assert_eq!(host.rope(file).to_string(), in_entry(&format!("{head}{expect}")));
-        let errors = host.analysis().diagnostics(file, 9).expect("nobody cancels").shown;
-        assert!(errors.is_empty(), "{errors:?}");
-    }
-
-    #[test]
-    fn unused_instructions_go_with_their_line() {
-        check(
-            "  a = f32[8,16]{1,0} negate(p)\n  ROOT b = f32[8,16]{1,0} abs(p)",
-            "  ROOT b = f32[8,16]{1,0} abs(p)",
-        );
-    }
-
-    #[test]
-    fn users_of_what_changes_nothing_use_its_operand() {
-        check(
-            "  a = f32[8,16]{1,0} reshape(p)\n  b = f32[8,16]{1,0} reshape(a)\n  ROOT c = f32[8,16]{1,0} add(f32[8,16]{1,0} b, max(a, p))",
-            "  ROOT c = f32[8,16]{1,0} add(f32[8,16]{1,0} p, max(p, p))",
-        );
-    }
-
-    #[test]
-    fn users_of_a_duplicate_use_the_first() {
-        check(
-            "  %a = f32[8,16]{1,0} negate(p)\n  %b = f32[8,16]{1,0} negate(p) // again\n  ROOT c = f32[8,16]{1,0} add(%a, %b)",
-            "  %a = f32[8,16]{1,0} negate(p)\n   // again\n  ROOT c = f32[8,16]{1,0} add(%a, %a)",
-        );
-    }
-
-    #[test]
-    fn what_others_wait_for_stays() {
-        let lines = "  a = f32[8,16]{1,0} negate(p)\n  b = f32[8,16]{1,0} negate(p)\n  d = f32[8,16]{1,0} add(a, b)\n  ROOT c = f32[8,16]{1,0} abs(d), control-predecessors={b}";
-        check(lines, lines);
-    }
 }

@@ -74,7 +74,7 @@ pub(crate) fn of_piece_that_hold<'a>(
     piece: usize,
 ) -> impl Iterator<Item = &'a Warning> {
     let input = context.view.file.pieces(context.db)[piece];
-    db::warnings(context.db, input).iter().filter(move |warning| holds(context, piece, warning))
+    db::block_warnings(context.db, input).iter().filter(move |warning| holds(context, piece, warning))
 }
 
 fn holds(context: &FileContext<'_>, piece: usize, warning: &Warning) -> bool {

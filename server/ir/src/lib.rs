@@ -21,12 +21,12 @@ mod shape;
 mod verify;
 mod warnings;
 
-pub use attributes::{Attributes, ConvolutionDims, WindowDim};
+pub use attributes::{AttributeView, Attributes, Callee, ConvolutionDims, WindowDim};
 pub use block::{Block, Export, External, OperandRef, Segment, Signature};
 pub use element_type::ElementTypeExt;
 pub use finding::{Finding, Fix, FixEdit, InstructionFinding, Part, Place, Severity};
 pub use graph::{Graph, Op, OpId};
-pub use infer::{Called, Given, ShapeReason, result_shape};
+pub use infer::{Called, CalleePart, Given, Problem, ShapeReason, result_shape};
 pub use lower::lower;
 pub use module::{
     Alias, ComputationIndex, Module, ModuleComputation, ModuleFinding, ModuleSettings, SegmentRef, Slot,

@@ -199,6 +199,21 @@ impl ArrayShape {
 }
 
 impl Layout {
+    /// Dimensions in descending order, the last one the fastest.
+    pub fn row_major(rank: usize) -> Layout {
+        Layout {
+            minor_to_major: (0..rank as i64).rev().collect(),
+            tiles: Vec::new(),
+            element_bits: 0,
+            memory_space: 0,
+            tail_alignment: 1,
+            index_type: None,
+            pointer_type: None,
+            split: None,
+            dynamic_metadata_bytes: 0,
+        }
+    }
+
     pub(crate) fn from_syntax(node: &LayoutNode) -> Layout {
         Layout {
             minor_to_major: node.minor_to_major.clone(),

@@ -116,6 +116,7 @@ impl ClientProfile {
                             CodeActionKind::REFACTOR_EXTRACT,
                             CodeActionKind::REFACTOR_REWRITE,
                             CodeActionKind::SOURCE,
+                            CodeActionKind::SOURCE_FIX_ALL,
                         ]),
                         resolve_provider: Some(self.resolve_code_actions),
                         ..Default::default()

@@ -63,6 +63,11 @@ fn inferred(scope: &Scope<'_>) -> Option<Shape> {
     let parsed = parse(&text, PieceState::HEADER);
     let instruction = parsed.instructions.first()?;
     let attributes = Attributes::from_syntax(&text, &parsed, instruction);
-    let given = Given { operands: &operands, attributes: &attributes, declared: None, called: &|_| None };
+    let given = Given {
+        operands: &operands,
+        attributes: ir::AttributeView::Typed(&attributes),
+        declared: None,
+        called: &|_| None,
+    };
     result_shape(opcode, &given).ok()
 }
