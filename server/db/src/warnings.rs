@@ -27,6 +27,10 @@ pub fn outside_uses(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<u64>> {
     if first.is_none_or(|c| c.kind != ComputationKind::Continued) {
         return Arc::default();
     }
+    // A line that is not read may use anything.
+    if !block.parse.errors.is_empty() {
+        return Arc::new(vec![ANY_NAME]);
+    }
     let mut names: Vec<u64> = block.externals.iter().map(|e| name_hash(e.name.of(&block.text))).collect();
     names.extend(predecessors(block));
     names.sort_unstable();
@@ -48,6 +52,9 @@ fn predecessors(block: &Block) -> impl Iterator<Item = u64> + '_ {
         .map(name_hash)
 }
 
+/// Stands for all names.
+const ANY_NAME: u64 = u64::MAX;
+
 fn name_hash(name: &str) -> u64 {
     let mut hasher = FxHasher::default();
     name.hash(&mut hasher);
@@ -66,7 +73,8 @@ pub fn giant_uses(db: &dyn salsa::Database, file: File) -> Arc<Vec<u64>> {
 
 /// Whether another block than the one that defines it uses an instruction of a giant computation.
 pub fn is_used_elsewhere(db: &dyn salsa::Database, file: File, name: &str) -> bool {
-    giant_uses(db, file).binary_search(&name_hash(name)).is_ok()
+    let names = giant_uses(db, file);
+    names.last() == Some(&ANY_NAME) || names.binary_search(&name_hash(name)).is_ok()
 }
 
 /// Names of the computations that the piece's fusions call.

@@ -24,7 +24,8 @@ pub(crate) fn repairs_of<'a>(
     wanted.map(move |w| (w, Repair { at: InstructionRef { piece, id: w.instruction }, remedy: w.remedy }))
 }
 
-/// All of the repairs in one change. Those that others wait for, by control predecessors, are left out.
+/// All of the repairs in one change. Those that others wait for, by control predecessors, are left out, and those that a
+/// line may use which is not read.
 pub(crate) fn edits(context: &FileContext<'_>, repairs: &[Repair]) -> Vec<TextEdit> {
     let mut instead: FxHashMap<(usize, u32), u32> = FxHashMap::default();
     let mut gone: FxHashSet<(usize, u32)> = FxHashSet::default();
@@ -34,7 +35,7 @@ pub(crate) fn edits(context: &FileContext<'_>, repairs: &[Repair]) -> Vec<TextEd
         let block = context.block(at.piece);
         let waits = block.parse.attributes_of(block.instruction(at.id)).iter();
         let has_order = waits.clone().any(|a| a.key == Some(AttributeKey::ControlPredecessors));
-        if has_order || ordered.contains(&(at.piece, block.name(at.id))) {
+        if has_order || is_broken(context, at.piece) || ordered.contains(&(at.piece, block.name(at.id))) {
             continue;
         }
         match remedy {
@@ -78,6 +79,12 @@ fn ordered_names<'a>(context: &'a FileContext<'_>, repairs: &[Repair]) -> FxHash
         }
     }
     found
+}
+
+/// Whether a part of the computation, from this piece on, is not read.
+fn is_broken(context: &FileContext<'_>, piece: usize) -> bool {
+    let has_errors = |piece: usize| !context.block(piece).parse.errors.is_empty();
+    has_errors(piece) || continued_below(context, piece).any(has_errors)
 }
 
 /// Pieces below in which the last computation of this one goes on.

@@ -47,11 +47,13 @@ pub(crate) fn warnings(context: &FileContext<'_>, config: &WarningsConfig, limit
     if context.view.file.language(context.db) == crate::Language::Mlir {
         return out;
     }
+    // A line that is not read may call anything.
+    let is_read = (0..context.pieces()).all(|piece| context.block(piece).parse.errors.is_empty());
     let mut uncalled = db::uncalled_computations(context.db, context.view.file).iter().peekable();
     for piece in 0..context.pieces() {
         let mut of_piece = Vec::new();
         while let Some(segment) = uncalled.next_if(|s| s.piece == piece) {
-            if config.wants(WarningKind::UnusedComputation) {
+            if is_read && config.wants(WarningKind::UnusedComputation) {
                 of_piece.push(unused_computation(context, *segment));
             }
         }
@@ -265,6 +267,14 @@ mod tests {
         };
         check(&module("fusion(p, q), kind=kLoop, calls=f"), &["unused-fusion-parameter «y»"]);
         check(&module("call(p, q), to_apply=f"), &[]);
+    }
+
+    #[test]
+    fn a_line_that_is_not_read_may_use_anything() {
+        let lines = "  p = f32[8]{0} parameter(0)\n  a = f32[8]{0} negate(p)\n  ROOT b = f32[8]{0} abs(a";
+        let (analysis, file, _) = open(&in_entry(lines));
+        let found = analysis.warnings(file, &WarningsConfig::default(), 9).expect("nobody cancels").shown;
+        assert!(found.is_empty(), "{found:?}");
     }
 
     #[test]

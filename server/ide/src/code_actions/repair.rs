@@ -118,8 +118,8 @@ mod tests {
     fn users_of_what_changes_nothing_use_its_operand() {
         check(
             "no-op-0",
-            "  a = f32[8,16]{1,0} re$0shape(p)\n  ROOT c = f32[8,16]{1,0} add(f32[8,16]{1,0} a, max(a, p))",
-            Some("  ROOT c = f32[8,16]{1,0} add(f32[8,16]{1,0} p, max(p, p))"),
+            "  a = f32[8,16]{1,0} re$0shape(p)\n  ROOT c = f32[8,16]{1,0} add(f32[8,16]{1,0} a, maximum(a, p))",
+            Some("  ROOT c = f32[8,16]{1,0} add(f32[8,16]{1,0} p, maximum(p, p))"),
         );
         check(
             "fix-all",

@@ -8,6 +8,10 @@ use crate::block::Block;
 use crate::finding::Part;
 
 pub(super) fn find(block: &Block, found: &mut Vec<Warning>) {
+    // A line that is not read may use anything.
+    if !block.parse.errors.is_empty() {
+        return;
+    }
     let after = predecessors(block);
     let last = block.parse.computations.len().wrapping_sub(1);
     for (c, computation) in block.parse.computations.iter().enumerate() {
