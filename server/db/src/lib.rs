@@ -9,12 +9,14 @@
 
 mod documents;
 mod giants;
+mod gpu;
 mod queries;
 mod verification;
 mod warnings;
 
 pub use documents::{Documents, FileId, FileView};
 pub use giants::{GiantIndex, giant_index, link_findings};
+pub use gpu::partition;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use verification::{module_verify_findings, surroundings, verify_findings};

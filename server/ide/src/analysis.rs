@@ -124,7 +124,16 @@ impl Analysis {
     }
 
     pub fn hover(&self, file: FileId, offset: usize) -> Cancellable<Option<Hover>> {
-        self.with_file(file, |context| hover::hover(&context, offset))
+        self.hover_with(file, offset, &HoverConfig::default())
+    }
+
+    pub fn hover_with(
+        &self,
+        file: FileId,
+        offset: usize,
+        config: &HoverConfig,
+    ) -> Cancellable<Option<Hover>> {
+        self.with_file(file, |context| hover::hover(&context, offset, config))
     }
 
     /// What may be written at `offset`.
@@ -182,6 +191,17 @@ impl Analysis {
         query: &IndexingQuery,
     ) -> Cancellable<Result<IndexingReply, QueryError>> {
         self.with_file(file, |context| indexing_queries::indexing(&context, query))
+    }
+
+    /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named
+    /// opcodes open a function of their own.
+    pub fn partition(
+        &self,
+        file: FileId,
+        computation: Option<&str>,
+        force_roots: &[String],
+    ) -> Cancellable<Result<Vec<PartitionedComputation>, QueryError>> {
+        self.with_file(file, |context| partition_queries::partition(&context, computation, force_roots))
     }
 
     /// The canonical text of the file, which must be without errors.

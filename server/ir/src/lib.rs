@@ -18,6 +18,7 @@ mod op_table;
 mod parts;
 mod print;
 mod shape;
+mod suggest;
 mod verify;
 mod warnings;
 

@@ -1,7 +1,7 @@
 //! From a token's name to where it stands.
 
 use syntax::Span;
-use syntax::hlo::{Attribute, AttributeKey, InstructionId, Value};
+use syntax::hlo::{Attribute, AttributeKey, InstructionId, Parse, Value};
 
 use crate::block::Block;
 use crate::finding::Part;
@@ -9,7 +9,20 @@ use crate::finding::Part;
 impl Block {
     /// Where a token of an instruction stands; the opcode, or the attribute around it, where it is not written.
     pub fn part(&self, id: InstructionId, part: Part) -> Span {
-        let instruction = self.instruction(id);
+        Tokens { text: &self.text, parse: &self.parse }.part(id, part)
+    }
+}
+
+/// A parse with its text.
+#[derive(Clone, Copy)]
+pub(crate) struct Tokens<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) parse: &'a Parse,
+}
+
+impl Tokens<'_> {
+    pub(crate) fn part(self, id: InstructionId, part: Part) -> Span {
+        let instruction = &self.parse.instructions[id as usize];
         let operands = self.parse.operands_of(instruction);
         let attribute =
             |key| self.parse.attributes_of(instruction).iter().find(|attribute| attribute.key == Some(key));
@@ -34,9 +47,9 @@ impl Block {
         found.filter(|span| part == Part::End || !span.is_empty()).unwrap_or(instruction.opcode_span)
     }
 
-    fn element(&self, attribute: &Attribute, key: AttributeKey, n: usize) -> Span {
+    fn element(self, attribute: &Attribute, key: AttributeKey, n: usize) -> Span {
         let span = attribute.value_span;
-        let text = span.of(&self.text);
+        let text = span.of(self.text);
         if let Value::Computations { start, len } | Value::Names { start, len } = attribute.value {
             return self.parse.spans(start, len).get(n).copied().filter(|s| !s.is_empty()).unwrap_or(span);
         }
@@ -48,9 +61,9 @@ impl Block {
         runs(text, of).nth(n).map_or(span, |run| within(span, run))
     }
 
-    fn field(&self, attribute: &Attribute, name: &str) -> Span {
+    fn field(self, attribute: &Attribute, name: &str) -> Span {
         let span = attribute.value_span;
-        let text = span.of(&self.text);
+        let text = span.of(self.text);
         let field = runs(text, |c| !c.is_whitespace() && !matches!(c, '{' | '}'))
             .find(|run| text[run.clone()].strip_prefix(name).is_some_and(|rest| rest.starts_with('=')));
         field.map_or(span, |run| within(span, run))

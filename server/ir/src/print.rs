@@ -26,6 +26,7 @@ use instruction::At;
 pub use options::PrintOptions;
 use program::{Program, parameter_number};
 use shapes::{separate, write_shape_without_layout};
+pub(crate) use tokens::split_top_level;
 
 /// The text would be larger than this: bodies that are written where they are called may grow without bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //! valid modules to look at beside the generated ones.
 
 mod modules;
+mod mutations;
 
 use std::sync::Arc;
 

@@ -2,11 +2,14 @@
 
 use serde_json::Value;
 
-/// `{"inlayHints": {"domains": bool}, "diagnostics": {"limit": number}, "warnings": {"enable": bool, "disabled": [code]}}`
+/// `{"inlayHints": {"domains": bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
+/// "warnings": {"enable": bool, "disabled": [code]}}`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map behind it.
     pub(super) inlay_domains: bool,
+    /// Call the variables of maps in popups what they are, where the op says so.
+    pub(super) readable_variables: bool,
     /// At most so many findings are sent for a document.
     pub(super) diagnostics_limit: usize,
     /// Whether code that computes nothing new is shown.
@@ -17,7 +20,13 @@ pub(super) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { inlay_domains: true, diagnostics_limit: 1000, warnings: true, disabled_warnings: Vec::new() }
+        Self {
+            inlay_domains: true,
+            readable_variables: true,
+            diagnostics_limit: 1000,
+            warnings: true,
+            disabled_warnings: Vec::new(),
+        }
     }
 }
 
@@ -31,6 +40,7 @@ impl Settings {
         for (path, value) in leaves(section) {
             let understood = match path.as_str() {
                 ".inlayHints.domains" => value.as_bool().map(|on| settings.inlay_domains = on),
+                ".hover.readableVariables" => value.as_bool().map(|on| settings.readable_variables = on),
                 ".diagnostics.limit" => value
                     .as_u64()
                     .map(|limit| settings.diagnostics_limit = usize::try_from(limit).unwrap_or(usize::MAX)),
@@ -71,7 +81,8 @@ mod tests {
 
     fn check(sent: Value, inlay_domains: bool, diagnostics_limit: usize) {
         let settings = Settings::default().updated(&sent);
-        assert_eq!(settings, Settings { inlay_domains, diagnostics_limit, ..Settings::default() }, "{sent}");
+        let expected = Settings { inlay_domains, diagnostics_limit, ..Settings::default() };
+        assert_eq!(settings, expected, "{sent}");
     }
 
     #[test]
@@ -92,6 +103,14 @@ mod tests {
         assert_eq!(settings.disabled_warnings, ["no-op", "round-trip"]);
         let settings = settings.updated(&json!({"warnings": {"disabled": [1]}}));
         assert_eq!(settings.disabled_warnings.len(), 2, "what is not understood changes nothing");
+    }
+
+    #[test]
+    fn variables_are_readable_unless_switched_off() {
+        let readable = |sent: Value| Settings::default().updated(&sent).readable_variables;
+        assert!(readable(json!({})));
+        assert!(readable(json!({"hover": {"readableVariables": "no"}})));
+        assert!(!readable(json!({"hlo-analyzer": {"hover": {"readableVariables": false}}})));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Architecture Invariant: the first statement of a handler posts to the mailbox, and nothing before it waits.
 //! That makes the order in which messages arrive the order in which they take effect; see `in_order.rs`.
 
-use ide::{Analysis, Cancellable, InlayHintsConfig, Wanted};
+use ide::{Analysis, Cancellable, HoverConfig, InlayHintsConfig, Wanted};
 use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::{
@@ -89,7 +89,10 @@ impl LanguageServer for Handlers {
             &HOVER,
             at.text_document.uri,
             Target::At(at.position),
-            |analysis, view| analysis.hover(view.file, view.span.start),
+            |analysis, view| {
+                let config = HoverConfig { readable_variables: view.session.settings.readable_variables };
+                analysis.hover_with(view.file, view.span.start, &config)
+            },
             |view, hover| hover.map(|hover| view.hover(hover)),
         )
         .await

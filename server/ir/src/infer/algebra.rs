@@ -4,7 +4,7 @@
 use syntax::hlo::{AttributeKey, ElementType, Opcode};
 
 use super::given::{Given, Inferred, array, ensure, fits, like, same_dims};
-use super::problem::{At, OPERANDS, Problem, element, opcode as at_opcode, operand, operand_type, value};
+use super::problem::{At, OPERANDS, Problem, element, operand, operand_type, value};
 use crate::element_type::ElementTypeExt;
 use crate::shape::{ArrayShape, Shape};
 
@@ -88,7 +88,11 @@ pub(super) fn triangular_solve(given: &Given<'_>) -> Inferred {
     let holds = a.dims[..rank - 2].iter().zip(&b.dims).all(|(&a, &b)| fits(a, b));
     ensure(holds, at, || format!("expected equal batch dimensions, but they are {a} and {b}"))?;
     if !given.attributes.has(AttributeKey::TransposeA) {
-        return Err(Problem::at(at_opcode("missing-attribute"), "expected transpose_a to be set"));
+        let missing = At::missing_attribute();
+        let mut problem = Problem::at(missing, "expected transpose_a to be set");
+        problem.fix =
+            Some(("add transpose_a=NO_TRANSPOSE".to_owned(), ", transpose_a=NO_TRANSPOSE".to_owned()));
+        return Err(problem);
     }
     Ok(like(b, b.element))
 }
@@ -125,7 +129,12 @@ pub(super) fn batch_norm(opcode: Opcode, given: &Given<'_>) -> Inferred {
             format!("expected a vector of the type of {normed}, but operand {i} is {vector}")
         })?;
         let holds = vector.rank() == 1 && fits(vector.dims[0], features);
-        let at = if agreed.is_some() && vector.rank() == 1 { value(FeatureIndex) } else { operand(i) };
+        let is_agreed = agreed.is_some() && vector.rank() == 1;
+        let at = match given.declared.map(|d| d.tuple_elements().and_then(|e| e.first()).unwrap_or(d)) {
+            Some(result) if is_agreed && result.dims() != normed.dims => operand(0),
+            _ if is_agreed => value(FeatureIndex),
+            _ => operand(i),
+        };
         ensure(holds, at, || {
             format!("expected a vector of {features} features of {normed}, but operand {i} is {vector}")
         })?;

@@ -67,9 +67,11 @@ pub(super) fn call(opcode: Opcode, given: &Given<'_>) -> Inferred {
     // A fusion may ignore operands behind its parameters.
     let operands = given.operands.len();
     let count = if is_fusion { called.parameters.len().min(operands) } else { operands };
-    let mut at = callee_parameter(key, 0, 0);
+    // A computation that returns something else, too, is the stranger itself.
+    let is_other = given.declared.is_some_and(|declared| !called.result.is_compatible(declared));
     for (i, parameter) in called.parameters.iter().take(count).enumerate() {
-        at = callee_parameter(key, 0, i).on(operand(i));
+        let place = callee_parameter(key, 0, i);
+        let at = if is_other { place } else { place.on(operand(i)) };
         let passed = given.operand(i)?;
         ensure(parameter.is_compatible(passed), at, || {
             format!("expected operand {i} to be {parameter}, parameter {i} of {key}, but it is {passed}")
@@ -79,7 +81,6 @@ pub(super) fn call(opcode: Opcode, given: &Given<'_>) -> Inferred {
     ensure(actual == count, callee(key, 0), || {
         format!("expected {key} to have {operands} parameters, but it has {actual}")
     })?;
-    _ = at;
     Ok(called.result.clone())
 }
 

@@ -55,6 +55,11 @@ pub(crate) struct At {
 }
 
 impl At {
+    /// Told at the opcode; the fix is inserted behind the last attribute.
+    pub(crate) fn missing_attribute() -> At {
+        opcode("missing-attribute")
+    }
+
     /// The same, told at another token of the instruction.
     pub(crate) fn on(self, other: At) -> At {
         At { part: other.part, ..self }

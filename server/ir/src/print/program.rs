@@ -54,6 +54,8 @@ pub(super) struct Computation<'a> {
     control: Vec<(NodeId, Vec<NodeId>)>,
     /// Computations called by each node, in XLA's order.
     calls: Vec<(NodeId, Vec<usize>)>,
+    /// Called by a fusion: a schedule says nothing about it.
+    is_fused: bool,
 }
 
 /// One module of a file.
@@ -140,14 +142,19 @@ impl<'a> Program<'a> {
     }
 
     fn calls(&mut self) {
+        let mut fused = Vec::new();
         for index in 0..self.computations.len() {
             let mut calls = Vec::new();
             for (node, source) in self.computations[index].nodes.iter().enumerate() {
                 let Source::Written { piece, id } = source.source else { continue };
-                let attributes = self.blocks[piece].parse.attributes_of(self.instruction(piece, id));
+                let instruction = self.instruction(piece, id);
+                let attributes = self.blocks[piece].parse.attributes_of(instruction);
                 let mut of_node: Vec<(bool, Vec<usize>)> = Vec::new();
                 for attribute in attributes {
                     let called = self.called(piece, &attribute.value);
+                    if instruction.opcode == Some(Opcode::Fusion) {
+                        fused.extend(called.iter().copied());
+                    }
                     if !called.is_empty() {
                         // The body of a loop is its first called computation, though it is written last.
                         of_node.push((attribute.key == Some(AttributeKey::Condition), called));
@@ -159,6 +166,9 @@ impl<'a> Program<'a> {
                 }
             }
             self.computations[index].calls = calls;
+        }
+        for index in fused {
+            self.computations[index].is_fused = true;
         }
     }
 
@@ -223,7 +233,7 @@ impl<'a> Program<'a> {
     pub(super) fn instruction_order(&self, computation: usize) -> Vec<NodeId> {
         let computation = &self.computations[computation];
         let count = computation.nodes.len();
-        if self.is_scheduled {
+        if self.is_scheduled && !computation.is_fused {
             return (0..count as NodeId).collect();
         }
         let mut is_used = vec![false; count];
@@ -346,6 +356,7 @@ impl<'a, 's> Builder<'a, 's> {
             root: root.unwrap_or(last),
             control: self.control,
             calls: Vec::new(),
+            is_fused: false,
         }
     }
 

@@ -84,24 +84,26 @@ fn behind_blanks(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// The parts of a list, at the commas outside of brackets and strings; none of a blank text.
-pub(super) fn split_top_level(text: &str) -> Vec<&str> {
+/// The parts of a list, at the commas outside of brackets and strings, without comments in front; none of a blank
+/// text.
+pub(crate) fn split_top_level(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut depth = 0usize;
     let mut start = 0;
+    let part = |start: usize, end: usize| text[behind_blanks(text, start).min(end)..end].trim();
     let mut tokens = Tokens::new(text);
     while let Some(token) = tokens.next() {
         match token {
             Token::Punctuation('(' | '{' | '[') => depth += 1,
             Token::Punctuation(')' | '}' | ']') => depth = depth.saturating_sub(1),
             Token::Punctuation(',') if depth == 0 => {
-                parts.push(text[start..tokens.end() - 1].trim());
+                parts.push(part(start, tokens.end() - 1));
                 start = tokens.end();
             }
             _ => {}
         }
     }
-    let last = text[start..].trim();
+    let last = part(start, text.len());
     if !last.is_empty() || !parts.is_empty() {
         parts.push(last);
     }
@@ -131,7 +133,7 @@ mod tests {
 
     #[test]
     fn lists_split_at_their_own_commas() {
-        assert_eq!(split_top_level("a, {b, c} /*,*/, \"x,y\""), ["a", "{b, c} /*,*/", "\"x,y\""]);
+        assert_eq!(split_top_level("a, /*1*/{b, c} /*,*/, \"x,y\""), ["a", "{b, c} /*,*/", "\"x,y\""]);
         assert_eq!(split_top_level(" "), Vec::<&str>::new());
         assert_eq!(bracketed("{a={}} rest"), Some(("{a={}}", " rest")));
         let words: Vec<_> = Tokens::new("-nan(0x7f), 'it\\'s' é").collect();

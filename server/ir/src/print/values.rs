@@ -2,6 +2,7 @@
 
 use super::escape::{requote, requote_or_json};
 use super::float::general;
+use super::shapes::separate;
 use super::tokens::{Token, Tokens, bracketed, split_top_level};
 
 /// Without any blanks: lists of numbers and pairs.
@@ -191,7 +192,7 @@ pub(super) fn write_sharding(out: &mut String, text: &str, metadata: bool) {
     if parts.first().is_some_and(|p| p.starts_with('{')) {
         out.push('{');
         for (i, part) in parts.into_iter().enumerate() {
-            out.push_str(if i > 0 { ", " } else { "" });
+            separate(out, i, true);
             write_one_sharding(out, part, metadata);
         }
         out.push('}');
@@ -268,8 +269,11 @@ fn is_digit(token: Token<'_>) -> bool {
 fn write_mesh_sharding(out: &mut String, parts: &[&str], metadata: bool) {
     let (mesh, rest) = (parts[0], &parts[1..]);
     let axes = mesh.split(',').count();
+    // A mesh of one device stays.
+    let is_single =
+        mesh.split('=').skip(1).all(|size| size.trim_end_matches([']', ' ']).split(',').next() == Some("1"));
     match rest {
-        ["replicated"] => return out.push_str("{replicated}"),
+        ["replicated"] if !is_single => return out.push_str("{replicated}"),
         [only] if only.starts_with("unreduced") => {
             // All axes: the mesh does not matter any more.
             let (kind, list) = only.split_once('{').unwrap_or((only, ""));
@@ -405,6 +409,8 @@ mod tests {
             "{mesh['a'=2,'b'=4], [{'a'}], metadata={{op_name=\"foo\"}, {op_name=\"bar\"}}}",
             "{{maximal device=1}, {replicated}}",
             "{replicated metadata={op_name=\"a\"}}",
+            "{mesh['x'=1], replicated}",
+            "{{replicated}, {replicated}, {replicated}, {replicated}, {replicated}, /*index=5*/{replicated}}",
             "{}",
         ] {
             check(write, same, same);
