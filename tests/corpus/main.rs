@@ -1,7 +1,7 @@
 //! Real modules parse without a finding, and every instruction gets an answer.
 
 use hlo_analyzer_tests::corpus::{Module, own, real};
-use ide::{AnalysisHost, InlayHintsConfig, Language, PrintOptions};
+use ide::{AnalysisHost, InlayHintsConfig, Language, PrintOptions, WarningsConfig};
 
 fn check(module: &Module) -> usize {
     let mut host = AnalysisHost::new();
@@ -86,4 +86,31 @@ fn formatting_real_modules_changes_white_space_alone() {
         let printed = module.text.contains("entry_computation_layout") && !module.text.contains("//");
         assert!(!printed || edits.is_empty(), "{}: {:?}", module.name, &edits[..edits.len().min(3)]);
     }
+}
+
+/// What is called unused does not occur below its definition, as a plain search of the text tells.
+#[test]
+fn what_is_called_unused_is_not_used() {
+    let (mut warnings, mut unused) = (0, 0);
+    for module in own().into_iter().chain(real()) {
+        let mut host = AnalysisHost::new();
+        let file = host.open(&module.name, Language::Hlo, &module.text);
+        let analysis = host.analysis();
+        let found = analysis.warnings(file, &WarningsConfig::default(), usize::MAX).expect("nobody cancels");
+        warnings += found.shown.len();
+        for finding in found.shown.iter().filter(|d| d.code == "unused-instruction") {
+            unused += 1;
+            let name = &module.text[finding.range.clone()];
+            let below = &module.text[finding.range.end..];
+            let body = &below[..below.find("\n}").unwrap_or(below.len())];
+            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
+            let used = body.match_indices(name).any(|(at, _)| {
+                !body[..at].ends_with(is_part) && !body[at + name.len()..].starts_with(is_part)
+            });
+            // Operands and control predecessors alone: words of metadata may be the same.
+            let quoted = body.matches(&format!("\"{name}\"")).count() > 0;
+            assert!(!used || quoted, "{name} of {} is used", module.name);
+        }
+    }
+    eprintln!("{warnings} warnings, {unused} of them about unused instructions");
 }

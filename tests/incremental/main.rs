@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use hlo_analyzer_tests::corpus::own;
 use hlo_analyzer_tests::sample::{MODULE, large_module};
-use ide::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit};
+use ide::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit, WarningsConfig};
 use proptest::prelude::*;
 
 /// A host that counts the queries that run.
@@ -63,6 +63,27 @@ fn an_edit_in_one_computation_parses_that_one_alone() {
     counted.forget();
     assert_eq!(counted.diagnose(file), 0);
     assert!(counted.ran.lock().expect("no test panics inside").is_empty(), "nothing changed, nothing runs");
+}
+
+#[test]
+fn an_edit_looks_for_warnings_in_its_own_piece() {
+    let text = large_module(2_000_000);
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    let warn = |counted: &Counted| {
+        let config = WarningsConfig::default();
+        counted.host.analysis().warnings(file, &config, usize::MAX).expect("nobody cancels").shown
+    };
+    let before = warn(&counted);
+    let entry = text.find("ENTRY").expect("the sample has an entry");
+    let line = entry + text[entry..].len() / 2;
+    let at = line + text[line..].find("\n  %").expect("the entry goes on") + 1;
+    counted.forget();
+    counted.insert(file, at, "  %new.1 = f32[2]{0} constant({1, 2})\n");
+    let after = warn(&counted);
+    assert_eq!(after.len(), before.len() + 1, "the new instruction is unused");
+    assert_eq!((counted.count("block"), counted.count("block_warnings")), (1, 1));
+    assert_eq!(counted.count("giant_uses"), 0, "no block uses another name than before");
 }
 
 #[test]
@@ -190,8 +211,9 @@ fn everything(analysis: &Analysis, file: FileId) -> String {
         analysis.inlay_hints(file, 0..len, &InlayHintsConfig { domains: true }).expect("nobody cancels");
     let hovers: Vec<_> =
         (0..len).step_by(97).map(|at| analysis.hover(file, at).expect("nobody cancels")).collect();
+    let warnings = analysis.warnings(file, &WarningsConfig::default(), 1000).expect("nobody cancels");
     format!(
-        "{:#?}\n{:#?}\n{hints:#?}\n{hovers:#?}\n{:?}",
+        "{warnings:#?}\n{:#?}\n{:#?}\n{hints:#?}\n{hovers:#?}\n{:?}",
         analysis.diagnostics(file, 1000).expect("nobody cancels"),
         analysis.document_symbols(file, 1000).expect("nobody cancels"),
         analysis.statistics(file).expect("nobody cancels").instructions,

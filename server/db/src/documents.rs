@@ -89,6 +89,9 @@ impl Documents {
         // What was computed for the file is computed for nothing, and so forgotten.
         crate::module(db, open.file);
         crate::giant_index(db, open.file);
+        crate::giant_uses(db, open.file);
+        crate::fused_computations(db, open.file);
+        crate::uncalled_computations(db, open.file);
         self.free_files.push(open.file);
     }
 
@@ -160,6 +163,9 @@ impl Documents {
             block(db, piece);
             signature(db, piece);
             crate::link_findings(db, piece);
+            crate::block_warnings(db, piece);
+            crate::outside_uses(db, piece);
+            crate::fusion_calls(db, piece);
         }
         self.free_pieces.extend(pieces);
     }

@@ -12,6 +12,7 @@ mod giants;
 mod gpu;
 mod queries;
 mod verification;
+mod warnings;
 
 pub use documents::{Documents, FileId, FileView};
 pub use giants::{GiantIndex, giant_index, link_findings};
@@ -19,6 +20,10 @@ pub use gpu::partition;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use verification::{module_verify_findings, surroundings, verify_findings};
+pub use warnings::{
+    block_warnings, fused_computations, fusion_calls, giant_uses, is_used_elsewhere, outside_uses,
+    uncalled_computations,
+};
 
 /// The language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

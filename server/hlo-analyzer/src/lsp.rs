@@ -23,6 +23,7 @@
 
 mod capabilities;
 mod code_actions;
+mod completion;
 mod config;
 mod diagnostics;
 mod documents;

@@ -118,6 +118,11 @@ impl Analysis {
         self.with_file(file, |context| diagnostics::diagnostics(&context, depth, limit))
     }
 
+    /// Code that computes nothing new. What is wrong is in [`Self::diagnostics`].
+    pub fn warnings(&self, file: FileId, config: &WarningsConfig, limit: usize) -> Cancellable<Diagnostics> {
+        self.with_file(file, |context| warnings::warnings(&context, config, limit))
+    }
+
     pub fn hover(&self, file: FileId, offset: usize) -> Cancellable<Option<Hover>> {
         self.hover_with(file, offset, &HoverConfig::default())
     }
@@ -129,6 +134,16 @@ impl Analysis {
         config: &HoverConfig,
     ) -> Cancellable<Option<Hover>> {
         self.with_file(file, |context| hover::hover(&context, offset, config))
+    }
+
+    /// What may be written at `offset`.
+    pub fn completion(&self, file: FileId, offset: usize) -> Cancellable<Completion> {
+        self.with_file(file, |context| completion::completion(&context, offset))
+    }
+
+    /// The operands and attributes of the instruction that is being typed at `offset`.
+    pub fn signature_help(&self, file: FileId, offset: usize) -> Cancellable<Option<SignatureHelp>> {
+        self.with_file(file, |context| signature_help::signature_help(&context, offset))
     }
 
     pub fn inlay_hints(

@@ -7,6 +7,7 @@
 mod analysis;
 mod annotate;
 mod code_actions;
+mod completion;
 mod diagnostics;
 mod document_symbols;
 #[cfg(test)]
@@ -21,13 +22,19 @@ mod maps;
 mod markdown;
 mod partition_queries;
 mod print_module;
+mod reference;
+mod repairs;
+mod scope;
+mod signature_help;
 mod source_location;
 mod statistics;
+mod warnings;
 
 use std::ops::Range;
 
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
 pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
+pub use completion::{Completion, CompletionItem, CompletionKind, completion_documentation};
 pub use db::{FileId, Language};
 pub use diagnostics::Depth;
 pub use hover::HoverConfig;
@@ -36,7 +43,9 @@ pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply
 pub use inlay_hints::InlayHintsConfig;
 pub use ir::{PrintOptions, TextTooLarge, print_fragment};
 pub use partition_queries::{PartitionedComputation, PartitionedFunction};
+pub use signature_help::{SignatureHelp, SignatureParameter};
 pub use statistics::FileStatistics;
+pub use warnings::{WarningsConfig, is_unnecessary};
 
 /// Bytes from the start of the document.
 pub type TextRange = Range<usize>;

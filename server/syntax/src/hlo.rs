@@ -3,6 +3,7 @@
 //! Source of the grammar: XLA `hlo/parser/hlo_lexer.cc`, `hlo/parser/hlo_parser.cc`, `hlo/ir/hlo_opcode.h`.
 
 mod attributes;
+mod cursor;
 mod float_format;
 mod fragments;
 mod instruction;
@@ -19,6 +20,7 @@ mod tree;
 mod vocabulary;
 mod windows;
 
+pub use cursor::{Cursor, CursorPlace, cursor};
 pub use float_format::{FloatFormat, Nan};
 pub use fragments::{Fragment, parse_fragment};
 pub use lexer::unescape;

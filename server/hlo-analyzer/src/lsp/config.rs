@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-/// `{"inlayHints": {"domains": bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number}}`
+/// `{"inlayHints": {"domains": bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
+/// "warnings": {"enable": bool, "disabled": [code]}}`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map behind it.
@@ -11,11 +12,21 @@ pub(super) struct Settings {
     pub(super) readable_variables: bool,
     /// At most so many findings are sent for a document.
     pub(super) diagnostics_limit: usize,
+    /// Whether code that computes nothing new is shown.
+    pub(super) warnings: bool,
+    /// Codes of warnings that are switched off.
+    pub(super) disabled_warnings: Vec<String>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { inlay_domains: true, readable_variables: true, diagnostics_limit: 1000 }
+        Self {
+            inlay_domains: true,
+            readable_variables: true,
+            diagnostics_limit: 1000,
+            warnings: true,
+            disabled_warnings: Vec::new(),
+        }
     }
 }
 
@@ -33,6 +44,8 @@ impl Settings {
                 ".diagnostics.limit" => value
                     .as_u64()
                     .map(|limit| settings.diagnostics_limit = usize::try_from(limit).unwrap_or(usize::MAX)),
+                ".warnings.enable" => value.as_bool().map(|on| settings.warnings = on),
+                ".warnings.disabled" => codes(value).map(|codes| settings.disabled_warnings = codes),
                 _ => None,
             };
             if understood.is_none() && !value.is_null() {
@@ -41,6 +54,10 @@ impl Settings {
         }
         settings
     }
+}
+
+fn codes(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|code| code.as_str().map(str::to_owned)).collect()
 }
 
 /// Every value with its path; objects are looked into two levels deep, which is as deep as settings go.
@@ -76,6 +93,16 @@ mod tests {
             false,
             5,
         );
+    }
+
+    #[test]
+    fn warnings_are_switched_off_by_code() {
+        let sent = json!({"warnings": {"enable": false, "disabled": ["no-op", "round-trip"]}});
+        let settings = Settings::default().updated(&sent);
+        assert!(!settings.warnings);
+        assert_eq!(settings.disabled_warnings, ["no-op", "round-trip"]);
+        let settings = settings.updated(&json!({"warnings": {"disabled": [1]}}));
+        assert_eq!(settings.disabled_warnings.len(), 2, "what is not understood changes nothing");
     }
 
     #[test]

@@ -7,15 +7,17 @@ use ide::{Analysis, Cancellable, HoverConfig, InlayHintsConfig, Wanted};
 use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::{
-    CodeAction, CodeActionParams, CodeActionResponse, DidChangeConfigurationParams,
-    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    DocumentFormattingParams, DocumentOnTypeFormattingParams, DocumentRangeFormattingParams,
-    DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse, Hover,
-    HoverParams, InitializeParams, InitializeResult, InlayHint, InlayHintParams, TextEdit, Url,
+    CodeAction, CodeActionParams, CodeActionResponse, CompletionItem, CompletionParams, CompletionResponse,
+    DidChangeConfigurationParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, DocumentFormattingParams, DocumentOnTypeFormattingParams,
+    DocumentRangeFormattingParams, DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams,
+    GotoDefinitionResponse, Hover, HoverParams, InitializeParams, InitializeResult, InlayHint,
+    InlayHintParams, SignatureHelp, SignatureHelpParams, TextEdit, Url,
 };
 
 use super::capabilities::ClientProfile;
 use super::code_actions::Unresolved;
+use super::completion;
 use super::mailbox::{Event, Mailbox};
 use super::read::WhenEdited::{Refuse, Retry};
 use super::read::{self, Route, Target};
@@ -29,6 +31,8 @@ static CODE_ACTION_RESOLVE: Route = Route { method: "codeAction/resolve", when_e
 static FORMATTING: Route = Route { method: "textDocument/formatting", when_edited: Refuse };
 static RANGE_FORMATTING: Route = Route { method: "textDocument/rangeFormatting", when_edited: Refuse };
 static ON_TYPE_FORMATTING: Route = Route { method: "textDocument/onTypeFormatting", when_edited: Refuse };
+static COMPLETION: Route = Route { method: "textDocument/completion", when_edited: Retry(8) };
+static SIGNATURE_HELP: Route = Route { method: "textDocument/signatureHelp", when_edited: Retry(8) };
 static INLAY_HINT: Route = Route { method: "textDocument/inlayHint", when_edited: Retry(32) };
 
 /// An outline with more entries than this is cut; no editor shows it usefully, and some freeze.
@@ -172,6 +176,34 @@ impl LanguageServer for Handlers {
             )
             .await?;
         Ok(CodeAction { edit: resolved, ..action })
+    }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let at = params.text_document_position;
+        self.ask(
+            &COMPLETION,
+            at.text_document.uri,
+            Target::At(at.position),
+            |analysis, view| analysis.completion(view.file, view.span.start),
+            |view, completion| Some(view.completion(completion)),
+        )
+        .await
+    }
+
+    async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
+        Ok(completion::resolved(item))
+    }
+
+    async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
+        let at = params.text_document_position_params;
+        self.ask(
+            &SIGNATURE_HELP,
+            at.text_document.uri,
+            Target::At(at.position),
+            |analysis, view| analysis.signature_help(view.file, view.span.start),
+            |view, help| help.map(|help| view.signature_help(help)),
+        )
+        .await
     }
 
     async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {

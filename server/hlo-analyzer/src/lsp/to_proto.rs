@@ -5,8 +5,9 @@ use std::ops::Range;
 use ide::Severity;
 use text::position;
 use tower_lsp::lsp_types::{
-    self, DiagnosticRelatedInformation, DiagnosticSeverity, GotoDefinitionResponse, HoverContents,
-    InlayHintLabel, InlayHintTooltip, Location, LocationLink, MarkupContent, MarkupKind, NumberOrString,
+    self, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, GotoDefinitionResponse,
+    HoverContents, InlayHintLabel, InlayHintTooltip, Location, LocationLink, MarkupContent, MarkupKind,
+    NumberOrString,
 };
 
 use super::snapshot::View;
@@ -120,6 +121,7 @@ impl View {
         });
         let wanted = self.session.client.related_information;
         let related: Vec<_> = related.filter(|_| wanted).collect();
+        let is_faded = self.session.client.unnecessary_tag && ide::is_unnecessary(diagnostic.code);
         lsp_types::Diagnostic {
             range: self.range(diagnostic.range),
             severity: Some(match diagnostic.severity {
@@ -132,6 +134,7 @@ impl View {
             source: Some(env!("CARGO_PKG_NAME").into()),
             message: diagnostic.message,
             related_information: Some(related).filter(|related| !related.is_empty()),
+            tags: is_faded.then(|| vec![DiagnosticTag::UNNECESSARY]),
             ..Default::default()
         }
     }
@@ -153,7 +156,7 @@ fn symbol_kind(kind: ide::SymbolKind) -> lsp_types::SymbolKind {
 }
 
 /// Markdown for a client that shows none: without fences and emphasis, links as their text.
-fn plain_text(markdown: &str) -> String {
+pub(super) fn plain_text(markdown: &str) -> String {
     let mut plain = String::with_capacity(markdown.len());
     let mut in_fence = false;
     for line in markdown.lines() {
