@@ -41,6 +41,8 @@ pub struct Piece {
     /// The state of the language's scanner at the first byte.
     #[returns(copy)]
     pub state: u8,
+    /// Where computations start inside the piece, relative to it.
+    pub units: std::sync::Arc<[u32]>,
 }
 
 /// Clones are snapshots for other threads. A clone that is kept blocks the next write for ever: clone late, drop

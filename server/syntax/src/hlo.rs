@@ -20,8 +20,8 @@ mod windows;
 
 pub use fragments::{Fragment, check_fragment};
 pub use lexer::unescape;
-pub use parser::parse;
-pub use pieces::{PieceState, Place, split};
+pub use parser::{parse, parse_units};
+pub use pieces::{Cuts, PieceState, Place, split};
 pub use tree::{
     Attribute, Computation, ComputationId, ComputationKind, Instruction, InstructionId, LayoutNode,
     ModuleHeader, Operand, OperandKind, Parameter, Parse, ShapeId, ShapeNode, Value,

@@ -78,6 +78,8 @@ pub(crate) struct Lexer<'a> {
     pub(crate) previous_end: usize,
     /// Where lexing began.
     pub(crate) origin: usize,
+    /// No comment ends in the rest of the text: each that opens is text.
+    no_comment_ends: bool,
 }
 
 impl<'a> Lexer<'a> {
@@ -90,6 +92,7 @@ impl<'a> Lexer<'a> {
             start: at,
             previous_end: at,
             origin: at,
+            no_comment_ends: false,
         };
         lexer.bump();
         lexer.previous_end = at;
@@ -98,7 +101,10 @@ impl<'a> Lexer<'a> {
 
     /// Goes on at byte `at`.
     pub(crate) fn jump(&mut self, at: usize) {
-        *self = Lexer::new(self.text, at.min(self.text.len()));
+        let at = at.min(self.text.len());
+        (self.at, self.origin) = (at, at);
+        self.bump();
+        self.previous_end = at;
     }
 
     /// Goes on behind `end`, as if the bytes up to there had been one token.
@@ -128,7 +134,7 @@ impl<'a> Lexer<'a> {
         loop {
             match bytes.get(at) {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => at += 1,
-                Some(b'/') => match skip_comment(bytes, at) {
+                Some(b'/') => match self.comment(at) {
                     Some(end) => at = end,
                     None => {
                         let len = if bytes.get(at + 1) == Some(&b'*') { 2 } else { 1 };
@@ -169,6 +175,19 @@ impl<'a> Lexer<'a> {
             _ => (Token::Bad, char_len(self.text, at)),
         };
         self.set(token, at, at, at + len);
+    }
+
+    /// The end of the comment at `at`. One that is not closed is looked at once in a text.
+    #[cold]
+    fn comment(&mut self, at: usize) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let is_block = bytes.get(at + 1) == Some(&b'*');
+        if is_block && self.no_comment_ends {
+            return None;
+        }
+        let end = skip_comment(bytes, at);
+        self.no_comment_ends |= is_block && end.is_none();
+        end
     }
 
     fn set(&mut self, token: Token, start: usize, inner: usize, end: usize) {

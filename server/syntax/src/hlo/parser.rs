@@ -30,18 +30,26 @@ pub(crate) struct Parser<'a> {
 /// Parses one piece whose first byte is in `state`. Each unit in it (a computation, as the splitter sees it) is parsed on
 /// its own, so that what comes out does not depend on which units share a piece.
 pub fn parse(text: &str, state: PieceState) -> Parse {
+    parse_each(text, state, split_units(text, state))
+}
+
+/// The same for a piece whose units are known: `units` are those of [`Cuts`](super::Cuts) inside the piece, relative to
+/// its start. An offset where no unit can start is passed over.
+pub fn parse_units(text: &str, state: PieceState, units: &[u32]) -> Parse {
+    parse_each(text, state, units.iter().map(|&at| (at as usize, Place::Top)))
+}
+
+fn parse_each(text: &str, state: PieceState, units: impl IntoIterator<Item = (usize, Place)>) -> Parse {
     let mut parser = Parser::new(text);
     parser.out.starts_module = state.place == Place::Header;
-    let mut start = (0, state.place);
-    let mut units = Vec::new();
-    for (at, next) in split_units(text, state) {
-        units.push((start.1, start.0, at));
-        start = (at, next.place);
+    let (mut start, mut place) = (0, state.place);
+    for (at, next) in units {
+        if let Some(text) = text.get(..at).filter(|_| at > start) {
+            parser.unit(place, text, start);
+            (start, place) = (at, next);
+        }
     }
-    units.push((start.1, start.0, text.len()));
-    for (place, start, end) in units {
-        parser.unit(place, &text[..end], start);
-    }
+    parser.unit(place, text, start);
     let mut out = parser.out;
     out.errors.sort_by_key(|e| (e.span.start, e.span.end));
     out
