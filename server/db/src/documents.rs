@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use ropey::Rope;
 use salsa::Setter;
 use syntax::hlo::PieceState;
 use text::{Cuts, Document, Edit, PieceStart};
 
-use crate::{Database, File, Language, Piece, block, signature};
+use crate::{Database, File, Language, Piece, Progress, block, signature};
 
 /// An open file. Ids of closed files are used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,6 +20,7 @@ pub struct FileView {
     pub file: File,
     pub rope: Rope,
     pub starts: Arc<[PieceStart]>,
+    pub(crate) progress: Arc<Progress>,
 }
 
 /// Owner: the thread that owns the [`Database`]; the only writer of its inputs. Inputs of closed files and of pieces
@@ -34,6 +36,7 @@ struct OpenFile {
     document: Document,
     file: File,
     pieces: Vec<Piece>,
+    progress: Arc<Progress>,
 }
 
 fn split_hlo(text: &str, state: u8, min_bytes: usize) -> Cuts {
@@ -64,7 +67,7 @@ impl Documents {
             }
             None => File::new(db, language, Vec::new()),
         };
-        let mut open = OpenFile { document, file, pieces: Vec::new() };
+        let mut open = OpenFile { document, file, pieces: Vec::new(), progress: Arc::default() };
         let all = 0..open.document.pieces().len();
         self.write_pieces(db, &mut open, 0..0, all, Some(text));
         let slot = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
@@ -102,6 +105,7 @@ impl Documents {
             file: open.file,
             rope: open.document.rope().clone(),
             starts: open.document.pieces().into(),
+            progress: open.progress.clone(),
         })
     }
 
@@ -119,15 +123,21 @@ impl Documents {
         new: std::ops::Range<usize>,
         text: Option<&str>,
     ) {
+        let texts: Vec<Arc<str>> = match text {
+            Some(text) => {
+                let of = |at| Arc::from(&text[open.document.piece_range(at)]);
+                new.clone().into_par_iter().map(of).collect()
+            }
+            None => {
+                let of =
+                    |at| open.document.rope().byte_slice(open.document.piece_range(at)).to_string().into();
+                new.clone().map(of).collect()
+            }
+        };
         let mut inputs = open.pieces[old.clone()].to_vec();
         let kept = inputs.len().min(new.len());
         let surplus = inputs.split_off(kept);
-        for (i, at) in new.clone().enumerate() {
-            let range = open.document.piece_range(at);
-            let text: Arc<str> = match text.and_then(|text| text.get(range.clone())) {
-                Some(text) => text.into(),
-                None => open.document.rope().byte_slice(range).to_string().into(),
-            };
+        for (i, (at, text)) in new.clone().zip(texts).enumerate() {
             let state = open.document.pieces()[at].state;
             let units = open.document.units(at).clone();
             match inputs.get(i).copied() {

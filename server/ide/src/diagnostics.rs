@@ -10,6 +10,7 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, limit: usize) -> Diagnostic
     if context.view.file.language(context.db) == crate::Language::Mlir {
         return Diagnostics { shown: vec![not_read(context)], omitted: 0 };
     }
+    context.view.check_ahead(context.db);
     let module = context.module();
     let mut module_findings: Vec<_> = module.findings.iter().collect();
     module_findings.sort_by_key(|f| f.segment.piece);

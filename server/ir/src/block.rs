@@ -153,6 +153,13 @@ impl Block {
             let is_partial =
                 c.kind == syntax::hlo::ComputationKind::Continued || (i == last && self.parse.ends_in_body);
             let exported = if is_partial { range.clone() } else { 0..0 };
+            let mut names = String::new();
+            let exports = exported.map(|id| {
+                let start = names.len();
+                names.push_str(self.name(id));
+                Export { name: Span::new(start, names.len()), shape: self.shape(id).cloned() }
+            });
+            let exports = exports.collect();
             let roots = range.clone().filter(|&id| self.instruction(id).is_root).collect();
             Segment {
                 name: c.name.of(&self.text).into(),
@@ -163,9 +170,8 @@ impl Block {
                 roots,
                 declared_result: c.result.map(|(shape, _)| self.shapes[shape.0 as usize].clone()),
                 root_shape: self.root(i as ComputationId).and_then(|id| self.shape(id).cloned()),
-                exports: exported
-                    .map(|id| Export { name: self.name(id).into(), shape: self.shape(id).cloned() })
-                    .collect(),
+                exports,
+                export_names: names.into(),
             }
         });
         Signature {
@@ -227,10 +233,20 @@ pub struct Segment {
     pub root_shape: Option<Shape>,
     /// Of a part of a giant computation: everything that the other parts may use.
     pub exports: Vec<Export>,
+    /// The names of [`Self::exports`], one behind the other.
+    export_names: Box<str>,
+}
+
+impl Segment {
+    /// The name of the `nth` export; empty where there is none.
+    pub fn export_name(&self, nth: usize) -> &str {
+        self.exports.get(nth).map_or("", |export| export.name.of(&self.export_names))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
-    pub name: Box<str>,
+    /// In the segment's names.
+    name: Span,
     pub shape: Option<Shape>,
 }

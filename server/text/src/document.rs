@@ -65,9 +65,9 @@ const MIN_BYTES: usize = 32 << 10;
 impl Document {
     pub fn new(text: &str, split: Splitter) -> Document {
         let min_bytes = (text.len() / PIECES).max(MIN_BYTES);
-        let cuts = split(text, 0, min_bytes);
+        let (cuts, rope) = rayon::join(|| split(text, 0, min_bytes), || Rope::from_str(text));
         let (pieces, units) = cuts.distribute(PieceStart { offset: 0, state: 0 }, text.len());
-        Document { rope: Rope::from_str(text), pieces, units, split, min_bytes }
+        Document { rope, pieces, units, split, min_bytes }
     }
 
     pub fn rope(&self) -> &Rope {

@@ -44,12 +44,22 @@ pub(crate) enum Token {
 }
 
 /// Bytes that continue an identifier: `[a-zA-Z0-9_.-]`.
-const IDENT: [bool; 256] = {
+static IDENT: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
     while byte < 256 {
         let b = byte as u8;
         table[byte] = b.is_ascii_alphanumeric() || b == b'_' || b == b'.' || b == b'-';
+        byte += 1;
+    }
+    table
+};
+
+static NO_IDENT: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = !IDENT[byte];
         byte += 1;
     }
     table
@@ -359,8 +369,21 @@ fn char_len(text: &str, at: usize) -> usize {
     text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
 }
 
-fn ident_end(bytes: &[u8], mut at: usize) -> usize {
-    while bytes.get(at).is_some_and(|&b| is_ident_byte(b)) {
+pub(crate) fn ident_end(bytes: &[u8], at: usize) -> usize {
+    find(bytes, at, &NO_IDENT)
+}
+
+/// Where the first byte at or behind `at` is that the table has, or the end. Four bytes share a branch.
+#[inline]
+pub(crate) fn find(bytes: &[u8], mut at: usize, table: &[bool; 256]) -> usize {
+    while let Some(&[a, b, c, d]) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let of = |byte: u8| table[usize::from(byte)];
+        if of(a) | of(b) | of(c) | of(d) {
+            break;
+        }
+        at += 4;
+    }
+    while bytes.get(at).is_some_and(|&b| !table[usize::from(b)]) {
         at += 1;
     }
     at

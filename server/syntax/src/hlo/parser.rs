@@ -55,6 +55,38 @@ fn parse_each(text: &str, state: PieceState, units: impl IntoIterator<Item = (us
     out
 }
 
+/// The number, if it is written in digits alone that fit without a look at each.
+pub(crate) fn few_digits(text: &[u8]) -> Option<i64> {
+    if text.is_empty() || text.len() > 18 {
+        return None;
+    }
+    text.iter().try_fold(0, |value, b| b.is_ascii_digit().then(|| value * 10 + i64::from(b - b'0')))
+}
+
+/// Words of the sharding grammar are no names unless they have a `%`.
+pub(crate) fn is_reserved(word: &str) -> bool {
+    matches!(
+        word,
+        "true"
+            | "false"
+            | "maximal"
+            | "replicated"
+            | "manual"
+            | "last_tile_dim_replicate"
+            | "shard_as"
+            | "shard_like"
+            | "unknown"
+            | "unreduced"
+            | "HloModule"
+            | "ENTRY"
+            | "ROOT"
+            | "FileLocations"
+            | "FileNames"
+            | "FunctionNames"
+            | "StackFrames"
+    )
+}
+
 impl<'a> Parser<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         // A line of a dump is about 100 bytes.
@@ -159,6 +191,10 @@ impl<'a> Parser<'a> {
             return self.fail("expects integer");
         }
         let text = self.lexer.text_of();
+        if let Some(value) = few_digits(text.as_bytes()) {
+            self.lexer.bump();
+            return Ok(value);
+        }
         let value = text.parse::<i64>().ok().or_else(|| text.parse::<u64>().ok().map(|v| v as i64));
         let Some(value) = value else {
             return self.fail("the integer does not fit 64 bits");
@@ -191,33 +227,15 @@ impl<'a> Parser<'a> {
         Ok(span)
     }
 
-    /// `name`, `%name` or `name:`. Words of the sharding grammar are no names unless they have a `%`.
+    /// `name`, `%name` or `name:`, where it is not reserved.
     pub(crate) fn name(&mut self) -> Parsed<Span> {
-        let reserved = matches!(
-            (self.lexer.token, self.lexer.text_of()),
-            (
-                Token::Ident,
-                "true"
-                    | "false"
-                    | "maximal"
-                    | "replicated"
-                    | "manual"
-                    | "last_tile_dim_replicate"
-                    | "shard_as"
-                    | "shard_like"
-                    | "unknown"
-                    | "unreduced"
-                    | "HloModule"
-                    | "ENTRY"
-                    | "ROOT"
-                    | "FileLocations"
-                    | "FileNames"
-                    | "FunctionNames"
-                    | "StackFrames"
-            )
-        );
         match self.lexer.token {
-            Token::Ident | Token::Name if !reserved => {
+            Token::Name => {
+                let span = self.lexer.span;
+                self.lexer.bump();
+                Ok(span)
+            }
+            Token::Ident if !is_reserved(self.lexer.text_of()) => {
                 let span = self.lexer.span;
                 self.lexer.bump();
                 Ok(span)

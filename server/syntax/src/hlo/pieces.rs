@@ -5,7 +5,7 @@
 //! Broken brackets do not swallow the file: a line that looks like an instruction closes the brackets of the
 //! line before, and one that looks like a computation closes the body.
 
-use super::lexer::{is_ident_byte, is_ident_start, skip_comment, string_end};
+use super::lexer::{find, is_ident_byte, is_ident_start, skip_comment, string_end};
 
 /// What the first byte of a piece stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -111,7 +111,7 @@ struct Splitter<'a> {
 }
 
 /// Bytes that mean something inside a body.
-const STOPS: [bool; 256] = {
+static STOPS: [bool; 256] = {
     let mut table = [false; 256];
     let stops = b"\n/\"'()[]{}";
     let mut i = 0;
@@ -121,6 +121,11 @@ const STOPS: [bool; 256] = {
     }
     table
 };
+
+/// The next byte that means something inside a body.
+fn stop(bytes: &[u8], at: usize) -> usize {
+    find(bytes, at, &STOPS)
+}
 
 impl<'a> Splitter<'a> {
     fn new(text: &'a str, state: PieceState, cuts_bodies: bool) -> Self {
@@ -153,8 +158,7 @@ impl<'a> Splitter<'a> {
         let mut in_trailer = false;
         loop {
             if self.state == Place::Body {
-                // Most of the text.
-                at += bytes[at..].iter().position(|&b| STOPS[b as usize]).unwrap_or(bytes.len() - at);
+                at = stop(bytes, at);
             }
             let Some(&byte) = bytes.get(at) else { break };
             match byte {
@@ -194,6 +198,22 @@ impl<'a> Splitter<'a> {
                             end
                         }
                     };
+                    continue;
+                }
+                b'[' | b'{'
+                    if self.state == Place::Body
+                        && let Some(end) = numbers_end(bytes, at) =>
+                {
+                    at = end;
+                    continue;
+                }
+                b'(' if self.state == Place::Body => {
+                    // Mostly names of operands.
+                    at = stop(bytes, at + 1);
+                    match bytes.get(at) {
+                        Some(b')') => at += 1,
+                        _ => self.open.push(Bracket::Round),
+                    }
                     continue;
                 }
                 b'(' => self.open.push(Bracket::Round),
@@ -363,6 +383,14 @@ impl<'a> Splitter<'a> {
             first.is_some_and(u8::is_ascii_digit)
         })
     }
+}
+
+/// The end of `[8,16]` or `{1,0}`, which open and close nothing but themselves.
+fn numbers_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let close = bytes[at] + 2;
+    let inside = bytes[at + 1..].iter().position(|b| !(b.is_ascii_digit() || *b == b','))?;
+    let end = at + 1 + inside;
+    (bytes[end] == close).then_some(end + 1)
 }
 
 /// Whether a module starts with the line at `at`: at its separator, or at its header.
