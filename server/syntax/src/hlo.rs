@@ -13,6 +13,7 @@ mod module_header;
 mod numbers;
 mod parser;
 mod pieces;
+mod segments;
 mod sharding;
 mod tree;
 mod vocabulary;

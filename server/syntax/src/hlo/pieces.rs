@@ -6,6 +6,7 @@
 //! line before, and one that looks like a computation closes the body.
 
 use super::lexer::{find, is_ident_byte, is_ident_start, skip_comment, string_end};
+use super::segments;
 
 /// What the first byte of a piece stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,6 +64,10 @@ pub struct Cuts {
 pub fn split(text: &str, state: PieceState, min_bytes: usize) -> Cuts {
     let cuts_bodies =
         text.len() > 2 * BODY_BYTES || memchr::memchr_iter(b'\n', text.as_bytes()).count() > 2 * BODY_LINES;
+    segments::split(text, state, &|text, state| split_segment(text, state, min_bytes, cuts_bodies))
+}
+
+pub(super) fn split_segment(text: &str, state: PieceState, min_bytes: usize, cuts_bodies: bool) -> Cuts {
     let mut splitter = Splitter::new(text, state, cuts_bodies);
     let is_clean = splitter.run(min_bytes);
     let end = PieceState { place: splitter.state, is_below_open_comment: splitter.open_comment };
