@@ -59,8 +59,8 @@ pub struct Document {
 /// A file has about this many pieces at most.
 const PIECES: usize = 4096;
 /// Units of the language smaller than this share a piece: a salsa input and its memos cost as much as parsing 1 kB, and
-/// what units have in common, such as shapes, is kept once per piece. Parsing this much takes a quarter millisecond.
-const MIN_BYTES: usize = 32 << 10;
+/// what units have in common, such as shapes, is kept once per piece. Parsing this much takes a tenth of a millisecond.
+const MIN_BYTES: usize = 16 << 10;
 
 impl Document {
     pub fn new(text: &str, split: Splitter) -> Document {
