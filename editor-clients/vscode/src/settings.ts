@@ -5,6 +5,7 @@ export const SECTION = "hlo-analyzer";
 /** What the server is told about the user's settings, at its start and after each change. */
 export interface ServerSettings {
   inlayHints: { domains: boolean };
+  hover: { readableVariables: boolean };
   diagnostics: { limit: number };
 }
 
@@ -12,6 +13,7 @@ export function serverSettings(): ServerSettings {
   const section = vscode.workspace.getConfiguration(SECTION);
   return {
     inlayHints: { domains: section.get<boolean>("inlayHints.domains", true) },
+    hover: { readableVariables: section.get<boolean>("hover.readableVariables", true) },
     diagnostics: { limit: section.get<number>("diagnostics.limit", 1000) },
   };
 }

@@ -9,14 +9,18 @@
 
 mod documents;
 mod giants;
+mod gpu;
 mod load;
 mod queries;
+mod verification;
 
 pub use documents::{Documents, FileId, FileView};
 pub use giants::{GiantIndex, giant_index, link_findings};
+pub use gpu::partition;
 pub use load::Progress;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
+pub use verification::{module_verify_findings, surroundings, verify_findings};
 
 /// The language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use crate::{Database, File, FileView, Piece, giant_index, link_findings, module, signature};
+use crate::{
+    Database, File, FileView, Piece, giant_index, link_findings, module, signature, verify_findings,
+};
 
 /// How far an open file was read ahead. An edit touches few pieces: whoever asks first computes those.
 #[derive(Debug, Default)]
@@ -29,7 +31,10 @@ impl FileView {
             // What every piece asks for is computed before they all wait for it.
             module(db, self.file);
             giant_index(db, self.file);
-            for_each_piece(db, self.file, |db, piece| _ = link_findings(db, piece));
+            for_each_piece(db, self.file, |db, piece| {
+                link_findings(db, piece);
+                verify_findings(db, piece);
+            });
             self.progress.is_checked.store(true, Ordering::Relaxed);
         }
     }

@@ -22,6 +22,7 @@
 //! error.
 
 mod capabilities;
+mod code_actions;
 mod config;
 mod diagnostics;
 mod documents;

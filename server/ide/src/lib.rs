@@ -6,10 +6,12 @@
 
 mod analysis;
 mod annotate;
+mod code_actions;
 mod diagnostics;
 mod document_symbols;
 #[cfg(test)]
 mod fixture;
+mod formatting;
 mod goto_definition;
 mod hover;
 mod indexing_queries;
@@ -17,16 +19,23 @@ mod inlay_hints;
 mod locate;
 mod maps;
 mod markdown;
+mod partition_queries;
+mod print_module;
 mod source_location;
 mod statistics;
 
 use std::ops::Range;
 
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
+pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
 pub use db::{FileId, Language};
-pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource};
+pub use diagnostics::Depth;
+pub use hover::HoverConfig;
+pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource, SymbolicTile};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::InlayHintsConfig;
+pub use ir::{PrintOptions, TextTooLarge, print_fragment};
+pub use partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use statistics::FileStatistics;
 
 /// Bytes from the start of the document.
@@ -70,6 +79,17 @@ pub struct Diagnostic {
     pub code: &'static str,
     pub message: String,
     pub related: Vec<Related>,
+    /// Whether XLA's parser finds it already; else only its verifier does.
+    pub is_of_parser: bool,
+    pub fix: Option<QuickFix>,
+}
+
+/// The one change that repairs a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuickFix {
+    /// `set the result shape to f32[8,16]`
+    pub title: String,
+    pub edits: Vec<TextEdit>,
 }
 
 /// At most as many findings as asked for; `omitted` counts the rest.

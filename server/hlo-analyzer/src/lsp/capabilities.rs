@@ -2,8 +2,9 @@
 
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
-    ClientCapabilities, HoverProviderCapability, InitializeResult, MarkupKind, OneOf, PositionEncodingKind,
-    ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
+    ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
+    HoverProviderCapability, InitializeResult, MarkupKind, OneOf, PositionEncodingKind,
+    ResourceOperationKind, ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
     TextDocumentSyncOptions,
 };
 
@@ -16,11 +17,21 @@ pub(super) struct ClientProfile {
     pub(super) hierarchical_symbols: bool,
     pub(super) related_information: bool,
     pub(super) inlay_hint_refresh: bool,
+    /// Code actions, rather than commands, are understood at all.
+    pub(super) code_action_literals: bool,
+    /// The change of a code action may come later.
+    pub(super) resolve_code_actions: bool,
+    /// Edits may name the version they are of.
+    pub(super) document_changes: bool,
+    /// Edits may create files.
+    pub(super) create_files: bool,
 }
 
 impl ClientProfile {
     pub(super) fn new(client: &ClientCapabilities) -> Self {
         let document = client.text_document.as_ref();
+        let actions = document.and_then(|it| it.code_action.as_ref());
+        let edits = client.workspace.as_ref().and_then(|it| it.workspace_edit.as_ref());
         let hover_formats = document.and_then(|it| it.hover.as_ref()?.content_format.as_ref());
         Self {
             encoding: negotiate(client),
@@ -39,6 +50,16 @@ impl ClientProfile {
                 .as_ref()
                 .and_then(|it| it.inlay_hint.as_ref()?.refresh_support)
                 .unwrap_or_default(),
+            code_action_literals: actions.is_some_and(|it| it.code_action_literal_support.is_some()),
+            resolve_code_actions: actions.is_some_and(|it| {
+                let resolved = it.resolve_support.as_ref().map(|it| it.properties.as_slice());
+                it.data_support.unwrap_or_default()
+                    && resolved.unwrap_or_default().iter().any(|property| property == "edit")
+            }),
+            document_changes: edits.and_then(|it| it.document_changes).unwrap_or_default(),
+            create_files: edits
+                .and_then(|it| it.resource_operations.as_ref())
+                .is_some_and(|operations| operations.contains(&ResourceOperationKind::Create)),
         }
     }
 
@@ -60,6 +81,18 @@ impl ClientProfile {
                 definition_provider: Some(OneOf::Left(true)),
                 document_symbol_provider: Some(OneOf::Left(true)),
                 inlay_hint_provider: Some(OneOf::Left(true)),
+                code_action_provider: self.code_action_literals.then(|| {
+                    CodeActionProviderCapability::Options(CodeActionOptions {
+                        code_action_kinds: Some(vec![
+                            CodeActionKind::QUICKFIX,
+                            CodeActionKind::REFACTOR_EXTRACT,
+                            CodeActionKind::REFACTOR_REWRITE,
+                            CodeActionKind::SOURCE,
+                        ]),
+                        resolve_provider: Some(self.resolve_code_actions),
+                        ..Default::default()
+                    })
+                }),
                 ..Default::default()
             },
             server_info: Some(ServerInfo {

@@ -3,25 +3,28 @@
 //! Architecture Invariant: the first statement of a handler posts to the mailbox, and nothing before it waits.
 //! That makes the order in which messages arrive the order in which they take effect; see `in_order.rs`.
 
-use ide::{Analysis, Cancellable, InlayHintsConfig};
+use ide::{Analysis, Cancellable, HoverConfig, InlayHintsConfig, Wanted};
 use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::{
-    DidChangeConfigurationParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams,
-    GotoDefinitionResponse, Hover, HoverParams, InitializeParams, InitializeResult, InlayHint,
-    InlayHintParams, Url,
+    CodeAction, CodeActionParams, CodeActionResponse, DidChangeConfigurationParams,
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentSymbolParams,
+    DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
+    InitializeParams, InitializeResult, InlayHint, InlayHintParams, Url,
 };
 
 use super::capabilities::ClientProfile;
+use super::code_actions::Unresolved;
 use super::mailbox::{Event, Mailbox};
-use super::read::WhenEdited::Retry;
+use super::read::WhenEdited::{Refuse, Retry};
 use super::read::{self, Route, Target};
 use super::snapshot::View;
 
 static HOVER: Route = Route { method: "textDocument/hover", when_edited: Retry(8) };
 static DEFINITION: Route = Route { method: "textDocument/definition", when_edited: Retry(8) };
 static DOCUMENT_SYMBOL: Route = Route { method: "textDocument/documentSymbol", when_edited: Retry(32) };
+static CODE_ACTION: Route = Route { method: "textDocument/codeAction", when_edited: Retry(8) };
+static CODE_ACTION_RESOLVE: Route = Route { method: "codeAction/resolve", when_edited: Refuse };
 static INLAY_HINT: Route = Route { method: "textDocument/inlayHint", when_edited: Retry(32) };
 
 /// An outline with more entries than this is cut; no editor shows it usefully, and some freeze.
@@ -82,7 +85,10 @@ impl LanguageServer for Handlers {
             &HOVER,
             at.text_document.uri,
             Target::At(at.position),
-            |analysis, view| analysis.hover(view.file, view.span.start),
+            |analysis, view| {
+                let config = HoverConfig { readable_variables: view.session.settings.readable_variables };
+                analysis.hover_with(view.file, view.span.start, &config)
+            },
             |view, hover| hover.map(|hover| view.hover(hover)),
         )
         .await
@@ -128,5 +134,39 @@ impl LanguageServer for Handlers {
             |view, hints| Some(hints.into_iter().map(|hint| view.inlay_hint(hint)).collect()),
         )
         .await
+    }
+
+    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
+        let (range, only) = (params.range, params.context.only);
+        self.ask(
+            &CODE_ACTION,
+            params.text_document.uri,
+            Target::Range(range),
+            |analysis, view| analysis.code_actions(view.file, view.span.clone(), view.wanted()),
+            move |view, actions| {
+                let range = view.range(view.span.clone());
+                Some(view.code_actions(actions, only.as_deref(), range))
+            },
+        )
+        .await
+    }
+
+    /// The change of an action of the same text. Of a text that has changed since, the action comes back without.
+    async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {
+        let asked = action.data.clone().and_then(|data| serde_json::from_value::<Unresolved>(data).ok());
+        let Some(Unresolved { uri, version, range, id }) = asked else { return Ok(action) };
+        let resolved = self
+            .ask(
+                &CODE_ACTION_RESOLVE,
+                uri,
+                Target::Range(range),
+                move |analysis, view| match view.version == version {
+                    true => analysis.code_actions(view.file, view.span.clone(), Wanted::Change(&id)),
+                    false => Ok(Vec::new()),
+                },
+                |view, actions| actions.into_iter().next().and_then(|action| view.code_action(action).edit),
+            )
+            .await?;
+        Ok(CodeAction { edit: resolved, ..action })
     }
 }

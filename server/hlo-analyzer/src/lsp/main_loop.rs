@@ -189,7 +189,8 @@ impl MainLoop {
         let Some(span) = document.now(place) else { return read.refuse() };
         let Some(file) = document.file else { return read.answer_nothing() };
         let text = document.text.clone();
-        let view = View { session: self.session.clone(), uri: read.uri.clone(), file, text, span };
+        let (session, uri, version) = (self.session.clone(), read.uri.clone(), document.version);
+        let view = View { session, uri, file, version, text, span };
         let snapshot = Snapshot { analysis: self.host.analysis(), view };
         read.arm(snapshot.analysis.cancellation());
         let mailbox = self.mailbox.clone();
@@ -208,7 +209,8 @@ impl MainLoop {
             };
             let text = document.text.clone();
             let span = 0..text.len_bytes();
-            let view = View { session: self.session.clone(), uri: uri.clone(), file, text, span };
+            let (session, version) = (self.session.clone(), document.version);
+            let view = View { session, uri: uri.clone(), file, version, text, span };
             let snapshot = Snapshot { analysis: self.host.analysis(), view };
             document.schedule.started(snapshot.analysis.cancellation());
             let (generation, version, uri) = (document.generation, document.version, uri.clone());

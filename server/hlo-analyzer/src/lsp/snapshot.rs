@@ -26,6 +26,8 @@ pub(super) struct View {
     pub(super) session: Arc<Session>,
     pub(super) uri: Url,
     pub(super) file: FileId,
+    /// The client's number of this text.
+    pub(super) version: i32,
     /// The same text as the analysis has; the copy shares its nodes.
     pub(super) text: Rope,
     /// What is asked about; empty for a position, the whole text where the request names no part of it.
