@@ -85,7 +85,7 @@ mod tests {
 
     fn check(text: &str) {
         let segmented = split(text, PieceState::HEADER, 4096);
-        assert!(segmented.pieces.is_sorted() && segmented.units.is_sorted());
+        assert!(segmented.pieces.is_sorted_by_key(|p| p.0) && segmented.units.is_sorted());
         // Every piece and unit starts where a scan of all that is above it may end.
         for &(at, state) in segmented.pieces.iter().step_by(97) {
             let from =
