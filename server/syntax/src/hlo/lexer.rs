@@ -378,14 +378,18 @@ pub(crate) fn ident_end(bytes: &[u8], at: usize) -> usize {
 
 /// Where the first byte at or behind `at` is that the table has, or the end. Four bytes share a branch.
 #[inline]
-pub(crate) fn find(bytes: &[u8], at: usize, table: &[bool; 256]) -> usize {
-    let rest = bytes.get(at..).unwrap_or_default();
-    let of = |byte: u8| table[usize::from(byte)];
-    let (chunks, _) = rest.as_chunks::<4>();
-    let found = chunks.iter().position(|&[a, b, c, d]| of(a) | of(b) | of(c) | of(d));
-    let before = 4 * found.unwrap_or(chunks.len());
-    let inside = rest[before..].iter().position(|&b| of(b)).unwrap_or(rest.len() - before);
-    at.min(bytes.len()) + before + inside
+pub(crate) fn find(bytes: &[u8], mut at: usize, table: &[bool; 256]) -> usize {
+    while let Some(&[a, b, c, d]) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let of = |byte: u8| table[usize::from(byte)];
+        if of(a) | of(b) | of(c) | of(d) {
+            break;
+        }
+        at += 4;
+    }
+    while bytes.get(at).is_some_and(|&b| !table[usize::from(b)]) {
+        at += 1;
+    }
+    at
 }
 
 /// Decodes the C escapes of a string's inner text.
