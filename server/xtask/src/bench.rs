@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: how fast a text becomes findings, ours beside XLA's own parser (which builds and verifies the
-//! module) on the same files in one run; how long a file takes to open in a fresh process; and how long the maps of all
-//! its instructions take.
+//! module) on the same files in one run; how long a file takes to open in a fresh process; how long the maps of all its
+//! instructions take; and maps by themselves.
 
 mod generate;
 mod xla;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::commands::{command, output, root, run, target_dir};
+use crate::commands::{cargo, command, output, root, run, target_dir};
 use crate::dist;
 use crate::tools::Tools;
 
@@ -93,7 +93,32 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
         });
     }
     print_table(&rows);
-    Ok(())
+    simplification()
+}
+
+/// The bench of the maps' own crate, on the maps of which XLA's simplifier was asked too where they are at hand.
+fn simplification() -> Result<()> {
+    println!("\nmaps simplified, parsed and composed");
+    let mut bench = cargo(&[
+        "run",
+        "--quiet",
+        "--profile",
+        "dist",
+        "--package",
+        "indexing-map",
+        "--example",
+        "map_bench",
+        "--",
+    ]);
+    let maps = root().join("../shared/conformance/data/oracle_simplify.jsonl.gz");
+    if maps.is_file() {
+        bench.arg(maps);
+    } else {
+        println!(
+            "skipped the maps of XLA's simplifier, which are not beside this checkout: measuring generated ones"
+        );
+    }
+    run(&mut bench)
 }
 
 fn parse_with_ours(server: &Path, file: &Path, threads: Option<&str>) -> Result<Measured> {
