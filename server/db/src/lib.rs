@@ -10,6 +10,7 @@
 mod documents;
 mod giants;
 mod gpu;
+mod load;
 mod queries;
 mod verification;
 mod warnings;
@@ -17,6 +18,7 @@ mod warnings;
 pub use documents::{Documents, FileId, FileView};
 pub use giants::{GiantIndex, giant_index, link_findings};
 pub use gpu::partition;
+pub use load::Progress;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use verification::{module_verify_findings, surroundings, verify_findings};
@@ -50,6 +52,8 @@ pub struct Piece {
     /// The state of the language's scanner at the first byte.
     #[returns(copy)]
     pub state: u8,
+    /// Where computations start inside the piece, relative to it.
+    pub units: std::sync::Arc<[u32]>,
 }
 
 /// Clones are snapshots for other threads. A clone that is kept blocks the next write for ever: clone late, drop

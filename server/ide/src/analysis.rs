@@ -226,7 +226,10 @@ impl Analysis {
 
     fn with_file<T>(&self, file: FileId, query: impl FnOnce(FileContext<'_>) -> T) -> Cancellable<T> {
         let view = self.views.get(&file).expect("the file is open");
-        self.catch(|db| query(FileContext::new(db, view)))
+        self.catch(|db| {
+            view.parse_ahead(db);
+            query(FileContext::new(db, view))
+        })
     }
 
     fn catch<T>(&self, query: impl FnOnce(&Database) -> T) -> Cancellable<T> {

@@ -20,6 +20,9 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
     if context.view.file.language(context.db) == crate::Language::Mlir {
         return Diagnostics { shown: vec![not_read(context)], omitted: 0 };
     }
+    if depth == Depth::Verifier {
+        context.view.check_ahead(context.db);
+    }
     let module = context.module();
     let mut module_findings: Vec<_> = module.findings.iter().collect();
     module_findings.sort_by_key(|f| f.segment.piece);

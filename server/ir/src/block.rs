@@ -180,11 +180,14 @@ impl Block {
             c.kind == syntax::hlo::ComputationKind::Continued || (is_last && self.parse.ends_in_body);
         let exported = if is_partial { range.clone() } else { 0..0 };
         let parameter = |id| Some((self.parameter_number(id)?, self.shape(id).cloned()));
-        let export = |id| Export {
-            name: self.name(id).into(),
-            shape: self.shape(id).cloned(),
-            opcode: self.instruction(id).opcode,
+        let mut export_names = String::new();
+        let export = |id| {
+            let start = export_names.len();
+            export_names.push_str(self.name(id));
+            let name = Span::new(start, export_names.len());
+            Export { name, shape: self.shape(id).cloned(), opcode: self.instruction(id).opcode }
         };
+        let exports = exported.map(export).collect();
         Segment {
             name: c.name.of(&self.text).into(),
             kind: c.kind,
@@ -203,7 +206,8 @@ impl Block {
                     .iter()
                     .any(|error| c.span.contains(error.span.start as usize) && !c.span.is_empty()),
             parameters: range.filter_map(parameter).collect(),
-            exports: exported.map(export).collect(),
+            exports,
+            export_names: export_names.into(),
         }
     }
 }
@@ -263,11 +267,21 @@ pub struct Segment {
     pub parameters: Vec<(u32, Option<Shape>)>,
     /// Of a part of a giant computation: everything that the other parts may use.
     pub exports: Vec<Export>,
+    /// The names of [`Self::exports`], one behind the other.
+    export_names: Box<str>,
+}
+
+impl Segment {
+    /// The name of the `nth` export; empty where there is none.
+    pub fn export_name(&self, nth: usize) -> &str {
+        self.exports.get(nth).map_or("", |export| export.name.of(&self.export_names))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
-    pub name: Box<str>,
+    /// In the segment's names.
+    name: Span,
     pub shape: Option<Shape>,
     pub opcode: Option<Opcode>,
 }

@@ -15,6 +15,7 @@ mod module_header;
 mod numbers;
 mod parser;
 mod pieces;
+mod segments;
 mod sharding;
 mod tree;
 mod vocabulary;
@@ -24,8 +25,8 @@ pub use cursor::{Cursor, CursorPlace, cursor};
 pub use float_format::{FloatFormat, Nan};
 pub use fragments::{Fragment, parse_fragment};
 pub use lexer::unescape;
-pub use parser::parse;
-pub use pieces::{PieceState, Place, split};
+pub use parser::{parse, parse_units};
+pub use pieces::{Cuts, PieceState, Place, split};
 pub use tree::{
     Attribute, Computation, ComputationId, ComputationKind, Instruction, InstructionId, LayoutNode,
     ModuleHeader, Operand, OperandKind, Parameter, Parse, ShapeId, ShapeNode, Value,
