@@ -193,6 +193,15 @@ impl Analysis {
         self.with_file(file, |context| indexing_queries::indexing(&context, query))
     }
 
+    /// The kernel of one fusion, or of an instruction that XLA would wrap into one.
+    pub fn fusion_kernel(
+        &self,
+        file: FileId,
+        query: &FusionQuery,
+    ) -> Cancellable<Result<FusionReply, FusionError>> {
+        self.with_file(file, |context| fusion_kernel::fusion_kernel(&context, query))
+    }
+
     /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named
     /// opcodes open a function of their own.
     pub fn partition(

@@ -13,6 +13,7 @@ mod document_symbols;
 #[cfg(test)]
 mod fixture;
 mod formatting;
+mod fusion_kernel;
 mod goto_definition;
 mod hover;
 mod indexing_queries;
@@ -37,6 +38,8 @@ pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
 pub use completion::{Completion, CompletionItem, CompletionKind, completion_documentation};
 pub use db::{FileId, Language};
 pub use diagnostics::Depth;
+pub use fusion_kernel::{FusionError, FusionQuery, FusionReply};
+pub use gpu::{DEFAULT_DEVICE, Launch};
 pub use hover::HoverConfig;
 pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource, SymbolicTile};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
