@@ -6,6 +6,7 @@
 mod attributes;
 mod block;
 mod checks;
+mod cost;
 mod element_type;
 mod finding;
 mod graph;
@@ -18,6 +19,7 @@ mod shape;
 
 pub use attributes::{Attributes, ConvolutionDims, WindowDim};
 pub use block::{Block, Export, External, OperandRef, Segment, Signature};
+pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;
 pub use finding::{Finding, Severity};
 pub use graph::{Graph, Op, OpId};

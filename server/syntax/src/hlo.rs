@@ -14,6 +14,7 @@ mod numbers;
 mod parser;
 mod pieces;
 mod sharding;
+mod tokens;
 mod tree;
 mod vocabulary;
 mod windows;
@@ -22,6 +23,7 @@ pub use fragments::{Fragment, check_fragment};
 pub use lexer::unescape;
 pub use parser::parse;
 pub use pieces::{PieceState, Place, split};
+pub use tokens::{TextToken, TokenClass, tokens};
 pub use tree::{
     Attribute, Computation, ComputationId, ComputationKind, Instruction, InstructionId, LayoutNode,
     ModuleHeader, Operand, OperandKind, Parameter, Parse, ShapeId, ShapeNode, Value,
