@@ -6,28 +6,49 @@
 
 mod analysis;
 mod annotate;
+mod call_arguments;
+mod call_hierarchy;
+mod code_lens;
 mod diagnostics;
+mod document_links;
 mod document_symbols;
 #[cfg(test)]
 mod fixture;
+mod folding_ranges;
 mod goto_definition;
+mod goto_type_definition;
 mod hover;
 mod indexing_queries;
 mod inlay_hints;
 mod locate;
 mod maps;
 mod markdown;
+mod occurrences;
+mod references;
+mod rename;
+mod selection_ranges;
+mod semantic_tokens;
 mod source_location;
 mod statistics;
+mod tuple_element;
+mod workspace_symbols;
 
 use std::ops::Range;
 
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
+pub use call_hierarchy::{Call, CallDirection, CallItem};
+pub use code_lens::CodeLens;
 pub use db::{FileId, Language};
+pub use document_links::DocumentLink;
+pub use folding_ranges::{Fold, FoldKind};
 pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::InlayHintsConfig;
+pub use references::{Reference, ReferenceKind};
+pub use rename::RenameError;
+pub use semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
 pub use statistics::FileStatistics;
+pub use workspace_symbols::WorkspaceSymbol;
 
 /// Bytes from the start of the document.
 pub type TextRange = Range<usize>;
@@ -102,6 +123,8 @@ pub enum SymbolKind {
     Parameter,
     Constant,
     Instruction,
+    /// Says what a limit left out; stands for nothing in the text.
+    Note,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
