@@ -2,10 +2,17 @@
 
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
-    ClientCapabilities, HoverProviderCapability, InitializeResult, MarkupKind, OneOf, PositionEncodingKind,
-    ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions,
+    CallHierarchyServerCapability, ClientCapabilities, CodeLensOptions, DocumentLinkOptions,
+    FoldingRangeProviderCapability, HoverProviderCapability, InitializeResult, MarkupKind, OneOf,
+    PositionEncodingKind, RenameOptions, SelectionRangeProviderCapability, ServerCapabilities, ServerInfo,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TypeDefinitionProviderCapability,
 };
+
+use super::semantic_tokens;
+
+/// The client's command that shows a list of places; clients that have it say so in `experimental.commands`.
+pub(super) const SHOW_REFERENCES: &str = "hlo-analyzer.showReferences";
 
 /// The parts of the client's capabilities that change how it is answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +23,13 @@ pub(super) struct ClientProfile {
     pub(super) hierarchical_symbols: bool,
     pub(super) related_information: bool,
     pub(super) inlay_hint_refresh: bool,
+    pub(super) prepares_rename: bool,
+    /// Edits may name the version of the text that they are for.
+    pub(super) versioned_edits: bool,
+    /// At most so many folds, where it says so.
+    pub(super) fold_limit: Option<u32>,
+    /// It can show a list of places for a command of ours.
+    pub(super) shows_references: bool,
 }
 
 impl ClientProfile {
@@ -34,6 +48,18 @@ impl ClientProfile {
             related_information: document
                 .and_then(|it| it.publish_diagnostics.as_ref()?.related_information)
                 .unwrap_or_default(),
+            prepares_rename: document.and_then(|it| it.rename.as_ref()?.prepare_support).unwrap_or_default(),
+            versioned_edits: client
+                .workspace
+                .as_ref()
+                .and_then(|it| it.workspace_edit.as_ref()?.document_changes)
+                .unwrap_or_default(),
+            fold_limit: document.and_then(|it| it.folding_range.as_ref()?.range_limit),
+            shows_references: client
+                .experimental
+                .as_ref()
+                .and_then(|it| it.get("commands")?.as_array())
+                .is_some_and(|commands| commands.iter().any(|c| c == SHOW_REFERENCES)),
             inlay_hint_refresh: client
                 .workspace
                 .as_ref()
@@ -58,7 +84,27 @@ impl ClientProfile {
                 })),
                 hover_provider: Some(HoverProviderCapability::Simple(true)),
                 definition_provider: Some(OneOf::Left(true)),
+                type_definition_provider: Some(TypeDefinitionProviderCapability::Simple(true)),
+                references_provider: Some(OneOf::Left(true)),
+                document_highlight_provider: Some(OneOf::Left(true)),
+                rename_provider: Some(match self.prepares_rename {
+                    true => OneOf::Right(RenameOptions {
+                        prepare_provider: Some(true),
+                        work_done_progress_options: Default::default(),
+                    }),
+                    false => OneOf::Left(true),
+                }),
+                call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
                 document_symbol_provider: Some(OneOf::Left(true)),
+                workspace_symbol_provider: Some(OneOf::Left(true)),
+                folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+                selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
+                semantic_tokens_provider: Some(semantic_tokens::options().into()),
+                document_link_provider: Some(DocumentLinkOptions {
+                    resolve_provider: Some(false),
+                    work_done_progress_options: Default::default(),
+                }),
+                code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(true) }),
                 inlay_hint_provider: Some(OneOf::Left(true)),
                 ..Default::default()
             },

@@ -1,19 +1,23 @@
 //! The user's settings, as the client sends them.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
-/// `{"inlayHints": {"domains": bool}, "diagnostics": {"limit": number}}`
+/// `{"inlayHints": {"domains": bool}, "diagnostics": {"limit": number}, "documentLinks": {"roots": [path]}}`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map behind it.
     pub(super) inlay_domains: bool,
     /// At most so many findings are sent for a document.
     pub(super) diagnostics_limit: usize,
+    /// Folders below which relative paths of source files are looked for, beside the open ones.
+    pub(super) link_roots: Vec<PathBuf>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { inlay_domains: true, diagnostics_limit: 1000 }
+        Self { inlay_domains: true, diagnostics_limit: 1000, link_roots: Vec::new() }
     }
 }
 
@@ -30,6 +34,7 @@ impl Settings {
                 ".diagnostics.limit" => value
                     .as_u64()
                     .map(|limit| settings.diagnostics_limit = usize::try_from(limit).unwrap_or(usize::MAX)),
+                ".documentLinks.roots" => paths(value).map(|roots| settings.link_roots = roots),
                 _ => None,
             };
             if understood.is_none() && !value.is_null() {
@@ -38,6 +43,10 @@ impl Settings {
         }
         settings
     }
+}
+
+fn paths(value: &Value) -> Option<Vec<PathBuf>> {
+    value.as_array()?.iter().map(|path| path.as_str().map(PathBuf::from)).collect()
 }
 
 /// Every value with its path; objects are looked into two levels deep, which is as deep as settings go.
@@ -55,13 +64,16 @@ fn leaves(section: &Value) -> Vec<(String, &Value)> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use serde_json::json;
 
     use super::*;
 
     fn check(sent: Value, inlay_domains: bool, diagnostics_limit: usize) {
         let settings = Settings::default().updated(&sent);
-        assert_eq!(settings, Settings { inlay_domains, diagnostics_limit }, "{sent}");
+        let expect = Settings { inlay_domains, diagnostics_limit, ..Settings::default() };
+        assert_eq!(settings, expect, "{sent}");
     }
 
     #[test]
@@ -72,6 +84,16 @@ mod tests {
             false,
             5,
         );
+    }
+
+    #[test]
+    fn folders_are_a_list() {
+        let roots = |sent: Value| Settings::default().updated(&sent).link_roots;
+        assert_eq!(
+            roots(json!({"documentLinks": {"roots": ["/a", "b"]}})),
+            [Path::new("/a"), Path::new("b")]
+        );
+        assert!(roots(json!({"documentLinks": {"roots": ["/a", 1]}})).is_empty());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a request may look at.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ide::{Analysis, FileId};
@@ -26,10 +27,20 @@ pub(super) struct View {
     pub(super) session: Arc<Session>,
     pub(super) uri: Url,
     pub(super) file: FileId,
+    /// The client's number of this text.
+    pub(super) version: i32,
     /// The same text as the analysis has; the copy shares its nodes.
     pub(super) text: Rope,
     /// What is asked about; empty for a position, the whole text where the request names no part of it.
     pub(super) span: Range<usize>,
+    /// All open documents, for a request that is about no single one; else empty.
+    pub(super) open: Vec<OpenDocument>,
+}
+
+pub(super) struct OpenDocument {
+    pub(super) file: FileId,
+    pub(super) uri: Url,
+    pub(super) text: Rope,
 }
 
 impl View {
@@ -43,4 +54,6 @@ impl View {
 pub(super) struct Session {
     pub(super) client: ClientProfile,
     pub(super) settings: Settings,
+    /// Folders that the editor has open.
+    pub(super) roots: Vec<PathBuf>,
 }
