@@ -6,6 +6,7 @@ export const SECTION = "hlo-analyzer";
 export interface ServerSettings {
   inlayHints: { domains: boolean };
   diagnostics: { limit: number };
+  documentLinks: { roots: string[] };
 }
 
 export function serverSettings(): ServerSettings {
@@ -13,6 +14,7 @@ export function serverSettings(): ServerSettings {
   return {
     inlayHints: { domains: section.get<boolean>("inlayHints.domains", true) },
     diagnostics: { limit: section.get<number>("diagnostics.limit", 1000) },
+    documentLinks: { roots: section.get<string[]>("documentLinks.roots", []) },
   };
 }
 
