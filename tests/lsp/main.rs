@@ -3,6 +3,7 @@
 mod answers;
 mod bad_input;
 mod cancellation;
+mod code_actions;
 mod diagnostics;
 mod editor;
 mod lifecycle;

@@ -5,6 +5,7 @@ export const SECTION = "hlo-analyzer";
 /** What the server is told about the user's settings, at its start and after each change. */
 export interface ServerSettings {
   inlayHints: { domains: boolean };
+  hover: { readableVariables: boolean };
   diagnostics: { limit: number };
   documentLinks: { roots: string[] };
 }
@@ -13,6 +14,7 @@ export function serverSettings(): ServerSettings {
   const section = vscode.workspace.getConfiguration(SECTION);
   return {
     inlayHints: { domains: section.get<boolean>("inlayHints.domains", true) },
+    hover: { readableVariables: section.get<boolean>("hover.readableVariables", true) },
     diagnostics: { limit: section.get<number>("diagnostics.limit", 1000) },
     documentLinks: { roots: section.get<string[]>("documentLinks.roots", []) },
   };

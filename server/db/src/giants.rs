@@ -27,6 +27,7 @@ pub struct Definition<'a> {
     pub piece: usize,
     pub instruction: InstructionId,
     pub shape: Option<&'a Shape>,
+    pub opcode: Option<ir::Opcode>,
 }
 
 #[salsa::tracked(no_eq)]
@@ -91,8 +92,13 @@ impl GiantIndex {
         let n = self.tables[computation].get(name, |n| self.name_in(parts, n))?;
         let (segment, local) = Self::part_of(parts, n);
         let range = &self.signatures[segment.piece].segments[segment.computation as usize].instructions;
-        let shape = self.exports(segment)[local as usize].shape.as_ref();
-        Some(Definition { piece: segment.piece, instruction: range.start + local, shape })
+        let export = &self.exports(segment)[local as usize];
+        Some(Definition {
+            piece: segment.piece,
+            instruction: range.start + local,
+            shape: export.shape.as_ref(),
+            opcode: export.opcode,
+        })
     }
 }
 

@@ -11,14 +11,18 @@ mod calls;
 mod costs;
 mod documents;
 mod giants;
+mod gpu;
 mod queries;
+mod verification;
 
 pub use calls::{CallGraph, CallSite, call_graph};
 pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
 pub use giants::{GiantIndex, giant_index, link_findings};
+pub use gpu::partition;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
+pub use verification::{module_verify_findings, surroundings, verify_findings};
 
 /// The language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

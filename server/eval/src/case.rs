@@ -15,6 +15,9 @@ pub(crate) type Checked<T> = Result<T, Reason>;
 /// Arrays with more elements than this are not evaluated: the answer is a set per element.
 pub const MAX_ELEMENTS: i64 = 1 << 16;
 
+/// Loop turns, and elements read by all output elements together, beyond which an op is not evaluated.
+pub const MAX_WORK: i64 = 1 << 24;
+
 /// The computation of a name.
 pub type Callees<'a> = dyn Fn(&str) -> Option<Arc<Graph>> + 'a;
 
@@ -73,10 +76,13 @@ pub(crate) fn dimensions(numbers: &[i64], rank: usize) -> Checked<Vec<usize>> {
     numbers.iter().map(|n| of(n).ok_or_else(|| format!("{n} is not a dimension of {rank}").into())).collect()
 }
 
-/// The sizes of an array that is not too large.
+/// The sizes of an array that is not too large. A size of zero does not make the others small: loops go over these too.
 pub(crate) fn sizes<'a>(shape: &'a Shape, what: &str) -> Checked<&'a [i64]> {
     let array = shape.as_array().ok_or_else(|| Reason::from(format!("{what} is not an array")))?;
-    let count = array.elements().filter(|&n| n <= MAX_ELEMENTS && array.dims.iter().all(|&d| d >= 0));
+    let count = array.dims.iter().try_fold(1i64, |count, &size| {
+        let count = count.checked_mul(size.max(1))?;
+        (size >= 0 && count <= MAX_ELEMENTS).then_some(count)
+    });
     ensure(count.is_some(), format!("{what} is too large to evaluate"))?;
     Ok(&array.dims)
 }
@@ -129,21 +135,34 @@ impl<'a> Case<'a> {
         Ok(values)
     }
 
+    /// Whether every output element may take the product of `turns` as its loop.
+    pub(crate) fn afford(&self, turns: impl IntoIterator<Item = i64>) -> Checked<()> {
+        let count = self.output()?.iter().product::<i64>();
+        let work = turns.into_iter().try_fold(count, |work, n| work.checked_mul(n.max(1)));
+        ensure(work.is_some_and(|work| work <= MAX_WORK), "too much work to evaluate")
+    }
+
     /// The result, `f` telling what each element of it reads.
     pub(crate) fn trace(&self, mut f: impl FnMut(&[i64], &mut Reads<'_>)) -> Checked<Traced> {
         let dims = self.output()?;
         let mut elements = Vec::new();
         let mut outside = None;
+        let mut left = MAX_WORK as usize;
         for_each_index(dims, |index| {
+            if outside.is_some() {
+                return;
+            }
             let mut reads = Reads { case: self, list: Vec::new(), outside: None };
             f(index, &mut reads);
             let Reads { mut list, outside: wrong, .. } = reads;
+            match left.checked_sub(list.len()) {
+                Some(rest) => left = rest,
+                None => outside = Some("too many elements are read".into()),
+            }
             list.sort_unstable();
             list.dedup();
             elements.push(list);
-            if outside.is_none() {
-                outside = wrong;
-            }
+            outside = outside.take().or(wrong);
         });
         match outside {
             Some(reason) => Err(reason),

@@ -59,6 +59,7 @@ pub(crate) fn dot(case: &Case<'_>) -> Checked<Traced> {
         ensure(fits && operand.iter().zip(scale).all(divides), "a scale does not fit its operand")?;
         scales.push(scale);
     }
+    case.afford(contracted.iter().copied())?;
     case.trace(|index, reads| {
         let (batch, rest) = index.split_at(batches);
         let (left, right) = rest.split_at(frees);
@@ -104,6 +105,7 @@ pub(crate) fn ragged_dot(case: &Case<'_>) -> Checked<Traced> {
     let rank = leading + sides[0].batch.len() + sides[0].free.len() + sides[1].free.len();
     ensure(case.output()?.len() == rank, "the output's rank is wrong")?;
     ensure(is_free.is_some() == group.is_some(), "rhs_group_dims does not fit the ragged dimension")?;
+    case.afford(contracted.iter().copied().chain([groups.len() as i64]))?;
     case.trace(|index, reads| {
         let (own_group, rest) = index.split_at(leading);
         let (batch, rest) = rest.split_at(sides[0].batch.len());
@@ -155,6 +157,7 @@ pub(crate) fn convolution(case: &Case<'_>) -> Checked<Traced> {
         && out_features % batch_groups == 0;
     ensure(fits, Reason::from("the groups do not fit the sizes"))?;
     let sizes: Vec<i64> = labels.kernel_spatial.iter().map(|&dim| kernel[dim]).collect();
+    case.afford(sizes.iter().copied().chain([features]))?;
     case.trace(|index, reads| {
         let feature = index[labels.output_feature];
         let feature_group = feature / (out_features / feature_groups).max(1);

@@ -7,7 +7,7 @@
 //! Other crates hold their own, cleverer answers against this one, element for element.
 //!
 //! Architecture Invariant: no maps, no algebra, no shortcuts: what is fast elsewhere is slow and obvious here. It knows
-//! nothing of `indexing`. Nothing panics, whatever the op; work is bounded by [`MAX_ELEMENTS`].
+//! nothing of `indexing`. Nothing panics, whatever the op; work is bounded by [`MAX_ELEMENTS`] and [`MAX_WORK`].
 
 mod case;
 mod contractions;
@@ -22,7 +22,7 @@ mod rows;
 mod traced;
 mod windows;
 
-pub use case::{Callees, MAX_ELEMENTS, Reason, Setting, leaves, no_callees};
+pub use case::{Callees, MAX_ELEMENTS, MAX_WORK, Reason, Setting, leaves, no_callees};
 pub use evaluate::trace;
 pub use graph::{Value, trace_graph};
 pub use replicas::replica_group;

@@ -31,6 +31,7 @@ pub(crate) fn fft(case: &Case<'_>) -> Checked<Traced> {
 /// Every element of every operand, all of sizes `dims`, that has the output's index outside the dimensions `whole`.
 fn along(case: &Case<'_>, dims: &[i64], whole: &[usize]) -> Checked<Traced> {
     ensure(case.output()?.len() == dims.len(), "output and operand differ in rank")?;
+    case.afford(dims.iter().copied())?;
     case.trace(|index, reads| {
         for_each_index(dims, |from| {
             if (0..dims.len()).all(|d| whole.contains(&d) || from[d] == index[d]) {
@@ -59,6 +60,7 @@ pub(crate) fn cholesky(case: &Case<'_>) -> Checked<Traced> {
     ensure(dims.len() >= 2 && case.output()? == dims, "cholesky needs matrices")?;
     let n = dims[dims.len() - 1];
     ensure(n == dims[dims.len() - 2], "cholesky needs square matrices")?;
+    case.afford([n, n, n])?;
     let is_lower = case.op.attributes.bool(AttributeKey::Lower).unwrap_or(false);
     let replica = case.setting.replica;
     case.trace(|index, reads| {
@@ -96,6 +98,7 @@ pub(crate) fn triangular_solve(case: &Case<'_>) -> Checked<Traced> {
     let fits = rank >= 2 && a.len() == rank && n.is_some_and(|n| a[rank - 2..] == [n, n]);
     ensure(fits && case.output()? == b, "the shapes do not fit together")?;
     let n = n.unwrap_or_default();
+    case.afford([n, n, n])?;
     let is_transposed =
         !matches!(case.op.attributes.text(AttributeKey::TransposeA), None | Some("NO_TRANSPOSE"));
     let (is_lower, is_unit) = (has(AttributeKey::Lower), has(AttributeKey::UnitDiagonal));
@@ -138,6 +141,7 @@ pub(crate) fn batch_norm(case: &Case<'_>) -> Checked<Traced> {
     let is_array = case.output == 0;
     let fits = if is_array { case.output()? == dims } else { case.output()?.len() == 1 };
     ensure(fits, "the output does not fit")?;
+    case.afford(dims.iter().copied())?;
     case.trace(|index, reads| {
         let f = if is_array { index[feature] } else { index[0] };
         let of_feature = |reads: &mut crate::case::Reads<'_>, operand: usize| {

@@ -26,6 +26,7 @@ pub(crate) fn reduce(case: &Case<'_>) -> Checked<Traced> {
     let reduced = case.dimensions(AttributeKey::Dimensions, operand.len())?;
     let kept: Vec<usize> = (0..operand.len()).filter(|dim| !reduced.contains(dim)).collect();
     ensure(kept.len() == case.output()?.len(), "the output does not have the kept dimensions")?;
+    case.afford(operand.iter().copied())?;
     case.trace(|index, reads| {
         for_each_index(operand, |from| {
             if kept.iter().zip(index).all(|(&dim, &i)| from[dim] == i) {
@@ -40,7 +41,8 @@ pub(crate) fn reduce(case: &Case<'_>) -> Checked<Traced> {
 /// of a dilated base. Whether the window is reversed does not matter to the base.
 pub(crate) fn under(window: &WindowDim, size: i64, at: i64, k: i64) -> Option<i64> {
     let place = at * window.stride + k * window.window_dilation - window.pad_low;
-    (0..size).find(|i| i * window.base_dilation == place)
+    let is_element = place % window.base_dilation == 0;
+    Some(place / window.base_dilation).filter(|i| is_element && (0..size).contains(i))
 }
 
 /// Every operand element under the window at `index`.
@@ -69,6 +71,7 @@ pub(crate) fn reduce_window(case: &Case<'_>) -> Checked<Traced> {
     let (operand, window) = (case.operand(0)?, case.op.attributes.window());
     check_window(window, operand.len())?;
     ensure(case.output()?.len() == operand.len(), "output and operand differ in rank")?;
+    case.afford(window.iter().map(|w| w.size))?;
     case.trace(|index, reads| {
         for_each_under(window, operand, index, |from| (0..inputs).for_each(|i| reads.at(i, from)));
         init_values(inputs, reads);
@@ -81,6 +84,7 @@ pub(crate) fn select_and_scatter(case: &Case<'_>) -> Checked<Traced> {
     let (operand, source, window) = (case.operand(0)?, case.operand(1)?, case.op.attributes.window());
     check_window(window, operand.len())?;
     ensure(source.len() == operand.len() && case.output()? == operand, "the shapes do not fit")?;
+    case.afford(source.iter().copied().chain(window.iter().map(|w| w.size)))?;
     let mut windows = Vec::new();
     for_each_index(source, |index| {
         let mut elements = Vec::new();

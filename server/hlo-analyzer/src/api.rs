@@ -5,8 +5,11 @@ mod error;
 mod indexing;
 mod maps;
 mod parse;
+mod partition;
+mod print;
 mod request;
 mod session;
+mod tile;
 
 pub use error::{ApiError, ErrorKind};
 pub use request::MAX_REQUEST_BYTES;

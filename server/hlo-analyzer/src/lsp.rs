@@ -22,6 +22,7 @@
 //! error.
 
 mod capabilities;
+mod code_actions;
 mod code_lens;
 mod config;
 mod diagnostics;

@@ -109,12 +109,26 @@ impl Analysis {
         &self.views.get(&file).expect("the file is open").rope
     }
 
+    /// All findings, those of the verifier included.
     pub fn diagnostics(&self, file: FileId, limit: usize) -> Cancellable<Diagnostics> {
-        self.with_file(file, |context| diagnostics::diagnostics(&context, limit))
+        self.diagnostics_to(file, Depth::Verifier, limit)
+    }
+
+    pub fn diagnostics_to(&self, file: FileId, depth: Depth, limit: usize) -> Cancellable<Diagnostics> {
+        self.with_file(file, |context| diagnostics::diagnostics(&context, depth, limit))
     }
 
     pub fn hover(&self, file: FileId, offset: usize) -> Cancellable<Option<Hover>> {
-        self.with_file(file, |context| hover::hover(&context, offset))
+        self.hover_with(file, offset, &HoverConfig::default())
+    }
+
+    pub fn hover_with(
+        &self,
+        file: FileId,
+        offset: usize,
+        config: &HoverConfig,
+    ) -> Cancellable<Option<Hover>> {
+        self.with_file(file, |context| hover::hover(&context, offset, config))
     }
 
     pub fn inlay_hints(
@@ -226,6 +240,26 @@ impl Analysis {
         self.with_file(file, |context| code_lens::code_lens(&context, offset))
     }
 
+    /// Edits of white space that format what `range` touches.
+    pub fn formatting(&self, file: FileId, range: TextRange) -> Cancellable<Vec<TextEdit>> {
+        self.with_file(file, |context| formatting::formatting(&context, &range))
+    }
+
+    /// What to change when `typed` was just typed in front of `offset`.
+    pub fn on_type_formatting(&self, file: FileId, offset: usize, typed: char) -> Cancellable<Vec<TextEdit>> {
+        self.with_file(file, |context| formatting::on_type_formatting(&context, offset, typed))
+    }
+
+    /// What can be done at `range`.
+    pub fn code_actions(
+        &self,
+        file: FileId,
+        range: TextRange,
+        wanted: Wanted<'_>,
+    ) -> Cancellable<Vec<CodeAction>> {
+        self.with_file(file, |context| code_actions::code_actions(&context, &range, wanted))
+    }
+
     /// Maps of one instruction, as the machine interface asks for them.
     pub fn indexing(
         &self,
@@ -233,6 +267,22 @@ impl Analysis {
         query: &IndexingQuery,
     ) -> Cancellable<Result<IndexingReply, QueryError>> {
         self.with_file(file, |context| indexing_queries::indexing(&context, query))
+    }
+
+    /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named
+    /// opcodes open a function of their own.
+    pub fn partition(
+        &self,
+        file: FileId,
+        computation: Option<&str>,
+        force_roots: &[String],
+    ) -> Cancellable<Result<Vec<PartitionedComputation>, QueryError>> {
+        self.with_file(file, |context| partition_queries::partition(&context, computation, force_roots))
+    }
+
+    /// The canonical text of the file, which must be without errors.
+    pub fn print(&self, file: FileId, options: &PrintOptions) -> Cancellable<Result<String, TextTooLarge>> {
+        self.with_file(file, |context| print_module::print_module(&context, options))
     }
 
     /// Counts of the module.

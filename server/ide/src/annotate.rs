@@ -4,13 +4,14 @@ use indexing::Rules;
 use indexing_map::{PrintStyle, print_map};
 use ir::Opcode;
 
+use crate::diagnostics::{Depth, diagnostics};
 use crate::hover::operand_names;
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{instruction_maps, outputs};
 
 /// Writes every line of the text; behind the last line of an instruction, indented comments with its maps.
 pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
-    let findings = crate::diagnostics::diagnostics(context, usize::MAX).shown;
+    let findings = diagnostics(context, Depth::Verifier, usize::MAX).shown;
     let rope = &context.view.rope;
     // What is written behind a line, in the order of the text.
     let mut notes: Vec<(usize, String)> = Vec::new();

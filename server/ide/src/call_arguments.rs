@@ -16,7 +16,8 @@ pub(crate) struct Argument {
 
 /// The operands that `parameter(n)` stands for, at all calls of its computation, in the order of the text.
 pub(crate) fn arguments(context: &FileContext<'_>, at: InstructionRef) -> Vec<Argument> {
-    let Some(number) = context.parameter_number(at.piece, at.id) else { return Vec::new() };
+    let Some(number) = context.block(at.piece).parameter_number(at.id) else { return Vec::new() };
+    let number = number as usize;
     let Some(computation) = context.computation_index(at) else { return Vec::new() };
     let mut found = Vec::new();
     let calls = db::call_graph(context.db, context.view.file).incoming(computation);

@@ -76,7 +76,7 @@ fn item(context: &FileContext<'_>, index: usize) -> Option<CallItem> {
     let first = *computation.segments.first()?;
     let range = context.computation_range(index)?;
     let name = context.range(first.piece, context.computation(first).name);
-    let shape = context.root_of(index).and_then(|root| context.shape(root)).map(ToString::to_string);
+    let shape = context.result_of(index).and_then(|root| context.shape(root)).map(ToString::to_string);
     Some(CallItem {
         name: computation.name.to_string(),
         detail: shape.unwrap_or_default(),

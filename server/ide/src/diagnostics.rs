@@ -1,11 +1,20 @@
 //! Everything that is wrong with a file, in the order of its text.
 
-use ir::{Finding, ModuleFinding, Slot};
+use ir::{Finding, InstructionFinding, ModuleFinding, Place, Slot};
 
-use crate::locate::FileContext;
-use crate::{Diagnostic, Diagnostics, Related, Severity};
+use crate::locate::{FileContext, InstructionRef};
+use crate::{Diagnostic, Diagnostics, QuickFix, Related, Severity, TextEdit, TextRange};
 
-pub(crate) fn diagnostics(context: &FileContext<'_>, limit: usize) -> Diagnostics {
+/// How far a text is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// What XLA's parser refuses.
+    Parser,
+    /// What its verifier refuses, too.
+    Verifier,
+}
+
+pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize) -> Diagnostics {
     let mut all = Collector { shown: Vec::new(), omitted: 0, limit };
     if context.view.file.language(context.db) == crate::Language::Mlir {
         return Diagnostics { shown: vec![not_read(context)], omitted: 0 };
@@ -25,12 +34,21 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, limit: usize) -> Diagnostic
                 code: "syntax",
                 message: error.message.clone(),
                 related: Vec::new(),
+                is_of_parser: true,
+                fix: None,
             });
         }
         let links = db::link_findings(context.db, context.view.file.pieces(context.db)[piece]);
         of_piece.extend(block.findings.iter().chain(links).map(|f| diagnostic(context, piece, f)));
         while let Some(finding) = module_findings.next_if(|f| f.segment.piece == piece) {
-            of_piece.push(module_diagnostic(context, finding));
+            of_piece.push(module_diagnostic(context, finding, true));
+        }
+        if depth == Depth::Verifier {
+            let verified = db::verify_findings(context.db, context.view.file.pieces(context.db)[piece]);
+            of_piece.extend(verified.iter().map(|f| instruction_diagnostic(context, piece, f)));
+            let module_verified = db::module_verify_findings(context.db, context.view.file).iter();
+            let here = module_verified.filter(|f| f.segment.piece == piece);
+            of_piece.extend(here.map(|f| module_diagnostic(context, f, false)));
         }
         of_piece.sort_by_key(|d| (d.range.start, d.range.end));
         all.extend(of_piece);
@@ -44,6 +62,8 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, limit: usize) -> Diagnostic
             code: "syntax",
             message: "the text holds no computation".to_owned(),
             related: Vec::new(),
+            is_of_parser: true,
+            fix: None,
         }]);
     }
     Diagnostics { shown: all.shown, omitted: all.omitted }
@@ -58,6 +78,8 @@ fn not_read(context: &FileContext<'_>) -> Diagnostic {
         code: "not-supported",
         message: "MLIR is not analysed yet: hlo-analyzer reads HLO text".to_owned(),
         related: Vec::new(),
+        is_of_parser: true,
+        fix: None,
     }
 }
 
@@ -88,10 +110,63 @@ fn diagnostic(context: &FileContext<'_>, piece: usize, finding: &Finding) -> Dia
         related: related
             .map(|(span, message)| Related { range: context.range(piece, *span), message: message.clone() })
             .collect(),
+        is_of_parser: true,
+        fix: finding.fix.as_ref().and_then(|fix| quick_fix(context, piece, fix)),
     }
 }
 
-fn module_diagnostic(context: &FileContext<'_>, finding: &ModuleFinding) -> Diagnostic {
+fn instruction_diagnostic(
+    context: &FileContext<'_>,
+    piece: usize,
+    finding: &InstructionFinding,
+) -> Diagnostic {
+    let related = finding.related.iter().filter_map(|(place, message)| {
+        Some(Related { range: range_of(context, piece, *place)?, message: message.clone() })
+    });
+    Diagnostic {
+        range: context.range(piece, context.block(piece).part(finding.instruction, finding.part)),
+        severity: match finding.severity {
+            ir::Severity::Error => Severity::Error,
+            ir::Severity::Warning => Severity::Warning,
+        },
+        code: finding.code,
+        message: finding.message.clone(),
+        related: related.collect(),
+        is_of_parser: false,
+        fix: finding.fix.as_ref().and_then(|fix| quick_fix(context, piece, fix)),
+    }
+}
+
+fn quick_fix(context: &FileContext<'_>, piece: usize, fix: &ir::Fix) -> Option<QuickFix> {
+    let edits = fix.edits.iter().map(|edit| {
+        Some(TextEdit { range: range_of(context, piece, edit.place)?, insert: edit.insert.clone() })
+    });
+    Some(QuickFix { title: fix.title.clone(), edits: edits.collect::<Option<_>>()? })
+}
+
+/// Where a place, named from one piece, is in the file.
+fn range_of(context: &FileContext<'_>, piece: usize, place: Place) -> Option<TextRange> {
+    let block = context.block(piece);
+    let name_of =
+        |at: InstructionRef| context.range(at.piece, context.block(at.piece).instruction(at.id).name);
+    match place {
+        Place::Span(span) => Some(context.range(piece, span)),
+        Place::Part(id, part) => Some(context.range(piece, block.part(id, part))),
+        Place::Definition(id, operand) => {
+            context.definition(InstructionRef { piece, id }, operand as usize).map(name_of)
+        }
+        Place::CalleeParameter(id, key, nth, number) => {
+            let callee = context.called_by(InstructionRef { piece, id }, key, nth as usize)?;
+            context.parameter_of(&callee, number).map(name_of)
+        }
+        Place::CalleeRoot(id, key, nth) => {
+            let callee = context.called_by(InstructionRef { piece, id }, key, nth as usize)?;
+            context.root_of(&callee).map(name_of)
+        }
+    }
+}
+
+fn module_diagnostic(context: &FileContext<'_>, finding: &ModuleFinding, is_of_parser: bool) -> Diagnostic {
     let piece = finding.segment.piece;
     let block = context.block(piece);
     let computation = context.computation(finding.segment);
@@ -102,6 +177,7 @@ fn module_diagnostic(context: &FileContext<'_>, finding: &ModuleFinding) -> Diag
         Slot::Result => computation.result.map_or(computation.name, |(_, span)| span),
         Slot::Root => block.root(finding.segment.computation).map_or(end, |id| block.instruction(id).name),
         Slot::Callee(n) => block.callees().nth(n).map_or(end, |(_, span)| span),
+        Slot::Header(key) => block.header_value(key).unwrap_or(computation.name),
     };
     Diagnostic {
         range: context.range(piece, span),
@@ -109,6 +185,8 @@ fn module_diagnostic(context: &FileContext<'_>, finding: &ModuleFinding) -> Diag
         code: finding.code,
         message: finding.message.clone(),
         related: Vec::new(),
+        is_of_parser,
+        fix: None,
     }
 }
 

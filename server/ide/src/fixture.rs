@@ -17,3 +17,17 @@ pub(crate) fn in_entry(lines: &str) -> String {
         "HloModule m\n\n%sum {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}}\n\nENTRY %e {{\n{lines}\n}}\n"
     )
 }
+
+/// The text after edits that do not overlap, in any order.
+pub(crate) fn apply_edits(text: &str, edits: &[crate::TextEdit]) -> String {
+    let mut edits: Vec<_> = edits.iter().collect();
+    edits.sort_by_key(|e| (e.range.start, e.range.end));
+    let mut out = String::new();
+    let mut at = 0;
+    for edit in edits {
+        out += &text[at..edit.range.start];
+        out += &edit.insert;
+        at = edit.range.end;
+    }
+    out + &text[at..]
+}

@@ -66,7 +66,7 @@ fn targets(context: &FileContext<'_>, origin: &TextRange, at: InstructionRef) ->
 }
 
 fn roots(context: &FileContext<'_>, origin: &TextRange, computations: &[usize]) -> Vec<NavigationTarget> {
-    let roots = computations.iter().filter_map(|&index| context.root_of(index));
+    let roots = computations.iter().filter_map(|&index| context.result_of(index));
     roots.map(|root| instruction_target(context, origin.clone(), root)).collect()
 }
 

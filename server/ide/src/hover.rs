@@ -1,14 +1,14 @@
 //! What an instruction is, and what it reads: its line, its result with bytes, a map per operand, its source line.
 
 use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource};
-use indexing_map::{PrintStyle, Verdict, print_map, same_function, wrap};
-use ir::{ElementTypeExt, Opcode, Shape};
+use indexing_map::{PrintStyle, Verdict, domain_short_named, print_map, print_named, same_function, wrap};
+use ir::{ElementTypeExt, Op, Opcode, Shape};
 use syntax::Span;
 use syntax::hlo::AttributeKey;
 
 use crate::goto_definition::{Name, name_at};
 use crate::locate::{FileContext, InstructionRef};
-use crate::maps::{instruction_maps, outputs};
+use crate::maps::{LocalGraph, outputs};
 use crate::markdown::{bytes, code, fence, shorten};
 use crate::source_location::source_location;
 use crate::{Hover, TextRange};
@@ -22,16 +22,31 @@ const EQUALITY_BUDGET: usize = 5_000;
 /// Maps in one popup; the rest is counted.
 const MAP_LIMIT: usize = 32;
 
-pub(crate) fn hover(context: &FileContext<'_>, offset: usize) -> Option<Hover> {
+/// What the popup of an instruction looks like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HoverConfig {
+    /// Call a map's variables what they are, such as `batch`, `m`, `n`, `k` of a dot, where the op says so; else `d0`,
+    /// `s0`, `rt0`.
+    pub readable_variables: bool,
+}
+
+impl Default for HoverConfig {
+    fn default() -> Self {
+        HoverConfig { readable_variables: true }
+    }
+}
+
+pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
     let Some(at) = context.instruction_at(offset) else {
         return computation_header(context, offset);
     };
     let start = context.range(at.piece, Span::default()).start;
     // On a name the popup is about what has that name.
     match offset.checked_sub(start).and_then(|local| name_at(context, at, local)) {
-        Some(Name::Instruction(span, target)) => {
-            Some(Hover { range: context.range(at.piece, span), markdown: instruction(context, target) })
-        }
+        Some(Name::Instruction(span, target)) => Some(Hover {
+            range: context.range(at.piece, span),
+            markdown: instruction(context, target, config),
+        }),
         Some(Name::Computation(span)) => {
             let name = span.of(&context.block(at.piece).text);
             let markdown = computation(context, context.callee(at, name)?)?;
@@ -39,7 +54,7 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize) -> Option<Hover> {
         }
         None => {
             let range = hover_range(context, at, offset);
-            Some(Hover { range, markdown: instruction(context, at) })
+            Some(Hover { range, markdown: instruction(context, at, config) })
         }
     }
 }
@@ -53,12 +68,12 @@ fn hover_range(context: &FileContext<'_>, at: InstructionRef, offset: usize) -> 
 }
 
 /// The popup of an instruction, as Markdown.
-pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef) -> String {
+pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config: &HoverConfig) -> String {
     let mut out = fence("hlo", &line(context, at));
     if let Some(shape) = context.shape(at) {
         out += &format!("{}\n\n", shape_summary(shape));
     }
-    out += &maps(context, at);
+    out += &maps(context, at, config);
     let source = source_location(context, at);
     let parts: Vec<String> =
         source.op_name.as_deref().map(|n| code(&shorten(n, 200))).into_iter().chain(source.link()).collect();
@@ -104,24 +119,25 @@ pub(crate) fn shape_summary(shape: &Shape) -> String {
     }
 }
 
-fn maps(context: &FileContext<'_>, at: InstructionRef) -> String {
+fn maps(context: &FileContext<'_>, at: InstructionRef, config: &HoverConfig) -> String {
     let block = context.block(at.piece);
     let Some(opcode) = block.instruction(at.id).opcode else { return String::new() };
     // A tuple only gathers: it reads nothing by index.
     if block.instruction(at.id).operands.1 == 0 || opcode == Opcode::Tuple {
         return String::new();
     }
+    let Some(local) = LocalGraph::of(context, at) else {
+        return "No map: a shape is not known.\n\n".to_owned();
+    };
     let outputs = outputs(context, at);
     let names = operand_names(context, at);
-    let shapes = context.op(at).map(|op| op.operand_shapes).unwrap_or_default();
+    let op = config.readable_variables.then_some(local.op());
     let mut blocks = Vec::new();
     for output in 0..outputs {
         let from = if outputs > 1 { format!("output {output}") } else { "output".to_owned() };
-        let Some(exact) = instruction_maps(context, at, output, Rules::Exact) else {
-            return "No map: a shape is not known.\n\n".to_owned();
-        };
-        let xla = instruction_maps(context, at, output, Rules::Xla);
-        blocks.extend(access_blocks(&from, &names, &shapes, &exact, xla.as_ref(), opcode));
+        let exact = local.maps(context, output, Rules::Exact);
+        let xla = local.maps(context, output, Rules::Xla);
+        blocks.extend(access_blocks(&from, &names, local.op(), &exact, &xla, op));
     }
     let omitted = blocks.len().saturating_sub(MAP_LIMIT);
     blocks.truncate(MAP_LIMIT);
@@ -140,30 +156,32 @@ struct Group<'a> {
     shape: Option<&'a Shape>,
 }
 
-/// One block per operand; operands with equal maps share one.
+/// One block per operand; operands with equal maps share one. `named` is the op whose variables are to have its names.
 fn access_blocks(
     from: &str,
     names: &[String],
-    shapes: &[Shape],
+    op: &Op,
     exact: &OpIndexing,
-    xla: Option<&OpIndexing>,
-    opcode: Opcode,
+    xla: &OpIndexing,
+    named: Option<&Op>,
 ) -> Vec<String> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (i, accesses) in exact.operands.iter().enumerate() {
         let name = names.get(i).map_or("operand", String::as_str);
-        let theirs = xla.and_then(|x| x.operands.get(i)).map(Vec::as_slice);
+        let theirs = xla.operands.get(i).map(Vec::as_slice);
         match groups.iter_mut().find(|g| g.accesses == accesses.as_slice()) {
             Some(group) if group.names.contains(&name) => {}
             Some(group) => group.names.push(name),
-            None => groups.push(Group { names: vec![name], accesses, theirs, shape: shapes.get(i) }),
+            None => {
+                groups.push(Group { names: vec![name], accesses, theirs, shape: op.operand_shapes.get(i) })
+            }
         }
     }
     let mut blocks = Vec::new();
     for Group { names, accesses, theirs, shape } in groups {
         let operands = names.iter().map(|n| code(n)).collect::<Vec<_>>().join(", ");
         if accesses.is_empty() {
-            let why = if opcode == Opcode::Fusion { "not read by this output" } else { "not read" };
+            let why = if op.opcode == Opcode::Fusion { "not read by this output" } else { "not read" };
             blocks.push(format!("**{from} → {operands}** {why}\n\n"));
         }
         if !accesses.is_empty() && accesses.iter().all(|a| a.map.is_mapped() && a.map.results().is_empty()) {
@@ -176,7 +194,7 @@ fn access_blocks(
             } else {
                 String::new()
             };
-            let mut block = format!("**{from} → {operands}**{nth}{}", access_text(access));
+            let mut block = format!("**{from} → {operands}**{nth}{}", access_text(access, named));
             // Where XLA's own answer is another function, both are shown.
             let xla = theirs.filter(|t| t.len() == accesses.len()).and_then(|t| t.get(n));
             if let Some(xla) =
@@ -184,7 +202,7 @@ fn access_blocks(
             {
                 block += &match xla.map.is_undefined() {
                     true => "XLA has no map here.\n\n".to_owned(),
-                    false => format!("XLA's own map:\n{}", fence("", &map_text(xla))),
+                    false => format!("XLA's own map:\n{}", fence("", &map_text(xla, named))),
                 };
             }
             blocks.push(block);
@@ -236,24 +254,31 @@ fn rounded(times: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn access_text(access: &OperandIndexing) -> String {
+fn access_text(access: &OperandIndexing, named: Option<&Op>) -> String {
     let note = access.note.as_deref().map(|n| format!("{n}\n\n")).unwrap_or_default();
     if access.map.is_undefined() {
         return format!(" no map: {note}");
     }
-    if access.is_identity() && access.map.num_dims() > 0 {
-        let domain = indexing_map::domain_short(&access.map, PrintStyle::Floordiv);
+    let names = variable_names(access, named);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if access.is_identity() && access.map.num_dims() > 0 && access.runtime_variables.is_empty() {
+        let domain = domain_short_named(&access.map, &names, PrintStyle::Floordiv);
         return format!(" identity · {domain}\n\n{note}");
     }
-    let mut text = format!("\n{}{note}", fence("", &map_text(access)));
+    let mut text = format!("\n{}{note}", fence("", &map_text(access, named)));
+    let printed = access.map.with_names(&names);
     for (i, variable) in access.runtime_variables.iter().enumerate() {
         let source = match &variable.source {
             RuntimeSource::Operand(n) => format!("operand {n}"),
+            RuntimeSource::Op { op: indexing::OWN_REPLICA, .. } => "the executing device".to_owned(),
             RuntimeSource::Op { name, .. } => code(&format!("%{name}")),
         };
-        let map = print_map(&variable.map, PrintStyle::Floordiv);
+        let name = printed.runtime().get(i).and_then(|v| v.name.as_deref());
+        let name = name.map_or_else(|| format!("rt{i}"), str::to_owned);
+        // Its map is over the access's dimensions.
+        let map = print_named(&variable.map, &names[..access.map.num_dims()], PrintStyle::Floordiv);
         let index = map.split(", domain:").next().unwrap_or_default();
-        text += &format!("`rt{i}` is {source} at {}\n\n", code(index));
+        text += &format!("`{name}` is {source} at {}\n\n", code(index));
     }
     if let Some(replica) = &access.replica_id_map {
         text += &format!(
@@ -264,9 +289,18 @@ fn access_text(access: &OperandIndexing) -> String {
     text
 }
 
+fn variable_names(access: &OperandIndexing, named: Option<&Op>) -> Vec<String> {
+    match named {
+        Some(op) => indexing::variable_names(op, access),
+        None => vec![String::new(); access.map.variables().len()],
+    }
+}
+
 /// The map and, on a line of its own, its domain.
-fn map_text(access: &OperandIndexing) -> String {
-    let text = print_map(&access.map, PrintStyle::Floordiv);
+fn map_text(access: &OperandIndexing, named: Option<&Op>) -> String {
+    let names = variable_names(access, named);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let text = print_named(&access.map, &names, PrintStyle::Floordiv);
     match text.split_once(", domain: ") {
         Some((map, domain)) => {
             let domain = format!("domain: {domain}");
@@ -331,11 +365,17 @@ fn computation(context: &FileContext<'_>, index: usize) -> Option<String> {
 mod tests {
     use expect_test::{Expect, expect};
 
+    use super::HoverConfig;
     use crate::fixture::{in_entry, open};
 
     fn check(lines: &str, expect: Expect) {
+        check_with(lines, true, expect);
+    }
+
+    fn check_with(lines: &str, readable_variables: bool, expect: Expect) {
         let (analysis, file, offset) = open(&in_entry(lines));
-        let hover = analysis.hover(file, offset).expect("nobody cancels");
+        let config = HoverConfig { readable_variables };
+        let hover = analysis.hover_with(file, offset, &config).expect("nobody cancels");
         expect.assert_eq(&hover.map_or_else(|| "nothing".to_owned(), |h| h.markdown));
     }
 
@@ -388,14 +428,70 @@ mod tests {
 
                 **output → `%p`**
                 ```
-                (d0){rt0} -> (d0 + rt0)
-                domain: d0 in [0, 15], rt0 in [0, 48]
+                (d0){i} -> (d0 + i)
+                domain: d0 in [0, 15], i in [0, 48]
                 ```
-                `rt0` is `%i` at `(d0) -> ()`
+                `i` is `%i` at `(d0) -> ()`
 
                 reads 25 % (64 B), each element once
 
                 **output → `%i`** the scalar
+
+            "#]],
+        );
+    }
+
+    #[test]
+    fn variables_have_the_names_of_their_roles() {
+        let dot = "  p = f32[4,8,16]{2,1,0} parameter(0)
+  q = f32[4,16,2]{2,1,0} parameter(1)
+  ROOT $0x = f32[4,8,2]{2,1,0} dot(p, q), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}";
+        check(
+            dot,
+            expect![[r#"
+                ```hlo
+                ROOT x = f32[4,8,2]{2,1,0} dot(p, q), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+                ```
+                `f32[4,8,2]{2,1,0}` · 256 B · 64 elements
+
+                **output → `%p`**
+                ```
+                (batch, m, n)[k] -> (batch, m, k)
+                domain: batch in [0, 3], m in [0, 7], n in [0, 1], k in [0, 15]
+                ```
+                reads 100 % (2.05 kB), each element 2 times
+
+                **output → `%q`**
+                ```
+                (batch, m, n)[k] -> (batch, k, n)
+                domain: batch in [0, 3], m in [0, 7], n in [0, 1], k in [0, 15]
+                ```
+                reads 100 % (512 B), each element 8 times
+
+            "#]],
+        );
+        check_with(
+            dot,
+            false,
+            expect![[r#"
+                ```hlo
+                ROOT x = f32[4,8,2]{2,1,0} dot(p, q), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+                ```
+                `f32[4,8,2]{2,1,0}` · 256 B · 64 elements
+
+                **output → `%p`**
+                ```
+                (d0, d1, d2)[s0] -> (d0, d1, s0)
+                domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 1], s0 in [0, 15]
+                ```
+                reads 100 % (2.05 kB), each element 2 times
+
+                **output → `%q`**
+                ```
+                (d0, d1, d2)[s0] -> (d0, s0, d2)
+                domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 1], s0 in [0, 15]
+                ```
+                reads 100 % (512 B), each element 8 times
 
             "#]],
         );

@@ -8,6 +8,7 @@ mod analysis;
 mod annotate;
 mod call_arguments;
 mod call_hierarchy;
+mod code_actions;
 mod code_lens;
 mod diagnostics;
 mod document_links;
@@ -15,6 +16,7 @@ mod document_symbols;
 #[cfg(test)]
 mod fixture;
 mod folding_ranges;
+mod formatting;
 mod goto_definition;
 mod goto_type_definition;
 mod hover;
@@ -24,6 +26,8 @@ mod locate;
 mod maps;
 mod markdown;
 mod occurrences;
+mod partition_queries;
+mod print_module;
 mod references;
 mod rename;
 mod selection_ranges;
@@ -37,13 +41,18 @@ use std::ops::Range;
 
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
 pub use call_hierarchy::{Call, CallDirection, CallItem};
+pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
 pub use code_lens::CodeLens;
 pub use db::{FileId, Language};
+pub use diagnostics::Depth;
 pub use document_links::DocumentLink;
 pub use folding_ranges::{Fold, FoldKind};
-pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource};
+pub use hover::HoverConfig;
+pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource, SymbolicTile};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::InlayHintsConfig;
+pub use ir::{PrintOptions, TextTooLarge, print_fragment};
+pub use partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use references::{Reference, ReferenceKind};
 pub use rename::RenameError;
 pub use semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
@@ -91,6 +100,17 @@ pub struct Diagnostic {
     pub code: &'static str,
     pub message: String,
     pub related: Vec<Related>,
+    /// Whether XLA's parser finds it already; else only its verifier does.
+    pub is_of_parser: bool,
+    pub fix: Option<QuickFix>,
+}
+
+/// The one change that repairs a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuickFix {
+    /// `set the result shape to f32[8,16]`
+    pub title: String,
+    pub edits: Vec<TextEdit>,
 }
 
 /// At most as many findings as asked for; `omitted` counts the rest.

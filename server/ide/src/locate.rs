@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::{Database, FileView};
 use ir::{Block, Graph, Module, OperandRef, SegmentRef, Shape};
 use syntax::Span;
-use syntax::hlo::{ComputationId, ComputationKind, InstructionId};
+use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, Value};
 
 use crate::TextRange;
 
@@ -126,6 +126,47 @@ impl<'a> FileContext<'a> {
             }
         }
         None
+    }
+
+    /// The parts of the n-th computation that an instruction calls through an attribute, inline bodies included.
+    pub(crate) fn called_by(
+        &self,
+        at: InstructionRef,
+        key: AttributeKey,
+        nth: usize,
+    ) -> Option<Vec<SegmentRef>> {
+        let block = self.block(at.piece);
+        let attributes = block.parse.attributes_of(block.instruction(at.id));
+        let name = match attributes.iter().find(|attribute| attribute.key == Some(key))?.value {
+            Value::Computation(span) => span,
+            Value::Computations { start, len } => *block.parse.spans(start, len).get(nth)?,
+            Value::Inline(computation) => return Some(vec![SegmentRef { piece: at.piece, computation }]),
+            _ => return None,
+        };
+        let index = self.callee(at, name.of(&block.text))?;
+        Some(self.module().computations[index].segments.clone())
+    }
+
+    /// The instruction that is parameter `number` of a computation.
+    pub(crate) fn parameter_of(&self, segments: &[SegmentRef], number: u32) -> Option<InstructionRef> {
+        segments.iter().find_map(|segment| {
+            let block = self.block(segment.piece);
+            let mut ids = block.parse.computations[segment.computation as usize].instructions.clone();
+            let id = ids.find(|&id| block.parameter_number(id) == Some(number))?;
+            Some(InstructionRef { piece: segment.piece, id })
+        })
+    }
+
+    /// The root of a computation: the one marked, else the last instruction.
+    pub(crate) fn root_of(&self, segments: &[SegmentRef]) -> Option<InstructionRef> {
+        let root = |segment: &SegmentRef| {
+            let block = self.block(segment.piece);
+            let id = block.root(segment.computation)?;
+            Some((block.instruction(id).is_root, InstructionRef { piece: segment.piece, id }))
+        };
+        let mut roots = segments.iter().filter_map(root);
+        let last = roots.clone().last();
+        roots.find(|(is_marked, _)| *is_marked).or(last).map(|(_, at)| at)
     }
 
     pub(crate) fn graph(&self, computation: usize) -> Option<Arc<Graph>> {

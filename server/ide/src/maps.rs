@@ -14,19 +14,42 @@ pub(crate) fn instruction_maps(
     output: usize,
     rules: Rules,
 ) -> Option<OpIndexing> {
-    let (graph, op) = local_graph(context, at)?;
-    let callees = |name: &str| callee_graph(context, at, name);
-    let mut maps = indexing::in_graph(&graph, op, output, rules, &callees);
-    maps.simplify_by(rules);
-    Some(maps)
+    Some(LocalGraph::of(context, at)?.maps(context, output, rules))
+}
+
+/// An instruction and the ops that define its operands, and no more: a map depends on nothing else of the computation
+/// around it, which may have 100,000 instructions. Made once for all maps of the instruction.
+pub(crate) struct LocalGraph {
+    pub(crate) graph: Graph,
+    pub(crate) op: OpId,
+    at: InstructionRef,
+}
+
+impl LocalGraph {
+    /// Nothing where a shape is not known.
+    pub(crate) fn of(context: &FileContext<'_>, at: InstructionRef) -> Option<LocalGraph> {
+        let (graph, op) = local_graph(context, at)?;
+        Some(LocalGraph { graph, op, at })
+    }
+
+    pub(crate) fn op(&self) -> &Op {
+        &self.graph.ops[self.op as usize]
+    }
+
+    /// Output to input maps, simplified: a list per operand.
+    pub(crate) fn maps(&self, context: &FileContext<'_>, output: usize, rules: Rules) -> OpIndexing {
+        let callees = |name: &str| callee_graph(context, self.at, name);
+        let mut maps = indexing::in_graph(&self.graph, self.op, output, rules, &callees);
+        maps.simplify_by(rules);
+        maps
+    }
 }
 
 pub(crate) fn callee_graph(context: &FileContext<'_>, at: InstructionRef, name: &str) -> Option<Arc<Graph>> {
     context.graph(context.callee(at, name)?)
 }
 
-/// The instruction and the ops that define its operands, and no more: a map depends on nothing else of the
-/// computation around it, which may have 100,000 instructions.
+/// The graph of [`LocalGraph`], and the instruction in it.
 pub(crate) fn local_graph(context: &FileContext<'_>, at: InstructionRef) -> Option<(Graph, OpId)> {
     let op = context.op(at)?;
     let mut graph = Graph { is_complete: true, ..Graph::default() };

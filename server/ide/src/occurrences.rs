@@ -115,7 +115,8 @@ fn in_header(context: &FileContext<'_>, piece: usize, local: usize) -> Option<Oc
                 let name = parameter.name.of(&block.text);
                 // The text may call them by other names than the body does; then their order tells.
                 let named = context.scope(segment).iter().find_map(|s| context.find_in_segment(*s, name));
-                let target = named.or_else(|| context.parameter(segment, number))?;
+                let target = named
+                    .or_else(|| context.parameter_of(&context.scope(segment), u32::try_from(number).ok()?))?;
                 let symbol = Symbol::Instruction(target);
                 return Some(Occurrence { piece, span: parameter.name, symbol, role: Role::Header });
             }
@@ -265,24 +266,6 @@ impl FileContext<'_> {
         }
     }
 
-    /// The instruction `parameter(number)` of a computation.
-    pub(crate) fn parameter(&self, segment: SegmentRef, number: usize) -> Option<InstructionRef> {
-        self.scope(segment).into_iter().find_map(|segment| {
-            let block = self.block(segment.piece);
-            let mut range = block.parse.computations[segment.computation as usize].instructions.clone();
-            let id = range.find(|&id| self.parameter_number(segment.piece, id) == Some(number))?;
-            Some(InstructionRef { piece: segment.piece, id })
-        })
-    }
-
-    /// Of `parameter(n)` its n.
-    pub(crate) fn parameter_number(&self, piece: usize, id: InstructionId) -> Option<usize> {
-        let block = self.block(piece);
-        let instruction = block.instruction(id);
-        let is_parameter = instruction.opcode == Some(Opcode::Parameter);
-        is_parameter.then(|| instruction.argument.of(&block.text).trim().parse().ok()).flatten()
-    }
-
     /// From the header of a computation to behind its closing brace.
     pub(crate) fn computation_range(&self, index: usize) -> Option<crate::TextRange> {
         let segments = &self.module().computations.get(index)?.segments;
@@ -292,18 +275,8 @@ impl FileContext<'_> {
         Some(start..end.max(start))
     }
 
-    /// The root of a computation: the instruction marked, or the last.
-    pub(crate) fn root_of(&self, computation: usize) -> Option<InstructionRef> {
-        let segments = &self.module().computations.get(computation)?.segments;
-        let marked = segments.iter().find_map(|s| {
-            let block = self.block(s.piece);
-            let id = block.root(s.computation).filter(|&id| block.instruction(id).is_root)?;
-            Some(InstructionRef { piece: s.piece, id })
-        });
-        marked.or_else(|| {
-            let last = segments.last()?;
-            let id = self.block(last.piece).root(last.computation)?;
-            Some(InstructionRef { piece: last.piece, id })
-        })
+    /// The instruction whose value a computation of the module returns.
+    pub(crate) fn result_of(&self, computation: usize) -> Option<InstructionRef> {
+        self.root_of(&self.module().computations.get(computation)?.segments)
     }
 }

@@ -80,7 +80,7 @@ fn follow(
                 }
             };
             let keys = [AttributeKey::Calls, AttributeKey::ToApply, AttributeKey::Body];
-            (context.root_of(keys.into_iter().find_map(callee)?)?, path)
+            (context.result_of(keys.into_iter().find_map(callee)?)?, path)
         }
         // Several results that the op itself makes: a variadic reduce, a custom call.
         _ => return Some(at),

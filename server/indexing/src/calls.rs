@@ -34,10 +34,6 @@ pub(crate) fn branches(op: &Op) -> Vec<&str> {
 pub(crate) fn called(op: &Op, output_id: usize, callees: &Callees<'_>) -> Option<OpIndexing> {
     let count = op.operand_shapes.len();
     match op.opcode {
-        Opcode::Call => {
-            let callee = callees(transparent(op)?)?;
-            Some(fusion(&callee, output_id, count, Rules::Exact, callees))
-        }
         Opcode::AsyncStart => {
             let callee = callees(op.attributes.computation(AttributeKey::Calls)?)?;
             let (first, result) = checks::element(&op.shape, 1)?;

@@ -8,6 +8,7 @@ use ir::{AttributeKey, Op, OpId, Opcode};
 
 use crate::checks::{self, Checked, ensure, scalar, variables};
 use crate::operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
+use crate::permute;
 use crate::whole_operand::whole;
 
 /// In the gathered dimension `d mod n` of replica `d floordiv n` of the group, with n the operand's size. One operand
@@ -44,7 +45,7 @@ fn shards(part: &[i64], whole: &[i64], dim: usize) -> Checked<i64> {
     Ok(whole[dim] / part[dim])
 }
 
-fn of_replica(map: IndexingMap, replica: IndexingMap) -> OperandIndexing {
+pub(crate) fn of_replica(map: IndexingMap, replica: IndexingMap) -> OperandIndexing {
     OperandIndexing { replica_id_map: Some(replica), ..OperandIndexing::from(map) }
 }
 
@@ -117,13 +118,16 @@ pub(crate) fn collective(op: &Op, output_id: usize) -> Checked<OpIndexing> {
             let first = IndexingMap::from_sizes(output, &[], vec![Expr::ZERO]);
             of_one(same(feeding).map(|map| of_replica(map, first).with_note("of the group's first replica")))
         }
-        Opcode::CollectivePermute | Opcode::CollectivePermuteStart
-            if count == 4 && !is_pair_per_operand(op) =>
-        {
-            in_place_permute(op, output)
+        Opcode::CollectivePermute | Opcode::CollectivePermuteStart if permute::is_in_place(op) => {
+            permute::in_place(op, output)
         }
         Opcode::CollectivePermute | Opcode::CollectivePermuteStart => {
-            of_one(same(feeding).map(|map| permuted(op, map, output)))
+            same(feeding)?;
+            let mut answer = unread_but(op, None, output);
+            if let Some(list) = answer.operands.get_mut(feeding) {
+                *list = permute::received(op, output);
+            }
+            Ok(answer)
         }
         Opcode::AllToAll if op.shape.tuple_elements().is_some() => exchanged_operands(op, output_id, output),
         Opcode::AllToAll => of_one(exchanged_blocks(op, output, replicas)),
@@ -192,44 +196,6 @@ fn exchanged_operands(op: &Op, output_id: usize, output: &[i64]) -> Checked<OpIn
     Ok(OpIndexing::of(accesses.collect::<Checked<Vec<_>>>()?))
 }
 
-/// The replica id map is from the executing device where every device receives from the one a fixed number of places on,
-/// round the ring: `own` is that device.
-fn permuted(op: &Op, map: IndexingMap, output: &[i64]) -> OperandIndexing {
-    let access = OperandIndexing::from(map).with_note("of the device that source_target_pairs sends from");
-    let Some(pairs) = op.attributes.source_target_pairs().filter(|pairs| !pairs.is_empty()) else {
-        return access;
-    };
-    let devices = pairs.len() as i64;
-    let (source, target) = pairs[0];
-    let shift = source.wrapping_sub(target).rem_euclid(devices);
-    let mut is_target = vec![false; pairs.len()];
-    for &(source, target) in &pairs {
-        let fits = (0..devices).contains(&target) && source == (target + shift).rem_euclid(devices);
-        if !fits || std::mem::replace(&mut is_target[target as usize], true) {
-            return access;
-        }
-    }
-    let own = Variable::named("own", 0, devices - 1);
-    let from = (Expr::var(output.len()) + shift).modulo(devices);
-    let replica = IndexingMap::new(variables(output), Vec::new(), vec![own], vec![from]);
-    OperandIndexing { replica_id_map: Some(replica), ..access }
-}
-
-/// Four operands are either four permuted arrays or input, output and the offsets in both.
-fn is_pair_per_operand(op: &Op) -> bool {
-    op.shape.tuple_elements().is_some_and(|elements| elements.len() >= 4)
-}
-
-/// Slices of the input of another device are written into the output operand.
-fn in_place_permute(op: &Op, output: &[i64]) -> Checked<OpIndexing> {
-    let why = "the offsets are runtime values";
-    let input = whole(op, 0, output, why);
-    let kept =
-        OperandIndexing::from(IndexingMap::identity(output)).with_note("kept where nothing is received");
-    let offsets = (2..op.operand_shapes.len()).map(|i| whole(op, i, output, why));
-    Ok(OpIndexing { operands: [input, vec![kept]].into_iter().chain(offsets).collect() })
-}
-
 /// Rows of every replica's input land among those of the output operand; offsets and sizes are runtime values.
 fn ragged_exchange(op: &Op, output: &[i64]) -> Checked<OpIndexing> {
     let input = checks::operand(op, 0)?;
@@ -240,8 +206,7 @@ fn ragged_exchange(op: &Op, output: &[i64]) -> Checked<OpIndexing> {
     let rows = IndexingMap::from_sizes(output, &input[..1], results);
     let why = "the offsets and sizes are runtime values";
     let rows = every_replica(rows, output, op.attributes.replica_group_size()).at_most("any row", why);
-    let kept =
-        OperandIndexing::from(IndexingMap::identity(output)).with_note("kept where nothing is received");
+    let kept = OperandIndexing::from(IndexingMap::identity(output)).at_most("what is kept", why);
     let others = (2..6).map(|i| whole(op, i, output, "they say which rows land where"));
     Ok(OpIndexing { operands: [vec![rows], vec![kept]].into_iter().chain(others).collect() })
 }
@@ -251,7 +216,20 @@ pub(crate) fn collective_input_to_output(
     op: &Op,
     input_id: usize,
     output_id: usize,
-) -> Checked<OperandIndexing> {
+) -> Checked<Vec<OperandIndexing>> {
+    if permute::is_permute(op.opcode) && permute::is_in_place(op) {
+        return Err("by its inverse".into());
+    }
+    if let Some(output_id) = permute::result_number(op, output_id).filter(|&output| output == input_id) {
+        let operand = checks::operand(op, input_id)?;
+        ensure(operand == checks::output(op, output_id)?, "the output's sizes are not the operand's")?;
+        return Ok(permute::sent(op, operand));
+    }
+    Ok(vec![single_input_to_output(op, input_id, output_id)?])
+}
+
+/// [`collective_input_to_output`] where one access says it all.
+fn single_input_to_output(op: &Op, input_id: usize, output_id: usize) -> Checked<OperandIndexing> {
     let (operand, output) = (checks::operand(op, input_id)?, checks::output(op, output_id)?);
     let count = op.operand_shapes.len();
     let is_pair = matches!(op.opcode, Opcode::AllGatherStart | Opcode::CollectivePermuteStart);
@@ -330,18 +308,6 @@ pub(crate) fn collective_input_to_output(
                 replica_id_map: Some(replica),
                 ..places(0..=replicas - 1, replicas, results)
             })
-        }
-        Opcode::CollectivePermute | Opcode::CollectivePermuteStart => {
-            let mut access =
-                permuted(op, same()?, operand).with_note("to the device that source_target_pairs sends to");
-            // The inverse of the ring's shift.
-            if let Some(map) = &mut access.replica_id_map
-                && let Some(devices) = map.runtime().first().map(|own| own.bounds.size() as i64)
-                && let Some(source) = map.evaluate(&vec![0; operand.len() + 1])
-            {
-                *map = map.with_results(vec![(own - source[0]).modulo(devices)]);
-            }
-            Ok(access)
         }
         opcode => Err(crate::whole_operand::reason(opcode)),
     }

@@ -8,30 +8,41 @@ use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::sort;
 use crate::whole_operand::{self, whole};
 
-/// Targets that hand operand 0 on, element for element. Sources: `hlo/ir/hlo_instruction.cc`, `service/sharding_propagation`,
-/// `service/host_memory_offload_annotations.h`, `service/spmd`.
+/// Targets that hand operand 0 on, element for element, where the shapes are equal. Sources, in the order of the lines:
+/// `service/spmd/shardy/constants.h`; `service/host_memory_offload_annotations.h`;
+/// `service/spmd/shard_barrier_partitioner.h`; `service/layout_assignment.cc`; `hlo/transforms/despecializer.cc`, which
+/// makes it a copy; `backends/gpu` `thunk_emitter.cc`, which emits nothing for them.
 const MARKS: &[&str] = &[
     "Sharding",
-    "LayoutConstraint",
+    "xla.sdy.FuncResultSharding",
+    "annotate_device_placement",
     "MoveToHost",
     "MoveToDevice",
     "PinToDevice",
     "PinToDeviceSram",
-    "annotate_device_placement",
+    "ShardBarrierFrom",
+    "ShardBarrierTo",
+    "LayoutConstraint",
     "AssumeGatherIndicesInBound",
     "Pin",
     "Unpin",
-    "xla.sdy.FuncResultSharding",
-    "xla.sdy.LocalToGlobalShape",
-    "ShardBarrierFrom",
-    "ShardBarrierTo",
 ];
 
-/// Element for element. Source: what jax and StableHLO lower to before expansion.
-const ELEMENTWISE: &[&str] =
-    &["mhlo.erf", "mhlo.cosh", "mhlo.sinh", "mhlo.tan", "mhlo.atan", "mhlo.asin", "mhlo.acos"];
+/// Element for element. Source: `stablehlo_ext/transforms/chlo_preserve_high_level_ops.cpp`, and its tests for the tangent.
+const ELEMENTWISE: &[&str] = &[
+    "mhlo.acos",
+    "mhlo.acosh",
+    "mhlo.asin",
+    "mhlo.asinh",
+    "mhlo.atanh",
+    "mhlo.cosh",
+    "mhlo.erf",
+    "mhlo.sinh",
+    "mhlo.tan",
+];
 
-/// Rows to their k largest elements and these elements' places.
+/// Rows to their k largest elements and these elements' places. Sources: `service/topk_rewriter.cc`, the file above,
+/// `service/gpu/cublas_cudnn.h`.
 const TOPK: &[&str] = &["TopK", "mhlo.topk", "__gpu$TopK"];
 
 pub(crate) fn custom_call(op: &Op, output_id: usize) -> Checked<OpIndexing> {

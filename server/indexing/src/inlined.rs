@@ -12,6 +12,7 @@ use crate::checks::{self, leaf_count, scalar};
 use crate::input_to_output::input_to_output_by;
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::output_to_input::{in_graph, resolve};
+use crate::runtime_variables::with_known_parameters;
 use crate::{calls, while_loop};
 
 /// Finds a called computation by name.
@@ -448,6 +449,14 @@ impl<'a> Inlined<'a> {
             return None;
         }
         let callee = (self.callees)(name)?;
+        let known = match self.rules {
+            Rules::Exact => with_known_parameters(&callee, |number| match operands.get(number as usize)? {
+                Value::Node(node) => Some(self.op(&self.nodes[*node])),
+                Value::Tuple(_) => None,
+            }),
+            Rules::Xla => None,
+        };
+        let callee = known.map_or(callee, Arc::new);
         self.inlined_ops += callee.ops.len();
         if self.inlined_ops > MAX_INLINED_OPS || callee.root as usize >= callee.ops.len() {
             return None;

@@ -9,7 +9,7 @@ use crate::fusion::MAX_MAPS_PER_OP;
 use crate::inlined::{Callees, Inlined, NodeId, no_callees};
 use crate::inverse::inverse;
 use crate::operand_indexing::{OpIndexing, OperandIndexing, insert};
-use crate::output_to_input::{output_to_input_by, resolve};
+use crate::output_to_input::{known_operands, output_to_input_by, resolve};
 use crate::{
     bitcast, broadcast, calls, collectives, dot, elementwise, reduce, reshape, slices, whole_operand,
 };
@@ -53,7 +53,8 @@ pub fn in_graph_input_to_output_with(
         && let Some(callee) = calls::transparent(op).and_then(callees)
         && op.operand_shapes.get(input_id).is_some()
     {
-        return fusion_input_to_output(&callee, input_id, rules, callees);
+        let known = known_operands(graph, id, &callee, rules);
+        return fusion_input_to_output(known.as_ref().unwrap_or(&callee), input_id, rules, callees);
     }
     let mut answer = input_to_output_by(op, input_id, rules);
     if rules == Rules::Exact {
@@ -125,9 +126,9 @@ fn from_parameter(inlined: &Inlined<'_>, number: usize, rules: Rules) -> Vec<Vec
 fn exact(op: &Op, input_id: usize) -> OpIndexing {
     let outputs = (0..checks::output_count(op)).map(|output_id| {
         if collectives::is_collective(op.opcode)
-            && let Ok(access) = collectives::collective_input_to_output(op, input_id, output_id)
+            && let Ok(accesses) = collectives::collective_input_to_output(op, input_id, output_id)
         {
-            return vec![access];
+            return accesses;
         }
         let answer = output_to_input_by(op, output_id, Rules::Exact);
         let accesses = answer.operands.get(input_id).map_or(&[][..], Vec::as_slice);

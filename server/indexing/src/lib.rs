@@ -7,6 +7,7 @@
 //! * [`grouped`]: a set of ops seen as one fusion: from a target to every op in it and to the operands outside.
 //! * [`fusion()`]: a fusion's called computation: from one of its outputs to each of the fusion's operands.
 //! * [`epilogue()`]: from a hero's index to the root's.
+//! * [`variable_names`]: what the variables of an op's maps are, as `batch`, `m`, `n`, `k` of a dot.
 //! * [`physical`], [`logical_to_physical`], [`logical_to_linear`]: the same between elements as they lie in memory.
 //!
 //! Maps are over *logical* indices: dimension `i` is `d<i>` in `[0, size - 1]`, with the bound for the size where it is
@@ -36,9 +37,11 @@ mod input_to_output;
 mod inverse;
 mod layouts;
 mod linear_algebra;
+mod names;
 mod operand_indexing;
 mod output_to_input;
 mod pass_through;
+mod permute;
 mod ragged_dot;
 mod reduce;
 mod reshape;
@@ -48,6 +51,7 @@ mod scatter;
 mod select_and_scatter;
 mod slices;
 mod sort;
+mod symbolic_tile;
 mod utilisation;
 mod while_loop;
 mod whole_operand;
@@ -65,8 +69,10 @@ pub use input_to_output::{
 pub use layouts::{
     logical_to_linear, logical_to_physical, physical, physical_input_to_output, physical_to_logical,
 };
+pub use names::variable_names;
 pub use operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 pub use output_to_input::{in_graph, output_to_input, output_to_input_by};
+pub use symbolic_tile::{SymbolicTile, TileConstraint, TileValues};
 pub use utilisation::{Count, Utilisation, utilisation};
 
 #[doc(no_inline)]

@@ -8,7 +8,7 @@ use crate::Rules;
 use crate::checks::{self, Checked, Reason, ensure};
 use crate::inlined::Callees;
 use crate::operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource};
-use crate::runtime_variables::fold;
+use crate::runtime_variables::{fold, with_known_parameters};
 use crate::{
     bitcast, broadcast, calls, collectives, convolution, dot, elementwise, exact, fusion, gather, reduce,
     reshape, slices, whole_operand, window,
@@ -39,10 +39,15 @@ pub fn in_graph(
 ) -> OpIndexing {
     let Some(op) = graph.ops.get(id as usize) else { return OpIndexing::default() };
     let operand_count = op.operand_shapes.len();
-    if op.opcode == Opcode::Fusion
-        && let Some(callee) = op.attributes.computation(ir::AttributeKey::Calls).and_then(callees)
-    {
-        return fusion::fusion(&callee, output_id, operand_count, rules, callees);
+    let called = match rules {
+        Rules::Exact => calls::transparent(op),
+        Rules::Xla => {
+            op.attributes.computation(ir::AttributeKey::Calls).filter(|_| op.opcode == Opcode::Fusion)
+        }
+    };
+    if let Some(callee) = called.and_then(callees) {
+        let known = known_operands(graph, id, &callee, rules);
+        return fusion::fusion(known.as_ref().unwrap_or(&callee), output_id, operand_count, rules, callees);
     }
     if rules == Rules::Exact
         && let Some(answer) = calls::called(op, output_id, callees)
@@ -52,6 +57,15 @@ pub fn in_graph(
     let mut indexing = output_to_input_by(op, output_id, rules);
     resolve(&mut indexing, graph, id, rules);
     indexing
+}
+
+/// The computation that op `id` calls with its operands, by [`with_known_parameters`].
+pub(crate) fn known_operands(graph: &Graph, id: OpId, callee: &Graph, rules: Rules) -> Option<Graph> {
+    if rules == Rules::Xla {
+        return None;
+    }
+    let operands = graph.operands.get(id as usize)?;
+    with_known_parameters(callee, |number| graph.ops.get(*operands.get(number as usize)? as usize))
 }
 
 /// Folds the runtime variables of an op's answer that are known, and names the sources of the others.
@@ -90,7 +104,7 @@ fn dispatch(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
         Opcode::Transpose => operand_count(1).and_then(|()| broadcast::transpose(op)),
         Opcode::Reverse => operand_count(1).and_then(|()| broadcast::reverse(op)),
         Opcode::Slice => operand_count(1).and_then(|()| slices::slice(op)),
-        Opcode::Pad => operand_count(2).and_then(|()| slices::pad(op)),
+        Opcode::Pad => operand_count(2).and_then(|()| slices::pad(op, rules)),
         Opcode::Concatenate => slices::concatenate(op),
         Opcode::DynamicSlice => slices::dynamic_slice(op),
         Opcode::DynamicUpdateSlice => slices::dynamic_update_slice(op, rules),

@@ -85,13 +85,14 @@ fn linearize(first: usize, sizes: &[i64]) -> Expr {
     sum
 }
 
-/// The remainder chain: each component is what is left, divided by its stride.
+/// The remainder chain: each component is what is left, divided by its stride. As in XLA that of a dimension of size 1 is
+/// no different, though it can only be 0: tiles tell the two apart.
 fn delinearize(linear: Expr, sizes: &[i64], results: &mut Vec<Expr>) {
     let mut stride: i64 = sizes.iter().product();
     let mut left = linear;
     for &size in sizes {
         stride /= size;
-        results.push(if size == 1 { Expr::ZERO } else { left.clone().floor_div(stride) });
+        results.push(left.clone().floor_div(stride));
         left = left.modulo(stride);
     }
 }
@@ -113,7 +114,7 @@ mod tests {
             &[4],
             "(d0, d1, d2) -> (d0 * 4 + d1), domain: d0 in [0, 0], d1 in [0, 3], d2 in [0, 0]",
         );
-        check(&[4], &[1, 4, 1], "(d0) -> (0, d0, 0), domain: d0 in [0, 3]");
+        check(&[4], &[1, 4, 1], "(d0) -> (d0 floordiv 4, d0, 0), domain: d0 in [0, 3]");
         check(&[], &[1, 1], "() -> (0, 0)");
         check(&[3, 0], &[0], "KNOWN EMPTY");
     }

@@ -80,6 +80,28 @@ fn computed(access: &OperandIndexing, variable: &RuntimeVariable, graph: &Graph,
     Some(if range.upper > upper { value.min(upper) } else { value })
 }
 
+/// A called computation with the parameters of which the caller knows the value as what they are: `given` answers a
+/// parameter's op in the caller. Nothing where none is known: then the computation is as it was. They stay parameters, by
+/// number, for all who look for accesses to them.
+pub(crate) fn with_known_parameters<'g>(
+    callee: &Graph,
+    given: impl Fn(u32) -> Option<&'g Op>,
+) -> Option<Graph> {
+    let is_known = |op: &&Op| {
+        matches!(op.opcode, Opcode::Constant | Opcode::Iota)
+            && op.shape.element().is_some_and(|element| integers(element).is_some())
+    };
+    let mut known: Option<Graph> = None;
+    for (id, op) in callee.ops.iter().enumerate() {
+        let Some(value) = op.parameter.and_then(&given).filter(is_known) else { continue };
+        if value.shape.dims() == op.shape.dims() && value.shape.element() == op.shape.element() {
+            let parameter = &mut known.get_or_insert_with(|| callee.clone()).ops[id];
+            *parameter = Op { parameter: op.parameter, shape: op.shape.clone(), ..value.clone() };
+        }
+    }
+    known
+}
+
 /// Elements of integer arrays as expressions of their index.
 struct Values<'a> {
     graph: &'a Graph,

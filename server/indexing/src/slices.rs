@@ -96,21 +96,74 @@ fn padding(op: &Op) -> Checked<(Ends<'_>, &[[i64; 3]])> {
     Ok(((output, operand), padding))
 }
 
-/// The operand where the output is not padding; the padding value everywhere, as XLA says, which is an
-/// over-approximation. Source: `ComputeOutputToInputPadOpIndexing`.
-pub(crate) fn pad(op: &Op) -> Checked<OpIndexing> {
-    let ((output, _), padding) = padding(op)?;
-    let value: OperandIndexing = scalar(output).into();
-    Ok(OpIndexing::of([
-        unpad(output, padding)?.into(),
-        value.with_note("read where the output is padding only; the map does not say so"),
-    ]))
+/// The operand where the output is not padding; the padding value where it is, which XLA's map leaves out.
+/// Source: `ComputeOutputToInputPadOpIndexing`.
+pub(crate) fn pad(op: &Op, rules: Rules) -> Checked<OpIndexing> {
+    let ((output, operand), padding) = padding(op)?;
+    let value = match rules {
+        Rules::Xla => OperandIndexing::from(scalar(output))
+            .at_most("the value everywhere", "the map does not say where the output is padding"),
+        Rules::Exact => padding_value(output, operand, padding)?,
+    };
+    Ok(OpIndexing::of([unpad(output, padding)?.into(), value]))
+}
+
+/// Read where one of the dimensions is before, behind or between the operand's elements.
+fn padding_value(output: &[i64], operand: &[i64], padding: &[[i64; 3]]) -> Checked<OperandIndexing> {
+    let too_large = || Reason::from("padding beyond 64 bits");
+    if operand.contains(&0) {
+        return Ok(scalar(output).into());
+    }
+    let mut outside = Outside::default();
+    for (i, (&size, &[low, high, interior])) in operand.iter().zip(padding).enumerate() {
+        let step = interior.checked_add(1).ok_or_else(too_large)?;
+        let last = (size - 1).checked_mul(step).and_then(|n| n.checked_add(low)).ok_or_else(too_large)?;
+        if low > 0 {
+            outside.add(Expr::Const(low) - Expr::var(i), low);
+        }
+        if high > 0 {
+            outside.add(Expr::var(i) + last.checked_neg().ok_or_else(too_large)?, high);
+        }
+        if step > 1 && size > 1 {
+            let place = Expr::var(i) + low.checked_neg().ok_or_else(too_large)?;
+            outside.add(place.modulo(step), interior);
+        }
+    }
+    Ok(match outside.constraint() {
+        None => OperandIndexing::unread(output.len(), 0, "there is no padding"),
+        Some((expr, interval)) => {
+            let mut map = scalar(output);
+            map.add_constraint(expr, interval);
+            map.into()
+        }
+    })
+}
+
+/// Places that are outside of a box in at least one dimension, as one constraint: the largest of some expressions, each of
+/// which is positive where one side is left, is positive.
+#[derive(Default)]
+struct Outside {
+    parts: Vec<(Expr, i64)>,
+}
+
+impl Outside {
+    /// A side: `expr` is at most `largest`.
+    fn add(&mut self, expr: Expr, largest: i64) {
+        self.parts.push((expr, largest));
+    }
+
+    /// Nothing where no side can be left.
+    fn constraint(self) -> Option<(Expr, Interval)> {
+        let largest = self.parts.iter().map(|(_, largest)| *largest).max()?;
+        let expr = self.parts.into_iter().map(|(expr, _)| expr).reduce(Expr::max)?;
+        Some((expr, Interval::new(1, largest)))
+    }
 }
 
 /// `d * (interior + 1) + low` where that is inside the output. XLA has no such map.
 pub(crate) fn pad_input_to_output(op: &Op, input_id: usize) -> Checked<OpIndexing> {
     let ((output, operand), padding) = padding(op)?;
-    ensure(input_id == 0, "the padding value feeds what is not the operand's")?;
+    ensure(input_id == 0, "the padding value's map is by its inverse")?;
     let place = |(i, p): (usize, &[i64; 3])| Expr::var(i) * Expr::from(p[2].saturating_add(1)) + p[0];
     let results: Vec<Expr> = padding.iter().enumerate().map(place).collect();
     let mut map = IndexingMap::from_sizes(operand, &[], results.clone());
@@ -213,31 +266,40 @@ pub(crate) fn dynamic_slice(op: &Op) -> Checked<OpIndexing> {
     Ok(OpIndexing::of([operand].into_iter().chain(accesses)))
 }
 
-/// The operand at the output's index, the update at `d - rt`. XLA leaves out that `d - rt` is inside the update; by
-/// [`Rules::Exact`] the map says so. That the operand is read only outside the update needs a disjunction, which maps do
-/// not have. Source: `ComputeOutputToInputDynamicUpdateSliceOpIndexing`.
+/// The operand at the output's index, the update at `d - rt`. XLA leaves out which part each of them is read for; by
+/// [`Rules::Exact`] the maps say so. Source: `ComputeOutputToInputDynamicUpdateSliceOpIndexing`.
 pub(crate) fn dynamic_update_slice(op: &Op, rules: Rules) -> Checked<OpIndexing> {
     let (output, whole, update) = (checks::output(op, 0)?, checks::operand(op, 0)?, checks::operand(op, 1)?);
     ensure(output == whole, "the output's sizes are not the operand's")?;
     let Offsets { bounds, sources, accesses } = runtime_offsets(op, output, whole, update, 2)?;
     let rank = output.len();
     let results: Vec<Expr> = (0..rank).map(|i| Expr::var(i) - Expr::var(rank + i)).collect();
-    let mut map = IndexingMap::new(variables(output), Vec::new(), bounds, results.clone());
-    let mut access = OperandIndexing::from(map.clone());
-    match rules {
-        Rules::Xla => {
-            access.note =
-                Some("read where the result is inside the update only; the map does not say so".into());
-        }
-        Rules::Exact => {
-            for (result, &size) in results.into_iter().zip(update) {
-                map.add_constraint(result, Interval::from_size(size));
-            }
-            access.map = map;
-        }
+    let mut inside = IndexingMap::new(variables(output), Vec::new(), bounds.clone(), results.clone());
+    if rules == Rules::Xla {
+        let kept = OperandIndexing::from(IndexingMap::identity(output))
+            .at_most("the whole operand", "the map does not say where the update is");
+        let inside = OperandIndexing { runtime_variables: sources, ..OperandIndexing::from(inside) }
+            .at_most("the update everywhere", "the map does not say where the update is");
+        return Ok(OpIndexing::of([kept, inside].into_iter().chain(accesses)));
     }
-    access.runtime_variables = sources;
-    let operand = OperandIndexing::from(IndexingMap::identity(output))
-        .with_note("read outside the updated part only; a map cannot say so");
-    Ok(OpIndexing::of([operand, access].into_iter().chain(accesses)))
+    let mut outside = Outside::default();
+    for (i, (result, &size)) in results.into_iter().zip(update).enumerate() {
+        if size < whole[i] {
+            outside.add(-result.clone(), whole[i] - size);
+            outside.add(result.clone() + (1 - size), whole[i] - size);
+        }
+        inside.add_constraint(result, Interval::from_size(size));
+    }
+    let kept = if update.contains(&0) {
+        IndexingMap::identity(output).into()
+    } else if let Some((expr, interval)) = outside.constraint() {
+        let results = (0..rank).map(Expr::var).collect();
+        let mut map = IndexingMap::new(variables(output), Vec::new(), bounds, results);
+        map.add_constraint(expr, interval);
+        OperandIndexing { runtime_variables: sources.clone(), ..OperandIndexing::from(map) }
+    } else {
+        OperandIndexing::unread(rank, rank, "the update is as large as the operand")
+    };
+    let inside = OperandIndexing { runtime_variables: sources, ..OperandIndexing::from(inside) };
+    Ok(OpIndexing::of([kept, inside].into_iter().chain(accesses)))
 }

@@ -1,7 +1,7 @@
 //! The attributes of one op, typed and owned: what `indexing` reads.
 
 use syntax::Span;
-use syntax::hlo::{AttributeKey, Instruction, Parse, Value};
+use syntax::hlo::{Attribute, AttributeKey, ComputationId, Instruction, Parse, Value};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Typed {
@@ -135,9 +135,165 @@ impl Attributes {
         }
     }
 
+    pub fn view(&self) -> AttributeView<'_> {
+        AttributeView::Typed(self)
+    }
+
+    /// See [`AttributeView::replica_group_size`].
+    pub fn replica_group_size(&self) -> Option<i64> {
+        self.view().replica_group_size()
+    }
+
+    /// `source_target_pairs`, as (source, target). Nothing where a part is no pair.
+    pub fn source_target_pairs(&self) -> Option<Vec<(i64, i64)>> {
+        let lists = number_lists(self.text(AttributeKey::SourceTargetPairs)?.trim())?;
+        lists.into_iter().map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect()
+    }
+
+    pub fn convolution_dims(&self) -> Option<ConvolutionDims> {
+        self.view().convolution_dims()
+    }
+}
+
+/// How an attribute names a computation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Callee<'a> {
+    Name(&'a str),
+    /// Written in place, in the same parse.
+    Inline(ComputationId),
+}
+
+/// The attributes of one instruction, owned or as they lie in the parse: nothing is copied to look at them.
+#[derive(Debug, Clone, Copy)]
+pub enum AttributeView<'a> {
+    Typed(&'a Attributes),
+    Parsed { text: &'a str, parse: &'a Parse, instruction: &'a Instruction },
+}
+
+impl<'a> From<&'a Attributes> for AttributeView<'a> {
+    fn from(attributes: &'a Attributes) -> Self {
+        AttributeView::Typed(attributes)
+    }
+}
+
+impl<'a> AttributeView<'a> {
+    fn value(self, key: AttributeKey) -> Option<(&'a str, &'a Parse, &'a Attribute)> {
+        match self {
+            AttributeView::Typed(_) => None,
+            AttributeView::Parsed { text, parse, instruction } => {
+                let found = parse.attributes_of(instruction).iter().find(|a| a.key == Some(key))?;
+                Some((text, parse, found))
+            }
+        }
+    }
+
+    pub fn has(self, key: AttributeKey) -> bool {
+        match self {
+            AttributeView::Typed(attributes) => attributes.get(key).is_some(),
+            _ => self.value(key).is_some(),
+        }
+    }
+
+    pub fn int(self, key: AttributeKey) -> Option<i64> {
+        match self {
+            AttributeView::Typed(attributes) => attributes.int(key),
+            _ => match self.value(key)?.2.value {
+                Value::Int(n) => Some(n),
+                _ => None,
+            },
+        }
+    }
+
+    pub fn bool(self, key: AttributeKey) -> Option<bool> {
+        match self {
+            AttributeView::Typed(attributes) => attributes.bool(key),
+            _ => match self.value(key)?.2.value {
+                Value::Bool(b) => Some(b),
+                _ => None,
+            },
+        }
+    }
+
+    /// The list, empty where it is missing.
+    pub fn ints(self, key: AttributeKey) -> &'a [i64] {
+        if let AttributeView::Typed(attributes) = self {
+            return attributes.ints(key);
+        }
+        match self.value(key) {
+            Some((_, parse, Attribute { value: Value::Ints { start, len }, .. })) => parse.ints(*start, *len),
+            _ => &[],
+        }
+    }
+
+    pub fn triples(self, key: AttributeKey) -> &'a [[i64; 3]] {
+        if let AttributeView::Typed(attributes) = self {
+            return attributes.triples(key);
+        }
+        match self.value(key) {
+            Some((_, parse, Attribute { value: Value::Triples { start, len }, .. })) => {
+                parse.ints(*start, *len).as_chunks::<3>().0
+            }
+            _ => &[],
+        }
+    }
+
+    pub fn window(self) -> Vec<WindowDim> {
+        if let AttributeView::Typed(attributes) = self {
+            return attributes.window().to_vec();
+        }
+        match self.value(AttributeKey::Window) {
+            Some((_, parse, Attribute { value: Value::Window { start, len }, .. })) => {
+                let (dims, _) = parse.ints(*start, *len).as_chunks::<7>();
+                dims.iter().map(WindowDim::from_numbers).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    pub fn computation(self, key: AttributeKey) -> Option<Callee<'a>> {
+        if let AttributeView::Typed(attributes) = self {
+            return attributes.computation(key).map(Callee::Name);
+        }
+        let (text, _, attribute) = self.value(key)?;
+        match attribute.value {
+            Value::Computation(span) => Some(Callee::Name(span.of(text))),
+            Value::Inline(id) => Some(Callee::Inline(id)),
+            _ => None,
+        }
+    }
+
+    /// All computations of a list, none where it is missing. One that is written inline has no name: it is empty.
+    pub fn computations(self, key: AttributeKey) -> Vec<&'a str> {
+        if let AttributeView::Typed(attributes) = self {
+            return attributes.computations(key).iter().map(String::as_str).collect();
+        }
+        match self.value(key) {
+            Some((text, parse, attribute)) => match attribute.value {
+                Value::Computations { start, len } => {
+                    parse.spans(start, len).iter().map(|span| span.of(text)).collect()
+                }
+                _ => Vec::new(),
+            },
+            None => Vec::new(),
+        }
+    }
+
+    /// An enum value, a string, or an attribute that is kept as text.
+    pub fn text(self, key: AttributeKey) -> Option<&'a str> {
+        if let AttributeView::Typed(attributes) = self {
+            return attributes.text(key);
+        }
+        let (text, _, attribute) = self.value(key)?;
+        match attribute.value {
+            Value::Name(span) | Value::String(span) | Value::DimLabels(span) => Some(span.of(text)),
+            Value::Shape(_) | Value::Text => Some(attribute.value_span.of(text)),
+            _ => None,
+        }
+    }
+
     /// Devices per group of `replica_groups`: `{{0,1},{2,3}}` or `[groups,size]<=[…]`. Nothing where the groups differ in
     /// size, where the list is empty (all devices, however many there are), and for a mesh.
-    pub fn replica_group_size(&self) -> Option<i64> {
+    pub fn replica_group_size(self) -> Option<i64> {
         let text = self.text(AttributeKey::ReplicaGroups)?.trim();
         if let Some(tile) = text.strip_prefix('[') {
             let (tile, _) = tile.split_once(']')?;
@@ -148,13 +304,7 @@ impl Attributes {
         sizes.all(|size| size == first).then_some(first)
     }
 
-    /// `source_target_pairs`, as (source, target). Nothing where a part is no pair.
-    pub fn source_target_pairs(&self) -> Option<Vec<(i64, i64)>> {
-        let lists = number_lists(self.text(AttributeKey::SourceTargetPairs)?.trim())?;
-        lists.into_iter().map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect()
-    }
-
-    pub fn convolution_dims(&self) -> Option<ConvolutionDims> {
+    pub fn convolution_dims(self) -> Option<ConvolutionDims> {
         let (input, rest) = self.text(AttributeKey::DimLabels)?.split_once('_')?;
         let (kernel, output) = rest.split_once("->")?;
         let find = |side: &str, letter: char| side.chars().position(|c| c == letter);
@@ -178,7 +328,7 @@ impl Attributes {
 }
 
 /// The inner lists of `{{0,1},{2,3}}`.
-fn number_lists(text: &str) -> Option<Vec<Vec<i64>>> {
+pub(crate) fn number_lists(text: &str) -> Option<Vec<Vec<i64>>> {
     let inner = text.strip_prefix('{')?.strip_suffix('}')?;
     let lists = inner.split('}').filter_map(|part| part.split_once('{')).map(|(_, numbers)| {
         numbers.split(',').map(str::trim).filter(|n| !n.is_empty()).map(|n| n.parse().ok()).collect()

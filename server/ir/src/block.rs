@@ -8,6 +8,7 @@ use syntax::hlo::{ComputationId, Instruction, InstructionId, Opcode, OperandKind
 use crate::attributes::Attributes;
 use crate::finding::Finding;
 use crate::graph::Op;
+use crate::module::ModuleSettings;
 use crate::names::NameTable;
 use crate::shape::Shape;
 
@@ -145,35 +146,56 @@ impl Block {
         })
     }
 
+    /// The number of a parameter.
+    pub fn parameter_number(&self, id: InstructionId) -> Option<u32> {
+        let instruction = self.instruction(id);
+        if instruction.opcode != Some(Opcode::Parameter) {
+            return None;
+        }
+        instruction.argument.of(&self.text).trim().parse().ok()
+    }
+
     /// What other pieces may know of this one. Holds no offsets, so that white space changes nothing in it.
     pub fn signature(&self) -> Signature {
-        let last = self.parse.computations.len().wrapping_sub(1);
-        let segments = self.parse.computations.iter().enumerate().map(|(i, c)| {
-            let range = c.instructions.clone();
-            let is_partial =
-                c.kind == syntax::hlo::ComputationKind::Continued || (i == last && self.parse.ends_in_body);
-            let exported = if is_partial { range.clone() } else { 0..0 };
-            let roots = range.clone().filter(|&id| self.instruction(id).is_root).collect();
-            Segment {
-                name: c.name.of(&self.text).into(),
-                kind: c.kind,
-                is_entry: c.is_entry,
-                is_closed: c.is_closed,
-                instructions: range.clone(),
-                roots,
-                declared_result: c.result.map(|(shape, _)| self.shapes[shape.0 as usize].clone()),
-                root_shape: self.root(i as ComputationId).and_then(|id| self.shape(id).cloned()),
-                exports: exported
-                    .map(|id| Export { name: self.name(id).into(), shape: self.shape(id).cloned() })
-                    .collect(),
-            }
-        });
+        let count = self.parse.computations.len() as ComputationId;
+        let segments = (0..count).map(|computation| self.segment(computation));
         Signature {
             starts_module: self.parse.starts_module,
             module: self.parse.header.as_ref().map(|h| h.name.of(&self.text).into()),
+            settings: self.settings(),
             segments: segments.collect(),
             callees: self.callees().map(|(id, span)| (id, span.of(&self.text).into())).collect(),
             ends_in_body: self.parse.ends_in_body,
+        }
+    }
+}
+
+impl Block {
+    /// A computation, or the part of it that is in this piece.
+    pub(crate) fn segment(&self, id: ComputationId) -> Segment {
+        let c = &self.parse.computations[id as usize];
+        let range = c.instructions.clone();
+        let is_last = id as usize + 1 == self.parse.computations.len();
+        let is_partial =
+            c.kind == syntax::hlo::ComputationKind::Continued || (is_last && self.parse.ends_in_body);
+        let exported = if is_partial { range.clone() } else { 0..0 };
+        let parameter = |id| Some((self.parameter_number(id)?, self.shape(id).cloned()));
+        let export = |id| Export {
+            name: self.name(id).into(),
+            shape: self.shape(id).cloned(),
+            opcode: self.instruction(id).opcode,
+        };
+        Segment {
+            name: c.name.of(&self.text).into(),
+            kind: c.kind,
+            is_entry: c.is_entry,
+            is_closed: c.is_closed,
+            instructions: range.clone(),
+            roots: range.clone().filter(|&id| self.instruction(id).is_root).collect(),
+            declared_result: c.result.map(|(shape, _)| self.shapes[shape.0 as usize].clone()),
+            root_shape: self.root(id).and_then(|id| self.shape(id).cloned()),
+            parameters: range.filter_map(parameter).collect(),
+            exports: exported.map(export).collect(),
         }
     }
 }
@@ -209,6 +231,8 @@ impl Users {
 pub struct Signature {
     pub starts_module: bool,
     pub module: Option<Box<str>>,
+    /// Of a piece with a header.
+    pub settings: Option<ModuleSettings>,
     pub segments: Vec<Segment>,
     pub callees: Vec<(InstructionId, Box<str>)>,
     pub ends_in_body: bool,
@@ -225,6 +249,8 @@ pub struct Segment {
     pub roots: Vec<InstructionId>,
     pub declared_result: Option<Shape>,
     pub root_shape: Option<Shape>,
+    /// Number and shape of each parameter that is defined here.
+    pub parameters: Vec<(u32, Option<Shape>)>,
     /// Of a part of a giant computation: everything that the other parts may use.
     pub exports: Vec<Export>,
 }
@@ -233,4 +259,5 @@ pub struct Segment {
 pub struct Export {
     pub name: Box<str>,
     pub shape: Option<Shape>,
+    pub opcode: Option<Opcode>,
 }

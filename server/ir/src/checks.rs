@@ -2,14 +2,17 @@
 //!
 //! Source: XLA `hlo/parser/hlo_parser.cc`, CreateInstruction.
 
-use syntax::Span;
-use syntax::hlo::{AttributeKey, ComputationKind, InstructionId, Opcode, ShapeNode, Value};
+mod async_chains;
+mod lists;
 
-use crate::finding::Finding;
+use syntax::Span;
+use syntax::hlo::{AttributeKey, ComputationKind, Instruction, InstructionId, Opcode, ShapeNode, Value};
+
+use crate::finding::{Finding, Fix, Part, Place};
 use crate::lower::Lowering;
 use crate::names::NameTable;
 use crate::op_table::op_info;
-use crate::shape::Shape;
+use crate::shape::{ArrayShape, Shape, UNBOUNDED};
 
 impl Lowering<'_> {
     pub(crate) fn check(&mut self, at: InstructionId, names: &NameTable) {
@@ -35,16 +38,20 @@ impl Lowering<'_> {
                 }
             }
         }
+        self.check_lists(at, opcode);
         if instruction.is_nested {
             return;
         }
+        self.check_async_chain(at, opcode);
         for &key in info.required {
             if !has(key) {
-                self.error(
-                    "missing-attribute",
-                    instruction.opcode_span,
-                    format!("{opcode} needs the attribute {key}"),
-                );
+                let message = format!("{opcode} needs the attribute {key}");
+                let fix = self.only_value(instruction, key).map(|value| {
+                    let place = Place::Part(at, Part::End);
+                    Fix::replace(format!("add {key}={value}"), place, format!(", {key}={value}"))
+                });
+                let finding = Finding::error("missing-attribute", instruction.opcode_span, message);
+                self.findings.push(finding.with_fix(fix));
             }
         }
         self.check_shape_rules(
@@ -53,6 +60,21 @@ impl Lowering<'_> {
             has(AttributeKey::Calls) || is_sugar,
             has(AttributeKey::BranchComputations),
         );
+    }
+
+    /// The value that an attribute can only have.
+    fn only_value(&self, instruction: &Instruction, key: AttributeKey) -> Option<&'static str> {
+        let operand = self.operand_shapes(instruction).first().copied().flatten().and_then(Shape::as_array);
+        let written = instruction.shape.map(|s| &self.parse.shapes[s.0 as usize]);
+        match key {
+            AttributeKey::Dimensions if operand.is_some_and(|array| array.rank() == 1) => Some("{0}"),
+            AttributeKey::IotaDimension => match written {
+                Some(ShapeNode::Array { dims: (_, 1), .. }) => Some("0"),
+                _ => None,
+            },
+            AttributeKey::FeatureIndex if operand.is_some_and(|array| array.rank() == 1) => Some("0"),
+            _ => None,
+        }
     }
 
     fn check_control_predecessor(&mut self, at: InstructionId, span: Span, names: &NameTable) {
@@ -89,7 +111,10 @@ impl Lowering<'_> {
             }
             Opcode::Reshape | Opcode::DynamicReshape => {
                 let result = self.shape_of(at).and_then(Shape::as_array);
+                let is_bounded = |array: &ArrayShape| !array.dims.contains(&UNBOUNDED);
                 if let (Some(result), Some(operand)) = (result, first.and_then(Shape::as_array))
+                    && is_bounded(result)
+                    && is_bounded(operand)
                     && result.elements() != operand.elements()
                 {
                     problem = Some(format!("{result} and {operand} have different numbers of elements"));
@@ -129,7 +154,14 @@ impl Lowering<'_> {
             _ => {}
         }
         if let Some(message) = problem {
-            self.error("shape-mismatch", instruction.opcode_span, message);
+            let is_of_shape = matches!(
+                opcode,
+                Opcode::Tuple | Opcode::Reshape | Opcode::DynamicReshape | Opcode::Infeed | Opcode::Recv
+            );
+            match is_of_shape && instruction.shape.is_some() {
+                true => self.error("shape-mismatch", instruction.shape_span, message),
+                false => self.error("shape-mismatch", instruction.opcode_span, message),
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ mod elementwise;
 mod given;
 mod indexed;
 mod moves;
+mod problem;
 mod windows;
 
 use syntax::hlo::{ElementType, Opcode};
@@ -22,13 +23,18 @@ use syntax::hlo::{ElementType, Opcode};
 use crate::attributes::Attributes;
 use crate::op_table::is_elementwise;
 use crate::shape::Shape;
-pub use given::{Called, Given, Reason as ShapeReason};
+pub(crate) use elementwise::{binary_expects, unary_expects, unary_type};
+pub use given::{Called, Given};
 use given::{Inferred, array, ensure};
+pub use problem::{CalleePart, Problem, Reason as ShapeReason};
 
 /// The shape where the text gives none, and nothing is known of called computations.
-pub(crate) fn infer_shape(opcode: Opcode, operands: &[&Shape], attributes: &Attributes) -> Option<Shape> {
+pub(crate) fn infer_shape(opcode: Opcode, operands: &[&Shape], attributes: &Attributes) -> Inferred {
     // A reducer's result types are those of the inputs then, and a scalar may stand beside an array.
-    result_shape(opcode, &Given { operands, attributes, declared: None, called: &|_| None }).ok()
+    result_shape(
+        opcode,
+        &Given { operands, attributes: attributes.view(), declared: None, called: &|_| None },
+    )
 }
 
 /// The shape of `opcode`'s result. `Err` says what was expected and what is there.
@@ -92,7 +98,7 @@ pub fn result_shape(opcode: Opcode, given: &Given<'_>) -> Result<Shape, ShapeRea
         AllReduceDone | OptBarrier | Domain => calls::first(given),
         AddDependency => {
             let token = given.operand(1)?;
-            ensure(*token == Shape::Token, || {
+            ensure(*token == Shape::Token, problem::operand(1), || {
                 format!("expected operand 1 to be a token, but it is {token}")
             })?;
             calls::first(given)
@@ -109,11 +115,69 @@ pub fn result_shape(opcode: Opcode, given: &Given<'_>) -> Result<Shape, ShapeRea
         RngGetAndUpdateState => Ok(array(ElementType::U64, vec![2])),
         PartitionId | ReplicaId => Ok(array(ElementType::U32, Vec::new())),
         Parameter | Constant | CustomCall | AsyncStart | AsyncUpdate | AsyncDone => written(given),
-        opcode => Err(format!("the shape of {opcode} does not follow from its operands").into()),
+        opcode => {
+            let message = format!("the shape of {opcode} does not follow from its operands");
+            Err(Problem::at(problem::SHAPE, message))
+        }
     }
 }
 
 /// Nothing to hold the declared shape against.
 fn written(given: &Given<'_>) -> Inferred {
     Ok(given.declared()?.clone())
+}
+
+/// Ops whose floating operands must share one type unless mixed precision is allowed.
+/// Source: `ShapeVerifier::CheckShape`, and the ops that never come there.
+pub(crate) fn is_never_mixed(opcode: Opcode) -> bool {
+    use Opcode::*;
+    !matches!(
+        opcode,
+        Call | Conditional
+            | Constant
+            | Convolution
+            | Dot
+            | RaggedDot
+            | ScaledDot
+            | AllReduce
+            | AllReduceStart
+            | AllReduceDone
+            | AllGather
+            | AllGatherStart
+            | AllGatherDone
+            | AsyncStart
+            | AsyncUpdate
+            | AsyncDone
+            | CollectivePermute
+            | CollectivePermuteStart
+            | CollectivePermuteDone
+            | CopyStart
+            | CopyDone
+            | CustomCall
+            | Domain
+            | Fusion
+            | GetTupleElement
+            | OptBarrier
+            | Infeed
+            | Outfeed
+            | Parameter
+            | Recv
+            | RecvDone
+            | ReducePrecision
+            | Send
+            | SendDone
+            | Sort
+            | Tuple
+            | While
+            | ReduceWindow
+            | Rng
+            | RngBitGenerator
+            | RngGetAndUpdateState
+            | Iota
+            | Bitcast
+            | Broadcast
+            | Reshape
+            | DynamicReshape
+            | Scan
+    )
 }

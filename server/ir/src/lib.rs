@@ -10,23 +10,32 @@ mod cost;
 mod element_type;
 mod finding;
 mod graph;
+mod header;
 mod infer;
 mod lower;
 mod module;
 mod names;
 mod op_table;
+mod parts;
+mod print;
 mod shape;
+mod suggest;
+mod verify;
 
-pub use attributes::{Attributes, ConvolutionDims, WindowDim};
+pub use attributes::{AttributeView, Attributes, Callee, ConvolutionDims, WindowDim};
 pub use block::{Block, Export, External, OperandRef, Segment, Signature};
 pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;
-pub use finding::{Finding, Severity};
+pub use finding::{Finding, Fix, FixEdit, InstructionFinding, Part, Place, Severity};
 pub use graph::{Graph, Op, OpId};
-pub use infer::{Called, Given, ShapeReason, result_shape};
+pub use infer::{Called, CalleePart, Given, Problem, ShapeReason, result_shape};
 pub use lower::lower;
-pub use module::{ComputationIndex, Module, ModuleComputation, ModuleFinding, SegmentRef, Slot};
+pub use module::{
+    Alias, ComputationIndex, Module, ModuleComputation, ModuleFinding, ModuleSettings, SegmentRef, Slot,
+};
 pub use names::NameTable;
 pub use op_table::{Arity, OpInfo, is_elementwise, op_info};
+pub use print::{PrintOptions, TextTooLarge, print_fragment, print_module};
 pub use shape::{ArrayShape, Layout, Shape, Tile};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};
+pub use verify::{Surroundings, Value as ExternalValue, verify, verify_module};

@@ -12,10 +12,12 @@ use syntax::hlo::{
 
 use crate::attributes::Attributes;
 use crate::block::{Block, External, OperandRef};
-use crate::finding::{Finding, Severity};
-use crate::infer::infer_shape;
+use crate::finding::{Finding, Fix, Place, Severity};
+use crate::infer::{ShapeReason, infer_shape};
 use crate::names::NameTable;
+use crate::parts::Tokens;
 use crate::shape::Shape;
+use crate::suggest::nearest;
 
 const UNKNOWN: u32 = u32::MAX;
 
@@ -66,6 +68,11 @@ impl<'a> Lowering<'a> {
         &self.parse.instructions[id as usize]
     }
 
+    /// What operand number `index` of the parse refers to.
+    pub(crate) fn operand_target(&self, index: u32) -> OperandRef {
+        self.operands[index as usize]
+    }
+
     pub(crate) fn shape_of(&self, id: InstructionId) -> Option<&Shape> {
         self.shapes.get(*self.result_shapes.get(id as usize)? as usize)
     }
@@ -84,10 +91,15 @@ impl<'a> Lowering<'a> {
         let mut parameters: Vec<(&str, InstructionId)> = Vec::new();
         for at in range.clone() {
             let instruction = self.instruction(at);
+            let found = self.findings.len();
             self.resolve_operands(id, at, &names);
-            self.result_shape(at);
+            let refused = self.result_shape(at);
             if !instruction.is_broken {
                 self.check(at, &names);
+                if let (Some(problem), true) = (refused, self.findings.len() == found) {
+                    let span = Tokens { text: self.text, parse: self.parse }.part(at, problem.part);
+                    self.error(problem.code, span, problem.message);
+                }
             }
             if instruction.is_nested {
                 continue;
@@ -159,7 +171,9 @@ impl<'a> Lowering<'a> {
             let target = match operand.kind {
                 OperandKind::Nested(id) => OperandRef::Local(id),
                 OperandKind::ShapeOnly => OperandRef::Missing,
-                OperandKind::Name | OperandKind::Element { .. } => self.look_up(kind, index, operand, names),
+                OperandKind::Name | OperandKind::Element { .. } => {
+                    self.look_up((kind, at), index, operand, names)
+                }
             };
             self.operands[index as usize] = target;
             if let (OperandRef::Local(id), false) = (target, matches!(operand.kind, OperandKind::Nested(_))) {
@@ -170,7 +184,7 @@ impl<'a> Lowering<'a> {
 
     fn look_up(
         &mut self,
-        kind: ComputationKind,
+        (kind, at): (ComputationKind, InstructionId),
         index: u32,
         operand: &Operand,
         names: &NameTable,
@@ -194,14 +208,27 @@ impl<'a> Lowering<'a> {
                 OperandRef::Missing
             }
             _ => {
-                self.error(
-                    "unknown-operand",
-                    operand.name,
-                    format!("no instruction named {name} above in this computation"),
-                );
+                let message = format!("no instruction named {name} above in this computation");
+                let meant = self.meant_name(name, at);
+                let fix = meant.map(|meant| {
+                    Fix::replace(format!("did you mean {meant}?"), Place::Span(operand.name), meant)
+                });
+                self.findings.push(Finding::error("unknown-operand", operand.name, message).with_fix(fix));
                 OperandRef::Missing
             }
         }
+    }
+
+    /// The one name above that is nearest to `name`, if it is near.
+    fn meant_name(&self, name: &str, at: InstructionId) -> Option<&str> {
+        // Where everything is unknown no name was mistyped.
+        if self.findings.len() > 100 {
+            return None;
+        }
+        let parse = self.parse;
+        let own = parse.computations.iter().find(|c| c.instructions.contains(&at))?;
+        let above = (own.instructions.start..at).map(|id| self.instruction(id)).filter(|i| !i.is_nested);
+        nearest(name, above.map(|instruction| instruction.name.of(self.text)))
     }
 
     fn check_operand_shape(&mut self, operand: &Operand, id: InstructionId) {
@@ -248,17 +275,25 @@ impl<'a> Lowering<'a> {
         (start..start + len).map(of).collect()
     }
 
-    fn result_shape(&mut self, at: InstructionId) {
+    /// Why no shape can be inferred where none is written.
+    fn result_shape(&mut self, at: InstructionId) -> Option<ShapeReason> {
+        let mut refused = None;
         let instruction = self.instruction(at);
         let index = match (instruction.shape, instruction.opcode) {
             (Some(shape), _) => shape.0,
             (None, Some(opcode)) => {
                 let shapes: Option<Vec<&Shape>> = self.operand_shapes(instruction).into_iter().collect();
                 let attributes = Attributes::from_syntax(self.text, self.parse, instruction);
-                match shapes.and_then(|s| infer_shape(opcode, &s, &attributes)) {
-                    Some(shape) => {
+                match shapes.map(|s| infer_shape(opcode, &s, &attributes)) {
+                    Some(Ok(shape)) => {
                         self.shapes.push(shape);
                         self.shapes.len() as u32 - 1
+                    }
+                    Some(Err(reason)) => {
+                        // Of a broadcast the parser takes the dimensions for sizes: anything goes.
+                        let is_told = opcode.shape_is_inferable() && opcode != Opcode::Broadcast;
+                        refused = Some(reason).filter(|_| is_told);
+                        UNKNOWN
                     }
                     None => UNKNOWN,
                 }
@@ -273,5 +308,6 @@ impl<'a> Lowering<'a> {
             let message = format!("{array} has more elements than 64 bits count");
             self.error("shape-overflow", instruction.shape_span, message);
         }
+        refused
     }
 }

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use syntax::hlo::{ComputationId, ComputationKind};
 
 use crate::block::Signature;
+use crate::shape::Shape;
 
 pub type ComputationIndex = usize;
 
@@ -43,6 +44,46 @@ pub enum Slot {
     Root,
     /// The n-th called computation of the piece.
     Callee(usize),
+    /// The value of an attribute of the module's header.
+    Header(&'static str),
+}
+
+/// What the header of a module says of how it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleSettings {
+    /// The piece that the module starts with.
+    pub piece: usize,
+    pub replica_count: i64,
+    pub num_partitions: i64,
+    pub is_scheduled: bool,
+    /// `entry_computation_layout`: parameters and result.
+    pub entry_layout: Option<(Vec<Shape>, Shape)>,
+    /// Entries of `input_output_alias`: output index, parameter, index in it, whether it must be honoured.
+    pub aliases: Vec<Alias>,
+    /// Entries of `buffer_donor`: parameter, index in it.
+    pub donors: Vec<(i64, Vec<i64>)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alias {
+    pub output: Vec<i64>,
+    pub parameter: i64,
+    pub index: Vec<i64>,
+    pub is_must: bool,
+}
+
+impl Default for ModuleSettings {
+    fn default() -> Self {
+        ModuleSettings {
+            piece: 0,
+            replica_count: 1,
+            num_partitions: 1,
+            is_scheduled: false,
+            entry_layout: None,
+            aliases: Vec::new(),
+            donors: Vec::new(),
+        }
+    }
 }
 
 /// All of a file. Most files hold one module; XLA's own test files hold several, behind `// -----` lines, whose names
@@ -59,6 +100,8 @@ pub struct Module {
     by_name: FxHashMap<Box<str>, Vec<(u32, ComputationIndex)>>,
     /// Entry of each module of the file.
     entries: Vec<Option<ComputationIndex>>,
+    /// What the header of each module of the file says.
+    settings: Vec<ModuleSettings>,
 }
 
 impl Module {
@@ -71,6 +114,11 @@ impl Module {
             if piece > 0 && signature.starts_module {
                 section += 1;
                 module.not_closed(open.take());
+            }
+            if module.settings.len() <= section as usize {
+                module
+                    .settings
+                    .push(ModuleSettings { piece, ..signature.settings.clone().unwrap_or_default() });
             }
             if let (Some(name), true) = (&signature.module, module.name.is_empty()) {
                 module.name.clone_from(name);
@@ -124,6 +172,21 @@ impl Module {
     /// The first computation of the file called `name`.
     pub fn find(&self, name: &str) -> Option<ComputationIndex> {
         self.by_name.get(name)?.first().map(|&(_, index)| index)
+    }
+
+    /// What the header of module number `section` of the file says.
+    pub fn settings(&self, section: u32) -> Option<&ModuleSettings> {
+        self.settings.get(section as usize)
+    }
+
+    /// The entry of module number `section` of the file.
+    pub fn entry_of(&self, section: u32) -> Option<ComputationIndex> {
+        self.entries.get(section as usize).copied().flatten()
+    }
+
+    /// How many modules the file holds.
+    pub fn sections(&self) -> u32 {
+        self.settings.len() as u32
     }
 
     /// Whether this computation is the entry of its module.

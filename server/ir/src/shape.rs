@@ -39,6 +39,12 @@ pub struct Layout {
     pub element_bits: i64,
     pub memory_space: i64,
     pub tail_alignment: i64,
+    /// Types of indices and pointers where they are stated: `#(u32)`, `*(u32)`.
+    pub index_type: Option<ElementType>,
+    pub pointer_type: Option<ElementType>,
+    /// `SC(dim:index,…)`: a dimension and the indices at which it is split between memories.
+    pub split: Option<Vec<i64>>,
+    pub dynamic_metadata_bytes: i64,
 }
 
 /// Sizes of a tile, most major first; `i64::MIN` stands for `*`: combined with the next dimension.
@@ -135,6 +141,17 @@ impl Shape {
     }
 }
 
+/// The shape that a text stands for, if it is one shape and nothing else.
+pub(crate) fn shape_from_text(text: &str) -> Option<Shape> {
+    let (parse, value) = syntax::hlo::parse_fragment(text, syntax::hlo::Fragment::Shape);
+    let Some(syntax::hlo::Value::Shape(id)) = value.filter(|_| parse.errors.is_empty()) else { return None };
+    let mut known = Vec::with_capacity(parse.shapes.len());
+    for id in 0..parse.shapes.len() {
+        known.push(Shape::from_syntax(&parse, &known, ShapeId(id as u32)));
+    }
+    known.get(id.0 as usize).cloned()
+}
+
 impl ArrayShape {
     pub fn rank(&self) -> usize {
         self.dims.len()
@@ -182,13 +199,32 @@ impl ArrayShape {
 }
 
 impl Layout {
-    fn from_syntax(node: &LayoutNode) -> Layout {
+    /// Dimensions in descending order, the last one the fastest.
+    pub fn row_major(rank: usize) -> Layout {
+        Layout {
+            minor_to_major: (0..rank as i64).rev().collect(),
+            tiles: Vec::new(),
+            element_bits: 0,
+            memory_space: 0,
+            tail_alignment: 1,
+            index_type: None,
+            pointer_type: None,
+            split: None,
+            dynamic_metadata_bytes: 0,
+        }
+    }
+
+    pub(crate) fn from_syntax(node: &LayoutNode) -> Layout {
         Layout {
             minor_to_major: node.minor_to_major.clone(),
             tiles: node.tiles.iter().cloned().map(Tile).collect(),
             element_bits: node.element_bits,
             memory_space: node.memory_space,
             tail_alignment: node.tail_alignment,
+            index_type: node.index_type,
+            pointer_type: node.pointer_type,
+            split: node.split.clone(),
+            dynamic_metadata_bytes: node.dynamic_metadata_bytes,
         }
     }
 }
@@ -242,11 +278,24 @@ impl fmt::Display for Layout {
         if self.tail_alignment > 1 {
             details += &format!("L({})", self.tail_alignment);
         }
+        if let Some(index) = self.index_type {
+            details += &format!("#({index})");
+        }
+        if let Some(pointer) = self.pointer_type {
+            details += &format!("*({pointer})");
+        }
         if self.element_bits != 0 {
             details += &format!("E({})", self.element_bits);
         }
         if self.memory_space != 0 {
             details += &format!("S({})", self.memory_space);
+        }
+        if let Some([dimension, indices @ ..]) = self.split.as_deref() {
+            let indices: Vec<_> = indices.iter().map(i64::to_string).collect();
+            details += &format!("SC({dimension}:{})", indices.join(","));
+        }
+        if self.dynamic_metadata_bytes != 0 {
+            details += &format!("M({})", self.dynamic_metadata_bytes);
         }
         if self.minor_to_major.is_empty() && details.is_empty() {
             return Ok(());

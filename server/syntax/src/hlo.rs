@@ -3,6 +3,7 @@
 //! Source of the grammar: XLA `hlo/parser/hlo_lexer.cc`, `hlo/parser/hlo_parser.cc`, `hlo/ir/hlo_opcode.h`.
 
 mod attributes;
+mod float_format;
 mod fragments;
 mod instruction;
 mod layout;
@@ -19,7 +20,8 @@ mod tree;
 mod vocabulary;
 mod windows;
 
-pub use fragments::{Fragment, check_fragment};
+pub use float_format::{FloatFormat, Nan};
+pub use fragments::{Fragment, parse_fragment};
 pub use lexer::unescape;
 pub use parser::parse;
 pub use pieces::{PieceState, Place, split};

@@ -1,5 +1,5 @@
 //! `cargo xtask bench`: how fast a module is parsed, ours beside XLA's own parser on the same files in one run; and how
-//! long the maps of all its instructions take beside that.
+//! long the maps of all its instructions take beside that, and maps by themselves.
 
 mod generate;
 mod xla;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::commands::{command, output, root, run, target_dir};
+use crate::commands::{cargo, command, output, root, run, target_dir};
 use crate::dist;
 use crate::tools::Tools;
 
@@ -73,7 +73,32 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
         rows.push(Row { name, bytes: file.metadata()?.len(), ours, xla });
     }
     print_table(&rows);
-    Ok(())
+    simplification()
+}
+
+/// The bench of the maps' own crate, on the maps of which XLA's simplifier was asked too where they are at hand.
+fn simplification() -> Result<()> {
+    println!("\nmaps simplified, parsed and composed");
+    let mut bench = cargo(&[
+        "run",
+        "--quiet",
+        "--profile",
+        "dist",
+        "--package",
+        "indexing-map",
+        "--example",
+        "map_bench",
+        "--",
+    ]);
+    let maps = root().join("../shared/conformance/data/oracle_simplify.jsonl.gz");
+    if maps.is_file() {
+        bench.arg(maps);
+    } else {
+        println!(
+            "skipped the maps of XLA's simplifier, which are not beside this checkout: measuring generated ones"
+        );
+    }
+    run(&mut bench)
 }
 
 fn parse_with_ours(server: &Path, file: &Path) -> Result<Measured> {

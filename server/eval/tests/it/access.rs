@@ -50,25 +50,27 @@ pub fn elements(
         }
         let ranges = offsets.iter().zip(map.ranges()).map(|(i, v)| i + v.bounds.lower);
         let mut point: Vec<i64> = from.iter().copied().chain(ranges).collect();
-        let mut runtime = Vec::new();
+        let mut runtime = vec![0; map.num_runtime()];
         let mut unplaced = None;
-        for (variable, (sizes, values)) in access.runtime_variables.iter().zip(&integers) {
-            if variable.map.num_runtime() > 0 || is_unbound(&variable.map, map) {
+        // Where a value is may depend on those of the variables behind, which consumers further down have brought.
+        for (i, (variable, (sizes, values))) in
+            access.runtime_variables.iter().zip(&integers).enumerate().rev()
+        {
+            if is_unbound(i, &variable.map, map) {
                 result = Err(UNBOUND.to_owned());
                 return;
             }
-            let at = source_index(&variable.map, from, &point[from.len()..], map);
+            let at = source_index(&variable.map, from, &point[from.len()..], &runtime, map);
+            let feasible = variable.feasible;
             let Some(at) = at.and_then(|at| position(sizes, &at)) else {
                 unplaced = Some(&variable.map);
-                runtime.push(variable.feasible.lower);
+                runtime[i] = feasible.lower;
                 continue;
             };
-            let feasible = variable.feasible;
-            runtime.push(if feasible.is_empty() {
-                values[at]
-            } else {
-                values[at].max(feasible.lower).min(feasible.upper)
-            });
+            runtime[i] = match feasible.is_empty() {
+                true => values[at],
+                false => values[at].max(feasible.lower).min(feasible.upper),
+            };
         }
         point.extend(runtime);
         let Some(index) = map.evaluate(&point) else { return };
@@ -94,11 +96,18 @@ pub fn elements(
 /// What `elements` says where a runtime variable's own range or runtime variables cannot be found in the access.
 pub const UNBOUND: &str = "a runtime variable whose place depends on variables that the access does not have";
 
-fn is_unbound(variable: &IndexingMap, access: &IndexingMap) -> bool {
+/// The map of runtime variable `number` has the access's range variables with more than one value, or none, and depends
+/// on no runtime variable that is not behind it.
+fn is_unbound(number: usize, variable: &IndexingMap, access: &IndexingMap) -> bool {
     let open = |map: &IndexingMap| {
         map.ranges().iter().map(|v| v.bounds.size()).filter(|&size| size > 1).collect::<Vec<_>>()
     };
-    open(variable) != open(access) && variable.ranges().iter().any(|v| v.bounds.size() > 1)
+    let first = variable.num_dims() + variable.num_ranges();
+    let uses_earlier =
+        (first..=first + number).any(|id| variable.results().iter().any(|e| e.uses_var(id as u32)));
+    ![0, access.num_runtime()].contains(&variable.num_runtime())
+        || variable.num_runtime() > 0 && uses_earlier
+        || open(variable) != open(access) && variable.ranges().iter().any(|v| v.bounds.size() > 1)
 }
 
 /// Where the value of a runtime variable is. Its map has the range variables of the access from before that was
@@ -107,6 +116,7 @@ fn source_index(
     variable: &IndexingMap,
     from: &[i64],
     ranges: &[i64],
+    runtime: &[i64],
     access: &IndexingMap,
 ) -> Option<Vec<i64>> {
     let mut point = from.to_vec();
@@ -118,6 +128,9 @@ fn source_index(
         for range in variable.ranges() {
             point.push(if range.bounds.size() == 1 { range.bounds.lower } else { *left.next()? });
         }
+    }
+    if variable.num_runtime() > 0 {
+        point.extend(runtime);
     }
     variable.results().iter().map(|e| e.evaluate(&point)).collect()
 }

@@ -5,7 +5,6 @@
 mod access;
 mod fusions;
 mod instructions;
-mod known;
 mod shapes;
 mod tally;
 

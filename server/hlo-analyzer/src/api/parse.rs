@@ -1,9 +1,10 @@
 //! `parse` and `verify`: all findings of a text, with lines and columns that count from 1 and bytes.
 
-use ide::{Diagnostic, Severity};
+use ide::{Depth, Diagnostic, Severity};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use syntax::hlo::{Fragment, check_fragment};
+use syntax::SyntaxError;
+use syntax::hlo::{Fragment, parse_fragment};
 use text::PositionEncoding;
 use text::position::position;
 
@@ -31,13 +32,17 @@ struct ReportedError {
     end_column: usize,
 }
 
-pub fn parse(session: &mut Session, value: &Value) -> Answer {
+pub fn parse(session: &mut Session, value: &Value, depth: Depth) -> Answer {
     let p: ParseParams = params(value)?;
     if let Some(entry) = p.entry.as_deref().filter(|e| *e != "module") {
         return fragment(entry, p.text.as_deref().unwrap_or_default());
     }
     let (found, statistics, rope) = session.with_source(value, |analysis, file| {
-        Ok((analysis.diagnostics(file, MAX_ERRORS)?, analysis.statistics(file)?, analysis.rope(file).clone()))
+        Ok((
+            analysis.diagnostics_to(file, depth, MAX_ERRORS)?,
+            analysis.statistics(file)?,
+            analysis.rope(file).clone(),
+        ))
     })?;
     let errors: Vec<_> =
         found.shown.iter().filter(|d| d.severity == Severity::Error).map(|d| report(&rope, d)).collect();
@@ -64,16 +69,23 @@ fn report(rope: &ropey::Rope, diagnostic: &Diagnostic) -> ReportedError {
     }
 }
 
+/// The part of the grammar called `entry`.
+pub fn fragment_of(entry: &str) -> Result<Fragment, ApiError> {
+    Fragment::from_name(entry).ok_or_else(|| {
+        ApiError::new(ErrorKind::Unsupported, format!("parsing a {entry} on its own is not supported"))
+    })
+}
+
+/// What is wrong with `text` read as one `fragment`.
+pub fn fragment_errors(fragment: Fragment, text: &str) -> Vec<SyntaxError> {
+    parse_fragment(text, fragment).0.errors
+}
+
 /// A part of the grammar on its own, for example a shape.
 fn fragment(entry: &str, text: &str) -> Answer {
-    let Some(fragment) = Fragment::from_name(entry) else {
-        return Err(ApiError::new(
-            ErrorKind::Unsupported,
-            format!("parsing a {entry} on its own is not supported"),
-        ));
-    };
+    let fragment = fragment_of(entry)?;
     let rope = ropey::Rope::from_str(text);
-    let errors: Vec<_> = check_fragment(text, fragment)
+    let errors: Vec<_> = fragment_errors(fragment, text)
         .into_iter()
         .map(|e| {
             report(
@@ -84,6 +96,8 @@ fn fragment(entry: &str, text: &str) -> Answer {
                     code: "syntax",
                     message: e.message,
                     related: Vec::new(),
+                    is_of_parser: true,
+                    fix: None,
                 },
             )
         })

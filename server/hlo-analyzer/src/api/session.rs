@@ -2,12 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ide::{Analysis, AnalysisHost, FileId, Language};
+use ide::{Analysis, AnalysisHost, Depth, FileId, Language};
 use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Request, Source, params};
-use super::{indexing, maps, parse};
+use super::{indexing, maps, parse, partition, print, tile};
 use crate::cli::input;
 
 /// Keeps the text of the last request open: the next one is often about the same.
@@ -44,13 +44,17 @@ impl Session {
     fn dispatch(&mut self, request: &Request) -> Answer {
         let p = &request.params;
         match request.method.as_str() {
-            "parse" | "verify" => parse::parse(self, p),
+            "parse" => parse::parse(self, p, Depth::Parser),
+            "verify" => parse::parse(self, p, Depth::Verifier),
+            "print" => print::print(self, p),
             "indexing" => indexing::indexing(self, p),
             "grouped_indexing" => indexing::grouped(self, p),
             "epilogue_indexing" => indexing::epilogue(self, p),
+            "partition" => partition::partition(self, p),
+            "tile" => tile::tile(self, p),
             "map" => maps::map(p),
             "expr" => maps::expr(p),
-            "print" | "partition" | "fusion" | "coalescing" | "tile" | "kernel" | "evaluate" => {
+            "fusion" | "coalescing" | "kernel" | "evaluate" => {
                 Err(ApiError::new(ErrorKind::Unsupported, format!("{} is not supported yet", request.method)))
             }
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),

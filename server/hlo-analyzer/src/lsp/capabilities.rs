@@ -2,9 +2,10 @@
 
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
-    CallHierarchyServerCapability, ClientCapabilities, CodeLensOptions, DocumentLinkOptions,
-    FoldingRangeProviderCapability, HoverProviderCapability, InitializeResult, MarkupKind, OneOf,
-    PositionEncodingKind, RenameOptions, SelectionRangeProviderCapability, ServerCapabilities, ServerInfo,
+    CallHierarchyServerCapability, ClientCapabilities, CodeActionKind, CodeActionOptions,
+    CodeActionProviderCapability, CodeLensOptions, DocumentLinkOptions, FoldingRangeProviderCapability,
+    HoverProviderCapability, InitializeResult, MarkupKind, OneOf, PositionEncodingKind, RenameOptions,
+    ResourceOperationKind, SelectionRangeProviderCapability, ServerCapabilities, ServerInfo,
     TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
     TypeDefinitionProviderCapability,
 };
@@ -24,17 +25,25 @@ pub(super) struct ClientProfile {
     pub(super) related_information: bool,
     pub(super) inlay_hint_refresh: bool,
     pub(super) prepares_rename: bool,
-    /// Edits may name the version of the text that they are for.
-    pub(super) versioned_edits: bool,
     /// At most so many folds, where it says so.
     pub(super) fold_limit: Option<u32>,
     /// It can show a list of places for a command of ours.
     pub(super) shows_references: bool,
+    /// Code actions, rather than commands, are understood at all.
+    pub(super) code_action_literals: bool,
+    /// The change of a code action may come later.
+    pub(super) resolve_code_actions: bool,
+    /// Edits may name the version they are of.
+    pub(super) document_changes: bool,
+    /// Edits may create files.
+    pub(super) create_files: bool,
 }
 
 impl ClientProfile {
     pub(super) fn new(client: &ClientCapabilities) -> Self {
         let document = client.text_document.as_ref();
+        let actions = document.and_then(|it| it.code_action.as_ref());
+        let edits = client.workspace.as_ref().and_then(|it| it.workspace_edit.as_ref());
         let hover_formats = document.and_then(|it| it.hover.as_ref()?.content_format.as_ref());
         Self {
             encoding: negotiate(client),
@@ -49,11 +58,6 @@ impl ClientProfile {
                 .and_then(|it| it.publish_diagnostics.as_ref()?.related_information)
                 .unwrap_or_default(),
             prepares_rename: document.and_then(|it| it.rename.as_ref()?.prepare_support).unwrap_or_default(),
-            versioned_edits: client
-                .workspace
-                .as_ref()
-                .and_then(|it| it.workspace_edit.as_ref()?.document_changes)
-                .unwrap_or_default(),
             fold_limit: document.and_then(|it| it.folding_range.as_ref()?.range_limit),
             shows_references: client
                 .experimental
@@ -65,6 +69,16 @@ impl ClientProfile {
                 .as_ref()
                 .and_then(|it| it.inlay_hint.as_ref()?.refresh_support)
                 .unwrap_or_default(),
+            code_action_literals: actions.is_some_and(|it| it.code_action_literal_support.is_some()),
+            resolve_code_actions: actions.is_some_and(|it| {
+                let resolved = it.resolve_support.as_ref().map(|it| it.properties.as_slice());
+                it.data_support.unwrap_or_default()
+                    && resolved.unwrap_or_default().iter().any(|property| property == "edit")
+            }),
+            document_changes: edits.and_then(|it| it.document_changes).unwrap_or_default(),
+            create_files: edits
+                .and_then(|it| it.resource_operations.as_ref())
+                .is_some_and(|operations| operations.contains(&ResourceOperationKind::Create)),
         }
     }
 
@@ -106,6 +120,18 @@ impl ClientProfile {
                 }),
                 code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(true) }),
                 inlay_hint_provider: Some(OneOf::Left(true)),
+                code_action_provider: self.code_action_literals.then(|| {
+                    CodeActionProviderCapability::Options(CodeActionOptions {
+                        code_action_kinds: Some(vec![
+                            CodeActionKind::QUICKFIX,
+                            CodeActionKind::REFACTOR_EXTRACT,
+                            CodeActionKind::REFACTOR_REWRITE,
+                            CodeActionKind::SOURCE,
+                        ]),
+                        resolve_provider: Some(self.resolve_code_actions),
+                        ..Default::default()
+                    })
+                }),
                 ..Default::default()
             },
             server_info: Some(ServerInfo {

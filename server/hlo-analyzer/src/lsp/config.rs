@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// `{"inlayHints": {"domains": bool}, "diagnostics": {"limit": number}, "documentLinks": {"roots": [path]}}`
+/// `{"inlayHints": {"domains": bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
+/// "documentLinks": {"roots": [path]}}`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map behind it.
     pub(super) inlay_domains: bool,
+    /// Call the variables of maps in popups what they are, where the op says so.
+    pub(super) readable_variables: bool,
     /// At most so many findings are sent for a document.
     pub(super) diagnostics_limit: usize,
     /// Folders below which relative paths of source files are looked for, beside the open ones.
@@ -17,7 +20,12 @@ pub(super) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { inlay_domains: true, diagnostics_limit: 1000, link_roots: Vec::new() }
+        Self {
+            inlay_domains: true,
+            readable_variables: true,
+            diagnostics_limit: 1000,
+            link_roots: Vec::new(),
+        }
     }
 }
 
@@ -31,6 +39,7 @@ impl Settings {
         for (path, value) in leaves(section) {
             let understood = match path.as_str() {
                 ".inlayHints.domains" => value.as_bool().map(|on| settings.inlay_domains = on),
+                ".hover.readableVariables" => value.as_bool().map(|on| settings.readable_variables = on),
                 ".diagnostics.limit" => value
                     .as_u64()
                     .map(|limit| settings.diagnostics_limit = usize::try_from(limit).unwrap_or(usize::MAX)),
@@ -72,8 +81,8 @@ mod tests {
 
     fn check(sent: Value, inlay_domains: bool, diagnostics_limit: usize) {
         let settings = Settings::default().updated(&sent);
-        let expect = Settings { inlay_domains, diagnostics_limit, ..Settings::default() };
-        assert_eq!(settings, expect, "{sent}");
+        let expected = Settings { inlay_domains, diagnostics_limit, ..Settings::default() };
+        assert_eq!(settings, expected, "{sent}");
     }
 
     #[test]
@@ -94,6 +103,14 @@ mod tests {
             [Path::new("/a"), Path::new("b")]
         );
         assert!(roots(json!({"documentLinks": {"roots": ["/a", 1]}})).is_empty());
+    }
+
+    #[test]
+    fn variables_are_readable_unless_switched_off() {
+        let readable = |sent: Value| Settings::default().updated(&sent).readable_variables;
+        assert!(readable(json!({})));
+        assert!(readable(json!({"hover": {"readableVariables": "no"}})));
+        assert!(!readable(json!({"hlo-analyzer": {"hover": {"readableVariables": false}}})));
     }
 
     #[test]

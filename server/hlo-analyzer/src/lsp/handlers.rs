@@ -5,26 +5,28 @@
 
 use std::sync::Arc;
 
-use ide::{Analysis, Cancellable, InlayHintsConfig};
+use ide::{Analysis, Cancellable, HoverConfig, InlayHintsConfig, Wanted};
 use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::request::{GotoTypeDefinitionParams, GotoTypeDefinitionResponse};
 use tower_lsp::lsp_types::{
     CallHierarchyIncomingCall, CallHierarchyIncomingCallsParams, CallHierarchyItem,
-    CallHierarchyOutgoingCall, CallHierarchyOutgoingCallsParams, CallHierarchyPrepareParams, CodeLens,
-    CodeLensParams, DidChangeConfigurationParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, DocumentHighlight, DocumentHighlightParams, DocumentLink, DocumentLinkParams,
-    DocumentSymbolParams, DocumentSymbolResponse, FoldingRange, FoldingRangeParams, GotoDefinitionParams,
-    GotoDefinitionResponse, Hover, HoverParams, InitializeParams, InitializeResult, InlayHint,
-    InlayHintParams, Location, PrepareRenameResponse, ReferenceParams, RenameParams, SelectionRange,
-    SelectionRangeParams, SemanticTokensDeltaParams, SemanticTokensFullDeltaResult, SemanticTokensParams,
-    SemanticTokensRangeParams, SemanticTokensRangeResult, SemanticTokensResult, SymbolInformation,
-    TextDocumentPositionParams, Url, WorkspaceEdit, WorkspaceSymbolParams,
+    CallHierarchyOutgoingCall, CallHierarchyOutgoingCallsParams, CallHierarchyPrepareParams, CodeAction,
+    CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, DidChangeConfigurationParams,
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentHighlight,
+    DocumentHighlightParams, DocumentLink, DocumentLinkParams, DocumentSymbolParams, DocumentSymbolResponse,
+    FoldingRange, FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
+    InitializeParams, InitializeResult, InlayHint, InlayHintParams, Location, PrepareRenameResponse,
+    ReferenceParams, RenameParams, SelectionRange, SelectionRangeParams, SemanticTokensDeltaParams,
+    SemanticTokensFullDeltaResult, SemanticTokensParams, SemanticTokensRangeParams,
+    SemanticTokensRangeResult, SemanticTokensResult, SymbolInformation, TextDocumentPositionParams, Url,
+    WorkspaceEdit, WorkspaceSymbolParams,
 };
 
 use super::capabilities::ClientProfile;
+use super::code_actions::Unresolved;
 use super::mailbox::{Event, Mailbox};
-use super::read::WhenEdited::Retry;
+use super::read::WhenEdited::{Refuse, Retry};
 use super::read::{self, Route, Target};
 use super::semantic_tokens::TokenCache;
 use super::snapshot::View;
@@ -33,6 +35,8 @@ use super::{navigation, workspace_folders};
 static HOVER: Route = Route { method: "textDocument/hover", when_edited: Retry(8) };
 static DEFINITION: Route = Route { method: "textDocument/definition", when_edited: Retry(8) };
 static DOCUMENT_SYMBOL: Route = Route { method: "textDocument/documentSymbol", when_edited: Retry(32) };
+static CODE_ACTION: Route = Route { method: "textDocument/codeAction", when_edited: Retry(8) };
+static CODE_ACTION_RESOLVE: Route = Route { method: "codeAction/resolve", when_edited: Refuse };
 static INLAY_HINT: Route = Route { method: "textDocument/inlayHint", when_edited: Retry(32) };
 
 /// An outline with more entries than this is cut; no editor shows it usefully, and some freeze.
@@ -95,7 +99,10 @@ impl LanguageServer for Handlers {
             &HOVER,
             at.text_document.uri,
             Target::At(at.position),
-            |analysis, view| analysis.hover(view.file, view.span.start),
+            |analysis, view| {
+                let config = HoverConfig { readable_variables: view.session.settings.readable_variables };
+                analysis.hover_with(view.file, view.span.start, &config)
+            },
             |view, hover| hover.map(|hover| view.hover(hover)),
         )
         .await
@@ -236,5 +243,39 @@ impl LanguageServer for Handlers {
 
     async fn code_lens_resolve(&self, params: CodeLens) -> Result<CodeLens> {
         self.resolve_lens(params).await
+    }
+
+    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
+        let (range, only) = (params.range, params.context.only);
+        self.ask(
+            &CODE_ACTION,
+            params.text_document.uri,
+            Target::Range(range),
+            |analysis, view| analysis.code_actions(view.file, view.span.clone(), view.wanted()),
+            move |view, actions| {
+                let range = view.range(view.span.clone());
+                Some(view.code_actions(actions, only.as_deref(), range))
+            },
+        )
+        .await
+    }
+
+    /// The change of an action of the same text. Of a text that has changed since, the action comes back without.
+    async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {
+        let asked = action.data.clone().and_then(|data| serde_json::from_value::<Unresolved>(data).ok());
+        let Some(Unresolved { uri, version, range, id }) = asked else { return Ok(action) };
+        let resolved = self
+            .ask(
+                &CODE_ACTION_RESOLVE,
+                uri,
+                Target::Range(range),
+                move |analysis, view| match view.version == version {
+                    true => analysis.code_actions(view.file, view.span.clone(), Wanted::Change(&id)),
+                    false => Ok(Vec::new()),
+                },
+                |view, actions| actions.into_iter().next().and_then(|action| view.code_action(action).edit),
+            )
+            .await?;
+        Ok(CodeAction { edit: resolved, ..action })
     }
 }

@@ -1,14 +1,11 @@
 //! From name to name: type definitions, references, highlights, rename, call hierarchy.
 
-use std::collections::HashMap;
-
-use ide::{CallDirection, ReferenceKind, RenameError};
+use ide::{CallDirection, Change, ReferenceKind, RenameError};
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::{
-    CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, DocumentChanges,
-    DocumentHighlight, DocumentHighlightKind, GotoDefinitionResponse, Location, OneOf,
-    OptionalVersionedTextDocumentIdentifier, PrepareRenameResponse, ReferenceParams, RenameParams,
-    SymbolKind, TextDocumentEdit, TextDocumentPositionParams, TextEdit, WorkspaceEdit,
+    CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, DocumentHighlight,
+    DocumentHighlightKind, GotoDefinitionResponse, Location, PrepareRenameResponse, ReferenceParams,
+    RenameParams, SymbolKind, TextDocumentPositionParams, WorkspaceEdit,
 };
 
 use super::handlers::Handlers;
@@ -123,7 +120,7 @@ impl Handlers {
             at.text_document.uri,
             Target::At(at.position),
             move |analysis, view| analysis.rename(view.file, view.span.start, &new_name),
-            |view, edits| Some(edits.map(|edits| view.workspace_edit(edits))),
+            |view, edits| Some(edits.map(|edits| view.workspace_edit(Change::Edits(edits)))),
         )
     }
 
@@ -191,20 +188,5 @@ impl View {
             selection_range: self.range(item.selection_range),
             data: None,
         }
-    }
-
-    /// Edits of this document, for this version of it where the client understands that.
-    pub(super) fn workspace_edit(&self, edits: Vec<ide::TextEdit>) -> WorkspaceEdit {
-        let edits = edits.into_iter().map(|e| TextEdit { range: self.range(e.range), new_text: e.insert });
-        if self.session.client.versioned_edits {
-            let document = OptionalVersionedTextDocumentIdentifier {
-                uri: self.uri.clone(),
-                version: Some(self.version),
-            };
-            let edit = TextDocumentEdit { text_document: document, edits: edits.map(OneOf::Left).collect() };
-            let document_changes = Some(DocumentChanges::Edits(vec![edit]));
-            return WorkspaceEdit { document_changes, ..WorkspaceEdit::default() };
-        }
-        WorkspaceEdit::new(HashMap::from([(self.uri.clone(), edits.collect())]))
     }
 }

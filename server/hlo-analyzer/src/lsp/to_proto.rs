@@ -35,6 +35,10 @@ impl View {
         }
     }
 
+    pub(super) fn text_edit(&self, edit: ide::TextEdit) -> lsp_types::TextEdit {
+        lsp_types::TextEdit { range: self.range(edit.range), new_text: edit.insert }
+    }
+
     pub(super) fn hover(&self, hover: ide::Hover) -> lsp_types::Hover {
         let kind = match self.session.client.markdown_hover {
             true => MarkupKind::Markdown,

@@ -305,7 +305,7 @@ impl Program {
             let place: Vec<i64> =
                 index.iter().zip(&padding).map(|(i, (low, _, interior))| low + i * (interior + 1)).collect();
             if let Some(p) = position(&dims, &place) {
-                out.elements[p as usize].extend(x.at(&index));
+                out.elements[p as usize] = x.at(&index);
             }
         }
         let padding: Vec<String> = padding.iter().map(|(a, b, c)| format!("{a}_{b}_{c}")).collect();
@@ -348,7 +348,7 @@ impl Program {
         let mut out = self.tensors[a].clone();
         for index in indices(&update_dims) {
             let place: Vec<i64> = (0..whole.len()).map(|d| values[d] + index[d]).collect();
-            out.elements[position(&whole, &place).unwrap() as usize].extend(self.tensors[update].at(&index));
+            out.elements[position(&whole, &place).unwrap() as usize] = self.tensors[update].at(&index);
         }
         for &id in &ids {
             out.elements.iter_mut().for_each(|tags| tags.extend(self.tensors[id].all()));

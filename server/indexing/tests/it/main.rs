@@ -11,6 +11,7 @@ mod generate;
 mod generate_contractions;
 mod generate_dependent;
 mod ops;
+mod oracle;
 mod reference;
 mod special;
 

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use indexing::{OpIndexing, Rules, in_graph, logical_to_linear, no_callees, output_to_input_by, physical};
+use indexing::{
+    OpIndexing, Rules, in_graph, input_to_output_by, logical_to_linear, no_callees, output_to_input_by,
+    physical,
+};
 use ir::Op;
 
 use crate::reference::{indices, position};
@@ -135,4 +138,76 @@ fn constants_and_iotas_fold() {
     index_vector_dim=1, slice_sizes={1,1}";
     let folded = "(d0, d1, d2) -> (d1, d2), domain: d0 in [0, 41], d1 in [0, 0], d2 in [0, 0]";
     check_folded(gather, Rules::Xla, folded);
+}
+
+/// The places of `0..size` at which a map over one dimension and one runtime variable reads something.
+fn places(map: &indexing::IndexingMap, size: i64, runtime: &[i64]) -> Vec<i64> {
+    (0..size).filter(|&d| map.evaluate(&[&[d], runtime].concat()).is_some()).collect()
+}
+
+#[test]
+fn the_padding_value_is_read_where_there_is_padding() {
+    let op = root("f32[9] pad(p0, p1), padding=1_1_1", &["f32[4]", "f32[]"]);
+    let value = |rules| output_to_input_by(&op, 0, rules).operands[1][0].clone();
+    assert_eq!(places(&value(Rules::Exact).map, 9, &[]), [0, 2, 4, 6, 8]);
+    assert_eq!(places(&value(Rules::Xla).map, 9, &[]).len(), 9);
+    assert!(value(Rules::Xla).is_upper_bound && !value(Rules::Exact).is_upper_bound);
+}
+
+#[test]
+fn an_update_hides_the_operand() {
+    let op = root("f32[10] dynamic-update-slice(p0, p1, p2)", &["f32[10]", "f32[4]", "s32[]"]);
+    let exact = output_to_input_by(&op, 0, Rules::Exact);
+    assert_eq!(places(&exact.operands[0][0].map, 10, &[3]), [0, 1, 2, 7, 8, 9]);
+    assert_eq!(places(&exact.operands[1][0].map, 10, &[3]), [3, 4, 5, 6]);
+    let xla = output_to_input_by(&op, 0, Rules::Xla);
+    assert!(xla.operands[0][0].map.is_identity() && xla.operands[0][0].is_upper_bound);
+}
+
+#[test]
+fn an_element_feeds_what_the_runtime_values_say() {
+    let slice = root("f32[4] dynamic-slice(p0, p1), dynamic_slice_sizes={4}", &["f32[10]", "s32[]"]);
+    let fed = &input_to_output_by(&slice, 0, Rules::Exact).operands[0][0].map;
+    assert_eq!(fed.evaluate(&[5, 3]), Some(vec![2]));
+    assert_eq!(fed.evaluate(&[5, 6]), None);
+    // Row 3 goes to each output row whose index is 3: the range variable is that row.
+    let gather = root(
+        "f32[5,4] gather(p0, p1), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}",
+        &["f32[10,4]", "s32[5,1]"],
+    );
+    let fed = &input_to_output_by(&gather, 0, Rules::Exact).operands[0][0].map;
+    assert_eq!(fed.evaluate(&[3, 2, 1, 3]), Some(vec![1, 2]));
+    assert_eq!(fed.evaluate(&[3, 2, 1, 4]), None);
+}
+
+#[test]
+fn constants_fold_through_the_parameters_of_fusions() {
+    let text = "HloModule m
+f {
+  p = f32[100] parameter(0)
+  i = s32[] parameter(1)
+  ROOT d = f32[10] dynamic-slice(p, i), dynamic_slice_sizes={10}
+}
+g {
+  p = f32[100] parameter(0)
+  i = s32[] parameter(1)
+  ROOT y = f32[10] fusion(p, i), kind=kLoop, calls=f
+}
+ENTRY e {
+  a = f32[100] parameter(0)
+  c = s32[] constant(7)
+  x = f32[10] fusion(a, c), kind=kLoop, calls=f
+  ROOT z = f32[10] fusion(a, c), kind=kLoop, calls=g
+}";
+    let (graphs, entry) = crate::graphs(text);
+    let callees = |name: &str| graphs.iter().find(|(own, _)| own == name).map(|(_, graph)| graph.clone());
+    let graph = callees(&entry).unwrap();
+    for name in ["x", "z"] {
+        let map = |rules| {
+            let answer = in_graph(&graph, graph.find(name).unwrap(), 0, rules, &callees);
+            answer.operands[0][0].map.to_string()
+        };
+        assert_eq!(map(Rules::Exact), "(d0) -> (d0 + 7), domain: d0 in [0, 9]");
+        assert_eq!(map(Rules::Xla), "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 90]");
+    }
 }

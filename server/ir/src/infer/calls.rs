@@ -2,7 +2,11 @@
 
 use syntax::hlo::{AttributeKey, ElementType, Opcode};
 
-use super::given::{Called, Given, Inferred, Reason, array, ensure};
+use super::given::{Called, Given, Inferred, array, ensure};
+use super::problem::{
+    COUNT, Problem, SHAPE, callee, callee_parameter, callee_root, operand, operand_type, value,
+};
+use crate::attributes::Callee;
 use crate::shape::Shape;
 
 pub(super) fn tuple(given: &Given<'_>) -> Inferred {
@@ -11,11 +15,12 @@ pub(super) fn tuple(given: &Given<'_>) -> Inferred {
 
 pub(super) fn get_tuple_element(given: &Given<'_>) -> Inferred {
     given.count(1)?;
-    let operand = given.operand(0)?;
-    let index = given.attributes.int(AttributeKey::Index).ok_or_else(|| Reason::from("expected an index"))?;
-    let element = operand.element_at(&[index]);
-    element.cloned().ok_or_else(|| {
-        format!("expected a tuple with an element {index}, but the operand is {operand}").into()
+    let tuple = given.operand(0)?;
+    let index = given.attributes.int(AttributeKey::Index);
+    let index = index.ok_or_else(|| Problem::at(value(AttributeKey::Index), "expected an index"))?;
+    let at = if tuple.tuple_elements().is_some() { value(AttributeKey::Index) } else { operand(0) };
+    tuple.element_at(&[index]).cloned().ok_or_else(|| {
+        Problem::at(at, format!("expected a tuple with an element {index}, but the operand is {tuple}"))
     })
 }
 
@@ -24,74 +29,129 @@ pub(super) fn first(given: &Given<'_>) -> Inferred {
     Ok(given.operand(0)?.clone())
 }
 
-fn check_parameters(called: &Called, operands: &[&Shape], what: &str) -> Inferred<()> {
-    let (actual, expected) = (called.parameters.len(), operands.len());
-    ensure(actual == expected, || {
-        format!("expected {what} to have {expected} parameters, but it has {actual}")
+/// Holds parameters against operands; `first` is the operand of parameter 0.
+fn check_parameters(
+    given: &Given<'_>,
+    called: &Called,
+    first: usize,
+    count: usize,
+    (key, n): (AttributeKey, usize),
+    what: &str,
+) -> Inferred<()> {
+    let actual = called.parameters.len();
+    ensure(actual == count, callee(key, n), || {
+        format!("expected {what} to have {count} parameters, but it has {actual}")
     })?;
-    for (i, (parameter, operand)) in called.parameters.iter().zip(operands).enumerate() {
-        let holds = parameter.is_compatible(operand);
-        ensure(holds, || format!("expected parameter {i} of {what} to be {operand}, but it is {parameter}"))?;
+    for (i, parameter) in called.parameters.iter().enumerate() {
+        let passed = given.operand(first + i)?;
+        let mut at = callee_parameter(key, n, i);
+        // Of several operands the one that does not fit its parameter is told apart.
+        if count > 1 || first > 0 {
+            at = at.on(operand(first + i));
+        }
+        ensure(parameter.is_compatible(passed), at, || {
+            format!(
+                "expected operand {} to be {parameter}, parameter {i} of {what}, but it is {passed}",
+                first + i
+            )
+        })?;
     }
     Ok(())
 }
 
 /// The called computation's result; without the computation what is declared.
 pub(super) fn call(opcode: Opcode, given: &Given<'_>) -> Inferred {
-    let key = if opcode == Opcode::Fusion { AttributeKey::Calls } else { AttributeKey::ToApply };
+    let is_fusion = opcode == Opcode::Fusion;
+    let key = if is_fusion { AttributeKey::Calls } else { AttributeKey::ToApply };
     let Some(called) = given.computation(key) else { return Ok(given.declared()?.clone()) };
-    check_parameters(&called, given.operands, key.name())?;
-    Ok(called.result)
+    // A fusion may ignore operands behind its parameters.
+    let operands = given.operands.len();
+    let count = if is_fusion { called.parameters.len().min(operands) } else { operands };
+    // A computation that returns something else, too, is the stranger itself.
+    let is_other = given.declared.is_some_and(|declared| !called.result.is_compatible(declared));
+    for (i, parameter) in called.parameters.iter().take(count).enumerate() {
+        let place = callee_parameter(key, 0, i);
+        let at = if is_other { place } else { place.on(operand(i)) };
+        let passed = given.operand(i)?;
+        ensure(parameter.is_compatible(passed), at, || {
+            format!("expected operand {i} to be {parameter}, parameter {i} of {key}, but it is {passed}")
+        })?;
+    }
+    let actual = called.parameters.len();
+    ensure(actual == count, callee(key, 0), || {
+        format!("expected {key} to have {operands} parameters, but it has {actual}")
+    })?;
+    Ok(called.result.clone())
 }
 
 pub(super) fn while_loop(given: &Given<'_>) -> Inferred {
+    use AttributeKey::{Body, Condition};
     given.count(1)?;
     let state = given.operand(0)?;
-    if let Some(condition) = given.computation(AttributeKey::Condition) {
-        check_parameters(&condition, given.operands, "the condition")?;
+    let body = given.computation(Body);
+    // A body that goes round on another state than what comes in: the operand is the stranger.
+    if let Some(body) = &body
+        && let [parameter] = body.parameters.as_slice()
+        && body.result.is_compatible(parameter)
+        && !parameter.is_compatible(state)
+    {
+        return Err(Problem::at(
+            callee_parameter(Body, 0, 0).on(operand(0)),
+            format!("expected operand 0 to be {parameter}, the parameter of the body, but it is {state}"),
+        ));
+    }
+    if let Some(condition) = given.computation(Condition) {
+        check_parameters(given, &condition, 0, 1, (Condition, 0), "the condition")?;
         let is_pred = condition.result.is_compatible(&array(ElementType::Pred, Vec::new()));
-        ensure(is_pred, || {
+        ensure(is_pred, callee_root(Condition, 0), || {
             format!("expected the condition to return pred[], but it returns {}", condition.result)
         })?;
     }
-    if let Some(body) = given.computation(AttributeKey::Body) {
-        check_parameters(&body, given.operands, "the body")?;
-        let holds = body.result.is_compatible(state);
-        ensure(holds, || format!("expected the body to return {state}, but it returns {}", body.result))?;
+    if let Some(body) = body {
+        check_parameters(given, &body, 0, 1, (Body, 0), "the body")?;
+        ensure(body.result.is_compatible(state), callee_root(Body, 0), || {
+            format!("expected the body to return {state}, but it returns {}", body.result)
+        })?;
     }
     Ok(state.clone())
 }
 
 /// One operand and one computation per branch, behind a scalar that decides.
 pub(super) fn conditional(given: &Given<'_>) -> Inferred {
+    use AttributeKey::{BranchComputations, FalseComputation, TrueComputation};
     let decision = given.array(0)?;
     let is_pred = decision.element == ElementType::Pred;
+    let at = if decision.rank() == 0 { operand_type(0) } else { operand(0) };
     let holds = decision.rank() == 0 && (is_pred || decision.element == ElementType::S32);
-    ensure(holds, || format!("expected a decision of type pred[] or s32[], but it is {decision}"))?;
-    let listed = given.attributes.computations(AttributeKey::BranchComputations);
-    let named = [AttributeKey::TrueComputation, AttributeKey::FalseComputation];
-    let names: Vec<&str> = match listed.is_empty() {
-        true => named.iter().filter_map(|&key| given.attributes.computation(key)).collect(),
-        false => listed.iter().map(String::as_str).collect(),
-    };
-    let (branches, operands) = (names.len(), given.operands.len());
-    ensure(branches + 1 == operands, || {
-        format!("expected an operand per branch, {branches}, but there are {}", operands.saturating_sub(1))
+    ensure(holds, at, || format!("expected a decision of type pred[] or s32[], but it is {decision}"))?;
+    let listed = given.attributes.computations(BranchComputations);
+    let mut branches: Vec<(Callee<'_>, (AttributeKey, usize))> =
+        listed.iter().enumerate().map(|(i, name)| (Callee::Name(name), (BranchComputations, i))).collect();
+    if branches.is_empty() {
+        let named = [TrueComputation, FalseComputation].into_iter();
+        branches.extend(named.filter_map(|key| Some((given.attributes.computation(key)?, (key, 0)))));
+        ensure(is_pred || branches.is_empty(), operand_type(0), || {
+            format!("expected a decision of type pred[] between true and false, but it is {decision}")
+        })?;
+    }
+    let (count, operands) = (branches.len(), given.operands.len());
+    ensure(count + 1 == operands, COUNT, || {
+        format!("expected an operand per branch, {count}, but there are {}", operands.saturating_sub(1))
     })?;
-    ensure(!is_pred || branches == 2, || {
-        format!("expected two branches for a pred, but there are {branches}")
+    ensure(!is_pred || count == 2, value(BranchComputations), || {
+        format!("expected two branches for a pred, but there are {count}")
     })?;
     let mut result: Option<Shape> = None;
-    for (i, name) in names.iter().enumerate() {
+    for (i, &(name, place)) in branches.iter().enumerate() {
         let Some(called) = (given.called)(name) else { continue };
-        check_parameters(&called, &given.operands[i + 1..=i + 1], &format!("branch {i}"))?;
-        if let Some(expected) = &result {
-            let holds = expected.is_compatible(&called.result);
-            ensure(holds, || {
+        check_parameters(given, &called, i + 1, 1, place, &format!("branch {i}"))?;
+        let expected = result.as_ref().or(given.declared.filter(|_| count > 1 && i > 0));
+        if let Some(expected) = expected {
+            ensure(expected.is_compatible(&called.result), callee_root(place.0, place.1), || {
                 format!("expected branch {i} to return {expected}, but it returns {}", called.result)
             })?;
         }
-        result.get_or_insert(called.result);
+        result.get_or_insert(called.result.clone());
     }
     match result {
         Some(result) => Ok(result),
@@ -105,7 +165,9 @@ pub(super) fn rng_bit_generator(given: &Given<'_>) -> Inferred {
     let (state, declared) = (given.operand(0)?, given.declared()?);
     if let Some(elements) = declared.tuple_elements() {
         let holds = elements.len() == 2 && elements[0].is_compatible(state);
-        ensure(holds, || format!("expected a tuple of {state} and the bits, but the shape is {declared}"))?;
+        ensure(holds, SHAPE, || {
+            format!("expected a tuple of {state} and the bits, but the shape is {declared}")
+        })?;
     }
     Ok(declared.clone())
 }
@@ -121,10 +183,9 @@ pub(super) fn copy_start(given: &Given<'_>) -> Inferred {
 pub(super) fn done(given: &Given<'_>, index: i64) -> Inferred {
     given.count(1)?;
     let start = given.operand(0)?;
-    let element = start.element_at(&[index]);
-    element
-        .cloned()
-        .ok_or_else(|| format!("expected the result of a start, but the operand is {start}").into())
+    start.element_at(&[index]).cloned().ok_or_else(|| {
+        Problem::at(operand(0), format!("expected the result of a start, but the operand is {start}"))
+    })
 }
 
 /// `(x, u32[], token[])`, and what becomes of it.
@@ -135,17 +196,38 @@ pub(super) fn transfer(opcode: Opcode, given: &Given<'_>) -> Inferred {
             given.count(2)?;
             Ok(Shape::Tuple([given.operand(0)?.clone(), context, Shape::Token].into()))
         }
-        Opcode::SendDone | Opcode::Outfeed => Ok(Shape::Token),
+        Opcode::SendDone => Ok(Shape::Token),
         Opcode::RecvDone => {
             let received = done(given, 0)?;
             Ok(Shape::Tuple([received, Shape::Token].into()))
         }
+        Opcode::Outfeed => {
+            token(given, 1)?;
+            Ok(Shape::Token)
+        }
+        Opcode::Recv => {
+            token(given, 0)?;
+            let data = transferred(given)?;
+            Ok(Shape::Tuple([data, context, Shape::Token].into()))
+        }
         _ => {
-            let holds = given.declared()?.tuple_elements().is_some_and(|e| e.last() == Some(&Shape::Token));
-            ensure(holds, || {
-                format!("expected a tuple that ends with a token, but the shape is {:?}", given.declared)
-            })?;
-            Ok(given.declared()?.clone())
+            token(given, 0)?;
+            Ok(Shape::Tuple([transferred(given)?, Shape::Token].into()))
         }
     }
+}
+
+/// The data of `(data, …)` as it is declared.
+fn transferred(given: &Given<'_>) -> Inferred {
+    let declared = given.declared()?;
+    declared.element_at(&[0]).cloned().ok_or_else(|| {
+        Problem::at(SHAPE, format!("expected a tuple of the data and a token, but the shape is {declared}"))
+    })
+}
+
+fn token(given: &Given<'_>, i: usize) -> Inferred<()> {
+    let shape = given.operand(i)?;
+    ensure(*shape == Shape::Token, operand(i), || {
+        format!("expected operand {i} to be a token, but it is {shape}")
+    })
 }

@@ -3,7 +3,8 @@
 
 use syntax::hlo::{AttributeKey, Opcode};
 
-use super::given::{Given, Inferred, Reason, array, ensure, like, one_or_tuple, size};
+use super::given::{Given, Inferred, array, ensure, like, one_or_tuple, size};
+use super::problem::{COUNT, OPERANDS, Problem, operand, value};
 use crate::shape::{ArrayShape, Shape};
 
 /// Members of a group, or by how much `part` is smaller than `whole`, the declared or operand shape.
@@ -15,9 +16,10 @@ fn shards(given: &Given<'_>, part: Option<i64>, whole: Option<i64>) -> Inferred<
         .zip(whole)
         .filter(|&(part, _)| part > 0)
         .map(|(part, whole)| whole / part + i64::from(whole % part != 0));
-    ratio
-        .filter(|&n| n > 0)
-        .ok_or_else(|| Reason::from("expected replica groups of one size, or a shape that tells their size"))
+    ratio.filter(|&n| n > 0).ok_or_else(|| {
+        let message = "expected replica groups of one size, or a shape that tells their size";
+        Problem::at(value(AttributeKey::ReplicaGroups), message)
+    })
 }
 
 /// The declared result, or the results' part of a start's.
@@ -33,13 +35,13 @@ fn declared_element<'a>(given: &Given<'a>, opcode: Opcode, i: usize) -> Option<&
 }
 
 fn results(given: &Given<'_>, f: impl Fn(usize, &ArrayShape) -> Inferred) -> Inferred<Vec<Shape>> {
-    ensure(!given.operands.is_empty(), || "expected at least one operand".to_owned())?;
+    ensure(!given.operands.is_empty(), COUNT, || "expected at least one operand".to_owned())?;
     (0..given.operands.len()).map(|i| f(i, given.array(i)?)).collect()
 }
 
 fn with_size(operand: &ArrayShape, dim: usize, f: impl FnOnce(i64) -> Option<i64>) -> Inferred {
     let mut dims = operand.dims.clone();
-    dims[dim] = size(dims[dim], f)?;
+    dims[dim] = size(dims[dim], OPERANDS, f)?;
     Ok(array(operand.element, dims))
 }
 
@@ -60,7 +62,6 @@ pub(super) fn all_gather(opcode: Opcode, given: &Given<'_>) -> Inferred {
 
 /// Operands as they are, one or several.
 pub(super) fn all_reduce(given: &Given<'_>) -> Inferred {
-    super::windows::check_reducer(given, AttributeKey::ToApply, 1)?;
     Ok(one_or_tuple(results(given, |_, operand| Ok(like(operand, operand.element)))?))
 }
 
@@ -70,7 +71,7 @@ pub(super) fn reduce_scatter(opcode: Opcode, given: &Given<'_>) -> Inferred {
         let part = declared_element(given, opcode, i).and_then(|declared| declared.dims.get(dim)).copied();
         let whole = operand.dims[dim];
         let count = shards(given, part, Some(whole))?;
-        ensure(whole % count == 0, || {
+        ensure(count > 0 && whole % count == 0, value(AttributeKey::Dimensions), || {
             format!("expected size {whole} of {operand} to be divisible by {count} replicas")
         })?;
         with_size(operand, dim, |n| n.checked_div(count))
@@ -84,12 +85,14 @@ pub(super) fn all_to_all(given: &Given<'_>) -> Inferred {
     let group = given.attributes.replica_group_size();
     if given.ints(AttributeKey::Dimensions).is_empty() {
         let count = given.operands.len() as i64;
-        ensure(group.is_none_or(|group| group == count), || {
+        ensure(group.is_none_or(|group| group == count), value(AttributeKey::ReplicaGroups), || {
             format!("expected an operand per replica of a group, {group:?}, but there are {count}")
         })?;
         let shapes = results(given, |i, operand| {
             let holds = given.operand(0)?.is_compatible(given.operand(i)?);
-            ensure(holds, || format!("expected operands like {first}, but operand {i} is {operand}"))?;
+            ensure(holds, super::problem::operand(i), || {
+                format!("expected operands like {first}, but operand {i} is {operand}")
+            })?;
             Ok(like(operand, operand.element))
         });
         return Ok(Shape::Tuple(shapes?.into()));
@@ -97,7 +100,9 @@ pub(super) fn all_to_all(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     let dim = given.dimension(AttributeKey::Dimensions, first)?;
     let holds = group.is_none_or(|group| first.dims[dim] % group == 0);
-    ensure(holds, || format!("expected dimension {dim} of {first} to be divisible by {group:?} replicas"))?;
+    ensure(holds, value(AttributeKey::Dimensions), || {
+        format!("expected dimension {dim} of {first} to be divisible by {group:?} replicas")
+    })?;
     Ok(like(first, first.element))
 }
 
@@ -114,13 +119,13 @@ pub(super) fn permute(opcode: Opcode, given: &Given<'_>) -> Inferred {
     if opcode == Opcode::CollectivePermute {
         return Ok(result);
     }
-    let operand = match is_in_place {
+    let sent = match is_in_place {
         true => given.operand(0)?.clone(),
         false => one_or_tuple(given.operands.iter().map(|&shape| shape.clone()).collect()),
     };
     // What the runtime keeps beside is declared only.
     let context = given.declared.and_then(Shape::tuple_elements).and_then(|e| e.get(2..)).unwrap_or(&[]);
-    Ok(Shape::Tuple([operand, result].into_iter().chain(context.iter().cloned()).collect()))
+    Ok(Shape::Tuple([sent, result].into_iter().chain(context.iter().cloned()).collect()))
 }
 
 pub(super) fn ragged_all_to_all(given: &Given<'_>) -> Inferred {
@@ -129,7 +134,9 @@ pub(super) fn ragged_all_to_all(given: &Given<'_>) -> Inferred {
     for i in 3..6 {
         let other = given.operand(i)?;
         let holds = other.is_compatible(first);
-        ensure(holds, || format!("expected offsets and sizes like {first}, but operand {i} is {other}"))?;
+        ensure(holds, operand(i), || {
+            format!("expected offsets and sizes like {first}, but operand {i} is {other}")
+        })?;
     }
     Ok(given.operand(1)?.clone())
 }

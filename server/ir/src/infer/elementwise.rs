@@ -1,10 +1,14 @@
 //! Ops element by element. Source: `ShapeInference::InferUnaryOpShape`, `InferBinaryOpShape`, `InferTernaryOpShape`,
-//! `InferMapShape`; a scalar beside an array is accepted, as the parser of HLO text does where no shape is written.
+//! `InferMapShape`; a scalar beside an array is accepted where no shape is written, as the parser of HLO text does.
 
 use syntax::hlo::{AttributeKey, ElementType, Opcode};
 
 use super::given::{
     Given, Inferred, array, ensure, higher_precision, is_integral, like, same_dims, same_kind,
+};
+use super::problem::{
+    OPERANDS, OPERANDS_TYPE, Problem, RESULT_TYPE, SHAPE, callee, callee_parameter, callee_root, operand,
+    operand_type, value,
 };
 use crate::element_type::ElementTypeExt;
 use crate::shape::{ArrayShape, Shape};
@@ -18,62 +22,121 @@ fn part(element: ElementType) -> ElementType {
     }
 }
 
-fn expect(holds: bool, opcode: Opcode, what: &str, actual: ElementType) -> Inferred<()> {
-    ensure(holds, || format!("expected the operand of {opcode} to be {what}, but its type is {actual}"))
+/// What XLA takes as the operand of a unary op, in words; nothing where it takes this type.
+pub(crate) fn unary_expects(opcode: Opcode, element: ElementType) -> Option<&'static str> {
+    use Opcode::*;
+    let (floating, complex, integral) = (element.is_floating(), element.is_complex(), is_integral(element));
+    let is_pred = element == ElementType::Pred;
+    let (holds, what) = match opcode {
+        Floor | Ceil | Cbrt | Erf | RoundNearestAfz | RoundNearestEven | IsFinite | ReducePrecision => {
+            (floating, "floating")
+        }
+        Real | Imag => (floating || complex, "complex or floating"),
+        Abs | Sign => (floating || complex || element.is_signed_integer(), "signed or complex"),
+        Negate => (!is_pred, "integral, floating or complex"),
+        CountLeadingZeros | Popcnt => (integral, "integral"),
+        Not => (integral || is_pred, "pred or integral"),
+        Copy | Convert | BitcastConvert => (true, ""),
+        _ => (floating || complex, "floating or complex"),
+    };
+    (!holds).then_some(what)
+}
+
+/// The same of both operands of a binary op, which are of one type.
+pub(crate) fn binary_expects(opcode: Opcode, element: ElementType) -> Option<&'static str> {
+    use Opcode::*;
+    let is_pred = element == ElementType::Pred;
+    let (holds, what) = match opcode {
+        Subtract | Divide | Power | Remainder | ShiftLeft | ShiftRightArithmetic | ShiftRightLogical => {
+            (!is_pred, "a number")
+        }
+        Atan2 => (element.is_floating() || element.is_complex(), "floating or complex"),
+        And | Or | Xor => (is_integral(element) || is_pred, "pred or integral"),
+        Complex => (matches!(element, ElementType::F32 | ElementType::F64), "f32 or f64"),
+        _ => (true, ""),
+    };
+    (!holds).then_some(what)
+}
+
+/// The result type of a unary op.
+pub(crate) fn unary_type(opcode: Opcode, element: ElementType) -> ElementType {
+    match opcode {
+        Opcode::IsFinite => ElementType::Pred,
+        Opcode::Real | Opcode::Imag | Opcode::Abs => part(element),
+        _ => element,
+    }
+}
+
+fn expect(what: Option<&str>, opcode: Opcode, i: usize, actual: ElementType) -> Inferred<()> {
+    ensure(what.is_none(), operand_type(i), || {
+        let what = what.unwrap_or_default();
+        format!("expected operand {i} of {opcode} to be {what}, but its type is {actual}")
+    })
 }
 
 pub(super) fn unary(opcode: Opcode, given: &Given<'_>) -> Inferred {
-    use Opcode::*;
     given.count(1)?;
-    if opcode == Copy {
+    if opcode == Opcode::Copy {
         return Ok(given.operand(0)?.clone());
     }
     let operand = given.array(0)?;
-    let element = operand.element;
-    let (floating, complex, integral) = (element.is_floating(), element.is_complex(), is_integral(element));
-    let is_pred = element == ElementType::Pred;
-    match opcode {
-        Floor | Ceil | Cbrt | Erf | RoundNearestAfz | RoundNearestEven | IsFinite | ReducePrecision => {
-            expect(floating, opcode, "floating", element)?;
+    expect(unary_expects(opcode, operand.element), opcode, 0, operand.element)?;
+    if opcode == Opcode::ReducePrecision {
+        for (key, least) in [(AttributeKey::ExponentBits, 1), (AttributeKey::MantissaBits, 0)] {
+            let bits = given.attributes.int(key).unwrap_or(1);
+            ensure(bits >= least, value(key), || {
+                format!("expected {key} of at least {least}, but it is {bits}")
+            })?;
         }
-        Real | Imag => expect(floating || complex, opcode, "complex or floating", element)?,
-        Abs | Sign => {
-            let is_signed = floating || complex || element.is_signed_integer();
-            expect(is_signed, opcode, "signed or complex", element)?;
-        }
-        Negate => expect(!is_pred, opcode, "integral, floating or complex", element)?,
-        CountLeadingZeros | Popcnt => expect(integral, opcode, "integral", element)?,
-        Not => expect(integral || is_pred, opcode, "pred or integral", element)?,
-        _ => expect(floating || complex, opcode, "floating or complex", element)?,
     }
-    if opcode == ReducePrecision {
-        let bits = |key| given.attributes.int(key).unwrap_or(1);
-        let (exponent, mantissa) = (bits(AttributeKey::ExponentBits), bits(AttributeKey::MantissaBits));
-        let holds = exponent >= 1 && mantissa >= 0;
-        ensure(holds, || {
-            format!("expected at least 1 exponent bit and 0 mantissa bits, not {exponent}, {mantissa}")
-        })?;
+    Ok(like(operand, unary_type(opcode, operand.element)))
+}
+
+/// Without a written shape a scalar may stand beside arrays.
+fn is_beside(given: &Given<'_>, a: &ArrayShape, b: &ArrayShape) -> bool {
+    same_dims(a, b) || (given.declared.is_none() && (a.rank() == 0 || b.rank() == 0))
+}
+
+/// Holds operands against the written sizes: the one that is alone with its sizes is at fault.
+fn same_as_declared(given: &Given<'_>, scalars: bool) -> Inferred<()> {
+    let Some(declared) = given.declared.and_then(Shape::as_array) else { return Ok(()) };
+    let count = given.operands.len();
+    let is_other = |i: usize| {
+        given.operands[i].as_array().is_none_or(|own| {
+            !(same_dims(own, declared) || scalars && own.rank() == 0 && given.operands.len() > 1)
+        })
+    };
+    let mut others = (0..count).filter(|&i| is_other(i));
+    let Some(first) = others.next() else { return Ok(()) };
+    if count == 1 || (others.count() + 1 == count && agree(given)) {
+        // All operands are of other sizes than the result: the caller compares the result.
+        return Ok(());
     }
-    Ok(like(
-        operand,
-        match opcode {
-            IsFinite => ElementType::Pred,
-            Real | Imag | Abs => part(element),
-            _ => element,
-        },
+    let shape = given.operand(first)?;
+    Err(Problem::at(
+        operand(first),
+        format!("expected operand {first} to have the sizes of {declared}, but it is {shape}"),
     ))
 }
 
+fn agree(given: &Given<'_>) -> bool {
+    let mut arrays = given.operands.iter().map(|shape| shape.as_array());
+    let Some(Some(first)) = arrays.next() else { return false };
+    arrays.all(|other| other.is_some_and(|other| same_dims(first, other)))
+}
+
 /// The operand that gives the result its sizes: the first array that is no scalar. All others have its sizes, or none.
-fn shared<'a>(given: &Given<'a>) -> Inferred<&'a ArrayShape> {
+fn shared<'a>(given: &Given<'a>, scalars: bool) -> Inferred<&'a ArrayShape> {
+    same_as_declared(given, scalars)?;
     let mut shared = given.array(0)?;
     for i in 1..given.operands.len() {
         let other = given.array(i)?;
+        let holds = is_beside(given, shared, other) || scalars && (shared.rank() == 0 || other.rank() == 0);
         if shared.rank() == 0 {
             shared = other;
         }
-        let holds = other.rank() == 0 || same_dims(shared, other);
-        ensure(holds, || format!("expected operands of equal sizes, but they are {shared} and {other}"))?;
+        let at = if given.operands.len() == 2 { OPERANDS } else { operand(i) };
+        ensure(holds, at, || format!("expected operands of equal sizes, but they are {shared} and {other}"))?;
     }
     Ok(shared)
 }
@@ -83,55 +146,89 @@ pub(super) fn binary(opcode: Opcode, given: &Given<'_>) -> Inferred {
     given.count(2)?;
     let (lhs, rhs) = (given.array(0)?, given.array(1)?);
     let (a, b) = (lhs.element, rhs.element);
-    let sizes = shared(given)?;
+    let sizes = shared(given, false)?;
     if opcode == StochasticConvert {
         let holds = a.is_floating() && b.is_unsigned_integer() && a.bits() == b.bits();
-        ensure(holds, || {
+        ensure(holds, OPERANDS_TYPE, || {
             format!("expected a floating operand and as wide unsigned numbers, but they are {lhs} and {rhs}")
         })?;
         let declared = given.declared_array()?;
         return Ok(like(sizes, declared.element));
     }
-    ensure(same_kind(a, b), || {
-        format!("expected operands of one element type, but they are {lhs} and {rhs}")
-    })?;
-    match opcode {
-        Compare => return Ok(like(sizes, ElementType::Pred)),
-        Complex => {
-            let element = match (a, b) {
-                (ElementType::F32, ElementType::F32) => ElementType::C64,
-                (ElementType::F64, ElementType::F64) => ElementType::C128,
-                _ => {
-                    return Err(format!(
-                        "expected two f32 or two f64 operands, but they are {lhs} and {rhs}"
-                    )
-                    .into());
-                }
-            };
-            return Ok(like(sizes, element));
-        }
-        Subtract | Divide | Power | Remainder | ShiftLeft | ShiftRightArithmetic | ShiftRightLogical => {
-            expect(a != ElementType::Pred, opcode, "a number", a)?;
-        }
-        Atan2 => expect(a.is_floating() || a.is_complex(), opcode, "floating or complex", a)?,
-        And | Or | Xor => expect(is_integral(a) || a == ElementType::Pred, opcode, "pred or integral", a)?,
-        _ => {}
+    if !same_kind(a, b) {
+        let message = format!("expected operands of one element type, but they are {lhs} and {rhs}");
+        // The result's type tells which one is the stranger.
+        let result = given.declared.and_then(Shape::element).filter(|_| !matches!(opcode, Compare | Complex));
+        let at = match result {
+            Some(result) if result == a => operand_type(1),
+            Some(result) if result == b => operand_type(0),
+            _ => OPERANDS_TYPE,
+        };
+        return Err(Problem::at(at, message));
     }
-    Ok(like(sizes, higher_precision(a, b)))
+    expect(binary_expects(opcode, a), opcode, 0, a)?;
+    match opcode {
+        Compare => {
+            compare_type(given, a)?;
+            Ok(like(sizes, ElementType::Pred))
+        }
+        Complex => {
+            ensure(a == b, OPERANDS_TYPE, || {
+                format!("expected two f32 or two f64 operands, but they are {lhs} and {rhs}")
+            })?;
+            Ok(like(sizes, if a == ElementType::F32 { ElementType::C64 } else { ElementType::C128 }))
+        }
+        _ => Ok(like(sizes, higher_precision(a, b))),
+    }
+}
+
+/// Source: `comparison_util.cc`.
+fn compare_type(given: &Given<'_>, element: ElementType) -> Inferred<()> {
+    let Some(kind) = given.attributes.text(AttributeKey::Type) else { return Ok(()) };
+    let (holds, expected) = match element {
+        _ if element.is_floating() => (kind == "FLOAT" || kind == "TOTALORDER", "FLOAT or TOTALORDER"),
+        _ if element.is_complex() => (kind == "FLOAT", "FLOAT"),
+        _ if element.is_signed_integer() => (kind == "SIGNED", "SIGNED"),
+        _ => (kind == "UNSIGNED", "UNSIGNED"),
+    };
+    if holds {
+        return Ok(());
+    }
+    let mut problem = Problem::at(
+        value(AttributeKey::Type),
+        format!("expected the comparison type of {element} to be {expected}, but it is {kind}"),
+    );
+    if !element.is_floating() {
+        problem.fix = Some((format!("compare as {expected}"), expected.to_owned()));
+    }
+    Err(problem)
 }
 
 pub(super) fn clamp(given: &Given<'_>) -> Inferred {
     given.count(3)?;
-    let operand = given.array(1)?;
+    let clamped = given.array(1)?;
+    // A clamped value that differs from the result and from both bounds is the one at fault.
+    if let Some(declared) = given.declared.and_then(Shape::as_array)
+        && !same_dims(declared, clamped)
+        && [0, 2].iter().all(|&i| given.array(i).is_ok_and(|b| b.rank() > 0 && same_dims(b, declared)))
+    {
+        return Err(Problem::at(
+            operand(1),
+            format!("expected operand 1 to have the sizes of {declared}, but it is {clamped}"),
+        ));
+    }
     for i in [0, 2] {
         let bound = given.array(i)?;
-        let holds =
-            same_kind(bound.element, operand.element) && (bound.rank() == 0 || same_dims(bound, operand));
-        ensure(holds, || {
-            format!("expected a bound like {operand} or a scalar of its type, but it is {bound}")
+        let same_type = same_kind(bound.element, clamped.element);
+        ensure(same_type, operand_type(i), || {
+            format!("expected a bound of the type of {clamped}, but operand {i} is {bound}")
+        })?;
+        let holds = bound.rank() == 0 || same_dims(bound, clamped);
+        ensure(holds, operand(i), || {
+            format!("expected a bound like {clamped} or a scalar of its type, but operand {i} is {bound}")
         })?;
     }
-    Ok(like(operand, operand.element))
+    Ok(like(clamped, clamped.element))
 }
 
 /// Tuples may be selected, too.
@@ -140,16 +237,25 @@ pub(super) fn select(given: &Given<'_>) -> Inferred {
     let (on_true, on_false) = (given.operand(1)?, given.operand(2)?);
     let predicate = given.array(0)?;
     let is_pred = predicate.element == ElementType::Pred;
-    ensure(is_pred, || format!("expected a predicate of type pred, but it is {predicate}"))?;
+    ensure(is_pred, operand_type(0), || {
+        format!("expected a predicate of type pred, but operand 0 is {predicate}")
+    })?;
+    // The result tells which of the two is the stranger.
+    let stranger = match given.declared {
+        Some(declared) if declared.is_compatible(on_true) => operand(2),
+        Some(declared) if declared.is_compatible(on_false) => operand(1),
+        _ => OPERANDS,
+    };
+    let message = || format!("expected two values of one shape, but they are {on_true} and {on_false}");
     let (Some(t), Some(f)) = (on_true.as_array(), on_false.as_array()) else {
-        let holds = on_true.is_compatible(on_false);
-        ensure(holds, || format!("expected two values of one shape, but they are {on_true} and {on_false}"))?;
+        ensure(on_true.is_compatible(on_false), stranger, message)?;
         return Ok(on_true.clone());
     };
-    let holds = same_dims(t, f) && same_kind(t.element, f.element);
-    ensure(holds, || format!("expected two values of one shape, but they are {t} and {f}"))?;
+    ensure(same_dims(t, f) && same_kind(t.element, f.element), stranger, message)?;
     let holds = predicate.rank() == 0 || same_dims(predicate, t);
-    ensure(holds, || format!("expected a scalar predicate or one like {t}, but it is {predicate}"))?;
+    ensure(holds, operand(0), || {
+        format!("expected a scalar predicate or one like {t}, but it is {predicate}")
+    })?;
     Ok(like(t, higher_precision(t.element, f.element)))
 }
 
@@ -164,47 +270,63 @@ pub(super) fn bitcast_convert(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     let (operand, declared) = (given.array(0)?, given.declared_array()?);
     let complex = operand.element.is_complex() == declared.element.is_complex();
-    ensure(complex, || {
+    ensure(complex, RESULT_TYPE, || {
         format!("expected both types complex or neither, but they are {operand} and {declared}")
     })?;
     let (Some(from), Some(to)) = (operand.element.bits(), declared.element.bits()) else {
-        return Err("an element type without bits".into());
+        return Err(Problem::at(RESULT_TYPE, "an element type without bits"));
     };
     let holds = from % to == 0 || to % from == 0;
-    ensure(holds, || format!("expected one width to divide the other, but they are {from} and {to} bits"))?;
+    ensure(holds, RESULT_TYPE, || {
+        format!("expected one width to divide the other, but they are {from} and {to} bits")
+    })?;
     let mut dims = operand.dims.clone();
     if from > to {
         dims.push(i64::from(from / to));
     } else if to > from {
         let last = dims.pop();
         let ratio = i64::from(to / from);
-        ensure(last == Some(ratio), || format!("expected the last dimension of {operand} to be {ratio}"))?;
+        ensure(last == Some(ratio), SHAPE, || {
+            format!("expected the last dimension of {operand} to be {ratio} for the type of {declared}")
+        })?;
     }
     Ok(array(declared.element, dims))
 }
 
 pub(super) fn map(given: &Given<'_>) -> Inferred {
-    ensure(!given.operands.is_empty(), || "expected at least one operand".to_owned())?;
-    let sizes = shared(given)?;
-    let dims = given.ints(AttributeKey::Dimensions);
-    let holds = dims.is_empty() || dims.iter().copied().eq(0..sizes.rank() as i64);
-    ensure(holds, || format!("expected dimensions to name all of {sizes} in order, but they are {dims:?}"))?;
-    let Some(called) = given.computation(AttributeKey::ToApply) else {
+    use AttributeKey::{Dimensions, ToApply};
+    ensure(!given.operands.is_empty(), super::problem::COUNT, || "expected at least one operand".to_owned())?;
+    let sizes = shared(given, true)?;
+    let dims = given.ints(Dimensions);
+    let holds = !given.attributes.has(Dimensions) || dims.iter().copied().eq(0..sizes.rank() as i64);
+    if !holds {
+        let all: Vec<i64> = (0..sizes.rank() as i64).collect();
+        let message = format!("expected dimensions to name all of {sizes} in order, but they are {dims:?}");
+        let mut problem = Problem::at(value(Dimensions), message);
+        problem.fix = Some(("name all dimensions".to_owned(), super::given::list(&all)));
+        return Err(problem);
+    }
+    let Some(called) = given.computation(ToApply) else {
         return Ok(like(sizes, sizes.element));
     };
     let count = (called.parameters.len(), given.operands.len());
-    ensure(count.0 == count.1, || {
+    ensure(count.0 == count.1, callee(ToApply, 0), || {
         format!("expected {} parameters of to_apply, but it has {}", count.1, count.0)
     })?;
-    for (parameter, operand) in called.parameters.iter().zip(given.operands) {
-        let holds = parameter.dims().is_empty() && parameter.element() == operand.element();
-        ensure(holds, || {
-            format!("expected a scalar parameter of the type of {operand}, but it is {parameter}")
+    for (i, (parameter, operand)) in called.parameters.iter().zip(given.operands).enumerate() {
+        let is_scalar = parameter.dims().is_empty();
+        ensure(is_scalar, callee_parameter(ToApply, 0, i), || {
+            format!("expected parameter {i} of to_apply to be a scalar, but it is {parameter}")
+        })?;
+        ensure(parameter.element() == operand.element(), operand_type(i), || {
+            format!("expected operand {i} to have the type of {parameter}, but it is {operand}")
         })?;
     }
     let result = called.result.as_array().filter(|result| result.rank() == 0);
-    let result = result
-        .ok_or_else(|| format!("expected to_apply to return a scalar, but it returns {}", called.result))?;
+    let result = result.ok_or_else(|| {
+        let message = format!("expected to_apply to return a scalar, but it returns {}", called.result);
+        Problem::at(callee_root(ToApply, 0), message)
+    })?;
     Ok(like(sizes, result.element))
 }
 
@@ -212,13 +334,22 @@ pub(super) fn map(given: &Given<'_>) -> Inferred {
 pub(super) fn rng(given: &Given<'_>) -> Inferred {
     given.count(2)?;
     let declared = given.declared()?;
+    let types: [Option<ElementType>; 2] = [given.array(0)?.element.into(), given.array(1)?.element.into()];
     for i in 0..2 {
-        let operand = given.array(i)?;
-        let holds = operand.rank() == 0 && Some(operand.element) == declared.element();
-        ensure(holds, || {
-            format!("expected a scalar of the type of {declared}, but operand {i} is {operand}")
+        let bound = given.array(i)?;
+        ensure(bound.rank() == 0, operand(i), || format!("expected a scalar, but operand {i} is {bound}"))?;
+        let at = if types[0] == types[1] { RESULT_TYPE } else { operand_type(i) };
+        ensure(types[i] == declared.element(), at, || {
+            format!("expected scalars of the type of {declared}, but operand {i} is {bound}")
         })?;
     }
+    let element = given.array(0)?.element;
+    let is_normal = given
+        .attributes
+        .text(AttributeKey::Distribution)
+        .is_some_and(|d| d.eq_ignore_ascii_case("rng_normal"));
+    let holds = element.is_floating() || !is_normal && !element.is_complex();
+    ensure(holds, OPERANDS_TYPE, || format!("{element} has no such distribution"))?;
     Ok(declared.clone())
 }
 
@@ -227,8 +358,13 @@ pub(super) fn iota(given: &Given<'_>) -> Inferred {
     let declared = given.declared_array()?;
     let dim = given.attributes.int(AttributeKey::IotaDimension).unwrap_or(-1);
     let holds = (0..declared.rank() as i64).contains(&dim);
-    ensure(holds, || format!("expected iota_dimension to be a dimension of {declared}, but it is {dim}"))?;
+    let at = if declared.rank() == 0 { SHAPE } else { value(AttributeKey::IotaDimension) };
+    ensure(holds, at, || {
+        format!("expected iota_dimension to be a dimension of {declared}, but it is {dim}")
+    })?;
     let holds = declared.element != ElementType::Pred;
-    ensure(holds, || format!("expected an iota of numbers, but its type is {}", declared.element))?;
+    ensure(holds, RESULT_TYPE, || {
+        format!("expected an iota of numbers, but its type is {}", declared.element)
+    })?;
     Ok(Shape::clone(given.declared()?))
 }

@@ -1,15 +1,14 @@
 //! What a result shape follows from, and the checks that all opcodes share.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use syntax::hlo::{AttributeKey, ElementType};
 
-use crate::attributes::Attributes;
+use super::problem::{At, COUNT, Problem, Reason, SHAPE, element, operand, value};
+use crate::attributes::{AttributeView, Callee};
+use crate::block::Segment;
 use crate::element_type::ElementTypeExt;
 use crate::shape::{ArrayShape, Shape, UNBOUNDED};
-
-/// Why an op has no result shape: what was expected, and what is there.
-pub type Reason = Cow<'static, str>;
 
 pub(super) type Inferred<T = Shape> = Result<T, Reason>;
 
@@ -24,44 +23,47 @@ pub struct Called {
 #[derive(Clone, Copy)]
 pub struct Given<'a> {
     pub operands: &'a [&'a Shape],
-    pub attributes: &'a Attributes,
+    pub attributes: AttributeView<'a>,
     /// The shape that the text gives. Ops whose shape does not follow (broadcast, reshape, convert, …) are held against
     /// it and answer it; without it they have none.
     pub declared: Option<&'a Shape>,
     /// The computation of a name. Where it answers nothing, what depends on it is not checked.
-    pub called: &'a dyn Fn(&str) -> Option<Called>,
+    pub called: &'a dyn Fn(Callee<'_>) -> Option<Arc<Called>>,
 }
 
-pub(super) fn ensure(holds: bool, reason: impl FnOnce() -> String) -> Inferred<()> {
-    if holds { Ok(()) } else { Err(reason().into()) }
+pub(super) fn ensure(holds: bool, at: At, message: impl FnOnce() -> String) -> Inferred<()> {
+    if holds { Ok(()) } else { Err(Problem::at(at, message())) }
 }
 
 impl<'a> Given<'a> {
     pub(super) fn operand(&self, i: usize) -> Inferred<&'a Shape> {
-        let missing = || Reason::from(format!("expected operand {i}, but there are {}", self.operands.len()));
+        let missing =
+            || Problem::at(COUNT, format!("expected operand {i}, but there are {}", self.operands.len()));
         self.operands.get(i).copied().ok_or_else(missing)
     }
 
     pub(super) fn array(&self, i: usize) -> Inferred<&'a ArrayShape> {
         let shape = self.operand(i)?;
-        shape
-            .as_array()
-            .ok_or_else(|| format!("expected operand {i} to be an array, but it is {shape}").into())
+        shape.as_array().ok_or_else(|| {
+            Problem::at(operand(i), format!("expected operand {i} to be an array, but it is {shape}"))
+        })
     }
 
     pub(super) fn count(&self, expected: usize) -> Inferred<()> {
         let count = self.operands.len();
-        ensure(count == expected, || format!("expected {expected} operands, but there are {count}"))
+        ensure(count == expected, COUNT, || format!("expected {expected} operands, but there are {count}"))
     }
 
     /// The declared shape.
     pub(super) fn declared(&self) -> Inferred<&'a Shape> {
-        self.declared.ok_or_else(|| "the shape does not follow from the operands: it must be written".into())
+        let message = "the shape does not follow from the operands: it must be written";
+        self.declared.ok_or_else(|| Problem::at(SHAPE, message))
     }
 
     pub(super) fn declared_array(&self) -> Inferred<&'a ArrayShape> {
         let shape = self.declared()?;
-        shape.as_array().ok_or_else(|| format!("expected an array, but the shape is {shape}").into())
+        let reason = || Problem::at(SHAPE, format!("expected an array, but the shape is {shape}"));
+        shape.as_array().ok_or_else(reason)
     }
 
     pub(super) fn ints(&self, key: AttributeKey) -> &'a [i64] {
@@ -70,51 +72,74 @@ impl<'a> Given<'a> {
 
     /// The attribute as dimension numbers of an array: in range, none twice.
     pub(super) fn dimensions(&self, key: AttributeKey, array: &ArrayShape) -> Inferred<Vec<usize>> {
-        dimensions(self.ints(key), array.rank(), key.name())
+        dimensions(self.ints(key), array.rank(), key)
     }
 
     /// The attribute as one dimension number.
     pub(super) fn dimension(&self, key: AttributeKey, array: &ArrayShape) -> Inferred<usize> {
         let dims = self.dimensions(key, array)?;
-        ensure(dims.len() == 1, || format!("expected {key} to be one dimension, but it has {}", dims.len()))?;
+        let count = dims.len();
+        ensure(count == 1, value(key), || format!("expected {key} to be one dimension, but it has {count}"))?;
         Ok(dims[0])
     }
 
-    pub(super) fn computation(&self, key: AttributeKey) -> Option<Called> {
+    pub(super) fn computation(&self, key: AttributeKey) -> Option<Arc<Called>> {
         (self.called)(self.attributes.computation(key)?)
     }
 }
 
 /// `numbers` as dimensions of an array of rank `rank`: in range, none twice.
-pub(super) fn dimensions(numbers: &[i64], rank: usize, what: &str) -> Inferred<Vec<usize>> {
-    let mut seen = vec![false; rank];
-    let check = |&number: &i64| -> Inferred<usize> {
+pub(super) fn dimensions(numbers: &[i64], rank: usize, key: AttributeKey) -> Inferred<Vec<usize>> {
+    let mut dims: Vec<usize> = Vec::with_capacity(numbers.len().min(rank));
+    let mut seen = vec![false; if rank > 64 { rank } else { 0 }];
+    let mut seen_below_64 = 0u64;
+    for (i, &number) in numbers.iter().enumerate() {
         let dim = usize::try_from(number).ok().filter(|&dim| dim < rank);
         let dim = dim.ok_or_else(|| {
-            Reason::from(format!(
-                "expected {what} to name dimensions of a rank-{rank} array, but it has {number}"
-            ))
+            let message =
+                format!("expected {key} to name dimensions of a rank-{rank} array, but it has {number}");
+            Problem::at(element(key, i), message)
         })?;
-        ensure(!std::mem::replace(&mut seen[dim], true), || format!("{what} names dimension {dim} twice"))?;
-        Ok(dim)
-    };
-    numbers.iter().map(check).collect()
+        let is_new = match seen.get_mut(dim) {
+            Some(seen) => !std::mem::replace(seen, true),
+            None => seen_below_64 & 1 << dim == 0,
+        };
+        if dim < 64 {
+            seen_below_64 |= 1 << dim;
+        }
+        ensure(is_new, element(key, i), || format!("{key} names dimension {dim} twice"))?;
+        dims.push(dim);
+    }
+    Ok(dims)
 }
 
 /// Sorted as well.
-pub(super) fn sorted_dimensions(numbers: &[i64], rank: usize, what: &str) -> Inferred<Vec<usize>> {
-    ensure(numbers.is_sorted(), || format!("expected {what} in ascending order, but it is {numbers:?}"))?;
-    dimensions(numbers, rank, what)
+pub(super) fn sorted_dimensions(numbers: &[i64], rank: usize, key: AttributeKey) -> Inferred<Vec<usize>> {
+    if !numbers.is_sorted() {
+        let mut sorted = numbers.to_vec();
+        sorted.sort_unstable();
+        let text: Vec<String> = sorted.iter().map(i64::to_string).collect();
+        let mut problem =
+            Problem::at(value(key), format!("expected {key} in ascending order, but it is {numbers:?}"));
+        problem.fix = Some((format!("sort {key}"), format!("{{{}}}", text.join(","))));
+        return Err(problem);
+    }
+    dimensions(numbers, rank, key)
 }
 
 /// An array without layout.
 pub(super) fn array(element: ElementType, dims: Vec<i64>) -> Shape {
-    Shape::array(element, &dims)
+    Shape::Array(Arc::new(ArrayShape { element, dims, dynamic: Vec::new(), layout: None }))
 }
 
 /// The array without its layout; its dynamic dimensions stay.
 pub(super) fn like(shape: &ArrayShape, element: ElementType) -> Shape {
-    Shape::Array(std::sync::Arc::new(ArrayShape { element, layout: None, ..shape.clone() }))
+    Shape::Array(Arc::new(ArrayShape {
+        element,
+        dims: shape.dims.clone(),
+        dynamic: shape.dynamic.clone(),
+        layout: None,
+    }))
 }
 
 /// One shape, or a tuple of several.
@@ -130,12 +155,12 @@ pub(super) fn fits(a: i64, b: i64) -> bool {
     a == b || a == UNBOUNDED || b == UNBOUNDED
 }
 
-pub(super) fn same_dims(a: &ArrayShape, b: &ArrayShape) -> bool {
+pub(crate) fn same_dims(a: &ArrayShape, b: &ArrayShape) -> bool {
     a.rank() == b.rank() && a.dims.iter().zip(&b.dims).all(|(&a, &b)| fits(a, b))
 }
 
 /// The same element type up to the precision of floating types.
-pub(super) fn same_kind(a: ElementType, b: ElementType) -> bool {
+pub(crate) fn same_kind(a: ElementType, b: ElementType) -> bool {
     a == b || (a.is_floating() && b.is_floating())
 }
 
@@ -149,9 +174,34 @@ pub(super) fn is_integral(element: ElementType) -> bool {
 }
 
 /// Arithmetic on a size: stays unbounded, and has 64 bits.
-pub(super) fn size(dim: i64, f: impl FnOnce(i64) -> Option<i64>) -> Inferred<i64> {
+pub(super) fn size(dim: i64, at: At, f: impl FnOnce(i64) -> Option<i64>) -> Inferred<i64> {
     match dim {
         UNBOUNDED => Ok(UNBOUNDED),
-        dim => f(dim).ok_or_else(|| Reason::from("a size is beyond 64 bits")),
+        dim => f(dim).ok_or_else(|| Problem::at(at, "a size is beyond 64 bits")),
+    }
+}
+
+/// `{1,2}`, as a shape or an attribute has it.
+pub(super) fn list(numbers: &[i64]) -> String {
+    let text: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    format!("{{{}}}", text.join(","))
+}
+
+impl Called {
+    /// From the parts of a computation, in order; nothing where a shape is not known.
+    pub fn of<'a>(segments: impl Iterator<Item = &'a Segment> + Clone) -> Option<Called> {
+        let mut numbered = Vec::new();
+        for segment in segments.clone() {
+            for (number, shape) in &segment.parameters {
+                numbered.push((*number, shape.clone()?));
+            }
+        }
+        numbered.sort_by_key(|(number, _)| *number);
+        let is_complete = numbered.iter().enumerate().all(|(i, (number, _))| i == *number as usize);
+        let marked = segments.clone().find(|segment| !segment.roots.is_empty());
+        let root = marked.or(segments.last())?;
+        let result = root.root_shape.clone()?;
+        is_complete
+            .then(|| Called { parameters: numbered.into_iter().map(|(_, shape)| shape).collect(), result })
     }
 }

@@ -241,6 +241,7 @@ impl Parser<'_> {
             instructions: 0..0,
             span,
             is_closed: true,
+            execution_thread: Span::default(),
         });
         self.inline_bodies.push_back((id, span));
         self.lexer.jump_behind(end);

@@ -1,12 +1,13 @@
 //! Parts of the grammar on their own: what `parse` and `print` accept as `entry`.
 
 use super::lexer::Token;
-use super::parser::Parser;
-use crate::SyntaxError;
+use super::parser::{Parsed, Parser};
+use super::tree::{Parse, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fragment {
     Shape,
+    Layout,
     Sharding,
     FrontendAttributes,
     ReplicaGroups,
@@ -20,6 +21,7 @@ impl Fragment {
     pub fn from_name(name: &str) -> Option<Fragment> {
         Some(match name {
             "shape" => Fragment::Shape,
+            "layout" => Fragment::Layout,
             "sharding" => Fragment::Sharding,
             "frontend_attributes" => Fragment::FrontendAttributes,
             "replica_groups" | "collective_device_list" => Fragment::ReplicaGroups,
@@ -32,22 +34,28 @@ impl Fragment {
     }
 }
 
-/// The errors of `text` read as one `fragment`, which must take up all of it.
-pub fn check_fragment(text: &str, fragment: Fragment) -> Vec<SyntaxError> {
+/// `text` read as one `fragment`, which must take up all of it: the errors and pools, and the value where there is one.
+pub fn parse_fragment(text: &str, fragment: Fragment) -> (Parse, Option<Value>) {
     use super::vocabulary::AttributeKey as Key;
     let mut parser = Parser::new(text);
+    let text_of = |result: Parsed| result.map(|()| Value::Text);
     let result = match fragment {
-        Fragment::Shape => parser.shape().map(|_| ()),
-        Fragment::Sharding => parser.sharding(),
-        Fragment::FrontendAttributes => parser.frontend_attributes(),
-        Fragment::ReplicaGroups => parser.replica_groups(),
-        Fragment::ConvolutionDimensionNumbers => parser.attribute_value(Key::DimLabels, None).map(|_| ()),
-        Fragment::PaddingConfig => parser.attribute_value(Key::Padding, None).map(|_| ()),
-        Fragment::Window => parser.attribute_value(Key::Window, None).map(|_| ()),
-        Fragment::JsonDict => parser.balanced(),
+        Fragment::Shape => parser.shape().map(Value::Shape),
+        Fragment::Layout => {
+            let order = text.split([':', '}']).next().unwrap_or_default().trim_start_matches(['{', ' ']);
+            let rank = if order.trim().is_empty() { 0 } else { order.split(',').count() };
+            text_of(parser.layout(rank, super::vocabulary::ElementType::F32).map(|_| ()))
+        }
+        Fragment::Sharding => text_of(parser.sharding()),
+        Fragment::FrontendAttributes => text_of(parser.frontend_attributes()),
+        Fragment::ReplicaGroups => text_of(parser.replica_groups()),
+        Fragment::ConvolutionDimensionNumbers => parser.attribute_value(Key::DimLabels, None),
+        Fragment::PaddingConfig => parser.attribute_value(Key::Padding, None),
+        Fragment::Window => parser.attribute_value(Key::Window, None),
+        Fragment::JsonDict => text_of(parser.balanced()),
     };
     if result.is_ok() && !parser.at(Token::End) {
         let _ = parser.fail::<()>("expects the end of the text");
     }
-    parser.out.errors
+    (parser.out, result.ok())
 }

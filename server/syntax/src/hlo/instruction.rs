@@ -260,5 +260,8 @@ fn async_sugar(word: &str) -> Option<Opcode> {
     } else {
         (word.strip_suffix("-done")?, Opcode::AsyncDone)
     };
-    Opcode::from_name(wrapped).map(|_| opcode)
+    // These have opcodes of their own, and no update.
+    let is_dedicated =
+        matches!(wrapped, "all-gather" | "all-reduce" | "collective-permute" | "copy" | "recv" | "send");
+    Opcode::from_name(wrapped).filter(|_| !is_dedicated).map(|_| opcode)
 }

@@ -1,7 +1,7 @@
 //! Tokens on demand. There is no token array: the parser asks for one token at a time, because how a number or an
 //! identifier is cut depends on what follows it (`name:`, `key=`, `1x2`, `b01f_01io->b01f`).
 
-use memchr::{memchr, memchr3};
+use memchr::{memchr, memchr2, memchr3};
 
 use super::numbers::{decimal, digits_end, dim_labels, dxd, nan_payload, pad};
 use super::vocabulary::ElementType;
@@ -153,7 +153,10 @@ impl<'a> Lexer<'a> {
             b',' => one(Token::Comma),
             b':' => one(Token::Colon),
             b'*' => one(Token::Star),
-            b'?' => one(Token::Question),
+            b'?' => match dim_labels(bytes, at) {
+                Some(end) => (Token::DimLabels, end - at),
+                None => one(Token::Question),
+            },
             b'#' => one(Token::Hash),
             b'+' => one(Token::Plus),
             b'~' => one(Token::Tilde),
@@ -322,7 +325,7 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
 /// The end of the comment at `at`, or nothing where there is none or it is not closed.
 pub(crate) fn skip_comment(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
-        b'/' => Some(memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n)),
+        b'/' => Some(memchr2(b'\n', b'\r', &bytes[at..]).map_or(bytes.len(), |n| at + n)),
         b'*' => {
             let mut end = at + 2;
             loop {

@@ -2,6 +2,7 @@
 //!
 //! Source: XLA `hlo_parser.cc` ParseLiteral, ParseDenseLiteral, SetValueInLiteral.
 
+use super::float_format::FloatFormat;
 use super::lexer::Token;
 use super::parser::{Parsed, Parser, Reported};
 use super::tree::{ShapeId, ShapeNode};
@@ -128,10 +129,11 @@ impl Parser<'_> {
             if !matches!(element, ElementType::C64 | ElementType::C128) {
                 return self.fail("unexpected '(' in a literal: parentheses are for complex values");
             }
+            let part = if element == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
             self.lexer.bump();
-            self.real(ElementType::F64)?;
+            self.real(part)?;
             self.expect(Token::Comma, "expects ',' between the real and the imaginary part")?;
-            self.real(ElementType::F64)?;
+            self.real(part)?;
             return self.expect(Token::RightParen, "expects ')' at the end of a complex value");
         }
         self.real(element)
@@ -227,48 +229,33 @@ fn int_problem(text: &str, element: ElementType) -> Option<String> {
     }
 }
 
-/// The largest finite value of a floating type, as far as rounding to nearest reaches it.
-fn float_limit(element: ElementType) -> Option<f64> {
-    use ElementType::*;
-    Some(match element {
-        F4e2m1fn => 6.0,
-        F6e2m3fn => 7.5,
-        F6e3m2fn => 28.0,
-        F8e3m4 => 15.5,
-        F8e4m3 => 240.0,
-        F8e4m3b11fnuz => 30.0,
-        F8e4m3fn => 448.0,
-        F8e4m3fnuz => 240.0,
-        F8e5m2 => 57344.0,
-        F8e5m2fnuz => 57344.0,
-        F8e8m0fnu => f64::powi(2.0, 127),
-        F16 => 65504.0,
-        Bf16 => 3.3895313892515355e38,
-        F32 => f64::from(f32::MAX),
-        F64 => f64::MAX,
-        _ => return None,
-    })
-}
-
 fn decimal_problem(text: &str, element: ElementType) -> Option<String> {
-    let Some(limit) = float_limit(element) else {
-        return Some(match element {
-            ElementType::C64 | ElementType::C128 => {
-                format!("a value of {element} is written (real, imaginary)")
-            }
-            _ => format!("expects an integer: {text} is no value of {element}"),
+    let is_complex = matches!(element, ElementType::C64 | ElementType::C128);
+    let Some(format) = FloatFormat::of(element).filter(|_| !is_complex) else {
+        return Some(match is_complex {
+            true => format!("a value of {element} is written (real, imaginary)"),
+            false => format!("expects an integer: {text} is no value of {element}"),
         });
     };
-    if text.contains("nan") {
-        return None;
+    float_problem(text, element, format)
+}
+
+fn float_problem(text: &str, element: ElementType, format: FloatFormat) -> Option<String> {
+    let word = text.trim_start_matches('-');
+    if let Some(payload) = word.strip_prefix("nan") {
+        let digits = payload.strip_prefix("(0x")?.strip_suffix(')')?;
+        let limit = format.max_nan_payload().unwrap_or_default();
+        let fits = u64::from_str_radix(digits, 16).is_ok_and(|payload| payload <= limit);
+        return (!fits).then(|| match limit {
+            0 => format!("a NaN of {element} has no payload"),
+            _ => format!("the NaN payload 0x{digits} is larger than that of {element}, 0x{limit:x}"),
+        });
     }
-    if text.trim_start_matches('-') == "inf" {
+    if word == "inf" {
         return None;
     }
     let Ok(value) = text.parse::<f64>() else {
         return Some(format!("{text} is not a number"));
     };
-    // Half a unit in the last place beyond the limit rounds to infinity.
-    (value.is_infinite() || value.abs() > limit * 1.07)
-        .then(|| format!("{text} is out of range for {element}"))
+    format.overflows(value).then(|| format!("{text} is out of range for {element}"))
 }

@@ -1,6 +1,6 @@
 //! `HloModule name, key=value, …`, and the tables `FileNames`, `FunctionNames`, `FileLocations`, `StackFrames`.
 
-use super::lexer::Token;
+use super::lexer::{Token, is_ident_byte};
 use super::parser::{Parsed, Parser};
 use super::tree::ModuleHeader;
 use crate::Span;
@@ -91,10 +91,51 @@ impl Parser<'_> {
                     self.bool()?;
                 }
             }
-            "origin_recovery_table" | "debug_attributes" => self.balanced()?,
+            "origin_recovery_table" => self.recovery_table()?,
+            "debug_attributes" => self.debug_attributes()?,
             name => {
                 self.error_at(key, format!("unexpected module attribute \"{name}\""));
                 self.skip_value()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A dictionary whose strings hold modules of several lines.
+    fn recovery_table(&mut self) -> Parsed {
+        if !self.at(Token::LeftBrace) {
+            return self.fail("expects '{'");
+        }
+        let mut depth = 0usize;
+        let mut in_string = false;
+        for (at, byte) in self.text.bytes().enumerate().skip(self.lexer.start) {
+            match byte {
+                b'"' => in_string = !in_string,
+                b'{' if !in_string => depth += 1,
+                b'}' if !in_string => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                self.lexer.jump_behind(at + 1);
+                return Ok(());
+            }
+        }
+        self.fail("'{' without its '}'")
+    }
+
+    /// `{ {"name"}:({log_mode=default,callback_id=123,partitioned=true}) }`
+    fn debug_attributes(&mut self) -> Parsed {
+        let start = self.lexer.start;
+        self.balanced()?;
+        let text = &self.text[start..self.lexer.previous_end];
+        const KEY: &str = "log_mode=";
+        for (at, _) in text.match_indices(KEY) {
+            let mode = &text[at + KEY.len()..];
+            let mode = &mode[..mode.find(|c: char| !is_ident_byte(c as u8)).unwrap_or(mode.len())];
+            if !matches!(mode, "default" | "fusion_debugger") {
+                let from = start + at + KEY.len();
+                let message = format!("unknown log mode: {mode}; known: default, fusion_debugger");
+                self.error_at(Span::new(from, from + mode.len()), message);
             }
         }
         Ok(())

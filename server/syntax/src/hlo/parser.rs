@@ -243,6 +243,7 @@ impl<'a> Parser<'a> {
             instructions: 0..0,
             span: Span::new(start, start),
             is_closed: false,
+            execution_thread: Span::default(),
         })
     }
 
@@ -294,6 +295,7 @@ impl<'a> Parser<'a> {
             instructions: 0..0,
             span: Span::new(start, start),
             is_closed: false,
+            execution_thread: Span::default(),
         })
     }
 
@@ -341,7 +343,11 @@ impl<'a> Parser<'a> {
         }
         computation.instructions = first..self.out.instructions.len() as InstructionId;
         computation.span.end = self.lexer.previous_end as u32;
-        let trailer = if computation.is_closed { self.trailer() } else { Ok(()) };
+        let trailer = if computation.is_closed {
+            self.trailer().map(|thread| computation.execution_thread = thread)
+        } else {
+            Ok(())
+        };
         // A body that is open at the end goes on in the next piece, or its brace is missing: the file decides.
         self.out.ends_in_body = !computation.is_closed && self.at(Token::End);
         self.out.computations[id] = computation;
@@ -350,15 +356,16 @@ impl<'a> Parser<'a> {
     }
 
     /// `, execution_thread="name"`
-    fn trailer(&mut self) -> Parsed {
+    fn trailer(&mut self) -> Parsed<Span> {
+        let mut thread = Span::default();
         while self.eat(Token::Comma) {
             if !(self.at(Token::AttributeName) && self.lexer.text_of() == "execution_thread") {
                 return self.fail("expects execution_thread=\"…\" behind a computation");
             }
             self.lexer.bump();
-            self.string()?;
+            thread = self.string()?;
         }
-        Ok(())
+        Ok(thread)
     }
 
     fn inline_bodies_of_computation(&mut self) {
@@ -435,6 +442,7 @@ impl<'a> Parser<'a> {
             instructions: 0..self.out.instructions.len() as InstructionId,
             span: Span::new(start, end),
             is_closed: true,
+            execution_thread: Span::default(),
         });
         self.inline_bodies_of_computation();
         if result.is_ok() && !self.at(Token::End) && !looks_like_computation(self.text, self.lexer.start) {

@@ -159,7 +159,10 @@ impl<'a> Splitter<'a> {
                     if self.open.is_empty() && self.state != Place::Body && self.opens_body(at, last) {
                         self.state = Place::Body;
                     } else {
-                        let is_body = last == b'=' && looks_like_instruction(self.text, at + 1);
+                        // A table of the header holds whole modules in a string.
+                        let is_table =
+                            self.state == Place::Header && bytes[..at].ends_with(b"origin_recovery_table=");
+                        let is_body = is_table || last == b'=' && looks_like_instruction(self.text, at + 1);
                         self.open.push(if is_body { Bracket::InlineBody } else { Bracket::Brace });
                     }
                 }
@@ -213,14 +216,16 @@ impl<'a> Splitter<'a> {
             self.cut(at);
             return;
         }
-        if self.state == Place::Body && looks_like_computation(self.text, at) {
+        let is_open = self.state == Place::Body || self.state == Place::Header && !self.open.is_empty();
+        if is_open && looks_like_computation(self.text, at) {
             // The closing brace above is missing.
             self.open.clear();
             self.state = Place::Top;
             self.cut(at);
             return;
         }
-        if !self.open.is_empty() && looks_like_instruction(self.text, at) {
+        let in_table = self.state == Place::Header && self.open.contains(&Bracket::InlineBody);
+        if !self.open.is_empty() && !in_table && looks_like_instruction(self.text, at) {
             while self.open.pop_if(|b| *b != Bracket::InlineBody).is_some() {}
         }
         if !self.open.is_empty() {

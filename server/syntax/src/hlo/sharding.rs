@@ -82,28 +82,39 @@ impl Parser<'_> {
 
     /// `[2,2]0,1,2,3` or `[2,2]<=[4]` or `[2,2]<=[2,2]T(1,0)`
     fn tile_assignment(&mut self) -> Parsed {
-        self.square_ints()?;
-        if self.eat(Token::LessEqual) {
-            return self.iota_behind_arrow();
-        }
-        if !self.at(Token::Int) {
-            return self.fail("expects devices");
-        }
-        loop {
-            self.int()?;
-            if !self.eat(Token::Comma) {
-                return Ok(());
+        let from = self.lexer.start;
+        let tiles = self.square_ints()?.iter().try_fold(1i64, |n, &d| n.checked_mul(d));
+        let devices = if self.eat(Token::LessEqual) {
+            self.iota_behind_arrow()?.iter().try_fold(1i64, |n, &d| n.checked_mul(d))
+        } else {
+            if !self.at(Token::Int) {
+                return self.fail("expects devices");
             }
+            let mut devices = 0;
+            loop {
+                self.int()?;
+                devices += 1;
+                if !self.eat(Token::Comma) {
+                    break Some(devices);
+                }
+            }
+        };
+        if tiles != devices || tiles.is_none() {
+            let count = |n: Option<i64>| n.map_or("too many".to_owned(), |n| n.to_string());
+            let message = format!("{} tiles, but {} devices", count(tiles), count(devices));
+            self.error_at(crate::Span::new(from, self.lexer.previous_end), message);
+            return Err(super::parser::Reported);
         }
+        Ok(())
     }
 
     /// `[4]` or `[2,2]T(1,0)`, behind `<=`.
-    fn iota_behind_arrow(&mut self) -> Parsed {
-        self.square_ints()?;
+    fn iota_behind_arrow(&mut self) -> Parsed<Vec<i64>> {
+        let dims = self.square_ints()?;
         if self.eat_word("T") {
             self.paren_ints()?;
         }
-        Ok(())
+        Ok(dims)
     }
 
     fn square_ints(&mut self) -> Parsed<Vec<i64>> {
@@ -206,7 +217,7 @@ impl Parser<'_> {
     fn device_ids(&mut self) -> Parsed {
         self.expect(Token::LeftParen, "expects '(' in front of device ids")?;
         if self.at(Token::LeftSquare) {
-            self.iota_behind_arrow()?;
+            let _dims = self.iota_behind_arrow()?;
         } else {
             loop {
                 self.int()?;
@@ -274,7 +285,9 @@ impl Parser<'_> {
                 Ok(())
             }
             Token::Ident if self.at_word("mesh") || self.at_word("maximal_mesh") => {
+                let from = self.lexer.start;
                 self.mesh()?;
+                let mesh = &self.text[from..self.lexer.previous_end];
                 if self.eat(Token::Comma) {
                     if !(self.at(Token::AttributeName) && self.lexer.text_of() == "device_ids") {
                         return self.fail("expects device_ids=");
@@ -282,9 +295,30 @@ impl Parser<'_> {
                     self.lexer.bump();
                     self.device_ids()?;
                 }
-                self.braced(Self::axis)
+                self.braced(|p| {
+                    let span = p.lexer.full_span();
+                    let axis = p.lexer.text_of();
+                    p.axis()?;
+                    if !is_axis_of(mesh, axis) {
+                        let message = format!("{axis} is no axis of {mesh}, and no index of one");
+                        p.error_at(span, message);
+                        return Err(super::parser::Reported);
+                    }
+                    Ok(())
+                })
             }
             _ => self.braced(|p| p.braced(|p| p.int().map(|_| ()))),
         }
+    }
+}
+
+/// Whether `mesh['a'=2,'b'=4]` has an axis of this name, or of this number.
+fn is_axis_of(mesh: &str, axis: &str) -> bool {
+    let axes = || mesh.split_once('[').map_or("", |(_, axes)| axes).trim_end_matches(']').split(',');
+    let names =
+        || axes().filter_map(|a| a.split_once('=')).map(|(name, _)| name.trim().trim_matches(['\'', '"']));
+    match axis.parse::<usize>() {
+        Ok(index) => index < names().count() || names().any(|name| name == axis),
+        Err(_) => names().any(|name| name == axis),
     }
 }

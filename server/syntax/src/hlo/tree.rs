@@ -52,6 +52,8 @@ pub struct Computation {
     pub span: Span,
     /// Whether the closing brace is in this piece.
     pub is_closed: bool,
+    /// Inside of the quotes of `execution_thread="…"` behind the brace; empty where there is none.
+    pub execution_thread: Span,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

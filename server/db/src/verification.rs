@@ -1,0 +1,87 @@
+//! What XLA's verifier refuses, piece by piece.
+//!
+//! A piece is verified again when its own text changes, or what it sees of others: the signatures of the computations
+//! that it calls, the shapes that other blocks of its computation define, and the module's header.
+
+use std::sync::Arc;
+
+use ir::{
+    Called, ComputationIndex, ExternalValue, InstructionFinding, Module, ModuleFinding, SegmentRef,
+    Surroundings,
+};
+
+use crate::giants::giant_index;
+use crate::queries::{block, module, signature};
+use crate::{File, Piece};
+
+/// What a piece sees of the rest of its module. Equal after edits elsewhere that change no signature it reads.
+#[salsa::tracked]
+pub fn surroundings(db: &dyn salsa::Database, piece: Piece) -> Arc<Surroundings> {
+    let mut around = Surroundings::default();
+    let Some(file) = piece.file(db) else { return Arc::new(around) };
+    let Some(at) = file.pieces(db).iter().position(|&p| p == piece) else { return Arc::new(around) };
+    let module = module(db, file);
+    let own = signature(db, piece);
+    let section_of = |computation: u32| {
+        module
+            .computation_of(SegmentRef { piece: at, computation })
+            .map_or(0, |c| module.computations[c].section)
+    };
+    // A piece lies in one module.
+    let section = section_of(0);
+    if let Some(settings) = module.settings(section) {
+        around.replica_count = settings.replica_count;
+        around.num_partitions = settings.num_partitions;
+        around.is_scheduled = settings.is_scheduled;
+    }
+    for (_, name) in &own.callees {
+        if around.callees.contains_key(name) {
+            continue;
+        }
+        if let Some(index) = module.find_in(section, name)
+            && let Some(called) = called(db, file, module, index)
+        {
+            around.callees.insert(name.clone(), Arc::new(called));
+        }
+    }
+    let block = block(db, piece);
+    if !block.externals.is_empty() {
+        let computation = module.computation_of(SegmentRef { piece: at, computation: 0 });
+        let index = giant_index(db, file);
+        around.externals = block
+            .externals
+            .iter()
+            .map(|external| {
+                let found = index.find(computation?, external.name.of(&block.text))?;
+                let shape = found.shape.cloned().filter(|_| found.piece < at)?;
+                Some(ExternalValue { shape, opcode: found.opcode })
+            })
+            .collect();
+    }
+    Arc::new(around)
+}
+
+/// A computation as its callers see it; nothing where its parameters or its root have no shape.
+fn called(db: &dyn salsa::Database, file: File, module: &Module, index: ComputationIndex) -> Option<Called> {
+    let pieces = file.pieces(db);
+    let segments = || {
+        module.computations[index]
+            .segments
+            .iter()
+            .map(|s| &signature(db, pieces[s.piece]).segments[s.computation as usize])
+    };
+    Called::of(segments())
+}
+
+#[salsa::tracked]
+pub fn verify_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<InstructionFinding> {
+    ir::verify(block(db, piece), surroundings(db, piece))
+}
+
+/// What is wrong between a module's header and its computations.
+#[salsa::tracked]
+pub fn module_verify_findings(db: &dyn salsa::Database, file: File) -> Vec<ModuleFinding> {
+    let module = module(db, file);
+    let called = |index: ComputationIndex| called(db, file, module, index);
+    ir::verify_module(module, &called)
+}

@@ -1,0 +1,155 @@
+//! Expressions evaluated for all lanes of a warp at once.
+
+use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, RangeContext};
+use rustc_hash::FxHashMap;
+
+/// Lanes of the widest warp.
+pub(super) const MAX_LANES: usize = 64;
+
+/// Values of one expression, a lane each. What does not depend on the lane is computed once.
+#[derive(Clone, Copy)]
+enum Step {
+    Uniform(Op),
+    PerLane(Op),
+}
+
+#[derive(Clone, Copy)]
+enum Op {
+    Const(i64),
+    Var(u32),
+    Binary(BinaryOp, u32, u32),
+}
+
+/// The results and constraints of a map, in an order in which parts come before the whole. Built only where all values
+/// are known to fit into 64 bits and no divisor can be 0, so that plain arithmetic is right.
+pub(super) struct Program {
+    steps: Vec<Step>,
+    results: Vec<u32>,
+    constraints: Vec<(u32, Interval)>,
+    per_lane: Vec<[i64; MAX_LANES]>,
+    uniform: Vec<i64>,
+}
+
+impl Program {
+    /// `is_per_lane` tells the variables that lanes differ in. Nothing where a value may overflow, or have none.
+    pub(super) fn new(map: &IndexingMap, is_per_lane: &dyn Fn(u32) -> bool) -> Option<Program> {
+        let mut program = Program {
+            steps: Vec::new(),
+            results: Vec::new(),
+            constraints: Vec::new(),
+            per_lane: Vec::new(),
+            uniform: Vec::new(),
+        };
+        // Lanes that a constraint turns off are computed as well: only bounds may be relied on.
+        let ranges = RangeContext::new(map.variables(), &[]);
+        let mut known = FxHashMap::default();
+        for result in map.results() {
+            let step = program.add(result, &ranges, is_per_lane, &mut known)?;
+            program.results.push(step);
+        }
+        for constraint in map.constraints() {
+            let step = program.add(&constraint.expr, &ranges, is_per_lane, &mut known)?;
+            program.constraints.push((step, constraint.interval));
+        }
+        program.per_lane = vec![[0; MAX_LANES]; program.steps.len()];
+        program.uniform = vec![0; program.steps.len()];
+        Some(program)
+    }
+
+    fn add(
+        &mut self,
+        e: &Expr,
+        ranges: &RangeContext<'_>,
+        is_per_lane: &dyn Fn(u32) -> bool,
+        known: &mut FxHashMap<Expr, u32>,
+    ) -> Option<u32> {
+        if let Some(&step) = known.get(e) {
+            return Some(step);
+        }
+        let range = ranges.range(e);
+        if range.lower == i64::MIN || range.upper == i64::MAX {
+            return None;
+        }
+        let (op, per_lane) = match e {
+            Expr::Const(c) => (Op::Const(*c), false),
+            Expr::Var(v) => (Op::Var(*v), is_per_lane(*v)),
+            Expr::Binary(b) => {
+                if matches!(b.op(), BinaryOp::Mod | BinaryOp::FloorDiv | BinaryOp::CeilDiv)
+                    && ranges.range(b.rhs()).lower <= 0
+                {
+                    return None;
+                }
+                let lhs = self.add(b.lhs(), ranges, is_per_lane, known)?;
+                let rhs = self.add(b.rhs(), ranges, is_per_lane, known)?;
+                let is_per_lane = |step: u32| matches!(self.steps[step as usize], Step::PerLane(_));
+                (Op::Binary(b.op(), lhs, rhs), is_per_lane(lhs) || is_per_lane(rhs))
+            }
+        };
+        self.steps.push(if per_lane { Step::PerLane(op) } else { Step::Uniform(op) });
+        let step = self.steps.len() as u32 - 1;
+        known.insert(e.clone(), step);
+        Some(step)
+    }
+
+    /// Computes all steps for `lanes` lanes. `uniform` has the value of each variable; where lanes differ `per_lane` has
+    /// them.
+    pub(super) fn run(
+        &mut self,
+        lanes: usize,
+        uniform: &[i64],
+        per_lane: &dyn Fn(u32) -> Option<[i64; MAX_LANES]>,
+    ) {
+        for i in 0..self.steps.len() {
+            match self.steps[i] {
+                Step::Uniform(Op::Const(c)) => self.uniform[i] = c,
+                Step::Uniform(Op::Var(v)) => self.uniform[i] = uniform.get(v as usize).copied().unwrap_or(0),
+                Step::Uniform(Op::Binary(op, a, b)) => {
+                    self.uniform[i] = apply(op, self.uniform[a as usize], self.uniform[b as usize]);
+                }
+                Step::PerLane(Op::Var(v)) => self.per_lane[i] = per_lane(v).unwrap_or([0; MAX_LANES]),
+                Step::PerLane(Op::Const(c)) => self.per_lane[i] = [c; MAX_LANES],
+                Step::PerLane(Op::Binary(op, a, b)) => {
+                    let (before, rest) = self.per_lane.split_at_mut(i);
+                    let out = &mut rest[0];
+                    let value = |step: u32, lane: usize| match self.steps[step as usize] {
+                        Step::Uniform(_) => self.uniform[step as usize],
+                        Step::PerLane(_) => before[step as usize][lane],
+                    };
+                    for (lane, out) in out.iter_mut().enumerate().take(lanes) {
+                        *out = apply(op, value(a, lane), value(b, lane));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Result `i` in `lane`, after [`Program::run`].
+    pub(super) fn result(&self, i: usize, lane: usize) -> i64 {
+        self.value(self.results[i], lane)
+    }
+
+    /// Whether all constraints hold in `lane`.
+    pub(super) fn is_active(&self, lane: usize) -> bool {
+        self.constraints.iter().all(|&(step, interval)| interval.contains(self.value(step, lane)))
+    }
+
+    fn value(&self, step: u32, lane: usize) -> i64 {
+        match self.steps[step as usize] {
+            Step::Uniform(_) => self.uniform[step as usize],
+            Step::PerLane(_) => self.per_lane[step as usize][lane],
+        }
+    }
+}
+
+/// Values are known to fit; divisors are positive.
+fn apply(op: BinaryOp, a: i64, b: i64) -> i64 {
+    match op {
+        BinaryOp::Add => a.wrapping_add(b),
+        BinaryOp::Mul => a.wrapping_mul(b),
+        BinaryOp::Mod => a.rem_euclid(b.max(1)),
+        BinaryOp::FloorDiv => a.div_euclid(b.max(1)),
+        BinaryOp::CeilDiv => a.div_euclid(b.max(1)) + i64::from(a.rem_euclid(b.max(1)) != 0),
+        BinaryOp::Min => a.min(b),
+        BinaryOp::Max => a.max(b),
+    }
+}

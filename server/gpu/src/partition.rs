@@ -1,0 +1,302 @@
+//! How a computation becomes functions: a value that is needed at several different indices gets a function of its own, so
+//! that it is not written out twice. Source: XLA `codegen/emitters/computation_partitioner.cc`.
+
+use indexing::{Callees, OperandIndexing, Rules};
+use indexing_map::IndexingMap;
+use ir::{Graph, OpId, Opcode};
+
+use crate::post_order::post_order;
+
+/// A function that an instruction was first counted into takes no more than these; the next instruction that is used once
+/// opens its own. Source: XLA `computation_partitioner.cc`.
+const MAX_INSTRUCTIONS: usize = 2000;
+
+/// The functions of one computation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partition {
+    /// The function of the computation's root first; a function comes before those that it calls.
+    pub functions: Vec<Function>,
+    /// Per op of the graph, the number of its function.
+    pub function_of: Vec<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// The computation's name and the root's, with `_` for everything that is no letter or digit.
+    pub name: String,
+    pub root: OpId,
+    /// Operands before their users, the root last.
+    pub ops: Vec<OpId>,
+    /// Moves data only, and so is always inlined.
+    pub has_no_compute: bool,
+    pub reason: Reason,
+}
+
+/// Why a function of its own begins at an instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// Nothing uses it: the computation's root, or dead code.
+    NoUser,
+    /// The emitter asked for it: a hero, or an operand of one.
+    Forced,
+    /// Functions with these numbers use it.
+    SeveralFunctions(Vec<u32>),
+    /// Function `user` needs it at two different indices: from the index of that function's root, the first two maps
+    /// that differ.
+    SeveralMaps { user: u32, first: IndexingMap, second: IndexingMap },
+    /// Function `user` would have more instructions than [`MAX_INSTRUCTIONS`].
+    TooLarge { user: u32 },
+}
+
+/// What is known of an op before its turn, from its users.
+#[derive(Default)]
+struct Demand {
+    users: Vec<u32>,
+    /// From the index of the user's function's root, each once.
+    accesses: Vec<OperandIndexing>,
+    edges: usize,
+}
+
+/// The functions of `graph`, named after `computation`. Ops for which `is_forced` holds open a function even where XLA's
+/// criteria ask for none. Dead code has functions too. Empty for an empty graph.
+pub fn partition(
+    graph: &Graph,
+    computation: &str,
+    is_forced: &dyn Fn(OpId) -> bool,
+    callees: &Callees<'_>,
+) -> Partition {
+    let order = post_order(graph);
+    let mut demands: Vec<Demand> = graph.ops.iter().map(|_| Demand::default()).collect();
+    let mut functions: Vec<Function> = Vec::new();
+    let mut sizes: Vec<usize> = Vec::new();
+    let mut function_of = vec![0; graph.ops.len()];
+    for &op in order.iter().rev() {
+        let demand = std::mem::take(&mut demands[op as usize]);
+        let (function, way) = match reason(&demand, is_forced(op), &sizes) {
+            Some(reason) => {
+                let name = function_name(computation, &graph.names[op as usize]);
+                functions.push(Function { name, root: op, ops: Vec::new(), has_no_compute: true, reason });
+                sizes.push(0);
+                (functions.len() as u32 - 1, None)
+            }
+            None => (demand.users[0], demand.accesses.into_iter().next()),
+        };
+        function_of[op as usize] = function;
+        sizes[function as usize] += 1;
+        demand_operands(graph, op, function, way.as_ref(), callees, &mut demands);
+    }
+    for &op in &order {
+        let function = &mut functions[function_of[op as usize] as usize];
+        function.ops.push(op);
+        function.has_no_compute &= moves_data_only(graph.ops[op as usize].opcode);
+    }
+    Partition { functions, function_of }
+}
+
+fn reason(demand: &Demand, is_forced: bool, sizes: &[usize]) -> Option<Reason> {
+    if demand.users.is_empty() {
+        return Some(Reason::NoUser);
+    }
+    if is_forced {
+        return Some(Reason::Forced);
+    }
+    let [user] = demand.users.as_slice() else {
+        return Some(Reason::SeveralFunctions(demand.users.clone()));
+    };
+    if let [first, second, ..] = demand.accesses.as_slice() {
+        return Some(Reason::SeveralMaps {
+            user: *user,
+            first: first.map.clone(),
+            second: second.map.clone(),
+        });
+    }
+    let is_full = sizes[*user as usize] >= MAX_INSTRUCTIONS && demand.edges == 1;
+    is_full.then_some(Reason::TooLarge { user: *user })
+}
+
+/// Tells the operands of `op` that `function` needs them, and at which indices: those at which `op` reads them, behind
+/// `way`, the way from the root of the function to `op` (nothing for the root itself).
+fn demand_operands(
+    graph: &Graph,
+    op: OpId,
+    function: u32,
+    way: Option<&OperandIndexing>,
+    callees: &Callees<'_>,
+    demands: &mut [Demand],
+) {
+    let operands = &graph.operands[op as usize];
+    if operands.is_empty() {
+        return;
+    }
+    // XLA asks for no maps of these.
+    let passes_through = matches!(graph.ops[op as usize].opcode, Opcode::Tuple | Opcode::Scatter);
+    let indexing = match passes_through {
+        true => Default::default(),
+        false => indexing::in_graph(graph, op, 0, Rules::Xla, callees),
+    };
+    for (i, &operand) in operands.iter().enumerate() {
+        let demand = &mut demands[operand as usize];
+        demand.edges += 1;
+        if !demand.users.contains(&function) {
+            demand.users.push(function);
+        }
+        if passes_through {
+            let identity = || IndexingMap::identity(graph.ops[operand as usize].shape.dims()).into();
+            insert(&mut demand.accesses, way.cloned().unwrap_or_else(identity));
+            continue;
+        }
+        for access in indexing.operands.get(i).into_iter().flatten() {
+            let composed = match way {
+                None => {
+                    let mut access = access.clone();
+                    access.simplify();
+                    access
+                }
+                Some(way) => way.compose(access),
+            };
+            if composed.map.is_mapped() {
+                insert(&mut demand.accesses, composed);
+            }
+        }
+    }
+}
+
+/// To the partitioner two maps are one when their results are: domains do not count.
+fn insert(accesses: &mut Vec<OperandIndexing>, access: OperandIndexing) {
+    if accesses.iter().all(|known| known.map.results() != access.map.results()) {
+        accesses.push(access);
+    }
+}
+
+fn function_name(computation: &str, root: &str) -> String {
+    let name = format!("{computation}_{root}");
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+fn moves_data_only(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(
+        opcode,
+        Bitcast | Constant | Iota | Parameter | Reshape | Reverse | Transpose | Broadcast | Slice | Copy
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+    use std::sync::Arc;
+
+    use expect_test::{Expect, expect};
+    use indexing::no_callees;
+    use ir::Graph;
+
+    use super::*;
+
+    fn graph(text: &str) -> Graph {
+        let text: Arc<str> = Arc::from(format!("HloModule m\n{text}"));
+        let parse = Arc::new(syntax::hlo::parse(&text, syntax::hlo::PieceState::HEADER));
+        let block = ir::lower(text, parse);
+        Graph::build(&[(&block, 0)]).expect("a computation")
+    }
+
+    fn check(text: &str, expect: Expect) {
+        let graph = graph(text);
+        let partition = partition(&graph, "f", &|_| false, &no_callees);
+        let name = |op: &OpId| graph.names[*op as usize].as_str();
+        let mut out = String::new();
+        for function in &partition.functions {
+            let ops: Vec<_> = function.ops.iter().map(name).collect();
+            let why = match &function.reason {
+                Reason::SeveralMaps { user, first, second } => {
+                    format!("fn {user} needs {first} and {second}")
+                }
+                other => format!("{other:?}"),
+            };
+            writeln!(out, "{}: {} - {why}", function.name, ops.join(" ")).unwrap();
+        }
+        expect.assert_eq(&out);
+        let mut all: Vec<OpId> = partition.functions.iter().flat_map(|f| f.ops.clone()).collect();
+        all.sort_unstable();
+        assert_eq!(all, (0..graph.ops.len() as OpId).collect::<Vec<_>>(), "each op is in one function");
+    }
+
+    #[test]
+    fn a_value_read_at_two_indices() {
+        check(
+            "f {
+               p = f32[6] parameter(0)
+               e = f32[6] exponential(p)
+               a = f32[5] slice(e), slice={[0:5]}
+               b = f32[5] slice(e), slice={[1:6]}
+               ROOT r = f32[5] add(a, b)
+             }",
+            expect![[r#"
+                f_r: a b r - NoUser
+                f_e: p e - fn 0 needs (d0) -> (d0 + 1), domain: d0 in [0, 4] and (d0) -> (d0), domain: d0 in [0, 4]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_value_read_twice_at_one_index() {
+        check(
+            "f {
+               p = f32[6] parameter(0)
+               q = f32[6] parameter(1)
+               a = f32[6] add(p, q)
+               s = f32[6] subtract(p, q)
+               ROOT r = f32[6] atan2(a, s)
+             }",
+            expect![[r#"
+                f_r: p q a s r - NoUser
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_transpose_beside_what_it_transposes() {
+        check(
+            "f {
+               p = f32[4,4] parameter(0)
+               e = f32[4,4] exponential(p)
+               t = f32[4,4] transpose(e), dimensions={1,0}
+               ROOT r = f32[4,4] add(e, t)
+             }",
+            expect![[r#"
+                f_r: t r - NoUser
+                f_e: p e - fn 0 needs (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 3] and (d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 3]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn operands_that_both_branches_of_a_split_use() {
+        check(
+            "f {
+               p = f32[6] parameter(0)
+               l = f32[6] log(p)
+               n = f32[6] negate(l)
+               ROOT c = f32[12] concatenate(n, l), dimensions={0}
+             }",
+            expect![[r#"
+                f_c: n c - NoUser
+                f_l: p l - fn 0 needs (d0) -> (d0 - 6), domain: d0 in [6, 11] and (d0) -> (d0), domain: d0 in [0, 5]
+            "#]],
+        );
+    }
+
+    /// A long chain of ops that are used once is cut where it is longer than a function may be.
+    #[test]
+    fn functions_have_a_size() {
+        let mut text = "f {\n p = f32[6] parameter(0)\n x0 = f32[6] negate(p)\n".to_owned();
+        for i in 1..2500 {
+            writeln!(text, " x{i} = f32[6] negate(x{})", i - 1).unwrap();
+        }
+        text.push_str(" ROOT r = f32[6] negate(x2499)\n}");
+        let graph = graph(&text);
+        let partition = partition(&graph, "f", &|_| false, &no_callees);
+        let sizes: Vec<_> = partition.functions.iter().map(|f| f.ops.len()).collect();
+        assert_eq!(sizes, [MAX_INSTRUCTIONS, 2502 - MAX_INSTRUCTIONS]);
+        assert_eq!(partition.functions[1].reason, Reason::TooLarge { user: 0 });
+    }
+}

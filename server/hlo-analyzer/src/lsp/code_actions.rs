@@ -1,0 +1,154 @@
+//! Code actions in LSP's form: edits of the document, or a new file beside it.
+
+use std::path::Path;
+
+use ide::{Change, CodeAction, CodeActionKind, Wanted};
+use serde::{Deserialize, Serialize};
+use tower_lsp::lsp_types::{
+    self, CodeActionOrCommand, CreateFile, CreateFileOptions, DocumentChangeOperation, DocumentChanges,
+    OneOf, OptionalVersionedTextDocumentIdentifier, ResourceOp, TextDocumentEdit, Url, WorkspaceEdit,
+};
+
+use super::snapshot::View;
+
+/// What the client sends back with an action whose change it wants.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Unresolved {
+    pub(super) uri: Url,
+    pub(super) version: i32,
+    pub(super) range: lsp_types::Range,
+    pub(super) id: String,
+}
+
+impl View {
+    /// Changes are made at once only for clients that cannot ask for them later.
+    pub(super) fn wanted(&self) -> Wanted<'static> {
+        if self.session.client.resolve_code_actions { Wanted::Titles } else { Wanted::Changes }
+    }
+
+    /// The actions of the kinds that `only` names; all where it names none.
+    pub(super) fn code_actions(
+        &self,
+        actions: Vec<CodeAction>,
+        only: Option<&[lsp_types::CodeActionKind]>,
+        range: lsp_types::Range,
+    ) -> Vec<CodeActionOrCommand> {
+        let is_asked = |kind: &lsp_types::CodeActionKind| {
+            only.is_none_or(|only| only.iter().any(|asked| contains(asked.as_str(), kind.as_str())))
+        };
+        let actions = actions.into_iter().map(|action| {
+            let data =
+                Unresolved { uri: self.uri.clone(), version: self.version, range, id: action.id.clone() };
+            let data = action.change.is_none().then(|| serde_json::to_value(data).ok()).flatten();
+            lsp_types::CodeAction { data, ..self.code_action(action) }
+        });
+        actions.filter(|a| a.kind.as_ref().is_none_or(is_asked)).map(Into::into).collect()
+    }
+
+    pub(super) fn code_action(&self, action: CodeAction) -> lsp_types::CodeAction {
+        lsp_types::CodeAction {
+            title: action.title,
+            kind: Some(match action.kind {
+                CodeActionKind::QuickFix => lsp_types::CodeActionKind::QUICKFIX,
+                CodeActionKind::RefactorExtract => lsp_types::CodeActionKind::REFACTOR_EXTRACT,
+                CodeActionKind::RefactorRewrite => lsp_types::CodeActionKind::REFACTOR_REWRITE,
+                CodeActionKind::Source => lsp_types::CodeActionKind::SOURCE,
+            }),
+            edit: action.change.map(|change| self.workspace_edit(change)),
+            ..Default::default()
+        }
+    }
+
+    pub(super) fn workspace_edit(&self, change: Change) -> WorkspaceEdit {
+        let client = &self.session.client;
+        let (uri, version, edits, creates) = match change {
+            Change::Edits(edits) => {
+                let edits = edits.into_iter().map(|edit| self.text_edit(edit)).collect();
+                (self.uri.clone(), Some(self.version), edits, false)
+            }
+            Change::NewDocument { name, text } => {
+                let start = lsp_types::Position::default();
+                let range = lsp_types::Range { start, end: start };
+                let edits = vec![lsp_types::TextEdit { range, new_text: text }];
+                (beside(&self.uri, &name), None, edits, true)
+            }
+        };
+        // Editors that cannot be told to create a file open one for edits of a file that is not there.
+        if !client.document_changes {
+            return WorkspaceEdit { changes: Some([(uri, edits)].into()), ..Default::default() };
+        }
+        let create = (creates && client.create_files).then(|| {
+            let options = CreateFileOptions { overwrite: Some(false), ignore_if_exists: Some(true) };
+            DocumentChangeOperation::Op(ResourceOp::Create(CreateFile {
+                uri: uri.clone(),
+                options: Some(options),
+                annotation_id: None,
+            }))
+        });
+        let edit = TextDocumentEdit {
+            text_document: OptionalVersionedTextDocumentIdentifier { uri, version },
+            edits: edits.into_iter().map(OneOf::Left).collect(),
+        };
+        let changes = match create {
+            Some(create) => DocumentChanges::Operations(vec![create, DocumentChangeOperation::Edit(edit)]),
+            None => DocumentChanges::Edits(vec![edit]),
+        };
+        WorkspaceEdit { document_changes: Some(changes), ..Default::default() }
+    }
+}
+
+/// Whether the kind `inner` is `outer` or below it: `refactor.extract` is below `refactor`.
+fn contains(outer: &str, inner: &str) -> bool {
+    inner.strip_prefix(outer).is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with('.'))
+}
+
+/// A file that does not exist yet, in the folder of `uri`: `dump.hlo` gives `dump.fusion.1.hlo`.
+fn beside(uri: &Url, name: &str) -> Url {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80).collect();
+    let last = uri.path().rsplit('/').next().unwrap_or_default();
+    let stem = last.strip_suffix(".hlo").or_else(|| last.strip_suffix(".txt")).unwrap_or(last);
+    let candidate = |n: usize| {
+        let file = if n == 0 { format!("{stem}.{name}.hlo") } else { format!("{stem}.{name}.{n}.hlo") };
+        if uri.cannot_be_a_base() {
+            // `untitled:Untitled-1` has no folder.
+            return Url::parse(&format!("{}:{file}", uri.scheme())).ok();
+        }
+        let mut sibling = uri.clone();
+        sibling.set_query(None);
+        sibling.set_fragment(None);
+        // The stem is percent-encoded already.
+        let folder = uri.path().strip_suffix(last).unwrap_or("/");
+        sibling.set_path(&format!("{folder}{file}"));
+        Some(sibling)
+    };
+    let is_free = |uri: &Url| !uri.to_file_path().is_ok_and(|path| Path::new(&path).exists());
+    (0..1000).filter_map(candidate).find(is_free).unwrap_or_else(|| uri.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_file_stands_beside_the_old_one() {
+        let check = |uri: &str, name: &str, expect: &str| {
+            assert_eq!(beside(&Url::parse(uri).unwrap(), name).as_str(), expect);
+        };
+        check("file:///nowhere/a%20b.hlo", "fusion.1", "file:///nowhere/a%20b.fusion.1.hlo");
+        check("file:///nowhere/m.after_opt.txt", "x/../y", "file:///nowhere/m.after_opt.x_.._y.hlo");
+        check("untitled:Untitled-1", "f", "untitled:Untitled-1.f.hlo");
+    }
+
+    #[test]
+    fn kinds_are_paths() {
+        for (outer, inner, expect) in [
+            ("", "quickfix", true),
+            ("refactor", "refactor.extract", true),
+            ("refactor", "refactoring", false),
+            ("refactor.extract", "refactor", false),
+        ] {
+            assert_eq!(contains(outer, inner), expect, "{outer} {inner}");
+        }
+    }
+}

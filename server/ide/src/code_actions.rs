@@ -1,0 +1,185 @@
+//! What can be done to the text at a place: one file per action, and the list of them.
+//!
+//! A provider offers its actions to [`Actions`] with a closure that makes the change. The closure runs when a client
+//! wants the change, not when it only wants titles.
+
+mod extract;
+mod operand_shapes;
+mod strip_metadata;
+
+use syntax::Span;
+use syntax::hlo::AttributeKey;
+
+use crate::locate::{FileContext, InstructionRef};
+use crate::{TextEdit, TextRange};
+
+/// Where an editor shows the action, and on which of its keys it lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeActionKind {
+    QuickFix,
+    RefactorExtract,
+    RefactorRewrite,
+    /// Of the whole file.
+    Source,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    Edits(Vec<TextEdit>),
+    /// A new file beside this one.
+    NewDocument {
+        /// Without folder and extension.
+        name: String,
+        text: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeAction {
+    /// Stable; with the same file and range it names the action again, see [`Wanted::Change`].
+    pub id: String,
+    pub title: String,
+    pub kind: CodeActionKind,
+    /// Nothing where only titles were wanted.
+    pub change: Option<Change>,
+}
+
+/// How much of the actions is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted<'a> {
+    Titles,
+    Changes,
+    /// The action of this id alone, with its change.
+    Change(&'a str),
+}
+
+/// Collects what the providers offer.
+pub(crate) struct Actions<'a> {
+    wanted: Wanted<'a>,
+    found: Vec<CodeAction>,
+}
+
+impl Actions<'_> {
+    /// Offers an action. `change` answers nothing where the action turns out to be impossible.
+    pub(crate) fn offer(
+        &mut self,
+        id: impl Into<String>,
+        title: impl Into<String>,
+        kind: CodeActionKind,
+        change: impl FnOnce() -> Option<Change>,
+    ) {
+        let id = id.into();
+        let change = match self.wanted {
+            Wanted::Titles => None,
+            Wanted::Change(wanted) if wanted != id => return,
+            Wanted::Changes | Wanted::Change(_) => match change() {
+                Some(change) => Some(change),
+                None => return,
+            },
+        };
+        self.found.push(CodeAction { id, title: title.into(), kind, change });
+    }
+}
+
+type Provider = fn(&FileContext<'_>, &TextRange, &mut Actions<'_>);
+
+/// In the order in which editors show them.
+const PROVIDERS: &[Provider] =
+    &[operand_shapes::operand_shapes, strip_metadata::strip_metadata, extract::extract];
+
+pub(crate) fn code_actions(
+    context: &FileContext<'_>,
+    range: &TextRange,
+    wanted: Wanted<'_>,
+) -> Vec<CodeAction> {
+    let mut actions = Actions { wanted, found: Vec::new() };
+    for provider in PROVIDERS {
+        provider(context, range, &mut actions);
+    }
+    actions.found
+}
+
+/// The instructions that `range` touches, those nested in others included; at most `limit`.
+pub(crate) fn instructions_in(
+    context: &FileContext<'_>,
+    range: &TextRange,
+    limit: usize,
+) -> Vec<InstructionRef> {
+    let mut found = Vec::new();
+    for piece in context.pieces_in(range) {
+        for (id, instruction) in context.block(piece).parse.instructions.iter().enumerate() {
+            let span = context.range(piece, instruction.span);
+            if span.start <= range.end && range.start <= span.end {
+                found.push(InstructionRef { piece, id: id as u32 });
+                if found.len() == limit {
+                    return found;
+                }
+            }
+        }
+    }
+    found
+}
+
+/// All instructions of the file.
+pub(crate) fn all_instructions(context: &FileContext<'_>) -> impl Iterator<Item = InstructionRef> {
+    (0..context.pieces()).flat_map(|piece| {
+        let count = context.block(piece).parse.instructions.len() as u32;
+        (0..count).map(move |id| InstructionRef { piece, id })
+    })
+}
+
+/// The place of an attribute with the comma in front of it.
+pub(crate) fn attribute_with_comma(
+    context: &FileContext<'_>,
+    at: InstructionRef,
+    key: AttributeKey,
+) -> Option<Span> {
+    let block = context.block(at.piece);
+    let attributes = block.parse.attributes_of(block.instruction(at.id));
+    let index = attributes.iter().position(|a| a.key == Some(key))?;
+    let attribute = &attributes[index];
+    // What stands between the one before (or the operands) and this one holds the comma; comments are kept.
+    let before = match index.checked_sub(1) {
+        Some(before) => attributes[before].value_span.end,
+        None => block.instruction(at.id).argument.end,
+    };
+    let between = Span { start: before, end: attribute.key_span.start };
+    let comma = between.of(&block.text).rfind(',')?;
+    Some(Span { start: before + comma as u32, end: attribute.value_span.end })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::fixture::open;
+
+    /// The text after the action called `id` at the cursor, or the new document's; nothing where it is not offered.
+    pub(crate) fn apply(fixture: &str, id: &str) -> Option<String> {
+        let (analysis, file, offset) = open(fixture);
+        let text = analysis.rope(file).to_string();
+        let titles = analysis.code_actions(file, offset..offset, Wanted::Titles).expect("nobody cancels");
+        assert!(titles.iter().all(|a| a.change.is_none()));
+        let found = analysis.code_actions(file, offset..offset, Wanted::Change(id)).expect("nobody cancels");
+        assert!(found.len() <= 1, "one action of that id");
+        let action = found.into_iter().next()?;
+        assert!(titles.iter().any(|a| (&a.id, &a.title) == (&action.id, &action.title)));
+        Some(match action.change.expect("it was wanted") {
+            Change::NewDocument { text, .. } => text,
+            Change::Edits(edits) => crate::fixture::apply_edits(&text, &edits),
+        })
+    }
+
+    #[test]
+    fn all_changes_are_those_asked_for_one_by_one() {
+        let (analysis, file, _) = open(
+            "HloModule m\n\nENTRY e {\n  p = f32[8] parameter(0), metadata={op_name=\"x\"}\n  ROOT n = f32[8] negate(p)\n}\n",
+        );
+        let range = 0..analysis.rope(file).len_bytes();
+        let all = analysis.code_actions(file, range.clone(), Wanted::Changes).expect("nobody cancels");
+        assert!(all.len() >= 2, "{all:?}");
+        for action in &all {
+            let one = analysis.code_actions(file, range.clone(), Wanted::Change(&action.id));
+            assert_eq!(one.expect("nobody cancels"), [action.clone()]);
+        }
+    }
+}

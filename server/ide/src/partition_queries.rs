@@ -1,0 +1,80 @@
+//! The functions that fusions become, as the machine interface asks for them.
+
+use gpu::Function;
+use ir::{Graph, OpId, Opcode};
+
+use crate::indexing_queries::QueryError;
+use crate::locate::{FileContext, InstructionRef};
+
+/// A computation and its functions, that of its root first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartitionedComputation {
+    /// Without `%`.
+    pub name: String,
+    pub functions: Vec<PartitionedFunction>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartitionedFunction {
+    pub name: String,
+    /// Names of instructions, without `%`.
+    pub roots: Vec<String>,
+    /// Operands before their users.
+    pub instructions: Vec<String>,
+    /// MLIR.
+    pub signature: String,
+}
+
+pub(crate) fn partition(
+    context: &FileContext<'_>,
+    computation: Option<&str>,
+    force_roots: &[String],
+) -> Result<Vec<PartitionedComputation>, QueryError> {
+    let module = context.module();
+    let wanted: Vec<usize> = match computation {
+        Some(name) => {
+            vec![module.find(name).ok_or_else(|| QueryError(format!("no computation named {name}")))?]
+        }
+        None => fused_computations(context),
+    };
+    let of = |index: usize| {
+        let name = module.computations[index].name.to_string();
+        let graph = context
+            .graph(index)
+            .ok_or_else(|| QueryError(format!("computation {name} has no instruction with a shape")))?;
+        let is_forced =
+            |op: OpId| force_roots.iter().any(|name| name == graph.ops[op as usize].opcode.name());
+        let callees = |callee: &str| context.graph(module.find(callee)?);
+        let partition = gpu::partition(&graph, &name, &is_forced, &callees);
+        let functions = partition.functions.iter().map(|f| described(&graph, f)).collect();
+        Ok(PartitionedComputation { name, functions })
+    };
+    wanted.into_iter().map(of).collect()
+}
+
+/// The computations that fusions call, in order of the text.
+fn fused_computations(context: &FileContext<'_>) -> Vec<usize> {
+    let mut fused: Vec<usize> = Vec::new();
+    for piece in 0..context.pieces() {
+        let block = context.block(piece);
+        for (id, name) in block.callees() {
+            if block.instruction(id).opcode == Some(Opcode::Fusion) {
+                let name = name.of(&block.text).trim_start_matches('%');
+                fused.extend(context.callee(InstructionRef { piece, id }, name));
+            }
+        }
+    }
+    fused.sort_unstable();
+    fused.dedup();
+    fused
+}
+
+fn described(graph: &Graph, function: &Function) -> PartitionedFunction {
+    let name = |op: &OpId| graph.names[*op as usize].clone();
+    PartitionedFunction {
+        name: function.name.clone(),
+        roots: vec![name(&function.root)],
+        instructions: function.ops.iter().map(name).collect(),
+        signature: gpu::signature(graph, function),
+    }
+}

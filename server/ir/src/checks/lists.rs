@@ -1,0 +1,105 @@
+//! How many entries the lists of an instruction must have.
+
+use syntax::Span;
+use syntax::hlo::{AttributeKey, InstructionId, Opcode, Value};
+
+use crate::element_type::ElementTypeExt;
+use crate::lower::Lowering;
+use crate::print::split_top_level;
+use crate::shape::Shape;
+
+impl Lowering<'_> {
+    pub(super) fn check_lists(&mut self, at: InstructionId, opcode: Opcode) {
+        let instruction = self.instruction(at);
+        let operands = self.operand_shapes(instruction);
+        let first = operands.first().copied().flatten();
+        let rank = first.and_then(Shape::as_array).map(|a| a.rank());
+        let mut problems: Vec<(&'static str, Span, String)> = Vec::new();
+        for attribute in self.parse.attributes_of(instruction) {
+            let text = attribute.value_span.of(self.text);
+            match (attribute.key, attribute.value) {
+                (Some(AttributeKey::Dimensions), Value::Ints { start, len }) => {
+                    let given = self.parse.ints(start, len);
+                    let problem = one_dimension(opcode, given, rank);
+                    problems.extend(problem.map(|p| ("attribute-value", attribute.value_span, p)));
+                }
+                (Some(AttributeKey::OperandLayoutConstraints), _) => {
+                    let given = list(text).len();
+                    if given != operands.len() {
+                        let count = operands.len();
+                        let message = format!("{given} layout constraints for {count} operands");
+                        problems.push(("attribute-value", attribute.value_span, message));
+                    }
+                }
+                (Some(AttributeKey::ParameterReplication), _) => {
+                    let given = list(text).len();
+                    let leaves = self.shape_of(at).map(leaves);
+                    if let Some(leaves) = leaves.filter(|&leaves| leaves != given) {
+                        let message = format!("{given} entries, but the parameter has {leaves} arrays");
+                        problems.push(("attribute-value", attribute.value_span, message));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let has = |key| self.parse.attributes_of(instruction).iter().any(|a| a.key == Some(key));
+        match (opcode, first) {
+            (Opcode::Broadcast, Some(operand))
+                if !operand.dims().is_empty() && !has(AttributeKey::Dimensions) =>
+            {
+                let message = "broadcast needs the attribute dimensions: its operand is no scalar".to_owned();
+                problems.push(("missing-attribute", instruction.opcode_span, message));
+            }
+            (Opcode::Conditional, Some(branch)) => {
+                let is_selector = branch.as_array().is_some_and(|a| {
+                    let is_index = a.element.is_signed_integer() && a.element.bits() == Some(32);
+                    a.rank() == 0 && (is_index || a.element == syntax::hlo::ElementType::Pred)
+                });
+                if !is_selector {
+                    let message = format!(
+                        "the first operand selects the branch: expected pred[] or s32[], but it is {branch}"
+                    );
+                    problems.push(("shape-mismatch", instruction.opcode_span, message));
+                }
+            }
+            _ => {}
+        }
+        for (code, span, message) in problems {
+            self.error(code, span, message);
+        }
+    }
+}
+
+/// What is wrong with `dimensions=` of an op that works along one.
+fn one_dimension(opcode: Opcode, given: &[i64], rank: Option<usize>) -> Option<String> {
+    use Opcode::*;
+    let is_one = matches!(
+        opcode,
+        AllGather
+            | AllGatherStart
+            | ReduceScatter
+            | AllToAll
+            | Concatenate
+            | GetDimensionSize
+            | SetDimensionSize
+            | Scan
+            | Sort
+    );
+    if is_one && given.len() != 1 {
+        return Some(format!("{opcode} works along one dimension, but {} are given", given.len()));
+    }
+    let dimension = *given.first().filter(|_| opcode == Scan)?;
+    let is_inside = usize::try_from(dimension).is_ok_and(|d| rank.is_none_or(|rank| d < rank));
+    (!is_inside).then(|| format!("there is no dimension {dimension}"))
+}
+
+fn list(text: &str) -> Vec<&str> {
+    split_top_level(text.trim().strip_prefix('{').and_then(|t| t.strip_suffix('}')).unwrap_or(text))
+}
+
+fn leaves(shape: &Shape) -> usize {
+    match shape {
+        Shape::Tuple(elements) => elements.iter().map(leaves).sum(),
+        _ => 1,
+    }
+}

@@ -1,0 +1,173 @@
+//! In which order attributes are printed, and which are printed though nobody wrote them.
+//!
+//! Source: XLA `hlo_instructions.cc`, each class's PrintExtraAttributesImpl; `hlo_instruction.cc` PrintExtraAttributes.
+
+use syntax::hlo::{AttributeKey, Opcode};
+
+/// The place of an attribute among those of its instruction. Unknown ones come behind the op's own.
+pub(super) fn rank(opcode: Opcode, key: Option<AttributeKey>) -> usize {
+    let Some(key) = key else { return UNKNOWN };
+    // These print the dimension in front of the flag, the other collectives behind it.
+    if matches!(opcode, Opcode::AllGather | Opcode::AllGatherStart) && key == AttributeKey::UseGlobalDeviceIds
+    {
+        return rank(opcode, Some(AttributeKey::Dimensions)) + 1;
+    }
+    let at = |keys: &[AttributeKey]| keys.iter().position(|&k| k == key);
+    // Two places per key leave room for the exception above.
+    match (at(OWN), at(BEHIND)) {
+        (Some(at), _) => 2 * at,
+        (None, Some(at)) => UNKNOWN + 1 + at,
+        (None, None) => UNKNOWN,
+    }
+}
+
+/// What XLA prints of `opcode` in any case.
+pub(super) fn always_printed(opcode: Opcode) -> &'static [AttributeKey] {
+    use AttributeKey::*;
+    match opcode {
+        Opcode::AllGather
+        | Opcode::AllGatherStart
+        | Opcode::AllReduce
+        | Opcode::AllReduceStart
+        | Opcode::ReduceScatter
+        | Opcode::AllToAll
+        | Opcode::RaggedAllToAll => &[ReplicaGroups],
+        Opcode::CollectiveBroadcast => &[ReplicaGroups, HasDynamicRoot],
+        Opcode::Broadcast | Opcode::Map => &[Dimensions],
+        Opcode::Dot | Opcode::RaggedDot | Opcode::ScaledDot => &[LhsContractingDims, RhsContractingDims],
+        Opcode::Topk => &[Largest, IsStable],
+        Opcode::Outfeed => &[OutfeedShape],
+        _ => &[],
+    }
+}
+
+const UNKNOWN: usize = 1000;
+
+const OWN: &[AttributeKey] = {
+    use AttributeKey::*;
+    &[
+        ChannelId,
+        IsHostTransfer,
+        ReplicaGroups,
+        SourceTargetPairs,
+        ConstrainLayout,
+        UseGlobalDeviceIds,
+        HasDynamicRoot,
+        Mode,
+        // gather and scatter
+        OffsetDims,
+        CollapsedSliceDims,
+        StartIndexMap,
+        OperandBatchingDims,
+        StartIndicesBatchingDims,
+        UpdateWindowDims,
+        InsertedWindowDims,
+        ScatterDimsToOperandDims,
+        InputBatchingDims,
+        ScatterIndicesBatchingDims,
+        IndexVectorDim,
+        SliceSizes,
+        IndicesAreSorted,
+        UniqueIndices,
+        // dot, convolution, custom-call
+        LhsBatchDims,
+        LhsContractingDims,
+        RhsBatchDims,
+        RhsContractingDims,
+        LhsRaggedDims,
+        RhsGroupDims,
+        Window,
+        DimLabels,
+        FeatureGroupCount,
+        BatchGroupCount,
+        PaddingType,
+        ConvolutionKind,
+        OperandPrecision,
+        Algorithm,
+        SparsityConfig,
+        Kind,
+        AsyncExecutionThread,
+        CustomCallTarget,
+        OperandLayoutConstraints,
+        CustomCallHasSideEffect,
+        Literal,
+        OutputToOperandAliasing,
+        Schedule,
+        ApiVersion,
+        // the others
+        Direction,
+        Type,
+        IotaDimension,
+        Slice,
+        DynamicSliceSizes,
+        Padding,
+        FftType,
+        FftLength,
+        Epsilon,
+        FeatureIndex,
+        Distribution,
+        Delta,
+        ExponentBits,
+        MantissaBits,
+        Index,
+        Dimensions,
+        NumCarries,
+        IsReverse,
+        IsAssociative,
+        K,
+        Largest,
+        IsStable,
+        LeftSide,
+        Lower,
+        UnitDiagonal,
+        TransposeA,
+        InferredDimension,
+        CrossProgramPrefetchIndex,
+        ParameterReplication,
+        Domain,
+        InfeedConfig,
+        OutfeedShape,
+        OutfeedConfig,
+        Condition,
+        Body,
+        Select,
+        Scatter,
+        TrueComputation,
+        FalseComputation,
+        BranchComputations,
+        ToApply,
+        Calls,
+        CalledComputations,
+        IsComposite,
+    ]
+};
+
+const BEHIND: &[AttributeKey] = {
+    use AttributeKey::*;
+    &[
+        Sharding,
+        FrontendAttributes,
+        ControlPredecessors,
+        Statistics,
+        ResultAccuracy,
+        Origin,
+        Metadata,
+        BackendConfig,
+    ]
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_attribute_has_a_place_of_its_own() {
+        for &opcode in Opcode::ALL {
+            let mut ranks: Vec<_> = AttributeKey::ALL.iter().map(|&k| rank(opcode, Some(k))).collect();
+            assert!(!ranks.contains(&UNKNOWN));
+            ranks.sort_unstable();
+            ranks.dedup();
+            assert_eq!(ranks.len(), AttributeKey::ALL.len(), "{opcode}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Names as XLA makes them unique: `add`, `add.1`, …. Source: XLA `name_uniquer.cc`.
+
+use std::borrow::Cow;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use syntax::hlo::ElementType;
+
+#[derive(Debug, Default)]
+pub(super) struct Uniquer<'a> {
+    by_root: FxHashMap<Cow<'a, str>, Numbers>,
+}
+
+/// The numbers that are taken behind one root. Almost every root has one.
+#[derive(Debug, Default)]
+struct Numbers {
+    taken: FxHashSet<i64>,
+    next: i64,
+}
+
+impl Numbers {
+    fn register(&mut self, number: i64) -> i64 {
+        if self.taken.insert(number) {
+            return number;
+        }
+        while !self.taken.insert(self.next) {
+            self.next += 1;
+        }
+        self.next += 1;
+        self.next - 1
+    }
+}
+
+impl<'a> Uniquer<'a> {
+    /// `name`, or if that was given out already the next number behind its root.
+    pub(super) fn unique(&mut self, name: &'a str) -> Cow<'a, str> {
+        self.number(sanitized(name))
+    }
+
+    pub(super) fn unique_owned(&mut self, name: String) -> Cow<'a, str> {
+        self.number(sanitized(&name).into_owned().into())
+    }
+
+    fn number(&mut self, name: Cow<'a, str>) -> Cow<'a, str> {
+        let (root, number) = match split_number(&name) {
+            Some((at, number)) => (slice(&name, at), Some(number)),
+            None => (name.clone(), None),
+        };
+        let numbers = match self.by_root.get_mut(&root) {
+            Some(numbers) => numbers,
+            None => self.by_root.entry(root.clone()).or_default(),
+        };
+        let given = numbers.register(number.unwrap_or_default());
+        match number {
+            None if given == 0 => name,
+            Some(wanted) if wanted == given && is_canonical(&name[root.len() + 1..], given) => name,
+            _ => format!("{root}.{given}").into(),
+        }
+    }
+}
+
+/// The digits without leading zeros or a sign.
+fn is_canonical(digits: &str, number: i64) -> bool {
+    digits == number.to_string()
+}
+
+fn slice<'a>(name: &Cow<'a, str>, end: usize) -> Cow<'a, str> {
+    match name {
+        Cow::Borrowed(name) => Cow::Borrowed(&name[..end]),
+        Cow::Owned(name) => Cow::Owned(name[..end].to_owned()),
+    }
+}
+
+/// Where the number behind the last dot starts to belong to the name no more, and the number.
+fn split_number(name: &str) -> Option<(usize, i64)> {
+    let dot = name.rfind('.').filter(|&at| at > 0)?;
+    let digits = &name[dot + 1..];
+    if !digits.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok().map(|number| (dot, number))
+}
+
+/// Names of element types would not read back without `%`, and two underscores in front are reserved.
+fn sanitized(name: &str) -> Cow<'_, str> {
+    if name.is_empty() {
+        return "name".into();
+    }
+    if ElementType::from_name(name).is_some() {
+        return format!("{name}_").into();
+    }
+    if name.starts_with("__") && !name.starts_with("__xla_") {
+        return format!("a{}", &name[1..]).into();
+    }
+    match name.contains('%') {
+        true => name.replace('%', "_").into(),
+        false => name.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn second_names_get_numbers() {
+        let mut uniquer = Uniquer::default();
+        let names = ["add", "add", "add.1", "add.5", "add", "x.y", "f32", "__a", "add.007"];
+        let unique: Vec<_> = names.iter().map(|n| uniquer.unique(n)).collect();
+        assert_eq!(unique, ["add", "add.1", "add.2", "add.5", "add.3", "x.y", "f32_", "a_a", "add.7"]);
+    }
+}

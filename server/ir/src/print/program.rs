@@ -1,0 +1,472 @@
+//! The instructions of a module as XLA has them behind its parser: nested ones and `%t#0` are instructions of their own,
+//! names are unique in the module, computations and instructions stand in the order in which XLA prints them.
+//!
+//! Source: XLA `hlo_parser.cc`, `hlo_computation.cc` MakeInstructionPostOrder, `hlo_module.cc` MakeComputationPostOrder.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+use syntax::Span;
+use syntax::hlo::{
+    AttributeKey, ComputationId, ComputationKind, Instruction, InstructionId, Opcode, OperandKind, Value,
+};
+
+use super::names::Uniquer;
+use crate::block::{Block, OperandRef};
+use crate::module::Module;
+use crate::shape::Shape;
+
+pub(super) type NodeId = u32;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Source {
+    Written {
+        piece: usize,
+        id: InstructionId,
+    },
+    /// Element `index` of a tuple: `%t#0`.
+    Element {
+        index: i64,
+    },
+    /// An operand of a text that is one instruction.
+    Parameter {
+        number: u32,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct Node<'a> {
+    pub(super) source: Source,
+    pub(super) name: Cow<'a, str>,
+    pub(super) shape: Option<Cow<'a, Shape>>,
+    operands: (u32, u32),
+}
+
+#[derive(Debug)]
+pub(super) struct Computation<'a> {
+    pub(super) name: Cow<'a, str>,
+    pub(super) is_entry: bool,
+    /// Inside of its quotes; empty where none is written.
+    pub(super) thread: &'a str,
+    pub(super) nodes: Vec<Node<'a>>,
+    operands: Vec<NodeId>,
+    pub(super) root: NodeId,
+    control: Vec<(NodeId, Vec<NodeId>)>,
+    /// Computations called by each node, in XLA's order.
+    calls: Vec<(NodeId, Vec<usize>)>,
+    /// Called by a fusion: a schedule says nothing about it.
+    is_fused: bool,
+}
+
+/// One module of a file.
+pub(super) struct Program<'a> {
+    pub(super) blocks: &'a [&'a Block],
+    pub(super) computations: Vec<Computation<'a>>,
+    by_place: FxHashMap<(usize, ComputationId), usize>,
+    by_name: FxHashMap<&'a str, usize>,
+    is_scheduled: bool,
+}
+
+impl<'a> Program<'a> {
+    /// Module number `section` of a file.
+    pub(super) fn build(blocks: &'a [&'a Block], module: &Module, section: u32) -> Program<'a> {
+        let mut program = Program {
+            blocks,
+            computations: Vec::new(),
+            by_place: FxHashMap::default(),
+            by_name: FxHashMap::default(),
+            is_scheduled: false,
+        };
+        let mut parts = Vec::new();
+        for (index, computation) in module.computations.iter().enumerate() {
+            if computation.section != section {
+                continue;
+            }
+            // Inline bodies are complete before the computation that holds them.
+            for segment in &computation.segments {
+                let of = |c: ComputationId| &blocks[segment.piece].parse.computations[c as usize];
+                let outer = of(segment.computation).span;
+                for id in 0..blocks[segment.piece].parse.computations.len() as ComputationId {
+                    let span = of(id).span;
+                    let is_inside = outer.start <= span.start && span.end <= outer.end;
+                    if matches!(of(id).kind, ComputationKind::Inline(_)) && is_inside {
+                        parts.push((vec![(segment.piece, id)], false));
+                    }
+                }
+            }
+            let segments = computation.segments.iter().map(|s| (s.piece, s.computation)).collect();
+            parts.push((segments, module.is_entry(index)));
+        }
+        for (index, (segments, is_entry)) in parts.iter().enumerate() {
+            let (piece, id) = segments[0];
+            program.is_scheduled |= is_scheduled(blocks, piece);
+            for &(piece, id) in segments {
+                program.by_place.insert((piece, id), index);
+            }
+            let name = blocks[piece].parse.computations[id as usize].name.of(&blocks[piece].text);
+            if !name.is_empty() {
+                program.by_name.entry(name).or_insert(index);
+            }
+            let computation = Builder::new(blocks, segments).build(name, *is_entry);
+            program.computations.push(computation);
+        }
+        program.calls();
+        program.names();
+        program
+    }
+
+    pub(super) fn instruction(&self, piece: usize, id: InstructionId) -> &'a Instruction {
+        &self.blocks[piece].parse.instructions[id as usize]
+    }
+
+    /// The computation that `value` of an attribute names, or holds.
+    pub(super) fn called(&self, piece: usize, value: &Value) -> Vec<usize> {
+        let block = self.blocks[piece];
+        let named = |span: Span| self.by_name.get(span.of(&block.text)).copied();
+        // The name of an inline body is empty and stands behind its closing brace.
+        let inline = |behind: Span| {
+            let of_piece = block.parse.computations.iter().enumerate();
+            let mut inline = of_piece.filter(|(_, c)| matches!(c.kind, ComputationKind::Inline(_)));
+            let (id, _) = inline.find(|(_, c)| c.span.end == behind.end)?;
+            self.by_place.get(&(piece, id as ComputationId)).copied()
+        };
+        match *value {
+            Value::Computation(span) => named(span).into_iter().collect(),
+            Value::Inline(id) => self.by_place.get(&(piece, id)).copied().into_iter().collect(),
+            Value::Computations { start, len } => {
+                let spans = block.parse.spans(start, len).iter();
+                spans.filter_map(|&s| if s.is_empty() { inline(s) } else { named(s) }).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn calls(&mut self) {
+        let mut fused = Vec::new();
+        for index in 0..self.computations.len() {
+            let mut calls = Vec::new();
+            for (node, source) in self.computations[index].nodes.iter().enumerate() {
+                let Source::Written { piece, id } = source.source else { continue };
+                let instruction = self.instruction(piece, id);
+                let attributes = self.blocks[piece].parse.attributes_of(instruction);
+                let mut of_node: Vec<(bool, Vec<usize>)> = Vec::new();
+                for attribute in attributes {
+                    let called = self.called(piece, &attribute.value);
+                    if instruction.opcode == Some(Opcode::Fusion) {
+                        fused.extend(called.iter().copied());
+                    }
+                    if !called.is_empty() {
+                        // The body of a loop is its first called computation, though it is written last.
+                        of_node.push((attribute.key == Some(AttributeKey::Condition), called));
+                    }
+                }
+                of_node.sort_by_key(|(is_condition, _)| *is_condition);
+                if !of_node.is_empty() {
+                    calls.push((node as NodeId, of_node.into_iter().flat_map(|(_, c)| c).collect()));
+                }
+            }
+            self.computations[index].calls = calls;
+        }
+        for index in fused {
+            self.computations[index].is_fused = true;
+        }
+    }
+
+    fn names(&mut self) {
+        let mut computations = Uniquer::default();
+        let mut instructions = Uniquer::default();
+        for computation in &mut self.computations {
+            let name = match &computation.name {
+                Cow::Borrowed(name) if !name.is_empty() => computations.unique(name),
+                _ => computations.unique("_"),
+            };
+            computation.name = name;
+            for node in &mut computation.nodes {
+                node.name = match std::mem::take(&mut node.name) {
+                    Cow::Borrowed(name) => instructions.unique(name),
+                    Cow::Owned(name) => instructions.unique_owned(name),
+                };
+            }
+        }
+    }
+
+    /// Computations, callees before their callers.
+    pub(super) fn order(&self) -> Vec<usize> {
+        let mut is_called = vec![false; self.computations.len()];
+        for computation in &self.computations {
+            computation.calls.iter().flat_map(|(_, c)| c).for_each(|&c| is_called[c] = true);
+        }
+        let mut visited = vec![false; self.computations.len()];
+        let mut order = Vec::new();
+        // What only calls itself in a circle, which no valid module does, comes last.
+        let roots = (0..is_called.len()).filter(|&c| !is_called[c]).chain(0..is_called.len());
+        for root in roots {
+            if !std::mem::replace(&mut visited[root], true) {
+                self.visit(root, &mut visited, &mut order);
+            }
+        }
+        order
+    }
+
+    fn visit(&self, root: usize, visited: &mut [bool], order: &mut Vec<usize>) {
+        let mut stack: Vec<(usize, usize)> = vec![(root, 0)];
+        while let Some(top) = stack.last_mut() {
+            let (computation, at) = *top;
+            match self.computations[computation].calls.get(at) {
+                None => {
+                    stack.pop();
+                    order.push(computation);
+                }
+                Some((_, next)) => {
+                    top.1 += 1;
+                    for &callee in next.iter().rev() {
+                        if !std::mem::replace(&mut visited[callee], true) {
+                            stack.push((callee, 0));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The nodes of a computation in the order of printing: operands first, or as scheduled.
+    pub(super) fn instruction_order(&self, computation: usize) -> Vec<NodeId> {
+        let computation = &self.computations[computation];
+        let count = computation.nodes.len();
+        if self.is_scheduled && !computation.is_fused {
+            return (0..count as NodeId).collect();
+        }
+        let mut is_used = vec![false; count];
+        computation.operands.iter().for_each(|&o| is_used[o as usize] = true);
+        let control: FxHashMap<NodeId, &[NodeId]> =
+            computation.control.iter().map(|(node, before)| (*node, before.as_slice())).collect();
+        let mut state = vec![0u8; count];
+        let mut order = Vec::with_capacity(count);
+        let mut stack = Vec::new();
+        for root in (0..count).filter(|&n| !is_used[n]) {
+            stack.push(root as NodeId);
+            while let Some(&node) = stack.last() {
+                let seen = &mut state[node as usize];
+                if *seen > 0 {
+                    stack.pop();
+                    if std::mem::replace(seen, 2) == 1 {
+                        order.push(node);
+                    }
+                    continue;
+                }
+                *seen = 1;
+                let is_open = |n: &&NodeId| state[**n as usize] < 2;
+                stack.extend(computation.operands_of(node).iter().rev().filter(is_open));
+                if let Some(before) = control.get(&node) {
+                    stack.extend(before.iter().filter(is_open));
+                }
+            }
+        }
+        order
+    }
+}
+
+impl Computation<'_> {
+    pub(super) fn operands_of(&self, node: NodeId) -> &[NodeId] {
+        let (start, len) = self.nodes[node as usize].operands;
+        &self.operands[start as usize..(start + len) as usize]
+    }
+
+    pub(super) fn control_predecessors(&self, node: NodeId) -> &[NodeId] {
+        let found = self.control.binary_search_by_key(&node, |(n, _)| *n);
+        found.map_or(&[], |at| &self.control[at].1)
+    }
+
+    /// Computations that nodes of this one call.
+    pub(super) fn calls(&self) -> impl Iterator<Item = usize> + '_ {
+        self.calls.iter().flat_map(|(_, called)| called.iter().copied())
+    }
+}
+
+fn is_scheduled(blocks: &[&Block], piece: usize) -> bool {
+    let header = blocks[..=piece].iter().rev().find(|b| b.parse.starts_module);
+    header.and_then(|b| b.parse.header.as_ref()).is_some_and(|h| h.is_scheduled)
+}
+
+struct Builder<'a, 's> {
+    blocks: &'a [&'a Block],
+    segments: &'s [(usize, ComputationId)],
+    nodes: Vec<Node<'a>>,
+    operands: Vec<NodeId>,
+    /// Where the nodes of each segment's instructions are.
+    local: Vec<Vec<NodeId>>,
+    /// Of a computation in several pieces.
+    by_name: FxHashMap<&'a str, NodeId>,
+    elements: FxHashMap<(NodeId, i64), NodeId>,
+    /// Operands of a text that is one instruction.
+    parameters: FxHashMap<&'a str, NodeId>,
+    next_parameter: u32,
+    control: Vec<(NodeId, Vec<NodeId>)>,
+}
+
+impl<'a, 's> Builder<'a, 's> {
+    fn new(blocks: &'a [&'a Block], segments: &'s [(usize, ComputationId)]) -> Self {
+        Builder {
+            blocks,
+            segments,
+            nodes: Vec::new(),
+            operands: Vec::new(),
+            local: Vec::new(),
+            by_name: FxHashMap::default(),
+            elements: FxHashMap::default(),
+            parameters: FxHashMap::default(),
+            next_parameter: 0,
+            control: Vec::new(),
+        }
+    }
+
+    fn build(mut self, name: &'a str, is_entry: bool) -> Computation<'a> {
+        let mut root = None;
+        let mut last = 0;
+        let mut thread = "";
+        for &(piece, computation) in self.segments {
+            let block = self.blocks[piece];
+            let part = &block.parse.computations[computation as usize];
+            thread = part.execution_thread.of(&block.text);
+            self.local.push(Vec::with_capacity(part.instructions.len()));
+            for id in part.instructions.clone() {
+                let node = self.instruction(piece, id);
+                let instruction = block.instruction(id);
+                if let Some(local) = self.local.last_mut() {
+                    local.push(node);
+                }
+                if self.segments.len() > 1 && !instruction.is_nested {
+                    self.by_name.insert(instruction.name.of(&block.text), node);
+                }
+                if !instruction.is_nested {
+                    last = node;
+                }
+                if instruction.is_root {
+                    root = Some(node);
+                }
+            }
+        }
+        self.control.sort_by_key(|(node, _)| *node);
+        Computation {
+            name: Cow::Borrowed(name),
+            is_entry,
+            thread,
+            nodes: self.nodes,
+            operands: self.operands,
+            root: root.unwrap_or(last),
+            control: self.control,
+            calls: Vec::new(),
+            is_fused: false,
+        }
+    }
+
+    fn instruction(&mut self, piece: usize, id: InstructionId) -> NodeId {
+        let block = self.blocks[piece];
+        let instruction = block.instruction(id);
+        let mut operands = smallvec::SmallVec::<[NodeId; 8]>::new();
+        for (operand, target) in block.operands_of(id) {
+            let name = operand.name.of(&block.text);
+            let node = match target {
+                OperandRef::Local(id) => self.node_of(piece, id),
+                OperandRef::External(_) => self.by_name.get(name).copied(),
+                OperandRef::Missing => {
+                    let shape = operand.shape.map(|s| &block.shapes[s.0 as usize]);
+                    shape.map(|shape| self.parameter(name, shape))
+                }
+            };
+            let Some(mut node) = node else { continue };
+            if let OperandKind::Element { start, len } = operand.kind {
+                for &index in block.parse.ints(start, len) {
+                    node = self.element(node, index);
+                }
+            }
+            operands.push(node);
+        }
+        let name = instruction.name.of(&block.text);
+        let name = match instruction.is_nested {
+            true => Cow::Owned(format!("{}.anon", instruction.opcode_span.of(&block.text))),
+            false if name.is_empty() => Cow::Borrowed(instruction.opcode_span.of(&block.text)),
+            false => Cow::Borrowed(name),
+        };
+        let shape = block.shape(id).map(Cow::Borrowed);
+        let node = self.push(Source::Written { piece, id }, name, shape, &operands);
+        self.control_of(piece, id, node);
+        node
+    }
+
+    fn control_of(&mut self, piece: usize, id: InstructionId, node: NodeId) {
+        let block = self.blocks[piece];
+        for attribute in block.parse.attributes_of(block.instruction(id)) {
+            let (Some(AttributeKey::ControlPredecessors), Value::Names { start, len }) =
+                (attribute.key, attribute.value)
+            else {
+                continue;
+            };
+            let computation = self.segments[self.local.len() - 1].1;
+            let before = block.parse.spans(start, len).iter().filter_map(|span| {
+                let name = span.of(&block.text);
+                let local = block.find(computation, name).and_then(|id| self.node_of(piece, id));
+                local.or_else(|| self.by_name.get(name).copied())
+            });
+            let before: Vec<_> = before.collect();
+            self.control.push((node, before));
+        }
+    }
+
+    fn node_of(&self, piece: usize, id: InstructionId) -> Option<NodeId> {
+        let (_, computation) = self.segments[self.local.len() - 1];
+        let first = self.blocks[piece].parse.computations[computation as usize].instructions.start;
+        self.local.last()?.get(id.checked_sub(first)? as usize).copied()
+    }
+
+    fn parameter(&mut self, name: &'a str, shape: &'a Shape) -> NodeId {
+        if let Some(&known) = self.parameters.get(name).filter(|_| !name.is_empty()) {
+            return known;
+        }
+        let number = self.next_parameter;
+        self.next_parameter += 1;
+        let shown = if name.is_empty() { "arg" } else { name };
+        let node =
+            self.push(Source::Parameter { number }, Cow::Borrowed(shown), Some(Cow::Borrowed(shape)), &[]);
+        self.parameters.insert(name, node);
+        node
+    }
+
+    fn element(&mut self, tuple: NodeId, index: i64) -> NodeId {
+        if let Some(&known) = self.elements.get(&(tuple, index)) {
+            return known;
+        }
+        let whole = &self.nodes[tuple as usize];
+        let shape = whole.shape.as_deref().and_then(|s| s.element_at(&[index])).cloned().map(Cow::Owned);
+        let name = format!("{}_{index}", whole.name);
+        let node = self.push(Source::Element { index }, Cow::Owned(name), shape, &[tuple]);
+        self.elements.insert((tuple, index), node);
+        node
+    }
+
+    fn push(
+        &mut self,
+        source: Source,
+        name: Cow<'a, str>,
+        shape: Option<Cow<'a, Shape>>,
+        operands: &[NodeId],
+    ) -> NodeId {
+        let range = (self.operands.len() as u32, operands.len() as u32);
+        self.operands.extend_from_slice(operands);
+        self.nodes.push(Node { source, name, shape, operands: range });
+        self.nodes.len() as NodeId - 1
+    }
+}
+
+/// The parameter number of a node.
+pub(super) fn parameter_number(program: &Program<'_>, node: &Node<'_>) -> Option<u32> {
+    match node.source {
+        Source::Parameter { number } => Some(number),
+        Source::Written { piece, id } => {
+            let instruction = program.instruction(piece, id);
+            let argument = instruction.argument.of(&program.blocks[piece].text);
+            (instruction.opcode == Some(Opcode::Parameter)).then(|| argument.trim().parse().ok())?
+        }
+        Source::Element { .. } => None,
+    }
+}

@@ -1,0 +1,42 @@
+//! Results that share memory with operands, and custom calls that prescribe layouts.
+//! Source: `hlo_verifier.cc` CheckAliasing, HandleFusion, HandleCustomCall.
+
+use syntax::hlo::{AttributeKey, Opcode};
+
+use super::{Subject, Verifier};
+use crate::finding::Part;
+use crate::header::aliases;
+
+impl Verifier<'_> {
+    pub(super) fn check_aliasing(&mut self, subject: &Subject<'_>) {
+        if !matches!(subject.opcode, Opcode::Fusion | Opcode::CustomCall) {
+            return;
+        }
+        let key = AttributeKey::OutputToOperandAliasing;
+        let (Some(text), Some(declared)) = (subject.attributes.text(key), subject.declared) else { return };
+        let skips = subject
+            .attributes
+            .text(AttributeKey::FrontendAttributes)
+            .is_some_and(|text| text.contains("xla_skip_custom_call_alias_shape_check"));
+        for alias in aliases(text) {
+            let operand = usize::try_from(alias.parameter).ok().and_then(|i| subject.operands.get(i));
+            let message = match (
+                declared.element_at(&alias.output),
+                operand.and_then(|o| o.element_at(&alias.index)),
+            ) {
+                (None, _) => format!("{:?} is no element of the result, {declared}", alias.output),
+                (_, None) => match operand {
+                    None => format!("there is no operand {}", alias.parameter),
+                    Some(operand) => {
+                        format!("{:?} is no element of operand {}, {operand}", alias.index, alias.parameter)
+                    }
+                },
+                (Some(result), Some(operand)) if !skips && !result.is_compatible(operand) => {
+                    format!("expected the operand's {operand} where the result is {result}")
+                }
+                _ => continue,
+            };
+            return self.error(subject, "aliasing", Part::Value(key), message);
+        }
+    }
+}

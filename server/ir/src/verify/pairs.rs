@@ -1,0 +1,204 @@
+//! Ops in two halves: a start and its done, send and recv, async computations.
+//! Source: `hlo_verifier.cc` VerifyAsynchronousInstructionPairs, CheckAsyncOpComputation*, HandleAsync*.
+
+use syntax::hlo::{AttributeKey, InstructionId, Opcode};
+
+use super::{Subject, Verifier};
+use crate::finding::Part;
+use crate::shape::Shape;
+
+impl Verifier<'_> {
+    pub(super) fn check_pairs(&mut self, subject: &Subject<'_>) {
+        use Opcode::*;
+        match subject.opcode {
+            AllReduceStart => self.expect_user(subject, &[AllReduceDone]),
+            AllGatherStart => self.expect_user(subject, &[AllGatherDone]),
+            CopyStart => self.expect_user(subject, &[CopyDone]),
+            CollectivePermuteStart => self.expect_user(subject, &[CollectivePermuteDone]),
+            Send => self.expect_user(subject, &[SendDone, Tuple]),
+            Recv => self.expect_user(subject, &[RecvDone, Tuple]),
+            AllReduceDone => self.expect_start(subject, &[AllReduceStart]),
+            AllGatherDone => self.expect_start(subject, &[AllGatherStart]),
+            CopyDone => self.expect_start(subject, &[CopyStart]),
+            CollectivePermuteDone => self.expect_start(subject, &[CollectivePermuteStart]),
+            SendDone => self.expect_start(subject, &[Send, GetTupleElement]),
+            RecvDone => self.expect_start(subject, &[Recv, GetTupleElement]),
+            AsyncStart => self.check_async_start(subject),
+            AsyncUpdate | AsyncDone => self.check_async_chain(subject),
+            _ => {}
+        }
+    }
+
+    /// A start is used once, by its done.
+    fn expect_user(&mut self, subject: &Subject<'_>, done: &[Opcode]) {
+        let users = self.block.users(subject.id);
+        let opcode_of = |&user: &InstructionId| self.block.instruction(user).opcode;
+        let stranger = users
+            .iter()
+            .find(|user| opcode_of(user).is_some_and(|user| !done.contains(&user) && !passes_async(user)));
+        let message = match stranger {
+            Some(&user) => format!(
+                "expected {} to be used by {} alone, but {} uses it",
+                subject.opcode,
+                done[0],
+                self.block.name(user)
+            ),
+            None if users.len() > 1 => format!(
+                "expected one user of {}, a {}, but there are {}",
+                subject.opcode,
+                done[0],
+                users.len()
+            ),
+            None if users.is_empty() && self.is_whole(subject.id) => {
+                format!("expected {} to be used by a {}, but nothing uses it", subject.opcode, done[0])
+            }
+            None => return,
+        };
+        self.error(subject, "start-without-done", Part::Opcode, message);
+    }
+
+    fn expect_start(&mut self, subject: &Subject<'_>, start: &[Opcode]) {
+        let Some(opcode) = self.operand_opcode(subject, 0) else { return };
+        if !start.contains(&opcode) && !passes_async(opcode) {
+            let message = format!(
+                "expected the operand of {} to be a {}, but it is a {opcode}",
+                subject.opcode, start[0]
+            );
+            return self.error(subject, "done-without-start", Part::Operand(0), message);
+        }
+        let of = |id: InstructionId| {
+            let instruction = self.block.instruction(id);
+            let attributes = self.block.parse.attributes_of(instruction);
+            let text = |key| {
+                attributes.iter().find(|a| a.key == Some(key)).map(|a| a.value_span.of(&self.block.text))
+            };
+            (text(AttributeKey::ChannelId), text(AttributeKey::IsHostTransfer).unwrap_or("false"))
+        };
+        let Some(id) =
+            self.operand_id(subject, 0).filter(|_| matches!(start[0], Opcode::Send | Opcode::Recv))
+        else {
+            return;
+        };
+        let ((channel, is_host), (own, own_host)) = (of(id), of(subject.id));
+        if self.block.instruction(id).opcode != Some(start[0]) {
+            return;
+        }
+        if channel.is_some() && own.is_some() && channel != own {
+            let message =
+                format!("expected the channel_id of its {}, {}", start[0], channel.unwrap_or_default());
+            self.error(subject, "channel-id", Part::Value(AttributeKey::ChannelId), message);
+        } else if is_host != own_host {
+            let message = format!("expected is_host_transfer as its {} has it, {is_host}", start[0]);
+            self.error(subject, "channel-id", Part::Value(AttributeKey::IsHostTransfer), message);
+        }
+    }
+
+    /// The result is `((operands…), result, context…)`, and the computation takes and returns as much.
+    fn check_async_start(&mut self, subject: &Subject<'_>) {
+        let Some(declared) = subject.declared else { return };
+        let parts = declared.tuple_elements().and_then(|e| Some((e.first()?.tuple_elements()?, e.get(1)?)));
+        let Some((passed, result)) = parts else {
+            let message =
+                format!("expected a tuple of operands, result and context, but the shape is {declared}");
+            return self.error(subject, "shape-mismatch", Part::Shape, message);
+        };
+        let fits = passed.len() == subject.operands.len()
+            && passed.iter().zip(subject.operands).all(|(a, b)| a.is_compatible(b));
+        if !fits {
+            let wrong = passed.iter().zip(subject.operands).position(|(a, b)| !a.is_compatible(b));
+            let message = match wrong {
+                Some(i) => format!(
+                    "expected element {i} of the operands to be {}, but it is {}",
+                    subject.operands[i], passed[i]
+                ),
+                None => format!(
+                    "expected {} operands in the shape, but there are {}",
+                    subject.operands.len(),
+                    passed.len()
+                ),
+            };
+            return self.error(subject, "shape-mismatch", Part::Shape, message);
+        }
+        let Some(called) = subject.attributes.computation(AttributeKey::Calls).and_then(|c| self.called(c))
+        else {
+            return;
+        };
+        let wrong = called.parameters.iter().zip(subject.operands).position(|(a, b)| !a.is_compatible(b));
+        if let Some(i) = wrong {
+            let message = format!(
+                "expected operand {i} to be {}, parameter {i} of calls, but it is {}",
+                called.parameters[i], subject.operands[i]
+            );
+            return self.error(subject, "operand-mismatch", Part::Operand(i as u32), message);
+        }
+        if subject.operands.len() > called.parameters.len() {
+            let message =
+                format!("expected at most {} operands, the parameters of calls", called.parameters.len());
+            return self.error(subject, "operand-count", Part::Operands, message);
+        }
+        if !is_prefix(result, &called.result) {
+            let message = format!(
+                "expected element 1 of the shape to be {}, the result of calls, but it is {result}",
+                called.result
+            );
+            self.error(subject, "shape-mismatch", Part::Shape, message);
+        }
+    }
+
+    fn check_async_chain(&mut self, subject: &Subject<'_>) {
+        if let Some(opcode) = self.operand_opcode(subject, 0)
+            && !matches!(opcode, Opcode::AsyncStart | Opcode::AsyncUpdate)
+            && !passes_async(opcode)
+        {
+            let message = format!("expected an async-start or async-update, but the operand is a {opcode}");
+            return self.error(subject, "done-without-start", Part::Operand(0), message);
+        }
+        let (Some(declared), Some(operand)) = (subject.declared, subject.operands.first()) else { return };
+        let expected = match subject.opcode {
+            Opcode::AsyncDone => operand.element_at(&[1]),
+            _ => Some(*operand),
+        };
+        let Some(expected) = expected else {
+            let message = format!("expected the result of an async-start, but the operand is {operand}");
+            return self.error(subject, "operand-mismatch", Part::Operand(0), message);
+        };
+        let is_update = subject.opcode == Opcode::AsyncUpdate;
+        let holds = declared.is_compatible(expected)
+            || is_update && subject.operands.len() > 1
+            || is_prefix(expected, declared);
+        if !holds {
+            self.compare(subject, &expected.clone());
+        }
+    }
+}
+
+/// Ops that a pending value may go through on its way to its done.
+fn passes_async(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(
+        opcode,
+        Tuple
+            | GetTupleElement
+            | OptBarrier
+            | While
+            | Call
+            | Conditional
+            | Domain
+            | Parameter
+            | CustomCall
+            | Copy
+            | AsyncStart
+            | AsyncUpdate
+            | AsyncDone
+    )
+}
+
+/// Tuples may grow with each update of an async op.
+fn is_prefix(part: &Shape, whole: &Shape) -> bool {
+    match (part, whole) {
+        (Shape::Tuple(part), Shape::Tuple(whole)) => {
+            part.len() <= whole.len() && part.iter().zip(whole.iter()).all(|(a, b)| a.is_compatible(b))
+        }
+        _ => part.is_compatible(whole),
+    }
+}
