@@ -36,10 +36,10 @@ pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<Code
     // Numbers that leave something out are at least so large.
     let at_least = if total.unknown > 0 { "≥ " } else { "" };
     if total.flops > 0 || total.transcendentals > 0 {
-        parts.push(format!("{at_least}{}", scaled(total.flops)));
+        parts.push(format!("{at_least}{}FLOP", scaled(total.flops)));
     }
     if total.transcendentals > 0 {
-        parts.push(format!("{at_least}{} transcendentals", total.transcendentals));
+        parts.push(format!("{at_least}{} transcendentals", scaled(total.transcendentals).trim_end()));
     }
     // What is computed inside a fusion, or per element, is not in memory: only its borders are.
     let is_fused = only_fused(context, index);
@@ -75,11 +75,11 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// `640 FLOP`, `1.02 kFLOP`, with three digits.
-fn scaled(flops: u64) -> String {
+/// Three digits and the start of a unit: `640 `, `1.02 k`.
+fn scaled(count: u64) -> String {
     // The units of bytes are powers of ten too.
-    let shown = bytes(flops);
-    format!("{}FLOP", shown.strip_suffix('B').unwrap_or(&shown))
+    let shown = bytes(count);
+    shown.strip_suffix('B').unwrap_or(&shown).to_owned()
 }
 
 #[cfg(test)]

@@ -31,13 +31,15 @@ const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "Stack
 pub(crate) fn folding_ranges(context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
     let mut folds = computations(context);
     folds.truncate(limit);
+    let mut comments = Comments { context, run: None };
     for piece in 0..context.pieces() {
         if folds.len() >= limit {
             break;
         }
         crate::analysis::check_cancelled(context.db);
-        inside_piece(context, piece, &mut folds);
+        inside_piece(context, piece, &mut comments, &mut folds);
     }
+    folds.extend(comments.end_run());
     folds.truncate(limit);
     folds.sort_by_key(|f| (f.range.start, std::cmp::Reverse(f.range.end)));
     folds.dedup();
@@ -82,7 +84,7 @@ fn has_lines(context: &FileContext<'_>, range: TextRange) -> bool {
     rope.byte_to_line(range.start) < rope.byte_to_line(range.end.min(rope.len_bytes()))
 }
 
-fn inside_piece(context: &FileContext<'_>, piece: usize, folds: &mut Vec<Fold>) {
+fn inside_piece(context: &FileContext<'_>, piece: usize, comments: &mut Comments<'_>, folds: &mut Vec<Fold>) {
     let block = context.block(piece);
     let text: &str = &block.text;
     let mut push = |span: Span, kind| folds.push(Fold { range: context.range(piece, span), kind });
@@ -100,11 +102,50 @@ fn inside_piece(context: &FileContext<'_>, piece: usize, folds: &mut Vec<Fold>) 
     }
     taken.sort_by_key(|s| (s.start, s.end));
     let mut at = 0;
-    for span in taken.into_iter().chain([Span::new(text.len(), text.len())]) {
-        if (span.start as usize) > at {
-            fold_comments(text, at, span.start as usize, &mut push);
+    for span in taken {
+        if span.start as usize >= at {
+            comments.gap(piece, text, at, span.start as usize, folds);
+            folds.extend(comments.end_run());
         }
         at = at.max(span.end as usize);
+    }
+    comments.gap(piece, text, at, text.len(), folds);
+}
+
+/// Comments that follow each other, with nothing in between, not even an empty line. A run may cross pieces.
+struct Comments<'a> {
+    context: &'a FileContext<'a>,
+    run: Option<TextRange>,
+}
+
+impl Comments<'_> {
+    /// Takes in the comments of a text between instructions.
+    fn gap(&mut self, piece: usize, text: &str, start: usize, end: usize, folds: &mut Vec<Fold>) {
+        if start >= end || text[start..end].trim().is_empty() {
+            return;
+        }
+        let rope = &self.context.view.rope;
+        for token in tokens(text, start, end) {
+            let range = self.context.range(piece, token.span);
+            if token.class != TokenClass::Comment {
+                folds.extend(self.end_run());
+                continue;
+            }
+            let goes_on =
+                |run: &&mut TextRange| rope.byte_to_line(range.start) <= rope.byte_to_line(run.end) + 1;
+            match self.run.as_mut().filter(goes_on) {
+                Some(run) => run.end = range.end,
+                None => {
+                    folds.extend(self.end_run());
+                    self.run = Some(range);
+                }
+            }
+        }
+    }
+
+    fn end_run(&mut self) -> Option<Fold> {
+        let range = self.run.take().filter(|run| has_lines(self.context, run.clone()))?;
+        Some(Fold { range, kind: FoldKind::Comment })
     }
 }
 
@@ -155,35 +196,6 @@ fn fold_brackets(text: &str, within: Span, push: &mut impl FnMut(Span, FoldKind)
             }
         }
     }
-}
-
-/// A comment of several lines, or line comments on lines that follow each other.
-fn fold_comments(text: &str, start: usize, end: usize, push: &mut impl FnMut(Span, FoldKind)) {
-    let gap = &text[start..end];
-    if !gap.contains("//") && !gap.contains("/*") {
-        return;
-    }
-    let mut run: Option<Span> = None;
-    let mut close = |run: &mut Option<Span>| {
-        if let Some(span) = run.take().filter(|s| s.of(text).contains('\n')) {
-            push(span, FoldKind::Comment);
-        }
-    };
-    for token in tokens(text, start, end) {
-        match (token.class, &mut run) {
-            (TokenClass::Comment, Some(before))
-                if text[before.end as usize..token.span.start as usize].matches('\n').count() <= 1 =>
-            {
-                before.end = token.span.end;
-            }
-            (TokenClass::Comment, _) => {
-                close(&mut run);
-                run = Some(token.span);
-            }
-            _ => close(&mut run),
-        }
-    }
-    close(&mut run);
 }
 
 #[cfg(test)]

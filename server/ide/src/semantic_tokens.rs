@@ -97,7 +97,8 @@ pub(crate) fn semantic_tokens(
         let start = context.range(piece, Span::default()).start;
         let local = range.start.saturating_sub(start)..range.end.saturating_sub(start);
         let names = Names::of(context, piece, &local);
-        let mut names = names.0.iter().peekable();
+        let mut values = names.values.iter().peekable();
+        let mut names = names.names.iter().peekable();
         let block = context.block(piece);
         let text: &str = &block.text;
         // A token may start in front of the range; every instruction starts with one.
@@ -105,18 +106,19 @@ pub(crate) fn semantic_tokens(
         let before = before.map(|i| i.span).filter(|s| s.start as usize <= local.start);
         // Inline bodies stand behind what is around them: the last one in the array need not be the last in the text.
         let from = before.map(|s| s.start as usize).max().unwrap_or(0);
-        let mut in_attributes = false;
+        // Where the attribute's value ends that holds the token.
+        let mut value_end = 0;
         for token in tokens(text, from, local.end.min(text.len())) {
             let inner = token.span.start + u32::from(text.as_bytes()[token.span.start as usize] == b'%');
             while names.next_if(|n| n.start < inner).is_some() {}
+            while let Some(value) = values.next_if(|v| v.start <= inner) {
+                value_end = value_end.max(value.end);
+            }
             let (kind, modifiers) = match (token.class, names.next_if(|n| n.start == inner)) {
-                (_, Some(name)) => {
-                    in_attributes &= name.kind != TokenKind::Opcode;
-                    (name.kind, name.modifiers)
-                }
+                (_, Some(name)) => (name.kind, name.modifiers),
                 (class, None) => {
-                    in_attributes |= class == TokenClass::AttributeName;
-                    let Some(kind) = by_letters(class, token.span.of(text), in_attributes) else { continue };
+                    let word = token.span.of(text);
+                    let Some(kind) = by_letters(class, word, inner < value_end) else { continue };
                     (kind, TokenModifiers::default())
                 }
             };
@@ -133,7 +135,7 @@ pub(crate) fn semantic_tokens(
 }
 
 /// What a token is that stands for nothing.
-fn by_letters(class: TokenClass, text: &str, in_attributes: bool) -> Option<TokenKind> {
+fn by_letters(class: TokenClass, text: &str, is_value: bool) -> Option<TokenKind> {
     Some(match class {
         TokenClass::Comment => TokenKind::Comment,
         TokenClass::String => TokenKind::String,
@@ -144,7 +146,7 @@ fn by_letters(class: TokenClass, text: &str, in_attributes: bool) -> Option<Toke
         TokenClass::Word => match text {
             "HloModule" | "ENTRY" | "ROOT" | "FileNames" | "FunctionNames" | "FileLocations"
             | "StackFrames" => TokenKind::Keyword,
-            _ if in_attributes => TokenKind::EnumValue,
+            _ if is_value => TokenKind::EnumValue,
             _ => return None,
         },
         TokenClass::Name | TokenClass::Bracket(_) | TokenClass::Sign | TokenClass::Bad => return None,
@@ -158,15 +160,20 @@ struct Name {
     modifiers: TokenModifiers,
 }
 
-/// What stands for something in a part of a piece, by place.
-struct Names(Vec<Name>);
+/// What stands for something in a part of a piece, and the values of attributes there; both by place.
+#[derive(Default)]
+struct Names {
+    names: Vec<Name>,
+    values: Vec<Span>,
+}
 
 impl Names {
     fn of(context: &FileContext<'_>, piece: usize, local: &std::ops::Range<usize>) -> Names {
-        let mut names = Names(Vec::new());
+        let mut names = Names::default();
         let block = context.block(piece);
         if let Some(header) = &block.parse.header {
             names.push(header.name, TokenKind::Module, TokenModifiers::default());
+            names.values.extend(header.attributes.iter().map(|(_, value)| *value));
         }
         let declared = TokenModifiers::default().with(TokenModifier::Declaration, true);
         for computation in &block.parse.computations {
@@ -186,13 +193,14 @@ impl Names {
                 names.instruction(context, InstructionRef { piece, id: id as InstructionId });
             }
         }
-        names.0.sort_by_key(|n| n.start);
+        names.names.sort_by_key(|n| n.start);
+        names.values.sort_by_key(|v| v.start);
         names
     }
 
     fn push(&mut self, span: Span, kind: TokenKind, modifiers: TokenModifiers) {
         if !span.is_empty() {
-            self.0.push(Name { start: span.start, kind, modifiers });
+            self.names.push(Name { start: span.start, kind, modifiers });
         }
     }
 
@@ -224,6 +232,7 @@ impl Names {
             self.push(operand.name, kind, modifiers);
         }
         for attribute in block.parse.attributes_of(instruction) {
+            self.values.push(attribute.value_span);
             let plain = TokenModifiers::default();
             match attribute.value {
                 Value::Computation(span) => self.push(span, TokenKind::Computation, plain),
