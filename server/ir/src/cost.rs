@@ -250,6 +250,9 @@ fn bytes_accessed(op: &Op) -> Option<u64> {
         // A table of pointers.
         Tuple => u64::try_from(count).ok()?.checked_mul(8),
         Iota => result(),
+        // Of a triangular matrix one half.
+        Cholesky => (operand(0)? / 2).checked_add(result()? / 2),
+        TriangularSolve => (operand(0)? / 2).checked_add(operand(1)?)?.checked_add(result()?),
         Slice => result()?.checked_mul(2),
         // Of the indices XLA counts the first.
         DynamicSlice | Gather => result()?.checked_mul(2)?.checked_add(operand(1)?),
