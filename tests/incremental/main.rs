@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use hlo_analyzer_tests::corpus::own;
 use hlo_analyzer_tests::sample::{MODULE, large_module};
-use ide::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit, WarningsConfig};
+use ide::{
+    Analysis, AnalysisHost, CallDirection, FileId, InlayHintsConfig, Language, TextEdit, WarningsConfig,
+};
 use proptest::prelude::*;
 
 /// A host that counts the queries that run.
@@ -212,12 +214,54 @@ fn everything(analysis: &Analysis, file: FileId) -> String {
     let hovers: Vec<_> =
         (0..len).step_by(97).map(|at| analysis.hover(file, at).expect("nobody cancels")).collect();
     let warnings = analysis.warnings(file, &WarningsConfig::default(), 1000).expect("nobody cancels");
+    let places: Vec<_> = (0..len).step_by(89).map(|at| navigated(analysis, file, at)).collect();
+    let lenses: Vec<_> = analysis
+        .code_lens_places(file, 20)
+        .expect("nobody cancels")
+        .iter()
+        .map(|place| analysis.code_lens(file, place.start).expect("nobody cancels"))
+        .collect();
     format!(
-        "{warnings:#?}\n{:#?}\n{:#?}\n{hints:#?}\n{hovers:#?}\n{:?}",
+        "{warnings:#?}\n{:#?}\n{:#?}\n{hints:#?}\n{hovers:#?}\n{:?}\n{places:#?}\n{lenses:#?}\n{:#?}\n{:#?}\n{:#?}",
         analysis.diagnostics(file, 1000).expect("nobody cancels"),
         analysis.document_symbols(file, 1000).expect("nobody cancels"),
         analysis.statistics(file).expect("nobody cancels").instructions,
+        analysis.folding_ranges(file, 1000).expect("nobody cancels"),
+        analysis.semantic_tokens(file, 0..len, 100_000).expect("nobody cancels"),
+        analysis.document_links(file, 1000).expect("nobody cancels"),
     )
+}
+
+/// What can be asked about a name.
+fn navigated(analysis: &Analysis, file: FileId, at: usize) -> impl std::fmt::Debug + use<> {
+    (
+        analysis.goto_definition(file, at),
+        analysis.goto_type_definition(file, at),
+        analysis.references(file, at, true),
+        analysis.rename(file, at, "a_name_nobody_has"),
+        analysis.calls(file, at, CallDirection::Incoming),
+        analysis.calls(file, at, CallDirection::Outgoing),
+        analysis.selection_ranges(file, at),
+    )
+}
+
+#[test]
+fn white_space_leaves_calls_and_costs() {
+    let text = large_module(400_000);
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    let lens = |counted: &Counted| {
+        let entry = counted.host.rope(file).to_string().find("%main").expect("the sample has an entry");
+        counted.host.analysis().code_lens(file, entry).expect("nobody cancels").expect("it is a name")
+    };
+    let before = lens(&counted);
+    assert_eq!((counted.count("call_graph"), counted.count("computation_costs")), (1, 1));
+    counted.forget();
+    let at = text.find(", metadata").expect("the sample has metadata") + 1;
+    counted.insert(file, at, " ");
+    assert_eq!(lens(&counted).title, before.title);
+    assert_eq!((counted.count("call_graph"), counted.count("computation_costs")), (0, 0));
+    assert_eq!(counted.count("own_costs"), 1, "one piece is counted anew");
 }
 
 fn check_edits(text: &str, edits: &[(f64, usize, String)]) {

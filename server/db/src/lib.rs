@@ -7,6 +7,8 @@
 //! Architecture Invariant: no query has more dependencies than a file has pieces, a few thousand.
 //! Architecture Invariant: no paths and no IO in here.
 
+mod calls;
+mod costs;
 mod documents;
 mod giants;
 mod gpu;
@@ -15,6 +17,8 @@ mod queries;
 mod verification;
 mod warnings;
 
+pub use calls::{CallGraph, CallSite, call_graph};
+pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
 pub use giants::{GiantIndex, giant_index, link_findings};
 pub use gpu::partition;

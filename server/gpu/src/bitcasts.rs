@@ -97,13 +97,7 @@ mod tests {
     use super::*;
 
     fn shape(dims: &[i64], minor_to_major: &[i64]) -> Shape {
-        let layout = Layout {
-            minor_to_major: minor_to_major.to_vec(),
-            tiles: Vec::new(),
-            element_bits: 0,
-            memory_space: 0,
-            tail_alignment: 0,
-        };
+        let layout = Layout { minor_to_major: minor_to_major.to_vec(), ..Layout::row_major(dims.len()) };
         let array = ArrayShape {
             element: ElementType::F32,
             dims: dims.to_vec(),

@@ -6,6 +6,7 @@
 mod attributes;
 mod block;
 mod checks;
+mod cost;
 mod element_type;
 mod finding;
 mod graph;
@@ -24,6 +25,7 @@ mod warnings;
 
 pub use attributes::{AttributeView, Attributes, Callee, ConvolutionDims, WindowDim};
 pub use block::{Block, Export, External, OperandRef, Segment, Signature};
+pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;
 pub use finding::{Finding, Fix, FixEdit, InstructionFinding, Part, Place, Severity};
 pub use graph::{Graph, Op, OpId};

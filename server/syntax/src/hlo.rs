@@ -17,6 +17,7 @@ mod parser;
 mod pieces;
 mod segments;
 mod sharding;
+mod tokens;
 mod tree;
 mod vocabulary;
 mod windows;
@@ -27,6 +28,7 @@ pub use fragments::{Fragment, parse_fragment};
 pub use lexer::unescape;
 pub use parser::{parse, parse_units};
 pub use pieces::{Cuts, PieceState, Place, split};
+pub use tokens::{TextToken, TokenClass, tokens};
 pub use tree::{
     Attribute, Computation, ComputationId, ComputationKind, Instruction, InstructionId, LayoutNode,
     ModuleHeader, Operand, OperandKind, Parameter, Parse, ShapeId, ShapeNode, Value,

@@ -2,11 +2,19 @@
 
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
-    ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CompletionOptions,
-    DiagnosticTag, DocumentOnTypeFormattingOptions, HoverProviderCapability, InitializeResult, MarkupKind,
-    OneOf, PositionEncodingKind, ResourceOperationKind, ServerCapabilities, ServerInfo, SignatureHelpOptions,
+    CallHierarchyServerCapability, ClientCapabilities, CodeActionKind, CodeActionOptions,
+    CodeActionProviderCapability, CodeLensOptions, CompletionOptions, DiagnosticTag, DocumentLinkOptions,
+    DocumentOnTypeFormattingOptions, FoldingRangeProviderCapability, HoverProviderCapability,
+    InitializeResult, MarkupKind, OneOf, PositionEncodingKind, RenameOptions, ResourceOperationKind,
+    SelectionRangeProviderCapability, ServerCapabilities, ServerInfo, SignatureHelpOptions,
     TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TypeDefinitionProviderCapability,
 };
+
+use super::semantic_tokens;
+
+/// The client's command that shows a list of places; clients that have it say so in `experimental.commands`.
+pub(super) const SHOW_REFERENCES: &str = "hlo-analyzer.showReferences";
 
 /// The parts of the client's capabilities that change how it is answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,6 +33,11 @@ pub(super) struct ClientProfile {
     pub(super) markdown_completion: bool,
     /// Parameters of a signature may be named by their place in it.
     pub(super) label_offsets: bool,
+    pub(super) prepares_rename: bool,
+    /// At most so many folds, where it says so.
+    pub(super) fold_limit: Option<u32>,
+    /// It can show a list of places for a command of ours.
+    pub(super) shows_references: bool,
     /// Code actions, rather than commands, are understood at all.
     pub(super) code_action_literals: bool,
     /// The change of a code action may come later.
@@ -56,6 +69,13 @@ impl ClientProfile {
             related_information: document
                 .and_then(|it| it.publish_diagnostics.as_ref()?.related_information)
                 .unwrap_or_default(),
+            prepares_rename: document.and_then(|it| it.rename.as_ref()?.prepare_support).unwrap_or_default(),
+            fold_limit: document.and_then(|it| it.folding_range.as_ref()?.range_limit),
+            shows_references: client
+                .experimental
+                .as_ref()
+                .and_then(|it| it.get("commands")?.as_array())
+                .is_some_and(|commands| commands.iter().any(|c| c == SHOW_REFERENCES)),
             inlay_hint_refresh: client
                 .workspace
                 .as_ref()
@@ -98,7 +118,27 @@ impl ClientProfile {
                 })),
                 hover_provider: Some(HoverProviderCapability::Simple(true)),
                 definition_provider: Some(OneOf::Left(true)),
+                type_definition_provider: Some(TypeDefinitionProviderCapability::Simple(true)),
+                references_provider: Some(OneOf::Left(true)),
+                document_highlight_provider: Some(OneOf::Left(true)),
+                rename_provider: Some(match self.prepares_rename {
+                    true => OneOf::Right(RenameOptions {
+                        prepare_provider: Some(true),
+                        work_done_progress_options: Default::default(),
+                    }),
+                    false => OneOf::Left(true),
+                }),
+                call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
                 document_symbol_provider: Some(OneOf::Left(true)),
+                workspace_symbol_provider: Some(OneOf::Left(true)),
+                folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+                selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
+                semantic_tokens_provider: Some(semantic_tokens::options().into()),
+                document_link_provider: Some(DocumentLinkOptions {
+                    resolve_provider: Some(false),
+                    work_done_progress_options: Default::default(),
+                }),
+                code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(true) }),
                 inlay_hint_provider: Some(OneOf::Left(true)),
                 document_formatting_provider: Some(OneOf::Left(true)),
                 document_range_formatting_provider: Some(OneOf::Left(true)),

@@ -60,7 +60,7 @@ impl View {
         }
     }
 
-    fn workspace_edit(&self, change: Change) -> WorkspaceEdit {
+    pub(super) fn workspace_edit(&self, change: Change) -> WorkspaceEdit {
         let client = &self.session.client;
         let (uri, version, edits, creates) = match change {
             Change::Edits(edits) => {

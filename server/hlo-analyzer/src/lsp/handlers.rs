@@ -3,16 +3,26 @@
 //! Architecture Invariant: the first statement of a handler posts to the mailbox, and nothing before it waits.
 //! That makes the order in which messages arrive the order in which they take effect; see `in_order.rs`.
 
+use std::sync::Arc;
+
 use ide::{Analysis, Cancellable, HoverConfig, InlayHintsConfig, Wanted};
 use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::Result;
+use tower_lsp::lsp_types::request::{GotoTypeDefinitionParams, GotoTypeDefinitionResponse};
 use tower_lsp::lsp_types::{
-    CodeAction, CodeActionParams, CodeActionResponse, CompletionItem, CompletionParams, CompletionResponse,
-    DidChangeConfigurationParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, DocumentFormattingParams, DocumentOnTypeFormattingParams,
-    DocumentRangeFormattingParams, DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams,
-    GotoDefinitionResponse, Hover, HoverParams, InitializeParams, InitializeResult, InlayHint,
-    InlayHintParams, SignatureHelp, SignatureHelpParams, TextEdit, Url,
+    CallHierarchyIncomingCall, CallHierarchyIncomingCallsParams, CallHierarchyItem,
+    CallHierarchyOutgoingCall, CallHierarchyOutgoingCallsParams, CallHierarchyPrepareParams, CodeAction,
+    CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionItem, CompletionParams,
+    CompletionResponse, DidChangeConfigurationParams, DidChangeTextDocumentParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentFormattingParams, DocumentHighlight,
+    DocumentHighlightParams, DocumentLink, DocumentLinkParams, DocumentOnTypeFormattingParams,
+    DocumentRangeFormattingParams, DocumentSymbolParams, DocumentSymbolResponse, FoldingRange,
+    FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams, InitializeParams,
+    InitializeResult, InlayHint, InlayHintParams, Location, PrepareRenameResponse, ReferenceParams,
+    RenameParams, SelectionRange, SelectionRangeParams, SemanticTokensDeltaParams,
+    SemanticTokensFullDeltaResult, SemanticTokensParams, SemanticTokensRangeParams,
+    SemanticTokensRangeResult, SemanticTokensResult, SignatureHelp, SignatureHelpParams, SymbolInformation,
+    TextDocumentPositionParams, TextEdit, Url, WorkspaceEdit, WorkspaceSymbolParams,
 };
 
 use super::capabilities::ClientProfile;
@@ -21,7 +31,9 @@ use super::completion;
 use super::mailbox::{Event, Mailbox};
 use super::read::WhenEdited::{Refuse, Retry};
 use super::read::{self, Route, Target};
+use super::semantic_tokens::TokenCache;
 use super::snapshot::View;
+use super::{navigation, workspace_folders};
 
 static HOVER: Route = Route { method: "textDocument/hover", when_edited: Retry(8) };
 static DEFINITION: Route = Route { method: "textDocument/definition", when_edited: Retry(8) };
@@ -40,6 +52,7 @@ const MAX_SYMBOLS: usize = 20_000;
 
 pub(super) struct Handlers {
     pub(super) mailbox: Mailbox,
+    pub(super) tokens: Arc<TokenCache>,
 }
 
 impl Handlers {
@@ -63,7 +76,8 @@ impl LanguageServer for Handlers {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
         let client = ClientProfile::new(&params.capabilities);
         let welcome = client.welcome();
-        self.mailbox.post(Event::Initialize(client, params.initialization_options));
+        let roots = workspace_folders::roots(&params);
+        self.mailbox.post(Event::Initialize(client, params.initialization_options, roots));
         Ok(welcome)
     }
 
@@ -109,7 +123,7 @@ impl LanguageServer for Handlers {
             at.text_document.uri,
             Target::At(at.position),
             |analysis, view| analysis.goto_definition(view.file, view.span.start),
-            |view, target| target.map(|target| view.definition(target)),
+            |view, targets| view.definitions(targets),
         )
         .await
     }
@@ -142,6 +156,101 @@ impl LanguageServer for Handlers {
             |view, hints| Some(hints.into_iter().map(|hint| view.inlay_hint(hint)).collect()),
         )
         .await
+    }
+
+    async fn goto_type_definition(
+        &self,
+        params: GotoTypeDefinitionParams,
+    ) -> Result<Option<GotoTypeDefinitionResponse>> {
+        self.type_definition(params.text_document_position_params).await
+    }
+
+    async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
+        self.references_to(params).await
+    }
+
+    async fn document_highlight(
+        &self,
+        params: DocumentHighlightParams,
+    ) -> Result<Option<Vec<DocumentHighlight>>> {
+        self.highlights(params.text_document_position_params).await
+    }
+
+    async fn prepare_rename(
+        &self,
+        params: TextDocumentPositionParams,
+    ) -> Result<Option<PrepareRenameResponse>> {
+        navigation::or_refused(self.name_to_rename(params).await)
+    }
+
+    async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
+        navigation::or_refused(self.rename_to(params).await)
+    }
+
+    async fn prepare_call_hierarchy(
+        &self,
+        params: CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<CallHierarchyItem>>> {
+        self.call_item(params.text_document_position_params).await
+    }
+
+    async fn incoming_calls(
+        &self,
+        params: CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
+        self.callers(params.item).await
+    }
+
+    async fn outgoing_calls(
+        &self,
+        params: CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
+        self.callees(params.item).await
+    }
+
+    async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<Vec<SymbolInformation>>> {
+        self.workspace_symbols(params.query).await
+    }
+
+    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
+        self.folds(params.text_document.uri).await
+    }
+
+    async fn selection_range(&self, params: SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>> {
+        self.selections(params).await
+    }
+
+    async fn semantic_tokens_full(
+        &self,
+        params: SemanticTokensParams,
+    ) -> Result<Option<SemanticTokensResult>> {
+        self.tokens_full(params.text_document.uri).await
+    }
+
+    async fn semantic_tokens_full_delta(
+        &self,
+        params: SemanticTokensDeltaParams,
+    ) -> Result<Option<SemanticTokensFullDeltaResult>> {
+        self.tokens_delta(params).await
+    }
+
+    async fn semantic_tokens_range(
+        &self,
+        params: SemanticTokensRangeParams,
+    ) -> Result<Option<SemanticTokensRangeResult>> {
+        self.tokens_range(params).await
+    }
+
+    async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
+        self.links(params.text_document.uri).await
+    }
+
+    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+        self.lenses(params.text_document.uri).await
+    }
+
+    async fn code_lens_resolve(&self, params: CodeLens) -> Result<CodeLens> {
+        self.resolve_lens(params).await
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
