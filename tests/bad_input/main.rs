@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use hlo_analyzer_tests::corpus::own;
 use hlo_analyzer_tests::sample::MODULE;
-use ide::{AnalysisHost, Diagnostic, InlayHintsConfig, Language};
+use ide::{Analysis, AnalysisHost, CallDirection, Diagnostic, FileId, InlayHintsConfig, Language};
 use proptest::prelude::*;
 
 /// Asks for everything and answers the findings. Far more time than any of it takes is a hang.
@@ -26,11 +26,47 @@ fn analyse(text: &str) -> Vec<Diagnostic> {
     for at in (0..=text.len()).step_by(step) {
         analysis.hover(file, at).expect("nobody cancels");
         analysis.goto_definition(file, at).expect("nobody cancels");
+        navigate(&analysis, file, at, text);
+    }
+    analysis.folding_ranges(file, 1000).expect("nobody cancels");
+    analysis.document_links(file, 1000).expect("nobody cancels");
+    analysis.workspace_symbols("a", 100).expect("nobody cancels");
+    if let Some(tokens) = analysis.semantic_tokens(file, 0..text.len(), 100_000).expect("nobody cancels") {
+        assert!(tokens.windows(2).all(|w| w[0].range.end <= w[1].range.start), "tokens overlap");
+        assert!(tokens.iter().all(|t| text.get(t.range.clone()).is_some_and(|t| !t.is_empty())));
+    }
+    for place in analysis.code_lens_places(file, 50).expect("nobody cancels") {
+        analysis.code_lens(file, place.start).expect("nobody cancels");
     }
     analysis.inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: true }).expect("nobody cancels");
     analysis.document_symbols(file, 1000).expect("nobody cancels");
     assert!(started.elapsed() < Duration::from_secs(60), "{:?} for {} bytes", started.elapsed(), text.len());
     found
+}
+
+/// Asks for everything that starts at a place. Names lead to ranges of the text, and a name that can be renamed is one
+/// of its own references.
+fn navigate(analysis: &Analysis, file: FileId, at: usize, text: &str) {
+    let is_text = |range: &std::ops::Range<usize>| text.get(range.clone()).is_some();
+    let found = analysis.references(file, at, true).expect("nobody cancels");
+    assert!(found.iter().all(|r| is_text(&r.range)));
+    for target in analysis.goto_type_definition(file, at).expect("nobody cancels") {
+        assert!(is_text(&target.range) && is_text(&target.selection_range));
+    }
+    if let Ok(name) = analysis.prepare_rename(file, at).expect("nobody cancels") {
+        let edits = analysis.rename(file, at, "a_name_nobody_has").expect("nobody cancels");
+        let edits = edits.expect("the name is free");
+        assert!(edits.iter().any(|e| e.range == name), "{name:?} is not among {edits:?}");
+        assert!(edits.windows(2).all(|w| w[0].range.end <= w[1].range.start), "{edits:?} overlap");
+    }
+    if let Some(item) = analysis.prepare_call_hierarchy(file, at).expect("nobody cancels") {
+        for direction in [CallDirection::Incoming, CallDirection::Outgoing] {
+            analysis.calls(file, item.selection_range.start, direction).expect("nobody cancels");
+        }
+    }
+    let selections = analysis.selection_ranges(file, at).expect("nobody cancels");
+    assert!(selections.iter().all(is_text));
+    assert!(selections.windows(2).all(|w| w[1].start <= w[0].start && w[0].end <= w[1].end && w[0] != w[1]));
 }
 
 /// The text that the only finding is about, and its message.

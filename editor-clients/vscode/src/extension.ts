@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import { switchHloDocuments } from "./language-detection";
 import { Server } from "./server";
+import { registerShowReferences } from "./show-references";
 import { registerStatus } from "./status";
 
 let server: Server | undefined;
@@ -16,6 +17,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.commands.registerCommand("hlo-analyzer.restartServer", () => running.restart()),
     vscode.commands.registerCommand("hlo-analyzer.serverVersion", () => running.showVersion()),
     vscode.commands.registerCommand("hlo-analyzer.showLog", () => log.show()),
+    registerShowReferences(),
     registerStatus(running),
     switchHloDocuments(),
     // The extension is also awake for plain text, to look at first lines; the server starts with the first HLO.

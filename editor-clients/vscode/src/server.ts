@@ -10,6 +10,7 @@ import {
 } from "vscode-languageclient/node";
 import { findServer } from "./server-path";
 import { SECTION, serverSettings } from "./settings";
+import { showReferencesFeature } from "./show-references";
 
 export type ServerState =
   | { kind: "not started" | "starting" | "stopped" }
@@ -89,6 +90,7 @@ export class Server implements vscode.Disposable {
       diagnosticCollectionName: SECTION,
     };
     const client = new LanguageClient(SECTION, "hlo-analyzer", serverOptions, clientOptions);
+    client.registerFeature(showReferencesFeature);
     this.client = client;
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {

@@ -7,6 +7,7 @@ export interface ServerSettings {
   inlayHints: { domains: boolean };
   hover: { readableVariables: boolean };
   diagnostics: { limit: number };
+  documentLinks: { roots: string[] };
 }
 
 export function serverSettings(): ServerSettings {
@@ -15,6 +16,7 @@ export function serverSettings(): ServerSettings {
     inlayHints: { domains: section.get<boolean>("inlayHints.domains", true) },
     hover: { readableVariables: section.get<boolean>("hover.readableVariables", true) },
     diagnostics: { limit: section.get<number>("diagnostics.limit", 1000) },
+    documentLinks: { roots: section.get<string[]>("documentLinks.roots", []) },
   };
 }
 

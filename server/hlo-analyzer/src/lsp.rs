@@ -23,8 +23,11 @@
 
 mod capabilities;
 mod code_actions;
+mod code_lens;
+mod completion;
 mod config;
 mod diagnostics;
+mod document_links;
 mod documents;
 mod framing;
 mod from_proto;
@@ -32,12 +35,17 @@ mod handlers;
 mod in_order;
 mod mailbox;
 mod main_loop;
+mod navigation;
 mod outbox;
 mod read;
+mod semantic_tokens;
 mod server;
 mod snapshot;
+mod structure;
 mod test_hooks;
 mod to_proto;
+mod workspace_folders;
+mod workspace_symbols;
 
 use std::path::Path;
 use std::process::ExitCode;

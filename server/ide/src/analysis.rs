@@ -118,6 +118,11 @@ impl Analysis {
         self.with_file(file, |context| diagnostics::diagnostics(&context, depth, limit))
     }
 
+    /// Code that computes nothing new. What is wrong is in [`Self::diagnostics`].
+    pub fn warnings(&self, file: FileId, config: &WarningsConfig, limit: usize) -> Cancellable<Diagnostics> {
+        self.with_file(file, |context| warnings::warnings(&context, config, limit))
+    }
+
     pub fn hover(&self, file: FileId, offset: usize) -> Cancellable<Option<Hover>> {
         self.hover_with(file, offset, &HoverConfig::default())
     }
@@ -129,6 +134,16 @@ impl Analysis {
         config: &HoverConfig,
     ) -> Cancellable<Option<Hover>> {
         self.with_file(file, |context| hover::hover(&context, offset, config))
+    }
+
+    /// What may be written at `offset`.
+    pub fn completion(&self, file: FileId, offset: usize) -> Cancellable<Completion> {
+        self.with_file(file, |context| completion::completion(&context, offset))
+    }
+
+    /// The operands and attributes of the instruction that is being typed at `offset`.
+    pub fn signature_help(&self, file: FileId, offset: usize) -> Cancellable<Option<SignatureHelp>> {
+        self.with_file(file, |context| signature_help::signature_help(&context, offset))
     }
 
     pub fn inlay_hints(
@@ -145,8 +160,99 @@ impl Analysis {
         self.with_file(file, |context| document_symbols::document_symbols(&context, limit))
     }
 
-    pub fn goto_definition(&self, file: FileId, offset: usize) -> Cancellable<Option<NavigationTarget>> {
+    /// Where the name at `offset` leads, each with the token that was asked about.
+    pub fn goto_definition(&self, file: FileId, offset: usize) -> Cancellable<Vec<NavigationTarget>> {
         self.with_file(file, |context| goto_definition::goto_definition(&context, offset))
+    }
+
+    /// Where the value at `offset` is from; see `goto_type_definition.rs`.
+    pub fn goto_type_definition(&self, file: FileId, offset: usize) -> Cancellable<Vec<NavigationTarget>> {
+        self.with_file(file, |context| goto_type_definition::goto_type_definition(&context, offset))
+    }
+
+    pub fn references(
+        &self,
+        file: FileId,
+        offset: usize,
+        with_definition: bool,
+    ) -> Cancellable<Vec<Reference>> {
+        self.with_file(file, |context| references::references(&context, offset, with_definition))
+    }
+
+    pub fn document_highlight(&self, file: FileId, offset: usize) -> Cancellable<Vec<Reference>> {
+        self.with_file(file, |context| references::document_highlight(&context, offset))
+    }
+
+    /// The name that [`Analysis::rename`] would replace.
+    pub fn prepare_rename(&self, file: FileId, offset: usize) -> Cancellable<Result<TextRange, RenameError>> {
+        self.with_file(file, |context| rename::prepare_rename(&context, offset))
+    }
+
+    pub fn rename(
+        &self,
+        file: FileId,
+        offset: usize,
+        new_name: &str,
+    ) -> Cancellable<Result<Vec<TextEdit>, RenameError>> {
+        self.with_file(file, |context| rename::rename(&context, offset, new_name))
+    }
+
+    pub fn prepare_call_hierarchy(&self, file: FileId, offset: usize) -> Cancellable<Option<CallItem>> {
+        self.with_file(file, |context| call_hierarchy::prepare_call_hierarchy(&context, offset))
+    }
+
+    /// Of the computation whose name is at `offset`.
+    pub fn calls(&self, file: FileId, offset: usize, direction: CallDirection) -> Cancellable<Vec<Call>> {
+        self.with_file(file, |context| call_hierarchy::calls(&context, offset, direction))
+    }
+
+    /// Of all open files, the best first, and how many the limit left out.
+    pub fn workspace_symbols(
+        &self,
+        query: &str,
+        limit: usize,
+    ) -> Cancellable<(Vec<(FileId, WorkspaceSymbol)>, usize)> {
+        self.catch(|db| {
+            let mut files: Vec<_> =
+                self.views.iter().map(|(&id, view)| (id, FileContext::new(db, view))).collect();
+            files.sort_by_key(|(id, _)| *id);
+            workspace_symbols::workspace_symbols(&files, query, limit)
+        })
+    }
+
+    /// The folds, at most `limit`, the outer ones first to stay.
+    pub fn folding_ranges(&self, file: FileId, limit: usize) -> Cancellable<Vec<Fold>> {
+        self.with_file(file, |context| folding_ranges::folding_ranges(&context, limit))
+    }
+
+    /// From the token at `offset` outwards to the whole file, each range larger than the one before.
+    pub fn selection_ranges(&self, file: FileId, offset: usize) -> Cancellable<Vec<TextRange>> {
+        self.with_file(file, |context| selection_ranges::selection_ranges(&context, offset))
+    }
+
+    /// The tokens that overlap `range`, in order and apart; nothing where there are more than `limit`.
+    pub fn semantic_tokens(
+        &self,
+        file: FileId,
+        range: TextRange,
+        limit: usize,
+    ) -> Cancellable<Option<Vec<SemanticToken>>> {
+        self.with_file(file, |context| semantic_tokens::semantic_tokens(&context, &range, limit))
+    }
+
+    /// Mentions of source files in metadata, at most `limit`.
+    pub fn document_links(&self, file: FileId, limit: usize) -> Cancellable<Vec<DocumentLink>> {
+        self.with_file(file, |context| document_links::document_links(&context, limit))
+    }
+
+    /// A place per computation; what is said there is for [`Analysis::code_lens`] to tell.
+    pub fn code_lens_places(&self, file: FileId, limit: usize) -> Cancellable<Vec<TextRange>> {
+        self.with_file(file, |context| code_lens::code_lens_places(&context, limit))
+    }
+
+    /// What is known of the computation whose name is at `offset`.
+    pub fn code_lens(&self, file: FileId, offset: usize) -> Cancellable<Option<CodeLens>> {
+        self.with_file(file, |context| code_lens::code_lens(&context, offset))
     }
 
     /// Edits of white space that format what `range` touches.
@@ -220,7 +326,10 @@ impl Analysis {
 
     fn with_file<T>(&self, file: FileId, query: impl FnOnce(FileContext<'_>) -> T) -> Cancellable<T> {
         let view = self.views.get(&file).expect("the file is open");
-        self.catch(|db| query(FileContext::new(db, view)))
+        self.catch(|db| {
+            view.parse_ahead(db);
+            query(FileContext::new(db, view))
+        })
     }
 
     fn catch<T>(&self, query: impl FnOnce(&Database) -> T) -> Cancellable<T> {

@@ -4,7 +4,7 @@ use ir::SegmentRef;
 use syntax::hlo::Opcode;
 
 use crate::locate::FileContext;
-use crate::{DocumentSymbol, SymbolKind};
+use crate::{DocumentSymbol, SymbolKind, TextRange};
 
 /// Computations first, so that a limit leaves out instructions of the last ones and no computation.
 pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
@@ -30,16 +30,34 @@ pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<
             selection_range: if name.is_empty() { start..start } else { name },
             children: Vec::new(),
         };
+        let mut omitted_here = 0;
         for &segment in &computation.segments {
             let count = context.computation(segment).instructions.len();
             let taken = count.min(room);
-            omitted += count - taken;
+            omitted_here += count - taken;
             room -= taken;
             symbol.children.extend(instructions(context, segment, taken));
+        }
+        if omitted_here > 0 {
+            omitted += omitted_here;
+            let from = symbol.children.last().map_or(symbol.selection_range.end, |last| last.range.end);
+            symbol.children.push(note(omitted_here, from.min(symbol.range.end)..symbol.range.end));
         }
         symbols.push(symbol);
     }
     (symbols, omitted)
+}
+
+/// Where a limit leaves symbols out, the outline says so.
+fn note(omitted: usize, range: TextRange) -> DocumentSymbol {
+    DocumentSymbol {
+        name: format!("… {omitted} more"),
+        detail: "not listed".to_owned(),
+        kind: SymbolKind::Note,
+        selection_range: range.start..range.start,
+        range,
+        children: Vec::new(),
+    }
 }
 
 fn root_shape(context: &FileContext<'_>, segments: &[SegmentRef]) -> String {
@@ -133,7 +151,9 @@ mod tests {
                 Computation sum -> f32[]
                   Parameter a: f32[] parameter
                   Parameter b: f32[] parameter
+                  Note … 1 more: not listed
                 Entry e -> f32[]
+                  Note … 3 more: not listed
                 4 omitted
             "#]],
         );

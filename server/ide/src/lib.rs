@@ -6,31 +6,55 @@
 
 mod analysis;
 mod annotate;
+mod call_arguments;
+mod call_hierarchy;
 mod code_actions;
+mod code_lens;
+mod completion;
 mod diagnostics;
+mod document_links;
 mod document_symbols;
 #[cfg(test)]
 mod fixture;
+mod folding_ranges;
 mod formatting;
 mod fusion_kernel;
 mod goto_definition;
+mod goto_type_definition;
 mod hover;
 mod indexing_queries;
 mod inlay_hints;
 mod locate;
 mod maps;
 mod markdown;
+mod occurrences;
 mod partition_queries;
 mod print_module;
+mod reference;
+mod references;
+mod rename;
+mod repairs;
+mod scope;
+mod selection_ranges;
+mod semantic_tokens;
+mod signature_help;
 mod source_location;
 mod statistics;
+mod tuple_element;
+mod warnings;
+mod workspace_symbols;
 
 use std::ops::Range;
 
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
+pub use call_hierarchy::{Call, CallDirection, CallItem};
 pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
+pub use code_lens::CodeLens;
+pub use completion::{Completion, CompletionItem, CompletionKind, completion_documentation};
 pub use db::{FileId, Language};
 pub use diagnostics::Depth;
+pub use document_links::DocumentLink;
+pub use folding_ranges::{Fold, FoldKind};
 pub use fusion_kernel::{FusionError, FusionQuery, FusionReply};
 pub use gpu::{DEFAULT_DEVICE, Launch};
 pub use hover::HoverConfig;
@@ -39,7 +63,13 @@ pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply
 pub use inlay_hints::InlayHintsConfig;
 pub use ir::{PrintOptions, TextTooLarge, print_fragment};
 pub use partition_queries::{PartitionedComputation, PartitionedFunction};
+pub use references::{Reference, ReferenceKind};
+pub use rename::RenameError;
+pub use semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
+pub use signature_help::{SignatureHelp, SignatureParameter};
 pub use statistics::FileStatistics;
+pub use warnings::{WarningsConfig, is_unnecessary};
+pub use workspace_symbols::WorkspaceSymbol;
 
 /// Bytes from the start of the document.
 pub type TextRange = Range<usize>;
@@ -125,6 +155,8 @@ pub enum SymbolKind {
     Parameter,
     Constant,
     Instruction,
+    /// Says what a limit left out; stands for nothing in the text.
+    Note,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::{Database, FileView};
 use ir::{Block, Graph, Module, OperandRef, SegmentRef, Shape};
 use syntax::Span;
-use syntax::hlo::{AttributeKey, ComputationId, InstructionId, Value};
+use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, Value};
 
 use crate::TextRange;
 
@@ -106,8 +106,26 @@ impl<'a> FileContext<'a> {
     /// The computation that an instruction calls `name`: names are apart in a file of several modules.
     pub(crate) fn callee(&self, from: InstructionRef, name: &str) -> Option<usize> {
         let module = self.module();
-        let section = self.computation_index(from).map_or(0, |c| module.computations[c].section);
+        let section = self.enclosing_computation(from).map_or(0, |c| module.computations[c].section);
         module.find_in(section, name)
+    }
+
+    /// As [`Self::computation_index`]; of an instruction in an inline body the computation around that.
+    pub(crate) fn enclosing_computation(&self, at: InstructionRef) -> Option<usize> {
+        let parse = &self.block(at.piece).parse;
+        let mut id = at.id;
+        // An inline body stands behind the computation that holds it, so this ends.
+        for _ in 0..parse.computations.len() {
+            let found = self.computation_index(InstructionRef { piece: at.piece, id });
+            if found.is_some() {
+                return found;
+            }
+            match parse.computations[parse.computation_of(id)? as usize].kind {
+                ComputationKind::Inline(parent) => id = parent,
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// The parts of the n-th computation that an instruction calls through an attribute, inline bodies included.

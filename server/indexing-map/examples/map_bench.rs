@@ -1,10 +1,13 @@
-//! Times parsing, simplifying and composing: `map_bench [FILE]`, one map a line; without a file a generated set.
+//! Times parsing, simplifying and composing: `map_bench [FILE]`, one map a line, or packed records with an `input`
+//! (`*.jsonl.gz`); without a file a generated set.
 //!
-//! Prints mean, median and 99th percentile per map in microseconds, then a chain of 1,000 reshapes and transposes.
+//! Prints mean, median and 99th percentile per map in microseconds, then chains of reshapes and transposes: 1,000 as a
+//! whole, and what one operation of 100, 1,000 and 10,000 costs.
 //! Optimise for figures that count: `cargo run --profile dist -p indexing-map --example map_bench`.
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 use indexing_map::{Expr, IndexingMap, Interval, SimplifyMode, parse_map, print_map};
@@ -12,11 +15,12 @@ use indexing_map::{Expr, IndexingMap, Interval, SimplifyMode, parse_map, print_m
 /// Times each operation on each map is run; the fastest counts, so that other processes do not.
 const REPEATS: usize = 7;
 const CHAIN: usize = 1000;
+const LENGTHS: [usize; 3] = [100, CHAIN, 10_000];
 
 fn main() {
     let lines: Vec<String> = match std::env::args().nth(1) {
-        Some(path) => match std::fs::read_to_string(&path) {
-            Ok(text) => text.lines().map(str::to_owned).collect(),
+        Some(path) => match maps_in(&path) {
+            Ok(lines) => lines,
             Err(e) => {
                 eprintln!("{path}: {e}");
                 std::process::exit(2);
@@ -35,7 +39,9 @@ fn main() {
         m.simplify(SimplifyMode::Replace);
         m
     };
-    report("simplify", maps.iter().map(|m| fastest(|| m.clone(), simplify)));
+    // Parsed anew each time: the nodes of a map remember where they are simple.
+    let parsed = |text: &&str| parse_map(text).unwrap_or_else(|_| IndexingMap::undefined());
+    report("simplify", texts.iter().map(|t| fastest(|| parsed(t), simplify)));
     report("simplify again", simple.iter().map(|m| fastest(|| m.clone(), simplify)));
     // Each map after the identity over as many dimensions as it has.
     report(
@@ -51,7 +57,6 @@ fn main() {
     let digits: &[&[i64]] = &[&[64, 1024], &[64, 16, 64], &[8, 8, 1024], &[65536]];
     for (what, shapes, reverse) in [("split and merged heads", heads, false), ("mixed digits", digits, true)]
     {
-        let chain = chain(shapes, CHAIN, reverse);
         let run = |chain: &[IndexingMap]| {
             let mut map = chain[0].clone();
             for next in &chain[1..] {
@@ -60,10 +65,26 @@ fn main() {
             }
             map
         };
-        let time = fastest(|| (), |()| run(&chain));
-        let nodes = run(&chain).node_count();
-        println!("chain of {CHAIN}, {what}: {:.2} ms, {nodes} nodes", time.as_secs_f64() * 1e3);
+        let times = LENGTHS.map(|length| fastest(|| chain(shapes, length, reverse), |chain| run(&chain)));
+        let nodes = run(&chain(shapes, CHAIN, reverse)).node_count();
+        println!("chain of {CHAIN}, {what}: {:.2} ms, {nodes} nodes", times[1].as_secs_f64() * 1e3);
+        for (length, time) in LENGTHS.iter().zip(times) {
+            println!("{length:>8} operations: {:.2} µs each", time.as_secs_f64() * 1e6 / *length as f64);
+        }
     }
+}
+
+fn maps_in(path: &str) -> std::io::Result<Vec<String>> {
+    let Some(_) = path.strip_suffix(".jsonl.gz") else {
+        return Ok(std::fs::read_to_string(path)?.lines().map(str::to_owned).collect());
+    };
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(std::fs::File::open(path)?).read_to_string(&mut text)?;
+    let input = |line: &str| {
+        let record: serde_json::Value = serde_json::from_str(line)?;
+        Ok(record["input"].as_str().unwrap_or_default().to_owned())
+    };
+    text.lines().map(input).collect()
 }
 
 fn fastest<A, B>(prepare: impl Fn() -> A, run: impl Fn(A) -> B) -> Duration {

@@ -11,17 +11,23 @@ const MAX_NODES: usize = 512;
 /// No point of the box satisfies the constraint.
 pub(crate) struct Infeasible;
 
-/// Narrows `variables` to bounds that every point of the box with `constraint` satisfied has. Answers whether any bound
-/// moved; variables without a bound on a side may get one. Points at which the expression has no value count as outside.
-pub(crate) fn contract(constraint: &Constraint, variables: &mut [Variable]) -> Result<bool, Infeasible> {
+/// Narrows `variables` to bounds that every point of the box with `constraint` satisfied has. `others` are constraints that
+/// hold too, and count where one is about a part of the expression. Answers whether any bound moved; variables without a
+/// bound on a side may get one. Points at which the expression has no value count as outside.
+pub(crate) fn contract(
+    constraint: &Constraint,
+    others: &[Constraint],
+    variables: &mut [Variable],
+) -> Result<bool, Infeasible> {
     let mut changed = false;
-    narrow(&constraint.expr, constraint.interval, variables, &mut changed)?;
+    narrow(&constraint.expr, constraint.interval, others, variables, &mut changed)?;
     Ok(changed)
 }
 
 fn narrow(
     e: &Expr,
     target: Interval,
+    others: &[Constraint],
     variables: &mut [Variable],
     changed: &mut bool,
 ) -> Result<(), Infeasible> {
@@ -41,7 +47,7 @@ fn narrow(
         }
         Expr::Binary(b) => b,
     };
-    let range = |e: &Expr, variables: &[Variable]| RangeContext::new(variables, &[]).range(e);
+    let range = |e: &Expr, variables: &[Variable]| RangeContext::new(variables, others).range(e);
     let (l, r) = (range(b.lhs(), variables), range(b.rhs(), variables));
     let whole = range_of_op(b.op(), l, r);
     let target = target.intersect(whole);
@@ -53,16 +59,16 @@ fn narrow(
     }
     match b.op() {
         BinaryOp::Add => {
-            narrow(b.lhs(), target + -r, variables, changed)?;
+            narrow(b.lhs(), target + -r, others, variables, changed)?;
             let l = range(b.lhs(), variables);
-            narrow(b.rhs(), target + -l, variables, changed)
+            narrow(b.rhs(), target + -l, others, variables, changed)
         }
         BinaryOp::Mul => {
             for (factor, other, of_other) in [(b.lhs(), b.rhs(), r), (b.rhs(), b.lhs(), l)] {
                 if factor.as_const().is_none()
                     && let Some(k) = other.as_const().or(of_other.as_point()).filter(|&k| k != 0)
                 {
-                    narrow(factor, divided(target, k), variables, changed)?;
+                    narrow(factor, divided(target, k), others, variables, changed)?;
                 }
             }
             Ok(())
@@ -70,21 +76,21 @@ fn narrow(
         BinaryOp::FloorDiv => match r.as_point().filter(|&d| d > 0) {
             Some(d) => {
                 let bounds = Interval::new(times(target.lower, d, 0), times(target.upper, d, d - 1));
-                narrow(b.lhs(), bounds, variables, changed)
+                narrow(b.lhs(), bounds, others, variables, changed)
             }
             None => Ok(()),
         },
         BinaryOp::CeilDiv => match r.as_point().filter(|&d| d > 0) {
             Some(d) => {
                 let bounds = Interval::new(times(target.lower, d, 1 - d), times(target.upper, d, 0));
-                narrow(b.lhs(), bounds, variables, changed)
+                narrow(b.lhs(), bounds, others, variables, changed)
             }
             None => Ok(()),
         },
         BinaryOp::Mod => match r.as_point().and_then(i64::checked_abs).filter(|&m| m > 0) {
             Some(m) => match residues(l, m, target) {
                 Some(bounds) if bounds.is_empty() => Err(Infeasible),
-                Some(bounds) => narrow(b.lhs(), bounds, variables, changed),
+                Some(bounds) => narrow(b.lhs(), bounds, others, variables, changed),
                 None => Ok(()),
             },
             None => Ok(()),
@@ -92,14 +98,14 @@ fn narrow(
         BinaryOp::Max => {
             for (side, other) in [(b.lhs(), r), (b.rhs(), l)] {
                 let lower = if other.upper < target.lower { target.lower } else { i64::MIN };
-                narrow(side, Interval::new(lower, target.upper), variables, changed)?;
+                narrow(side, Interval::new(lower, target.upper), others, variables, changed)?;
             }
             Ok(())
         }
         BinaryOp::Min => {
             for (side, other) in [(b.lhs(), r), (b.rhs(), l)] {
                 let upper = if other.lower > target.upper { target.upper } else { i64::MAX };
-                narrow(side, Interval::new(target.lower, upper), variables, changed)?;
+                narrow(side, Interval::new(target.lower, upper), others, variables, changed)?;
             }
             Ok(())
         }
@@ -161,7 +167,7 @@ mod tests {
         let mut variables = [Variable::new(0, 99), Variable::new(0, 9)];
         let expr = parse_expr(expr).unwrap();
         let constraint = Constraint { expr, interval: Interval::new(interval.0, interval.1) };
-        let got = contract(&constraint, &mut variables).ok().map(|_| variables.map(|v| v.bounds));
+        let got = contract(&constraint, &[], &mut variables).ok().map(|_| variables.map(|v| v.bounds));
         assert_eq!(got, expect.map(|e| e.map(|(l, u)| Interval::new(l, u))));
     }
 

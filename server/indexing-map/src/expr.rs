@@ -3,6 +3,7 @@
 mod operators;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::interval::{ceil_div, floor_div, modulo};
 
@@ -55,7 +56,7 @@ impl BinaryOp {
 /// canonical one: operators as in [`BinaryOp`], then variables, then constants. Variables have flat ids: dimensions,
 /// then range variables, then runtime variables.
 ///
-/// Owned by whoever holds it; nothing is interned, so dropping the last clone frees it. 16 bytes, plus 64 for each
+/// Owned by whoever holds it; nothing is interned, so dropping the last clone frees it. 16 bytes, plus 72 for each
 /// operator node that is not shared.
 ///
 /// Invariant: no expression is deeper than [`Expr::MAX_DEPTH`] or has more than [`Expr::MAX_NODES`] operators counted
@@ -71,9 +72,11 @@ pub enum Expr {
 /// An operator node. Built only by [`Expr::binary`] and the operators on [`Expr`].
 pub struct Binary {
     op: BinaryOp,
-    depth: u16,
-    nodes: u32,
-    hash: u64,
+    depth: u8,
+    nodes: u16,
+    hash: u32,
+    /// The context ([`Expr::settle`]) in which the node is known to be simple; 0 for none. No part of its value.
+    settled: AtomicU64,
     /// Bit `min(id, 63)` for each variable in the expression.
     variables: u64,
     lhs: Expr,
@@ -94,9 +97,9 @@ impl Binary {
 
 impl Expr {
     /// Longest path from the root to a leaf.
-    pub const MAX_DEPTH: usize = 256;
+    pub const MAX_DEPTH: usize = u8::MAX as usize;
     /// Most operators, counted as a tree.
-    pub const MAX_NODES: usize = 1 << 16;
+    pub const MAX_NODES: usize = u16::MAX as usize;
     /// What a construction beyond the limits yields: no value, no known range.
     pub const TOO_LARGE: Expr = Expr::Var(u32::MAX);
     pub const ZERO: Expr = Expr::Const(0);
@@ -152,9 +155,10 @@ impl Expr {
         let variables = lhs.variable_mask() | rhs.variable_mask();
         Expr::Binary(Arc::new(Binary {
             op,
-            depth: depth as u16,
-            nodes: nodes as u32,
-            hash,
+            depth: depth as u8,
+            nodes: nodes as u16,
+            hash: (hash >> 32) as u32,
+            settled: AtomicU64::new(0),
             variables,
             lhs,
             rhs,
@@ -245,8 +249,21 @@ impl Expr {
         match self {
             Expr::Const(c) => mix(11, *c as u64),
             Expr::Var(v) => mix(13, u64::from(*v)),
-            Expr::Binary(b) => b.hash,
+            Expr::Binary(b) => u64::from(b.hash),
         }
+    }
+
+    /// Notes that simplification in a context, given by its hash, leaves the node as it is. Only the last context counts, and
+    /// it is a hint: a wrong one would leave an expression less simple than it could be, and no less right.
+    pub(crate) fn settle(&self, context: u64) {
+        if let Expr::Binary(b) = self {
+            b.settled.store(context, Ordering::Relaxed);
+        }
+    }
+
+    /// True when [`Expr::settle`] was last called with this context.
+    pub(crate) fn is_settled(&self, context: u64) -> bool {
+        matches!(self, Expr::Binary(b) if b.settled.load(Ordering::Relaxed) == context)
     }
 
     fn rank(&self) -> u8 {
@@ -291,7 +308,7 @@ impl Expr {
     }
 }
 
-fn mix(a: u64, b: u64) -> u64 {
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
     (a.rotate_left(23) ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 

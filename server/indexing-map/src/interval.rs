@@ -209,6 +209,10 @@ fn floor_div_bound(a: i64, d: i64) -> i64 {
 
 /// `floor(a / b)`; `None` when `b` is zero or the quotient does not fit.
 pub fn floor_div(a: i64, b: i64) -> Option<i64> {
+    // Most divisors are powers of two, and a shift is many times as fast as a division.
+    if b > 0 && b & (b - 1) == 0 {
+        return Some(a >> b.trailing_zeros());
+    }
     let q = a.checked_div(b)?;
     Some(if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q })
 }
@@ -224,8 +228,14 @@ pub fn modulo(a: i64, m: i64) -> Option<i64> {
     match m {
         0 => None,
         1 | -1 => Some(0),
+        m if m > 0 && m & (m - 1) == 0 => Some(a & (m - 1)),
         m => Some(a.rem_euclid(m)),
     }
+}
+
+/// True when `a` is a multiple of a positive `d`.
+pub(crate) fn is_multiple(a: i64, d: i64) -> bool {
+    if d & (d - 1) == 0 { a & (d - 1) == 0 } else { a % d == 0 }
 }
 
 /// Greatest common divisor of the magnitudes; `gcd(0, x) = |x|`.

@@ -23,6 +23,10 @@ impl<'a> RangeContext<'a> {
     /// Nothing is known about any variable.
     pub const UNKNOWN: RangeContext<'static> = RangeContext { variables: &[], constraints: &[] };
 
+    pub fn variables(&self) -> &'a [Variable] {
+        self.variables
+    }
+
     pub fn constraints(&self) -> &'a [Constraint] {
         self.constraints
     }
@@ -38,18 +42,58 @@ impl<'a> RangeContext<'a> {
             Expr::Var(v) => return self.variable(*v),
             Expr::Binary(b) => (b.op(), b.lhs(), b.rhs()),
         };
-        let r = range_of_op(op, self.range(lhs), self.range(rhs));
-        self.constrained(e, r)
+        let l = self.range(lhs);
+        let r = match rhs {
+            // By far the most nodes, and no need to look at the right side as a range.
+            Expr::Const(c) if *c != i64::MIN && *c != i64::MAX => range_of_op_const(op, l, *c),
+            _ => range_of_op(op, l, self.range(rhs)),
+        };
+        if self.constraints.is_empty() { r } else { self.constrained(e, r) }
     }
 
-    /// True when a constraint is about this very expression.
+    /// True when a constraint is about this very expression, or a remainder of which it is a digit.
     pub(crate) fn is_constrained(&self, e: &Expr) -> bool {
-        self.constraints.iter().any(|c| c.expr == *e)
+        self.constraints.iter().any(|c| c.expr == *e || digit_of(e, c).is_some())
     }
 
-    /// `range` cut down by the constraints whose expression is `e`.
+    /// `range` cut down by the constraints whose expression is `e`, or a remainder of which `e` is a digit.
     pub(crate) fn constrained(&self, e: &Expr, range: Interval) -> Interval {
-        self.constraints.iter().filter(|c| c.expr == *e).fold(range, |r, c| r.intersect(c.interval))
+        let cut = |r: Interval, c: &Constraint| {
+            let known = if c.expr == *e { Some(c.interval) } else { digit_of(e, c) };
+            known.map_or(r, |known| r.intersect(known))
+        };
+        self.constraints.iter().fold(range, cut)
+    }
+}
+
+/// What `x mod m in interval` tells of `x mod b` and `(x floordiv a) mod b`, for `a * b` a divisor of `m`: the remainder
+/// is cut to its lowest part and divided.
+fn digit_of(e: &Expr, constraint: &Constraint) -> Option<Interval> {
+    let (x, b) = e.as_op_const(BinaryOp::Mod)?;
+    let (y, m) = constraint.expr.as_op_const(BinaryOp::Mod)?;
+    let (x, a) = match x.as_op_const(BinaryOp::FloorDiv) {
+        Some((x, a)) if x == y => (x, a),
+        _ => (x, 1),
+    };
+    if x != y || a <= 0 || b <= 0 || m <= 0 || m % a.checked_mul(b)? != 0 {
+        return None;
+    }
+    let quotient = constraint.interval.intersect(Interval::new(0, m - 1)).floor_div(a);
+    (!quotient.is_empty() && quotient.lower.div_euclid(b) == quotient.upper.div_euclid(b))
+        .then(|| Interval::new(quotient.lower.rem_euclid(b), quotient.upper.rem_euclid(b)))
+}
+
+/// The range of `a op c`, for a `c` that is no infinite bound.
+#[inline]
+pub(crate) fn range_of_op_const(op: BinaryOp, a: Interval, c: i64) -> Interval {
+    match op {
+        BinaryOp::Add => a + Interval::point(c),
+        BinaryOp::Mul => a * c,
+        BinaryOp::Mod => a.modulo(c),
+        BinaryOp::FloorDiv => a.floor_div(c),
+        BinaryOp::CeilDiv => -(-a).floor_div(c),
+        BinaryOp::Max => a.max(Interval::point(c)),
+        BinaryOp::Min => a.min(Interval::point(c)),
     }
 }
 

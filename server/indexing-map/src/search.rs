@@ -73,7 +73,7 @@ fn narrow(constraints: &[Constraint], variables: &mut [Variable]) -> bool {
     for _ in 0..NARROWINGS {
         let mut changed = false;
         for c in constraints {
-            match contract(c, variables) {
+            match contract(c, &[], variables) {
                 Ok(moved) => changed |= moved,
                 Err(_) => return false,
             }

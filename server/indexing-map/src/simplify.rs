@@ -7,15 +7,16 @@
 
 mod constraints;
 mod division;
+mod domain;
 mod join;
 mod map;
 mod sum;
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
-use crate::expr::{BinaryOp, Expr};
+use crate::expr::{BinaryOp, Expr, mix};
 use crate::interval::Interval;
+use crate::map::Constraint;
 use crate::range::{RangeContext, range_of_op};
 pub(crate) use sum::Sum;
 
@@ -35,6 +36,8 @@ pub struct SimplifyOutcome {
     pub changed: bool,
     /// The work bound was met: the answer is right, but may not be as simple as it could be.
     pub bound_reached: bool,
+    /// Rewrite steps taken: the work, in a measure that is the same on every machine.
+    pub steps: u64,
 }
 
 /// Rewrite steps one simplification may take.
@@ -49,13 +52,28 @@ pub struct Simplifier<'a> {
     work_left: u32,
     bound_reached: bool,
     /// The constraints on sums.
-    facts: SmallVec<[(Sum, Interval); 2]>,
+    facts: Vec<(Sum, Interval)>,
     /// What one pass makes of the larger expressions seen so far; valid as long as the context is.
-    memo: FxHashMap<Expr, Expr>,
+    memo: FxHashMap<Expr, Simple>,
+    /// Something was built of which it is not certain that another pass would leave it as it is. Certain is a node that
+    /// was not rewritten although all rules were tried on its very operands, which another pass would find unchanged.
+    unsettled: bool,
+    /// A hash of ranges and mode, never 0.
+    context: u64,
+    /// Another pass is needed whatever was built: a constraint may turn any expression into a constant.
+    pass_again: bool,
+}
+
+#[derive(Clone)]
+struct Simple {
+    expr: Expr,
+    unsettled: bool,
 }
 
 /// Smallest expression worth remembering.
 const MEMO_NODES: usize = 5;
+/// Most maps have no more such expressions.
+const MEMO_ROOM: usize = 14;
 
 impl<'a> Simplifier<'a> {
     pub fn new(ranges: RangeContext<'a>, mode: SimplifyMode) -> Self {
@@ -66,6 +84,9 @@ impl<'a> Simplifier<'a> {
             bound_reached: false,
             facts: Self::facts_of(&ranges),
             memo: FxHashMap::default(),
+            unsettled: false,
+            context: context(&ranges, mode),
+            pass_again: ranges.constraints().iter().any(|c| c.interval.as_point().is_some()),
         }
     }
 
@@ -73,10 +94,20 @@ impl<'a> Simplifier<'a> {
         self.bound_reached
     }
 
+    /// Adds what was spent, and whether that was all there was, to what is known of a larger task.
+    fn report(&self, outcome: &mut SimplifyOutcome) {
+        outcome.bound_reached |= self.bound_reached;
+        outcome.steps += u64::from(WORK_BOUND - self.work_left);
+    }
+
     /// The simplest form these rules find. Equal to `e` at every point of the context's domain where `e` has a value.
     pub fn simplify(&mut self, e: &Expr) -> Expr {
+        if e.as_binary().is_none() || e.is_settled(self.context) {
+            return self.pass(e);
+        }
         let mut current = e.clone();
         for _ in 0..MAX_PASSES {
+            self.unsettled = false;
             let next = self.pass(&current);
             if next.is_too_large() {
                 self.bound_reached |= !current.is_too_large();
@@ -86,6 +117,9 @@ impl<'a> Simplifier<'a> {
                 return current;
             }
             current = next;
+            if !self.unsettled && !self.pass_again {
+                return current;
+            }
         }
         self.bound_reached = true;
         current
@@ -105,6 +139,7 @@ impl<'a> Simplifier<'a> {
         let (op, lhs, rhs) = match e {
             Expr::Const(_) => return e.clone(),
             Expr::Var(v) => return self.point(self.ranges.variable(*v)).unwrap_or_else(|| e.clone()),
+            Expr::Binary(_) if e.is_settled(self.context) => return e.clone(),
             Expr::Binary(b) => (b.op(), b.lhs(), b.rhs()),
         };
         if !self.spend() {
@@ -118,13 +153,28 @@ impl<'a> Simplifier<'a> {
         }
         let memorable = e.node_count() >= MEMO_NODES;
         if memorable && let Some(known) = self.memo.get(e) {
-            return known.clone();
+            self.unsettled |= known.unsettled;
+            return known.expr.clone();
         }
-        let simple = self.rebuild(e, op, lhs, rhs);
-        if memorable && !self.bound_reached {
-            self.memo.insert(e.clone(), simple.clone());
+        let others = std::mem::take(&mut self.unsettled);
+        let expr = self.rebuild(e, op, lhs, rhs);
+        if self.bound_reached {
+            return expr;
         }
-        simple
+        if expr.same(e) {
+            self.unsettled = false;
+        }
+        if expr.same(e) || !self.unsettled && !self.pass_again {
+            expr.settle(self.context);
+        }
+        if memorable && !expr.same(e) {
+            if self.memo.is_empty() {
+                self.memo.reserve(MEMO_ROOM);
+            }
+            self.memo.insert(e.clone(), Simple { expr: expr.clone(), unsettled: self.unsettled });
+        }
+        self.unsettled |= others;
+        expr
     }
 
     fn rebuild(&mut self, e: &Expr, op: BinaryOp, lhs: &Expr, rhs: &Expr) -> Expr {
@@ -223,6 +273,7 @@ impl<'a> Simplifier<'a> {
     /// Adds `e * scale` to the sum, with the parts below sums and products simplified. `None` on overflow.
     fn collect_simplified(&mut self, e: &Expr, scale: i64, sum: &mut Sum) -> Option<()> {
         match e.as_binary() {
+            Some(_) if e.is_settled(self.context) => sum.add(e, scale),
             Some((BinaryOp::Add, l, r)) => {
                 self.collect_simplified(l, scale, sum)?;
                 self.collect_simplified(r, scale, sum)
@@ -247,15 +298,13 @@ impl<'a> Simplifier<'a> {
             return l;
         }
         let (a, b) = (self.range(&l), self.range(&r));
-        let difference = {
-            let mut sum = Sum::default();
-            match sum.add(&l, 1).and_then(|()| sum.add(&r, -1)) {
-                Some(()) => {
-                    sum.merge();
-                    self.range_of(&sum.terms, sum.constant)
-                }
-                None => Interval::ALL,
+        let difference = match Sum::of(&l).and_then(|mut sum| sum.add(&r, -1).map(|()| sum)) {
+            Some(mut sum) => {
+                sum.merge();
+                let apart = self.range_of(&sum.terms, sum.constant);
+                apart.intersect(self.correlated_range(sum))
             }
+            None => Interval::ALL,
         };
         let left_below = a.upper <= b.lower || difference.upper <= 0;
         let right_below = b.upper <= a.lower || difference.lower >= 0;
@@ -266,6 +315,14 @@ impl<'a> Simplifier<'a> {
             _ => Expr::binary(op, l, r),
         }
     }
+}
+
+/// A hash of what simplification depends on.
+fn context(ranges: &RangeContext<'_>, mode: SimplifyMode) -> u64 {
+    let interval = |hash, i: Interval| mix(mix(hash, i.lower as u64), i.upper as u64);
+    let bounds = ranges.variables().iter().fold(mode as u64 + 1, |hash, v| interval(hash, v.bounds));
+    let constraint = |hash, c: &Constraint| interval(mix(hash, c.expr.structural_hash()), c.interval);
+    ranges.constraints().iter().fold(mix(bounds, 17), constraint).max(1)
 }
 
 /// `l op r`, which is `e` when these are its operands.

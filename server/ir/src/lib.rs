@@ -6,6 +6,7 @@
 mod attributes;
 mod block;
 mod checks;
+mod cost;
 mod element_type;
 mod finding;
 mod graph;
@@ -20,9 +21,11 @@ mod print;
 mod shape;
 mod suggest;
 mod verify;
+mod warnings;
 
 pub use attributes::{AttributeView, Attributes, Callee, ConvolutionDims, WindowDim};
 pub use block::{Block, Export, External, OperandRef, Segment, Signature};
+pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;
 pub use finding::{Finding, Fix, FixEdit, InstructionFinding, Part, Place, Severity};
 pub use graph::{Graph, Op, OpId};
@@ -37,3 +40,4 @@ pub use print::{PrintOptions, TextTooLarge, print_fragment, print_module};
 pub use shape::{ArrayShape, Layout, Shape, Tile};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};
 pub use verify::{Surroundings, Value as ExternalValue, verify, verify_module};
+pub use warnings::{Condition, Remedy, Warning, WarningKind, has_side_effect, is_caller, warnings};

@@ -13,6 +13,7 @@ use crate::docs;
 use crate::tools::{Absent, Tools};
 
 const EDITOR_TEST: &str = "tests/editors/vscode";
+const PROTOCOL_TEST: &str = "tests/editors/pytest_lsp";
 
 enum Outcome {
     Passed,
@@ -109,6 +110,7 @@ pub fn test(tools: &Tools) -> Result<()> {
         let tests = std::cell::RefCell::new(tests);
         needs_build(&|| Ok(run(&mut tests.borrow_mut())?))
     });
+    all.step("protocol, with a client of others", || needs_build(&|| protocol(tools)));
     all.step("documentation", || needs_build(&|| Ok(docs::check()?)));
     all.step("generated parts", || Ok(codegen::codegen(codegen::Mode::Check)?));
     all.step("VS Code grammar", || {
@@ -128,6 +130,21 @@ pub fn test(tools: &Tools) -> Result<()> {
         vscode_end_to_end(tools, vsix)
     });
     all.summary()
+}
+
+/// The server under pytest-lsp, in a Python environment inside the target folder.
+fn protocol(tools: &Tools) -> Result<(), Stop> {
+    let folder = root().join(PROTOCOL_TEST);
+    let requirements = folder.join("requirements.txt");
+    let requirements = requirements.to_str().context("the path of the checkout is not UTF-8")?;
+    let installed = tools.venv(&target_dir().join("pytest-lsp"), &["--requirement", requirements]);
+    let python = installed.map_err(|Absent(reason)| match tools.is_ci() {
+        // There it is known to be possible.
+        true => Stop::Failed(anyhow::anyhow!("{reason}")),
+        false => Stop::Skipped(format!("pytest-lsp cannot be installed: {reason}")),
+    })?;
+    let server = target_dir().join("release/hlo-analyzer");
+    Ok(run(command(python, &["-m", "pytest"]).env("HLO_ANALYZER", server).current_dir(folder))?)
 }
 
 fn vscode_end_to_end(tools: &Tools, vsix: PathBuf) -> Result<(), Stop> {

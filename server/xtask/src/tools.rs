@@ -39,13 +39,18 @@ pub struct CodeServer {
 impl Tools {
     /// What the environment allows: `CI=true` on Debian as root installs what is missing.
     pub fn from_env() -> Tools {
-        let ci = std::env::var("CI").is_ok_and(|value| value == "true");
+        let ci = is_ci();
         Tools { cache: cache_dir(), may_install: ci && is_debian_root() }
     }
 
     /// For a user who asks for the tools by name.
     pub fn installing() -> Tools {
         Tools { cache: cache_dir(), may_install: true }
+    }
+
+    /// Whether this is a run whose steps must not be skipped for want of what can be downloaded.
+    pub fn is_ci(&self) -> bool {
+        is_ci()
     }
 
     pub fn cache(&self) -> &Path {
@@ -126,7 +131,7 @@ impl Tools {
         Ok(())
     }
 
-    /// A Python environment in the cache with the given packages.
+    /// A Python environment with the given packages, which pip finds or installs.
     pub fn venv(&self, folder: &Path, packages: &[&str]) -> Result<PathBuf, Absent> {
         let python = folder.join("bin/python");
         if !python.is_file() {
@@ -162,6 +167,10 @@ fn cache_dir() -> PathBuf {
     }
     let home = std::env::var_os("HOME").map_or_else(std::env::temp_dir, PathBuf::from);
     home.join(".cache/hlo-analyzer")
+}
+
+fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
 fn is_debian_root() -> bool {

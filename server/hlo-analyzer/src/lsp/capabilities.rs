@@ -2,11 +2,19 @@
 
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
-    ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
-    HoverProviderCapability, InitializeResult, MarkupKind, OneOf, PositionEncodingKind,
-    ResourceOperationKind, ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions,
+    CallHierarchyServerCapability, ClientCapabilities, CodeActionKind, CodeActionOptions,
+    CodeActionProviderCapability, CodeLensOptions, CompletionOptions, DiagnosticTag, DocumentLinkOptions,
+    DocumentOnTypeFormattingOptions, FoldingRangeProviderCapability, HoverProviderCapability,
+    InitializeResult, MarkupKind, OneOf, PositionEncodingKind, RenameOptions, ResourceOperationKind,
+    SelectionRangeProviderCapability, ServerCapabilities, ServerInfo, SignatureHelpOptions,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TypeDefinitionProviderCapability,
 };
+
+use super::semantic_tokens;
+
+/// The client's command that shows a list of places; clients that have it say so in `experimental.commands`.
+pub(super) const SHOW_REFERENCES: &str = "hlo-analyzer.showReferences";
 
 /// The parts of the client's capabilities that change how it is answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +25,19 @@ pub(super) struct ClientProfile {
     pub(super) hierarchical_symbols: bool,
     pub(super) related_information: bool,
     pub(super) inlay_hint_refresh: bool,
+    /// Text that may go can be shown faded.
+    pub(super) unnecessary_tag: bool,
+    /// Completions may have places to fill in.
+    pub(super) snippets: bool,
+    /// Documentation of completions and signatures may be Markdown.
+    pub(super) markdown_completion: bool,
+    /// Parameters of a signature may be named by their place in it.
+    pub(super) label_offsets: bool,
+    pub(super) prepares_rename: bool,
+    /// At most so many folds, where it says so.
+    pub(super) fold_limit: Option<u32>,
+    /// It can show a list of places for a command of ours.
+    pub(super) shows_references: bool,
     /// Code actions, rather than commands, are understood at all.
     pub(super) code_action_literals: bool,
     /// The change of a code action may come later.
@@ -33,6 +54,9 @@ impl ClientProfile {
         let actions = document.and_then(|it| it.code_action.as_ref());
         let edits = client.workspace.as_ref().and_then(|it| it.workspace_edit.as_ref());
         let hover_formats = document.and_then(|it| it.hover.as_ref()?.content_format.as_ref());
+        let completion = document.and_then(|it| it.completion.as_ref()?.completion_item.as_ref());
+        let signature = document.and_then(|it| it.signature_help.as_ref()?.signature_information.as_ref());
+        let parameter = signature.and_then(|it| it.parameter_information.as_ref());
         Self {
             encoding: negotiate(client),
             markdown_hover: hover_formats.is_some_and(|formats| formats.contains(&MarkupKind::Markdown)),
@@ -45,11 +69,26 @@ impl ClientProfile {
             related_information: document
                 .and_then(|it| it.publish_diagnostics.as_ref()?.related_information)
                 .unwrap_or_default(),
+            prepares_rename: document.and_then(|it| it.rename.as_ref()?.prepare_support).unwrap_or_default(),
+            fold_limit: document.and_then(|it| it.folding_range.as_ref()?.range_limit),
+            shows_references: client
+                .experimental
+                .as_ref()
+                .and_then(|it| it.get("commands")?.as_array())
+                .is_some_and(|commands| commands.iter().any(|c| c == SHOW_REFERENCES)),
             inlay_hint_refresh: client
                 .workspace
                 .as_ref()
                 .and_then(|it| it.inlay_hint.as_ref()?.refresh_support)
                 .unwrap_or_default(),
+            unnecessary_tag: document
+                .and_then(|it| it.publish_diagnostics.as_ref()?.tag_support.as_ref())
+                .is_some_and(|tags| tags.value_set.contains(&DiagnosticTag::UNNECESSARY)),
+            snippets: completion.and_then(|it| it.snippet_support).unwrap_or_default(),
+            markdown_completion: completion
+                .and_then(|it| it.documentation_format.as_deref())
+                .is_some_and(|formats| formats.contains(&MarkupKind::Markdown)),
+            label_offsets: parameter.and_then(|it| it.label_offset_support).unwrap_or_default(),
             code_action_literals: actions.is_some_and(|it| it.code_action_literal_support.is_some()),
             resolve_code_actions: actions.is_some_and(|it| {
                 let resolved = it.resolve_support.as_ref().map(|it| it.properties.as_slice());
@@ -79,8 +118,43 @@ impl ClientProfile {
                 })),
                 hover_provider: Some(HoverProviderCapability::Simple(true)),
                 definition_provider: Some(OneOf::Left(true)),
+                type_definition_provider: Some(TypeDefinitionProviderCapability::Simple(true)),
+                references_provider: Some(OneOf::Left(true)),
+                document_highlight_provider: Some(OneOf::Left(true)),
+                rename_provider: Some(match self.prepares_rename {
+                    true => OneOf::Right(RenameOptions {
+                        prepare_provider: Some(true),
+                        work_done_progress_options: Default::default(),
+                    }),
+                    false => OneOf::Left(true),
+                }),
+                call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
                 document_symbol_provider: Some(OneOf::Left(true)),
+                workspace_symbol_provider: Some(OneOf::Left(true)),
+                folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+                selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
+                semantic_tokens_provider: Some(semantic_tokens::options().into()),
+                document_link_provider: Some(DocumentLinkOptions {
+                    resolve_provider: Some(false),
+                    work_done_progress_options: Default::default(),
+                }),
+                code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(true) }),
                 inlay_hint_provider: Some(OneOf::Left(true)),
+                document_formatting_provider: Some(OneOf::Left(true)),
+                document_range_formatting_provider: Some(OneOf::Left(true)),
+                document_on_type_formatting_provider: Some(DocumentOnTypeFormattingOptions {
+                    first_trigger_character: "\n".into(),
+                    more_trigger_character: Some(vec!["}".into()]),
+                }),
+                completion_provider: Some(CompletionOptions {
+                    resolve_provider: Some(true),
+                    trigger_characters: Some(["%", "(", "=", "{"].map(String::from).to_vec()),
+                    ..Default::default()
+                }),
+                signature_help_provider: Some(SignatureHelpOptions {
+                    trigger_characters: Some(["(", ","].map(String::from).to_vec()),
+                    ..Default::default()
+                }),
                 code_action_provider: self.code_action_literals.then(|| {
                     CodeActionProviderCapability::Options(CodeActionOptions {
                         code_action_kinds: Some(vec![
@@ -88,6 +162,7 @@ impl ClientProfile {
                             CodeActionKind::REFACTOR_EXTRACT,
                             CodeActionKind::REFACTOR_REWRITE,
                             CodeActionKind::SOURCE,
+                            CodeActionKind::SOURCE_FIX_ALL,
                         ]),
                         resolve_provider: Some(self.resolve_code_actions),
                         ..Default::default()

@@ -1,8 +1,12 @@
 //! The user's settings, as the client sends them.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
-/// `{"inlayHints": {"domains": bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number}}`
+/// `{"inlayHints": {"domains": bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
+/// "warnings": {"enable": bool, "disabled": [code]},
+/// "documentLinks": {"roots": [path]}}`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map behind it.
@@ -11,11 +15,24 @@ pub(super) struct Settings {
     pub(super) readable_variables: bool,
     /// At most so many findings are sent for a document.
     pub(super) diagnostics_limit: usize,
+    /// Whether code that computes nothing new is shown.
+    pub(super) warnings: bool,
+    /// Codes of warnings that are switched off.
+    pub(super) disabled_warnings: Vec<String>,
+    /// Folders below which relative paths of source files are looked for, beside the open ones.
+    pub(super) link_roots: Vec<PathBuf>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { inlay_domains: true, readable_variables: true, diagnostics_limit: 1000 }
+        Self {
+            inlay_domains: true,
+            readable_variables: true,
+            diagnostics_limit: 1000,
+            warnings: true,
+            disabled_warnings: Vec::new(),
+            link_roots: Vec::new(),
+        }
     }
 }
 
@@ -33,6 +50,9 @@ impl Settings {
                 ".diagnostics.limit" => value
                     .as_u64()
                     .map(|limit| settings.diagnostics_limit = usize::try_from(limit).unwrap_or(usize::MAX)),
+                ".warnings.enable" => value.as_bool().map(|on| settings.warnings = on),
+                ".warnings.disabled" => codes(value).map(|codes| settings.disabled_warnings = codes),
+                ".documentLinks.roots" => paths(value).map(|roots| settings.link_roots = roots),
                 _ => None,
             };
             if understood.is_none() && !value.is_null() {
@@ -41,6 +61,14 @@ impl Settings {
         }
         settings
     }
+}
+
+fn codes(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|code| code.as_str().map(str::to_owned)).collect()
+}
+
+fn paths(value: &Value) -> Option<Vec<PathBuf>> {
+    value.as_array()?.iter().map(|path| path.as_str().map(PathBuf::from)).collect()
 }
 
 /// Every value with its path; objects are looked into two levels deep, which is as deep as settings go.
@@ -58,6 +86,8 @@ fn leaves(section: &Value) -> Vec<(String, &Value)> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use serde_json::json;
 
     use super::*;
@@ -76,6 +106,26 @@ mod tests {
             false,
             5,
         );
+    }
+
+    #[test]
+    fn warnings_are_switched_off_by_code() {
+        let sent = json!({"warnings": {"enable": false, "disabled": ["no-op", "round-trip"]}});
+        let settings = Settings::default().updated(&sent);
+        assert!(!settings.warnings);
+        assert_eq!(settings.disabled_warnings, ["no-op", "round-trip"]);
+        let settings = settings.updated(&json!({"warnings": {"disabled": [1]}}));
+        assert_eq!(settings.disabled_warnings.len(), 2, "what is not understood changes nothing");
+    }
+
+    #[test]
+    fn folders_are_a_list() {
+        let roots = |sent: Value| Settings::default().updated(&sent).link_roots;
+        assert_eq!(
+            roots(json!({"documentLinks": {"roots": ["/a", "b"]}})),
+            [Path::new("/a"), Path::new("b")]
+        );
+        assert!(roots(json!({"documentLinks": {"roots": ["/a", 1]}})).is_empty());
     }
 
     #[test]

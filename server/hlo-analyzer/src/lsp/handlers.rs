@@ -3,28 +3,48 @@
 //! Architecture Invariant: the first statement of a handler posts to the mailbox, and nothing before it waits.
 //! That makes the order in which messages arrive the order in which they take effect; see `in_order.rs`.
 
+use std::sync::Arc;
+
 use ide::{Analysis, Cancellable, HoverConfig, InlayHintsConfig, Wanted};
 use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::Result;
+use tower_lsp::lsp_types::request::{GotoTypeDefinitionParams, GotoTypeDefinitionResponse};
 use tower_lsp::lsp_types::{
-    CodeAction, CodeActionParams, CodeActionResponse, DidChangeConfigurationParams,
-    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentSymbolParams,
-    DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
-    InitializeParams, InitializeResult, InlayHint, InlayHintParams, Url,
+    CallHierarchyIncomingCall, CallHierarchyIncomingCallsParams, CallHierarchyItem,
+    CallHierarchyOutgoingCall, CallHierarchyOutgoingCallsParams, CallHierarchyPrepareParams, CodeAction,
+    CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionItem, CompletionParams,
+    CompletionResponse, DidChangeConfigurationParams, DidChangeTextDocumentParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentFormattingParams, DocumentHighlight,
+    DocumentHighlightParams, DocumentLink, DocumentLinkParams, DocumentOnTypeFormattingParams,
+    DocumentRangeFormattingParams, DocumentSymbolParams, DocumentSymbolResponse, FoldingRange,
+    FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams, InitializeParams,
+    InitializeResult, InlayHint, InlayHintParams, Location, PrepareRenameResponse, ReferenceParams,
+    RenameParams, SelectionRange, SelectionRangeParams, SemanticTokensDeltaParams,
+    SemanticTokensFullDeltaResult, SemanticTokensParams, SemanticTokensRangeParams,
+    SemanticTokensRangeResult, SemanticTokensResult, SignatureHelp, SignatureHelpParams, SymbolInformation,
+    TextDocumentPositionParams, TextEdit, Url, WorkspaceEdit, WorkspaceSymbolParams,
 };
 
 use super::capabilities::ClientProfile;
 use super::code_actions::Unresolved;
+use super::completion;
 use super::mailbox::{Event, Mailbox};
 use super::read::WhenEdited::{Refuse, Retry};
 use super::read::{self, Route, Target};
+use super::semantic_tokens::TokenCache;
 use super::snapshot::View;
+use super::{navigation, workspace_folders};
 
 static HOVER: Route = Route { method: "textDocument/hover", when_edited: Retry(8) };
 static DEFINITION: Route = Route { method: "textDocument/definition", when_edited: Retry(8) };
 static DOCUMENT_SYMBOL: Route = Route { method: "textDocument/documentSymbol", when_edited: Retry(32) };
 static CODE_ACTION: Route = Route { method: "textDocument/codeAction", when_edited: Retry(8) };
 static CODE_ACTION_RESOLVE: Route = Route { method: "codeAction/resolve", when_edited: Refuse };
+static FORMATTING: Route = Route { method: "textDocument/formatting", when_edited: Refuse };
+static RANGE_FORMATTING: Route = Route { method: "textDocument/rangeFormatting", when_edited: Refuse };
+static ON_TYPE_FORMATTING: Route = Route { method: "textDocument/onTypeFormatting", when_edited: Refuse };
+static COMPLETION: Route = Route { method: "textDocument/completion", when_edited: Retry(8) };
+static SIGNATURE_HELP: Route = Route { method: "textDocument/signatureHelp", when_edited: Retry(8) };
 static INLAY_HINT: Route = Route { method: "textDocument/inlayHint", when_edited: Retry(32) };
 
 /// An outline with more entries than this is cut; no editor shows it usefully, and some freeze.
@@ -32,6 +52,7 @@ const MAX_SYMBOLS: usize = 20_000;
 
 pub(super) struct Handlers {
     pub(super) mailbox: Mailbox,
+    pub(super) tokens: Arc<TokenCache>,
 }
 
 impl Handlers {
@@ -55,7 +76,8 @@ impl LanguageServer for Handlers {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
         let client = ClientProfile::new(&params.capabilities);
         let welcome = client.welcome();
-        self.mailbox.post(Event::Initialize(client, params.initialization_options));
+        let roots = workspace_folders::roots(&params);
+        self.mailbox.post(Event::Initialize(client, params.initialization_options, roots));
         Ok(welcome)
     }
 
@@ -101,7 +123,7 @@ impl LanguageServer for Handlers {
             at.text_document.uri,
             Target::At(at.position),
             |analysis, view| analysis.goto_definition(view.file, view.span.start),
-            |view, target| target.map(|target| view.definition(target)),
+            |view, targets| view.definitions(targets),
         )
         .await
     }
@@ -134,6 +156,101 @@ impl LanguageServer for Handlers {
             |view, hints| Some(hints.into_iter().map(|hint| view.inlay_hint(hint)).collect()),
         )
         .await
+    }
+
+    async fn goto_type_definition(
+        &self,
+        params: GotoTypeDefinitionParams,
+    ) -> Result<Option<GotoTypeDefinitionResponse>> {
+        self.type_definition(params.text_document_position_params).await
+    }
+
+    async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
+        self.references_to(params).await
+    }
+
+    async fn document_highlight(
+        &self,
+        params: DocumentHighlightParams,
+    ) -> Result<Option<Vec<DocumentHighlight>>> {
+        self.highlights(params.text_document_position_params).await
+    }
+
+    async fn prepare_rename(
+        &self,
+        params: TextDocumentPositionParams,
+    ) -> Result<Option<PrepareRenameResponse>> {
+        navigation::or_refused(self.name_to_rename(params).await)
+    }
+
+    async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
+        navigation::or_refused(self.rename_to(params).await)
+    }
+
+    async fn prepare_call_hierarchy(
+        &self,
+        params: CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<CallHierarchyItem>>> {
+        self.call_item(params.text_document_position_params).await
+    }
+
+    async fn incoming_calls(
+        &self,
+        params: CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
+        self.callers(params.item).await
+    }
+
+    async fn outgoing_calls(
+        &self,
+        params: CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
+        self.callees(params.item).await
+    }
+
+    async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<Vec<SymbolInformation>>> {
+        self.workspace_symbols(params.query).await
+    }
+
+    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
+        self.folds(params.text_document.uri).await
+    }
+
+    async fn selection_range(&self, params: SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>> {
+        self.selections(params).await
+    }
+
+    async fn semantic_tokens_full(
+        &self,
+        params: SemanticTokensParams,
+    ) -> Result<Option<SemanticTokensResult>> {
+        self.tokens_full(params.text_document.uri).await
+    }
+
+    async fn semantic_tokens_full_delta(
+        &self,
+        params: SemanticTokensDeltaParams,
+    ) -> Result<Option<SemanticTokensFullDeltaResult>> {
+        self.tokens_delta(params).await
+    }
+
+    async fn semantic_tokens_range(
+        &self,
+        params: SemanticTokensRangeParams,
+    ) -> Result<Option<SemanticTokensRangeResult>> {
+        self.tokens_range(params).await
+    }
+
+    async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
+        self.links(params.text_document.uri).await
+    }
+
+    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+        self.lenses(params.text_document.uri).await
+    }
+
+    async fn code_lens_resolve(&self, params: CodeLens) -> Result<CodeLens> {
+        self.resolve_lens(params).await
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
@@ -169,4 +286,66 @@ impl LanguageServer for Handlers {
             .await?;
         Ok(CodeAction { edit: resolved, ..action })
     }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let at = params.text_document_position;
+        self.ask(
+            &COMPLETION,
+            at.text_document.uri,
+            Target::At(at.position),
+            |analysis, view| analysis.completion(view.file, view.span.start),
+            |view, completion| Some(view.completion(completion)),
+        )
+        .await
+    }
+
+    async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
+        Ok(completion::resolved(item))
+    }
+
+    async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
+        let at = params.text_document_position_params;
+        self.ask(
+            &SIGNATURE_HELP,
+            at.text_document.uri,
+            Target::At(at.position),
+            |analysis, view| analysis.signature_help(view.file, view.span.start),
+            |view, help| help.map(|help| view.signature_help(help)),
+        )
+        .await
+    }
+
+    async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
+        let uri = params.text_document.uri;
+        self.ask(&FORMATTING, uri, Target::Document, format, edits).await
+    }
+
+    async fn range_formatting(&self, params: DocumentRangeFormattingParams) -> Result<Option<Vec<TextEdit>>> {
+        let uri = params.text_document.uri;
+        self.ask(&RANGE_FORMATTING, uri, Target::Range(params.range), format, edits).await
+    }
+
+    async fn on_type_formatting(
+        &self,
+        params: DocumentOnTypeFormattingParams,
+    ) -> Result<Option<Vec<TextEdit>>> {
+        let at = params.text_document_position;
+        let typed = params.ch.chars().next().unwrap_or('\n');
+        self.ask(
+            &ON_TYPE_FORMATTING,
+            at.text_document.uri,
+            Target::At(at.position),
+            move |analysis, view| analysis.on_type_formatting(view.file, view.span.start, typed),
+            edits,
+        )
+        .await
+    }
+}
+
+fn format(analysis: &Analysis, view: &View) -> Cancellable<Vec<ide::TextEdit>> {
+    analysis.formatting(view.file, view.span.clone())
+}
+
+fn edits(view: &View, edits: Vec<ide::TextEdit>) -> Option<Vec<TextEdit>> {
+    Some(edits.into_iter().map(|edit| view.text_edit(edit)).collect())
 }

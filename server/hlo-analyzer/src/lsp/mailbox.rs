@@ -1,5 +1,6 @@
 //! The one queue between everybody and the main loop.
 
+use std::path::PathBuf;
 use std::sync::mpsc;
 
 use serde_json::Value;
@@ -11,8 +12,9 @@ use super::read::Read;
 
 /// All that can happen to the main loop.
 pub(super) enum Event {
-    /// The client has said what it can do, and perhaps what its user wants (`initializationOptions`).
-    Initialize(ClientProfile, Option<Value>),
+    /// The client has said what it can do, perhaps what its user wants (`initializationOptions`), and which folders
+    /// are open.
+    Initialize(ClientProfile, Option<Value>, Vec<PathBuf>),
     /// `workspace/didChangeConfiguration`.
     Configure(Value),
     Open(DidOpenTextDocumentParams),

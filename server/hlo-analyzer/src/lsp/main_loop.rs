@@ -20,8 +20,8 @@ use super::documents::Documents;
 use super::from_proto;
 use super::mailbox::{Event, Mailbox};
 use super::outbox::Outbox;
-use super::read::{Read, panic_message};
-use super::snapshot::{Session, Snapshot, View};
+use super::read::{Read, Target, panic_message};
+use super::snapshot::{OpenDocument, Session, Snapshot, View};
 
 /// Events are taken out for at most so long before the requests among them are started.
 const DRAIN: Duration = Duration::from_millis(20);
@@ -82,10 +82,10 @@ impl MainLoop {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Initialize(client, options) => {
+            Event::Initialize(client, options, roots) => {
                 let settings =
                     options.map_or_else(Default::default, |sent| Session::default().settings.updated(&sent));
-                self.session = Arc::new(Session { client, settings });
+                self.session = Arc::new(Session { client, settings, roots });
             }
             Event::Configure(settings) => self.configure(&settings),
             Event::Open(params) => self.open(params),
@@ -103,7 +103,9 @@ impl MainLoop {
         if old.inlay_domains != new.inlay_domains && self.session.client.inlay_hint_refresh {
             self.outbox.request::<InlayHintRefreshRequest>();
         }
-        if old.diagnostics_limit != new.diagnostics_limit {
+        if (old.diagnostics_limit, old.warnings, &old.disabled_warnings)
+            != (new.diagnostics_limit, new.warnings, &new.disabled_warnings)
+        {
             let now = Instant::now();
             self.documents.iter_mut().for_each(|(_, document)| document.schedule.changed(now));
         }
@@ -182,15 +184,33 @@ impl MainLoop {
         if read.is_cancelled() {
             return;
         }
+        if matches!(read.target, Target::Workspace) {
+            return self.start_workspace_read(read);
+        }
         let Some((place, document)) = read.place.as_ref().zip(self.documents.get_mut(&read.uri)) else {
             tracing::debug!("{} asks about {}, which is not open", read.route.method, read.uri);
             return read.answer_nothing();
         };
         let Some(span) = document.now(place) else { return read.refuse() };
         let Some(file) = document.file else { return read.answer_nothing() };
-        let text = document.text.clone();
-        let (session, uri, version) = (self.session.clone(), read.uri.clone(), document.version);
-        let view = View { session, uri, file, version, text, span };
+        let (text, version) = (document.text.clone(), document.version);
+        let (session, uri) = (self.session.clone(), read.uri.clone());
+        self.run_read(read, View { session, uri, file, version, text, span, open: Vec::new() });
+    }
+
+    /// A request about all that is open.
+    fn start_workspace_read(&mut self, read: Read) {
+        let documents = self.documents.iter_mut().filter_map(|(uri, document)| {
+            Some(OpenDocument { file: document.file?, uri: uri.clone(), text: document.text.clone() })
+        });
+        let open: Vec<OpenDocument> = documents.collect();
+        let Some(file) = open.first().map(|document| document.file) else { return read.answer_nothing() };
+        let (session, uri) = (self.session.clone(), read.uri.clone());
+        let view = View { session, uri, file, version: 0, text: Rope::new(), span: 0..0, open };
+        self.run_read(read, view);
+    }
+
+    fn run_read(&self, read: Read, view: View) {
         let snapshot = Snapshot { analysis: self.host.analysis(), view };
         read.arm(snapshot.analysis.cancellation());
         let mailbox = self.mailbox.clone();
@@ -210,7 +230,7 @@ impl MainLoop {
             let text = document.text.clone();
             let span = 0..text.len_bytes();
             let (session, version) = (self.session.clone(), document.version);
-            let view = View { session, uri: uri.clone(), file, version, text, span };
+            let view = View { session, uri: uri.clone(), file, version, text, span, open: Vec::new() };
             let snapshot = Snapshot { analysis: self.host.analysis(), view };
             document.schedule.started(snapshot.analysis.cancellation());
             let (generation, version, uri) = (document.generation, document.version, uri.clone());

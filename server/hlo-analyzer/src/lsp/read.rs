@@ -33,6 +33,8 @@ pub(super) enum Target {
     Document,
     At(lsp_types::Position),
     Range(lsp_types::Range),
+    /// No document, but all that are open: see `View::open`.
+    Workspace,
 }
 
 /// The same part in bytes, valid at one moment of the document's history; see `Document::find`.

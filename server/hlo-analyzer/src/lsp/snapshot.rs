@@ -1,6 +1,7 @@
 //! What a request may look at.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ide::{Analysis, FileId};
@@ -32,6 +33,14 @@ pub(super) struct View {
     pub(super) text: Rope,
     /// What is asked about; empty for a position, the whole text where the request names no part of it.
     pub(super) span: Range<usize>,
+    /// All open documents, for a request that is about no single one; else empty.
+    pub(super) open: Vec<OpenDocument>,
+}
+
+pub(super) struct OpenDocument {
+    pub(super) file: FileId,
+    pub(super) uri: Url,
+    pub(super) text: Rope,
 }
 
 impl View {
@@ -45,4 +54,6 @@ impl View {
 pub(super) struct Session {
     pub(super) client: ClientProfile,
     pub(super) settings: Settings,
+    /// Folders that the editor has open.
+    pub(super) roots: Vec<PathBuf>,
 }

@@ -3,23 +3,37 @@
 use std::ops::Range;
 
 use ide::Severity;
+use ropey::Rope;
 use text::position;
 use tower_lsp::lsp_types::{
-    self, DiagnosticRelatedInformation, DiagnosticSeverity, GotoDefinitionResponse, HoverContents,
-    InlayHintLabel, InlayHintTooltip, Location, LocationLink, MarkupContent, MarkupKind, NumberOrString,
+    self, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, GotoDefinitionResponse,
+    HoverContents, InlayHintLabel, InlayHintTooltip, Location, LocationLink, MarkupContent, MarkupKind,
+    NumberOrString,
 };
 
 use super::snapshot::View;
 
 impl View {
     pub(super) fn position(&self, offset: usize) -> lsp_types::Position {
-        let position = position::position(&self.text, offset, self.encoding());
+        self.position_in(&self.text, offset)
+    }
+
+    fn position_in(&self, text: &Rope, offset: usize) -> lsp_types::Position {
+        let position = position::position(text, offset, self.encoding());
         let number = |n| u32::try_from(n).unwrap_or(u32::MAX);
         lsp_types::Position { line: number(position.line), character: number(position.column) }
     }
 
     pub(super) fn range(&self, bytes: Range<usize>) -> lsp_types::Range {
         lsp_types::Range { start: self.position(bytes.start), end: self.position(bytes.end) }
+    }
+
+    /// A range of another document than the one that was asked about.
+    pub(super) fn range_in(&self, text: &Rope, bytes: Range<usize>) -> lsp_types::Range {
+        lsp_types::Range {
+            start: self.position_in(text, bytes.start),
+            end: self.position_in(text, bytes.end),
+        }
     }
 
     pub(super) fn text_edit(&self, edit: ide::TextEdit) -> lsp_types::TextEdit {
@@ -41,16 +55,29 @@ impl View {
         }
     }
 
-    pub(super) fn definition(&self, target: ide::NavigationTarget) -> GotoDefinitionResponse {
+    /// Nothing where there is no target: editors say so in their own words.
+    pub(super) fn definitions(&self, targets: Vec<ide::NavigationTarget>) -> Option<GotoDefinitionResponse> {
+        if targets.is_empty() {
+            return None;
+        }
         if self.session.client.definition_links {
-            return GotoDefinitionResponse::Link(vec![LocationLink {
+            let link = |target: ide::NavigationTarget| LocationLink {
                 origin_selection_range: Some(self.range(target.origin)),
                 target_uri: self.uri.clone(),
                 target_range: self.range(target.range),
                 target_selection_range: self.range(target.selection_range),
-            }]);
+            };
+            return Some(GotoDefinitionResponse::Link(targets.into_iter().map(link).collect()));
         }
-        GotoDefinitionResponse::Scalar(Location::new(self.uri.clone(), self.range(target.selection_range)))
+        let mut locations: Vec<_> = targets.into_iter().map(|t| self.location(t.selection_range)).collect();
+        Some(match locations.len() {
+            1 => GotoDefinitionResponse::Scalar(locations.remove(0)),
+            _ => GotoDefinitionResponse::Array(locations),
+        })
+    }
+
+    pub(super) fn location(&self, bytes: Range<usize>) -> Location {
+        Location::new(self.uri.clone(), self.range(bytes))
     }
 
     pub(super) fn inlay_hint(&self, hint: ide::InlayHint) -> lsp_types::InlayHint {
@@ -120,6 +147,7 @@ impl View {
         });
         let wanted = self.session.client.related_information;
         let related: Vec<_> = related.filter(|_| wanted).collect();
+        let is_faded = self.session.client.unnecessary_tag && ide::is_unnecessary(diagnostic.code);
         lsp_types::Diagnostic {
             range: self.range(diagnostic.range),
             severity: Some(match diagnostic.severity {
@@ -132,28 +160,30 @@ impl View {
             source: Some(env!("CARGO_PKG_NAME").into()),
             message: diagnostic.message,
             related_information: Some(related).filter(|related| !related.is_empty()),
+            tags: is_faded.then(|| vec![DiagnosticTag::UNNECESSARY]),
             ..Default::default()
         }
     }
 }
 
 /// VS Code rejects a whole outline for one symbol without a name.
-fn visible(name: String) -> String {
+pub(super) fn visible(name: String) -> String {
     if name.is_empty() { "?".into() } else { name }
 }
 
-fn symbol_kind(kind: ide::SymbolKind) -> lsp_types::SymbolKind {
+pub(super) fn symbol_kind(kind: ide::SymbolKind) -> lsp_types::SymbolKind {
     match kind {
         ide::SymbolKind::Computation => lsp_types::SymbolKind::FUNCTION,
         ide::SymbolKind::Entry => lsp_types::SymbolKind::MODULE,
         ide::SymbolKind::Parameter => lsp_types::SymbolKind::VARIABLE,
         ide::SymbolKind::Constant => lsp_types::SymbolKind::CONSTANT,
         ide::SymbolKind::Instruction => lsp_types::SymbolKind::OPERATOR,
+        ide::SymbolKind::Note => lsp_types::SymbolKind::NULL,
     }
 }
 
 /// Markdown for a client that shows none: without fences and emphasis, links as their text.
-fn plain_text(markdown: &str) -> String {
+pub(super) fn plain_text(markdown: &str) -> String {
     let mut plain = String::with_capacity(markdown.len());
     let mut in_fence = false;
     for line in markdown.lines() {

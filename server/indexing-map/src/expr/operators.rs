@@ -5,19 +5,23 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::expr::{BinaryOp, Expr};
+use crate::expr::{Binary, BinaryOp, Expr};
 
 impl PartialEq for Expr {
+    #[inline]
     fn eq(&self, other: &Expr) -> bool {
         match (self, other) {
             (Expr::Const(a), Expr::Const(b)) => a == b,
             (Expr::Var(a), Expr::Var(b)) => a == b,
-            (Expr::Binary(a), Expr::Binary(b)) => {
-                Arc::ptr_eq(a, b) || (a.hash == b.hash && a.op == b.op && a.lhs == b.lhs && a.rhs == b.rhs)
-            }
+            (Expr::Binary(a), Expr::Binary(b)) => Arc::ptr_eq(a, b) || (a.hash == b.hash && same_parts(a, b)),
             _ => false,
         }
     }
+}
+
+/// Behind the hash, so that most comparisons end without a call.
+fn same_parts(a: &Binary, b: &Binary) -> bool {
+    a.op == b.op && a.lhs == b.lhs && a.rhs == b.rhs
 }
 
 impl Eq for Expr {}

@@ -11,8 +11,8 @@ use crate::simplify::sum::{Sum, Term, range_of};
 
 /// An equivalent constraint with the outer operators moved into the interval; the constraint itself when there is none.
 /// An empty interval means that it never holds. XLA: `SimplifyConstraintRange`.
-pub(super) fn peel(constraint: &Constraint, ranges: &RangeContext<'_>) -> Constraint {
-    let mut current = constraint.clone();
+pub(super) fn peel(constraint: Constraint, ranges: &RangeContext<'_>) -> Constraint {
+    let mut current = constraint;
     while !current.interval.is_empty()
         && let Some(next) = peel_once(&current, ranges)
     {

@@ -3,17 +3,14 @@
 use smallvec::SmallVec;
 
 use crate::expr::{BinaryOp, Expr};
-use crate::interval::{Interval, floor_div, gcd};
+use crate::interval::{Interval, floor_div, gcd, is_multiple};
 use crate::simplify::Simplifier;
-use crate::simplify::sum::{Sum, Term};
+use crate::simplify::sum::{Sum, Term, TermRanges};
 
-/// A sum as `g * multiple + rest`, where the range of the rest lies in one block `[q * g, q * g + g - 1]`.
+/// A sum as `g * multiple + rest`, where the range of the rest (the terms that are no multiples of `g`, and the constant)
+/// lies in one block `[block * g, block * g + g - 1]`.
 struct Split {
     g: i64,
-    /// The terms of `multiple`, still scaled by `g`.
-    multiple: SmallVec<[Term; 6]>,
-    rest: SmallVec<[Term; 6]>,
-    /// The block of the rest (with the sum's constant).
     block: i64,
 }
 
@@ -23,13 +20,16 @@ const LARGE_DIVISOR: i64 = 1 << 31;
 impl Simplifier<'_> {
     /// Finds a divisor `g > 1` of `d` such that the terms that are not multiples of `g` stay, with the constant, within
     /// one block of `g`. The larger terms are tried first, so that as much as possible is left out.
-    fn split(&self, sum: &Sum, d: i64) -> Option<Split> {
-        let mut order: SmallVec<[&Term; 6]> = sum.terms.iter().collect();
-        order.sort_by_key(|t| std::cmp::Reverse(t.coefficient.unsigned_abs()));
+    fn split(&self, sum: &Sum, ranges: &TermRanges, d: i64) -> Option<Split> {
+        let mut order: SmallVec<[i64; 8]> = sum.terms.iter().map(|t| t.coefficient).collect();
+        // Terms of equal magnitude have the same divisors, so their order does not matter.
+        order.sort_unstable_by_key(|c| std::cmp::Reverse(c.unsigned_abs()));
         let mut g = d;
         let mut last = 0;
-        for t in &order {
-            g = i64::try_from(gcd(g, t.coefficient)).ok()?;
+        for coefficient in order {
+            if !is_multiple(coefficient, g) {
+                g = i64::try_from(gcd(g, coefficient)).ok()?;
+            }
             if g <= 1 {
                 return None;
             }
@@ -37,16 +37,14 @@ impl Simplifier<'_> {
                 continue;
             }
             last = g;
-            let rest: SmallVec<[Term; 6]> =
-                sum.terms.iter().filter(|t| t.coefficient % g != 0).cloned().collect();
-            let range = self.range_of(&rest, sum.constant);
+            let range =
+                self.range_of_part(&sum.terms, ranges, sum.constant, |t| !is_multiple(t.coefficient, g));
             if range.lower == i64::MIN || range.upper == i64::MAX {
                 continue;
             }
             let block = floor_div(range.lower, g)?;
             if floor_div(range.upper, g)? == block {
-                let multiple = sum.terms.iter().filter(|t| t.coefficient % g == 0).cloned().collect();
-                return Some(Split { g, multiple, rest, block });
+                return Some(Split { g, block });
             }
         }
         None
@@ -60,56 +58,74 @@ impl Simplifier<'_> {
         let Some(m) = self.point_value(&m).and_then(i64::checked_abs).filter(|&m| m > 0) else {
             return Expr::binary(BinaryOp::Mod, x, m);
         };
+        match Sum::of(&x) {
+            Some(sum) => self.remainder(sum, m, Some(x)),
+            None if m == 1 => Expr::ZERO,
+            None => Expr::binary(BinaryOp::Mod, x, Expr::Const(m)),
+        }
+    }
+
+    /// `sum mod m` for a positive `m`; `x` is the expression of the sum where that is known.
+    pub(super) fn remainder(&mut self, mut sum: Sum, m: i64, mut x: Option<Expr>) -> Expr {
         if m == 1 {
             return Expr::ZERO;
         }
-        if let Some((y, a)) = x.as_op_const(BinaryOp::Mod)
-            && a % m == 0
+        while let Some((y, a)) = sum.as_base().and_then(|base| base.as_op_const(BinaryOp::Mod))
             && a != 0
+            && a % m == 0
+            && let Some(inner) = Sum::of(y)
         {
-            return self.modulo(y.clone(), Expr::Const(m));
+            (x, sum) = (Some(y.clone()), inner);
         }
-        let plain = |x: Expr| Expr::binary(BinaryOp::Mod, x, Expr::Const(m));
+        let plain = |this: &mut Self, sum: &Sum, x: Option<Expr>| {
+            let x = x.unwrap_or_else(|| this.unjoined(sum));
+            Expr::binary(BinaryOp::Mod, x, Expr::Const(m))
+        };
         if !self.spend() {
-            return plain(x);
+            return plain(self, &sum, x);
         }
-        let Some(mut sum) = Sum::of(&x) else { return plain(x) };
         // A range within one period: only an offset is taken away.
-        let range = self.range_of(&sum.terms, sum.constant);
+        let ranges = self.term_ranges(&sum.terms);
+        let range = self.range_of_part(&sum.terms, &ranges, sum.constant, |_| true);
         if range.lower != i64::MIN
             && range.upper != i64::MAX
             && let (Some(lower), Some(upper)) = (floor_div(range.lower, m), floor_div(range.upper, m))
             && lower == upper
             && let Some(constant) = lower.checked_mul(m).and_then(|offset| sum.constant.checked_sub(offset))
         {
-            sum.constant = constant;
-            return sum.to_expr();
+            return match x {
+                Some(x) if constant == sum.constant => x,
+                _ => {
+                    sum.constant = constant;
+                    self.unjoined(&sum)
+                }
+            };
         }
         if sum.drop_multiples(m) {
-            let x = sum.to_expr();
-            return self.modulo(x, Expr::Const(m));
+            return self.remainder(sum, m, None);
         }
-        if let Some(split) = self.split(&sum, m) {
+        if let Some(Split { g, block }) = self.split(&sum, &ranges, m) {
             // (g * a + r) mod (g * n) = g * ((a + q) mod n) + (r - g * q) for r in block q
-            let g = split.g;
-            let offset = split.block.checked_mul(g).and_then(|o| sum.constant.checked_sub(o));
+            let offset = block.checked_mul(g).and_then(|o| sum.constant.checked_sub(o));
             if let Some(constant) = offset
-                && (split.block == 0 || sum.terms.len() == split.multiple.len())
+                && (block == 0 || sum.terms.iter().all(|t| is_multiple(t.coefficient, g)))
             {
-                let multiple = Sum::divided(&split.multiple, g, split.block).to_expr();
-                let high = self.modulo(multiple, Expr::Const(m / g));
-                let mut whole = Sum { terms: split.rest, constant };
+                let mut multiple = sum.clone();
+                multiple.keep_multiples(g, block);
+                let high = self.remainder(multiple, m / g, None);
+                let rest = sum.terms.iter().filter(|t| !is_multiple(t.coefficient, g)).cloned().collect();
+                let mut whole = Sum { terms: rest, constant };
                 let product = whole.terms.is_empty() && sum.constant == 0;
                 if whole.add(&high, g).is_some() {
                     let split = self.finish_sum(whole);
                     // XLA splits products always, and sums only where that takes no further operator.
-                    if product || split.node_count() <= x.node_count() + 1 {
+                    if product || split.node_count() <= sum.node_count() + 1 {
                         return split;
                     }
                 }
             }
         }
-        plain(x)
+        plain(self, &sum, x)
     }
 
     /// `x floordiv d`. XLA: `CanonicalizeFloorDiv` and `SymbolicExprSimplifier::RewriteFloorDiv`, `RewriteSumDiv`.
@@ -120,66 +136,89 @@ impl Simplifier<'_> {
         let Some(d) = self.point_value(&d).filter(|&d| d != 0) else {
             return Expr::binary(BinaryOp::FloorDiv, x, d);
         };
-        if let Some(point) = self.point(self.range(&x).floor_div(d)) {
-            return point;
-        }
         let plain = |x: Expr| Expr::binary(BinaryOp::FloorDiv, x, Expr::Const(d));
-        if d == 1 {
-            return x;
-        }
-        if !self.spend() {
-            return plain(x);
-        }
-        if d == -1 {
-            return self.negate(&x).unwrap_or_else(|| plain(x));
-        }
         if d < 0 {
-            return self.negative_divisor(x, d);
-        }
-        if let Some((y, m)) = x.as_op_const(BinaryOp::Mod)
-            && m > 0
-            && m % d == 0
-        {
-            // (y mod (b * d)) / d = (y / d) mod b
-            let quotient = self.floor_div(y.clone(), Expr::Const(d));
-            return self.modulo(quotient, Expr::Const(m / d));
-        }
-        if let Some((y, b)) = x.as_op_const(BinaryOp::FloorDiv)
-            && let Some(product) = b.checked_mul(d).filter(|_| b > 0)
-        {
-            return self.floor_div(y.clone(), Expr::Const(product));
-        }
-        let Some(sum) = Sum::of(&x) else { return plain(x) };
-        let (mut whole, mut rest) = (Sum::default(), Sum::default());
-        for t in sum.terms {
-            if t.coefficient % d == 0 {
-                whole.terms.push(Term { base: t.base, coefficient: t.coefficient / d });
-            } else {
-                rest.terms.push(t);
+            if let Some(point) = self.point(self.range(&x).floor_div(d)) {
+                return point;
             }
-        }
-        whole.constant = sum.constant.div_euclid(d);
-        rest.constant = sum.constant.rem_euclid(d);
-        if !whole.terms.is_empty() || whole.constant != 0 {
-            let rest = rest.to_expr();
-            let quotient = self.floor_div(rest, Expr::Const(d));
-            return match whole.add(&quotient, 1) {
-                Some(()) => self.finish_sum(whole),
-                None => plain(x),
+            if !self.spend() {
+                return plain(x);
+            }
+            self.unsettled = true;
+            return match d {
+                -1 => self.negate(&x).unwrap_or_else(|| plain(x)),
+                d => self.negative_divisor(x, d),
             };
         }
-        if let Some(Split { g, multiple, block, .. }) = self.split(&rest, d) {
-            // (g * a + r) / (g * n) = (a + q) / n for r in block q
-            let dividend = Sum::divided(&multiple, g, block).to_expr();
-            return self.floor_div(dividend, Expr::Const(d / g));
+        match Sum::of(&x) {
+            Some(sum) => self.quotient(sum, d, Some(x)),
+            None => plain(x),
         }
-        if let Some((joined, d)) = join_inner_division(&rest, d)
+    }
+
+    /// `sum floordiv d` for a positive `d`; `x` is the expression of the sum where that is known.
+    pub(super) fn quotient(&mut self, mut sum: Sum, d: i64, x: Option<Expr>) -> Expr {
+        let plain = |this: &mut Self, sum: &Sum, x: Option<Expr>| {
+            let x = x.unwrap_or_else(|| this.unjoined(sum));
+            Expr::binary(BinaryOp::FloorDiv, x, Expr::Const(d))
+        };
+        let ranges = self.term_ranges(&sum.terms);
+        let mut range = self.range_of_part(&sum.terms, &ranges, sum.constant, |_| true);
+        if let Some(x) = &x {
+            range = self.ranges.constrained(x, range);
+        }
+        if let Some(point) = self.point(range.floor_div(d)) {
+            return point;
+        }
+        if d == 1 {
+            return x.unwrap_or_else(|| self.unjoined(&sum));
+        }
+        if !self.spend() {
+            return plain(self, &sum, x);
+        }
+        if let Some((op, y, Expr::Const(c @ 1..))) = sum.as_base().and_then(Expr::as_binary)
+            && let Some(inner) = Sum::of(y)
+        {
+            match op {
+                // (y mod (b * d)) / d = (y / d) mod b
+                BinaryOp::Mod if c % d == 0 => {
+                    let quotient = self.quotient(inner, d, Some(y.clone()));
+                    return self.modulo(quotient, Expr::Const(c / d));
+                }
+                BinaryOp::FloorDiv if let Some(product) = c.checked_mul(d) => {
+                    return self.quotient(inner, product, Some(y.clone()));
+                }
+                _ => {}
+            }
+        }
+        let is_whole = |t: &Term| is_multiple(t.coefficient, d);
+        if !(0..d).contains(&sum.constant) || sum.terms.iter().any(is_whole) {
+            let mut whole = Sum { terms: SmallVec::new(), constant: sum.constant.div_euclid(d) };
+            let mut rest = Sum { terms: SmallVec::new(), constant: sum.constant.rem_euclid(d) };
+            for t in &sum.terms {
+                if is_whole(t) {
+                    whole.terms.push(Term { base: t.base.clone(), coefficient: t.coefficient / d });
+                } else {
+                    rest.terms.push(t.clone());
+                }
+            }
+            let quotient = self.quotient(rest, d, None);
+            return match whole.add(&quotient, 1) {
+                Some(()) => self.finish_sum(whole),
+                None => plain(self, &sum, x),
+            };
+        }
+        if let Some(Split { g, block }) = self.split(&sum, &ranges, d) {
+            // (g * a + r) / (g * n) = (a + q) / n for r in block q
+            sum.keep_multiples(g, block);
+            return self.quotient(sum, d / g, None);
+        }
+        if let Some((joined, d)) = join_inner_division(&sum, d)
             && (d < LARGE_DIVISOR || self.fits_64_bits(&joined))
         {
-            let joined = joined.to_expr();
-            return self.floor_div(joined, Expr::Const(d));
+            return self.quotient(joined, d, None);
         }
-        plain(x)
+        plain(self, &sum, x)
     }
 
     /// `x ceildiv d`, written with a floor division where `d` has one value.
@@ -193,7 +232,7 @@ impl Simplifier<'_> {
             let Some(mut sum) = Sum::of(&x) else { return plain(x, d) };
             let Some(constant) = sum.constant.checked_add(k - 1) else { return plain(x, d) };
             sum.constant = constant;
-            return self.floor_div(sum.to_expr(), Expr::Const(k));
+            return self.quotient(sum, k, None);
         }
         let quotient = self.floor_div(x.clone(), Expr::Const(-k));
         self.negate(&quotient).unwrap_or_else(|| plain(x, d))

@@ -1,5 +1,7 @@
 //! Building sums and products: remainders and quotients of one dividend are joined, products distributed.
 
+use std::cmp::Ordering;
+
 use smallvec::SmallVec;
 
 use crate::expr::{BinaryOp, Expr};
@@ -10,6 +12,7 @@ impl Simplifier<'_> {
     /// The expression of a sum whose bases are simple: divisions and remainders of the same dividend are joined, terms
     /// sorted. XLA: `Canonicalize` of sums and `SymbolicExprSimplifier::RewriteSum`.
     pub(super) fn finish_sum(&mut self, sum: Sum) -> Expr {
+        self.unsettled |= !self.ranges.constraints().is_empty();
         self.joined(sum).to_expr()
     }
 
@@ -24,15 +27,32 @@ impl Simplifier<'_> {
         if sum.is_expr(e) { e.clone() } else { sum.to_expr() }
     }
 
+    /// The expression of a sum that was not joined.
+    pub(super) fn unjoined(&mut self, sum: &Sum) -> Expr {
+        let sorted = || sum.terms.is_sorted_by(|a, b| a.cmp(b) != Ordering::Greater);
+        // Whether anything can be joined is not tried, but it takes a remainder, or a quotient that is taken away.
+        let joins = |t: &Term| t.coefficient < 0 || t.base.as_op_const(BinaryOp::Mod).is_some();
+        self.unsettled |= match &sum.terms[..] {
+            // A constraint may be about this very sum.
+            _ if !self.ranges.constraints().is_empty() => true,
+            [] => false,
+            [t] if t.coefficient > 0 => false,
+            terms => terms.iter().any(joins) || !sorted(),
+        };
+        sum.to_expr()
+    }
+
     fn joined(&mut self, mut sum: Sum) -> Sum {
         sum.merge();
         while sum.terms.len() > 1 || sum.terms.iter().any(|t| t.coefficient < 0) {
             if !self.spend() {
                 break;
             }
-            let Some(mut better) = self.join_remainder(&sum).or_else(|| self.negative_division(&sum)) else {
-                break;
-            };
+            let better = self
+                .join_remainder(&sum)
+                .or_else(|| self.negative_division(&sum))
+                .or_else(|| self.without_remainder(&sum));
+            let Some(mut better) = better else { break };
             better.merge();
             sum = better;
         }
@@ -55,15 +75,18 @@ impl Simplifier<'_> {
                 return Some(joined);
             }
             // What the quotient may contribute: its variables are among those of `x`, and that of a plain digit is one
-            // term with the coefficient itself.
+            // division of the same variable.
             let digit = match x.as_op_const(BinaryOp::FloorDiv) {
-                Some((y, a)) => a > 0 && y.as_var().is_some(),
-                None => x.as_var().is_some(),
+                Some((y, a)) if a > 0 => y.as_var().zip(a.checked_mul(c)),
+                _ => x.as_var().map(|y| (y, c)),
             };
             let foreign = !x.variable_mask();
             let candidate = |t: &Term| {
                 t.base.variable_mask() & foreign == 0
-                    && if digit { t.coefficient == scale } else { t.coefficient % scale == 0 }
+                    && match digit {
+                        Some(digit) => t.coefficient == scale && is_quotient(&t.base, digit),
+                        None => t.coefficient % scale == 0,
+                    }
             };
             if !others().any(candidate) {
                 continue;
@@ -76,7 +99,7 @@ impl Simplifier<'_> {
             let present = |q: &Term| {
                 q.coefficient
                     .checked_mul(scale)
-                    .is_some_and(|k| sum.terms.iter().any(|t| t.base == q.base && t.coefficient == k))
+                    .is_some_and(|k| sum.terms.iter().any(|t| t.coefficient == k && t.base == q.base))
             };
             if quotient.terms.is_empty() || !quotient.terms.iter().all(present) {
                 continue;
@@ -144,9 +167,43 @@ impl Simplifier<'_> {
         None
     }
 
+    /// `y * k - (x mod c) * k` is `(y floordiv c) * (c * k)`, for a positive `k` and a `y` that is `x` or a remainder of it.
+    /// Only for a sum of these two: in longer ones the text stays that of XLA, which has no such rule.
+    fn without_remainder(&mut self, sum: &Sum) -> Option<Sum> {
+        if sum.terms.len() != 2 {
+            return None;
+        }
+        for (i, term) in sum.terms.iter().enumerate() {
+            let Some((x, c)) = term.base.as_op_const(BinaryOp::Mod) else { continue };
+            if c <= 1 || term.coefficient >= 0 {
+                continue;
+            }
+            let Some(k) = term.coefficient.checked_neg() else { continue };
+            let is_congruent = |y: &Expr| {
+                y == x || y.as_op_const(BinaryOp::Mod).is_some_and(|(z, a)| z == x && a > 0 && a % c == 0)
+            };
+            let Some(j) = sum.terms.iter().position(|t| t.coefficient == k && is_congruent(&t.base)) else {
+                continue;
+            };
+            let quotient = self.floor_div(sum.terms[j].base.clone(), Expr::Const(c));
+            let rewritten = (|| {
+                let mut rewritten = sum.clone();
+                rewritten.terms[i].coefficient = 0;
+                rewritten.terms[j].coefficient = 0;
+                rewritten.add(&quotient, c.checked_mul(k)?)?;
+                Some(rewritten)
+            })();
+            if rewritten.is_some() {
+                return rewritten;
+            }
+        }
+        None
+    }
+
     /// `l * r` for simple operands: distributed over sums, factors sorted, constants at the right.
     pub(super) fn product(&mut self, l: Expr, r: Expr) -> Expr {
         const MAX_TERMS: usize = 64;
+        self.unsettled = true;
         let plain = |l: Expr, r: Expr| {
             if r < l { Expr::binary(BinaryOp::Mul, r, l) } else { Expr::binary(BinaryOp::Mul, l, r) }
         };
@@ -176,6 +233,12 @@ impl Simplifier<'_> {
             None => plain(l, r),
         }
     }
+}
+
+/// True for `y floordiv d` and a remainder of it.
+fn is_quotient(e: &Expr, (y, d): (u32, i64)) -> bool {
+    let quotient = e.as_op_const(BinaryOp::Mod).map_or(e, |(x, _)| x);
+    quotient.as_op_const(BinaryOp::FloorDiv).is_some_and(|(x, c)| c == d && x.as_var() == Some(y))
 }
 
 /// `(x mod c) * k + (y floordiv c) * (c * k)` is `y * k` when `x` and `y` are congruent modulo `c`; term `i` is the first.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use smallvec::SmallVec;
 
 use crate::expr::{BinaryOp, Expr};
-use crate::interval::Interval;
+use crate::interval::{Interval, is_multiple};
 use crate::range::RangeContext;
 use crate::simplify::Simplifier;
 
@@ -18,7 +18,7 @@ pub(crate) struct Term {
 
 impl Term {
     /// The order of summands: that of the expressions they print as, a product for a coefficient other than 1.
-    fn cmp(&self, other: &Term) -> Ordering {
+    pub fn cmp(&self, other: &Term) -> Ordering {
         match (self.coefficient == 1, other.coefficient == 1) {
             (true, true) => self.base.cmp(&other.base),
             (false, false) => {
@@ -66,7 +66,8 @@ impl Sum {
     }
 
     pub fn add_term(&mut self, base: &Expr, coefficient: i64) -> Option<()> {
-        match self.terms.iter_mut().find(|t| t.base == *base) {
+        let hash = base.structural_hash();
+        match self.terms.iter_mut().find(|t| t.base.structural_hash() == hash && t.base == *base) {
             Some(t) => t.coefficient = t.coefficient.checked_add(coefficient)?,
             None => self.terms.push(Term { base: base.clone(), coefficient }),
         }
@@ -84,12 +85,12 @@ impl Sum {
     /// Replaces the sum by one that is congruent modulo `m > 0`: terms that are multiples of `m` go, `(y mod a) * k` with
     /// `m` dividing `a * k` becomes `y * k`, the constant is reduced. Answers whether anything changed.
     pub fn drop_multiples(&mut self, m: i64) -> bool {
-        let mut changed = self.constant != self.constant.rem_euclid(m);
+        let mut changed = !(0..m).contains(&self.constant);
         self.constant = self.constant.rem_euclid(m);
         // Each round takes away a remainder or ends.
         loop {
             let before = self.terms.len();
-            self.terms.retain(|t| t.coefficient % m != 0);
+            self.terms.retain(|t| !is_multiple(t.coefficient, m));
             changed |= before != self.terms.len();
             let inner = self.terms.iter().enumerate().find_map(|(i, t)| {
                 let (y, a) = t.base.as_op_const(BinaryOp::Mod)?;
@@ -117,6 +118,30 @@ impl Sum {
             None => Expr::Const(self.constant),
             Some(first) => terms.fold(first, |sum, t| sum + t) + self.constant,
         }
+    }
+
+    /// Operators of [`Sum::to_expr`].
+    pub fn node_count(&self) -> usize {
+        let scaled = |t: &Term| t.base.node_count() + usize::from(t.coefficient != 1);
+        let operands = self.terms.len() + usize::from(self.constant != 0);
+        self.terms.iter().map(scaled).sum::<usize>() + operands.saturating_sub(1)
+    }
+
+    /// The base of a sum that is nothing but that.
+    pub fn as_base(&self) -> Option<&Expr> {
+        match &self.terms[..] {
+            [Term { base, coefficient: 1 }] if self.constant == 0 => Some(base),
+            _ => None,
+        }
+    }
+
+    /// Takes away the terms that are no multiples of `g`, divides the others by it, and sets the constant.
+    pub fn keep_multiples(&mut self, g: i64, constant: i64) {
+        self.terms.retain(|t| is_multiple(t.coefficient, g));
+        for t in &mut self.terms {
+            t.coefficient /= g;
+        }
+        self.constant = constant;
     }
 
     /// True when [`Sum::to_expr`] would build `e`.
@@ -168,9 +193,9 @@ pub(super) fn range_of(terms: &[Term], constant: i64, ranges: &RangeContext<'_>)
     terms.iter().fold(Interval::point(constant), |sum, t| sum + ranges.range(&t.base) * t.coefficient)
 }
 
-/// The factor `k` for which every term of `fact` is in `terms`, `k` times.
-fn multiple_of_fact(terms: &[Term], fact: &Sum) -> Option<i64> {
-    let coefficient = |base: &Expr| terms.iter().find(|t| t.base == *base).map(|t| t.coefficient);
+/// The factor `k` for which every term of `fact` is among the terms, `k` times.
+fn multiple_of_fact<'t>(terms: impl Iterator<Item = &'t Term> + Clone, fact: &Sum) -> Option<i64> {
+    let coefficient = |base: &Expr| terms.clone().find(|t| t.base == *base).map(|t| t.coefficient);
     let (first, others) = fact.terms.split_first()?;
     let k = coefficient(&first.base)?;
     if k % first.coefficient != 0 {
@@ -183,9 +208,12 @@ fn multiple_of_fact(terms: &[Term], fact: &Sum) -> Option<i64> {
         .then_some(k)
 }
 
+/// The ranges of the terms of a sum, in their order.
+pub(super) type TermRanges = SmallVec<[Interval; 8]>;
+
 impl Simplifier<'_> {
     /// The constraints on sums, in flattened form.
-    pub(super) fn facts_of(ranges: &RangeContext<'_>) -> SmallVec<[(Sum, Interval); 2]> {
+    pub(super) fn facts_of(ranges: &RangeContext<'_>) -> Vec<(Sum, Interval)> {
         ranges
             .constraints()
             .iter()
@@ -198,18 +226,84 @@ impl Simplifier<'_> {
             .collect()
     }
 
-    /// Range of a part of a sum. A constraint on a sum counts wherever a multiple of it is contained.
+    pub(super) fn term_ranges(&self, terms: &[Term]) -> TermRanges {
+        terms.iter().map(|t| self.range(&t.base) * t.coefficient).collect()
+    }
+
+    /// Range of a sum. A constraint on a sum counts wherever a multiple of it is contained.
     pub(super) fn range_of(&self, terms: &[Term], constant: i64) -> Interval {
-        let range_of = |t: &Term| self.range(&t.base) * t.coefficient;
-        let mut range = terms.iter().fold(Interval::point(constant), |sum, t| sum + range_of(t));
+        if self.facts.is_empty() {
+            let range_of = |t: &Term| self.range(&t.base) * t.coefficient;
+            return terms.iter().fold(Interval::point(constant), |sum, t| sum + range_of(t));
+        }
+        self.range_of_part(terms, &self.term_ranges(terms), constant, |_| true)
+    }
+
+    /// [`Simplifier::range_of`] for the terms that `keep` keeps.
+    pub(super) fn range_of_part(
+        &self,
+        terms: &[Term],
+        ranges: &TermRanges,
+        constant: i64,
+        keep: impl Fn(&Term) -> bool,
+    ) -> Interval {
+        let part = || terms.iter().zip(ranges).filter(|(t, _)| keep(t));
+        let mut range = part().fold(Interval::point(constant), |sum, (_, r)| sum + *r);
         for (fact, interval) in &self.facts {
-            let Some(k) = multiple_of_fact(terms, fact) else { continue };
-            let others = terms
-                .iter()
-                .filter(|t| !fact.terms.iter().any(|f| f.base == t.base))
-                .fold(Interval::point(constant), |sum, t| sum + range_of(t));
+            let Some(k) = multiple_of_fact(part().map(|(t, _)| t), fact) else { continue };
+            let others = part()
+                .filter(|(t, _)| !fact.terms.iter().any(|f| f.base == t.base))
+                .fold(Interval::point(constant), |sum, (_, r)| sum + *r);
             range = range.intersect(*interval * k + others);
         }
         range
     }
+
+    /// Range of a sum in which quotients and remainders of other terms are told apart first: `x - x mod 8` is a multiple of
+    /// `x floordiv 8`, and `x - x floordiv 4` never negative for an `x` that is not.
+    pub(super) fn correlated_range(&self, mut sum: Sum) -> Interval {
+        const MAX_STEPS: usize = 8;
+        for _ in 0..MAX_STEPS {
+            let Some(step) = tell_apart(&sum) else { break };
+            sum = step;
+            sum.merge();
+        }
+        self.range_of(&sum.terms, sum.constant)
+    }
+}
+
+/// Replaces a term by what its quotient leaves, where that quotient or the remainder is another term of opposite sign.
+fn tell_apart(sum: &Sum) -> Option<Sum> {
+    let of = |op, e: &Expr| e.as_op_const(op).filter(|&(_, d)| d > 1).map(|(x, d)| (x.clone(), d));
+    for (i, part) in sum.terms.iter().enumerate() {
+        for (j, whole) in sum.terms.iter().enumerate() {
+            if i == j || (part.coefficient < 0) == (whole.coefficient < 0) {
+                continue;
+            }
+            let mut apart = sum.clone();
+            if let Some((x, m)) = of(BinaryOp::Mod, &part.base)
+                && x == whole.base
+            {
+                // x mod m = x - (x / m) * m
+                let quotient = x.clone().floor_div(m);
+                apart.terms[i].coefficient = 0;
+                apart.add_term(&x, part.coefficient)?;
+                apart.add_term(&quotient, part.coefficient.checked_mul(m)?.checked_neg()?)?;
+                return Some(apart);
+            }
+            let Some((x, d)) = of(BinaryOp::FloorDiv, &part.base) else { continue };
+            let step = match of(BinaryOp::FloorDiv, &whole.base) {
+                Some((y, a)) if y == x && d > a && d % a == 0 => d / a,
+                _ if x == whole.base => d,
+                _ => continue,
+            };
+            // y = (y / step) * step + y mod step, where y / step is the other term
+            let remainder = whole.base.clone().modulo(step);
+            apart.terms[j].coefficient = 0;
+            apart.add_term(&part.base, whole.coefficient.checked_mul(step)?)?;
+            apart.add_term(&remainder, whole.coefficient)?;
+            return Some(apart);
+        }
+    }
+    None
 }

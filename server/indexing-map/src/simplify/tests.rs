@@ -1,3 +1,6 @@
+use crate::map::Variable;
+use crate::range::RangeContext;
+use crate::simplify::Simplifier;
 use crate::text::parse_map;
 use crate::{Expr, IndexingMap, Interval, PrintStyle, SimplifyMode, parse_expr, print_map};
 
@@ -82,6 +85,48 @@ fn constraints_reach_the_bounds() {
         map.to_string(),
         "(d0, d1) -> (d0), domain: d0 in [0, 7], d1 in [0, 5], d0 * 2 + d1 * 3 in [0, 15]"
     );
+}
+
+/// The ranges of `x` and of its quotients and remainders are not independent.
+#[test]
+fn correlated_terms() {
+    check(
+        "(d0) -> (max(d0 / 2, d0 / 4), max(d0 mod 8, d0), min(d0, d0 / 4 + 3)), domain: d0 in [0, 99]",
+        "(d0) -> (d0 / 2, d0, min(d0 / 4 + 3, d0)), domain: d0 in [0, 99]",
+    );
+    check("(d0) -> ((d0 - d0 mod 4) / 4), domain: d0 in [0, 99]", "(d0) -> (d0 / 4), domain: d0 in [0, 99]");
+}
+
+#[test]
+fn constraints_reach_digits_and_other_constraints() {
+    check(
+        "(d0) -> ((d0 / 8) mod 2), domain: d0 in [0, 99], d0 mod 16 in [0, 7]",
+        "(d0) -> (0), domain: d0 in [0, 99], d0 mod 16 in [0, 7]",
+    );
+    check(
+        "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [4, 5], (d0 + d1) mod 3 in [0, 0]",
+        "KNOWN EMPTY",
+    );
+}
+
+/// With any amount of work the value stays, and a bound that was met is said.
+#[test]
+fn the_work_bound_is_reported() {
+    let e =
+        parse_expr("((v0 * 8 + v1) mod 64) / 8 + ((v0 * 8 + v1) / 64) * 8 + max(v0, v0 + v1) mod 7").unwrap();
+    let variables = [Variable::new(0, 40), Variable::new(0, 7)];
+    let mut met = 0;
+    for work in 0..60 {
+        let mut simplifier = Simplifier::new(RangeContext::new(&variables, &[]), SimplifyMode::Replace);
+        simplifier.work_left = work;
+        // An own expression each time: nodes remember where they are simple.
+        let simple = simplifier.simplify(&e.substitute(&mut |v| Some(Expr::Var(v))));
+        met += u32::from(simplifier.bound_reached());
+        for p in [[0, 0], [40, 7], [17, 3]] {
+            assert_eq!(simple.evaluate(&p), e.evaluate(&p), "{work}: {simple}");
+        }
+    }
+    assert!((5..60).contains(&met), "{met}");
 }
 
 #[test]

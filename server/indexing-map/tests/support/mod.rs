@@ -27,6 +27,16 @@ pub fn expr(variables: u32) -> impl Strategy<Value = Expr> {
             3 => (inner.clone(), 2i64..=12, 1i64..=4).prop_map(|(a, c, k)| {
                 a.clone().floor_div(c) * (c * k) + a.modulo(c) * k
             }),
+            // Terms that are not independent.
+            2 => (inner.clone(), 2i64..=6, 1i64..=4, 0usize..4, 0usize..3).prop_map(|(a, c, d, part, op)| {
+                let parts = [a.clone(), a.clone().floor_div(c), a.clone().modulo(c), a.clone().modulo(c * d)];
+                let other = a.floor_div(c * d) * d;
+                match op {
+                    0 => parts[part].clone() - other,
+                    1 => parts[part].clone().max(parts[(part + 1) % 4].clone()),
+                    _ => parts[part].clone() - parts[(part + 2) % 4].clone(),
+                }
+            }),
             1 => (pair, prop_oneof![
                 Just(BinaryOp::Min), Just(BinaryOp::Max), Just(BinaryOp::Mul), Just(BinaryOp::Mod), Just(BinaryOp::FloorDiv)
             ]).prop_map(|((a, b), op)| Expr::binary(op, a, b)),

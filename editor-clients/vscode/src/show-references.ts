@@ -1,0 +1,41 @@
+import * as vscode from "vscode";
+import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/node";
+
+/** The command of the server's code lenses: a click shows where a computation is called. */
+const COMMAND = "hlo-analyzer.showReferences";
+
+/** Tells the server that its lenses may name the command. */
+export const showReferencesFeature: StaticFeature = {
+  fillClientCapabilities(capabilities: ClientCapabilities): void {
+    capabilities.experimental = { ...(capabilities.experimental ?? {}), commands: [COMMAND] };
+  },
+  initialize(): void {},
+  getState: () => ({ kind: "static" }),
+  clear(): void {},
+};
+
+interface Position {
+  line: number;
+  character: number;
+}
+
+interface Location {
+  uri: string;
+  range: { start: Position; end: Position };
+}
+
+/** VS Code's own command wants its own types, which do not travel in JSON. */
+export function registerShowReferences(): vscode.Disposable {
+  const position = (at: Position) => new vscode.Position(at.line, at.character);
+  return vscode.commands.registerCommand(COMMAND, (uri: string, at: Position, locations: Location[]) =>
+    vscode.commands.executeCommand(
+      "editor.action.showReferences",
+      vscode.Uri.parse(uri),
+      position(at),
+      locations.map(
+        ({ uri, range }) =>
+          new vscode.Location(vscode.Uri.parse(uri), new vscode.Range(position(range.start), position(range.end))),
+      ),
+    ),
+  );
+}

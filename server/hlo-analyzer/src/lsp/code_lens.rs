@@ -1,0 +1,67 @@
+//! The lines above computations. Where they stand is cheap to tell; what they say is told when they are on the screen.
+
+use serde_json::json;
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::lsp_types::{CodeLens, Command, Url};
+
+use super::capabilities::SHOW_REFERENCES;
+use super::handlers::Handlers;
+use super::read::WhenEdited::Retry;
+use super::read::{Route, Target};
+use super::snapshot::View;
+
+static CODE_LENS: Route = Route { method: "textDocument/codeLens", when_edited: Retry(32) };
+static RESOLVE: Route = Route { method: "codeLens/resolve", when_edited: Retry(8) };
+
+const MAX_LENSES: usize = 20_000;
+
+impl Handlers {
+    pub(super) fn lenses(&self, uri: Url) -> impl Future<Output = Result<Option<Vec<CodeLens>>>> {
+        self.ask(
+            &CODE_LENS,
+            uri,
+            Target::Document,
+            |analysis, view| analysis.code_lens_places(view.file, MAX_LENSES),
+            |view, places| {
+                let data = Some(json!({"uri": view.uri}));
+                let lens = |range| CodeLens { range: view.range(range), command: None, data: data.clone() };
+                Some(places.into_iter().map(lens).collect())
+            },
+        )
+    }
+
+    /// The lens with its words; empty words where the computation is not there any more.
+    pub(super) fn resolve_lens(&self, lens: CodeLens) -> impl Future<Output = Result<CodeLens>> {
+        let uri = lens.data.as_ref().and_then(|data| Url::parse(data.get("uri")?.as_str()?).ok());
+        let asked = uri.map(|uri| {
+            self.ask(
+                &RESOLVE,
+                uri,
+                Target::At(lens.range.start),
+                |analysis, view| analysis.code_lens(view.file, view.span.start),
+                |view, found| found.map(|found| view.lens_command(found)),
+            )
+        });
+        async move {
+            let command = match asked {
+                Some(asked) => asked.await?,
+                None => None,
+            };
+            let empty = || Command { title: String::new(), command: String::new(), arguments: None };
+            Ok(CodeLens { command: Some(command.unwrap_or_else(empty)), ..lens })
+        }
+    }
+}
+
+impl View {
+    /// A click shows the callers, where the client knows how. Else the lens is a text: an empty command does nothing.
+    fn lens_command(&self, lens: ide::CodeLens) -> Command {
+        let title = lens.title;
+        if !self.session.client.shows_references || lens.callers.is_empty() {
+            return Command { title, command: String::new(), arguments: None };
+        }
+        let callers: Vec<_> = lens.callers.into_iter().map(|range| self.location(range)).collect();
+        let arguments = vec![json!(self.uri), json!(self.position(lens.range.start)), json!(callers)];
+        Command { title, command: SHOW_REFERENCES.to_owned(), arguments: Some(arguments) }
+    }
+}

@@ -1,0 +1,84 @@
+//! The form of a text: what can be folded, and what is selected next.
+
+use ide::{Fold, FoldKind};
+use text::position;
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::lsp_types::{self, FoldingRange, FoldingRangeKind, SelectionRange, SelectionRangeParams, Url};
+
+use super::from_proto;
+use super::handlers::Handlers;
+use super::read::WhenEdited::Retry;
+use super::read::{Route, Target};
+use super::snapshot::View;
+
+static FOLDING_RANGE: Route = Route { method: "textDocument/foldingRange", when_edited: Retry(32) };
+static SELECTION_RANGE: Route = Route { method: "textDocument/selectionRange", when_edited: Retry(8) };
+
+/// Folds for a client that names no limit.
+const MAX_FOLDS: usize = 20_000;
+
+impl Handlers {
+    pub(super) fn folds(&self, uri: Url) -> impl Future<Output = Result<Option<Vec<FoldingRange>>>> {
+        self.ask(
+            &FOLDING_RANGE,
+            uri,
+            Target::Document,
+            |analysis, view| {
+                let wanted = view.session.client.fold_limit.map_or(MAX_FOLDS, |limit| limit as usize);
+                analysis.folding_ranges(view.file, wanted.min(MAX_FOLDS))
+            },
+            |view, folds| Some(folds.into_iter().map(|fold| view.fold(fold)).collect()),
+        )
+    }
+
+    /// An answer per position, in their order.
+    pub(super) fn selections(
+        &self,
+        params: SelectionRangeParams,
+    ) -> impl Future<Output = Result<Option<Vec<SelectionRange>>>> {
+        let first = params.positions.first().copied().unwrap_or_default();
+        let others: Vec<_> = params.positions.into_iter().skip(1).collect();
+        self.ask(
+            &SELECTION_RANGE,
+            params.text_document.uri,
+            // The first one moves with edits that come in between; clients ask for more only with several cursors.
+            Target::At(first),
+            move |analysis, view| {
+                let others = others
+                    .iter()
+                    .map(|&at| position::offset(&view.text, from_proto::position(at), view.encoding()));
+                let offsets = std::iter::once(view.span.start).chain(others);
+                offsets.map(|offset| analysis.selection_ranges(view.file, offset)).collect()
+            },
+            |view, chains: Vec<_>| Some(chains.into_iter().map(|chain| view.selection(chain)).collect()),
+        )
+    }
+}
+
+impl View {
+    fn fold(&self, fold: Fold) -> FoldingRange {
+        let lsp_types::Range { start, end } = self.range(fold.range);
+        FoldingRange {
+            start_line: start.line,
+            start_character: Some(start.character),
+            end_line: end.line,
+            end_character: Some(end.character),
+            kind: match fold.kind {
+                FoldKind::Comment => Some(FoldingRangeKind::Comment),
+                FoldKind::Header => Some(FoldingRangeKind::Region),
+                FoldKind::Computation | FoldKind::Brackets => None,
+            },
+            collapsed_text: None,
+        }
+    }
+
+    /// The innermost range, with those around it as its parents.
+    fn selection(&self, chain: Vec<ide::TextRange>) -> SelectionRange {
+        let mut outer: Option<SelectionRange> = None;
+        for range in chain.into_iter().rev() {
+            outer = Some(SelectionRange { range: self.range(range), parent: outer.map(Box::new) });
+        }
+        // An empty text has no selection but the empty one.
+        outer.unwrap_or_else(|| SelectionRange { range: lsp_types::Range::default(), parent: None })
+    }
+}

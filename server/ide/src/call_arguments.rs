@@ -1,0 +1,102 @@
+//! Which operand of a call a parameter of the called computation stands for.
+
+use ir::Opcode;
+use syntax::Span;
+use syntax::hlo::{AttributeKey, OperandKind, Value};
+
+use crate::locate::{FileContext, InstructionRef};
+
+/// An operand at a place where the parameter's computation is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Argument {
+    pub(crate) call: InstructionRef,
+    /// The operand's name.
+    pub(crate) span: Span,
+}
+
+/// The operands that `parameter(n)` stands for, at all calls of its computation, in the order of the text.
+pub(crate) fn arguments(context: &FileContext<'_>, at: InstructionRef) -> Vec<Argument> {
+    let Some(number) = context.block(at.piece).parameter_number(at.id) else { return Vec::new() };
+    let number = number as usize;
+    let Some(computation) = context.computation_index(at) else { return Vec::new() };
+    let mut found = Vec::new();
+    let calls = db::call_graph(context.db, context.view.file).incoming(computation);
+    for of_piece in calls.chunk_by(|a, b| a.piece == b.piece) {
+        crate::analysis::check_cancelled(context.db);
+        let block = context.block(of_piece[0].piece);
+        let names: Vec<Span> = block.callees().map(|(_, span)| span).collect();
+        for call in of_piece {
+            let Some(&name) = names.get(call.nth as usize) else { continue };
+            let instruction = block.instruction(call.instruction);
+            let attributes = block.parse.attributes_of(instruction);
+            let holds = |a: &&syntax::hlo::Attribute| a.value_span.contains(name.start as usize);
+            let Some(attribute) = attributes.iter().find(holds) else { continue };
+            // Of a list of branches, the place in it.
+            let branch = match attribute.value {
+                Value::Computations { start, len } => {
+                    block.parse.spans(start, len).partition_point(|s| s.start < name.start)
+                }
+                _ => 0,
+            };
+            let operands = block.parse.operands_of(instruction);
+            let number_of = |(opcode, key)| operand_of(opcode, key, branch, operands.len(), number);
+            let Some(operand) = instruction.opcode.zip(attribute.key).and_then(number_of) else { continue };
+            let written = &operands[operand];
+            if matches!(written.kind, OperandKind::Name | OperandKind::Element { .. }) {
+                let call = InstructionRef { piece: call.piece, id: call.instruction };
+                found.push(Argument { call, span: written.name });
+            }
+        }
+    }
+    found
+}
+
+/// The number of the operand that parameter `number` of the computation under `key` stands for, as a whole or
+/// element by element. Source: `hlo_verifier.cc`, which compares their shapes.
+fn operand_of(
+    opcode: Opcode,
+    key: AttributeKey,
+    branch: usize,
+    operands: usize,
+    number: usize,
+) -> Option<usize> {
+    use Opcode::*;
+    let half = operands / 2;
+    let operand = match opcode {
+        Fusion | Call | Map | AsyncStart | CustomCall | While => number,
+        Conditional if number > 0 => return None,
+        Conditional if key == AttributeKey::FalseComputation => 2,
+        // Operand 0 decides.
+        Conditional => branch + 1,
+        // What was collected so far, which starts as the init values, then the inputs.
+        Reduce | ReduceWindow if number < half => half + number,
+        Reduce | ReduceWindow => number - half,
+        // What is there, then the updates; the indices stand between them.
+        Scatter if number < half => number,
+        Scatter => number + 1,
+        Sort => number / 2,
+        AllReduce | AllReduceStart | ReduceScatter => 0,
+        _ => return None,
+    };
+    (operand < operands).then_some(operand)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_stand_for_operands() {
+        use AttributeKey::{BranchComputations, Calls, FalseComputation, ToApply};
+        let of = |opcode, key, branch, operands| -> Vec<Option<usize>> {
+            (0..4).map(|n| operand_of(opcode, key, branch, operands, n)).collect()
+        };
+        assert_eq!(of(Opcode::Fusion, Calls, 0, 2), [Some(0), Some(1), None, None]);
+        assert_eq!(of(Opcode::Reduce, ToApply, 0, 4), [Some(2), Some(3), Some(0), Some(1)]);
+        assert_eq!(of(Opcode::Scatter, ToApply, 0, 5), [Some(0), Some(1), Some(3), Some(4)]);
+        assert_eq!(of(Opcode::Sort, ToApply, 0, 2), [Some(0), Some(0), Some(1), Some(1)]);
+        assert_eq!(of(Opcode::Conditional, BranchComputations, 1, 3), [Some(2), None, None, None]);
+        assert_eq!(of(Opcode::Conditional, FalseComputation, 0, 3), [Some(2), None, None, None]);
+        assert_eq!(of(Opcode::SelectAndScatter, AttributeKey::Select, 0, 3), [None; 4]);
+    }
+}

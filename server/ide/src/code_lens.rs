@@ -1,0 +1,149 @@
+//! Above each computation: how many instructions call it, how many it has, and what it costs.
+
+use crate::TextRange;
+use crate::locate::FileContext;
+use crate::markdown::bytes;
+use crate::occurrences::{Symbol, occurrence_at};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeLens {
+    /// The name of the computation.
+    pub range: TextRange,
+    /// `2 callers · 5 instructions · 1.02 kFLOP · 4.1 kB`
+    pub title: String,
+    /// Where it is called.
+    pub callers: Vec<TextRange>,
+}
+
+/// Names of computations, in the order of the text. Cheap: nothing is counted.
+pub(crate) fn code_lens_places(context: &FileContext<'_>, limit: usize) -> Vec<TextRange> {
+    let firsts = context.module().computations.iter().filter_map(|c| c.segments.first());
+    let names = firsts.map(|first| context.range(first.piece, context.computation(*first).name));
+    names.filter(|name| !name.is_empty()).take(limit).collect()
+}
+
+pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
+    let named = occurrence_at(context, offset)?;
+    let Symbol::Computation(index) = named.symbol else { return None };
+    let callers = call_places(context, index);
+    let cost = *db::computation_costs(context.db, context.view.file).get(index)?;
+    let mut parts = Vec::new();
+    if !context.module().is_entry(index) || !callers.is_empty() {
+        parts.push(counted(callers.len(), "caller"));
+    }
+    parts.push(counted(cost.instructions, "instruction"));
+    let total = cost.total;
+    // Numbers that leave something out are at least so large.
+    let at_least = if total.unknown > 0 { "≥ " } else { "" };
+    if total.flops > 0 || total.transcendentals > 0 {
+        parts.push(format!("{at_least}{}FLOP", scaled(total.flops)));
+    }
+    if total.transcendentals > 0 {
+        parts.push(format!("{at_least}{} transcendentals", scaled(total.transcendentals).trim_end()));
+    }
+    // What is computed inside a fusion, or per element, is not in memory: only its borders are.
+    let is_fused = only_fused(context, index);
+    let moved = if is_fused {
+        cost.boundary
+    } else {
+        Some(total.bytes).filter(|_| total.unknown == 0 || total.bytes > 0)
+    };
+    match moved {
+        Some(count) if is_fused => parts.push(bytes(count)),
+        Some(count) => parts.push(format!("{at_least}{}", bytes(count))),
+        None => {}
+    }
+    Some(CodeLens { range: context.range(named.piece, named.span), title: parts.join(" · "), callers })
+}
+
+fn call_places(context: &FileContext<'_>, index: usize) -> Vec<TextRange> {
+    let found = crate::occurrences::occurrences(context, Symbol::Computation(index)).into_iter();
+    let uses = found.filter(|o| o.role == crate::occurrences::Role::Use);
+    uses.map(|o| context.range(o.piece, o.span)).collect()
+}
+
+/// Whether fusions, and nothing else, call it.
+fn only_fused(context: &FileContext<'_>, index: usize) -> bool {
+    let calls = db::call_graph(context.db, context.view.file).incoming(index);
+    let is_fusion = |call: &db::CallSite| {
+        context.block(call.piece).instruction(call.instruction).opcode == Some(ir::Opcode::Fusion)
+    };
+    !calls.is_empty() && calls.iter().all(is_fusion)
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Three digits and the start of a unit: `640 `, `1.02 k`.
+fn scaled(count: u64) -> String {
+    // The units of bytes are powers of ten too.
+    let shown = bytes(count);
+    shown.strip_suffix('B').unwrap_or(&shown).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::open;
+
+    fn check(text: &str, expect: Expect) {
+        let (analysis, file, _) = open(text);
+        let places = analysis.code_lens_places(file, 100).expect("nobody cancels");
+        let mut shown = String::new();
+        for place in places {
+            let lens = analysis.code_lens(file, place.start).expect("nobody cancels").expect("it is a name");
+            assert_eq!(lens.range, place);
+            assert!(lens.callers.iter().all(|c| text[c.clone()] == text[place.clone()]));
+            shown += &format!("{}: {}\n", &text[place], lens.title);
+        }
+        expect.assert_eq(&shown);
+    }
+
+    #[test]
+    fn lenses_count_callers_instructions_and_cost() {
+        check(
+            "HloModule m
+
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+fused {
+  p = f32[8,16] parameter(0)
+  z = f32[] constant(0)
+  x = f32[8,16] exponential(p)
+  ROOT r = f32[8] reduce(x, z), dimensions={1}, to_apply=sum
+}
+
+ENTRY e {
+  p = f32[8,16] parameter(0)
+  q = f32[8,16] add(p, p)
+  f = f32[8] fusion(q), kind=kInput, calls=fused
+  w = f32[8,2] parameter(1)
+  d = f32[2] dot(f, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT c = f32[2] custom-call(d), custom_call_target=\"x\"
+}
+",
+            expect![[r#"
+                sum: 1 caller · 3 instructions · 1 FLOP · 12 B
+                fused: 1 caller · 4 instructions · 120 FLOP · 128 transcendentals · 544 B
+                e: 6 instructions · ≥ 280 FLOP · ≥ 128 transcendentals · ≥ 2.2 kB
+            "#]],
+        );
+    }
+
+    #[test]
+    fn circles_and_missing_computations_end() {
+        check(
+            "HloModule m\n\nf {\n  a = f32[] parameter(0)\n  ROOT b = f32[] call(a), to_apply=f\n}\n\nENTRY e {\n  a = f32[] parameter(0)\n  ROOT b = f32[] call(a), to_apply=nobody\n}\n",
+            expect![[r#"
+                f: 1 caller · 2 instructions
+                e: 2 instructions
+            "#]],
+        );
+    }
+}

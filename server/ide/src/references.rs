@@ -1,0 +1,138 @@
+//! Everywhere an instruction, a parameter or a computation is used.
+
+use crate::TextRange;
+use crate::call_arguments::arguments;
+use crate::locate::FileContext;
+use crate::occurrences::{Role, Symbol, occurrence_at, occurrences};
+
+/// How a place refers to what was asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReferenceKind {
+    /// Where it is defined, or declared in the header of its computation.
+    Write,
+    Read,
+    /// An operand that a parameter stands for where its computation is called: another name for the same value.
+    Argument,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// The name, without `%`.
+    pub range: TextRange,
+    pub kind: ReferenceKind,
+}
+
+/// In the order of the text.
+pub(crate) fn references(context: &FileContext<'_>, offset: usize, with_definition: bool) -> Vec<Reference> {
+    let Some(asked) = occurrence_at(context, offset) else { return Vec::new() };
+    let mut found = highlights_of(context, asked.symbol);
+    found.retain(|r| with_definition || r.kind != ReferenceKind::Write);
+    if let Symbol::Instruction(at) = asked.symbol {
+        found.extend(arguments(context, at).into_iter().map(|argument| Reference {
+            range: context.range(argument.call.piece, argument.span),
+            kind: ReferenceKind::Argument,
+        }));
+    }
+    found.sort_by_key(|r| r.range.start);
+    found.dedup();
+    found
+}
+
+/// The same name wherever it stands in the file.
+pub(crate) fn document_highlight(context: &FileContext<'_>, offset: usize) -> Vec<Reference> {
+    occurrence_at(context, offset).map_or_else(Vec::new, |asked| highlights_of(context, asked.symbol))
+}
+
+fn highlights_of(context: &FileContext<'_>, symbol: Symbol) -> Vec<Reference> {
+    let found = occurrences(context, symbol).into_iter().filter_map(|o| {
+        let kind = match o.role {
+            Role::Definition | Role::Header => ReferenceKind::Write,
+            Role::Use | Role::ControlPredecessor => ReferenceKind::Read,
+            // A text, not a use.
+            Role::SchedulingName => return None,
+        };
+        Some(Reference { range: context.range(o.piece, o.span), kind })
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::ReferenceKind;
+    use crate::fixture::open;
+
+    /// Each reference as its line with the name in brackets: `[=` where it is defined, `[>` where it is passed.
+    fn check(text: &str, expect: Expect) {
+        let (analysis, file, offset) = open(text);
+        let text = analysis.rope(file).to_string();
+        let shown: Vec<String> = analysis
+            .references(file, offset, true)
+            .expect("nobody cancels")
+            .into_iter()
+            .map(|r| {
+                let line = text[..r.range.start].rfind('\n').map_or(0, |n| n + 1);
+                let end = r.range.end + text[r.range.end..].find('\n').unwrap_or_default();
+                let mark = match r.kind {
+                    ReferenceKind::Write => "=",
+                    ReferenceKind::Read => "",
+                    ReferenceKind::Argument => ">",
+                };
+                let (before, name, behind) =
+                    (&text[line..r.range.start], &text[r.range.clone()], &text[r.range.end..end]);
+                format!("{}[{mark}{name}]{behind}\n", before.trim_start())
+            })
+            .collect();
+        expect.assert_eq(&shown.concat());
+        let highlights = analysis.document_highlight(file, offset).expect("nobody cancels");
+        assert!(highlights.iter().all(|h| h.kind != ReferenceKind::Argument));
+        assert_eq!(highlights.len(), shown.iter().filter(|s| !s.contains("[>")).count());
+    }
+
+    #[test]
+    fn instructions_are_used_by_operands_and_control_edges() {
+        check(
+            "HloModule m\n\nENTRY e {\n  p = f32[8] parameter(0)\n  n = f32[8] negate($0p)\n  q = f32[8] add(p, %p), control-predecessors={p, n}\n  ROOT t = f32[8] negate(pq)\n}\n",
+            expect![[r#"
+                [=p] = f32[8] parameter(0)
+                n = f32[8] negate([p])
+                q = f32[8] add([p], %p), control-predecessors={p, n}
+                q = f32[8] add(p, %[p]), control-predecessors={p, n}
+                q = f32[8] add(p, %p), control-predecessors={[p], n}
+            "#]],
+        );
+    }
+
+    #[test]
+    fn names_of_another_computation_are_others() {
+        check(
+            "HloModule m\n\nf (a: f32[], b: f32[]) -> f32[] {\n  $0a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\nENTRY e {\n  a = f32[8] parameter(0)\n  z = f32[] constant(0)\n  r = f32[] reduce(a, z), dimensions={0}, to_apply=f\n  ROOT c = f32[] call(r, z), to_apply=f\n}\n",
+            expect![[r#"
+                f ([=a]: f32[], b: f32[]) -> f32[] {
+                [=a] = f32[] parameter(0)
+                ROOT s = f32[] add([a], b)
+                r = f32[] reduce(a, [>z]), dimensions={0}, to_apply=f
+                ROOT c = f32[] call([>r], z), to_apply=f
+            "#]],
+        );
+    }
+
+    #[test]
+    fn computations_are_used_where_they_are_called() {
+        check(
+            "HloModule m\n\n%f {\n  ROOT a = f32[] parameter(0)\n}\n\nENTRY e {\n  p = pred[] parameter(0)\n  z = f32[] constant(0)\n  c = f32[] conditional(p, z, z), branch_computations={%f, $0f}\n  ROOT d = f32[] call(c), to_apply=f\n}\n",
+            expect![[r#"
+                %[=f] {
+                c = f32[] conditional(p, z, z), branch_computations={%[f], f}
+                c = f32[] conditional(p, z, z), branch_computations={%f, [f]}
+                ROOT d = f32[] call(c), to_apply=[f]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_has_no_name_has_no_references() {
+        check("HloModule m\n\nENTRY e {\n  ROOT p = f32[8] para$0meter(0)\n}\n", expect![""]);
+    }
+}

@@ -1,0 +1,353 @@
+//! What each token means, for colours: a parameter looks the same where it is defined and where it is used.
+
+use ir::OperandRef;
+use syntax::Span;
+use syntax::hlo::{InstructionId, Opcode, OperandKind, TokenClass, Value, tokens};
+
+use crate::TextRange;
+use crate::locate::{FileContext, InstructionRef};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TokenKind {
+    /// The name of the module.
+    Module,
+    Computation,
+    /// An instruction, where it is defined and where it is used.
+    Instruction,
+    /// The same of a parameter.
+    Parameter,
+    Opcode,
+    ElementType,
+    AttributeName,
+    EnumValue,
+    Keyword,
+    Number,
+    String,
+    Comment,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TokenModifier {
+    Declaration,
+    /// A constant's name.
+    Readonly,
+    /// The opcode of one half of an asynchronous pair.
+    Async,
+    /// The entry computation.
+    Entry,
+}
+
+/// A set of [`TokenModifier`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TokenModifiers(pub u32);
+
+impl TokenModifiers {
+    pub fn contains(self, modifier: TokenModifier) -> bool {
+        self.0 & (1 << modifier as u8) != 0
+    }
+
+    #[must_use]
+    fn with(self, modifier: TokenModifier, is_set: bool) -> TokenModifiers {
+        TokenModifiers(self.0 | u32::from(is_set) << modifier as u8)
+    }
+}
+
+impl TokenKind {
+    pub const ALL: [TokenKind; 12] = [
+        TokenKind::Module,
+        TokenKind::Computation,
+        TokenKind::Instruction,
+        TokenKind::Parameter,
+        TokenKind::Opcode,
+        TokenKind::ElementType,
+        TokenKind::AttributeName,
+        TokenKind::EnumValue,
+        TokenKind::Keyword,
+        TokenKind::Number,
+        TokenKind::String,
+        TokenKind::Comment,
+    ];
+}
+
+impl TokenModifier {
+    pub const ALL: [TokenModifier; 4] =
+        [TokenModifier::Declaration, TokenModifier::Readonly, TokenModifier::Async, TokenModifier::Entry];
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SemanticToken {
+    /// A comment may have several lines.
+    pub range: TextRange,
+    pub kind: TokenKind,
+    pub modifiers: TokenModifiers,
+}
+
+/// Those that overlap `range`, in order and apart. The cost is that of the pieces in the range. Nothing where there are
+/// more than `limit`: part of a text in other colours than the rest would be misleading.
+pub(crate) fn semantic_tokens(
+    context: &FileContext<'_>,
+    range: &TextRange,
+    limit: usize,
+) -> Option<Vec<SemanticToken>> {
+    let mut found = Vec::new();
+    for piece in context.pieces_in(range) {
+        crate::analysis::check_cancelled(context.db);
+        let start = context.range(piece, Span::default()).start;
+        let local = range.start.saturating_sub(start)..range.end.saturating_sub(start);
+        let names = Names::of(context, piece, &local);
+        let mut values = names.values.iter().peekable();
+        let mut names = names.names.iter().peekable();
+        let block = context.block(piece);
+        let text: &str = &block.text;
+        // A token may start in front of the range; every instruction starts with one.
+        let before = block.parse.instructions.iter().filter(|i| !i.is_nested);
+        let before = before.map(|i| i.span).filter(|s| s.start as usize <= local.start);
+        // Inline bodies stand behind what is around them: the last one in the array need not be the last in the text.
+        let from = before.map(|s| s.start as usize).max().unwrap_or(0);
+        // Where the attribute's value ends that holds the token.
+        let mut value_end = 0;
+        for token in tokens(text, from, local.end.min(text.len())) {
+            let inner = token.span.start + u32::from(text.as_bytes()[token.span.start as usize] == b'%');
+            while names.next_if(|n| n.start < inner).is_some() {}
+            while let Some(value) = values.next_if(|v| v.start <= inner) {
+                value_end = value_end.max(value.end);
+            }
+            let (kind, modifiers) = match (token.class, names.next_if(|n| n.start == inner)) {
+                (_, Some(name)) => (name.kind, name.modifiers),
+                (class, None) => {
+                    let word = token.span.of(text);
+                    let Some(kind) = by_letters(class, word, inner < value_end) else { continue };
+                    (kind, TokenModifiers::default())
+                }
+            };
+            if (token.span.end as usize) <= local.start {
+                continue;
+            }
+            if found.len() >= limit {
+                return None;
+            }
+            found.push(SemanticToken { range: context.range(piece, token.span), kind, modifiers });
+        }
+    }
+    Some(found)
+}
+
+/// What a token is that stands for nothing.
+fn by_letters(class: TokenClass, text: &str, is_value: bool) -> Option<TokenKind> {
+    Some(match class {
+        TokenClass::Comment => TokenKind::Comment,
+        TokenClass::String => TokenKind::String,
+        TokenClass::Number => TokenKind::Number,
+        TokenClass::ElementType => TokenKind::ElementType,
+        TokenClass::AttributeName => TokenKind::AttributeName,
+        TokenClass::DimLabels => TokenKind::EnumValue,
+        TokenClass::Word => match text {
+            "HloModule" | "ENTRY" | "ROOT" | "FileNames" | "FunctionNames" | "FileLocations"
+            | "StackFrames" => TokenKind::Keyword,
+            _ if is_value => TokenKind::EnumValue,
+            _ => return None,
+        },
+        TokenClass::Name | TokenClass::Bracket(_) | TokenClass::Sign | TokenClass::Bad => return None,
+    })
+}
+
+struct Name {
+    /// Without `%`.
+    start: u32,
+    kind: TokenKind,
+    modifiers: TokenModifiers,
+}
+
+/// What stands for something in a part of a piece, and the values of attributes there; both by place.
+#[derive(Default)]
+struct Names {
+    names: Vec<Name>,
+    values: Vec<Span>,
+}
+
+impl Names {
+    fn of(context: &FileContext<'_>, piece: usize, local: &std::ops::Range<usize>) -> Names {
+        let mut names = Names::default();
+        let block = context.block(piece);
+        if let Some(header) = &block.parse.header {
+            names.push(header.name, TokenKind::Module, TokenModifiers::default());
+            names.values.extend(header.attributes.iter().map(|(_, value)| *value));
+        }
+        let declared = TokenModifiers::default().with(TokenModifier::Declaration, true);
+        for computation in &block.parse.computations {
+            if !computation.name.is_empty() {
+                let modifiers = declared.with(TokenModifier::Entry, computation.is_entry);
+                names.push(computation.name, TokenKind::Computation, modifiers);
+            }
+            let parameters = computation.parameters.clone().unwrap_or(0..0);
+            for parameter in &block.parse.parameters[parameters.start as usize..parameters.end as usize] {
+                names.push(parameter.name, TokenKind::Parameter, declared);
+            }
+        }
+        for (id, instruction) in block.parse.instructions.iter().enumerate() {
+            // One in front of the range may hold the range's first token.
+            let span = instruction.span;
+            if span.end as usize >= local.start && span.start as usize <= local.end {
+                names.instruction(context, InstructionRef { piece, id: id as InstructionId });
+            }
+        }
+        names.names.sort_by_key(|n| n.start);
+        names.values.sort_by_key(|v| v.start);
+        names
+    }
+
+    fn push(&mut self, span: Span, kind: TokenKind, modifiers: TokenModifiers) {
+        if !span.is_empty() {
+            self.names.push(Name { start: span.start, kind, modifiers });
+        }
+    }
+
+    fn instruction(&mut self, context: &FileContext<'_>, at: InstructionRef) {
+        let block = context.block(at.piece);
+        let instruction = block.instruction(at.id);
+        if !instruction.is_nested {
+            let (kind, modifiers) = value(instruction.opcode);
+            self.push(instruction.name, kind, modifiers.with(TokenModifier::Declaration, true));
+        }
+        if let Some(opcode) = instruction.opcode {
+            let name = opcode.name();
+            let is_async = ["-start", "-update", "-done"].iter().any(|end| name.ends_with(end));
+            let modifiers = TokenModifiers::default().with(TokenModifier::Async, is_async);
+            self.push(instruction.opcode_span, TokenKind::Opcode, modifiers);
+        }
+        for (i, (operand, target)) in block.operands_of(at.id).enumerate() {
+            if matches!(operand.kind, OperandKind::Nested(_) | OperandKind::ShapeOnly) {
+                continue;
+            }
+            let defined = match target {
+                OperandRef::Local(id) => block.instruction(id).opcode,
+                OperandRef::External(_) => {
+                    context.definition(at, i).and_then(|d| context.block(d.piece).instruction(d.id).opcode)
+                }
+                OperandRef::Missing => None,
+            };
+            let (kind, modifiers) = value(defined);
+            self.push(operand.name, kind, modifiers);
+        }
+        for attribute in block.parse.attributes_of(instruction) {
+            self.values.push(attribute.value_span);
+            let plain = TokenModifiers::default();
+            match attribute.value {
+                Value::Computation(span) => self.push(span, TokenKind::Computation, plain),
+                Value::Computations { start, len } => {
+                    for &span in block.parse.spans(start, len) {
+                        self.push(span, TokenKind::Computation, plain);
+                    }
+                }
+                Value::Names { start, len } => {
+                    for &span in block.parse.spans(start, len) {
+                        self.push(span, TokenKind::Instruction, plain);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// How the name of an instruction with this opcode looks.
+fn value(opcode: Option<Opcode>) -> (TokenKind, TokenModifiers) {
+    let plain = TokenModifiers::default();
+    match opcode {
+        Some(Opcode::Parameter) => (TokenKind::Parameter, plain),
+        Some(Opcode::Constant) => (TokenKind::Instruction, plain.with(TokenModifier::Readonly, true)),
+        _ => (TokenKind::Instruction, plain),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::{SemanticToken, TokenKind, TokenModifier};
+    use crate::fixture::open;
+
+    fn show(text: &str, tokens: &[SemanticToken]) -> String {
+        let mut shown = String::new();
+        for token in tokens {
+            shown += &format!("{} {:?}", &text[token.range.clone()], token.kind);
+            for modifier in TokenModifier::ALL.into_iter().filter(|&m| token.modifiers.contains(m)) {
+                shown += &format!(" {modifier:?}");
+            }
+            shown.push('\n');
+        }
+        shown
+    }
+
+    fn check(text: &str, expect: Expect) {
+        let (analysis, file, _) = open(text);
+        let tokens = analysis.semantic_tokens(file, 0..text.len(), 1000).expect("nobody cancels");
+        let tokens = tokens.expect("they are few");
+        assert!(tokens.windows(2).all(|w| w[0].range.end <= w[1].range.start));
+        expect.assert_eq(&show(text, &tokens));
+    }
+
+    const TEXT: &str = "HloModule m\n\n%f (a: f32[]) -> f32[] {\n  ROOT %a = f32[] parameter(0)\n}\n\nENTRY e {\n  c = f32[] constant(-1) // c\n  f32.1 = (f32[]) copy-start(c)\n  ROOT d = f32[] call(%c), to_apply=%f, sharding={replicated}, metadata={op_name=\"x\"}\n}\n";
+
+    #[test]
+    fn tokens_say_what_names_stand_for() {
+        check(
+            TEXT,
+            expect![[r#"
+                HloModule Keyword
+                m Module
+                %f Computation Declaration
+                a Parameter Declaration
+                f32 ElementType
+                f32 ElementType
+                ROOT Keyword
+                %a Parameter Declaration
+                f32 ElementType
+                parameter Opcode
+                0 Number
+                ENTRY Keyword
+                e Computation Declaration Entry
+                c Instruction Declaration Readonly
+                f32 ElementType
+                constant Opcode
+                -1 Number
+                // c Comment
+                f32.1 Instruction Declaration
+                f32 ElementType
+                copy-start Opcode Async
+                c Instruction Readonly
+                ROOT Keyword
+                d Instruction Declaration
+                f32 ElementType
+                call Opcode
+                %c Instruction Readonly
+                to_apply AttributeName
+                %f Computation
+                sharding AttributeName
+                replicated EnumValue
+                metadata AttributeName
+                op_name AttributeName
+                "x" String
+            "#]],
+        );
+    }
+
+    /// Asked for in parts, the tokens are those of the whole.
+    #[test]
+    fn a_range_gives_what_the_whole_gives_there() {
+        let (analysis, file, _) = open(TEXT);
+        let all = |range| analysis.semantic_tokens(file, range, 1000).expect("nobody cancels").expect("few");
+        let whole = all(0..TEXT.len());
+        for start in 0..TEXT.len() {
+            for end in [start, start + 1, start + 30, TEXT.len()].map(|end| end.min(TEXT.len())) {
+                let here = whole.iter().filter(|t| t.range.end > start && t.range.start < end);
+                let here: Vec<_> = here.cloned().collect();
+                assert_eq!(show(TEXT, &all(start..end)), show(TEXT, &here), "{start}..{end}");
+            }
+        }
+        assert_eq!(analysis.semantic_tokens(file, 0..TEXT.len(), whole.len() - 1), Ok(None));
+        assert_eq!(TokenKind::ALL.map(|k| k as usize), std::array::from_fn(|i| i));
+    }
+}

@@ -1,0 +1,172 @@
+//! Computations and instructions of all open files, by a part of their names.
+
+use syntax::hlo::Opcode;
+
+use crate::locate::{FileContext, InstructionRef};
+use crate::{FileId, SymbolKind, TextRange};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkspaceSymbol {
+    pub name: String,
+    /// The computation that holds an instruction; the module of a computation.
+    pub container: String,
+    pub kind: SymbolKind,
+    /// The name.
+    pub range: TextRange,
+}
+
+/// How well a name fits; the greatest is best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    Subsequence,
+    Inside,
+    Start,
+    Whole,
+}
+
+/// A match before its name is copied: files have hundreds of thousands.
+struct Candidate {
+    rank: (Fit, bool, std::cmp::Reverse<usize>),
+    file: usize,
+    place: Place,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Computation(usize),
+    Instruction(InstructionRef, usize),
+}
+
+/// The best first: whole names before starts before parts before scattered letters, computations before instructions,
+/// short names before long ones. Upper and lower case are one. An empty query means the computations.
+pub(crate) fn workspace_symbols(
+    files: &[(FileId, FileContext<'_>)],
+    query: &str,
+    limit: usize,
+) -> (Vec<(FileId, WorkspaceSymbol)>, usize) {
+    let query: Vec<u8> =
+        query.bytes().filter(|b| *b != b'%' && *b != b' ').map(|b| b.to_ascii_lowercase()).collect();
+    let mut candidates = Vec::new();
+    for (file, (_, context)) in files.iter().enumerate() {
+        candidates_of(context, file, &query, &mut candidates);
+    }
+    candidates.sort_by_key(|c| std::cmp::Reverse(c.rank));
+    let omitted = candidates.len().saturating_sub(limit);
+    let shown = candidates.into_iter().take(limit).map(|candidate| {
+        let (id, context) = &files[candidate.file];
+        (*id, symbol(context, candidate.place))
+    });
+    (shown.collect(), omitted)
+}
+
+fn candidates_of(context: &FileContext<'_>, file: usize, query: &[u8], found: &mut Vec<Candidate>) {
+    for (index, computation) in context.module().computations.iter().enumerate() {
+        crate::analysis::check_cancelled(context.db);
+        if let Some(fit) = fit(&computation.name, query) {
+            let rank = (fit, true, std::cmp::Reverse(computation.name.len()));
+            found.push(Candidate { rank, file, place: Place::Computation(index) });
+        }
+        if query.is_empty() {
+            continue;
+        }
+        for segment in &computation.segments {
+            let block = context.block(segment.piece);
+            for id in block.parse.computations[segment.computation as usize].instructions.clone() {
+                let name = block.name(id);
+                let Some(fit) = fit(name, query).filter(|_| !block.instruction(id).is_nested) else {
+                    continue;
+                };
+                let rank = (fit, false, std::cmp::Reverse(name.len()));
+                let at = InstructionRef { piece: segment.piece, id };
+                found.push(Candidate { rank, file, place: Place::Instruction(at, index) });
+            }
+        }
+    }
+}
+
+fn fit(name: &str, query: &[u8]) -> Option<Fit> {
+    if name.is_empty() || query.len() > name.len() {
+        return None;
+    }
+    let name = name.as_bytes();
+    let same = |at: usize| name[at..at + query.len()].eq_ignore_ascii_case(query);
+    let mut rest = query.iter();
+    let mut wanted = rest.next();
+    for byte in name {
+        if wanted == Some(&byte.to_ascii_lowercase()) {
+            wanted = rest.next();
+        }
+    }
+    Some(match wanted {
+        Some(_) => return None,
+        None if same(0) && name.len() == query.len() => Fit::Whole,
+        None if same(0) => Fit::Start,
+        None if (1..=name.len() - query.len()).any(same) => Fit::Inside,
+        None => Fit::Subsequence,
+    })
+}
+
+fn symbol(context: &FileContext<'_>, place: Place) -> WorkspaceSymbol {
+    let module = context.module();
+    match place {
+        Place::Computation(index) => {
+            let computation = &module.computations[index];
+            let range = computation
+                .segments
+                .first()
+                .map_or(0..0, |first| context.range(first.piece, context.computation(*first).name));
+            let kind = if module.is_entry(index) { SymbolKind::Entry } else { SymbolKind::Computation };
+            WorkspaceSymbol {
+                name: computation.name.to_string(),
+                container: module.name.to_string(),
+                kind,
+                range,
+            }
+        }
+        Place::Instruction(at, index) => {
+            let block = context.block(at.piece);
+            WorkspaceSymbol {
+                name: block.name(at.id).to_owned(),
+                container: module.computations[index].name.to_string(),
+                kind: match block.instruction(at.id).opcode {
+                    Some(Opcode::Parameter) => SymbolKind::Parameter,
+                    Some(Opcode::Constant) => SymbolKind::Constant,
+                    _ => SymbolKind::Instruction,
+                },
+                range: context.range(at.piece, block.instruction(at.id).name),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{AnalysisHost, Language};
+
+    fn check(query: &str, limit: usize, expect: &[&str], omitted: usize) {
+        let mut host = AnalysisHost::new();
+        let a = "HloModule a\n\nadd_all {\n  ROOT p = f32[] parameter(0)\n}\n\nENTRY main {\n  add = f32[] parameter(0)\n  ROOT fused.Add.1 = f32[] call(add), to_apply=add_all\n}\n";
+        let b = "HloModule b\n\nENTRY %other {\n  ROOT %a.long.doubled = f32[] constant(1)\n}\n";
+        host.open("a.hlo", Language::Hlo, a);
+        host.open("b.hlo", Language::Hlo, b);
+        let analysis = host.analysis();
+        let (found, left_out) = analysis.workspace_symbols(query, limit).expect("nobody cancels");
+        for (file, symbol) in &found {
+            assert_eq!(analysis.rope(*file).byte_slice(symbol.range.clone()), symbol.name);
+        }
+        let shown: Vec<_> = found.iter().map(|(_, s)| format!("{}/{}", s.container, s.name)).collect();
+        assert_eq!(
+            (shown.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), left_out),
+            (expect, omitted)
+        );
+    }
+
+    #[test]
+    fn the_best_fit_comes_first() {
+        check("ADD", 10, &["main/add", "a/add_all", "main/fused.Add.1", "other/a.long.doubled"], 0);
+        check("add", 1, &["main/add"], 3);
+        check("%add", 1, &["main/add"], 3);
+        check("xyz", 10, &[], 0);
+        check("", 10, &["a/main", "b/other", "a/add_all"], 0);
+    }
+}
