@@ -125,6 +125,16 @@ fn query_answers_in_order_and_survives_nonsense() {
     let answer = query.ask(&indexing.to_string());
     let map = "(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 127]";
     assert_eq!(answer["result"]["operands"], json!([[{"map": map}], [{"map": map}]]));
+    let fusion = json!({"id": 5, "method": "fusion", "params": {"text": MODULE, "instruction": "fusion.1"}});
+    let answer = query.ask(&fusion.to_string());
+    assert_eq!(answer["result"]["emitter"], "loop");
+    assert_eq!(
+        answer["result"]["launch"],
+        json!({"grid": [8, 1, 1], "block": [128, 1, 1], "shared_bytes": 0})
+    );
+    let device = json!({"id": 6, "method": "fusion", "params": {"text": MODULE, "instruction": "fusion.1", "device": "x"}});
+    let message = query.ask(&device.to_string())["error"]["message"].to_string();
+    assert!(message.contains("unknown device `x`; known are p100"), "{message}");
     let missing = json!({"id": 3, "method": "indexing", "params": {"text": MODULE, "instruction": "nobody"}});
     assert_eq!(query.ask(&missing.to_string())["error"]["kind"], "not-found");
     let broken = json!({"id": 4, "method": "map", "params": {"op": "simplify", "map": "(d0) -> (d0 +"}});

@@ -157,6 +157,12 @@ mod tests {
         let moved = "p = f32[40,50] parameter(0)\n t = f32[50,40] transpose(p), dimensions={1,0}
             ROOT r = f32[50,40] reverse(t), dimensions={0}";
         check(moved, "h100-sxm", "loop r 16x128");
+        // Two results of different widths do not share tiles.
+        let widths = "p = f32[17,16] parameter(0)\n q = s8[17,16] parameter(1)
+            t = f32[16,17] transpose(p), dimensions={1,0}\n u = s8[16,17] transpose(q), dimensions={1,0}
+            ROOT r = (f32[16,17], s8[16,17]) tuple(t, u)";
+        check(widths, "h100-sxm", "loop t 3x128");
+        check(&widths.replace("s8", "s32"), "h100-sxm", "transpose t 1x128 +8448");
         // Two candidates are none.
         let two = "p = f32[40,50] parameter(0)\n n = f32[40,50] negate(p)
             t = f32[50,40] transpose(p), dimensions={1,0}\n u = f32[50,40] transpose(n), dimensions={1,0}

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ir::{OpId, Opcode, Shape, is_elementwise};
+use ir::{ElementTypeExt, OpId, Opcode, Shape, is_elementwise};
 
 use crate::device::Device;
 use crate::fused::Fused;
@@ -172,10 +172,13 @@ fn has_compatible_reductions(fused: &Fused, heroes: &[OpId], device: &Device) ->
 fn has_compatible_transposes(fused: &Fused, heroes: &[OpId]) -> bool {
     let mut first: Option<(Tiling, OpId)> = None;
     let mut others = Vec::new();
+    // Tiles must be of one size in shared memory.
+    let bits = |hero: OpId| fused.op(hero).shape.element().and_then(|e| e.bits());
     for (i, &hero) in heroes.iter().enumerate() {
         match (tiling(fused, hero), &first) {
             (Some(tiling), None) => first = Some((tiling, hero)),
-            (Some(tiling), Some((known, _))) if known.is_equivalent(&tiling) => {}
+            (Some(tiling), Some((known, other)))
+                if known.is_equivalent(&tiling) && bits(hero) == bits(*other) => {}
             (Some(_), Some(_)) => return false,
             (None, _) => others.push(i),
         }

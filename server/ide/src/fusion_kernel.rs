@@ -92,3 +92,65 @@ pub(crate) fn fusion_kernel(
         },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    const MODULE: &str = "HloModule m
+
+%fused {
+  p = bf16[64,66] parameter(0)
+  t = bf16[66,64] transpose(p), dimensions={1,0}
+  ROOT n = bf16[66,64] negate(t)
+}
+
+ENTRY %e {
+  p = bf16[64,66] parameter(0)
+  f = bf16[66,64] fusion(p), kind=kInput, calls=%fused
+  g = bf16[66,64] fusion(p), kind=kCustom, calls=%fused, backend_config={\"fusion_backend_config\":{\"kind\":\"__triton\"}}
+  c = bf16[66,64] add(f, g)
+  ROOT t = (bf16[66,64]) tuple(c)
+}
+";
+
+    fn ask(instruction: &str, device: &str) -> Result<FusionReply, FusionError> {
+        let (analysis, file, _) = fixture::open(MODULE);
+        let computation = Some("e".to_owned());
+        let query =
+            FusionQuery { instruction: instruction.to_owned(), computation, device: device.to_owned() };
+        analysis.fusion_kernel(file, &query).unwrap()
+    }
+
+    #[track_caller]
+    fn check(instruction: &str, expect: (&str, &str, Option<[i64; 3]>)) -> FusionReply {
+        let reply = ask(instruction, "h100-sxm").unwrap();
+        let launch = reply.launch.map(|l| [l.grid[0], l.block[0], l.shared_bytes]);
+        assert_eq!((reply.emitter, reply.hero.as_str(), launch), expect);
+        reply
+    }
+
+    #[test]
+    fn fusions_and_ops_alone() {
+        let reply = check("f", ("transpose", "t", Some([2, 128, 8192])));
+        // The loop over the vectors is inside the one over the turns.
+        let written = reply.thread_to_output[0].as_ref().unwrap();
+        assert_eq!((written.num_dims(), written.num_ranges()), (7, 2));
+        check("c", ("loop", "c", Some([33, 128, 0])));
+    }
+
+    #[test]
+    fn what_others_write() {
+        let reply = check("g", ("triton", "t", None));
+        assert!(reply.note.unwrap().starts_with("Triton writes"));
+        assert!(reply.launches.is_empty());
+    }
+
+    #[test]
+    fn errors() {
+        assert!(matches!(ask("x", "h100-sxm"), Err(FusionError::NotFound(_))));
+        assert!(matches!(ask("f", "h1"), Err(FusionError::UnknownDevice(_))));
+        assert!(matches!(ask("t", "h100-sxm"), Err(FusionError::NotEmitted(_))));
+    }
+}
