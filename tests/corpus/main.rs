@@ -1,7 +1,7 @@
 //! Real modules parse without a finding, and every instruction gets an answer.
 
 use hlo_analyzer_tests::corpus::{Module, own, real};
-use ide::{AnalysisHost, InlayHintsConfig, Language};
+use ide::{AnalysisHost, InlayHintsConfig, Language, PrintOptions, WarningsConfig};
 
 fn check(module: &Module) -> usize {
     let mut host = AnalysisHost::new();
@@ -49,4 +49,68 @@ fn every_instruction_of_the_small_modules_has_its_answer() {
             );
         }
     }
+}
+
+/// What is printed of a real module reads back without a finding, and is printed the same again.
+#[test]
+fn real_modules_read_back_as_they_are_printed() {
+    let options = PrintOptions::lossless();
+    for module in own().into_iter().chain(real()) {
+        let print = |name: &str, text: &str| {
+            let mut host = AnalysisHost::new();
+            let file = host.open(name, Language::Hlo, text);
+            let analysis = host.analysis();
+            let found = analysis.diagnostics(file, 10).expect("nobody cancels");
+            assert!(found.shown.is_empty(), "{name}, printed: {:?}", found.shown);
+            analysis.print(file, &options).expect("nobody cancels").expect("it is not too large")
+        };
+        let printed = print(&module.name, &module.text);
+        let again = print(&module.name, &printed);
+        let differs = printed.lines().zip(again.lines()).find(|(a, b)| a != b);
+        assert_eq!((differs, printed.len()), (None, again.len()), "{}", module.name);
+    }
+}
+
+/// A dump is formatted already but for what people changed in it, and formatting changes white space alone.
+#[test]
+fn formatting_real_modules_changes_white_space_alone() {
+    for module in own().into_iter().chain(real()) {
+        let mut host = AnalysisHost::new();
+        let file = host.open(&module.name, Language::Hlo, &module.text);
+        let edits = host.analysis().formatting(file, 0..module.text.len()).expect("nobody cancels");
+        for edit in &edits {
+            let is_same = |c: &char| !c.is_whitespace();
+            let old = &module.text[edit.range.clone()];
+            assert!(old.chars().filter(is_same).eq(edit.insert.chars().filter(is_same)), "{edit:?}");
+        }
+        let printed = module.text.contains("entry_computation_layout") && !module.text.contains("//");
+        assert!(!printed || edits.is_empty(), "{}: {:?}", module.name, &edits[..edits.len().min(3)]);
+    }
+}
+
+/// What is called unused does not occur below its definition, as a plain search of the text tells.
+#[test]
+fn what_is_called_unused_is_not_used() {
+    let (mut warnings, mut unused) = (0, 0);
+    for module in own().into_iter().chain(real()) {
+        let mut host = AnalysisHost::new();
+        let file = host.open(&module.name, Language::Hlo, &module.text);
+        let analysis = host.analysis();
+        let found = analysis.warnings(file, &WarningsConfig::default(), usize::MAX).expect("nobody cancels");
+        warnings += found.shown.len();
+        for finding in found.shown.iter().filter(|d| d.code == "unused-instruction") {
+            unused += 1;
+            let name = &module.text[finding.range.clone()];
+            let below = &module.text[finding.range.end..];
+            let body = &below[..below.find("\n}").unwrap_or(below.len())];
+            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
+            let used = body.match_indices(name).any(|(at, _)| {
+                !body[..at].ends_with(is_part) && !body[at + name.len()..].starts_with(is_part)
+            });
+            // Operands and control predecessors alone: words of metadata may be the same.
+            let quoted = body.matches(&format!("\"{name}\"")).count() > 0;
+            assert!(!used || quoted, "{name} of {} is used", module.name);
+        }
+    }
+    eprintln!("{warnings} warnings, {unused} of them about unused instructions");
 }

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use hlo_analyzer_tests::corpus::own;
 use hlo_analyzer_tests::sample::{MODULE, large_module};
-use ide::{Analysis, AnalysisHost, CallDirection, FileId, InlayHintsConfig, Language, TextEdit};
+use ide::{
+    Analysis, AnalysisHost, CallDirection, FileId, InlayHintsConfig, Language, TextEdit, WarningsConfig,
+};
 use proptest::prelude::*;
 
 /// A host that counts the queries that run.
@@ -66,6 +68,27 @@ fn an_edit_in_one_computation_parses_that_one_alone() {
 }
 
 #[test]
+fn an_edit_looks_for_warnings_in_its_own_piece() {
+    let text = large_module(2_000_000);
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    let warn = |counted: &Counted| {
+        let config = WarningsConfig::default();
+        counted.host.analysis().warnings(file, &config, usize::MAX).expect("nobody cancels").shown
+    };
+    let before = warn(&counted);
+    let entry = text.find("ENTRY").expect("the sample has an entry");
+    let line = entry + text[entry..].len() / 2;
+    let at = line + text[line..].find("\n  %").expect("the entry goes on") + 1;
+    counted.forget();
+    counted.insert(file, at, "  %new.1 = f32[2]{0} constant({1, 2})\n");
+    let after = warn(&counted);
+    assert_eq!(after.len(), before.len() + 1, "the new instruction is unused");
+    assert_eq!((counted.count("block"), counted.count("block_warnings")), (1, 1));
+    assert_eq!(counted.count("giant_uses"), 0, "no block uses another name than before");
+}
+
+#[test]
 fn typing_at_the_top_of_a_file_leaves_what_is_below() {
     let text = large_module(400_000);
     let mut counted = Counted::new();
@@ -108,6 +131,81 @@ fn a_name_of_another_block_that_goes_away_is_reported_there() {
     assert!(host.analysis().diagnostics(file, 10).expect("nobody cancels").shown.is_empty());
 }
 
+/// 40 computations, each with a caller of its own, and an entry that calls those.
+fn callers() -> String {
+    let mut text = "HloModule callers\n\n".to_owned();
+    let body = |text: &mut String, first: &str| {
+        let mut last = first.to_owned();
+        for n in 0..200 {
+            *text += &format!("  v.{n} = f32[8]{{0}} add({last}, p)\n");
+            last = format!("v.{n}");
+        }
+        last
+    };
+    for i in 0..40 {
+        text += &format!("f.{i} {{\n  p = f32[8]{{0}} parameter(0)\n");
+        let last = body(&mut text, "p");
+        text += &format!("  ROOT root.{i} = f32[8]{{0}} negate({last})\n}}\n\n");
+    }
+    for i in 0..40 {
+        text +=
+            &format!("g.{i} {{\n  p = f32[8]{{0}} parameter(0)\n  c = f32[8]{{0}} call(p), to_apply=f.{i}\n");
+        let last = body(&mut text, "c");
+        text += &format!("  ROOT r = f32[8]{{0}} negate({last})\n}}\n\n");
+    }
+    text += "ENTRY e {\n  p = f32[8]{0} parameter(0)\n";
+    (0..40).for_each(|i| text += &format!("  c.{i} = f32[8]{{0}} call(p), to_apply=g.{i}\n"));
+    text + "  ROOT r = f32[8]{0} negate(c.0)\n}\n"
+}
+
+#[test]
+fn an_edit_in_one_computation_verifies_that_one_alone() {
+    let text = callers();
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    assert_eq!(counted.diagnose(file), 0);
+    let all = counted.count("verify_findings");
+    assert!(all > 10, "the module is cut into {all} pieces");
+    counted.forget();
+    // Another opcode in the middle of a body: no signature changes.
+    let at = text.find("f.7 {").and_then(|at| Some(at + text[at..].find("add(v.100")?)).expect("a body");
+    counted.host.apply(file, &[TextEdit { range: at..at + 3, insert: "multiply".to_owned() }]);
+    assert_eq!(counted.diagnose(file), 0);
+    assert_eq!(counted.count("verify_findings"), 1, "no other piece is verified");
+    assert_eq!(counted.count("module"), 0);
+    // A line more: the module is put together again, but nobody sees another signature.
+    counted.forget();
+    counted.insert(file, at - "  v.101 = f32[8]{0} ".len(), "  more = f32[8]{0} negate(v.100)\n");
+    assert_eq!(counted.diagnose(file), 0);
+    assert_eq!(counted.count("verify_findings"), 1, "no other piece is verified");
+    // White space dirties nothing at all behind the piece itself.
+    counted.forget();
+    counted.insert(file, at - "  v.101 = f32[8]{0} ".len(), " ");
+    assert_eq!(counted.diagnose(file), 0);
+    let ran = ["verify_findings", "surroundings", "module_verify_findings"].map(|query| counted.count(query));
+    assert_eq!(ran, [1, 1, 0]);
+}
+
+#[test]
+fn another_result_is_told_to_the_callers_alone() {
+    let text = callers();
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    let all = counted.diagnose(file) + counted.count("verify_findings");
+    counted.forget();
+    let at = text.find("ROOT root.7 = f32[8]").expect("a root") + "ROOT root.7 = f32[".len();
+    counted.host.apply(file, &[TextEdit { range: at..at + 1, insert: "9".to_owned() }]);
+    let found = counted.host.analysis().diagnostics(file, 100).expect("nobody cancels").shown;
+    let told: Vec<_> = found.iter().map(|d| &text[d.range.start..d.range.end]).collect();
+    assert_eq!(
+        told,
+        ["f32[9]{0}", "f32[8]{0}"].map(|_| "f32[8]{0}"),
+        "the root itself and its caller: {found:?}"
+    );
+    let verified = counted.count("verify_findings");
+    assert!((2..=3).contains(&verified), "{verified} of {all} pieces are verified");
+}
+
 /// Everything that an editor sees of a file.
 fn everything(analysis: &Analysis, file: FileId) -> String {
     let len = analysis.rope(file).len_bytes();
@@ -115,6 +213,7 @@ fn everything(analysis: &Analysis, file: FileId) -> String {
         analysis.inlay_hints(file, 0..len, &InlayHintsConfig { domains: true }).expect("nobody cancels");
     let hovers: Vec<_> =
         (0..len).step_by(97).map(|at| analysis.hover(file, at).expect("nobody cancels")).collect();
+    let warnings = analysis.warnings(file, &WarningsConfig::default(), 1000).expect("nobody cancels");
     let places: Vec<_> = (0..len).step_by(89).map(|at| navigated(analysis, file, at)).collect();
     let lenses: Vec<_> = analysis
         .code_lens_places(file, 20)
@@ -123,7 +222,7 @@ fn everything(analysis: &Analysis, file: FileId) -> String {
         .map(|place| analysis.code_lens(file, place.start).expect("nobody cancels"))
         .collect();
     format!(
-        "{:#?}\n{:#?}\n{hints:#?}\n{hovers:#?}\n{:?}\n{places:#?}\n{lenses:#?}\n{:#?}\n{:#?}\n{:#?}",
+        "{warnings:#?}\n{:#?}\n{:#?}\n{hints:#?}\n{hovers:#?}\n{:?}\n{places:#?}\n{lenses:#?}\n{:#?}\n{:#?}\n{:#?}",
         analysis.diagnostics(file, 1000).expect("nobody cancels"),
         analysis.document_symbols(file, 1000).expect("nobody cancels"),
         analysis.statistics(file).expect("nobody cancels").instructions,

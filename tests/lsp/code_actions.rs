@@ -85,3 +85,18 @@ fn a_client_that_knows_only_commands_gets_nothing() {
     let welcome = client.initialize(json!({"capabilities": {}}));
     assert_eq!(welcome["capabilities"].get("codeActionProvider"), None);
 }
+
+#[test]
+fn everything_is_repaired_on_demand() {
+    let text = "HloModule m\n\nENTRY %e {\n  %p = f32[8]{0} parameter(0)\n  %a = f32[8]{0} negate(%p)\n  ROOT %r = f32[8]{0} abs(%p)\n}\n";
+    let mut client = client(false, false, false);
+    client.open(URI, text);
+    let ask = |only: &str, line: usize| json!({"textDocument": {"uri": URI}, "range": range((line, 3), (line, 3)), "context": {"diagnostics": [], "only": [only]}});
+    let actions = client.ask("textDocument/codeAction", ask("quickfix", 4));
+    assert_eq!(titled(&actions, "Remove a")["kind"], "quickfix");
+    let actions = client.ask("textDocument/codeAction", ask("source.fixAll", 0));
+    assert_eq!(actions.as_array().map(Vec::len), Some(1), "{actions}");
+    let edits = &actions[0]["edit"]["changes"][URI];
+    assert_eq!(edits[0]["range"], range((4, 0), (5, 0)), "{actions}");
+    assert_eq!(edits[0]["newText"], "");
+}

@@ -82,3 +82,22 @@ fn too_many_are_cut_with_a_note() {
     let all = published(&mut client, 1);
     assert!(all.len() >= 50, "{}", all.len());
 }
+
+#[test]
+fn what_is_unneeded_is_faded_and_can_be_switched_off() {
+    let text = "HloModule m\n\nENTRY %e {\n  %p = f32[8]{0} parameter(0)\n  %a = f32[8]{0} negate(%p)\n  ROOT %r = f32[8]{0} abs(%p)\n}\n";
+    let publish = json!({"relatedInformation": true, "tagSupport": {"valueSet": [1, 2]}});
+    let mut client = LspClient::start(json!({"textDocument": {"publishDiagnostics": publish}}));
+    client.open(URI, text);
+    let found = published(&mut client, 1);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["code"], "unused-instruction");
+    assert_eq!((&found[0]["severity"], &found[0]["tags"]), (&json!(4), &json!([1])));
+    for warnings in [json!({"disabled": ["unused-instruction"]}), json!({"enable": false})] {
+        client.notify("workspace/didChangeConfiguration", json!({"settings": {"warnings": warnings}}));
+        assert_eq!(published(&mut client, 1), [] as [Value; 0]);
+        let all = json!({"warnings": {"enable": true, "disabled": []}});
+        client.notify("workspace/didChangeConfiguration", json!({"settings": all}));
+        assert_eq!(published(&mut client, 1).len(), 1);
+    }
+}

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use ropey::Rope;
 use salsa::Setter;
 use syntax::hlo::PieceState;
-use text::{Document, Edit, PieceStart};
+use text::{Cuts, Document, Edit, PieceStart};
 
-use crate::{Database, File, Language, Piece, block, signature};
+use crate::{Database, File, Language, Piece, Progress, block, signature};
 
 /// An open file. Ids of closed files are used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,6 +20,7 @@ pub struct FileView {
     pub file: File,
     pub rope: Rope,
     pub starts: Arc<[PieceStart]>,
+    pub(crate) progress: Arc<Progress>,
 }
 
 /// Owner: the thread that owns the [`Database`]; the only writer of its inputs. Inputs of closed files and of pieces
@@ -34,16 +36,21 @@ struct OpenFile {
     document: Document,
     file: File,
     pieces: Vec<Piece>,
+    progress: Arc<Progress>,
 }
 
-fn split_hlo(text: &str, state: u8, min_bytes: usize) -> (Vec<(usize, u8)>, Option<u8>) {
-    let (cuts, end) = syntax::hlo::split(text, PieceState::from_u8(state), min_bytes);
-    (cuts.into_iter().map(|(at, state)| (at, state.to_u8())).collect(), end.map(PieceState::to_u8))
+fn split_hlo(text: &str, state: u8, min_bytes: usize) -> Cuts {
+    let cuts = syntax::hlo::split(text, PieceState::from_u8(state), min_bytes);
+    Cuts {
+        pieces: cuts.pieces.into_iter().map(|(at, state)| (at, state.to_u8())).collect(),
+        units: cuts.units,
+        end: cuts.end.map(PieceState::to_u8),
+    }
 }
 
 /// A language without a splitter of its own: the file is one piece.
-fn no_split(_: &str, _: u8, _: usize) -> (Vec<(usize, u8)>, Option<u8>) {
-    (Vec::new(), None)
+fn no_split(_: &str, _: u8, _: usize) -> Cuts {
+    Cuts::default()
 }
 
 impl Documents {
@@ -60,9 +67,9 @@ impl Documents {
             }
             None => File::new(db, language, Vec::new()),
         };
-        let mut open = OpenFile { document, file, pieces: Vec::new() };
+        let mut open = OpenFile { document, file, pieces: Vec::new(), progress: Arc::default() };
         let all = 0..open.document.pieces().len();
-        self.write_pieces(db, &mut open, 0..0, all);
+        self.write_pieces(db, &mut open, 0..0, all, Some(text));
         let slot = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
         if slot == self.open.len() {
             self.open.push(None);
@@ -77,7 +84,7 @@ impl Documents {
         for edit in edits {
             let change = open.document.edit(edit);
             let new = change.replaced.start..change.replaced.start + change.new;
-            self.write_pieces(db, &mut open, change.replaced, new);
+            self.write_pieces(db, &mut open, change.replaced, new, None);
         }
         self.open[id.0 as usize] = Some(open);
     }
@@ -89,6 +96,9 @@ impl Documents {
         // What was computed for the file is computed for nothing, and so forgotten.
         crate::module(db, open.file);
         crate::giant_index(db, open.file);
+        crate::giant_uses(db, open.file);
+        crate::fused_computations(db, open.file);
+        crate::uncalled_computations(db, open.file);
         self.free_files.push(open.file);
     }
 
@@ -98,6 +108,7 @@ impl Documents {
             file: open.file,
             rope: open.document.rope().clone(),
             starts: open.document.pieces().into(),
+            progress: open.progress.clone(),
         })
     }
 
@@ -105,21 +116,33 @@ impl Documents {
         Some(self.open.get(id.0 as usize)?.as_ref()?.document.rope())
     }
 
-    /// The inputs of pieces `old` become those of the document's pieces `new`.
+    /// The inputs of pieces `old` become those of the document's pieces `new`. `text` is that of the document where it
+    /// is at hand.
     fn write_pieces(
         &mut self,
         db: &mut Database,
         open: &mut OpenFile,
         old: std::ops::Range<usize>,
         new: std::ops::Range<usize>,
+        text: Option<&str>,
     ) {
+        let texts: Vec<Arc<str>> = match text {
+            Some(text) => {
+                let of = |at| Arc::from(&text[open.document.piece_range(at)]);
+                new.clone().into_par_iter().map(of).collect()
+            }
+            None => {
+                let of =
+                    |at| open.document.rope().byte_slice(open.document.piece_range(at)).to_string().into();
+                new.clone().map(of).collect()
+            }
+        };
         let mut inputs = open.pieces[old.clone()].to_vec();
         let kept = inputs.len().min(new.len());
         let surplus = inputs.split_off(kept);
-        for (i, at) in new.clone().enumerate() {
-            let range = open.document.piece_range(at);
-            let text: Arc<str> = open.document.rope().byte_slice(range).to_string().into();
+        for (i, (at, text)) in new.clone().zip(texts).enumerate() {
             let state = open.document.pieces()[at].state;
+            let units = open.document.units(at).clone();
             match inputs.get(i).copied() {
                 Some(piece) => {
                     if **piece.text(db) != *text {
@@ -128,8 +151,11 @@ impl Documents {
                     if piece.state(db) != state {
                         piece.set_state(db).to(state);
                     }
+                    if *piece.units(db) != units {
+                        piece.set_units(db).to(units);
+                    }
                 }
-                None => inputs.push(self.piece(db, open.file, text, state)),
+                None => inputs.push(self.piece(db, open.file, text, state, units)),
             }
         }
         let is_same = surplus.is_empty() && old.len() == new.len();
@@ -140,13 +166,21 @@ impl Documents {
         }
     }
 
-    fn piece(&mut self, db: &mut Database, file: File, text: Arc<str>, state: u8) -> Piece {
+    fn piece(
+        &mut self,
+        db: &mut Database,
+        file: File,
+        text: Arc<str>,
+        state: u8,
+        units: Arc<[u32]>,
+    ) -> Piece {
         let Some(piece) = self.free_pieces.pop() else {
-            return Piece::new(db, Some(file), text, state);
+            return Piece::new(db, Some(file), text, state, units);
         };
         piece.set_file(db).to(Some(file));
         piece.set_text(db).to(text);
         piece.set_state(db).to(state);
+        piece.set_units(db).to(units);
         piece
     }
 
@@ -155,11 +189,15 @@ impl Documents {
         for &piece in &pieces {
             piece.set_file(db).to(None);
             piece.set_text(db).to("".into());
+            piece.set_units(db).to(Arc::default());
         }
         for &piece in &pieces {
             block(db, piece);
             signature(db, piece);
             crate::link_findings(db, piece);
+            crate::block_warnings(db, piece);
+            crate::outside_uses(db, piece);
+            crate::fusion_calls(db, piece);
         }
         self.free_pieces.extend(pieces);
     }

@@ -53,10 +53,13 @@ impl GiantIndex {
                 let name_of = |n: u32| index.name_in(&parts, n);
                 table = NameTable::with_capacity(first as usize);
                 let mut duplicates = Vec::new();
-                for n in 0..first {
-                    let name = name_of(n);
-                    if !name.is_empty() && table.insert(name, n, name_of).is_err() {
-                        duplicates.push(n);
+                for &(segment, first) in &parts {
+                    let segment = index.segment(segment);
+                    for local in 0..segment.exports.len() as u32 {
+                        let name = segment.export_name(local as usize);
+                        if !name.is_empty() && table.insert(name, first + local, name_of).is_err() {
+                            duplicates.push(first + local);
+                        }
                     }
                 }
                 for n in duplicates {
@@ -72,8 +75,12 @@ impl GiantIndex {
         index
     }
 
+    fn segment(&self, segment: SegmentRef) -> &ir::Segment {
+        &self.signatures[segment.piece].segments[segment.computation as usize]
+    }
+
     fn exports(&self, segment: SegmentRef) -> &[ir::Export] {
-        &self.signatures[segment.piece].segments[segment.computation as usize].exports
+        &self.segment(segment).exports
     }
 
     fn part_of(parts: &[(SegmentRef, u32)], n: u32) -> (SegmentRef, u32) {
@@ -83,7 +90,7 @@ impl GiantIndex {
 
     fn name_in<'a>(&'a self, parts: &[(SegmentRef, u32)], n: u32) -> &'a str {
         let (segment, local) = Self::part_of(parts, n);
-        self.exports(segment).get(local as usize).map_or("", |e| &e.name)
+        self.segment(segment).export_name(local as usize)
     }
 
     /// The definition of `name` in a computation that is cut into blocks.

@@ -12,17 +12,24 @@ mod costs;
 mod documents;
 mod giants;
 mod gpu;
+mod load;
 mod queries;
 mod verification;
+mod warnings;
 
 pub use calls::{CallGraph, CallSite, call_graph};
 pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
 pub use giants::{GiantIndex, giant_index, link_findings};
 pub use gpu::partition;
+pub use load::Progress;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use verification::{module_verify_findings, surroundings, verify_findings};
+pub use warnings::{
+    block_warnings, fused_computations, fusion_calls, giant_uses, is_used_elsewhere, outside_uses,
+    uncalled_computations,
+};
 
 /// The language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,6 +56,8 @@ pub struct Piece {
     /// The state of the language's scanner at the first byte.
     #[returns(copy)]
     pub state: u8,
+    /// Where computations start inside the piece, relative to it.
+    pub units: std::sync::Arc<[u32]>,
 }
 
 /// Clones are snapshots for other threads. A clone that is kept blocks the next write for ever: clone late, drop

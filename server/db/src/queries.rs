@@ -13,7 +13,7 @@ pub fn block(db: &dyn salsa::Database, piece: Piece) -> Arc<Block> {
     let is_hlo = piece.file(db).is_none_or(|file| file.language(db) == Language::Hlo);
     let empty = Arc::from("");
     let text = if is_hlo { piece.text(db) } else { &empty };
-    let parse = syntax::hlo::parse(text, PieceState::from_u8(piece.state(db)));
+    let parse = syntax::hlo::parse_units(text, PieceState::from_u8(piece.state(db)), piece.units(db));
     Arc::new(ir::lower(text.clone(), Arc::new(parse)))
 }
 

@@ -1,13 +1,56 @@
-//! What XLA's GPU compiler makes of a fusion.
+//! What XLA's GPU compiler makes of a fusion: the emitter that writes its kernel, the hero that the kernel is built around,
+//! how many blocks and threads it is launched with, and which elements each thread reads and writes.
+//!
+//! * [`FusionAnalysis`]: the answer. [`Emitter`] has one variant, and one file, per emitter.
+//! * [`partition()`]: the functions that a computation becomes.
+//! * [`traffic`], [`xla_coalesced`], [`tiled_efficiency`]: how well reads and writes use memory.
+//! * [`Device`]: what is known of a GPU; [`Device::find`] knows nineteen.
+//! * [`Fused`]: a fusion, or an op that XLA would wrap into one.
+//!
+//! Rules: XLA `service/gpu/hlo_fusion_analysis.cc`, `backends/gpu/codegen/emitters/*`. Each file names the facts it
+//! follows.
+//!
+//! Architecture Invariant: no fusion panics, whatever its shapes and attributes. What no emitter takes gets the reason in
+//! words. Sizes are computed with checks.
+//! Architecture Invariant: this crate knows neither text nor editors nor JSON; it reads [`ir`] and [`indexing`].
 
+mod bitcasts;
 mod coalescing;
+mod device;
+mod devices;
+mod emitters;
+#[cfg(test)]
+mod fixture;
+mod fused;
+mod fusion_analysis;
+mod heroes;
+mod launch;
 mod partition;
 mod post_order;
+mod reduction_dims;
 mod signature;
+mod thread_map;
+mod transpose;
+mod unroll;
+
+use std::borrow::Cow;
 
 pub use coalescing::{
     Access, Counts, LINE_BYTES, Pattern, SECTOR_BYTES, Traffic, tiled_efficiency, traffic, xla_coalesced,
 };
+pub use device::{DEFAULT_DEVICE, Device, Platform, Rate, Units, UnknownDevice};
+pub use emitters::*;
+pub use fused::{Callees, Fused, MAX_OPS, MAX_ROOTS};
+pub use fusion_analysis::FusionAnalysis;
+pub use heroes::{Kind, hero, is_real_reduction, kind, tiling};
+pub use launch::{Launch, split_grid_x};
 pub use partition::{Function, Partition, Reason as SplitReason, partition};
 pub use post_order::post_order;
+pub use reduction_dims::{ReductionDims, is_race_free, is_reduction_hero};
 pub use signature::signature;
+pub use thread_map::work_items;
+pub use transpose::{Normalized, Packed, Tiling};
+pub use unroll::{may_prevent_vectorization, reduction_vector, unroll_factor};
+
+/// Why a fusion is not emitted, in words that follow "no kernel: ".
+pub type Reason = Cow<'static, str>;

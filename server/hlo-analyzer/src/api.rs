@@ -2,6 +2,7 @@
 //! the language server return the same `result` objects. Field names are fixed.
 
 mod error;
+mod fusion;
 mod indexing;
 mod maps;
 mod parse;

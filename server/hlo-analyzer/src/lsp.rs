@@ -24,6 +24,7 @@
 mod capabilities;
 mod code_actions;
 mod code_lens;
+mod completion;
 mod config;
 mod diagnostics;
 mod document_links;

@@ -118,6 +118,11 @@ impl Analysis {
         self.with_file(file, |context| diagnostics::diagnostics(&context, depth, limit))
     }
 
+    /// Code that computes nothing new. What is wrong is in [`Self::diagnostics`].
+    pub fn warnings(&self, file: FileId, config: &WarningsConfig, limit: usize) -> Cancellable<Diagnostics> {
+        self.with_file(file, |context| warnings::warnings(&context, config, limit))
+    }
+
     pub fn hover(&self, file: FileId, offset: usize) -> Cancellable<Option<Hover>> {
         self.hover_with(file, offset, &HoverConfig::default())
     }
@@ -129,6 +134,16 @@ impl Analysis {
         config: &HoverConfig,
     ) -> Cancellable<Option<Hover>> {
         self.with_file(file, |context| hover::hover(&context, offset, config))
+    }
+
+    /// What may be written at `offset`.
+    pub fn completion(&self, file: FileId, offset: usize) -> Cancellable<Completion> {
+        self.with_file(file, |context| completion::completion(&context, offset))
+    }
+
+    /// The operands and attributes of the instruction that is being typed at `offset`.
+    pub fn signature_help(&self, file: FileId, offset: usize) -> Cancellable<Option<SignatureHelp>> {
+        self.with_file(file, |context| signature_help::signature_help(&context, offset))
     }
 
     pub fn inlay_hints(
@@ -269,6 +284,15 @@ impl Analysis {
         self.with_file(file, |context| indexing_queries::indexing(&context, query))
     }
 
+    /// The kernel of one fusion, or of an instruction that XLA would wrap into one.
+    pub fn fusion_kernel(
+        &self,
+        file: FileId,
+        query: &FusionQuery,
+    ) -> Cancellable<Result<FusionReply, FusionError>> {
+        self.with_file(file, |context| fusion_kernel::fusion_kernel(&context, query))
+    }
+
     /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named
     /// opcodes open a function of their own.
     pub fn partition(
@@ -302,7 +326,10 @@ impl Analysis {
 
     fn with_file<T>(&self, file: FileId, query: impl FnOnce(FileContext<'_>) -> T) -> Cancellable<T> {
         let view = self.views.get(&file).expect("the file is open");
-        self.catch(|db| query(FileContext::new(db, view)))
+        self.catch(|db| {
+            view.parse_ahead(db);
+            query(FileContext::new(db, view))
+        })
     }
 
     fn catch<T>(&self, query: impl FnOnce(&Database) -> T) -> Cancellable<T> {

@@ -5,6 +5,7 @@
 
 mod extract;
 mod operand_shapes;
+mod repair;
 mod strip_metadata;
 
 use syntax::Span;
@@ -21,6 +22,8 @@ pub enum CodeActionKind {
     RefactorRewrite,
     /// Of the whole file.
     Source,
+    /// Everything that can be repaired safely, of the whole file: editors may do it on save.
+    SourceFixAll,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +88,7 @@ type Provider = fn(&FileContext<'_>, &TextRange, &mut Actions<'_>);
 
 /// In the order in which editors show them.
 const PROVIDERS: &[Provider] =
-    &[operand_shapes::operand_shapes, strip_metadata::strip_metadata, extract::extract];
+    &[repair::repair, operand_shapes::operand_shapes, strip_metadata::strip_metadata, extract::extract];
 
 pub(crate) fn code_actions(
     context: &FileContext<'_>,

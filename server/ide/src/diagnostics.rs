@@ -1,6 +1,7 @@
 //! Everything that is wrong with a file, in the order of its text.
 
-use ir::{Finding, InstructionFinding, ModuleFinding, Place, Slot};
+use ir::{Finding, InstructionFinding, ModuleFinding, Place, SegmentRef, Slot};
+use syntax::Span;
 
 use crate::locate::{FileContext, InstructionRef};
 use crate::{Diagnostic, Diagnostics, QuickFix, Related, Severity, TextEdit, TextRange};
@@ -18,6 +19,9 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
     let mut all = Collector { shown: Vec::new(), omitted: 0, limit };
     if context.view.file.language(context.db) == crate::Language::Mlir {
         return Diagnostics { shown: vec![not_read(context)], omitted: 0 };
+    }
+    if depth == Depth::Verifier {
+        context.view.check_ahead(context.db);
     }
     let module = context.module();
     let mut module_findings: Vec<_> = module.findings.iter().collect();
@@ -169,15 +173,10 @@ fn range_of(context: &FileContext<'_>, piece: usize, place: Place) -> Option<Tex
 fn module_diagnostic(context: &FileContext<'_>, finding: &ModuleFinding, is_of_parser: bool) -> Diagnostic {
     let piece = finding.segment.piece;
     let block = context.block(piece);
-    let computation = context.computation(finding.segment);
-    let end = syntax::Span { start: computation.span.end, end: computation.span.end };
     let span = match finding.slot {
-        Slot::ComputationName => computation.name,
-        Slot::ComputationEnd => end,
-        Slot::Result => computation.result.map_or(computation.name, |(_, span)| span),
-        Slot::Root => block.root(finding.segment.computation).map_or(end, |id| block.instruction(id).name),
-        Slot::Callee(n) => block.callees().nth(n).map_or(end, |(_, span)| span),
-        Slot::Header(key) => block.header_value(key).unwrap_or(computation.name),
+        // A header may stand in a piece without computation.
+        Slot::Header(key) => block.header_value(key).unwrap_or_default(),
+        slot => computation_span(context, finding.segment, slot),
     };
     Diagnostic {
         range: context.range(piece, span),
@@ -187,6 +186,20 @@ fn module_diagnostic(context: &FileContext<'_>, finding: &ModuleFinding, is_of_p
         related: Vec::new(),
         is_of_parser,
         fix: None,
+    }
+}
+
+/// Where a token of a computation stands in its piece.
+fn computation_span(context: &FileContext<'_>, segment: SegmentRef, slot: Slot) -> Span {
+    let block = context.block(segment.piece);
+    let computation = context.computation(segment);
+    let end = Span { start: computation.span.end, end: computation.span.end };
+    match slot {
+        Slot::ComputationName | Slot::Header(_) => computation.name,
+        Slot::ComputationEnd => end,
+        Slot::Result => computation.result.map_or(computation.name, |(_, span)| span),
+        Slot::Root => block.root(segment.computation).map_or(end, |id| block.instruction(id).name),
+        Slot::Callee(n) => block.callees().nth(n).map_or(end, |(_, span)| span),
     }
 }
 
@@ -203,8 +216,9 @@ mod tests {
             .iter()
             .map(|d| {
                 let related: Vec<_> = d.related.iter().map(|r| format!(" ({})", r.message)).collect();
+                let fix = d.fix.as_ref().map(|fix| format!(" [{}]", fix.title)).unwrap_or_default();
                 format!(
-                    "{:?} {} «{}»: {}{}\n",
+                    "{:?} {} «{}»: {}{}{fix}\n",
                     d.severity,
                     d.code,
                     &text[d.range.clone()],
@@ -227,6 +241,52 @@ mod tests {
                 Error unknown-computation «g»: computation does not exist: g
             "#]],
         );
+    }
+
+    #[test]
+    fn what_the_verifier_refuses_is_told_once_at_its_token() {
+        check(
+            "HloModule m, entry_computation_layout={(f32[8])->f32[9]}, input_output_alias={ {0}: (0, {}) }\n\nf {\n  p = f32[8] parameter(0)\n  ROOT n = f32[7] negate(p)\n}\n\nENTRY e {\n  a = f32[8] parameter(0)\n  b = f32[8] parameter(1)\n  t = f32[8,4] broadcast(a), dimensions={0}\n  u = f32[8,4] transpose(t), dimensions={1,0}\n  s = f32[8,4] add(u, a)\n  c = f32[8] call(b), to_apply=f\n  ROOT d = f32[8] add(c, bias)\n}\n",
+            expect![[r#"
+                Error entry-layout «{(f32[8])->f32[9]}»: the entry has 2 parameters, but 1 are written here
+                Error aliasing «{ {0}: (0, {}) }»: [0] is no element of the entry's result, f32[8]
+                Error shape-mismatch «f32[7]»: negate makes f32[8] here, but the shape is f32[7] (operand 0 is f32[8]) [set the result shape to f32[8]]
+                Error shape-mismatch «f32[8,4]»: transpose makes f32[4,8] here, but the shape is f32[8,4] (operand 0 is f32[8,4]) [set the result shape to f32[4,8]]
+                Error operand-mismatch «a»: expected operand 1 to have the sizes of f32[8,4], but it is f32[8] (the operand is defined here)
+                Error shape-mismatch «f32[8]»: call makes f32[7] here, but the shape is f32[8] (the called computation's root) [set the result shape to f32[7]]
+                Error unknown-operand «bias»: no instruction named bias above in this computation
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_fix_ends_its_finding() {
+        let cases = [
+            (
+                "ROOT u = f32[8,4]{1,0} transpose(t), dimensions={1,0}",
+                "ROOT u = f32[4,8]{1,0} transpose(t), dimensions={1,0}",
+            ),
+            ("ROOT u = f32[8,4]{1,0} negate(wide)", "ROOT u = f32[8,4]{1,0} negate(wider)"),
+            ("ROOT i = s32[4]{0} iota()", "ROOT i = s32[4]{0} iota(), iota_dimension=0"),
+            (
+                "ROOT u = f32[8,4]{1,0} triangular-solve(square, t), left_side=true",
+                "ROOT u = f32[8,4]{1,0} triangular-solve(square, t), left_side=true, transpose_a=NO_TRANSPOSE",
+            ),
+        ];
+        let head = "HloModule m\n\nENTRY e {\n  t = f32[8,4]{1,0} parameter(0)\n  square = f32[8,8]{1,0} parameter(1)\n  wider = f32[8,4]{1,0} parameter(2)\n  ";
+        for (broken, repaired) in cases {
+            let text = format!("{head}{broken}\n}}\n");
+            let (analysis, file, _) = open(&text);
+            let found = analysis.diagnostics(file, 10).expect("nobody cancels").shown;
+            let fix = found[0].fix.clone().unwrap_or_else(|| panic!("{found:?}"));
+            let mut text = text.clone();
+            for edit in &fix.edits {
+                text.replace_range(edit.range.clone(), &edit.insert);
+            }
+            assert_eq!(text, format!("{head}{repaired}\n}}\n"));
+            let (analysis, file, _) = open(&text);
+            assert_eq!(analysis.diagnostics(file, 10).expect("nobody cancels").shown, []);
+        }
     }
 
     #[test]

@@ -305,8 +305,8 @@ mod tests {
     #[test]
     fn typing_formats_the_line_that_is_done() {
         typed(
-            "HloModule m\n\nENTRY e {\n p =f32[8] parameter(0)\n$0\n}\n",
-            "HloModule m\n\nENTRY e {\n p =f32[8] parameter(0)\n  \n}\n",
+            "HloModule m\n\nENTRY e {\n p=f32[8] parameter(0)\n$0\n}\n",
+            "HloModule m\n\nENTRY e {\n p=f32[8] parameter(0)\n  \n}\n",
         );
         typed(
             "HloModule m\n\nENTRY e {\n p = f32[8]  parameter(0)\n$0\n}\n",

@@ -10,6 +10,7 @@ use crate::goto_definition::{Name, name_at};
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{LocalGraph, outputs};
 use crate::markdown::{bytes, code, fence, shorten};
+use crate::reference::{Explained, at_cursor};
 use crate::source_location::source_location;
 use crate::{Hover, TextRange};
 
@@ -37,9 +38,28 @@ impl Default for HoverConfig {
 }
 
 pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
-    let Some(at) = context.instruction_at(offset) else {
+    let found = context.instruction_at(offset);
+    let (piece, local) = found.map_or_else(
+        || context.locate(offset),
+        |at| (at.piece, offset.saturating_sub(context.range(at.piece, Span::default()).start)),
+    );
+    let explained = match at_cursor(context, found, piece, local) {
+        Some(Explained::Other(span, markdown)) => {
+            return Some(Hover { range: context.range(piece, span), markdown });
+        }
+        Some(Explained::Opcode(span, markdown)) => Some((context.range(piece, span), markdown)),
+        None => None,
+    };
+    let Some(at) = found else {
         return computation_header(context, offset);
     };
+    // What the opcode means, then what this instruction is.
+    if let Some((range, reference)) = explained {
+        return Some(Hover {
+            range,
+            markdown: format!("{reference}\n---\n{}", instruction(context, at, config)),
+        });
+    }
     let start = context.range(at.piece, Span::default()).start;
     // On a name the popup is about what has that name.
     match offset.checked_sub(start).and_then(|local| name_at(context, at, local)) {
@@ -382,7 +402,7 @@ mod tests {
     #[test]
     fn a_transpose_shows_its_map() {
         check(
-            "  p = f32[10,20]{1,0} parameter(0)\n  ROOT t = f32[20,10]{1,0} trans$0pose(p), dimensions={1,0}, metadata={op_name=\"jit(f)/transpose\" source_file=\"/m/f.py\" source_line=3}",
+            "  p = f32[10,20]{1,0} parameter(0)\n  ROOT $0t = f32[20,10]{1,0} transpose(p), dimensions={1,0}, metadata={op_name=\"jit(f)/transpose\" source_file=\"/m/f.py\" source_line=3}",
             expect![[r#"
                 ```hlo
                 ROOT t = f32[20,10]{1,0} transpose(p), dimensions={1,0}

@@ -45,6 +45,7 @@ mod permute;
 mod ragged_dot;
 mod reduce;
 mod reshape;
+mod round_trip;
 mod runtime_maps;
 mod runtime_variables;
 mod scatter;
@@ -72,6 +73,7 @@ pub use layouts::{
 pub use names::variable_names;
 pub use operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 pub use output_to_input::{in_graph, output_to_input, output_to_input_by};
+pub use round_trip::is_round_trip;
 pub use symbolic_tile::{SymbolicTile, TileConstraint, TileValues};
 pub use utilisation::{Count, Utilisation, utilisation};
 

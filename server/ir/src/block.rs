@@ -180,11 +180,14 @@ impl Block {
             c.kind == syntax::hlo::ComputationKind::Continued || (is_last && self.parse.ends_in_body);
         let exported = if is_partial { range.clone() } else { 0..0 };
         let parameter = |id| Some((self.parameter_number(id)?, self.shape(id).cloned()));
-        let export = |id| Export {
-            name: self.name(id).into(),
-            shape: self.shape(id).cloned(),
-            opcode: self.instruction(id).opcode,
+        let mut export_names = String::new();
+        let export = |id| {
+            let start = export_names.len();
+            export_names.push_str(self.name(id));
+            let name = Span::new(start, export_names.len());
+            Export { name, shape: self.shape(id).cloned(), opcode: self.instruction(id).opcode }
         };
+        let exports = exported.map(export).collect();
         Segment {
             name: c.name.of(&self.text).into(),
             kind: c.kind,
@@ -194,8 +197,17 @@ impl Block {
             roots: range.clone().filter(|&id| self.instruction(id).is_root).collect(),
             declared_result: c.result.map(|(shape, _)| self.shapes[shape.0 as usize].clone()),
             root_shape: self.root(id).and_then(|id| self.shape(id).cloned()),
+            is_complete: !self.parse.instructions[range.start as usize..range.end as usize]
+                .iter()
+                .any(|instruction| instruction.is_broken)
+                && !self
+                    .parse
+                    .errors
+                    .iter()
+                    .any(|error| c.span.contains(error.span.start as usize) && !c.span.is_empty()),
             parameters: range.filter_map(parameter).collect(),
-            exports: exported.map(export).collect(),
+            exports,
+            export_names: export_names.into(),
         }
     }
 }
@@ -249,15 +261,27 @@ pub struct Segment {
     pub roots: Vec<InstructionId>,
     pub declared_result: Option<Shape>,
     pub root_shape: Option<Shape>,
+    /// Whether all of it could be read: else nothing is said of its parameters and its root.
+    pub is_complete: bool,
     /// Number and shape of each parameter that is defined here.
     pub parameters: Vec<(u32, Option<Shape>)>,
     /// Of a part of a giant computation: everything that the other parts may use.
     pub exports: Vec<Export>,
+    /// The names of [`Self::exports`], one behind the other.
+    export_names: Box<str>,
+}
+
+impl Segment {
+    /// The name of the `nth` export; empty where there is none.
+    pub fn export_name(&self, nth: usize) -> &str {
+        self.exports.get(nth).map_or("", |export| export.name.of(&self.export_names))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
-    pub name: Box<str>,
+    /// In the segment's names.
+    name: Span,
     pub shape: Option<Shape>,
     pub opcode: Option<Opcode>,
 }

@@ -25,10 +25,11 @@ impl Lowering<'_> {
             self.error("operand-count", instruction.opcode_span, message);
         }
         let has = |key| self.parse.attributes_of(instruction).iter().any(|a| a.key == Some(key));
-        let is_sugar = instruction.opcode_span.of(self.text) != opcode.name();
+        let text = self.text;
+        let is_sugar = || instruction.opcode_span.of(text) != opcode.name();
         for attribute in self.parse.attributes_of(instruction) {
             let Some(key) = attribute.key else { continue };
-            if !info.allows(key) && !is_sugar {
+            if !info.allows(key) && !is_sugar() {
                 let message = format!("unexpected attribute {key}: {opcode} takes {}", allowed(opcode));
                 self.findings.push(Finding::error("unexpected-attribute", attribute.key_span, message));
             }
@@ -54,12 +55,22 @@ impl Lowering<'_> {
                 self.findings.push(finding.with_fix(fix));
             }
         }
-        self.check_shape_rules(
-            at,
+        let is_checked = matches!(
             opcode,
-            has(AttributeKey::Calls) || is_sugar,
-            has(AttributeKey::BranchComputations),
+            Opcode::Tuple
+                | Opcode::Reshape
+                | Opcode::DynamicReshape
+                | Opcode::DynamicSlice
+                | Opcode::DynamicUpdateSlice
+                | Opcode::Infeed
+                | Opcode::Recv
+                | Opcode::Conditional
+                | Opcode::AsyncStart
         );
+        if is_checked {
+            let has_calls = has(AttributeKey::Calls) || is_sugar();
+            self.check_shape_rules(at, opcode, has_calls, has(AttributeKey::BranchComputations));
+        }
     }
 
     /// The value that an attribute can only have.

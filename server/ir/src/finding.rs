@@ -1,7 +1,7 @@
 //! What is wrong with the meaning of a text: findings, the tokens they are about, and what repairs them.
 //!
 //! A finding names tokens, not offsets, wherever it outlives the parse that it was made from: white space then changes
-//! no finding. A token becomes a span when somebody looks, by [`Part::span`].
+//! no finding. A token becomes a span when somebody looks, by [`crate::Block::part`].
 
 use syntax::Span;
 use syntax::hlo::{AttributeKey, InstructionId};

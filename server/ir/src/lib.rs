@@ -21,6 +21,7 @@ mod print;
 mod shape;
 mod suggest;
 mod verify;
+mod warnings;
 
 pub use attributes::{AttributeView, Attributes, Callee, ConvolutionDims, WindowDim};
 pub use block::{Block, Export, External, OperandRef, Segment, Signature};
@@ -39,3 +40,4 @@ pub use print::{PrintOptions, TextTooLarge, print_fragment, print_module};
 pub use shape::{ArrayShape, Layout, Shape, Tile};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};
 pub use verify::{Surroundings, Value as ExternalValue, verify, verify_module};
+pub use warnings::{Condition, Remedy, Warning, WarningKind, has_side_effect, is_caller, warnings};

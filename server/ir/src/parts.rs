@@ -53,6 +53,9 @@ impl Tokens<'_> {
         if let Value::Computations { start, len } | Value::Names { start, len } = attribute.value {
             return self.parse.spans(start, len).get(n).copied().filter(|s| !s.is_empty()).unwrap_or(span);
         }
+        if matches!(attribute.value, Value::Computation(_) | Value::Inline(_)) {
+            return span;
+        }
         let of: fn(char) -> bool = match key {
             AttributeKey::Slice => |c| !matches!(c, '{' | '}' | ',') && !c.is_whitespace(),
             AttributeKey::Padding => |c| c != 'x' && !c.is_whitespace(),

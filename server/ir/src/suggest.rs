@@ -2,9 +2,10 @@
 
 /// The one candidate nearest to `name`: at most two letters apart, and no other as near.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // Of a short name too little would be left.
     let limit = match name.len() {
-        0 => return None,
-        1..=2 => 1,
+        0..=2 => return None,
+        3..=4 => 1,
         _ => 2,
     };
     let mut best: Option<(usize, &str)> = None;
@@ -49,8 +50,8 @@ mod tests {
     fn the_nearest_name_is_meant_if_there_is_one() {
         let find = |name: &str, all: &[&'static str]| nearest(name, all.iter().copied());
         assert_eq!(find("mutliply.3", &["multiply.3", "add.3"]), Some("multiply.3"));
-        assert_eq!(find("p2", &["p0", "p1"]), None, "two are as near");
+        assert_eq!(find("arg2", &["arg0", "arg1"]), None, "two are as near");
         assert_eq!(find("add.12", &["add.1", "add.12345"]), Some("add.1"));
-        assert_eq!(find("x", &["multiply"]), None);
+        assert_eq!(find("x", &["y"]), None, "nothing is left of x");
     }
 }

@@ -18,7 +18,7 @@ mod shapes;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::hlo::{ComputationId, ComputationKind, Instruction, InstructionId, Opcode, OperandKind};
 
 use crate::attributes::{AttributeView, Callee};
@@ -63,7 +63,8 @@ impl Default for Surroundings {
 /// All findings of a block, in the order of its instructions.
 pub fn verify(block: &Block, around: &Surroundings) -> Vec<InstructionFinding> {
     let mut verifier = Verifier { block, around, inline: RefCell::default(), findings: Vec::new() };
-    verifier.layouts_are_permutations();
+    verifier.check_shapes();
+    verifier.check_parameter_numbers();
     let mut operands = Vec::new();
     for (id, instruction) in block.parse.instructions.iter().enumerate() {
         if !instruction.is_broken && !is_refused(block, instruction) {
@@ -149,6 +150,47 @@ impl<'a> Verifier<'a> {
             return;
         }
         self.check(&Subject { id, opcode, instruction, operands, declared, attributes });
+    }
+
+    /// Parameters are numbered from 0 on without a gap. Source: `HloComputation::HloComputation`.
+    fn check_parameter_numbers(&mut self) {
+        for computation in &self.block.parse.computations {
+            let is_whole = matches!(computation.kind, ComputationKind::Whole | ComputationKind::Inline(_));
+            if !computation.is_closed || !is_whole {
+                continue;
+            }
+            let numbered = computation
+                .instructions
+                .clone()
+                .filter_map(|id| Some((self.block.parameter_number(id)?, id)));
+            let count = numbered.clone().count() as u32;
+            if numbered.clone().all(|(number, _)| number < count) {
+                continue;
+            }
+            let present: FxHashSet<u32> = numbered.clone().map(|(number, _)| number).collect();
+            let missing: Vec<u32> = (0..count).filter(|n| !present.contains(n)).collect();
+            for (number, id) in numbered.filter(|(number, _)| *number >= count) {
+                let place = Place::Part(id, Part::Argument);
+                let fix = match missing.as_slice() {
+                    [only] => {
+                        Some(Fix::replace(format!("make it parameter {only}"), place, only.to_string()))
+                    }
+                    _ => None,
+                };
+                self.findings.push(InstructionFinding {
+                    instruction: id,
+                    part: Part::Argument,
+                    severity: Severity::Error,
+                    code: "parameter-number",
+                    message: format!(
+                        "expected a number below {count}, as there are {count} parameters, but it is {number}"
+                    ),
+                    shapes: None,
+                    related: Vec::new(),
+                    fix,
+                });
+            }
+        }
     }
 
     fn check(&mut self, subject: &Subject<'_>) {
@@ -271,9 +313,10 @@ impl<'a> Verifier<'a> {
             message: problem.message,
             shapes: None,
             related,
-            fix: problem
-                .fix
-                .map(|(title, insert)| Fix::replace(title, Place::Part(id, problem.part), insert)),
+            fix: problem.fix.map(|(title, insert)| {
+                let part = if problem.code == "missing-attribute" { Part::End } else { problem.part };
+                Fix::replace(title, Place::Part(id, part), insert)
+            }),
         });
     }
 

@@ -3,6 +3,7 @@
 //! Source of the grammar: XLA `hlo/parser/hlo_lexer.cc`, `hlo/parser/hlo_parser.cc`, `hlo/ir/hlo_opcode.h`.
 
 mod attributes;
+mod cursor;
 mod float_format;
 mod fragments;
 mod instruction;
@@ -14,17 +15,19 @@ mod module_header;
 mod numbers;
 mod parser;
 mod pieces;
+mod segments;
 mod sharding;
 mod tokens;
 mod tree;
 mod vocabulary;
 mod windows;
 
+pub use cursor::{Cursor, CursorPlace, cursor};
 pub use float_format::{FloatFormat, Nan};
 pub use fragments::{Fragment, parse_fragment};
 pub use lexer::unescape;
-pub use parser::parse;
-pub use pieces::{PieceState, Place, split};
+pub use parser::{parse, parse_units};
+pub use pieces::{Cuts, PieceState, Place, split};
 pub use tokens::{TextToken, TokenClass, tokens};
 pub use tree::{
     Attribute, Computation, ComputationId, ComputationKind, Instruction, InstructionId, LayoutNode,

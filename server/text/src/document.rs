@@ -1,12 +1,23 @@
 //! A document: its text as a rope, and where that text is cut into pieces.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ropey::Rope;
 
-/// Cuts `text`, whose first byte is in the given state of the language's scanner: offsets and states of the inner
-/// cuts, ascending and without 0, and the state behind the last byte, or nothing where no piece may start there.
-pub type Splitter = fn(text: &str, state: u8, min_bytes: usize) -> (Vec<(usize, u8)>, Option<u8>);
+/// Cuts `text`, whose first byte is in the given state of the language's scanner.
+pub type Splitter = fn(text: &str, state: u8, min_bytes: usize) -> Cuts;
+
+/// Where a text is cut. Offsets are ascending and without 0.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cuts {
+    /// Starts and states of the pieces behind the first.
+    pub pieces: Vec<(usize, u8)>,
+    /// Starts of the language's units inside pieces.
+    pub units: Vec<usize>,
+    /// The state behind the last byte, or nothing where no piece may start there.
+    pub end: Option<u8>,
+}
 
 /// Where a piece starts (bytes of the document) and in which state of the scanner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +49,8 @@ pub struct PieceChange {
 pub struct Document {
     rope: Rope,
     pieces: Vec<PieceStart>,
+    /// Per piece, where units start inside it, relative to it.
+    units: Vec<Arc<[u32]>>,
     split: Splitter,
     /// Units smaller than this share a piece, so that a file has a few thousand pieces at most.
     min_bytes: usize,
@@ -45,16 +58,16 @@ pub struct Document {
 
 /// A file has about this many pieces at most.
 const PIECES: usize = 4096;
-/// Units of the language smaller than this share a piece: a salsa input and its memos cost as much as parsing 1 kB.
-const MIN_BYTES: usize = 4096;
+/// Units of the language smaller than this share a piece: a salsa input and its memos cost as much as parsing 1 kB, and
+/// what units have in common, such as shapes, is kept once per piece. Parsing this much takes a tenth of a millisecond.
+const MIN_BYTES: usize = 16 << 10;
 
 impl Document {
     pub fn new(text: &str, split: Splitter) -> Document {
         let min_bytes = (text.len() / PIECES).max(MIN_BYTES);
-        let (cuts, _) = split(text, 0, min_bytes);
-        let mut pieces = vec![PieceStart { offset: 0, state: 0 }];
-        pieces.extend(cuts.into_iter().map(|(offset, state)| PieceStart { offset, state }));
-        Document { rope: Rope::from_str(text), pieces, split, min_bytes }
+        let (cuts, rope) = rayon::join(|| split(text, 0, min_bytes), || Rope::from_str(text));
+        let (pieces, units) = cuts.distribute(PieceStart { offset: 0, state: 0 }, text.len());
+        Document { rope, pieces, units, split, min_bytes }
     }
 
     pub fn rope(&self) -> &Rope {
@@ -68,6 +81,11 @@ impl Document {
     pub fn piece_range(&self, piece: usize) -> Range<usize> {
         let end = self.pieces.get(piece + 1).map_or(self.rope.len_bytes(), |p| p.offset);
         self.pieces[piece].offset..end
+    }
+
+    /// Where units of the language start inside a piece, relative to it.
+    pub fn units(&self, piece: usize) -> &Arc<[u32]> {
+        &self.units[piece]
     }
 
     /// The piece that holds byte `offset`; the last one for offsets behind the end.
@@ -105,18 +123,18 @@ impl Document {
         loop {
             let to = self.pieces.get(behind).map_or(self.rope.len_bytes(), |p| p.offset);
             let text = self.rope.byte_slice(from.offset..to).to_string();
-            let (cuts, end_state) = (self.split)(&text, from.state, self.min_bytes);
+            let cuts = (self.split)(&text, from.state, self.min_bytes);
             let next = self.pieces.get(behind);
             // What follows was cut in another state: it is read again too.
-            if next.is_some_and(|next| end_state != Some(next.state)) {
+            if next.is_some_and(|next| cuts.end != Some(next.state)) {
                 // Twice as much each time, so that a broken bracket costs one pass over the file and not many.
                 behind = (behind + (behind - first)).min(self.pieces.len());
                 continue;
             }
-            let new = cuts.len() + 1;
-            let starts = std::iter::once(from)
-                .chain(cuts.into_iter().map(|(at, state)| PieceStart { offset: from.offset + at, state }));
-            self.pieces.splice(first..behind, starts);
+            let (pieces, units) = cuts.distribute(from, text.len());
+            let new = pieces.len();
+            self.pieces.splice(first..behind, pieces);
+            self.units.splice(first..behind, units);
             return PieceChange { replaced: first..behind, new };
         }
     }
@@ -127,16 +145,33 @@ impl Document {
     }
 }
 
+impl Cuts {
+    /// The pieces of a text of `len` bytes that starts at `from`, and the units of each.
+    fn distribute(self, from: PieceStart, len: usize) -> (Vec<PieceStart>, Vec<Arc<[u32]>>) {
+        let mut pieces = vec![from];
+        pieces.extend(self.pieces.iter().map(|&(at, state)| PieceStart { offset: from.offset + at, state }));
+        let ends = self.pieces.iter().map(|&(at, _)| at).chain([len]);
+        let (mut start, mut rest) = (0, self.units.as_slice());
+        let mut units = Vec::with_capacity(pieces.len());
+        for end in ends {
+            let (inside, behind) = rest.split_at(rest.partition_point(|&at| at < end));
+            units.push(inside.iter().map(|&at| (at - start) as u32).collect());
+            (start, rest) = (end, behind);
+        }
+        (pieces, units)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// A piece per paragraph: cuts behind blank lines.
-    fn paragraphs(text: &str, _: u8, _: usize) -> (Vec<(usize, u8)>, Option<u8>) {
+    fn paragraphs(text: &str, _: u8, _: usize) -> Cuts {
         let cuts: Vec<_> = text.match_indices("\n\n").map(|(at, _)| (at + 2, 1)).collect();
         let ends_clean = cuts.last().is_some_and(|&(at, _)| at == text.len());
-        let inner = cuts.into_iter().filter(|&(at, _)| at < text.len()).collect();
-        (inner, ends_clean.then_some(1))
+        let pieces = cuts.into_iter().filter(|&(at, _)| at < text.len()).collect();
+        Cuts { pieces, units: Vec::new(), end: ends_clean.then_some(1) }
     }
 
     #[test]

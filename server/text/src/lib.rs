@@ -5,5 +5,5 @@
 mod document;
 pub mod position;
 
-pub use document::{Document, Edit, NEEDS_ABOVE, PieceChange, PieceStart, Splitter};
+pub use document::{Cuts, Document, Edit, NEEDS_ABOVE, PieceChange, PieceStart, Splitter};
 pub use position::{Position, PositionEncoding};

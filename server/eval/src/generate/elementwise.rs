@@ -42,6 +42,10 @@ pub(super) fn elementwise(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand
             first.clone()
         } else if may_be_scalar && p.rng.one_in(2) {
             p.parameter(element, &[])
+        } else if opcode == Opcode::StochasticConvert {
+            // Both in one layout.
+            let shape = first.shape.replacen(&first.element, element, 1);
+            p.parameter_of(element, &dims, shape, None)
         } else if *element == "f32" {
             p.beside(&dims)
         } else {

@@ -5,6 +5,7 @@
 mod access;
 mod fusions;
 mod instructions;
+mod printing;
 mod shapes;
 mod tally;
 

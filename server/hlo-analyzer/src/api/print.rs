@@ -1,6 +1,6 @@
 //! `print`: the canonical text of a module or of a part of the grammar.
 
-use ide::{PrintOptions, Severity};
+use ide::{Depth, PrintOptions, Severity};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use text::PositionEncoding;
@@ -79,7 +79,7 @@ pub fn print(session: &mut Session, value: &Value) -> Answer {
         return Ok(json!({"text": printed}));
     }
     let (found, printed, rope) = session.with_source(value, |analysis, file| {
-        let found = analysis.diagnostics(file, usize::MAX)?;
+        let found = analysis.diagnostics_to(file, Depth::Parser, usize::MAX)?;
         let is_broken = found.shown.iter().any(|d| d.severity == Severity::Error);
         let printed = if is_broken { Ok(String::new()) } else { analysis.print(file, &options)? };
         Ok((found, printed, analysis.rope(file).clone()))

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Request, Source, params};
-use super::{indexing, maps, parse, partition, print, tile};
+use super::{fusion, indexing, maps, parse, partition, print, tile};
 use crate::cli::input;
 
 /// Keeps the text of the last request open: the next one is often about the same.
@@ -50,11 +50,12 @@ impl Session {
             "indexing" => indexing::indexing(self, p),
             "grouped_indexing" => indexing::grouped(self, p),
             "epilogue_indexing" => indexing::epilogue(self, p),
+            "fusion" => fusion::fusion(self, p),
             "partition" => partition::partition(self, p),
             "tile" => tile::tile(self, p),
             "map" => maps::map(p),
             "expr" => maps::expr(p),
-            "fusion" | "coalescing" | "kernel" | "evaluate" => {
+            "coalescing" | "kernel" | "evaluate" => {
                 Err(ApiError::new(ErrorKind::Unsupported, format!("{} is not supported yet", request.method)))
             }
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Result;
 use clap::ValueEnum;
-use ide::{AnalysisHost, Diagnostic, Language, Severity};
+use ide::{AnalysisHost, Diagnostic, Language, Severity, WarningsConfig};
 use rayon::prelude::*;
 use serde_json::json;
 use text::PositionEncoding;
@@ -22,7 +22,8 @@ pub struct CheckArguments {
     files: Vec<PathBuf>,
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// The exit code is 1 when there is a finding at least this severe.
+    /// The exit code is 1 when there is a finding at least this severe. Warnings and hints about code that computes
+    /// nothing new are looked for at their own level only.
     #[arg(long, value_enum, default_value = "error")]
     fail_on: FailOn,
     /// At most this many findings per file are listed; the rest is counted.
@@ -41,6 +42,7 @@ enum Format {
 enum FailOn {
     Error,
     Warning,
+    Hint,
     Never,
 }
 
@@ -48,6 +50,8 @@ pub(super) struct Checked {
     pub(super) name: String,
     pub(super) text: String,
     pub(super) diagnostics: ide::Diagnostics,
+    /// Warnings beyond the limit.
+    pub(super) more_warnings: usize,
 }
 
 /// 0 clean, 1 findings at or above `--fail-on`, 2 a file could not be read.
@@ -58,7 +62,7 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     let results: Vec<Result<Checked>> = files
         .par_iter()
         .map(|path| {
-            let result = check(path, arguments.limit);
+            let result = check(path, arguments);
             if shows_progress {
                 let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
                 eprint!("\r{done} of {} files checked", files.len());
@@ -70,7 +74,7 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
         eprintln!();
     }
     let mut out = std::io::BufWriter::new(stdout().lock());
-    let (mut is_unreadable, mut errors, mut warnings) = (false, 0, 0);
+    let (mut is_unreadable, mut errors, mut warnings, mut hints) = (false, 0, 0, 0);
     let mut reports = Vec::new();
     for result in &results {
         let checked = match result {
@@ -85,10 +89,12 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
             match diagnostic.severity {
                 Severity::Error => errors += 1,
                 Severity::Warning => warnings += 1,
-                _ => {}
+                Severity::Hint => hints += 1,
+                Severity::Information => {}
             }
         }
         errors += checked.diagnostics.omitted;
+        warnings += checked.more_warnings;
         match arguments.format {
             Format::Text => render(&mut out, checked)?,
             Format::Json => reports.push(report(checked)),
@@ -107,19 +113,35 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     let fails = match arguments.fail_on {
         FailOn::Error => errors > 0,
         FailOn::Warning => errors + warnings > 0,
+        FailOn::Hint => errors + warnings + hints > 0,
         FailOn::Never => false,
     };
     Ok(ExitCode::from(if is_unreadable { 2 } else { u8::from(fails) }))
 }
 
-fn check(path: &Path, limit: usize) -> Result<Checked> {
+fn check(path: &Path, arguments: &CheckArguments) -> Result<Checked> {
     let text = input::read(path)?;
     let mut host = AnalysisHost::new();
     let name = path.display().to_string();
     let file = host.open(&name, Language::Hlo, &text);
     // Nobody else writes: the analysis cannot be cancelled.
-    let diagnostics = host.analysis().diagnostics(file, limit).unwrap_or_default();
-    Ok(Checked { name, text, diagnostics })
+    let analysis = host.analysis();
+    let mut diagnostics = analysis.diagnostics(file, arguments.limit).unwrap_or_default();
+    let at_least = match arguments.fail_on {
+        FailOn::Error | FailOn::Never => None,
+        FailOn::Warning => Some(Severity::Warning),
+        FailOn::Hint => Some(Severity::Hint),
+    };
+    let mut more_warnings = 0;
+    if let Some(at_least) = at_least {
+        let config = WarningsConfig { at_least, ..WarningsConfig::default() };
+        let room = arguments.limit.saturating_sub(diagnostics.shown.len());
+        let found = analysis.warnings(file, &config, room).unwrap_or_default();
+        diagnostics.shown.extend(found.shown);
+        diagnostics.shown.sort_by_key(|d| (d.range.start, d.range.end));
+        more_warnings = found.omitted;
+    }
+    Ok(Checked { name, text, diagnostics, more_warnings })
 }
 
 /// Directories become the HLO files in them, in order.
@@ -171,12 +193,9 @@ fn render(out: &mut impl Write, checked: &Checked) -> Result<()> {
         let report: &[Group<'_>] = &[title.element(snippet)];
         writeln!(out, "{}\n", renderer.render(report))?;
     }
-    if checked.diagnostics.omitted > 0 {
-        writeln!(
-            out,
-            "{}: {} more findings are not shown (--limit)",
-            checked.name, checked.diagnostics.omitted
-        )?;
+    let omitted = checked.diagnostics.omitted + checked.more_warnings;
+    if omitted > 0 {
+        writeln!(out, "{}: {} more findings are not shown (--limit)", checked.name, omitted)?;
     }
     Ok(())
 }
@@ -223,5 +242,5 @@ fn report(checked: &Checked) -> serde_json::Value {
             json!({"severity": severity, "code": d.code, "message": d.message, "at": place(&d.range), "related": related})
         })
         .collect();
-    json!({"file": checked.name, "findings": findings, "omitted": checked.diagnostics.omitted})
+    json!({"file": checked.name, "findings": findings, "omitted": checked.diagnostics.omitted + checked.more_warnings})
 }

@@ -3,9 +3,10 @@
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
     CallHierarchyServerCapability, ClientCapabilities, CodeActionKind, CodeActionOptions,
-    CodeActionProviderCapability, CodeLensOptions, DocumentLinkOptions, FoldingRangeProviderCapability,
-    HoverProviderCapability, InitializeResult, MarkupKind, OneOf, PositionEncodingKind, RenameOptions,
-    ResourceOperationKind, SelectionRangeProviderCapability, ServerCapabilities, ServerInfo,
+    CodeActionProviderCapability, CodeLensOptions, CompletionOptions, DiagnosticTag, DocumentLinkOptions,
+    DocumentOnTypeFormattingOptions, FoldingRangeProviderCapability, HoverProviderCapability,
+    InitializeResult, MarkupKind, OneOf, PositionEncodingKind, RenameOptions, ResourceOperationKind,
+    SelectionRangeProviderCapability, ServerCapabilities, ServerInfo, SignatureHelpOptions,
     TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
     TypeDefinitionProviderCapability,
 };
@@ -29,6 +30,14 @@ pub(super) struct ClientProfile {
     pub(super) fold_limit: Option<u32>,
     /// It can show a list of places for a command of ours.
     pub(super) shows_references: bool,
+    /// Text that may go can be shown faded.
+    pub(super) unnecessary_tag: bool,
+    /// Completions may have places to fill in.
+    pub(super) snippets: bool,
+    /// Documentation of completions and signatures may be Markdown.
+    pub(super) markdown_completion: bool,
+    /// Parameters of a signature may be named by their place in it.
+    pub(super) label_offsets: bool,
     /// Code actions, rather than commands, are understood at all.
     pub(super) code_action_literals: bool,
     /// The change of a code action may come later.
@@ -45,6 +54,9 @@ impl ClientProfile {
         let actions = document.and_then(|it| it.code_action.as_ref());
         let edits = client.workspace.as_ref().and_then(|it| it.workspace_edit.as_ref());
         let hover_formats = document.and_then(|it| it.hover.as_ref()?.content_format.as_ref());
+        let completion = document.and_then(|it| it.completion.as_ref()?.completion_item.as_ref());
+        let signature = document.and_then(|it| it.signature_help.as_ref()?.signature_information.as_ref());
+        let parameter = signature.and_then(|it| it.parameter_information.as_ref());
         Self {
             encoding: negotiate(client),
             markdown_hover: hover_formats.is_some_and(|formats| formats.contains(&MarkupKind::Markdown)),
@@ -69,6 +81,14 @@ impl ClientProfile {
                 .as_ref()
                 .and_then(|it| it.inlay_hint.as_ref()?.refresh_support)
                 .unwrap_or_default(),
+            unnecessary_tag: document
+                .and_then(|it| it.publish_diagnostics.as_ref()?.tag_support.as_ref())
+                .is_some_and(|tags| tags.value_set.contains(&DiagnosticTag::UNNECESSARY)),
+            snippets: completion.and_then(|it| it.snippet_support).unwrap_or_default(),
+            markdown_completion: completion
+                .and_then(|it| it.documentation_format.as_deref())
+                .is_some_and(|formats| formats.contains(&MarkupKind::Markdown)),
+            label_offsets: parameter.and_then(|it| it.label_offset_support).unwrap_or_default(),
             code_action_literals: actions.is_some_and(|it| it.code_action_literal_support.is_some()),
             resolve_code_actions: actions.is_some_and(|it| {
                 let resolved = it.resolve_support.as_ref().map(|it| it.properties.as_slice());
@@ -120,6 +140,21 @@ impl ClientProfile {
                 }),
                 code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(true) }),
                 inlay_hint_provider: Some(OneOf::Left(true)),
+                document_formatting_provider: Some(OneOf::Left(true)),
+                document_range_formatting_provider: Some(OneOf::Left(true)),
+                document_on_type_formatting_provider: Some(DocumentOnTypeFormattingOptions {
+                    first_trigger_character: "\n".into(),
+                    more_trigger_character: Some(vec!["}".into()]),
+                }),
+                completion_provider: Some(CompletionOptions {
+                    resolve_provider: Some(true),
+                    trigger_characters: Some(["%", "(", "=", "{"].map(String::from).to_vec()),
+                    ..Default::default()
+                }),
+                signature_help_provider: Some(SignatureHelpOptions {
+                    trigger_characters: Some(["(", ","].map(String::from).to_vec()),
+                    ..Default::default()
+                }),
                 code_action_provider: self.code_action_literals.then(|| {
                     CodeActionProviderCapability::Options(CodeActionOptions {
                         code_action_kinds: Some(vec![
@@ -127,6 +162,7 @@ impl ClientProfile {
                             CodeActionKind::REFACTOR_EXTRACT,
                             CodeActionKind::REFACTOR_REWRITE,
                             CodeActionKind::SOURCE,
+                            CodeActionKind::SOURCE_FIX_ALL,
                         ]),
                         resolve_provider: Some(self.resolve_code_actions),
                         ..Default::default()

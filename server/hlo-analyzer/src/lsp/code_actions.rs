@@ -53,6 +53,7 @@ impl View {
                 CodeActionKind::RefactorExtract => lsp_types::CodeActionKind::REFACTOR_EXTRACT,
                 CodeActionKind::RefactorRewrite => lsp_types::CodeActionKind::REFACTOR_REWRITE,
                 CodeActionKind::Source => lsp_types::CodeActionKind::SOURCE,
+                CodeActionKind::SourceFixAll => lsp_types::CodeActionKind::SOURCE_FIX_ALL,
             }),
             edit: action.change.map(|change| self.workspace_edit(change)),
             ..Default::default()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 /// `{"inlayHints": {"domains": bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
-/// "documentLinks": {"roots": [path]}}`
+/// "warnings": {"enable": bool, "disabled": [code]}, "documentLinks": {"roots": [path]}}`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map behind it.
@@ -16,6 +16,10 @@ pub(super) struct Settings {
     pub(super) diagnostics_limit: usize,
     /// Folders below which relative paths of source files are looked for, beside the open ones.
     pub(super) link_roots: Vec<PathBuf>,
+    /// Whether code that computes nothing new is shown.
+    pub(super) warnings: bool,
+    /// Codes of warnings that are switched off.
+    pub(super) disabled_warnings: Vec<String>,
 }
 
 impl Default for Settings {
@@ -25,6 +29,8 @@ impl Default for Settings {
             readable_variables: true,
             diagnostics_limit: 1000,
             link_roots: Vec::new(),
+            warnings: true,
+            disabled_warnings: Vec::new(),
         }
     }
 }
@@ -44,6 +50,8 @@ impl Settings {
                     .as_u64()
                     .map(|limit| settings.diagnostics_limit = usize::try_from(limit).unwrap_or(usize::MAX)),
                 ".documentLinks.roots" => paths(value).map(|roots| settings.link_roots = roots),
+                ".warnings.enable" => value.as_bool().map(|on| settings.warnings = on),
+                ".warnings.disabled" => codes(value).map(|codes| settings.disabled_warnings = codes),
                 _ => None,
             };
             if understood.is_none() && !value.is_null() {
@@ -56,6 +64,10 @@ impl Settings {
 
 fn paths(value: &Value) -> Option<Vec<PathBuf>> {
     value.as_array()?.iter().map(|path| path.as_str().map(PathBuf::from)).collect()
+}
+
+fn codes(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|code| code.as_str().map(str::to_owned)).collect()
 }
 
 /// Every value with its path; objects are looked into two levels deep, which is as deep as settings go.
@@ -103,6 +115,16 @@ mod tests {
             [Path::new("/a"), Path::new("b")]
         );
         assert!(roots(json!({"documentLinks": {"roots": ["/a", 1]}})).is_empty());
+    }
+
+    #[test]
+    fn warnings_are_switched_off_by_code() {
+        let sent = json!({"warnings": {"enable": false, "disabled": ["no-op", "round-trip"]}});
+        let settings = Settings::default().updated(&sent);
+        assert!(!settings.warnings);
+        assert_eq!(settings.disabled_warnings, ["no-op", "round-trip"]);
+        let settings = settings.updated(&json!({"warnings": {"disabled": [1]}}));
+        assert_eq!(settings.disabled_warnings.len(), 2, "what is not understood changes nothing");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use ide::{CancellationHandle, Cancelled};
+use ide::{Analysis, Cancellable, CancellationHandle, Cancelled, WarningsConfig};
 use tower_lsp::lsp_types::{self, DiagnosticSeverity, NumberOrString, PublishDiagnosticsParams, Url};
 
 use super::read::panic_message;
@@ -96,7 +96,7 @@ pub(super) enum Outcome {
 pub(super) fn compute(snapshot: Snapshot, version: i32) -> Outcome {
     let Snapshot { analysis, view } = snapshot;
     let limit = view.session.settings.diagnostics_limit;
-    let found = catch_unwind(AssertUnwindSafe(|| analysis.diagnostics(view.file, limit)));
+    let found = catch_unwind(AssertUnwindSafe(|| find(&analysis, &view)));
     // Edits wait for the snapshot, not for the conversion.
     drop(analysis);
     match found {
@@ -108,6 +108,21 @@ pub(super) fn compute(snapshot: Snapshot, version: i32) -> Outcome {
             Outcome::Failed
         }
     }
+}
+
+/// What is wrong, and in the room that is left, what is unneeded.
+fn find(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnostics> {
+    let settings = &view.session.settings;
+    let mut found = analysis.diagnostics(view.file, settings.diagnostics_limit)?;
+    if settings.warnings {
+        let config =
+            WarningsConfig { disabled: settings.disabled_warnings.clone(), ..WarningsConfig::default() };
+        let room = settings.diagnostics_limit.saturating_sub(found.shown.len());
+        let warnings = analysis.warnings(view.file, &config, room)?;
+        found.shown.extend(warnings.shown);
+        found.omitted += warnings.omitted;
+    }
+    Ok(found)
 }
 
 fn to_proto(view: &View, found: ide::Diagnostics, version: i32, limit: usize) -> PublishDiagnosticsParams {

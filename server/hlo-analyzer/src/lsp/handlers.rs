@@ -12,19 +12,22 @@ use tower_lsp::lsp_types::request::{GotoTypeDefinitionParams, GotoTypeDefinition
 use tower_lsp::lsp_types::{
     CallHierarchyIncomingCall, CallHierarchyIncomingCallsParams, CallHierarchyItem,
     CallHierarchyOutgoingCall, CallHierarchyOutgoingCallsParams, CallHierarchyPrepareParams, CodeAction,
-    CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, DidChangeConfigurationParams,
-    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentHighlight,
-    DocumentHighlightParams, DocumentLink, DocumentLinkParams, DocumentSymbolParams, DocumentSymbolResponse,
-    FoldingRange, FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
-    InitializeParams, InitializeResult, InlayHint, InlayHintParams, Location, PrepareRenameResponse,
-    ReferenceParams, RenameParams, SelectionRange, SelectionRangeParams, SemanticTokensDeltaParams,
+    CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionItem, CompletionParams,
+    CompletionResponse, DidChangeConfigurationParams, DidChangeTextDocumentParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentFormattingParams, DocumentHighlight,
+    DocumentHighlightParams, DocumentLink, DocumentLinkParams, DocumentOnTypeFormattingParams,
+    DocumentRangeFormattingParams, DocumentSymbolParams, DocumentSymbolResponse, FoldingRange,
+    FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams, InitializeParams,
+    InitializeResult, InlayHint, InlayHintParams, Location, PrepareRenameResponse, ReferenceParams,
+    RenameParams, SelectionRange, SelectionRangeParams, SemanticTokensDeltaParams,
     SemanticTokensFullDeltaResult, SemanticTokensParams, SemanticTokensRangeParams,
-    SemanticTokensRangeResult, SemanticTokensResult, SymbolInformation, TextDocumentPositionParams, Url,
-    WorkspaceEdit, WorkspaceSymbolParams,
+    SemanticTokensRangeResult, SemanticTokensResult, SignatureHelp, SignatureHelpParams, SymbolInformation,
+    TextDocumentPositionParams, TextEdit, Url, WorkspaceEdit, WorkspaceSymbolParams,
 };
 
 use super::capabilities::ClientProfile;
 use super::code_actions::Unresolved;
+use super::completion;
 use super::mailbox::{Event, Mailbox};
 use super::read::WhenEdited::{Refuse, Retry};
 use super::read::{self, Route, Target};
@@ -37,6 +40,11 @@ static DEFINITION: Route = Route { method: "textDocument/definition", when_edite
 static DOCUMENT_SYMBOL: Route = Route { method: "textDocument/documentSymbol", when_edited: Retry(32) };
 static CODE_ACTION: Route = Route { method: "textDocument/codeAction", when_edited: Retry(8) };
 static CODE_ACTION_RESOLVE: Route = Route { method: "codeAction/resolve", when_edited: Refuse };
+static FORMATTING: Route = Route { method: "textDocument/formatting", when_edited: Refuse };
+static RANGE_FORMATTING: Route = Route { method: "textDocument/rangeFormatting", when_edited: Refuse };
+static ON_TYPE_FORMATTING: Route = Route { method: "textDocument/onTypeFormatting", when_edited: Refuse };
+static COMPLETION: Route = Route { method: "textDocument/completion", when_edited: Retry(8) };
+static SIGNATURE_HELP: Route = Route { method: "textDocument/signatureHelp", when_edited: Retry(8) };
 static INLAY_HINT: Route = Route { method: "textDocument/inlayHint", when_edited: Retry(32) };
 
 /// An outline with more entries than this is cut; no editor shows it usefully, and some freeze.
@@ -278,4 +286,66 @@ impl LanguageServer for Handlers {
             .await?;
         Ok(CodeAction { edit: resolved, ..action })
     }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let at = params.text_document_position;
+        self.ask(
+            &COMPLETION,
+            at.text_document.uri,
+            Target::At(at.position),
+            |analysis, view| analysis.completion(view.file, view.span.start),
+            |view, completion| Some(view.completion(completion)),
+        )
+        .await
+    }
+
+    async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
+        Ok(completion::resolved(item))
+    }
+
+    async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
+        let at = params.text_document_position_params;
+        self.ask(
+            &SIGNATURE_HELP,
+            at.text_document.uri,
+            Target::At(at.position),
+            |analysis, view| analysis.signature_help(view.file, view.span.start),
+            |view, help| help.map(|help| view.signature_help(help)),
+        )
+        .await
+    }
+
+    async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
+        let uri = params.text_document.uri;
+        self.ask(&FORMATTING, uri, Target::Document, format, edits).await
+    }
+
+    async fn range_formatting(&self, params: DocumentRangeFormattingParams) -> Result<Option<Vec<TextEdit>>> {
+        let uri = params.text_document.uri;
+        self.ask(&RANGE_FORMATTING, uri, Target::Range(params.range), format, edits).await
+    }
+
+    async fn on_type_formatting(
+        &self,
+        params: DocumentOnTypeFormattingParams,
+    ) -> Result<Option<Vec<TextEdit>>> {
+        let at = params.text_document_position;
+        let typed = params.ch.chars().next().unwrap_or('\n');
+        self.ask(
+            &ON_TYPE_FORMATTING,
+            at.text_document.uri,
+            Target::At(at.position),
+            move |analysis, view| analysis.on_type_formatting(view.file, view.span.start, typed),
+            edits,
+        )
+        .await
+    }
+}
+
+fn format(analysis: &Analysis, view: &View) -> Cancellable<Vec<ide::TextEdit>> {
+    analysis.formatting(view.file, view.span.clone())
+}
+
+fn edits(view: &View, edits: Vec<ide::TextEdit>) -> Option<Vec<TextEdit>> {
+    Some(edits.into_iter().map(|edit| view.text_edit(edit)).collect())
 }

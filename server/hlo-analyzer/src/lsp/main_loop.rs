@@ -103,7 +103,9 @@ impl MainLoop {
         if old.inlay_domains != new.inlay_domains && self.session.client.inlay_hint_refresh {
             self.outbox.request::<InlayHintRefreshRequest>();
         }
-        if old.diagnostics_limit != new.diagnostics_limit {
+        if (old.diagnostics_limit, old.warnings, &old.disabled_warnings)
+            != (new.diagnostics_limit, new.warnings, &new.disabled_warnings)
+        {
             let now = Instant::now();
             self.documents.iter_mut().for_each(|(_, document)| document.schedule.changed(now));
         }

@@ -6,8 +6,9 @@ use ide::Severity;
 use ropey::Rope;
 use text::position;
 use tower_lsp::lsp_types::{
-    self, DiagnosticRelatedInformation, DiagnosticSeverity, GotoDefinitionResponse, HoverContents,
-    InlayHintLabel, InlayHintTooltip, Location, LocationLink, MarkupContent, MarkupKind, NumberOrString,
+    self, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, GotoDefinitionResponse,
+    HoverContents, InlayHintLabel, InlayHintTooltip, Location, LocationLink, MarkupContent, MarkupKind,
+    NumberOrString,
 };
 
 use super::snapshot::View;
@@ -146,6 +147,7 @@ impl View {
         });
         let wanted = self.session.client.related_information;
         let related: Vec<_> = related.filter(|_| wanted).collect();
+        let is_faded = self.session.client.unnecessary_tag && ide::is_unnecessary(diagnostic.code);
         lsp_types::Diagnostic {
             range: self.range(diagnostic.range),
             severity: Some(match diagnostic.severity {
@@ -158,6 +160,7 @@ impl View {
             source: Some(env!("CARGO_PKG_NAME").into()),
             message: diagnostic.message,
             related_information: Some(related).filter(|related| !related.is_empty()),
+            tags: is_faded.then(|| vec![DiagnosticTag::UNNECESSARY]),
             ..Default::default()
         }
     }
@@ -180,7 +183,7 @@ pub(super) fn symbol_kind(kind: ide::SymbolKind) -> lsp_types::SymbolKind {
 }
 
 /// Markdown for a client that shows none: without fences and emphasis, links as their text.
-fn plain_text(markdown: &str) -> String {
+pub(super) fn plain_text(markdown: &str) -> String {
     let mut plain = String::with_capacity(markdown.len());
     let mut in_fence = false;
     for line in markdown.lines() {

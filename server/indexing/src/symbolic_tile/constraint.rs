@@ -97,7 +97,7 @@ fn conjunction(clauses: Vec<Clause>) -> Option<Vec<Clause>> {
             None => kept.push((expr, range)),
         }
     }
-    kept.sort_by_cached_key(|clause| clause_text(clause));
+    kept.sort_by_cached_key(clause_text);
     kept.iter().all(|(_, range)| !range.is_empty()).then_some(kept)
 }
 

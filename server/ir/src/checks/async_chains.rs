@@ -52,7 +52,12 @@ impl<'a> Lowering<'a> {
 
     /// The instruction of this block whose result the first operand is.
     fn step_before(&self, instruction: &Instruction) -> Option<&'a Instruction> {
-        match self.operand_target(instruction.operands.0) {
+        let (first, count) = instruction.operands;
+        // One that is broken may have none.
+        if count == 0 {
+            return None;
+        }
+        match self.operand_target(first) {
             OperandRef::Local(id) => Some(self.instruction(id)),
             _ => None,
         }

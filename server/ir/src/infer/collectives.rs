@@ -9,14 +9,18 @@ use crate::shape::{ArrayShape, Shape};
 
 /// Members of a group, or by how much `part` is smaller than `whole`, the declared or operand shape.
 fn shards(given: &Given<'_>, part: Option<i64>, whole: Option<i64>) -> Inferred<i64> {
-    if let Some(count) = given.attributes.replica_group_size() {
+    // A group of one may only mean that nobody said how many there are: then the shapes tell.
+    let group = given.attributes.replica_group_size();
+    if let Some(count) = group.filter(|&count| count > 1 || given.declared.is_none()) {
         return Ok(count);
     }
     let ratio = part
         .zip(whole)
         .filter(|&(part, _)| part > 0)
         .map(|(part, whole)| whole / part + i64::from(whole % part != 0));
-    ratio.filter(|&n| n > 0).ok_or_else(|| {
+    // Without elements anything goes.
+    let any = given.declared.map(|_| 1);
+    ratio.filter(|&n| n > 0).or(group).or(any).ok_or_else(|| {
         let message = "expected replica groups of one size, or a shape that tells their size";
         Problem::at(value(AttributeKey::ReplicaGroups), message)
     })

@@ -152,6 +152,9 @@ pub(super) fn binary(opcode: Opcode, given: &Given<'_>) -> Inferred {
         ensure(holds, OPERANDS_TYPE, || {
             format!("expected a floating operand and as wide unsigned numbers, but they are {lhs} and {rhs}")
         })?;
+        ensure(lhs.minor_to_major() == rhs.minor_to_major(), OPERANDS, || {
+            format!("expected operands of one layout, but they are {lhs} and {rhs}")
+        })?;
         let declared = given.declared_array()?;
         return Ok(like(sizes, declared.element));
     }

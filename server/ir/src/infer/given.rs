@@ -188,8 +188,12 @@ pub(super) fn list(numbers: &[i64]) -> String {
 }
 
 impl Called {
-    /// From the parts of a computation, in order; nothing where a shape is not known.
+    /// From the parts of a computation, in order; nothing where a shape is not known, where a part could not be read, or
+    /// where header and root contradict each other: that is told there.
     pub fn of<'a>(segments: impl Iterator<Item = &'a Segment> + Clone) -> Option<Called> {
+        if !segments.clone().all(|segment| segment.is_complete) {
+            return None;
+        }
         let mut numbered = Vec::new();
         for segment in segments.clone() {
             for (number, shape) in &segment.parameters {
@@ -199,8 +203,12 @@ impl Called {
         numbered.sort_by_key(|(number, _)| *number);
         let is_complete = numbered.iter().enumerate().all(|(i, (number, _))| i == *number as usize);
         let marked = segments.clone().find(|segment| !segment.roots.is_empty());
-        let root = marked.or(segments.last())?;
+        let root = marked.or(segments.clone().last())?;
         let result = root.root_shape.clone()?;
+        let declared = segments.clone().find_map(|segment| segment.declared_result.as_ref());
+        if declared.is_some_and(|declared| !declared.is_compatible(&result)) {
+            return None;
+        }
         is_complete
             .then(|| Called { parameters: numbered.into_iter().map(|(_, shape)| shape).collect(), result })
     }

@@ -30,6 +30,10 @@ pub(super) fn write_float(out: &mut String, text: &str, element: ElementType) {
         ElementType::F64 | ElementType::C128 => value,
         _ => format.round(value),
     };
+    if value == 0.0 && value.is_sign_negative() {
+        // XLA writes `-0`, and reads that as the integer: what is written here keeps its sign.
+        return out.push_str("-0.0");
+    }
     match element {
         ElementType::F32 | ElementType::C64 => {
             let short = general(value, 6);
@@ -103,7 +107,7 @@ mod tests {
         check("100000", ElementType::F32, "100000");
         check("1234567", ElementType::F32, "1234567");
         check("0.00001", ElementType::F32, "1e-05");
-        check("-0.0", ElementType::F32, "-0");
+        check("-0.0", ElementType::F32, "-0.0");
         check("-0", ElementType::F32, "0");
         check("3.14159265358979312", ElementType::F64, "3.1415926535897931");
         check("-65504", ElementType::F16, "-65504");

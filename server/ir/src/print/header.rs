@@ -33,7 +33,14 @@ impl Printer<'_, '_> {
         let header = block.and_then(|b| b.parse.header.as_ref()).zip(block);
         self.out.push_str("HloModule ");
         match &header {
-            Some((header, block)) => self.out.push_str(header.name.of(&block.text)),
+            Some((header, block)) => {
+                let name = header.name.of(&block.text);
+                // A word of the grammar reads back as a name only like this.
+                if syntax::hlo::ElementType::from_name(name).is_some() {
+                    self.out.push('%');
+                }
+                self.out.push_str(name);
+            }
             None => {
                 let entry = self.program.computations.iter().find(|c| c.is_entry);
                 self.out.push_str(entry.map_or("_", |entry| &entry.name));

@@ -125,7 +125,7 @@ impl Dense<'_> {
         let elements = self.array.elements().unwrap_or(i64::MAX);
         match values.peek().copied() {
             Some((value, _)) if self.array.rank() == 0 => self.value(value),
-            None if self.array.rank() == 0 => {}
+            None if self.array.rank() == 0 => self.value(self.zero()),
             Some((Value::Elided, _)) => self.out.push_str("{...}"),
             // One value for all of a large array is its first element; the zeros behind it are not written.
             Some((value, 0)) if elements > MANY => self.value(value),

@@ -4,6 +4,7 @@
 //! Source: XLA `hlo_parser.cc`, `hlo_computation.cc` MakeInstructionPostOrder, `hlo_module.cc` MakeComputationPostOrder.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use syntax::Span;
@@ -12,7 +13,9 @@ use syntax::hlo::{
 };
 
 use super::names::Uniquer;
+use crate::attributes::{Attributes, Callee};
 use crate::block::{Block, OperandRef};
+use crate::infer::{Called, Given, result_shape};
 use crate::module::Module;
 use crate::shape::Shape;
 
@@ -54,6 +57,8 @@ pub(super) struct Computation<'a> {
     control: Vec<(NodeId, Vec<NodeId>)>,
     /// Computations called by each node, in XLA's order.
     calls: Vec<(NodeId, Vec<usize>)>,
+    /// The nodes in the order of printing.
+    pub(super) order: Vec<NodeId>,
     /// Called by a fusion: a schedule says nothing about it.
     is_fused: bool,
 }
@@ -111,8 +116,59 @@ impl<'a> Program<'a> {
             program.computations.push(computation);
         }
         program.calls();
+        program.shapes();
         program.names();
         program
+    }
+
+    /// Shapes that were left out and follow from called computations, which lowering does not see.
+    fn shapes(&mut self) {
+        for index in 0..self.computations.len() {
+            for node in 0..self.computations[index].nodes.len() {
+                if self.computations[index].nodes[node].shape.is_none() {
+                    let shape = self.inferred(index, node as NodeId);
+                    self.computations[index].nodes[node].shape = shape.map(Cow::Owned);
+                }
+            }
+        }
+    }
+
+    fn inferred(&self, index: usize, node: NodeId) -> Option<Shape> {
+        let computation = &self.computations[index];
+        let shape_of = |node: NodeId| computation.nodes[node as usize].shape.as_deref();
+        let operands: Option<Vec<&Shape>> =
+            computation.operands_of(node).iter().map(|&operand| shape_of(operand)).collect();
+        match computation.nodes[node as usize].source {
+            Source::Element { index } => operands?.first()?.element_at(&[index]).cloned(),
+            Source::Parameter { .. } => None,
+            Source::Written { piece, id } => {
+                let block = self.blocks[piece];
+                let instruction = self.instruction(piece, id);
+                let attributes = Attributes::from_syntax(&block.text, &block.parse, instruction);
+                let called = |callee: Callee<'_>| {
+                    let Callee::Name(name) = callee else { return None };
+                    let callee = &self.computations[*self.by_name.get(name)?];
+                    let mut parameters: Vec<(u32, Shape)> = Vec::new();
+                    for node in &callee.nodes {
+                        if let Some(number) = parameter_number(self, node) {
+                            parameters.push((number, node.shape.as_deref()?.clone()));
+                        }
+                    }
+                    parameters.sort_by_key(|(number, _)| *number);
+                    Some(Arc::new(Called {
+                        parameters: parameters.into_iter().map(|(_, shape)| shape).collect(),
+                        result: callee.nodes.get(callee.root as usize)?.shape.as_deref()?.clone(),
+                    }))
+                };
+                let given = Given {
+                    operands: &operands?,
+                    attributes: attributes.view(),
+                    declared: None,
+                    called: &called,
+                };
+                result_shape(instruction.opcode?, &given).ok()
+            }
+        }
     }
 
     pub(super) fn instruction(&self, piece: usize, id: InstructionId) -> &'a Instruction {
@@ -169,6 +225,13 @@ impl<'a> Program<'a> {
         }
         for index in fused {
             self.computations[index].is_fused = true;
+        }
+        for computation in &mut self.computations {
+            computation.order = computation.instruction_order(self.is_scheduled);
+            // XLA goes by the order of parsing here; by that of printing the printed text is printed the same again.
+            let mut place = vec![0; computation.order.len()];
+            computation.order.iter().enumerate().for_each(|(at, &node)| place[node as usize] = at);
+            computation.calls.sort_by_key(|(node, _)| place[*node as usize]);
         }
     }
 
@@ -228,18 +291,19 @@ impl<'a> Program<'a> {
             }
         }
     }
+}
 
+impl Computation<'_> {
     /// The nodes of a computation in the order of printing: operands first, or as scheduled.
-    pub(super) fn instruction_order(&self, computation: usize) -> Vec<NodeId> {
-        let computation = &self.computations[computation];
-        let count = computation.nodes.len();
-        if self.is_scheduled && !computation.is_fused {
+    fn instruction_order(&self, is_scheduled: bool) -> Vec<NodeId> {
+        let count = self.nodes.len();
+        if is_scheduled && !self.is_fused {
             return (0..count as NodeId).collect();
         }
         let mut is_used = vec![false; count];
-        computation.operands.iter().for_each(|&o| is_used[o as usize] = true);
+        self.operands.iter().for_each(|&o| is_used[o as usize] = true);
         let control: FxHashMap<NodeId, &[NodeId]> =
-            computation.control.iter().map(|(node, before)| (*node, before.as_slice())).collect();
+            self.control.iter().map(|(node, before)| (*node, before.as_slice())).collect();
         let mut state = vec![0u8; count];
         let mut order = Vec::with_capacity(count);
         let mut stack = Vec::new();
@@ -256,7 +320,7 @@ impl<'a> Program<'a> {
                 }
                 *seen = 1;
                 let is_open = |n: &&NodeId| state[**n as usize] < 2;
-                stack.extend(computation.operands_of(node).iter().rev().filter(is_open));
+                stack.extend(self.operands_of(node).iter().rev().filter(is_open));
                 if let Some(before) = control.get(&node) {
                     stack.extend(before.iter().filter(is_open));
                 }
@@ -264,9 +328,7 @@ impl<'a> Program<'a> {
         }
         order
     }
-}
 
-impl Computation<'_> {
     pub(super) fn operands_of(&self, node: NodeId) -> &[NodeId] {
         let (start, len) = self.nodes[node as usize].operands;
         &self.operands[start as usize..(start + len) as usize]
@@ -356,6 +418,7 @@ impl<'a, 's> Builder<'a, 's> {
             root: root.unwrap_or(last),
             control: self.control,
             calls: Vec::new(),
+            order: Vec::new(),
             is_fused: false,
         }
     }

@@ -6,6 +6,7 @@ use syntax::hlo::{AttributeKey, Opcode};
 use super::{Subject, Verifier};
 use crate::finding::Part;
 use crate::header::aliases;
+use crate::shape::Shape;
 
 impl Verifier<'_> {
     pub(super) fn check_aliasing(&mut self, subject: &Subject<'_>) {
@@ -31,12 +32,20 @@ impl Verifier<'_> {
                         format!("{:?} is no element of operand {}, {operand}", alias.index, alias.parameter)
                     }
                 },
-                (Some(result), Some(operand)) if !skips && !result.is_compatible(operand) => {
+                (Some(result), Some(operand)) if !skips && !inside(result).is_compatible(inside(operand)) => {
                     format!("expected the operand's {operand} where the result is {result}")
                 }
                 _ => continue,
             };
             return self.error(subject, "aliasing", Part::Value(key), message);
         }
+    }
+}
+
+/// Custom calls turn arrays into buffers and back.
+fn inside(shape: &Shape) -> &Shape {
+    match shape {
+        Shape::Buffer(inner) => inner,
+        other => other,
     }
 }

@@ -51,7 +51,7 @@ impl Verifier<'_> {
             (Some(_), Some(true)) => Mode::Flattened,
             (Some(_), _) => Mode::ReplicaAndPartition,
         };
-        let Some(text) = subject.attributes.text(AttributeKey::ReplicaGroups) else { return };
+        let text = subject.attributes.text(AttributeKey::ReplicaGroups).unwrap_or("{}");
         let (replicas, partitions) = (self.around.replica_count, self.around.num_partitions);
         let expected = match mode {
             Mode::Replica | Mode::ReplicaAndPartition => Some(replicas),
@@ -61,6 +61,13 @@ impl Verifier<'_> {
         // A count of 1 may only mean that nobody said.
         let expected = expected.filter(|&count| count != 1);
         let whole = Part::Value(AttributeKey::ReplicaGroups);
+        if subject.opcode == Opcode::AllToAll && !subject.attributes.has(AttributeKey::Dimensions) {
+            let all = if mode == Mode::Partition { partitions } else { replicas };
+            let groups = subject.attributes.replica_group_size();
+            if groups.is_none() && matches!(Groups::of(text), Some(Groups::Explicit(g)) if g.is_empty()) {
+                self.check_operand_per_device(subject, all);
+            }
+        }
         let groups = match Groups::of(text) {
             None => return,
             Some(Groups::Iota(count)) => {
@@ -112,6 +119,15 @@ impl Verifier<'_> {
         let may_differ = matches!(subject.opcode, Opcode::AllReduce | Opcode::AllReduceStart);
         if !may_differ && groups.iter().any(|group| group.len() != groups[0].len()) {
             self.error(subject, "replica-groups", whole, "expected replica groups of one size");
+        }
+    }
+
+    /// Of an all-to-all in the form of a tuple, where all devices are one group.
+    fn check_operand_per_device(&mut self, subject: &Subject<'_>, devices: i64) {
+        let count = subject.operands.len();
+        if count as i64 != devices {
+            let message = format!("expected an operand per device, {devices}, but there are {count}");
+            self.error(subject, "operand-count", Part::Operands, message);
         }
     }
 

@@ -1,37 +1,35 @@
-//! Layouts: permutations everywhere, and in scheduled modules equal where values are only passed on or changed in
-//! place. Source: `ShapeVerifier::CheckShape` and `InstructionVerifier` when layout sensitive.
+//! Shapes on their own: bounds, layouts that are permutations, packed elements. In scheduled modules also that layouts
+//! are equal where values are only passed on or changed in place. Source: `ShapeVerifier::CheckShape` and `InstructionVerifier` when layout sensitive.
 
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::{Subject, Verifier};
-use crate::finding::Part;
+use crate::element_type::ElementTypeExt;
+use crate::finding::{InstructionFinding, Part, Severity};
 use crate::op_table::is_elementwise;
-use crate::shape::{ArrayShape, Shape};
+use crate::shape::{ArrayShape, Shape, UNBOUNDED};
 
 impl Verifier<'_> {
-    /// Every layout that an instruction's shape has names each dimension once.
-    pub(super) fn layouts_are_permutations(&mut self) {
+    /// What is wrong with the shape of an instruction whatever the op.
+    pub(super) fn check_shapes(&mut self) {
         // Shapes are shared: each is looked at once.
-        let wrong: Vec<bool> = self.block.shapes.iter().map(|shape| wrong_layout(shape).is_some()).collect();
+        let wrong: Vec<bool> = self.block.shapes.iter().map(|shape| wrong_in(shape).is_some()).collect();
         if !wrong.contains(&true) {
             return;
         }
         for (id, instruction) in self.block.parse.instructions.iter().enumerate() {
             let Some(shape) = instruction.shape.filter(|shape| wrong[shape.0 as usize]) else { continue };
-            let (Some(opcode), Some(array)) =
-                (instruction.opcode, wrong_layout(&self.block.shapes[shape.0 as usize]))
-            else {
-                continue;
-            };
-            let attributes = crate::attributes::AttributeView::Parsed {
-                text: &self.block.text,
-                parse: &self.block.parse,
-                instruction,
-            };
-            let subject =
-                Subject { id: id as u32, opcode, instruction, operands: &[], declared: None, attributes };
-            let message = format!("the layout of {array} is no permutation of its dimensions");
-            self.error(&subject, "layout", Part::Shape, message);
+            let Some((code, message)) = wrong_in(&self.block.shapes[shape.0 as usize]) else { continue };
+            self.findings.push(InstructionFinding {
+                instruction: id as u32,
+                part: Part::Shape,
+                severity: Severity::Error,
+                code,
+                message,
+                shapes: None,
+                related: Vec::new(),
+                fix: None,
+            });
         }
     }
 
@@ -93,26 +91,47 @@ impl Verifier<'_> {
     }
 }
 
-fn wrong_layout(shape: &Shape) -> Option<&ArrayShape> {
+/// Code and message.
+fn wrong_in(shape: &Shape) -> Option<(&'static str, String)> {
     match shape {
         Shape::Array(array) => {
-            let order = &array.layout.as_ref()?.minor_to_major;
-            let rank = array.rank();
-            // Descending is by far the most frequent.
-            if order.len() != rank || order.iter().zip((0..rank as i64).rev()).all(|(&a, b)| a == b) {
-                return None;
+            if array.dims.contains(&UNBOUNDED) {
+                return Some((
+                    "unbounded-dimension",
+                    format!("{array} has a dimension without bound, which XLA does not compile"),
+                ));
             }
-            let mut seen = vec![false; rank];
-            let is_new = |&d: &i64| {
-                let slot = usize::try_from(d).ok().and_then(|d| seen.get_mut(d));
-                slot.is_some_and(|slot| !std::mem::replace(slot, true))
-            };
-            (!order.iter().all(is_new)).then_some(array)
+            let layout = array.layout.as_ref()?;
+            let bits = array.element.bits().unwrap_or(8);
+            if layout.element_bits != 0 && bits >= 8 {
+                return Some((
+                    "layout",
+                    format!(
+                        "E({}) packs elements of less than a byte, but {} has {bits} bits",
+                        layout.element_bits, array.element
+                    ),
+                ));
+            }
+            (!is_permutation(array, &layout.minor_to_major))
+                .then(|| ("layout", format!("the layout of {array} is no permutation of its dimensions")))
         }
-        Shape::Tuple(elements) => elements.iter().find_map(wrong_layout),
-        Shape::Buffer(inner) => wrong_layout(inner),
+        Shape::Tuple(elements) => elements.iter().find_map(wrong_in),
+        Shape::Buffer(inner) => wrong_in(inner),
         _ => None,
     }
+}
+
+fn is_permutation(array: &ArrayShape, order: &[i64]) -> bool {
+    let rank = array.rank();
+    // Another length is the parser's affair, and descending is by far the most frequent.
+    if order.len() != rank || order.iter().zip((0..rank as i64).rev()).all(|(&a, b)| a == b) {
+        return true;
+    }
+    let mut seen = vec![false; rank];
+    order.iter().all(|&dim| {
+        let slot = usize::try_from(dim).ok().and_then(|dim| seen.get_mut(dim));
+        slot.is_some_and(|slot| !std::mem::replace(slot, true))
+    })
 }
 
 fn same_layout(a: &Shape, b: &Shape) -> bool {

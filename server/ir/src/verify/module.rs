@@ -2,7 +2,7 @@
 //! VerifyEntryComputationLayout, `HloInputOutputAliasConfig::Verify`, `HloBufferDonorConfig::Verify`.
 
 use crate::infer::Called;
-use crate::module::{ComputationIndex, Module, ModuleFinding, ModuleSettings, Slot};
+use crate::module::{ComputationIndex, Module, ModuleFinding, ModuleSettings, SegmentRef, Slot};
 
 /// What is wrong between the headers of a file and its computations.
 pub fn verify_module(
@@ -14,9 +14,8 @@ pub fn verify_module(
         let (Some(settings), Some(entry)) = (module.settings(section), module.entry_of(section)) else {
             continue;
         };
-        let Some(segment) = module.computations[entry].segments.first().copied() else { continue };
         // The header's tokens are in the piece that the module starts with.
-        let segment = crate::module::SegmentRef { piece: settings.piece, ..segment };
+        let segment = SegmentRef { piece: settings.piece, computation: 0 };
         let Some(signature) = called(entry) else { continue };
         let mut report = |slot, code, message| findings.push(ModuleFinding { segment, slot, code, message });
         entry_layout(settings, &signature, &mut report);

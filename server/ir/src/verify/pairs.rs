@@ -35,7 +35,7 @@ impl Verifier<'_> {
         let opcode_of = |&user: &InstructionId| self.block.instruction(user).opcode;
         let stranger = users
             .iter()
-            .find(|user| opcode_of(user).is_some_and(|user| !done.contains(&user) && !passes_async(user)));
+            .find(|user| opcode_of(user).is_some_and(|user| !done.contains(&user) && !is_async(user)));
         let message = match stranger {
             Some(&user) => format!(
                 "expected {} to be used by {} alone, but {} uses it",
@@ -59,7 +59,7 @@ impl Verifier<'_> {
 
     fn expect_start(&mut self, subject: &Subject<'_>, start: &[Opcode]) {
         let Some(opcode) = self.operand_opcode(subject, 0) else { return };
-        if !start.contains(&opcode) && !passes_async(opcode) {
+        if !start.contains(&opcode) && !is_async(opcode) {
             let message = format!(
                 "expected the operand of {} to be a {}, but it is a {opcode}",
                 subject.opcode, start[0]
@@ -154,22 +154,25 @@ impl Verifier<'_> {
             return self.error(subject, "done-without-start", Part::Operand(0), message);
         }
         let (Some(declared), Some(operand)) = (subject.declared, subject.operands.first()) else { return };
-        let expected = match subject.opcode {
-            Opcode::AsyncDone => operand.element_at(&[1]),
-            _ => Some(*operand),
-        };
-        let Some(expected) = expected else {
+        let Some(result) = operand.element_at(&[1]) else {
             let message = format!("expected the result of an async-start, but the operand is {operand}");
             return self.error(subject, "operand-mismatch", Part::Operand(0), message);
         };
-        let is_update = subject.opcode == Opcode::AsyncUpdate;
-        let holds = declared.is_compatible(expected)
-            || is_update && subject.operands.len() > 1
-            || is_prefix(expected, declared);
-        if !holds {
-            self.compare(subject, &expected.clone());
+        if subject.opcode == Opcode::AsyncUpdate {
+            // What is bound stays, and more may be.
+            let parts = |shape: &Shape, i| shape.element_at(&[i]).cloned();
+            let grows = |i| parts(operand, i).zip(parts(declared, i)).is_some_and(|(a, b)| is_prefix(&a, &b));
+            if !grows(0) || !grows(1) {
+                self.compare(subject, operand);
+            }
+        } else if !is_prefix(result, declared) {
+            self.compare(subject, result);
         }
     }
+}
+
+fn is_async(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::AsyncStart | Opcode::AsyncUpdate | Opcode::AsyncDone)
 }
 
 /// Ops that a pending value may go through on its way to its done.
@@ -193,9 +196,10 @@ fn passes_async(opcode: Opcode) -> bool {
     )
 }
 
-/// Tuples may grow with each update of an async op.
+/// Tuples may grow with each update of an async op, from nothing on.
 fn is_prefix(part: &Shape, whole: &Shape) -> bool {
     match (part, whole) {
+        (Shape::Tuple(part), _) if part.is_empty() => true,
         (Shape::Tuple(part), Shape::Tuple(whole)) => {
             part.len() <= whole.len() && part.iter().zip(whole.iter()).all(|(a, b)| a.is_compatible(b))
         }

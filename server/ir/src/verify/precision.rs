@@ -5,7 +5,7 @@ use syntax::hlo::{AttributeKey, ElementType, Opcode};
 
 use super::{Subject, Verifier};
 use crate::element_type::ElementTypeExt;
-use crate::finding::Part;
+use crate::finding::{Part, Severity};
 use crate::infer::is_never_mixed;
 use crate::shape::Shape;
 
@@ -37,10 +37,18 @@ impl Verifier<'_> {
                         Part::Operand(i as u32)
                     };
                     let message = format!("operands of {} mix {other} and {element}", subject.opcode);
-                    return self.error(subject, "mixed-precision", part, message);
+                    return self.mixed(subject, part, message);
                 }
                 Some(_) => {}
             }
+        }
+    }
+
+    /// A warning: XLA's compilers refuse it, while its verifier may be told to let it pass.
+    fn mixed(&mut self, subject: &Subject<'_>, part: Part, message: String) {
+        self.error(subject, "mixed-precision", part, message);
+        if let Some(finding) = self.findings.last_mut() {
+            finding.severity = Severity::Warning;
         }
     }
 
@@ -55,7 +63,7 @@ impl Verifier<'_> {
                 let message = format!(
                     "expected operand {i} to have the type of {parameter}, parameter {i} of to_apply, but it is {operand}"
                 );
-                return self.error(subject, "element-type", Part::Operand(i as u32), message);
+                return self.mixed(subject, Part::Operand(i as u32), message);
             }
         }
     }

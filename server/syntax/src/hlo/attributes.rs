@@ -3,7 +3,7 @@
 //! Source: XLA `hlo_parser.cc` ParseAttributeHelper and the functions it calls.
 
 use super::lexer::Token;
-use super::parser::{Parsed, Parser, Reported};
+use super::parser::{Parsed, Parser, Reported, few_digits};
 use super::tree::{Computation, ComputationKind, InstructionId, Value};
 use super::vocabulary::{AttributeKey, Opcode};
 use crate::Span;
@@ -155,12 +155,36 @@ impl Parser<'_> {
 
     pub(crate) fn int_list(&mut self) -> Parsed<Value> {
         let start = self.out.ints.len();
+        if let Some(end) = self.printed_ints() {
+            self.lexer.jump_behind(end);
+            return Ok(Value::Ints { start: start as u32, len: (self.out.ints.len() - start) as u32 });
+        }
+        self.out.ints.truncate(start);
         self.braced(|p| {
             let value = p.int()?;
             p.out.ints.push(value);
             Ok(())
         })?;
         Ok(Value::Ints { start: start as u32, len: (self.out.ints.len() - start) as u32 })
+    }
+
+    /// Reads `{1,2}` as XLA prints it, and answers where it ends. Any other form is left to the grammar.
+    fn printed_ints(&mut self) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        if !self.at(Token::LeftBrace) {
+            return None;
+        }
+        let mut at = self.lexer.end();
+        loop {
+            let end = super::numbers::digits_end(bytes, at);
+            self.out.ints.push(few_digits(&bytes[at..end])?);
+            at = end + 1;
+            match bytes.get(end)? {
+                b',' => {}
+                b'}' => return Some(at),
+                _ => return None,
+            }
+        }
     }
 
     pub(crate) fn name_list(&mut self) -> Parsed<Value> {

@@ -1,9 +1,9 @@
 //! `[ROOT] name = [shape] opcode(operands)[, attribute=value]…`
 
-use super::lexer::Token;
-use super::parser::{Parsed, Parser};
+use super::lexer::{Token, ident_end, is_ident_start, skip_comment};
+use super::parser::{Parsed, Parser, is_reserved};
 use super::tree::{Attribute, Instruction, InstructionId, Operand, OperandKind, Value};
-use super::vocabulary::{AttributeKey, Opcode};
+use super::vocabulary::{AttributeKey, ElementType, Opcode};
 use crate::Span;
 
 impl Parser<'_> {
@@ -42,10 +42,7 @@ impl Parser<'_> {
 
     fn right_hand_side(&mut self, instruction: &mut Instruction) -> Parsed {
         self.shape_and_opcode(instruction)?;
-        // Operands of nested instructions come first in the array; these are collected apart.
-        let operands = self.operand_list(instruction)?;
-        instruction.operands = (self.out.operands.len() as u32, operands.len() as u32);
-        self.out.operands.extend(operands);
+        self.operand_list(instruction)?;
         self.attributes(instruction)
     }
 
@@ -75,9 +72,11 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn operand_list(&mut self, instruction: &mut Instruction) -> Parsed<smallvec::SmallVec<[Operand; 4]>> {
-        let mut operands = smallvec::SmallVec::new();
+    /// Where it fails, what was read of the operands is left out.
+    fn operand_list(&mut self, instruction: &mut Instruction) -> Parsed {
         let opcode = instruction.opcode;
+        let mut first = self.out.operands.len();
+        instruction.operands = (first as u32, 0);
         if !self.at(Token::LeftParen) {
             return self.fail(match opcode {
                 Some(Opcode::Parameter) => "expects '(' before parameter number",
@@ -98,43 +97,91 @@ impl Parser<'_> {
                     return Err(super::parser::Reported);
                 }
                 instruction.argument = Span::new(from, self.lexer.previous_end);
-                self.expect(Token::RightParen, "expects ')' after parameter number")?;
-                return Ok(operands);
+                return self.expect(Token::RightParen, "expects ')' after parameter number");
             }
             Some(Opcode::Constant) => {
                 let shape = instruction.shape;
                 self.literal_of(shape)?;
                 instruction.argument = Span::new(from, self.lexer.previous_end);
-                self.expect(Token::RightParen, "expects ')' after constant literal")?;
-                return Ok(operands);
+                return self.expect(Token::RightParen, "expects ')' after constant literal");
             }
             _ => {}
         }
-        loop {
-            if !self.missing_operand() && !self.at(Token::RightParen) {
-                let operand = self.operand()?;
-                operands.push(operand);
-            }
-            if !self.eat(Token::Comma) {
-                break;
-            }
+        if let Some(end) = self.printed_operands(from) {
+            self.lexer.jump_behind(end);
+        } else {
+            self.out.operands.truncate(first);
+            self.written_operands(&mut first)?;
         }
         instruction.argument = Span::new(from, self.lexer.start);
-        self.expect(Token::RightParen, "expects ')' at the end of operands")?;
-        Ok(operands)
+        let end = self.expect(Token::RightParen, "expects ')' at the end of operands");
+        if end.is_err() {
+            self.out.operands.truncate(first);
+        }
+        instruction.operands = (first as u32, (self.out.operands.len() - first) as u32);
+        end
+    }
+
+    /// Reads `%a, b, /*index=2*/%c)` as XLA prints it, and answers where the parenthesis is. Any other form is left to
+    /// the grammar.
+    fn printed_operands(&mut self, mut at: usize) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        loop {
+            let has_sigil = bytes.get(at) == Some(&b'%');
+            let start = at + usize::from(has_sigil);
+            if !is_ident_start(*bytes.get(start)?) {
+                return None;
+            }
+            let end = ident_end(bytes, start + 1);
+            if !has_sigil && !is_plain_name(&self.text[start..end]) {
+                return None;
+            }
+            self.out.operands.push(Operand {
+                name: Span::new(start, end),
+                shape: None,
+                kind: OperandKind::Name,
+                span: Span::new(at, end),
+            });
+            match bytes.get(end)? {
+                b')' => return Some(end),
+                b',' => at = end + 1,
+                _ => return None,
+            }
+            at += usize::from(bytes.get(at) == Some(&b' '));
+            if bytes.get(at) == Some(&b'/') {
+                at = skip_comment(bytes, at)?;
+            }
+        }
+    }
+
+    fn written_operands(&mut self, first: &mut usize) -> Parsed {
+        loop {
+            if !self.missing_operand() && !self.at(Token::RightParen) {
+                let Ok(operand) = self.operand(first) else {
+                    self.out.operands.truncate(*first);
+                    return Err(super::parser::Reported);
+                };
+                self.out.operands.push(operand);
+            }
+            if !self.eat(Token::Comma) {
+                return Ok(());
+            }
+        }
     }
 
     /// What XLA's parser skips without a word where an operand should be: nothing, an element type, or an opcode.
     /// It is worth a warning, because the operands behind it move up.
     fn missing_operand(&mut self) -> bool {
-        let mut look = self.lexer;
-        look.bump();
-        let ends = |token| matches!(token, Token::Comma | Token::RightParen);
+        let ends = || {
+            let mut look = self.lexer;
+            look.bump();
+            matches!(look.token, Token::Comma | Token::RightParen)
+        };
         let (span, message) = match self.lexer.token {
             Token::Comma => {
                 (Span::new(self.lexer.previous_end, self.lexer.start), "an operand is missing here")
             }
-            Token::ElementType(_) if ends(look.token) => {
+            Token::ElementType(_) if self.text.as_bytes().get(self.lexer.end()) != Some(&b'[') && ends() => {
                 (self.lexer.span, "an element type is no operand: XLA skips it (write %name)")
             }
             _ => return false,
@@ -146,7 +193,8 @@ impl Parser<'_> {
         true
     }
 
-    fn operand(&mut self) -> Parsed<Operand> {
+    /// `first` is where the operands before this one are, which move behind those of a nested instruction.
+    fn operand(&mut self, first: &mut usize) -> Parsed<Operand> {
         let start = self.lexer.start;
         let mut shape = None;
         if self.can_be_shape() {
@@ -162,11 +210,15 @@ impl Parser<'_> {
                 });
             }
         }
-        if self.at(Token::Ident) {
+        if self.at(Token::Ident) && !matches!(self.text.as_bytes().get(self.lexer.end()), Some(b',' | b')')) {
             let mut look = self.lexer;
             look.bump();
             if look.token == Token::LeftParen {
-                return self.nested(|p| p.nested_instruction(start, shape));
+                let before = self.out.operands.split_off(*first);
+                let operand = self.nested(|p| p.nested_instruction(start, shape));
+                *first = self.out.operands.len();
+                self.out.operands.extend(before);
+                return operand;
             }
         }
         if !matches!(self.lexer.token, Token::Ident | Token::Name) {
@@ -190,9 +242,7 @@ impl Parser<'_> {
         inner.shape = shape;
         self.shape_and_opcode(&mut inner)?;
         inner.name = inner.opcode_span;
-        let operands = self.operand_list(&mut inner)?;
-        inner.operands = (self.out.operands.len() as u32, operands.len() as u32);
-        self.out.operands.extend(operands);
+        self.operand_list(&mut inner)?;
         inner.attributes = (self.out.attributes.len() as u32, 0);
         let id = self.push(inner, false);
         let span = Span::new(start, self.lexer.previous_end);
@@ -232,6 +282,11 @@ impl Parser<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the lexer would read an identifier here, and the grammar a name.
+fn is_plain_name(word: &str) -> bool {
+    !is_reserved(word) && ElementType::from_name(word).is_none() && !matches!(word, "inf" | "nan")
 }
 
 fn blank(name: Span, start: usize) -> Instruction {

@@ -1,7 +1,8 @@
 //! Values that say where an instruction is from and how it is to be treated: metadata, frontend attributes, backend
 //! configuration, statistics, accuracy, origin. Checked, kept as text.
 
-use super::lexer::Token;
+use super::lexer::{Token, string_end};
+use super::numbers::digits_end;
 use super::parser::{Parsed, Parser};
 use super::tree::Value;
 
@@ -60,6 +61,12 @@ impl Parser<'_> {
 
     /// `{op_name="…" source_file="…" source_line=1 …}`; commas are tolerated.
     pub(crate) fn metadata(&mut self) -> Parsed {
+        if self.at(Token::LeftBrace)
+            && let Some(end) = printed_metadata(self.text.as_bytes(), self.lexer.end())
+        {
+            self.lexer.jump_behind(end);
+            return Ok(());
+        }
         self.expect(Token::LeftBrace, "expects '{' to start metadata")?;
         while !self.at(Token::RightBrace) {
             if !self.at(Token::AttributeName) {
@@ -171,5 +178,36 @@ impl Parser<'_> {
             }
         }
         self.expect(Token::RightBrace, "expects '}' at the end of an original array")
+    }
+}
+
+/// The end of metadata whose fields start at `at`, in the form that XLA prints. Metadata is half of many dumps; any other
+/// form is left to the grammar, which knows what is wrong with it.
+fn printed_metadata(bytes: &[u8], mut at: usize) -> Option<usize> {
+    const STRINGS: [&[u8]; 3] = [b"op_name=", b"source_file=", b"op_type="];
+    const NUMBERS: [&[u8]; 5] =
+        [b"stack_frame_id=", b"source_line=", b"source_end_line=", b"source_column=", b"source_end_column="];
+    loop {
+        let rest = &bytes[at..];
+        let starts = |key: &&[u8]| rest.starts_with(key);
+        let end = if let Some(key) = STRINGS.iter().copied().find(|key| starts(key)) {
+            let quote = at + key.len();
+            if bytes.get(quote) != Some(&b'"') {
+                return None;
+            }
+            string_end(bytes, quote)?
+        } else {
+            let number = at + NUMBERS.iter().copied().find(|key| starts(key))?.len();
+            let end = digits_end(bytes, number);
+            if !(1..=18).contains(&(end - number)) {
+                return None;
+            }
+            end
+        };
+        match bytes.get(end)? {
+            b'}' => return Some(end + 1),
+            b' ' => at = end + 1,
+            _ => return None,
+        }
     }
 }

@@ -30,21 +30,61 @@ pub(crate) struct Parser<'a> {
 /// Parses one piece whose first byte is in `state`. Each unit in it (a computation, as the splitter sees it) is parsed on
 /// its own, so that what comes out does not depend on which units share a piece.
 pub fn parse(text: &str, state: PieceState) -> Parse {
+    parse_each(text, state, split_units(text, state))
+}
+
+/// The same for a piece whose units are known: `units` are those of [`Cuts`](super::Cuts) inside the piece, relative to
+/// its start. An offset where no unit can start is passed over.
+pub fn parse_units(text: &str, state: PieceState, units: &[u32]) -> Parse {
+    parse_each(text, state, units.iter().map(|&at| (at as usize, Place::Top)))
+}
+
+fn parse_each(text: &str, state: PieceState, units: impl IntoIterator<Item = (usize, Place)>) -> Parse {
     let mut parser = Parser::new(text);
     parser.out.starts_module = state.place == Place::Header;
-    let mut start = (0, state.place);
-    let mut units = Vec::new();
-    for (at, next) in split_units(text, state) {
-        units.push((start.1, start.0, at));
-        start = (at, next.place);
+    let (mut start, mut place) = (0, state.place);
+    for (at, next) in units {
+        if let Some(text) = text.get(..at).filter(|_| at > start) {
+            parser.unit(place, text, start);
+            (start, place) = (at, next);
+        }
     }
-    units.push((start.1, start.0, text.len()));
-    for (place, start, end) in units {
-        parser.unit(place, &text[..end], start);
-    }
+    parser.unit(place, text, start);
     let mut out = parser.out;
     out.errors.sort_by_key(|e| (e.span.start, e.span.end));
     out
+}
+
+/// The number, if it is written in digits alone that fit without a look at each.
+pub(crate) fn few_digits(text: &[u8]) -> Option<i64> {
+    if text.is_empty() || text.len() > 18 {
+        return None;
+    }
+    text.iter().try_fold(0, |value, b| b.is_ascii_digit().then(|| value * 10 + i64::from(b - b'0')))
+}
+
+/// Words of the sharding grammar are no names unless they have a `%`.
+pub(crate) fn is_reserved(word: &str) -> bool {
+    matches!(
+        word,
+        "true"
+            | "false"
+            | "maximal"
+            | "replicated"
+            | "manual"
+            | "last_tile_dim_replicate"
+            | "shard_as"
+            | "shard_like"
+            | "unknown"
+            | "unreduced"
+            | "HloModule"
+            | "ENTRY"
+            | "ROOT"
+            | "FileLocations"
+            | "FileNames"
+            | "FunctionNames"
+            | "StackFrames"
+    )
 }
 
 impl<'a> Parser<'a> {
@@ -151,6 +191,10 @@ impl<'a> Parser<'a> {
             return self.fail("expects integer");
         }
         let text = self.lexer.text_of();
+        if let Some(value) = few_digits(text.as_bytes()) {
+            self.lexer.bump();
+            return Ok(value);
+        }
         let value = text.parse::<i64>().ok().or_else(|| text.parse::<u64>().ok().map(|v| v as i64));
         let Some(value) = value else {
             return self.fail("the integer does not fit 64 bits");
@@ -183,33 +227,15 @@ impl<'a> Parser<'a> {
         Ok(span)
     }
 
-    /// `name`, `%name` or `name:`. Words of the sharding grammar are no names unless they have a `%`.
+    /// `name`, `%name` or `name:`, where it is not reserved.
     pub(crate) fn name(&mut self) -> Parsed<Span> {
-        let reserved = matches!(
-            (self.lexer.token, self.lexer.text_of()),
-            (
-                Token::Ident,
-                "true"
-                    | "false"
-                    | "maximal"
-                    | "replicated"
-                    | "manual"
-                    | "last_tile_dim_replicate"
-                    | "shard_as"
-                    | "shard_like"
-                    | "unknown"
-                    | "unreduced"
-                    | "HloModule"
-                    | "ENTRY"
-                    | "ROOT"
-                    | "FileLocations"
-                    | "FileNames"
-                    | "FunctionNames"
-                    | "StackFrames"
-            )
-        );
         match self.lexer.token {
-            Token::Ident | Token::Name if !reserved => {
+            Token::Name => {
+                let span = self.lexer.span;
+                self.lexer.bump();
+                Ok(span)
+            }
+            Token::Ident if !is_reserved(self.lexer.text_of()) => {
                 let span = self.lexer.span;
                 self.lexer.bump();
                 Ok(span)

@@ -5,7 +5,8 @@
 //! Broken brackets do not swallow the file: a line that looks like an instruction closes the brackets of the
 //! line before, and one that looks like a computation closes the body.
 
-use super::lexer::{is_ident_byte, is_ident_start, skip_comment, string_end};
+use super::lexer::{find, is_ident_byte, is_ident_start, skip_comment, string_end};
+use super::segments;
 
 /// What the first byte of a piece stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,27 +50,35 @@ impl PieceState {
 const BODY_LINES: usize = 1024;
 const BODY_BYTES: usize = 128 << 10;
 
-/// Finds the cuts of `text` (offset and state, ascending, without 0) whose first byte is in `state`, and the state
-/// behind its last byte, or nothing where the text may not be followed by a new piece. Computations smaller than
-/// `min_bytes` share a piece.
-pub fn split(
-    text: &str,
-    state: PieceState,
-    min_bytes: usize,
-) -> (Vec<(usize, PieceState)>, Option<PieceState>) {
+/// Where a text is cut. Offsets are ascending and without 0.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cuts {
+    pub pieces: Vec<(usize, PieceState)>,
+    /// Starts of the computations inside pieces: each is parsed on its own, whatever piece it shares.
+    pub units: Vec<usize>,
+    /// The state behind the last byte, or nothing where the text may not be followed by a new piece.
+    pub end: Option<PieceState>,
+}
+
+/// Finds the cuts of `text`, whose first byte is in `state`. Computations smaller than `min_bytes` share a piece.
+pub fn split(text: &str, state: PieceState, min_bytes: usize) -> Cuts {
     let cuts_bodies =
         text.len() > 2 * BODY_BYTES || memchr::memchr_iter(b'\n', text.as_bytes()).count() > 2 * BODY_LINES;
+    segments::split(text, state, &|text, state| split_segment(text, state, min_bytes, cuts_bodies))
+}
+
+pub(super) fn split_segment(text: &str, state: PieceState, min_bytes: usize, cuts_bodies: bool) -> Cuts {
     let mut splitter = Splitter::new(text, state, cuts_bodies);
     let is_clean = splitter.run(min_bytes);
     let end = PieceState { place: splitter.state, is_below_open_comment: splitter.open_comment };
-    (splitter.cuts, is_clean.then_some(end))
+    Cuts { pieces: splitter.pieces, units: splitter.units, end: is_clean.then_some(end) }
 }
 
 /// The cuts between computations, whatever their size, and none inside a body.
-pub(crate) fn split_units(text: &str, state: PieceState) -> Vec<(usize, PieceState)> {
+pub(crate) fn split_units(text: &str, state: PieceState) -> Vec<(usize, Place)> {
     let mut splitter = Splitter::new(text, state, false);
     splitter.run(0);
-    splitter.cuts
+    splitter.pieces.into_iter().map(|(at, state)| (at, state.place)).collect()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,11 +97,39 @@ struct Splitter<'a> {
     open: Vec<Bracket>,
     state: Place,
     open_comment: bool,
+    /// No comment ends in the rest of the text: each that opens is text.
+    no_comment_ends: bool,
     cuts_bodies: bool,
-    cuts: Vec<(usize, PieceState)>,
+    pieces: Vec<(usize, PieceState)>,
+    units: Vec<usize>,
     /// Start and lines of the current piece.
     piece: usize,
     lines: usize,
+    /// Start of the current unit; where it holds more than blanks and comments, as far as was asked.
+    unit: usize,
+    has_content: bool,
+    looked_at: usize,
+    /// Up to here the last byte that is no blank and in no comment was this one.
+    known: (usize, u8),
+    /// Whether the line outside of bodies that starts at the offset starts with a digit.
+    table_line: (usize, Option<bool>),
+}
+
+/// Bytes that mean something inside a body.
+static STOPS: [bool; 256] = {
+    let mut table = [false; 256];
+    let stops = b"\n/\"'()[]{}";
+    let mut i = 0;
+    while i < stops.len() {
+        table[stops[i] as usize] = true;
+        i += 1;
+    }
+    table
+};
+
+/// The next byte that means something inside a body.
+fn stop(bytes: &[u8], at: usize) -> usize {
+    find(bytes, at, &STOPS)
 }
 
 impl<'a> Splitter<'a> {
@@ -103,10 +140,17 @@ impl<'a> Splitter<'a> {
             open: Vec::new(),
             state: state.place,
             open_comment: state.is_below_open_comment,
+            no_comment_ends: false,
             cuts_bodies,
-            cuts: Vec::new(),
+            pieces: Vec::new(),
+            units: Vec::new(),
             piece: 0,
             lines: 0,
+            unit: 0,
+            has_content: false,
+            looked_at: 0,
+            known: (0, b' '),
+            table_line: (0, None),
         }
     }
 
@@ -114,15 +158,21 @@ impl<'a> Splitter<'a> {
     fn run(&mut self, min_bytes: usize) -> bool {
         let bytes = self.bytes;
         let mut at = 0;
-        // The last byte that is no blank and in no comment, and whether since the last body only a trailer came.
-        let mut last = b' ';
+        // Whether since the last body only a trailer came.
         let mut is_fresh = true;
         let mut in_trailer = false;
-        while let Some(&byte) = bytes.get(at) {
+        loop {
+            if self.state == Place::Body {
+                at = stop(bytes, at);
+            }
+            let Some(&byte) = bytes.get(at) else { break };
             match byte {
                 b'\n' => {
+                    let last = self.last(at);
                     at += 1;
                     self.lines += 1;
+                    self.known = (at, last);
+                    self.table_line = (at, None);
                     in_trailer &= last == b',';
                     self.line_start(at, last, is_fresh, min_bytes);
                     continue;
@@ -132,22 +182,43 @@ impl<'a> Splitter<'a> {
                     continue;
                 }
                 b'/' => {
-                    if let Some(end) = skip_comment(bytes, at) {
-                        self.lines += bytes[at..end].iter().filter(|&&b| b == b'\n').count();
+                    if let Some(end) = self.comment(at) {
+                        let newlines = memchr::memchr_iter(b'\n', &bytes[at..end]);
+                        for newline in newlines {
+                            self.lines += 1;
+                            self.table_line = (at + newline + 1, None);
+                        }
+                        self.known = (end, self.last(at));
                         at = end;
                         continue;
                     }
-                    self.open_comment |= bytes.get(at + 1) == Some(&b'*');
                 }
                 b'"' | b'\'' => {
-                    if let Some(end) = string_end(bytes, at) {
-                        at = end;
-                        last = byte;
-                        continue;
+                    at = match string_end(bytes, at) {
+                        Some(end) => end,
+                        // Unterminated: the rest of its line is text.
+                        None => {
+                            let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
+                            self.known = (end, byte);
+                            end
+                        }
+                    };
+                    continue;
+                }
+                b'[' | b'{'
+                    if self.state == Place::Body
+                        && let Some(end) = numbers_end(bytes, at) =>
+                {
+                    at = end;
+                    continue;
+                }
+                b'(' if self.state == Place::Body => {
+                    // Mostly names of operands.
+                    at = stop(bytes, at + 1);
+                    match bytes.get(at) {
+                        Some(b')') => at += 1,
+                        _ => self.open.push(Bracket::Round),
                     }
-                    // Unterminated: the rest of its line is text.
-                    at = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
-                    last = byte;
                     continue;
                 }
                 b'(' => self.open.push(Bracket::Round),
@@ -156,6 +227,7 @@ impl<'a> Splitter<'a> {
                 b')' => drop(self.open.pop_if(|b| *b == Bracket::Round)),
                 b']' => drop(self.open.pop_if(|b| *b == Bracket::Square)),
                 b'{' => {
+                    let last = self.last(at);
                     if self.open.is_empty() && self.state != Place::Body && self.opens_body(at, last) {
                         self.state = Place::Body;
                     } else {
@@ -177,27 +249,24 @@ impl<'a> Splitter<'a> {
                     if self.open.pop().is_none() && self.state == Place::Body {
                         self.state = Place::Top;
                         is_fresh = true;
-                        last = byte;
                         at += 1;
                         continue;
                     }
                 }
                 _ => {}
             }
-            if self.state == Place::Top {
-                in_trailer |= is_fresh && last == b'}' && byte == b',';
-                is_fresh &= in_trailer;
+            if self.state == Place::Top && is_fresh {
+                in_trailer |= byte == b',' && self.last(at) == b'}';
+                is_fresh = in_trailer;
             }
-            last = byte;
-            // Runs of name bytes are most of the text.
             at += 1;
-            if is_ident_byte(byte) {
+            if self.state != Place::Body && is_ident_byte(byte) {
                 while bytes.get(at).is_some_and(|&b| is_ident_byte(b)) {
                     at += 1;
                 }
-                last = bytes[at - 1];
             }
         }
+        let last = self.last(bytes.len());
         self.open.is_empty()
             && (bytes.is_empty() || bytes.last() == Some(&b'\n'))
             && match self.state {
@@ -207,13 +276,30 @@ impl<'a> Splitter<'a> {
             }
     }
 
+    /// The last byte before `at` that is no blank and in no comment; a blank where there is none.
+    fn last(&self, at: usize) -> u8 {
+        let (from, last) = self.known;
+        let behind = self.bytes.get(from..at).unwrap_or_default();
+        let found = behind.iter().rfind(|b| !matches!(b, b' ' | b'\t' | b'\r'));
+        found.copied().unwrap_or(last)
+    }
+
+    /// The end of the comment at `at`.
+    fn comment(&mut self, at: usize) -> Option<usize> {
+        if self.bytes.get(at + 1) != Some(&b'*') {
+            return skip_comment(self.bytes, at);
+        }
+        let end = if self.no_comment_ends { None } else { skip_comment(self.bytes, at) };
+        self.no_comment_ends |= end.is_none();
+        self.open_comment |= end.is_none();
+        end
+    }
+
     fn line_start(&mut self, at: usize, last: u8, is_fresh: bool, min_bytes: usize) {
-        if starts_module(self.text, at)
-            && !(self.state == Place::Header && is_blank(self.text, self.piece, at))
-        {
+        if starts_module(self.bytes, at) && !(self.state == Place::Header && !self.has_content(at)) {
             self.open.clear();
             self.state = Place::Header;
-            self.cut(at);
+            self.cut_piece(at);
             return;
         }
         let is_open = self.state == Place::Body || self.state == Place::Header && !self.open.is_empty();
@@ -221,7 +307,7 @@ impl<'a> Splitter<'a> {
             // The closing brace above is missing.
             self.open.clear();
             self.state = Place::Top;
-            self.cut(at);
+            self.cut_piece(at);
             return;
         }
         let in_table = self.state == Place::Header && self.open.contains(&Bracket::InlineBody);
@@ -236,17 +322,18 @@ impl<'a> Splitter<'a> {
             Place::Header => {
                 if looks_like_computation(self.text, at) {
                     self.state = Place::Top;
-                    self.cut(at);
+                    self.cut_piece(at);
                 }
             }
             Place::Top => {
-                if is_fresh
-                    && last != b','
-                    && size > min_bytes
-                    && at < self.bytes.len()
-                    && !is_blank(self.text, self.piece, at)
-                {
-                    self.cut(at);
+                if is_fresh && last != b',' && at < self.bytes.len() && self.has_content(at) {
+                    match size > min_bytes {
+                        true => self.cut_piece(at),
+                        false => {
+                            self.units.push(at);
+                            self.start_unit(at);
+                        }
+                    }
                 }
             }
             Place::Body => {
@@ -255,24 +342,42 @@ impl<'a> Splitter<'a> {
                     && is_between_instructions(last)
                     && looks_like_instruction(self.text, at)
                 {
-                    self.cut(at);
+                    self.cut_piece(at);
                 }
             }
         }
     }
 
-    fn cut(&mut self, at: usize) {
+    fn cut_piece(&mut self, at: usize) {
         if at > self.piece {
             let state = PieceState { place: self.state, is_below_open_comment: self.open_comment };
-            self.cuts.push((at, state));
+            self.pieces.push((at, state));
         }
         self.piece = at;
         self.lines = 0;
+        self.start_unit(at);
+    }
+
+    /// A scan that starts here goes on in the same way.
+    fn start_unit(&mut self, at: usize) {
+        self.unit = at;
+        self.has_content = false;
+        self.looked_at = at;
+        self.known = (at, b' ');
+    }
+
+    /// Whether more than comments and blanks stand between the start of the unit and the line that starts at `at`.
+    fn has_content(&mut self, at: usize) -> bool {
+        if !self.has_content {
+            self.has_content = !is_blank(self.text, self.looked_at, at);
+            self.looked_at = at;
+        }
+        self.has_content
     }
 
     /// Whether the brace at `at`, outside all bodies, opens one: behind a name, a parameter list or a result shape;
     /// not behind `=`, not in a table line, and not a layout.
-    fn opens_body(&self, at: usize, last: u8) -> bool {
+    fn opens_body(&mut self, at: usize, last: u8) -> bool {
         if last == b'=' {
             return false;
         }
@@ -282,17 +387,33 @@ impl<'a> Splitter<'a> {
         {
             return false;
         }
-        let line = self.bytes[..at].iter().rposition(|&b| b == b'\n').map_or(0, |n| n + 1);
-        let first = self.bytes[line..at].iter().find(|b| !b.is_ascii_whitespace());
-        !first.is_some_and(u8::is_ascii_digit)
+        let (line, is_table) = &mut self.table_line;
+        !*is_table.get_or_insert_with(|| {
+            let first = self.bytes[*line..at].iter().find(|b| !b.is_ascii_whitespace());
+            first.is_some_and(u8::is_ascii_digit)
+        })
     }
 }
 
+/// The end of `[8,16]` or `{1,0}`, which open and close nothing but themselves.
+fn numbers_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let close = bytes[at] + 2;
+    let inside = bytes[at + 1..].iter().position(|b| !(b.is_ascii_digit() || *b == b','))?;
+    let end = at + 1 + inside;
+    (bytes[end] == close).then_some(end + 1)
+}
+
 /// Whether a module starts with the line at `at`: at its separator, or at its header.
-fn starts_module(text: &str, at: usize) -> bool {
-    let rest = &text[at..];
-    rest.starts_with("HloModule ")
-        || rest.starts_with("// -----") && rest.lines().next().is_some_and(|l| l.trim_end() == "// -----")
+fn starts_module(bytes: &[u8], at: usize) -> bool {
+    let rest = &bytes[at..];
+    match rest.first() {
+        Some(b'H') => rest.starts_with(b"HloModule "),
+        Some(b'/') if rest.starts_with(b"// -----") => {
+            let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            rest[8..end].iter().all(u8::is_ascii_whitespace)
+        }
+        _ => false,
+    }
 }
 
 /// Whether only comments and blanks stand between the start of the piece and `at`.
@@ -352,7 +473,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: &[(&str, Place)]) {
-        let (cuts, _) = split(text, PieceState::HEADER, 0);
+        let cuts = split(text, PieceState::HEADER, 0).pieces;
         let starts: Vec<_> =
             cuts.iter().map(|&(at, state)| (text[at..].lines().next().unwrap_or(""), state.place)).collect();
         assert_eq!(starts, expect);
@@ -379,7 +500,7 @@ mod tests {
             text.push_str(&format!("  x{i} = f32[] constant(1),\n    metadata={{op_name=\"a\"}}\n"));
         }
         text.push_str("}\n");
-        let (cuts, end) = split(&text, PieceState::HEADER, 0);
+        let Cuts { pieces: cuts, end, .. } = split(&text, PieceState::HEADER, 0);
         assert_eq!(end.map(|s| s.place), Some(Place::Top));
         assert!(cuts.len() >= 4);
         for &(at, state) in &cuts[1..] {

@@ -1,5 +1,31 @@
 //! The words of HLO text: element types, opcodes, attribute names. What they mean is in the crate `ir`.
 
+/// At most 255 words are in a table of this many slots, each at its [`slot`] or behind it.
+const SLOTS: usize = 1024;
+
+/// Mixes the length with the first, the middle and the last byte, which tell most words apart.
+const fn slot(name: &[u8]) -> usize {
+    let [first, .., last] = name else { return if name.is_empty() { 0 } else { name[0] as usize } };
+    let middle = name[name.len() / 2];
+    let mixed = (*first as usize) * 31 + (middle as usize) * 129 + (*last as usize) * 577 + name.len() * 37;
+    mixed % SLOTS
+}
+
+/// Per slot the number of a word plus one, or 0.
+const fn table(names: &[&str]) -> [u8; SLOTS] {
+    let mut table = [0; SLOTS];
+    let mut i = 0;
+    while i < names.len() {
+        let mut at = slot(names[i].as_bytes());
+        while table[at] != 0 {
+            at = (at + 1) % SLOTS;
+        }
+        i += 1;
+        table[at] = i as u8;
+    }
+    table
+}
+
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal,)* }) => {
         $(#[$doc])*
@@ -20,10 +46,16 @@ macro_rules! words {
             }
 
             pub fn from_name(name: &str) -> Option<$name> {
-                Some(match name {
-                    $($text => $name::$variant,)*
-                    _ => return None,
-                })
+                const NAMES: &[&str] = &[$($text,)*];
+                static TABLE: [u8; SLOTS] = table(NAMES);
+                let mut at = slot(name.as_bytes());
+                loop {
+                    let found = usize::from(TABLE[at]).checked_sub(1)?;
+                    if NAMES[found] == name {
+                        return Some($name::ALL[found]);
+                    }
+                    at = (at + 1) % SLOTS;
+                }
             }
         }
 

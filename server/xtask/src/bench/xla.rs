@@ -11,7 +11,7 @@ use crate::tools::{Absent, Tools};
 const SCRIPT: &str = include_str!("xla_parse.py");
 const PROBE: &str =
     "import jaxlib; from jaxlib import _hlo; _hlo.hlo_module_from_text; print(jaxlib.__version__)";
-/// Parses in one process, of which the best counts. With the rounds that makes nine.
+/// Parses in one process, of which the median counts.
 const REPEATS: &str = "3";
 
 pub struct Parser {
@@ -50,6 +50,6 @@ impl Parser {
         let printed = output(command(&self.python, &["-c", SCRIPT]).arg(file).arg(REPEATS))?;
         let number = |key| number_after(&printed, key).with_context(|| format!("no {key} in {printed}"));
         let instructions = number("instructions")? as u64;
-        Ok(Measured { seconds: number("parse_seconds")?, instructions, maps_seconds: 0.0, maps_bytes: 0.0 })
+        Ok(Measured { seconds: number("parse_seconds")?, instructions, ..Measured::default() })
     }
 }

@@ -1,0 +1,49 @@
+//! A file that was just opened is parsed and checked on all cores.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use crate::{
+    Database, File, FileView, Piece, giant_index, link_findings, module, signature, verify_findings,
+};
+
+/// How far an open file was read ahead. An edit touches few pieces: whoever asks first computes those.
+#[derive(Debug, Default)]
+pub struct Progress {
+    is_parsed: AtomicBool,
+    is_checked: AtomicBool,
+}
+
+impl FileView {
+    /// Parses all pieces, the first time it is called.
+    pub fn parse_ahead(&self, db: &Database) {
+        if !self.progress.is_parsed.load(Ordering::Relaxed) {
+            for_each_piece(db, self.file, |db, piece| _ = signature(db, piece));
+            self.progress.is_parsed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Computes all findings, the first time it is called.
+    pub fn check_ahead(&self, db: &Database) {
+        self.parse_ahead(db);
+        if !self.progress.is_checked.load(Ordering::Relaxed) {
+            // What every piece asks for is computed before they all wait for it.
+            module(db, self.file);
+            giant_index(db, self.file);
+            for_each_piece(db, self.file, |db, piece| {
+                link_findings(db, piece);
+                verify_findings(db, piece);
+            });
+            self.progress.is_checked.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Each thread works on a clone of the database; they are gone when this returns. A cancelled query unwinds out of here.
+fn for_each_piece(db: &Database, file: File, query: impl Fn(&Database, Piece) + Sync + Send) {
+    let pieces = file.pieces(db);
+    if pieces.len() > 1 {
+        pieces.par_iter().for_each_with(db.clone(), |db, &piece| query(db, piece));
+    }
+}

@@ -1,0 +1,55 @@
+//! The column reduction emitter: a tile of a warp's width goes through shared memory, so that a warp reduces a column.
+//! Dimensions: threads {reduced, kept}; blocks {kept major, vectors of the kept minor}; of the input {kept major, reduced,
+//! kept minor}.
+
+use indexing_map::{Expr, ceil_div};
+use ir::OpId;
+
+use super::Context;
+use super::reduction::{ReductionPlan, ReductionVariant, Written};
+use crate::reduction_dims::ReductionDims;
+use crate::unroll::reduction_vector;
+
+/// Source: `ColumnReductionFusion`, `backends/gpu/codegen/emitters/reduction.cc`.
+pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) -> Option<ReductionPlan> {
+    let ReductionDims::Column { major_kept, reduced, minor_kept } = dims else { return None };
+    let warp = context.device.threads_per_warp;
+    // As many warps as a warp has threads, where a block may have so many.
+    let warps = warp.min(context.device.threads_per_block_limit / warp);
+    let vector = reduction_vector(context.fused, heroes, minor_kept, warp);
+    Some(ReductionPlan {
+        variant: ReductionVariant::Column,
+        dims,
+        vector,
+        threads: vec![warps, warp],
+        tile: vec![ceil_div(reduced, warps)?, vector],
+        blocks: vec![major_kept, ceil_div(minor_kept, warp * vector)?],
+        shared_elements: warps * (warp * vector + 1),
+    })
+}
+
+pub(super) fn read(plan: &ReductionPlan, t: &[Expr], b: &[Expr], s: &[Expr]) -> (Vec<Expr>, Vec<i64>) {
+    let ReductionDims::Column { major_kept, reduced, minor_kept } = plan.dims else {
+        return Default::default();
+    };
+    let row = t[0].clone() + s[0].clone() * plan.threads[0];
+    let column = (b[1].clone() * plan.threads[1] + t[1].clone()) * plan.vector + s[1].clone();
+    (vec![b[0].clone(), row, column], vec![major_kept, reduced, minor_kept])
+}
+
+pub(super) fn written(plan: &ReductionPlan, t: &[Expr], b: &[Expr]) -> Written {
+    let (major_kept, minor_kept) = match plan.dims {
+        ReductionDims::Column { major_kept, minor_kept, .. } => (major_kept, minor_kept),
+        ReductionDims::Row { .. } => (0, 0),
+    };
+    // Transposed: a warp has a column.
+    let vector = Expr::var(crate::thread_map::RANGES);
+    let columns = plan.threads[1] / plan.threads[0];
+    let column = (b[1].clone() * plan.threads[0] + t[0].clone()) * (plan.vector * columns) + vector;
+    Written {
+        results: vec![b[0].clone(), column],
+        ranges: vec![plan.vector * columns],
+        sizes: vec![major_kept, minor_kept],
+        writes_if_zero: t[1].clone(),
+    }
+}

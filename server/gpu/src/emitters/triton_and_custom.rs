@@ -1,0 +1,114 @@
+//! Fusions whose kernel is written by somebody else: Triton, cuDNN, libraries; and plain copies.
+
+use ir::{Opcode, Shape};
+
+use super::Context;
+use crate::heroes::Kind;
+
+/// Who writes the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Elsewhere {
+    Triton,
+    CuDnn,
+    /// Named in the fusion's backend configuration.
+    Custom,
+    /// Nobody: the runtime copies memory.
+    MemoryCopy,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ElsewhereEmitter {
+    pub by: Elsewhere,
+}
+
+impl ElsewhereEmitter {
+    pub(super) fn new(context: &Context<'_>) -> ElsewhereEmitter {
+        let by = match context.kind {
+            Kind::Triton => Elsewhere::Triton,
+            Kind::CuDnn => Elsewhere::CuDnn,
+            _ => Elsewhere::Custom,
+        };
+        ElsewhereEmitter { by }
+    }
+
+    /// Do all results copy an operand as it lies in memory? Source: `IsMemcpyFusion`, `backends/gpu/codegen/copy.cc`.
+    pub(super) fn memory_copy(context: &Context<'_>) -> Option<ElsewhereEmitter> {
+        let fused = context.fused;
+        let is_copy = fused.roots.iter().all(|&root| {
+            let op = fused.op(root);
+            let operand = fused.operands(root).first().copied();
+            op.opcode == Opcode::Copy
+                && operand.is_some_and(|o| !fused.is_inside(o) && same_memory(&op.shape, &fused.op(o).shape))
+        });
+        is_copy.then_some(ElsewhereEmitter { by: Elsewhere::MemoryCopy })
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self.by {
+            Elsewhere::Triton => "triton",
+            Elsewhere::CuDnn | Elsewhere::Custom | Elsewhere::MemoryCopy => "custom",
+        }
+    }
+
+    /// Why there is no launch and no thread map.
+    pub fn reason(&self) -> &'static str {
+        match self.by {
+            Elsewhere::Triton => "Triton writes this kernel; its launch depends on the tiling",
+            Elsewhere::CuDnn => "cuDNN writes this kernel",
+            Elsewhere::Custom => "a library or custom code writes this kernel",
+            Elsewhere::MemoryCopy => "memory is copied by the runtime, without a kernel",
+        }
+    }
+}
+
+fn same_memory(a: &Shape, b: &Shape) -> bool {
+    match (a.as_array(), b.as_array()) {
+        (Some(a), Some(b)) => {
+            a.element == b.element && a.dims == b.dims && a.minor_to_major() == b.minor_to_major()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::{Device, Emitter, FusionAnalysis};
+
+    #[track_caller]
+    fn check(kind: &str, expect: Elsewhere) {
+        let module = format!(
+            "HloModule m\nfused {{\n p = f32[8] parameter(0)\n ROOT n = f32[8] negate(p)\n}}\nENTRY e {{\n \
+             p = f32[8] parameter(0)\n ROOT f = f32[8] fusion(p), kind=kCustom, calls=fused, \
+             backend_config={{\"fusion_backend_config\": {{\"kind\": \"{kind}\"}}}}\n}}\n"
+        );
+        let fused = fixture::fused(&module, "f").unwrap();
+        let analysis = FusionAnalysis::new(fused, Device::find("h100-sxm").unwrap()).unwrap();
+        assert_eq!(analysis.emitter, Emitter::Elsewhere(ElsewhereEmitter { by: expect }));
+        assert_eq!(analysis.launch(), None);
+    }
+
+    #[test]
+    fn kinds_that_leave() {
+        check("__triton", Elsewhere::Triton);
+        check("__triton_nested_gemm_fusion", Elsewhere::Triton);
+        check("__cudnn$fusion", Elsewhere::CuDnn);
+        check("__custom_fusion", Elsewhere::Custom);
+    }
+
+    #[test]
+    fn copies_of_memory() {
+        let text = "p = f32[8,9] parameter(0)\n ROOT c = f32[8,9] copy(p)";
+        let analysis = fixture::analysis(text, "h100-sxm").unwrap();
+        assert_eq!(analysis.emitter, Emitter::Elsewhere(ElsewhereEmitter { by: Elsewhere::MemoryCopy }));
+        let text = "p = f32[8,9]{0,1} parameter(0)\n ROOT c = f32[8,9]{1,0} copy(p)";
+        fixture::check(text, "h100-sxm", "loop c 1x72");
+    }
+
+    #[test]
+    fn what_is_no_kernel() {
+        let module = "HloModule m\nENTRY e {\n p = f32[8] parameter(0)\n ROOT t = (f32[8]) tuple(p)\n}\n";
+        assert_eq!(fixture::fused(module, "t").unwrap_err(), "tuple is no kernel of a fusion emitter");
+    }
+}

@@ -1,0 +1,287 @@
+//! A fusion as the emitters see it: one graph without fusions in it, its roots, and who uses what.
+
+use std::sync::Arc;
+
+use ir::{AttributeKey, Attributes, ElementTypeExt, Graph, Op, OpId, Opcode, Shape, is_elementwise};
+use rustc_hash::FxHashMap;
+
+use crate::Reason;
+
+/// Finds a called computation by name.
+pub type Callees<'a> = dyn Fn(&str) -> Option<Arc<Graph>> + 'a;
+
+/// A fusion with more ops is not looked into.
+pub const MAX_OPS: usize = 1 << 16;
+
+/// A fusion with more results is not looked into.
+pub const MAX_ROOTS: usize = 4096;
+
+/// Fusions in fusions beyond this depth are opaque.
+const MAX_DEPTH: usize = 16;
+
+/// The ops of a fusion. Lives for one analysis.
+#[derive(Debug, Clone)]
+pub struct Fused {
+    /// Parameters are the fusion's operands. Fusions inside are dissolved into their ops.
+    pub graph: Graph,
+    /// What is written: the root, or the operands of a root tuple, each once, in order. An op with several results is one
+    /// root.
+    pub roots: Vec<OpId>,
+    /// Per result of the fusion, the position of its root.
+    pub outputs: Vec<usize>,
+    /// Per op, the ops that use it, each once.
+    pub users: Vec<Vec<OpId>>,
+    /// `kind` of the fusion's backend configuration: `__triton`, `__custom_fusion`, …
+    pub backend_kind: Option<String>,
+}
+
+impl Fused {
+    /// The fusion `op` whose computation is `callee`.
+    pub fn of_fusion(op: &Op, callee: &Graph, callees: &Callees<'_>) -> Result<Fused, Reason> {
+        if !callee.is_complete {
+            return Err("the fused computation has errors".into());
+        }
+        let mut flat = Flattened::default();
+        let root = flat.add(callee, None, callees, 0)?;
+        let mut fused = Fused::new(flat.graph, root)?;
+        fused.backend_kind = backend_kind(&op.attributes);
+        Ok(fused)
+    }
+
+    /// An op that is not fused, in a fusion of its own with a parameter for each operand. Only what XLA wraps so.
+    /// Source: `service/gpu/transforms/fusion_wrapper.cc`.
+    pub fn wrapping(op: &Op, name: &str) -> Result<Fused, Reason> {
+        if !is_wrapped(op.opcode) {
+            return Err(format!("{} is no kernel of a fusion emitter", op.opcode.name()).into());
+        }
+        let mut graph = Graph { is_complete: true, ..Graph::default() };
+        let mut operands = Vec::new();
+        for (i, shape) in op.operand_shapes.iter().enumerate() {
+            let leaf = Op { parameter: Some(i as u32), ..Op::leaf(shape.clone()) };
+            operands.push(graph.push(leaf, Vec::new(), format!("operand_{i}")));
+        }
+        let root = graph.push(op.clone(), operands, name.to_owned());
+        Fused::new(graph, vec![root])
+    }
+
+    fn new(mut graph: Graph, results: Vec<OpId>) -> Result<Fused, Reason> {
+        for (op, operands) in graph.ops.iter().zip(&graph.operands) {
+            if op.operand_shapes.len() != operands.len() && op.opcode != Opcode::Parameter {
+                return Err("an instruction of the fusion lacks an operand".into());
+            }
+            if !has_bounds(&op.shape) {
+                return Err("a dimension in the fusion has no bound".into());
+            }
+        }
+        if results.len() > MAX_ROOTS {
+            return Err(format!("the fusion has more than {MAX_ROOTS} results").into());
+        }
+        let (mut roots, mut outputs) = (Vec::new(), Vec::new());
+        for result in results {
+            let root = producer(&graph, result);
+            let at = roots.iter().position(|&known| known == root).unwrap_or(roots.len());
+            if at == roots.len() {
+                roots.push(root);
+            }
+            let shape = &graph.ops[result as usize].shape;
+            let leaves = leaf_count(shape);
+            if leaves == 0 || first_array(shape).is_none() {
+                return Err("a result of the fusion is no array".into());
+            }
+            outputs.extend(std::iter::repeat_n(at, leaves));
+        }
+        let Some(&first) = roots.first() else { return Err("the fusion has no result".into()) };
+        graph.root = first;
+        let mut users = vec![Vec::new(); graph.ops.len()];
+        for (user, operands) in graph.operands.iter().enumerate() {
+            for &operand in operands {
+                let list: &mut Vec<OpId> = &mut users[operand as usize];
+                if list.last() != Some(&(user as OpId)) {
+                    list.push(user as OpId);
+                }
+            }
+        }
+        Ok(Fused { graph, roots, outputs, users, backend_kind: None })
+    }
+
+    pub fn op(&self, id: OpId) -> &Op {
+        &self.graph.ops[id as usize]
+    }
+
+    pub fn name(&self, id: OpId) -> &str {
+        &self.graph.names[id as usize]
+    }
+
+    pub fn operands(&self, id: OpId) -> &[OpId] {
+        &self.graph.operands[id as usize]
+    }
+
+    /// Is it computed in the fusion, not an operand of it?
+    pub fn is_inside(&self, id: OpId) -> bool {
+        self.op(id).opcode != Opcode::Parameter
+    }
+
+    /// Ops in an order in which users come before their operands.
+    pub fn users_first(&self) -> impl Iterator<Item = OpId> + '_ {
+        (0..self.graph.ops.len() as OpId).rev()
+    }
+
+    /// Ops inside the fusion.
+    pub fn ops(&self) -> impl Iterator<Item = (OpId, &Op)> + '_ {
+        let all = self.graph.ops.iter().enumerate().map(|(id, op)| (id as OpId, op));
+        all.filter(|(_, op)| op.opcode != Opcode::Parameter)
+    }
+
+    /// The array that a root writes, its first one if there are several.
+    pub fn root_shape(&self, root: usize) -> &Shape {
+        let shape = &self.op(self.roots[root]).shape;
+        first_array(shape).unwrap_or(shape)
+    }
+
+    /// Bits of the narrowest element type among the operands; nothing where there are none.
+    /// Source: `HloFusionAnalysis::InputOutputInfo`.
+    pub fn smallest_input_bits(&self) -> Option<i64> {
+        let parameters = self.graph.ops.iter().filter(|op| op.opcode == Opcode::Parameter);
+        parameters.flat_map(|op| leaf_bits(&op.shape)).min()
+    }
+
+    /// Bits of the narrowest element type among the results.
+    pub fn smallest_output_bits(&self) -> Option<i64> {
+        self.roots.iter().flat_map(|&root| leaf_bits(&self.op(root).shape)).min()
+    }
+}
+
+/// `kind` in `backend_config={…"fusion_backend_config":{"kind":"…"}}`, or the whole of a configuration that is a name.
+fn backend_kind(attributes: &Attributes) -> Option<String> {
+    let text = attributes.text(AttributeKey::BackendConfig)?.trim().trim_matches('"');
+    let plain: String = text.chars().filter(|c| !c.is_whitespace() && *c != '\\').collect();
+    let inner = match plain.split_once("\"fusion_backend_config\":") {
+        Some((_, inner)) => inner,
+        None => &plain,
+    };
+    match inner.split_once("\"kind\":\"") {
+        Some((_, rest)) => rest.split('"').next().map(str::to_owned),
+        None => plain.starts_with("__").then_some(plain.clone()),
+    }
+}
+
+fn is_wrapped(opcode: Opcode) -> bool {
+    use Opcode::*;
+    is_elementwise(opcode)
+        || matches!(
+            opcode,
+            Broadcast
+                | Concatenate
+                | Convolution
+                | Dot
+                | DynamicSlice
+                | DynamicUpdateSlice
+                | Gather
+                | Iota
+                | Map
+                | Pad
+                | Reduce
+                | ReduceWindow
+                | Reshape
+                | Reverse
+                | Scatter
+                | Slice
+                | Sort
+                | Transpose
+        )
+}
+
+/// Of an element of a tuple, the op that makes the tuple.
+fn producer(graph: &Graph, mut result: OpId) -> OpId {
+    while graph.ops[result as usize].opcode == Opcode::GetTupleElement {
+        let Some(&of) = graph.operands[result as usize].first() else { break };
+        result = of;
+    }
+    result
+}
+
+fn leaf_count(shape: &Shape) -> usize {
+    shape.tuple_elements().map_or(1, |elements| elements.iter().map(leaf_count).sum())
+}
+
+fn first_array(shape: &Shape) -> Option<&Shape> {
+    match shape {
+        Shape::Array(_) => Some(shape),
+        Shape::Tuple(elements) => elements.iter().find_map(first_array),
+        _ => None,
+    }
+}
+
+/// Are all sizes known, or at least their bounds?
+fn has_bounds(shape: &Shape) -> bool {
+    match shape {
+        Shape::Tuple(elements) => elements.iter().all(has_bounds),
+        other => other.dims().iter().all(|&size| size >= 0),
+    }
+}
+
+fn leaf_bits(shape: &Shape) -> Vec<i64> {
+    match shape {
+        Shape::Tuple(elements) => elements.iter().flat_map(leaf_bits).collect(),
+        other => other.element().and_then(|e| e.bits()).map(i64::from).into_iter().collect(),
+    }
+}
+
+#[derive(Default)]
+struct Flattened {
+    graph: Graph,
+}
+
+impl Flattened {
+    /// Adds the ops of a computation and answers its results. `arguments` are its parameters, its own where none.
+    fn add(
+        &mut self,
+        computation: &Graph,
+        arguments: Option<&[OpId]>,
+        callees: &Callees<'_>,
+        depth: usize,
+    ) -> Result<Vec<OpId>, Reason> {
+        let mut new_ids: Vec<OpId> = Vec::with_capacity(computation.ops.len());
+        // Results of dissolved fusions that have several.
+        let mut tuples: FxHashMap<OpId, Vec<OpId>> = FxHashMap::default();
+        for (id, op) in computation.ops.iter().enumerate() {
+            if self.graph.ops.len() >= MAX_OPS {
+                return Err(format!("the fusion has more than {MAX_OPS} instructions").into());
+            }
+            let old = &computation.operands[id];
+            let operands: Vec<OpId> = old.iter().map(|&o| new_ids[o as usize]).collect();
+            let argument = arguments.and_then(|list| list.get(op.parameter? as usize).copied());
+            if let Some(argument) = argument {
+                new_ids.push(argument);
+                continue;
+            }
+            if let (Opcode::GetTupleElement, Some(of)) = (op.opcode, old.first()) {
+                let index = op.attributes.int(AttributeKey::Index).and_then(|i| usize::try_from(i).ok());
+                let element = tuples.get(of).zip(index).and_then(|(list, i)| list.get(i).copied());
+                if let Some(element) = element {
+                    new_ids.push(element);
+                    continue;
+                }
+            }
+            let called = match op.opcode {
+                Opcode::Fusion if depth < MAX_DEPTH => op.attributes.computation(AttributeKey::Calls),
+                _ => None,
+            };
+            if let Some(called) = called.and_then(callees).filter(|called| called.is_complete) {
+                let results = self.add(&called, Some(&operands), callees, depth + 1)?;
+                new_ids.push(results.first().copied().unwrap_or_default());
+                tuples.insert(id as OpId, results);
+                continue;
+            }
+            let name = computation.names.get(id).cloned().unwrap_or_default();
+            new_ids.push(self.graph.push(op.clone(), operands, name));
+        }
+        self.graph.is_complete = true;
+        let root = computation.root as usize;
+        let Some(op) = computation.ops.get(root) else { return Err("the fusion is empty".into()) };
+        Ok(match op.opcode {
+            Opcode::Tuple => computation.operands[root].iter().map(|&o| new_ids[o as usize]).collect(),
+            _ => tuples.remove(&computation.root).unwrap_or_else(|| vec![new_ids[root]]),
+        })
+    }
+}

@@ -1,0 +1,166 @@
+//! Everything about a fusion's kernel that is decided before its code is written.
+
+use indexing::IndexingMap;
+use ir::OpId;
+
+use crate::Reason;
+use crate::device::Device;
+use crate::emitters::{Context, Emitter};
+use crate::fused::Fused;
+use crate::heroes::{Kind, hero, kind};
+use crate::launch::Launch;
+
+/// The emitter of a fusion on a device, and what follows from it. A plain value: it owns the fusion's ops.
+#[derive(Debug, Clone)]
+pub struct FusionAnalysis {
+    pub fused: Fused,
+    pub device: &'static Device,
+    pub kind: Kind,
+    /// Per root, the op that its elements are distributed after.
+    pub heroes: Vec<OpId>,
+    pub emitter: Emitter,
+}
+
+impl FusionAnalysis {
+    /// The reason, where no emitter takes the fusion.
+    pub fn new(fused: Fused, device: &'static Device) -> Result<FusionAnalysis, Reason> {
+        let mut heroes: Vec<OpId> = fused.roots.iter().map(|&root| hero(&fused, root)).collect();
+        let kind = kind(&fused, &heroes, device);
+        if kind == Kind::Loop {
+            heroes.clone_from(&fused.roots);
+        }
+        let context = Context { fused: &fused, heroes: &heroes, kind, device };
+        let emitter = Emitter::new(&context)?;
+        if let Emitter::DynamicUpdateSlice(in_place) = &emitter {
+            heroes.clone_from(&in_place.updates);
+        }
+        Ok(FusionAnalysis { fused, device, kind, heroes, emitter })
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context { fused: &self.fused, heroes: &self.heroes, kind: self.kind, device: self.device }
+    }
+
+    /// The hero that the emitter is chosen for: the first that makes it what it is.
+    pub fn hero(&self) -> OpId {
+        let is_wanted = |&hero: &OpId| match &self.emitter {
+            Emitter::Transpose(_) | Emitter::PackedTranspose(_) => {
+                crate::heroes::tiling(&self.fused, hero).is_some()
+            }
+            Emitter::Reduction(reduction) => reduction.reductions.contains(&hero),
+            _ => true,
+        };
+        self.heroes.iter().copied().find(is_wanted).unwrap_or(self.heroes[0])
+    }
+
+    /// Nothing where somebody else decides, see [`Emitter::Elsewhere`].
+    pub fn launch(&self) -> Option<Launch> {
+        self.emitter.launch()
+    }
+
+    /// Per result of the fusion, the map from threads to the elements that they write.
+    pub fn thread_to_output(&self) -> Vec<Option<IndexingMap>> {
+        let context = self.context();
+        let roots = 0..self.fused.roots.len();
+        let maps: Vec<_> = roots.map(|root| self.emitter.thread_to_output(&context, root)).collect();
+        self.fused.outputs.iter().map(|&root| maps[root].clone()).collect()
+    }
+
+    /// Per hero, each once, and per operand of it, the map from threads to the elements that they read. Undefined where
+    /// the operand is not read by a map.
+    pub fn thread_to_input(&self) -> Vec<(OpId, Vec<IndexingMap>)> {
+        let context = self.context();
+        let mut answer: Vec<(OpId, Vec<IndexingMap>)> = Vec::new();
+        for (root, &hero) in self.heroes.iter().enumerate() {
+            if answer.iter().all(|(known, _)| *known != hero) {
+                answer.push((hero, self.emitter.thread_to_input(&context, root)));
+            }
+        }
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Device;
+    use crate::fixture::{analysis, check, fused};
+
+    /// Whatever the sizes, there is an answer or a reason, and maps that can be asked for.
+    #[test]
+    fn no_size_panics() {
+        let bodies = [
+            "p = T[A,B] parameter(0)\n ROOT r = T[A,B] negate(p)",
+            "p = T[A,B] parameter(0)\n ROOT r = T[B,A] transpose(p), dimensions={1,0}",
+            "p = T[2,A,B] parameter(0)\n ROOT r = T[A,2,B] transpose(p), dimensions={1,0,2}",
+            "p = T[A,B] parameter(0)\n z = T[] constant(0)\n ROOT r = T[A] reduce(p, z), dimensions={1}, to_apply=add",
+            "p = T[A,B] parameter(0)\n z = T[] constant(0)\n ROOT r = T[B] reduce(p, z), dimensions={0}, to_apply=add",
+            "p = T[A,B] parameter(0)\n q = T[1,B] parameter(1)\n ROOT r = T[C,B] concatenate(p, q), dimensions={0}",
+            "p = T[A,B] parameter(0)\n ROOT r = T[A,B] sort(p), dimensions={1}, to_apply=add",
+            "p = T[A,B] parameter(0)\n u = T[1,B] parameter(1)\n i = s32[] parameter(2)
+             ROOT r = T[A,B] dynamic-update-slice(p, u, i, i)",
+            "p = T[A,B] parameter(0)\n i = s32[B,1] parameter(1)\n u = T[B,1,A] parameter(2)
+             ROOT r = T[A,B] scatter(p, i, u), update_window_dims={1,2}, inserted_window_dims={},
+             scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add, indices_are_sorted=true",
+            "p = T[A,B] parameter(0)\n ROOT r = T[A,B] transpose(), dimensions={1,0}",
+        ];
+        let sizes = ["0", "1", "31", "64", "4000", "<=7", "?", "4611686018427387905", "9223372036854775807"];
+        for body in bodies {
+            for (a, b) in sizes.iter().flat_map(|a| sizes.iter().map(move |b| (a, b))) {
+                for element in ["s4", "f32", "c128"] {
+                    for device in ["h100-sxm", "b200", "mi350"] {
+                        let text = body.replace("T[", &format!("{element}[")).replace("[C", "[65");
+                        let text = text.replace('A', a).replace('B', b);
+                        if let Ok(analysis) = analysis(&text, device) {
+                            analysis.thread_to_output();
+                            analysis.thread_to_input();
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ops_alone_are_wrapped() {
+        let module = "HloModule m\nENTRY e {\n p = f32[40,50] parameter(0)\n \
+            ROOT t = f32[50,40] transpose(p), dimensions={1,0}\n}\n";
+        let wrapped = fused(module, "t").unwrap();
+        let analysis = super::FusionAnalysis::new(wrapped, Device::find("h100-sxm").unwrap()).unwrap();
+        assert_eq!(analysis.emitter.name(), "transpose");
+        assert_eq!(analysis.launch().unwrap().shared_bytes, 4224);
+    }
+
+    #[test]
+    fn fusions_inside_are_looked_through() {
+        let module = "HloModule m\ninner {\n a = f32[40,50] parameter(0)\n b = f32[50,40] transpose(a), dimensions={1,0}\n \
+            ROOT t = (f32[50,40], f32[40,50]) tuple(b, a)\n}\n\
+            outer {\n c = f32[40,50] parameter(0)\n \
+            d = (f32[50,40], f32[40,50]) fusion(c), kind=kLoop, calls=inner\n \
+            e = f32[50,40] get-tuple-element(d), index=0\n ROOT n = f32[50,40] negate(e)\n}\n\
+            ENTRY e {\n p = f32[40,50] parameter(0)\n ROOT f = f32[50,40] fusion(p), kind=kLoop, calls=outer\n}\n";
+        let analysis =
+            super::FusionAnalysis::new(fused(module, "f").unwrap(), Device::find("h100-sxm").unwrap())
+                .unwrap();
+        assert_eq!((analysis.emitter.name(), analysis.fused.name(analysis.hero())), ("transpose", "b"));
+    }
+
+    #[test]
+    fn heroes() {
+        // Another operand behind a transpose is fine, behind a reduction it is not.
+        let transpose = "p = f32[40,50] parameter(0)\n q = f32[50,40] parameter(1)
+            t = f32[50,40] transpose(p), dimensions={1,0}\n ROOT a = f32[50,40] add(t, q)";
+        check(transpose, "h100-sxm", "transpose t 4x128 +4224");
+        let reduce = "p = f32[64,64] parameter(0)\n q = f32[64] parameter(1)\n z = f32[] constant(0)
+            r = f32[64] reduce(p, z), dimensions={0}, to_apply=add\n ROOT a = f32[64] add(r, q)";
+        check(reduce, "h100-sxm", "loop a 1x64");
+        // What is computed from a transpose by something that moves elements is computed element by element.
+        let moved = "p = f32[40,50] parameter(0)\n t = f32[50,40] transpose(p), dimensions={1,0}
+            ROOT r = f32[50,40] reverse(t), dimensions={0}";
+        check(moved, "h100-sxm", "loop r 16x128");
+        // Two candidates are none.
+        let two = "p = f32[40,50] parameter(0)\n n = f32[40,50] negate(p)
+            t = f32[50,40] transpose(p), dimensions={1,0}\n u = f32[50,40] transpose(n), dimensions={1,0}
+            ROOT a = f32[50,40] add(t, u)";
+        check(two, "h100-sxm", "loop a 16x128");
+    }
+}

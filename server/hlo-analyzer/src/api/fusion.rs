@@ -1,0 +1,67 @@
+//! `fusion`: the kernel of a fusion before its code is written.
+
+use ide::{DEFAULT_DEVICE, FusionError, FusionQuery, Launch};
+use indexing_map::{IndexingMap, PrintStyle, print_map};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::error::{Answer, ApiError, ErrorKind};
+use super::request::params;
+use super::session::Session;
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct FusionParams {
+    instruction: String,
+    computation: Option<String>,
+    device: Option<String>,
+    syntax: Option<String>,
+}
+
+pub fn fusion(session: &mut Session, value: &Value) -> Answer {
+    let p: FusionParams = params(value)?;
+    let style = match p.syntax.as_deref() {
+        None | Some("floordiv") => PrintStyle::Floordiv,
+        Some("symbolic") => PrintStyle::Symbolic,
+        Some(other) => {
+            return Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown syntax: {other}")));
+        }
+    };
+    let bare = |name: &str| name.trim_start_matches('%').to_owned();
+    let query = FusionQuery {
+        instruction: bare(&p.instruction),
+        computation: p.computation.as_deref().map(bare),
+        device: p.device.unwrap_or_else(|| DEFAULT_DEVICE.to_owned()),
+    };
+    let reply = session.with_source(value, |analysis, file| analysis.fusion_kernel(file, &query))?;
+    let reply = reply.map_err(|error| match error {
+        FusionError::NotFound(message) => ApiError::new(ErrorKind::NotFound, message),
+        FusionError::UnknownDevice(message) => ApiError::new(ErrorKind::InvalidParams, message),
+        FusionError::NotEmitted(reason) => {
+            ApiError::new(ErrorKind::Unsupported, format!("no kernel: {reason}"))
+        }
+    })?;
+    let map = |map: &IndexingMap| json!({"map": print_map(map, style)});
+    let inputs = reply.thread_to_input.iter().map(|(hero, maps)| {
+        let operands = maps.iter().map(|one| json!([map(one)])).collect::<Value>();
+        (hero.clone(), operands)
+    });
+    let mut answer = json!({
+        "emitter": reply.emitter,
+        "hero": reply.hero,
+        "launch": reply.launch.as_ref().map(launch),
+        "thread_to_output": reply.thread_to_output.iter().map(|m| m.as_ref().map(map)).collect::<Value>(),
+        "thread_to_input": Value::Object(inputs.collect::<Map<_, _>>()),
+    });
+    if reply.launches.len() > 1 {
+        answer["launches"] = reply.launches.iter().map(launch).collect();
+    }
+    if let Some(note) = reply.note {
+        answer["note"] = note.into();
+    }
+    Ok(answer)
+}
+
+fn launch(launch: &Launch) -> Value {
+    json!({"grid": launch.grid, "block": launch.block, "shared_bytes": launch.shared_bytes})
+}

@@ -1,0 +1,95 @@
+//! Opcodes, with places for their operands and for the attributes they cannot do without.
+
+use ir::{AttributeKey, Opcode, op_info};
+
+use super::{CompletionItem, CompletionKind};
+use crate::reference::{self, Form};
+use crate::scope::Scope;
+
+pub(super) fn items(scope: &Scope<'_>, wanted: impl Fn(Opcode) -> bool, rank: &str) -> Vec<CompletionItem> {
+    let offered = Opcode::ALL.iter().copied().filter(|&opcode| wanted(opcode));
+    offered.map(|opcode| item(scope, opcode, rank)).collect()
+}
+
+fn item(scope: &Scope<'_>, opcode: Opcode, rank: &str) -> CompletionItem {
+    let name = opcode.name();
+    // Names that begin with what is typed stand in front of those that hold it.
+    let begins = if name.starts_with(scope.prefix()) { 0 } else { 1 };
+    let called = scope.cursor.is_called;
+    CompletionItem {
+        detail: reference::opcode(opcode).map_or_else(String::new, |r| r.summary.to_owned()),
+        insert: if called { name.to_owned() } else { format!("{name}(") },
+        snippet: (!called).then(|| snippet(scope, opcode)),
+        sort: format!("{rank}{begins}{name}"),
+        documentation: Some(format!("opcode/{name}")),
+        ..scope.item(name, CompletionKind::Opcode)
+    }
+}
+
+fn snippet(scope: &Scope<'_>, opcode: Opcode) -> String {
+    let mut places = 0;
+    let mut place = |text: &str| {
+        places += 1;
+        format!("${{{places}:{}}}", text.replace('}', "\\}"))
+    };
+    let operands: Vec<String> = match opcode {
+        Opcode::Parameter => {
+            let parameters = scope.above().filter(|at| {
+                scope.context.block(at.piece).instruction(at.id).opcode == Some(Opcode::Parameter)
+            });
+            vec![place(&parameters.count().to_string())]
+        }
+        Opcode::Constant => vec![place("0")],
+        _ => {
+            let roles = reference::opcode(opcode).map_or(&[] as &[&str], |r| r.operands);
+            roles.iter().map(|role| place(role.trim_end_matches('…'))).collect()
+        }
+    };
+    let mut out = format!("{}({})", opcode.name(), operands.join(", "));
+    for &key in op_info(opcode).required.iter().chain(usual(opcode)) {
+        let Some(attribute) = reference::attribute(key) else { continue };
+        out += &format!(", {key}={}", value(attribute.form, opcode, &mut place));
+    }
+    out + "$0"
+}
+
+/// A value with the part that is to be filled in as a place.
+pub(super) fn value(form: Form, opcode: Opcode, place: &mut impl FnMut(&str) -> String) -> String {
+    match form {
+        Form::Ints(example) => format!("{{{}}}", place(example)),
+        Form::WordList(words) => format!("{{{}}}", place(words.first().unwrap_or(&""))),
+        Form::Text(_) => format!("\"{}\"", place("")),
+        Form::Computation => place("computation"),
+        Form::Computations => format!("{{{}}}", place("computations")),
+        Form::Instructions => format!("{{{}}}", place("instruction")),
+        Form::Other(example) => match example.strip_prefix('{').and_then(|e| e.strip_suffix('}')) {
+            Some(inside) => format!("{{{}}}", place(inside)),
+            None => place(example),
+        },
+        Form::Bool | Form::Words(_) => place(form.words(opcode).first().unwrap_or(&"")),
+        Form::Int(example) => place(example),
+    }
+}
+
+/// Attributes that are optional for the parser and all the same written always.
+fn usual(opcode: Opcode) -> &'static [AttributeKey] {
+    use AttributeKey::*;
+    match opcode {
+        Opcode::Dot | Opcode::ScaledDot | Opcode::RaggedDot => &[LhsContractingDims, RhsContractingDims],
+        Opcode::Broadcast => &[Dimensions],
+        Opcode::AllGather
+        | Opcode::AllGatherStart
+        | Opcode::AllReduce
+        | Opcode::AllReduceStart
+        | Opcode::AllToAll
+        | Opcode::CollectiveBroadcast
+        | Opcode::RaggedAllToAll
+        | Opcode::ReduceScatter => &[ReplicaGroups],
+        Opcode::Conditional => &[BranchComputations],
+        Opcode::Convolution | Opcode::ReduceWindow | Opcode::SelectAndScatter => &[Window],
+        Opcode::Cholesky => &[Lower],
+        Opcode::TriangularSolve => &[LeftSide, Lower, TransposeA],
+        Opcode::AsyncStart => &[Calls],
+        _ => &[],
+    }
+}

@@ -1,0 +1,126 @@
+//! Ops by which devices talk to each other and to the host.
+
+use ir::Opcode;
+
+use super::Page::{StableHlo, Xla};
+use super::{OpReference, op};
+
+pub(super) const ROWS: &[OpReference] = &[
+    op(
+        Opcode::AllGather,
+        &["operands…"],
+        Xla("allgather"),
+        "The operands of a group's devices, one behind the other.",
+        "Every device gets all of it: the gathered dimension grows by the size of the group.",
+    ),
+    op(
+        Opcode::AllGatherStart,
+        &["operands…"],
+        Xla("allgather"),
+        "Begins an all-gather.",
+        "The result is a tuple of operands and results; `all-gather-done` waits.",
+    ),
+    op(Opcode::AllGatherDone, &["start"], Xla("allgather"), "Waits for an all-gather and is its result.", ""),
+    op(
+        Opcode::AllReduce,
+        &["operands…"],
+        Xla("allreduce"),
+        "The operands of a group's devices, combined element by element.",
+        "Every device gets the whole result. `to_apply` combines two scalars.",
+    ),
+    op(
+        Opcode::AllReduceStart,
+        &["operands…"],
+        Xla("allreduce"),
+        "Begins an all-reduce.",
+        "`all-reduce-done` waits for it.",
+    ),
+    op(Opcode::AllReduceDone, &["start"], Xla("allreduce"), "Waits for an all-reduce and is its result.", ""),
+    op(
+        Opcode::AllToAll,
+        &["operands…"],
+        Xla("alltoall"),
+        "Part i of each device goes to device i of the group.",
+        "With `dimensions` one operand is cut and joined along it; without, there is an operand per device.",
+    ),
+    op(
+        Opcode::CollectiveBroadcast,
+        &["operand…"],
+        Xla("collectivebroadcast"),
+        "The operand of each group's first device, on all its devices.",
+        "",
+    ),
+    op(
+        Opcode::CollectivePermute,
+        &["operands…"],
+        Xla("collectivepermute"),
+        "Each source device's operand, on its target device.",
+        "A device that is no target gets zeros.",
+    ),
+    op(
+        Opcode::CollectivePermuteStart,
+        &["operands…"],
+        Xla("collectivepermute"),
+        "Begins a collective-permute.",
+        "`collective-permute-done` waits for it.",
+    ),
+    op(
+        Opcode::CollectivePermuteDone,
+        &["start"],
+        Xla("collectivepermute"),
+        "Waits for a collective-permute and is its result.",
+        "",
+    ),
+    op(
+        Opcode::RaggedAllToAll,
+        &["input", "output", "input offsets", "send sizes", "output offsets", "receive sizes"],
+        Xla("raggedalltoall"),
+        "An all-to-all of pieces of different sizes.",
+        "Offsets and sizes count rows of dimension 0, one entry per piece; `output` is written into.",
+    ),
+    op(
+        Opcode::ReduceScatter,
+        &["operands…"],
+        Xla("reducescatter"),
+        "An all-reduce of which each device keeps its part.",
+        "The dimension shrinks by the size of the group.",
+    ),
+    op(
+        Opcode::Infeed,
+        &["token"],
+        Xla("infeed"),
+        "Data from the host's infeed queue, and a token.",
+        "Has a side effect: the token orders it.",
+    ),
+    op(
+        Opcode::Outfeed,
+        &["operand", "token"],
+        Xla("outfeed"),
+        "Writes the operand to the host's outfeed queue; gives a token.",
+        "",
+    ),
+    op(
+        Opcode::Send,
+        &["operand", "token"],
+        Xla("send"),
+        "Begins to send data to the `recv` of the same channel.",
+        "The result is a context for `send-done`.",
+    ),
+    op(Opcode::SendDone, &["send"], Xla("send"), "Waits for a send; gives a token.", ""),
+    op(
+        Opcode::Recv,
+        &["token"],
+        Xla("recv"),
+        "Begins to receive data from the `send` of the same channel.",
+        "The result is a context for `recv-done`.",
+    ),
+    op(Opcode::RecvDone, &["recv"], Xla("recv"), "Waits for data; gives it with a token.", ""),
+    op(
+        Opcode::CopyStart,
+        &["operand"],
+        StableHlo("async_start"),
+        "Begins a copy, often to another memory space.",
+        "A tuple of destination, source and context; `copy-done` waits.",
+    ),
+    op(Opcode::CopyDone, &["start"], StableHlo("async_done"), "Waits for a copy and is its result.", ""),
+];

@@ -1,0 +1,176 @@
+//! Ops that move, select or make elements.
+
+use ir::Opcode;
+
+use super::Page::{StableHlo, Xla};
+use super::{OpReference, op};
+
+const ONE: &[&str] = &["operand"];
+
+pub(super) const ROWS: &[OpReference] = &[
+    op(
+        Opcode::Bitcast,
+        ONE,
+        Xla("bitcast"),
+        "The same bytes under another shape and layout: free.",
+        "Compilers insert it where a reshape or transpose moves nothing in memory.",
+    ),
+    op(
+        Opcode::Broadcast,
+        ONE,
+        Xla("broadcastindim"),
+        "The operand repeated along new dimensions.",
+        "`dimensions[i]` is the result's dimension that runs with operand dimension i; all others repeat.",
+    ),
+    op(
+        Opcode::Concatenate,
+        &["operands…"],
+        Xla("concatenate"),
+        "The operands one behind the other along one dimension.",
+        "They agree in all other dimensions.",
+    ),
+    op(
+        Opcode::Constant,
+        &[],
+        Xla("constant"),
+        "A literal.",
+        "`constant({...})` stands for a literal that was too large to print: its values are lost.",
+    ),
+    op(
+        Opcode::DynamicReshape,
+        &["operand", "sizes…"],
+        Xla("dynamicreshape"),
+        "A reshape whose dimension sizes are known at run time.",
+        "One scalar per dimension; the written sizes are bounds.",
+    ),
+    op(
+        Opcode::DynamicSlice,
+        &["operand", "start indices…"],
+        Xla("dynamicslice"),
+        "A window of fixed size at a place known at run time.",
+        "One scalar start per dimension; starts are clamped so that the window stays inside.",
+    ),
+    op(
+        Opcode::DynamicUpdateSlice,
+        &["operand", "update", "start indices…"],
+        Xla("dynamicupdateslice"),
+        "The operand with `update` written at a place known at run time.",
+        "Starts are clamped so that the update stays inside. Often done in place: then only the update is moved.",
+    ),
+    op(
+        Opcode::Gather,
+        &["operand", "start indices"],
+        Xla("gather"),
+        "Slices of the operand at places that an array of indices names.",
+        "`slice_sizes` is what one index vector reads, `start_index_map` says which operand dimensions it moves, \
+         `offset_dims` where the slice lies in the result. Indices are clamped.",
+    ),
+    op(
+        Opcode::GetDimensionSize,
+        ONE,
+        Xla("getdimensionsize"),
+        "The size of one dimension at run time, as `s32[]`.",
+        "",
+    ),
+    op(
+        Opcode::GetTupleElement,
+        &["tuple"],
+        Xla("gettupleelement"),
+        "One element of a tuple.",
+        "Reads and moves nothing.",
+    ),
+    op(Opcode::Iota, &[], Xla("iota"), "Each element is its own index along one dimension.", ""),
+    op(
+        Opcode::Pad,
+        &["operand", "padding value"],
+        Xla("pad"),
+        "The operand with a value around it and between its elements.",
+        "`padding=low_high_interior` per dimension, joined by `x`. Negative low and high cut off.",
+    ),
+    op(
+        Opcode::Parameter,
+        &[],
+        Xla("parameter"),
+        "An argument of the computation, by number.",
+        "Numbers count from 0, without a gap.",
+    ),
+    op(
+        Opcode::Reshape,
+        ONE,
+        Xla("reshape"),
+        "The same elements in row-major order under other dimensions.",
+        "The number of elements stays. Whether it costs a copy depends on the layouts.",
+    ),
+    op(Opcode::Reverse, ONE, Xla("rev_reverse"), "The operand with some dimensions running backwards.", ""),
+    op(
+        Opcode::Rng,
+        &["parameters…"],
+        Xla("rnguniform"),
+        "Random numbers, different on each execution.",
+        "`rng_uniform` takes low and high, `rng_normal` mean and deviation, as scalars.",
+    ),
+    op(
+        Opcode::RngBitGenerator,
+        &["state"],
+        Xla("rngbitgenerator"),
+        "The next state and random bits, from a state.",
+        "The same state gives the same bits. The state is `u64[2]` for Philox and ThreeFry (`u64[3]` also for Philox).",
+    ),
+    op(
+        Opcode::RngGetAndUpdateState,
+        &[],
+        StableHlo("rng_bit_generator"),
+        "The global random state `u64[2]`, which moves on by `delta`.",
+        "Has a side effect: two of them are never the same.",
+    ),
+    op(
+        Opcode::Scatter,
+        &["inputs…", "indices", "updates…"],
+        Xla("scatter"),
+        "The inputs with updates combined into places that indices name.",
+        "The reverse of `gather`: `to_apply` combines old and new. Updates out of bounds are skipped; the order is \
+         not defined unless `unique_indices=true`.",
+    ),
+    op(
+        Opcode::SetDimensionSize,
+        &["operand", "size"],
+        Xla("setdimensionsize"),
+        "The operand with the size of one dimension set at run time.",
+        "The static size stays the bound; `size` is `s32[]`.",
+    ),
+    op(
+        Opcode::Slice,
+        ONE,
+        Xla("slice"),
+        "A window at a place written in the text.",
+        "`slice={[start:limit:stride], …}`, one entry per dimension; limit is exclusive.",
+    ),
+    op(
+        Opcode::Sort,
+        &["operands…"],
+        Xla("sort"),
+        "The operands sorted along one dimension, together.",
+        "`to_apply` compares: it takes two scalars per operand (old, new) and answers whether the first comes before.",
+    ),
+    op(
+        Opcode::Topk,
+        ONE,
+        Xla("topk"),
+        "The k largest (or smallest) of the last dimension, and where they were.",
+        "The result is a tuple of values and `s32` indices.",
+    ),
+    op(
+        Opcode::Transpose,
+        ONE,
+        Xla("transpose"),
+        "The dimensions in another order.",
+        "Result dimension i is operand dimension `dimensions[i]`. With a matching layout it moves nothing.",
+    ),
+    op(
+        Opcode::Tuple,
+        &["elements…"],
+        Xla("tuple"),
+        "A tuple of its operands.",
+        "Holds pointers: no element is copied.",
+    ),
+];

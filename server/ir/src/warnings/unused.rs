@@ -1,0 +1,138 @@
+//! Instructions that nobody reads, and parameters of fusions that the fusion does not read.
+
+use rustc_hash::FxHashSet;
+use syntax::hlo::{AttributeKey, ComputationKind, InstructionId, Opcode, Value};
+
+use super::{Condition, Remedy, Warning, WarningKind};
+use crate::block::Block;
+use crate::finding::Part;
+
+pub(super) fn find(block: &Block, found: &mut Vec<Warning>) {
+    // A line that is not read may use anything.
+    if !block.parse.errors.is_empty() {
+        return;
+    }
+    let after = predecessors(block);
+    let last = block.parse.computations.len().wrapping_sub(1);
+    for (c, computation) in block.parse.computations.iter().enumerate() {
+        // Of others it is not known what their root is.
+        let is_whole = match computation.kind {
+            ComputationKind::Whole => computation.is_closed,
+            ComputationKind::Inline(_) => true,
+            ComputationKind::Continued | ComputationKind::Headless | ComputationKind::Bare => false,
+        };
+        let is_giant = computation.kind == ComputationKind::Continued && (computation.is_closed || c == last)
+            || computation.kind == ComputationKind::Whole && c == last && block.parse.ends_in_body;
+        if !is_whole && !is_giant {
+            continue;
+        }
+        let root = block.root(c as u32);
+        for id in computation.instructions.clone() {
+            let instruction = block.instruction(id);
+            let Some(opcode) = instruction.opcode else { continue };
+            if !block.users(id).is_empty()
+                || root == Some(id)
+                || instruction.is_root
+                || instruction.is_broken
+                || instruction.is_nested
+                || after.contains(&id)
+                || has_side_effect(block, id)
+            {
+                continue;
+            }
+            let name = block.name(id);
+            let condition = Condition {
+                is_unused_elsewhere: !is_whole,
+                callees_are_pure: is_caller(opcode),
+                is_in_fusion: opcode == Opcode::Parameter,
+            };
+            let warning = match opcode {
+                Opcode::Parameter if computation.is_entry => continue,
+                Opcode::Parameter => Warning::new(
+                    WarningKind::UnusedParameter,
+                    id,
+                    Part::Name,
+                    format!("the fusion does not use {name}: each call reads an operand for nothing"),
+                ),
+                _ => Warning {
+                    remedy: Remedy::Remove,
+                    ..Warning::new(
+                        WarningKind::UnusedInstruction,
+                        id,
+                        Part::Name,
+                        format!("{name} is never used"),
+                    )
+                },
+            };
+            found.push(Warning { condition, ..warning });
+        }
+    }
+}
+
+/// Instructions that others name as control predecessors.
+fn predecessors(block: &Block) -> FxHashSet<InstructionId> {
+    let mut found = FxHashSet::default();
+    for (id, instruction) in block.parse.instructions.iter().enumerate() {
+        for attribute in block.parse.attributes_of(instruction) {
+            if let (Some(AttributeKey::ControlPredecessors), Value::Names { start, len }) =
+                (attribute.key, attribute.value)
+            {
+                let computation = block.parse.computation_of(id as InstructionId).unwrap_or_default();
+                let names = block.parse.spans(start, len).iter();
+                found.extend(names.filter_map(|span| block.find(computation, span.of(&block.text))));
+            }
+        }
+    }
+    found
+}
+
+/// Whether the instruction does more than compute its result, apart from what it calls. Rather too often: halves of an
+/// asynchronous op and collectives count, because devices wait for each other there.
+/// Source: `HloInstruction::HasSideEffectNoRecurse`.
+pub fn has_side_effect(block: &Block, id: InstructionId) -> bool {
+    use Opcode::*;
+    let instruction = block.instruction(id);
+    match instruction.opcode {
+        None => true,
+        Some(CustomCall) => {
+            block.parse.attributes_of(instruction).iter().any(|a| {
+                a.key == Some(AttributeKey::CustomCallHasSideEffect) && a.value != Value::Bool(false)
+            })
+        }
+        Some(opcode) => matches!(
+            opcode,
+            Infeed
+                | Outfeed
+                | Send
+                | SendDone
+                | Recv
+                | RecvDone
+                | Rng
+                | RngGetAndUpdateState
+                | AllGather
+                | AllGatherStart
+                | AllGatherDone
+                | AllReduce
+                | AllReduceStart
+                | AllReduceDone
+                | AllToAll
+                | RaggedAllToAll
+                | ReduceScatter
+                | CollectiveBroadcast
+                | CollectivePermute
+                | CollectivePermuteStart
+                | CollectivePermuteDone
+                | CopyStart
+                | CopyDone
+                | AsyncStart
+                | AsyncUpdate
+                | AsyncDone
+        ),
+    }
+}
+
+/// Ops that may run any code; the computations of the others are arithmetic on scalars.
+pub fn is_caller(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(opcode, Call | Conditional | CustomCall | Fusion | While)
+}
