@@ -290,8 +290,11 @@ impl<'a> Lowering<'a> {
                         self.shapes.len() as u32 - 1
                     }
                     Some(Err(reason)) => {
-                        // Of a broadcast the parser takes the dimensions for sizes: anything goes.
-                        let is_told = opcode.shape_is_inferable() && opcode != Opcode::Broadcast;
+                        // Of a broadcast the parser takes the dimensions for sizes: anything goes. What is called
+                        // may be in another piece.
+                        let is_elsewhere =
+                            matches!(opcode, Opcode::Broadcast | Opcode::Call | Opcode::Conditional);
+                        let is_told = opcode.shape_is_inferable() && !is_elsewhere;
                         refused = Some(reason).filter(|_| is_told);
                         UNKNOWN
                     }

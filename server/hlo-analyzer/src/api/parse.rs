@@ -44,19 +44,8 @@ pub fn parse(session: &mut Session, value: &Value, depth: Depth) -> Answer {
             analysis.rope(file).clone(),
         ))
     })?;
-    let mut errors: Vec<_> =
+    let errors: Vec<_> =
         found.shown.iter().filter(|d| d.severity == Severity::Error).map(|d| report(&rope, d)).collect();
-    // An empty file is nothing to complain of in an editor; as a module it is refused.
-    if errors.is_empty() && statistics.computations == 0 && rope.chars().all(char::is_whitespace) {
-        errors.push(ReportedError {
-            message: "the text holds no computation".to_owned(),
-            code: "syntax",
-            line: 1,
-            column: 1,
-            end_line: 1,
-            end_column: 1,
-        });
-    }
     Ok(json!({
         "ok": errors.is_empty(),
         "errors": errors,
