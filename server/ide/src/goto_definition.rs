@@ -28,16 +28,21 @@ fn beside_names(context: &FileContext<'_>, offset: usize) -> Option<Vec<Navigati
     let instruction = block.instruction(at.id);
     let local = offset.checked_sub(context.range(at.piece, Span::default()).start)?;
     let on_opcode = instruction.opcode_span.contains(local);
+    // A broken instruction has none.
+    let on_argument = !instruction.argument.is_empty() && instruction.argument.contains(local);
     let attributes = block.parse.attributes_of(instruction);
     let on_index = attributes.iter().find(|a| {
         let whole = Span { start: a.key_span.start, end: a.value_span.end };
         a.key == Some(AttributeKey::Index) && whole.contains(local)
     });
     match instruction.opcode {
-        Some(Opcode::Parameter) if on_opcode || instruction.argument.contains(local) => {
+        Some(Opcode::Parameter) if on_opcode || on_argument => {
             let origin = context.range(
                 at.piece,
-                Span { start: instruction.opcode_span.start, end: instruction.argument.end },
+                Span {
+                    start: instruction.opcode_span.start,
+                    end: instruction.argument.end.max(instruction.opcode_span.end),
+                },
             );
             return Some(argument_targets(context, &origin, at));
         }

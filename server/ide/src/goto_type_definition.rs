@@ -29,8 +29,11 @@ pub(crate) fn goto_type_definition(context: &FileContext<'_>, offset: usize) -> 
         }
         None => match context.instruction_at(offset) {
             Some(at) => {
-                let origin = context.range(at.piece, context.block(at.piece).instruction(at.id).opcode_span);
-                targets(context, &origin, at)
+                let instruction = context.block(at.piece).instruction(at.id);
+                // A broken one has no opcode.
+                let asked =
+                    if instruction.opcode.is_some() { instruction.opcode_span } else { instruction.name };
+                targets(context, &context.range(at.piece, asked), at)
             }
             None => Vec::new(),
         },
