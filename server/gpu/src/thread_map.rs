@@ -32,8 +32,8 @@ pub fn work_items(launch: &Launch, unroll: i64, shape: &ArrayShape) -> IndexingM
     for axis in 0..3 {
         let id = Expr::var(TH_X + axis) + Expr::var(BL_X + axis) * sizes[axis];
         linear = linear + id * stride;
-        // The product of all is `items`, which fits.
-        stride *= sizes[axis] * sizes[axis + 3];
+        // The product of all is `items`, which fits unless one of them is 0.
+        stride = stride.saturating_mul(sizes[axis]).saturating_mul(sizes[axis + 3]);
     }
     let mut results = vec![Expr::ZERO; shape.rank()];
     let mut size = 1;

@@ -8,7 +8,7 @@ use crate::checks;
 use crate::operand_indexing::OperandIndexing;
 
 /// Points of a domain that are enumerated at most, per group of variables.
-const MAX_POINTS: u64 = 1 << 16;
+const MAX_POINTS: u64 = 1 << 14;
 
 /// A count with its error bound: at least `lower`, at most `upper`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub fn utilisation(accesses: &[OperandIndexing], operand: &Shape) -> Option<Util
     let counts: Vec<Counts> = accesses.iter().map(|access| counts(access, elements)).collect();
     let sum = |of: &dyn Fn(&Counts) -> u64| counts.iter().fold(0u64, |n, c| n.saturating_add(of(c)));
     let reads = Count { lower: sum(&|c| c.points.lower), upper: sum(&|c| c.points.upper) };
-    let read = match union(accesses, elements) {
+    let read = match union(accesses, &array.dims) {
         Some(exact) => Count::exactly(exact),
         None => {
             let are_apart =
@@ -79,6 +79,8 @@ pub fn utilisation(accesses: &[OperandIndexing], operand: &Shape) -> Option<Util
         }
     };
     let are_known = accesses.iter().all(|access| !access.is_upper_bound);
+    let are_one_to_one = accesses.iter().all(|access| access.map.is_mapped() && is_one_to_one(&access.map));
+    let most = if are_one_to_one { accesses.len() as f64 } else { f64::INFINITY };
     let lower = |n: u64| if are_known { n } else { 0 };
     let read = Count { lower: lower(read.lower), ..read };
     let reads = Count { lower: lower(reads.lower), ..reads };
@@ -97,7 +99,7 @@ pub fn utilisation(accesses: &[OperandIndexing], operand: &Shape) -> Option<Util
             // What is read is read once.
             false => (
                 ratio(reads.lower, read.upper).max(f64::from(u8::from(reads.upper > 0))),
-                ratio(reads.upper, read.lower.max(1)),
+                ratio(reads.upper, read.lower.max(1)).min(most),
             ),
         },
         is_exact: are_known && read.is_exact() && reads.is_exact(),
@@ -105,17 +107,34 @@ pub fn utilisation(accesses: &[OperandIndexing], operand: &Shape) -> Option<Util
 }
 
 /// By enumeration of all accesses, where that is little work and needs no runtime value.
-fn union(accesses: &[OperandIndexing], elements: u64) -> Option<u64> {
-    let mut seen: FxHashSet<Vec<i64>> = FxHashSet::default();
+fn union(accesses: &[OperandIndexing], dims: &[i64]) -> Option<u64> {
+    let mut seen: FxHashSet<u64> = FxHashSet::default();
     for access in accesses {
         if access.map.is_undefined() || access.map.num_runtime() > 0 {
             return None;
         }
         for (_, place) in access.map.points(MAX_POINTS / accesses.len() as u64)? {
-            seen.insert(place);
+            // The element count fits into 64 bits, and so does every position.
+            let position = place.iter().zip(dims).try_fold(0u64, |position, (&index, &size)| {
+                let index = u64::try_from(index).ok().filter(|_| index < size)?;
+                Some(position * size.unsigned_abs() + index)
+            });
+            seen.extend(position);
         }
     }
-    Some((seen.len() as u64).min(elements))
+    Some(seen.len() as u64)
+}
+
+/// Does no element of the operand belong to two points of the domain, for any one value of the runtime variables? So it is
+/// where every dimension and range variable is a result of its own, moved by what is the same for all points.
+fn is_one_to_one(map: &IndexingMap) -> bool {
+    let free = map.num_dims() + map.num_ranges();
+    (0..free).filter(|&v| map.variables()[v].bounds.size() > 1).all(|v| {
+        map.results().iter().any(|result| {
+            let others = (0..free).any(|other| other != v && result.uses_var(other as u32));
+            !others && result.uses_var(v as u32) && is_added(result, v as u32, true)
+        })
+    })
 }
 
 /// Do the results of two accesses differ in some dimension, whatever the variables are?

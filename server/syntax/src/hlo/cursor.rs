@@ -186,9 +186,8 @@ impl<'a> Reader<'a> {
             Token::Ident | Token::Name | Token::AttributeName | Token::ElementType(_) | Token::DimLabels
         ) || self.lexer.full_span().of(self.text) == "%";
         let is_string = self.lexer.token == Token::String || self.lexer.text_of().starts_with(['"', '\'']);
-        if start < self.offset && self.offset < end && is_string
-            || start < self.offset && is_string && self.lexer.token == Token::Bad
-        {
+        let is_inside = self.offset < end || self.lexer.token == Token::Bad;
+        if is_string && start < self.offset && is_inside {
             self.is_placed = true;
             let inner = self.lexer.span;
             let close = if self.lexer.token == Token::Bad { self.offset } else { inner.end as usize };

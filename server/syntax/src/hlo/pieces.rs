@@ -296,7 +296,7 @@ impl<'a> Splitter<'a> {
     }
 
     fn line_start(&mut self, at: usize, last: u8, is_fresh: bool, min_bytes: usize) {
-        if starts_module(self.bytes, at) && !(self.state == Place::Header && !self.has_content(at)) {
+        if starts_module(self.bytes, at) && (self.state != Place::Header || self.has_content(at)) {
             self.open.clear();
             self.state = Place::Header;
             self.cut_piece(at);
