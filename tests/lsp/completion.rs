@@ -58,8 +58,8 @@ fn a_plain_client_gets_plain_text_and_documentation_when_it_asks() {
     assert_eq!((label.as_str(), insert.as_str()), ("transpose", "transpose("));
     assert_eq!(item["insertTextFormat"], 1, "{item}");
     let resolved = client.ask("completionItem/resolve", item);
-    assert_eq!(resolved["documentation"]["kind"], "plaintext");
-    let text = resolved["documentation"]["value"].as_str().unwrap_or_default();
+    // A string, because it named no format that it understands.
+    let text = resolved["documentation"].as_str().unwrap_or_default();
     assert!(text.starts_with("transpose: ") && !text.contains('`'), "{text}");
     assert_eq!(resolved["label"], "transpose");
 }

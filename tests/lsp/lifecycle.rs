@@ -69,8 +69,8 @@ fn requests_out_of_turn_are_refused() {
     assert_eq!(client.refused("$/unknown", json!({})), -32601);
     assert_eq!(
         client.refused(
-            "textDocument/rename",
-            json!({"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}, "newName": "x"})
+            "textDocument/implementation",
+            json!({"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}})
         ),
         -32601
     );

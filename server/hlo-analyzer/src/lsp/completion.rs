@@ -78,11 +78,11 @@ fn documentation(text: String, markdown: bool) -> Option<Documentation> {
     if text.is_empty() {
         return None;
     }
-    let content = match markdown {
-        true => MarkupContent { kind: MarkupKind::Markdown, value: text },
-        false => MarkupContent { kind: MarkupKind::PlainText, value: plain_text(&text) },
-    };
-    Some(Documentation::MarkupContent(content))
+    Some(match markdown {
+        true => Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value: text }),
+        // A client that names no format knows nothing but strings.
+        false => Documentation::String(plain_text(&text)),
+    })
 }
 
 fn kind(kind: ide::CompletionKind) -> CompletionItemKind {
