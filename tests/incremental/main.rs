@@ -45,7 +45,7 @@ impl Counted {
 
 #[test]
 fn an_edit_in_one_computation_parses_that_one_alone() {
-    let text = large_module(400_000);
+    let text = large_module(1_000_000);
     let mut counted = Counted::new();
     let file = counted.host.open("a.hlo", Language::Hlo, &text);
     assert_eq!(counted.diagnose(file), 0);

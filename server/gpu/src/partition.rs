@@ -44,7 +44,7 @@ pub enum Reason {
     /// Function `user` needs it at two different indices: from the index of that function's root, the first two maps
     /// that differ.
     SeveralMaps { user: u32, first: IndexingMap, second: IndexingMap },
-    /// Function `user` would have more instructions than [`MAX_INSTRUCTIONS`].
+    /// Function `user` would have more instructions than 2000.
     TooLarge { user: u32 },
 }
 

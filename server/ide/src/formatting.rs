@@ -225,7 +225,7 @@ impl<'a> Formatter<'a> {
     }
 
     fn replace(&mut self, start: usize, end: usize, wanted: String) {
-        if &self.text[start..end] != wanted {
+        if self.text[start..end] != wanted {
             self.edits.push((Span::new(start, end), wanted));
         }
     }

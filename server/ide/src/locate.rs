@@ -165,7 +165,7 @@ impl<'a> FileContext<'a> {
             Some((block.instruction(id).is_root, InstructionRef { piece: segment.piece, id }))
         };
         let mut roots = segments.iter().filter_map(root);
-        let last = roots.clone().last();
+        let last = roots.clone().next_back();
         roots.find(|(is_marked, _)| *is_marked).or(last).map(|(_, at)| at)
     }
 

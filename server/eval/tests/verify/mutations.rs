@@ -349,11 +349,10 @@ fn operand_size(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     let mut broken =
         root.with_operand("operand size", i, &format!("{}[{}]", shape.element, sizes.join(",")))?;
     // Where only the result shows this size it may be the one that is meant.
-    let is_alone = match root.opcode {
-        Pad | DynamicUpdateSlice | Dot | AllReduce | Tuple | Broadcast => true,
-        Concatenate | Clamp => true,
-        _ => false,
-    };
+    let is_alone = matches!(
+        root.opcode,
+        Pad | DynamicUpdateSlice | Dot | AllReduce | Tuple | Broadcast | Concatenate | Clamp
+    );
     if is_alone && broken.wrong.len() == 1 {
         let (shape, line) =
             (root.part(Part::Shape), broken.wrong[0].start - root.part(Part::Operand(i as u32)).start);
@@ -559,7 +558,8 @@ fn any_change(text: &str, rng: &mut Rng) -> Option<String> {
         0 => {
             let (at, old) = types.iter().find_map(|old| Some((inside.find(old)?, old)))?;
             let start = line.start as usize + at;
-            text.replace_range(start..start + old.len(), *rng.pick(&types));
+            let other: &str = rng.pick::<&str>(&types);
+            text.replace_range(start..start + old.len(), other);
         }
         1 => {
             let attributes = block.parse.attributes_of(instruction);

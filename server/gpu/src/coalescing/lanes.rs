@@ -32,6 +32,8 @@ pub(super) struct Program {
 
 impl Program {
     /// `is_per_lane` tells the variables that lanes differ in. Nothing where a value may overflow, or have none.
+    // What a node remembers of its simplification is no part of its hash.
+    #[allow(clippy::mutable_key_type)]
     pub(super) fn new(map: &IndexingMap, is_per_lane: &dyn Fn(u32) -> bool) -> Option<Program> {
         let mut program = Program {
             steps: Vec::new(),
@@ -56,6 +58,7 @@ impl Program {
         Some(program)
     }
 
+    #[allow(clippy::mutable_key_type)]
     fn add(
         &mut self,
         e: &Expr,

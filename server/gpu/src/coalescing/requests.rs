@@ -117,9 +117,10 @@ pub fn traffic(access: &Access<'_>, budget: u64) -> Option<Traffic> {
             let bounds = &map.dims()[..3];
             let mut starts = [0i64; MAX_LANES];
             let mut active = 0;
-            for lane in 0..lanes {
-                let is_in_bounds = (0..3).all(|d| bounds[d].bounds.contains(threads[d][lane]));
-                if is_in_bounds && program.is_active(lane) {
+            let is_in_bounds =
+                |lane: usize| threads.iter().zip(bounds).all(|(ids, v)| v.bounds.contains(ids[lane]));
+            for lane in (0..lanes).filter(|&lane| is_in_bounds(lane)) {
+                if program.is_active(lane) {
                     starts[active] = program.result(0, lane);
                     active += 1;
                 }
@@ -236,6 +237,9 @@ fn runtime_choices(map: &IndexingMap) -> Vec<Vec<i64>> {
     choices
 }
 
+/// Takes the values of all variables, the thread ids per lane, and the number of lanes.
+type Visit<'f> = dyn FnMut(&[i64], &[[i64; MAX_LANES]; 3], usize) + 'f;
+
 /// Which blocks, warps and iterations are looked at.
 struct Walk {
     block: [i64; 3],
@@ -280,7 +284,7 @@ impl Walk {
     }
 
     /// Calls `f` with the values of all variables (thread ids aside), the thread ids per lane, and the number of lanes.
-    fn for_each(&self, values: &mut [i64], f: &mut dyn FnMut(&[i64], &[[i64; MAX_LANES]; 3], usize)) {
+    fn for_each(&self, values: &mut [i64], f: &mut Visit<'_>) {
         let [size_x, size_y, _] = self.block;
         for &block in &self.blocks {
             values[3] = block % self.grid[0];
@@ -288,13 +292,12 @@ impl Walk {
             values[5] = block / self.grid[0] / self.grid[1];
             for first in (0..self.threads).step_by(self.threads_per_warp as usize) {
                 let lanes = (self.threads - first).min(self.threads_per_warp) as usize;
-                let mut ids = [[0i64; MAX_LANES]; 3];
-                for lane in 0..lanes {
-                    let thread = first + lane as i64;
-                    ids[0][lane] = thread % size_x;
-                    ids[1][lane] = thread / size_x % size_y;
-                    ids[2][lane] = thread / size_x / size_y;
-                }
+                let of_axis = |id: &dyn Fn(i64) -> i64| std::array::from_fn(|lane| id(first + lane as i64));
+                let ids = [
+                    of_axis(&|thread| thread % size_x),
+                    of_axis(&|thread| thread / size_x % size_y),
+                    of_axis(&|thread| thread / size_x / size_y),
+                ];
                 for iteration in &self.iterations {
                     values[6..6 + iteration.len()].copy_from_slice(iteration);
                     f(values, &ids, lanes);

@@ -277,7 +277,7 @@ mod tests {
     fn tokens_of_several_lines_are_cut() {
         use PositionEncoding::Utf16;
         check("/* a\r\n\n  b */ c\n", Utf16, &[0..13, 14..15], &[[0, 0, 4], [2, 0, 6], [0, 7, 1]]);
-        check("/* a\n", Utf16, &[0..5], &[[0, 0, 4]]);
+        check("/* a\n", Utf16, std::slice::from_ref(&(0..5)), &[[0, 0, 4]]);
     }
 
     #[test]
