@@ -80,10 +80,13 @@ fn an_edit_looks_for_warnings_in_its_own_piece() {
     let entry = text.find("ENTRY").expect("the sample has an entry");
     let line = entry + text[entry..].len() / 2;
     let at = line + text[line..].find("\n  %").expect("the entry goes on") + 1;
-    counted.forget();
+    // The first that its block does not use is looked for in the others.
     counted.insert(file, at, "  %new.1 = f32[2]{0} constant({1, 2})\n");
+    assert_eq!(warn(&counted).len(), before.len() + 1, "the new instruction is unused");
+    counted.forget();
+    counted.insert(file, at, "  %new.2 = f32[2]{0} constant({3, 4})\n");
     let after = warn(&counted);
-    assert_eq!(after.len(), before.len() + 1, "the new instruction is unused");
+    assert_eq!(after.len(), before.len() + 2, "the new instructions are unused");
     assert_eq!((counted.count("block"), counted.count("block_warnings")), (1, 1));
     assert_eq!(counted.count("giant_uses"), 0, "no block uses another name than before");
 }

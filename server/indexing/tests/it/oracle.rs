@@ -107,7 +107,7 @@ fn reads(maps: &[IndexingMap], dims: usize, fixed: &[i64]) -> Option<BTreeSet<Ve
 #[test]
 fn other_texts_are_the_same_relation() {
     let Some(answers) = answers() else { return };
-    let (mut other, mut unproven) = (Vec::new(), 0);
+    let (mut other, mut incomparable, mut unproven) = (Vec::new(), Vec::new(), 0);
     let mut compared = 0;
     for case in answers.filter(|case| case["kind"] == "grouped_output_to_input") {
         let (graphs, entry) = crate::graphs(case["hlo"].as_str().unwrap());
@@ -145,14 +145,23 @@ fn other_texts_are_the_same_relation() {
             );
             match proof(&ours, &theirs) {
                 Some(how) => eprintln!("{how}: {what}"),
-                None if agree_at_samples(&ours, &theirs) == Some(true) => {
-                    unproven += 1;
-                    eprintln!("the same at {SAMPLES} samples, not proven: {what}");
-                }
-                None => other.push(what),
+                None => match agree_at_samples(&ours, &theirs) {
+                    Some(true) => {
+                        unproven += 1;
+                        eprintln!("the same at {SAMPLES} samples, not proven: {what}");
+                    }
+                    Some(false) => other.push(what),
+                    None => incomparable.push(what),
+                },
             }
         }
     }
     eprintln!("{compared} lists of maps, {unproven} compared at samples alone");
     assert!(other.is_empty(), "not the same:\n{}", other.join("\n"));
+    // Here XLA keeps a runtime variable that no result uses and that only one value of lets anything be read; we drop it,
+    // and read at most that.
+    let known = ["8c25bb74d90b#grouped\" constant.1", "4bbec12ec7bd#grouped\" arg1"];
+    for what in &incomparable {
+        assert!(known.iter().any(|known| what.contains(known)), "other runtime variables: {what}");
+    }
 }
