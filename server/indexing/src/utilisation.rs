@@ -114,10 +114,10 @@ fn union(accesses: &[OperandIndexing], dims: &[i64]) -> Option<u64> {
             return None;
         }
         for (_, place) in access.map.points(MAX_POINTS / accesses.len() as u64)? {
-            // The element count fits into 64 bits, and so does every position.
+            // Beyond 64 bits only beside a dimension of size 0, where nothing is read.
             let position = place.iter().zip(dims).try_fold(0u64, |position, (&index, &size)| {
                 let index = u64::try_from(index).ok().filter(|_| index < size)?;
-                Some(position * size.unsigned_abs() + index)
+                position.checked_mul(size.unsigned_abs())?.checked_add(index)
             });
             seen.extend(position);
         }
