@@ -91,7 +91,7 @@ fn what_is_forbidden_is_told_at_its_place() {
     by_text.iter().take(40).for_each(|miss| eprintln!("{miss}"));
     assert!(total[0] > 0, "no case was made");
     assert!(total[1] * 1000 >= total[0] * 990, "less than 99 % is told");
-    assert!(total[2] * 100 >= total[0] * 97, "less than 97 % is told at the token");
+    assert!(total[2] * 100 >= total[0] * 98, "less than 98 % is told at the token");
 }
 
 fn root_line(text: &str) -> String {
@@ -351,7 +351,16 @@ fn operand_size(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     // Where only the result shows this size it may be the one that is meant.
     let is_alone = matches!(
         root.opcode,
-        Pad | DynamicUpdateSlice | Dot | AllReduce | Tuple | Broadcast | Concatenate | Clamp
+        Pad | DynamicUpdateSlice
+            | Dot
+            | AllReduce
+            | Tuple
+            | Broadcast
+            | Concatenate
+            | Clamp
+            | SetDimensionSize
+            | Scatter
+            | BatchNormTraining
     );
     if is_alone && broken.wrong.len() == 1 {
         let (shape, line) =

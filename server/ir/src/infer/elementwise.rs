@@ -4,7 +4,7 @@
 use syntax::hlo::{AttributeKey, ElementType, Opcode};
 
 use super::given::{
-    Given, Inferred, array, ensure, higher_precision, is_integral, like, same_dims, same_kind,
+    Given, Inferred, array, ensure, higher_precision, is_integral, like, no_stranger, same_dims, same_kind,
 };
 use super::problem::{
     OPERANDS, OPERANDS_TYPE, Problem, RESULT_TYPE, SHAPE, callee, callee_parameter, callee_root, operand,
@@ -220,6 +220,7 @@ pub(super) fn clamp(given: &Given<'_>) -> Inferred {
             format!("expected operand 1 to have the sizes of {declared}, but it is {clamped}"),
         ));
     }
+    no_stranger(given, 1, &[0, 2])?;
     for i in [0, 2] {
         let bound = given.array(i)?;
         let same_type = same_kind(bound.element, clamped.element);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use syntax::hlo::{AttributeKey, ElementType};
 
-use super::problem::{At, COUNT, Problem, Reason, SHAPE, element, operand, value};
+use super::problem::{At, COUNT, Problem, Reason, SHAPE, element, operand, operand_type, value};
 use crate::attributes::{AttributeView, Callee};
 use crate::block::Segment;
 use crate::element_type::ElementTypeExt;
@@ -162,6 +162,17 @@ pub(crate) fn same_dims(a: &ArrayShape, b: &ArrayShape) -> bool {
 /// The same element type up to the precision of floating types.
 pub(crate) fn same_kind(a: ElementType, b: ElementType) -> bool {
     a == b || (a.is_floating() && b.is_floating())
+}
+
+/// Operand `i` is of another type than the result, while `others` are of its type: then it is the stranger among them.
+pub(super) fn no_stranger(given: &Given<'_>, i: usize, others: &[usize]) -> Inferred<()> {
+    let Some(declared) = given.declared.and_then(Shape::as_array) else { return Ok(()) };
+    let found = given.array(i)?;
+    let is_like = |i: &usize| given.array(*i).is_ok_and(|other| same_kind(other.element, declared.element));
+    let holds = same_kind(found.element, declared.element) || !others.iter().all(is_like);
+    ensure(holds, operand_type(i), || {
+        format!("expected operand {i} to have the type of {declared}, but it is {found}")
+    })
 }
 
 /// The more precise of two types of the same kind.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use syntax::hlo::{AttributeKey, ElementType};
 
 use super::given::{
-    Given, Inferred, array, ensure, fits, higher_precision, is_integral, like, same_dims, same_kind, size,
+    Given, Inferred, array, ensure, fits, higher_precision, is_integral, like, no_stranger, same_dims,
+    same_kind, size,
 };
 use super::problem::{
     COUNT, Problem, RESULT_TYPE, SHAPE, callee, callee_parameter, callee_root, element, operand,
@@ -204,6 +205,7 @@ pub(super) fn dynamic_slice(given: &Given<'_>) -> Inferred {
 
 pub(super) fn dynamic_update_slice(given: &Given<'_>) -> Inferred {
     let (whole, update) = (given.array(0)?, given.array(1)?);
+    no_stranger(given, 0, &[1])?;
     ensure(same_kind(whole.element, update.element), operand_type(1), || {
         format!("expected an update of the type of {whole}, but it is {update}")
     })?;
@@ -262,6 +264,7 @@ pub(super) fn pad(given: &Given<'_>) -> Inferred {
     given.count(2)?;
     let (padded, filler) = (given.array(0)?, given.array(1)?);
     ensure(filler.rank() == 0, operand(1), || format!("expected a scalar to pad with, but it is {filler}"))?;
+    no_stranger(given, 0, &[1])?;
     ensure(same_kind(filler.element, padded.element), operand_type(1), || {
         format!("expected a value of the type of {padded} to pad with, but it is {filler}")
     })?;

@@ -3,7 +3,9 @@
 
 use syntax::hlo::{AttributeKey, ElementType};
 
-use super::given::{Given, Inferred, array, ensure, fits, like, one_or_tuple, same_dims, same_kind, size};
+use super::given::{
+    Given, Inferred, array, ensure, fits, like, no_stranger, one_or_tuple, same_dims, same_kind, size,
+};
 use super::problem::{
     COUNT, Problem, SHAPE, callee, callee_parameter, callee_root, field, opcode, operand, operand_type, value,
 };
@@ -17,6 +19,9 @@ fn pairs(given: &Given<'_>) -> Inferred<Vec<ElementType>> {
         format!("expected inputs and as many init values, but there are {count} operands")
     })?;
     let first = given.array(0)?;
+    if count == 2 {
+        no_stranger(given, 0, &[1])?;
+    }
     let mut types = Vec::with_capacity(count / 2);
     for i in 0..count / 2 {
         let (input, init) = (given.array(i)?, given.array(count / 2 + i)?);
