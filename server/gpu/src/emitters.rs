@@ -26,6 +26,7 @@ pub use packed_transpose::PackedTransposeEmitter;
 pub use reduction::{ReductionEmitter, ReductionPlan, ReductionVariant};
 pub use scatter::{ScatterEmitter, ScatterMode};
 pub use sort::{SortEmitter, SortStep};
+use transpose::Tiles;
 pub use transpose::TransposeEmitter;
 pub use triton_and_custom::{Elsewhere, ElsewhereEmitter};
 

@@ -1,14 +1,10 @@
 //! A fusion as the emitters see it: one graph without fusions in it, its roots, and who uses what.
 
-use std::sync::Arc;
-
+use indexing::Callees;
 use ir::{AttributeKey, Attributes, ElementTypeExt, Graph, Op, OpId, Opcode, Shape, is_elementwise};
 use rustc_hash::FxHashMap;
 
 use crate::Reason;
-
-/// Finds a called computation by name.
-pub type Callees<'a> = dyn Fn(&str) -> Option<Arc<Graph>> + 'a;
 
 /// A fusion with more ops is not looked into.
 pub const MAX_OPS: usize = 1 << 16;

@@ -40,7 +40,7 @@ pub use coalescing::{
 };
 pub use device::{DEFAULT_DEVICE, Device, Platform, Rate, Units, UnknownDevice};
 pub use emitters::*;
-pub use fused::{Callees, Fused, MAX_OPS, MAX_ROOTS};
+pub use fused::{Fused, MAX_OPS, MAX_ROOTS};
 pub use fusion_analysis::FusionAnalysis;
 pub use heroes::{Kind, hero, is_real_reduction, kind, tiling};
 pub use launch::{Launch, split_grid_x};

@@ -5,11 +5,11 @@ use indexing_map::{Expr, Interval, SimplifyMode, ceil_div};
 use ir::{OpId, Shape};
 
 use super::Context;
-use super::transpose::{has_tiled_hero, hero_bits, input_shape};
+use super::transpose::{Tiles, hero_bits};
 use crate::Reason;
 use crate::heroes::tiling;
 use crate::launch::{Launch, product};
-use crate::thread_map::{BL_X, RANGES, TH_X, bitcast, bitcast_from_sizes, delinearize, grid_map, then};
+use crate::thread_map::{BL_X, RANGES, TH_X, bitcast_from_sizes, delinearize, grid_map};
 use crate::transpose::{Packed, TILE, Tiling, permute};
 
 /// Source: `PackedTranspose`, `backends/gpu/codegen/emitters/transpose.cc`.
@@ -60,8 +60,9 @@ impl PackedTransposeEmitter {
             (row, column, vec![turns(columns, vector * self.groups), vector, vector])
         }
     }
+}
 
-    /// From threads to the elements of the input (`is_input`) or of the output, as `shape` has them.
+impl Tiles for PackedTransposeEmitter {
     fn tile_map(&self, is_input: bool, shape: &Shape) -> IndexingMap {
         let packed = &self.transpose;
         let rank = packed.input.len();
@@ -100,28 +101,6 @@ impl PackedTransposeEmitter {
             .with_constraint(row, Interval::from_size(packed.t2))
             .with_constraint(column, Interval::from_size(packed.a * packed.t1));
         map.compose(&bitcast_from_sizes(sizes, shape)).simplified(SimplifyMode::Replace)
-    }
-
-    pub(super) fn thread_to_output(&self, context: &Context<'_>, root: usize) -> IndexingMap {
-        let hero = context.fused.op(context.heroes[root]);
-        if has_tiled_hero(context, root) {
-            return context.on_to_root(self.tile_map(false, &hero.shape), root);
-        }
-        self.beside(context, root)
-    }
-
-    /// Another result is written where the transposes read.
-    fn beside(&self, context: &Context<'_>, root: usize) -> IndexingMap {
-        let input = input_shape(context);
-        then(&self.tile_map(true, &input), &bitcast(&input, context.fused.root_shape(root)))
-    }
-
-    pub(super) fn thread_to_input(&self, context: &Context<'_>, root: usize) -> Vec<IndexingMap> {
-        let hero = context.heroes[root];
-        if has_tiled_hero(context, root) {
-            return vec![self.tile_map(true, &context.fused.op(hero).operand_shapes[0])];
-        }
-        context.through_operands(&self.beside(context, root), context.fused.roots[root])
     }
 }
 

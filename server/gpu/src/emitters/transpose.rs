@@ -129,8 +129,9 @@ impl TransposeEmitter {
         let minor = if self.keeps_minor { self.vector } else { 1 };
         ceil_div(self.block * (self.block + 1) * minor * bits, 8).unwrap_or(0)
     }
+}
 
-    /// From threads to the elements of the input (`is_input`) or of the output, as `shape` has them.
+impl Tiles for TransposeEmitter {
     fn tile_map(&self, is_input: bool, shape: &ir::Shape) -> IndexingMap {
         let order = |values: &[i64]| match is_input {
             true => values.to_vec(),
@@ -148,8 +149,14 @@ impl TransposeEmitter {
         let map = in_bounds(map, sizes);
         map.compose(&bitcast_from_sizes(sizes, shape)).simplified(SimplifyMode::Replace)
     }
+}
 
-    pub(super) fn thread_to_output(&self, context: &Context<'_>, root: usize) -> IndexingMap {
+/// What the emitters of transposes share: how threads reach the elements of their tiles is told by each.
+pub(super) trait Tiles {
+    /// From threads to the elements of the input (`is_input`) or of the output, as `shape` has them.
+    fn tile_map(&self, is_input: bool, shape: &ir::Shape) -> IndexingMap;
+
+    fn thread_to_output(&self, context: &Context<'_>, root: usize) -> IndexingMap {
         let hero = context.fused.op(context.heroes[root]);
         if has_tiled_hero(context, root) {
             return context.on_to_root(self.tile_map(false, &hero.shape), root);
@@ -163,7 +170,7 @@ impl TransposeEmitter {
         then(&self.tile_map(true, &input), &bitcast(&input, context.fused.root_shape(root)))
     }
 
-    pub(super) fn thread_to_input(&self, context: &Context<'_>, root: usize) -> Vec<IndexingMap> {
+    fn thread_to_input(&self, context: &Context<'_>, root: usize) -> Vec<IndexingMap> {
         let hero = context.heroes[root];
         if has_tiled_hero(context, root) {
             return vec![self.tile_map(true, &context.fused.op(hero).operand_shapes[0])];

@@ -1,12 +1,12 @@
 //! `fusion`: the kernel of a fusion before its code is written.
 
 use ide::{DEFAULT_DEVICE, FusionError, FusionQuery, Launch};
-use indexing_map::{IndexingMap, PrintStyle, print_map};
+use indexing_map::{IndexingMap, print_map};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
-use super::request::params;
+use super::request::{bare, params, print_style};
 use super::session::Session;
 
 #[derive(Deserialize, Default)]
@@ -20,14 +20,7 @@ struct FusionParams {
 
 pub fn fusion(session: &mut Session, value: &Value) -> Answer {
     let p: FusionParams = params(value)?;
-    let style = match p.syntax.as_deref() {
-        None | Some("floordiv") => PrintStyle::Floordiv,
-        Some("symbolic") => PrintStyle::Symbolic,
-        Some(other) => {
-            return Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown syntax: {other}")));
-        }
-    };
-    let bare = |name: &str| name.trim_start_matches('%').to_owned();
+    let style = print_style(p.syntax.as_deref())?;
     let query = FusionQuery {
         instruction: bare(&p.instruction),
         computation: p.computation.as_deref().map(bare),

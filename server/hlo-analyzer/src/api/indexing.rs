@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
-use super::request::params;
+use super::request::{bare, params, print_style};
 use super::session::Session;
 
 #[derive(Deserialize, Default)]
@@ -24,16 +24,7 @@ struct IndexingParams {
 }
 
 impl IndexingParams {
-    fn style(&self) -> Result<PrintStyle, ApiError> {
-        match self.syntax.as_deref() {
-            None | Some("floordiv") => Ok(PrintStyle::Floordiv),
-            Some("symbolic") => Ok(PrintStyle::Symbolic),
-            Some(other) => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown syntax: {other}"))),
-        }
-    }
-
     fn query(&self, kind: IndexingKind) -> IndexingQuery {
-        let bare = |name: &str| name.trim_start_matches('%').to_owned();
         IndexingQuery {
             instruction: bare(&self.instruction),
             computation: self.computation.as_deref().map(bare),
@@ -58,20 +49,20 @@ pub fn indexing(session: &mut Session, value: &Value) -> Answer {
 
 pub fn grouped(session: &mut Session, value: &Value) -> Answer {
     let p: IndexingParams = params(value)?;
-    let instructions = p.instructions.iter().map(|n| n.trim_start_matches('%').to_owned()).collect();
+    let instructions = p.instructions.iter().map(|name| bare(name)).collect();
     let kind = IndexingKind::Grouped { instructions, index: p.index };
     answer(session, value, &p, kind)
 }
 
 pub fn epilogue(session: &mut Session, value: &Value) -> Answer {
     let p: IndexingParams = params(value)?;
-    let root = p.root.as_deref().unwrap_or_default().trim_start_matches('%').to_owned();
+    let root = bare(p.root.as_deref().unwrap_or_default());
     let kind = IndexingKind::Epilogue { root };
     answer(session, value, &p, kind)
 }
 
 fn answer(session: &mut Session, value: &Value, p: &IndexingParams, kind: IndexingKind) -> Answer {
-    let style = p.style()?;
+    let style = print_style(p.syntax.as_deref())?;
     let query = p.query(kind);
     let reply = session.with_source(value, |analysis, file| analysis.indexing(file, &query))?;
     let reply = reply.map_err(|e| ApiError::new(ErrorKind::NotFound, e.0))?;

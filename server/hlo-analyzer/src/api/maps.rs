@@ -6,6 +6,7 @@ use indexing_map::{
 use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
+use super::request::print_style;
 
 fn invalid(message: impl Into<String>) -> ApiError {
     ApiError::new(ErrorKind::InvalidParams, message)
@@ -107,11 +108,7 @@ pub fn expr(params: &Value) -> Answer {
 }
 
 fn style(params: &Value) -> Result<PrintStyle, ApiError> {
-    match params.get("syntax").and_then(Value::as_str) {
-        None | Some("floordiv") => Ok(PrintStyle::Floordiv),
-        Some("symbolic") => Ok(PrintStyle::Symbolic),
-        Some(other) => Err(invalid(format!("unknown syntax `{other}`"))),
-    }
+    print_style(params.get("syntax").and_then(Value::as_str))
 }
 
 fn text_param<'a>(params: &'a Value, key: &str) -> Result<&'a str, ApiError> {

@@ -1,5 +1,6 @@
 //! The shape of requests.
 
+use indexing_map::PrintStyle;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -29,4 +30,18 @@ pub struct Source {
 /// Reads `params` as `T`; what does not fit is the caller's error.
 pub fn params<T: DeserializeOwned>(value: &Value) -> Result<T, ApiError> {
     T::deserialize(value).map_err(|e| ApiError::new(ErrorKind::InvalidParams, e.to_string()))
+}
+
+/// How maps are printed, by the `syntax` of a request.
+pub fn print_style(syntax: Option<&str>) -> Result<PrintStyle, ApiError> {
+    match syntax {
+        None | Some("floordiv") => Ok(PrintStyle::Floordiv),
+        Some("symbolic") => Ok(PrintStyle::Symbolic),
+        Some(other) => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown syntax: {other}"))),
+    }
+}
+
+/// A name as the analysis knows it, without `%`.
+pub fn bare(name: &str) -> String {
+    name.trim_start_matches('%').to_owned()
 }

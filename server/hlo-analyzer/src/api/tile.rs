@@ -1,12 +1,12 @@
 //! `tile`: what a tile of an output needs of an operand, from an instruction or from a map.
 
 use ide::{Direction, IndexingKind, IndexingQuery, IndexingReply, SymbolicTile};
-use indexing_map::{IndexingMap, PrintStyle, parse_map};
+use indexing_map::{IndexingMap, parse_map};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
-use super::request::params;
+use super::request::{bare, params, print_style};
 use super::session::Session;
 
 #[derive(Deserialize, Default)]
@@ -24,11 +24,7 @@ struct TileParams {
 
 pub fn tile(session: &mut Session, value: &Value) -> Answer {
     let p: TileParams = params(value)?;
-    let style = match p.syntax.as_deref() {
-        None | Some("floordiv") => PrintStyle::Floordiv,
-        Some("symbolic") => PrintStyle::Symbolic,
-        Some(other) => return Err(invalid(format!("unknown syntax: {other}"))),
-    };
+    let style = print_style(p.syntax.as_deref())?;
     let map = match &p.map {
         Some(text) => parse_map(text).map_err(|e| ApiError::new(ErrorKind::Parse, e.message))?,
         None => map_of_operand(session, value, &p)?,
@@ -56,7 +52,6 @@ pub fn tile(session: &mut Session, value: &Value) -> Answer {
 
 /// The first access of the instruction's output to the operand.
 fn map_of_operand(session: &mut Session, value: &Value, p: &TileParams) -> Result<IndexingMap, ApiError> {
-    let bare = |name: &str| name.trim_start_matches('%').to_owned();
     let query = IndexingQuery {
         instruction: bare(&p.instruction),
         computation: p.computation.as_deref().map(bare),
