@@ -2,12 +2,15 @@
 //! verdict beside them.
 
 mod accesses;
+mod cause;
 mod classes;
 mod counts;
 mod heuristic;
 mod kernel;
 mod lanes;
 mod pattern;
+mod picture;
+mod remedies;
 mod requests;
 mod shift;
 mod tiled;
@@ -15,10 +18,13 @@ mod traffic;
 mod xla_rule;
 
 pub use accesses::{Buffer, MemoryAccess};
+pub use cause::Cause;
 pub use counts::Counts;
 pub use heuristic::xla_heuristic;
 pub use kernel::{AccessTraffic, BufferTraffic, DEFAULT_THRESHOLD};
 pub use pattern::Pattern;
+pub use picture::{LanePicture, PictureSizes};
+pub use remedies::{Remedy, RemedyChange};
 pub use tiled::tiled_efficiency;
 pub use traffic::{Access, Traffic, traffic};
 pub use xla_rule::xla_coalesced;

@@ -36,8 +36,9 @@ mod unroll;
 use std::borrow::Cow;
 
 pub use coalescing::{
-    Access, AccessTraffic, Buffer, BufferTraffic, Counts, DEFAULT_THRESHOLD, LINE_BYTES, MemoryAccess,
-    Pattern, SECTOR_BYTES, Traffic, tiled_efficiency, traffic, xla_coalesced, xla_heuristic,
+    Access, AccessTraffic, Buffer, BufferTraffic, Cause, Counts, DEFAULT_THRESHOLD, LINE_BYTES, LanePicture,
+    MemoryAccess, Pattern, PictureSizes, Remedy, RemedyChange, SECTOR_BYTES, Traffic, tiled_efficiency, traffic,
+    xla_coalesced, xla_heuristic,
 };
 pub use device::{DEFAULT_DEVICE, Device, Platform, Rate, Units, UnknownDevice};
 pub use emitters::*;
