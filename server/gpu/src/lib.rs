@@ -15,6 +15,7 @@
 //! Architecture Invariant: this crate knows neither text nor editors nor JSON; it reads [`ir`] and [`indexing`].
 
 mod bitcasts;
+mod block_config;
 mod coalescing;
 mod device;
 mod devices;
@@ -37,8 +38,8 @@ use std::borrow::Cow;
 
 pub use coalescing::{
     Access, AccessTraffic, Buffer, BufferTraffic, Cause, Counts, DEFAULT_THRESHOLD, LINE_BYTES, LanePicture,
-    MemoryAccess, Pattern, PictureSizes, Remedy, RemedyChange, SECTOR_BYTES, Traffic, tiled_efficiency, traffic,
-    xla_coalesced, xla_heuristic,
+    MemoryAccess, Pattern, PictureSizes, Remedy, RemedyChange, SECTOR_BYTES, Traffic, tiled_efficiency,
+    traffic, xla_coalesced, xla_heuristic,
 };
 pub use device::{DEFAULT_DEVICE, Device, Platform, Rate, Units, UnknownDevice};
 pub use emitters::*;
