@@ -10,6 +10,7 @@
 mod calls;
 mod costs;
 mod documents;
+mod externals;
 mod giants;
 mod load;
 mod queries;
@@ -19,7 +20,8 @@ mod warnings;
 pub use calls::{CallGraph, CallSite, call_graph};
 pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
-pub use giants::{GiantIndex, giant_index, link_findings};
+pub use externals::link_findings;
+pub use giants::{Definition, GiantIndex, giant_index};
 pub use load::Progress;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
