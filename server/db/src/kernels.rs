@@ -119,7 +119,7 @@ pub fn fusion_source(
     };
     let external = |name: &str| {
         let (file, index) = place()?;
-        giant_index(db, file).find(index, name)?.shape.cloned()
+        giant_index(db, file).find(index, name)?.export(db, file)?.shape.clone()
     };
     let op = block.op(id, external)?;
     let mut callees = Vec::new();

@@ -35,7 +35,8 @@ impl LanePicture {
             return None;
         }
         let vector = vector_of(access);
-        let product = |sizes: [i64; 3]| sizes.iter().try_fold(1i64, |n, &s| n.checked_mul(s)).filter(|&n| n > 0);
+        let product =
+            |sizes: [i64; 3]| sizes.iter().try_fold(1i64, |n, &s| n.checked_mul(s)).filter(|&n| n > 0);
         let (blocks, threads) = (product(access.grid)?, product(access.block)?);
         let width = access.threads_per_warp.clamp(1, MAX_LANES as i64);
         let warps = (threads - 1) / width + 1;

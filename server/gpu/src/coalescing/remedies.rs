@@ -151,7 +151,8 @@ mod tests {
     #[track_caller]
     fn check(instructions: &str, expect: &str) {
         let analysis = fixture::analysis(instructions, "h100-sxm").expect("a kernel");
-        let found = analysis.coalescing().into_iter().find(|b| b.is_coalesced() == Some(false)).expect("waste");
+        let found =
+            analysis.coalescing().into_iter().find(|b| b.is_coalesced() == Some(false)).expect("waste");
         let access = &found.worst_access().expect("an access").access;
         let cause = analysis.cause(access, 2.0);
         let counts = found.best().expect("counts");
