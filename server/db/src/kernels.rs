@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use gpu::{BufferTraffic, Device, Fused, FusionAnalysis, Partition, Reason};
+use gpu::{BufferTraffic, Device, Estimate, Fused, FusionAnalysis, Partition, Reason};
 use ir::{AttributeKey, Graph, Op, Opcode, SegmentRef};
 use salsa::Setter;
 
@@ -57,7 +57,7 @@ impl Database {
 pub struct FusionSource {
     pub name: Arc<str>,
     pub op: Op,
-    /// The fused computation and those that fusions inside it call, by the name in the text.
+    /// The fused computation, those that fusions inside it call, and what reductions apply, by the name in the text.
     pub callees: Vec<(String, Arc<Graph>)>,
 }
 
@@ -119,16 +119,17 @@ pub fn fusion_source(
     };
     let external = |name: &str| {
         let (file, index) = place()?;
-        giant_index(db, file).find(index, name)?.shape.cloned()
+        giant_index(db, file).find(index, name)?.export(db, file)?.shape.clone()
     };
     let op = block.op(id, external)?;
     let mut callees = Vec::new();
-    if op.opcode == Opcode::Fusion
-        && let Some(called) = op.attributes.computation(AttributeKey::Calls)
+    if called_by(&op).next().is_some()
         && let Some((file, index)) = place()
     {
         let section = module(db, file).computations[index].section;
-        collect(db, file, section, called, &mut callees, 0);
+        for called in called_by(&op) {
+            collect(db, file, section, called, &mut callees, 0);
+        }
     }
     Some(Arc::new(FusionSource { name, op, callees }))
 }
@@ -155,11 +156,14 @@ fn collect(
         return;
     };
     callees.push((name.to_owned(), found.clone()));
-    for op in found.ops.iter().filter(|op| op.opcode == Opcode::Fusion) {
-        if let Some(called) = op.attributes.computation(AttributeKey::Calls) {
-            collect(db, file, section, called, callees, depth + 1);
-        }
+    for called in found.ops.iter().flat_map(called_by) {
+        collect(db, file, section, called, callees, depth + 1);
     }
+}
+
+/// A fusion's computation, or what a reduction, a scatter or a map applies.
+fn called_by(op: &Op) -> impl Iterator<Item = &str> {
+    [AttributeKey::Calls, AttributeKey::ToApply].into_iter().filter_map(|key| op.attributes.computation(key))
 }
 
 /// The emitter of a fusion, or of an op that XLA would wrap into one, with its launch; or why no emitter takes it. Nothing
@@ -174,6 +178,19 @@ pub fn kernel(
     let source = fusion_source(db, piece, computation, name).clone()?;
     let analysis = source.fused().and_then(|fused| FusionAnalysis::new(fused, Target::of(db)));
     Some(analysis.map(Arc::new))
+}
+
+/// How long the kernel takes: XLA's estimate and the roofline. Nothing where no emitter takes it.
+#[salsa::tracked(lru = 4096, no_eq)]
+pub fn kernel_estimate(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+) -> Option<Arc<Estimate>> {
+    let source = fusion_source(db, piece, computation, name.clone()).clone()?;
+    let Some(Ok(analysis)) = kernel(db, piece, computation, name) else { return None };
+    Some(Arc::new(gpu::estimate(analysis, &|name| source.callee(name))))
 }
 
 /// The functions that the fused computation becomes, where the emitter is XLA's own: the heroes of the kernel and what

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::Reason;
 use crate::block_config::block_config;
+use crate::cost::BlockLevel;
 
 /// A fusion with more ops is not looked into.
 pub const MAX_OPS: usize = 1 << 16;
@@ -32,6 +33,8 @@ pub struct Fused {
     pub backend_kind: Option<String>,
     /// Block sizes that the same configuration states, in words.
     pub block_config: Option<String>,
+    /// Of a block-level fusion: its tiling.
+    pub block_level: Option<BlockLevel>,
 }
 
 impl Fused {
@@ -45,6 +48,7 @@ impl Fused {
         let mut fused = Fused::new(flat.graph, root)?;
         fused.backend_kind = backend_kind(&op.attributes);
         fused.block_config = block_config(&op.attributes);
+        fused.block_level = BlockLevel::of(&op.attributes);
         Ok(fused)
     }
 
@@ -101,7 +105,7 @@ impl Fused {
                 }
             }
         }
-        Ok(Fused { graph, roots, outputs, users, backend_kind: None, block_config: None })
+        Ok(Fused { graph, roots, outputs, users, backend_kind: None, block_config: None, block_level: None })
     }
 
     pub fn op(&self, id: OpId) -> &Op {

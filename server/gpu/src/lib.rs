@@ -4,6 +4,7 @@
 //! * [`FusionAnalysis`]: the answer. [`Emitter`] has one variant, and one file, per emitter.
 //! * [`partition()`]: the functions that a computation becomes.
 //! * [`traffic`], [`xla_coalesced`], [`tiled_efficiency`]: how well reads and writes use memory.
+//! * [`estimate`]: how long it takes, by XLA's cost model and by the device's bandwidth and arithmetic alone.
 //! * [`Device`]: what is known of a GPU; [`Device::find`] knows nineteen.
 //! * [`Fused`]: a fusion, or an op that XLA would wrap into one.
 //!
@@ -17,6 +18,7 @@
 mod bitcasts;
 mod block_config;
 mod coalescing;
+mod cost;
 mod device;
 mod devices;
 mod emitters;
@@ -40,6 +42,10 @@ pub use coalescing::{
     Access, AccessTraffic, Buffer, BufferTraffic, Cause, Counts, DEFAULT_THRESHOLD, LINE_BYTES, LanePicture,
     MemoryAccess, Pattern, PictureSizes, Remedy, RemedyChange, SECTOR_BYTES, Traffic, tiled_efficiency,
     traffic, xla_coalesced, xla_heuristic,
+};
+pub use cost::{
+    BlockLevel, Bound, Counted, Estimate, FusionUse, InstructionCost, KernelTime, Roofline, estimate,
+    flops_per_element, has_coalesced_reads, kernel_time, roofline, roofline_of, times,
 };
 pub use device::{DEFAULT_DEVICE, Device, Platform, Rate, Units, UnknownDevice};
 pub use emitters::*;

@@ -5,7 +5,7 @@ use indexing_map::{IndexingMap, PrintStyle, print_map, wrap};
 
 use crate::coalescing_queries::buffer_name;
 use crate::kernel_functions::explained;
-use crate::kernel_lens::{launched, net_bytes};
+use crate::kernel_lens::{launched, net_bytes, time};
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{bytes, code, fence};
 
@@ -27,7 +27,8 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> Str
         Some(Ok(analysis)) => analysis,
     };
     let buffers = context.kernel_coalescing(&key);
-    let mut out = summary(analysis, buffers, device);
+    let estimate = context.kernel_estimate(&key).map(|estimate| time(estimate.exec_us()));
+    let mut out = summary(analysis, buffers, device, estimate);
     if matches!(analysis.emitter, Emitter::Elsewhere(_)) {
         return out;
     }
@@ -68,7 +69,12 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> Str
 }
 
 /// `**loop** on h100-sxm · hero %t · grid 24576 × 128 threads · 12.6 MB`, and epilogues.
-fn summary(analysis: &FusionAnalysis, buffers: &[BufferTraffic], device: &str) -> String {
+fn summary(
+    analysis: &FusionAnalysis,
+    buffers: &[BufferTraffic],
+    device: &str,
+    time: Option<String>,
+) -> String {
     let mut parts = vec![format!("**{}** on {device}", analysis.emitter.name())];
     match &analysis.emitter {
         Emitter::Elsewhere(elsewhere) => {
@@ -81,6 +87,7 @@ fn summary(analysis: &FusionAnalysis, buffers: &[BufferTraffic], device: &str) -
         }
     }
     parts.extend(net_bytes(analysis, buffers).map(bytes));
+    parts.extend(time);
     let mut out = format!("{}\n\n", parts.join(" · "));
     let names = |root: usize, hero: u32| {
         let root = analysis.fused.roots[root];

@@ -1,4 +1,5 @@
-//! Above what is launched as a kernel: `loop · grid 24576 × 128 threads · 3 functions · 12.6 MB`.
+//! Above what is launched as a kernel: `loop · grid 24576 × 128 threads · 3 functions · 12.6 MB · ≈ 4.1 µs
+//! on h100-sxm`.
 
 use gpu::{Buffer, BufferTraffic, Emitter, FusionAnalysis, Launch};
 
@@ -32,7 +33,17 @@ pub(crate) fn kernel_lens(context: &FileContext<'_>, at: InstructionRef) -> Opti
         parts.push(format!("{functions} functions"));
     }
     parts.extend(net_bytes(analysis, context.kernel_coalescing(&key)).map(bytes));
+    if let Some(estimate) = context.kernel_estimate(&key) {
+        parts.push(format!("{} on {}", time(estimate.exec_us()), context.db.device().name));
+    }
     Some(parts.join(" · "))
+}
+
+/// `≈ 4.1 µs`
+pub(crate) fn time(microseconds: f64) -> String {
+    let (value, unit) = if microseconds < 1000.0 { (microseconds, "µs") } else { (microseconds / 1000.0, "ms") };
+    let decimals = if value < 0.1 { 3 } else if value < 10.0 { 1 } else { 0 };
+    format!("≈ {value:.decimals$} {unit}")
 }
 
 /// `grid 24576 × 128 threads`

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use db::{FusionSource, Piece};
-use gpu::{BufferTraffic, FusionAnalysis, Partition, Reason};
+use gpu::{BufferTraffic, Estimate, FusionAnalysis, Partition, Reason};
 use ir::{Opcode, SegmentRef};
 use syntax::hlo::AttributeKey;
 
@@ -35,6 +35,10 @@ impl<'a> FileContext<'a> {
 
     pub(crate) fn kernel_partition(&self, key: &KernelKey) -> Option<&'a Arc<Partition>> {
         db::kernel_partition(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    }
+
+    pub(crate) fn kernel_estimate(&self, key: &KernelKey) -> Option<&'a Arc<Estimate>> {
+        db::kernel_estimate(self.db, key.piece, key.computation, key.name.clone()).as_ref()
     }
 
     pub(crate) fn kernel_coalescing(&self, key: &KernelKey) -> &'a Arc<Vec<BufferTraffic>> {
