@@ -249,14 +249,15 @@ fn another_result_is_told_to_the_callers_alone() {
 /// Everything that an editor sees of a file.
 fn everything(analysis: &Analysis, file: FileId) -> String {
     let len = analysis.rope(file).len_bytes();
-    let hints =
-        analysis.inlay_hints(file, 0..len, &InlayHintsConfig { domains: true }).expect("nobody cancels");
+    let hints = analysis
+        .inlay_hints(file, 0..len, &InlayHintsConfig { domains: true, splits: true })
+        .expect("nobody cancels");
     let hovers: Vec<_> =
         (0..len).step_by(97).map(|at| analysis.hover(file, at).expect("nobody cancels")).collect();
     let warnings = analysis.warnings(file, &WarningsConfig::default(), 1000).expect("nobody cancels");
     let places: Vec<_> = (0..len).step_by(89).map(|at| navigated(analysis, file, at)).collect();
     let lenses: Vec<_> = analysis
-        .code_lens_places(file, 20)
+        .code_lens_places(file, true, 20)
         .expect("nobody cancels")
         .iter()
         .map(|place| analysis.code_lens(file, place.start).expect("nobody cancels"))

@@ -192,7 +192,9 @@ ENTRY e {
 
     #[test]
     fn lanes_stand_in_their_sectors() {
-        check(&AccessPatternQuery { array: Some(0), ..Default::default() }, expect![[r#"
+        check(
+            &AccessPatternQuery { array: Some(0), ..Default::default() },
+            expect![[r#"
             %x read by %f
             block 1 of 32, warp 1 of 4, iteration 1 of 1: 4 sectors, 4 would do
             bl = (0, 0, 0)
@@ -200,6 +202,7 @@ ENTRY e {
                      32 88889999aaaabbbbccccddddeeeeffff lanes 8-15
                      64 gggghhhhiiiijjjjkkkkllllmmmmnnnn lanes 16-23
                      96 ooooppppqqqqrrrrssssttttuuuuvvvv lanes 24-31
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -140,6 +140,11 @@ impl Analysis {
         self.with_file(file, |context| coalescing_warnings::coalescing_warnings(&context, config, limit))
     }
 
+    /// Whether [`Analysis::coalescing_warnings`] takes longer than somebody wants to wait.
+    pub fn has_many_kernels(&self, file: FileId) -> Cancellable<bool> {
+        self.with_file(file, |context| coalescing_warnings::has_many_kernels(&context))
+    }
+
     /// The lanes of one warp on the memory of an array, of the kernel at `offset`.
     pub fn access_pattern(
         &self,
@@ -278,8 +283,8 @@ impl Analysis {
     }
 
     /// A place per computation and per kernel; what is said there is for [`Analysis::code_lens`] to tell.
-    pub fn code_lens_places(&self, file: FileId, limit: usize) -> Cancellable<Vec<TextRange>> {
-        self.with_file(file, |context| code_lens::code_lens_places(&context, limit))
+    pub fn code_lens_places(&self, file: FileId, kernels: bool, limit: usize) -> Cancellable<Vec<TextRange>> {
+        self.with_file(file, |context| code_lens::code_lens_places(&context, kernels, limit))
     }
 
     /// What is known of the computation or the kernel whose name is at `offset`.

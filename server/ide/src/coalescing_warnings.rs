@@ -11,7 +11,7 @@ use crate::markdown::bytes;
 use crate::{Diagnostic, Diagnostics, Related, Severity};
 
 /// The code of these findings.
-pub(crate) const CODE: &str = "uncoalesced";
+pub const CODE: &str = "uncoalesced";
 
 /// A kernel that moves fewer sectors in vain takes no longer for it than its launch.
 const LEAST_WASTE: u64 = 1024;
@@ -27,6 +27,13 @@ impl Default for CoalescingConfig {
     fn default() -> Self {
         CoalescingConfig { threshold: gpu::DEFAULT_THRESHOLD }
     }
+}
+
+/// Fusions that are looked at while somebody waits.
+const MANY: usize = 64;
+
+pub(crate) fn has_many_kernels(context: &FileContext<'_>) -> bool {
+    db::fused_computations(context.db, context.view.file).len() > MANY
 }
 
 /// Of all kernels of the file, in the order of the text.

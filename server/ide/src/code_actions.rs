@@ -9,6 +9,7 @@ mod operand_shapes;
 mod repair;
 mod strip_metadata;
 
+pub use access_pattern::ID as ACCESS_PATTERN_ACTION;
 use syntax::Span;
 use syntax::hlo::AttributeKey;
 

@@ -18,12 +18,12 @@ pub struct CodeLens {
 }
 
 /// Names of computations, then of kernels, each in the order of the text. Cheap: nothing is counted.
-pub(crate) fn code_lens_places(context: &FileContext<'_>, limit: usize) -> Vec<TextRange> {
+pub(crate) fn code_lens_places(context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
     let firsts = context.module().computations.iter().filter_map(|c| c.segments.first());
     let names = firsts.map(|first| context.range(first.piece, context.computation(*first).name));
     let mut places: Vec<TextRange> = names.filter(|name| !name.is_empty()).take(limit).collect();
     for piece in 0..context.pieces() {
-        if places.len() >= limit {
+        if !kernels || places.len() >= limit {
             break;
         }
         let names = context
@@ -121,7 +121,7 @@ mod tests {
 
     fn check(text: &str, expect: Expect) {
         let (analysis, file, _) = open(text);
-        let places = analysis.code_lens_places(file, 100).expect("nobody cancels");
+        let places = analysis.code_lens_places(file, true, 100).expect("nobody cancels");
         let mut shown = String::new();
         for place in places {
             let lens = analysis.code_lens(file, place.start).expect("nobody cancels").expect("it is a name");

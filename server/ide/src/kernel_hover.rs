@@ -197,7 +197,9 @@ ENTRY e {
   ROOT $0f = f32[64,64] fusion(p), kind=kInput, calls=fused
 }
 ";
-        check(text, expect![[r#"
+        check(
+            text,
+            expect![[r#"
             **transpose** on h100-sxm · hero `%t` · grid 4 × 128 threads, 4.22 kB shared · 32.8 kB
 
             epilogue: from `%t` to `%r`
@@ -227,6 +229,7 @@ ENTRY e {
             2. `fused_t` of 1 instruction: the kernel is built around it
             3. `fused_e` of 2 instructions: the kernel is built around it
 
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -41,8 +41,15 @@ pub(crate) fn kernel_lens(context: &FileContext<'_>, at: InstructionRef) -> Opti
 
 /// `≈ 4.1 µs`
 pub(crate) fn time(microseconds: f64) -> String {
-    let (value, unit) = if microseconds < 1000.0 { (microseconds, "µs") } else { (microseconds / 1000.0, "ms") };
-    let decimals = if value < 0.1 { 3 } else if value < 10.0 { 1 } else { 0 };
+    let (value, unit) =
+        if microseconds < 1000.0 { (microseconds, "µs") } else { (microseconds / 1000.0, "ms") };
+    let decimals = if value < 0.1 {
+        3
+    } else if value < 10.0 {
+        1
+    } else {
+        0
+    };
     format!("≈ {value:.decimals$} {unit}")
 }
 
@@ -98,7 +105,7 @@ mod tests {
 
     fn check(text: &str, expect: Expect) {
         let (analysis, file, _) = open(text);
-        let places = analysis.code_lens_places(file, 100).expect("nobody cancels");
+        let places = analysis.code_lens_places(file, true, 100).expect("nobody cancels");
         let mut shown = String::new();
         for place in places {
             let lens = analysis.code_lens(file, place.start).expect("nobody cancels").expect("it is a name");
@@ -150,13 +157,16 @@ ENTRY e {
 
     #[test]
     fn kernels_say_how_they_run() {
-        check(MODULE, expect![[r#"
+        check(
+            MODULE,
+            expect![[r#"
             f: transpose · grid 256 × 128 threads, 4.22 kB shared · 3 functions · 2.1 MB
             g: reduction-row · grid 64 × 256 threads · 4 functions · 1.05 MB
             h: triton · Triton writes this kernel; its launch depends on the tiling · tiles 1×128, 4 warps · 2.1 MB
             t: transpose · grid 256 × 128 threads, 4.22 kB shared · 2.1 MB
             x: no kernel: the fusion calls an unknown computation
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]

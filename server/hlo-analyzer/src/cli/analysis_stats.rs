@@ -55,8 +55,10 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         let before_maps = resident_bytes();
         let started = Instant::now();
         let all = 0..text.len();
-        let hints =
-            analysis.inlay_hints(file, all, &InlayHintsConfig { domains: true }).unwrap_or_default().len();
+        let hints = analysis
+            .inlay_hints(file, all, &InlayHintsConfig { domains: true, splits: true })
+            .unwrap_or_default()
+            .len();
         let map = started.elapsed();
         let map_memory = resident_bytes().saturating_sub(before_maps);
         drop(analysis);

@@ -6,7 +6,7 @@ use crate::access_pattern::{AccessPatternQuery, access_pattern};
 use crate::locate::FileContext;
 
 /// The id of the action; clients that draw the picture themselves are told to.
-pub(crate) const ID: &str = "access-pattern";
+pub const ID: &str = "access-pattern";
 
 pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
     let Some(&at) = instructions_in(context, range, 1).first() else { return };
