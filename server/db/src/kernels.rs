@@ -7,13 +7,14 @@
 
 use std::sync::Arc;
 
-use gpu::{BufferTraffic, Device, Estimate, Fused, FusionAnalysis, Partition, Reason};
+use gpu::{BufferTraffic, Cause, Device, Estimate, Fused, FusionAnalysis, Partition, Reason, Remedy};
 use ir::{AttributeKey, Graph, Op, Opcode, SegmentRef};
+use rayon::prelude::*;
 use salsa::Setter;
 
 use crate::giants::giant_index;
 use crate::queries::{block, graph, module};
-use crate::{Database, File, Piece};
+use crate::{Database, File, FileView, Piece};
 
 /// Fusions in fusions beyond this depth are opaque.
 const MAX_DEPTH: usize = 16;
@@ -221,5 +222,52 @@ pub fn kernel_coalescing(
     match kernel(db, piece, computation, name) {
         Some(Ok(analysis)) => Arc::new(analysis.coalescing()),
         _ => Arc::default(),
+    }
+}
+
+/// An array of a kernel that moves more than `threshold` times its ideal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waste {
+    /// Its place in the answer of [`kernel_coalescing`].
+    pub buffer: usize,
+    pub cause: Cause,
+    pub remedy: Option<Remedy>,
+}
+
+/// A kernel that moves fewer sectors in vain takes no longer for it than its launch.
+const LEAST_WASTE: u64 = 1024;
+
+/// The arrays that are worth a warning, with cause and remedy. `threshold` are the bits of the number.
+#[salsa::tracked(lru = 4096, no_eq)]
+pub fn kernel_waste(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+    threshold: u64,
+) -> Arc<Vec<Waste>> {
+    // A threshold of 1 or less would call everything waste.
+    let threshold = f64::from_bits(threshold).max(1.01);
+    let Some(Ok(analysis)) = kernel(db, piece, computation, name.clone()) else { return Arc::default() };
+    let buffers = kernel_coalescing(db, piece, computation, name).iter().enumerate();
+    let wasted = buffers.filter_map(|(at, buffer)| {
+        let counts = buffer.best()?;
+        if counts.excess() < threshold || counts.sectors - counts.ideal_sectors < LEAST_WASTE {
+            return None;
+        }
+        let cause = analysis.cause(&buffer.worst_access()?.access, threshold);
+        Some(Waste { buffer: at, cause, remedy: analysis.remedy(buffer.buffer, cause, threshold) })
+    });
+    Arc::new(wasted.collect())
+}
+
+impl FileView {
+    /// Computes everything about these kernels, on all cores.
+    pub fn kernels_ahead(&self, db: &Database, kernels: &[(Piece, u32, Arc<str>)]) {
+        kernels.par_iter().for_each_with(db.clone(), |db, (piece, computation, name)| {
+            kernel_partition(db, *piece, *computation, name.clone());
+            kernel_coalescing(db, *piece, *computation, name.clone());
+            kernel_estimate(db, *piece, *computation, name.clone());
+        });
     }
 }

@@ -140,6 +140,11 @@ impl Analysis {
         self.with_file(file, |context| coalescing_warnings::coalescing_warnings(&context, config, limit))
     }
 
+    /// Computes all that is told of the file's kernels: emitters, maps, functions, use of memory, times; how many there are.
+    pub fn look_at_kernels(&self, file: FileId) -> Cancellable<usize> {
+        self.with_file(file, |context| context.kernels_ahead())
+    }
+
     /// Whether [`Analysis::coalescing_warnings`] takes longer than somebody wants to wait.
     pub fn has_many_kernels(&self, file: FileId) -> Cancellable<bool> {
         self.with_file(file, |context| coalescing_warnings::has_many_kernels(&context))

@@ -1,8 +1,7 @@
 //! Reads and writes of kernels that move much more than they use, as diagnostics: what, how much, why, and what would help.
 
-use gpu::{
-    AccessTraffic, Buffer, BufferTraffic, Cause, Counts, FusionAnalysis, Pattern, Remedy, RemedyChange,
-};
+use db::Waste;
+use gpu::{AccessTraffic, Buffer, BufferTraffic, Cause, FusionAnalysis, Pattern, Remedy, RemedyChange};
 
 use crate::coalescing_queries::buffer_name;
 use crate::kernel_hover::figure;
@@ -12,9 +11,6 @@ use crate::{Diagnostic, Diagnostics, Related, Severity};
 
 /// The code of these findings.
 pub const CODE: &str = "uncoalesced";
-
-/// A kernel that moves fewer sectors in vain takes no longer for it than its launch.
-const LEAST_WASTE: u64 = 1024;
 
 /// When a use of memory is worth a warning.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,17 +42,19 @@ pub(crate) fn coalescing_warnings(
     if context.view.file.language(context.db) == crate::Language::Mlir {
         return out;
     }
+    if has_many_kernels(context) {
+        context.kernels_ahead();
+    }
     for piece in 0..context.pieces() {
         for at in context.kernels_in(piece) {
             crate::analysis::check_cancelled(context.db);
             let Some(key) = context.kernel_key(at) else { continue };
             let Some(Ok(analysis)) = context.kernel(&key) else { continue };
-            for buffer in context.kernel_coalescing(&key).iter() {
-                let Some(counts) = buffer.best().filter(|counts| is_wasteful(counts, config)) else {
-                    continue;
-                };
+            let buffers = context.kernel_coalescing(&key);
+            for waste in context.kernel_waste(&key, config.threshold).iter() {
                 if out.shown.len() < limit {
-                    out.shown.extend(warning(context, at, analysis, buffer, counts, config));
+                    let buffer = buffers.get(waste.buffer);
+                    out.shown.extend(buffer.and_then(|buffer| warning(context, at, analysis, buffer, waste)));
                 } else {
                     out.omitted += 1;
                 }
@@ -66,22 +64,16 @@ pub(crate) fn coalescing_warnings(
     out
 }
 
-fn is_wasteful(counts: &Counts, config: &CoalescingConfig) -> bool {
-    // A threshold of 1 or less would call everything waste.
-    counts.excess() >= config.threshold.max(1.01) && counts.sectors - counts.ideal_sectors >= LEAST_WASTE
-}
-
 fn warning(
     context: &FileContext<'_>,
     at: InstructionRef,
     analysis: &FusionAnalysis,
     buffer: &BufferTraffic,
-    counts: Counts,
-    config: &CoalescingConfig,
+    waste: &Waste,
 ) -> Option<Diagnostic> {
-    let worst = buffer.worst_access()?;
-    let cause = analysis.cause(&worst.access, config.threshold);
-    let remedy = analysis.remedy(buffer.buffer, cause, config.threshold);
+    let (worst, counts) = (buffer.worst_access()?, buffer.best()?);
+    let Waste { cause, remedy, .. } = waste;
+    let cause = *cause;
     let block = context.block(at.piece);
     let name = buffer_name(context, at, analysis, buffer.buffer);
     let (verb, span) = match buffer.buffer {
@@ -101,7 +93,7 @@ fn warning(
         if buffer.is_exact() { "" } else { " (sampled)" },
     );
     message += &format!("\ncause: {}", cause_text(analysis, buffer, worst, cause));
-    if let Some(remedy) = &remedy {
+    if let Some(remedy) = remedy {
         message += &format!("\nhelp: {}", remedy_text(analysis, &name, remedy));
     }
     match buffer.xla_coalesced {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{FusionSource, Piece};
+use db::{FusionSource, Piece, Waste};
 use gpu::{BufferTraffic, Estimate, FusionAnalysis, Partition, Reason};
 use ir::{Opcode, SegmentRef};
 use syntax::hlo::AttributeKey;
@@ -39,6 +39,22 @@ impl<'a> FileContext<'a> {
 
     pub(crate) fn kernel_estimate(&self, key: &KernelKey) -> Option<&'a Arc<Estimate>> {
         db::kernel_estimate(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    }
+
+    pub(crate) fn kernel_waste(&self, key: &KernelKey, threshold: f64) -> &'a Arc<Vec<Waste>> {
+        let name = key.name.clone();
+        db::kernel_waste(self.db, key.piece, key.computation, name, threshold.to_bits())
+    }
+
+    /// Everything about all kernels of the file, on all cores; how many there are.
+    pub(crate) fn kernels_ahead(&self) -> usize {
+        let all = (0..self.pieces()).flat_map(|piece| self.kernels_in(piece));
+        let keys: Vec<_> = all
+            .filter_map(|at| self.kernel_key(at))
+            .map(|key| (key.piece, key.computation, key.name))
+            .collect();
+        self.view.kernels_ahead(self.db, &keys);
+        keys.len()
     }
 
     pub(crate) fn kernel_coalescing(&self, key: &KernelKey) -> &'a Arc<Vec<BufferTraffic>> {
