@@ -26,29 +26,25 @@ pub struct Target {
     pub device: &'static Device,
 }
 
-impl Target {
-    /// That of the database; the default device where none was set.
-    fn of(db: &dyn salsa::Database) -> &'static Device {
-        let default = || &Device::all()[0];
-        match Target::try_get(db) {
-            Some(target) => target.device(db),
-            None => Device::find(gpu::DEFAULT_DEVICE).unwrap_or_else(|_| default()),
-        }
-    }
-}
-
 impl Database {
+    /// The default device, until another is set. The input is there from the start: that it is missing is nothing that salsa
+    /// would remember.
+    pub(crate) fn with_target(self) -> Database {
+        let known = Device::find(gpu::DEFAULT_DEVICE);
+        Target::new(&self, known.unwrap_or_else(|_| &Device::all()[0]));
+        self
+    }
+
     /// Kernels are for this device from now on.
     pub fn set_device(&mut self, device: &'static Device) {
-        match Target::try_get(self) {
-            Some(target) if target.device(self) == device => {}
-            Some(target) => _ = target.set_device(self).to(device),
-            None => _ = Target::new(self, device),
+        let target = Target::get(self);
+        if target.device(self) != device {
+            target.set_device(self).to(device);
         }
     }
 
     pub fn device(&self) -> &'static Device {
-        Target::of(self)
+        Target::get(self).device(self)
     }
 }
 
@@ -177,7 +173,7 @@ pub fn kernel(
     name: Arc<str>,
 ) -> Option<Result<Arc<FusionAnalysis>, Reason>> {
     let source = fusion_source(db, piece, computation, name).clone()?;
-    let analysis = source.fused().and_then(|fused| FusionAnalysis::new(fused, Target::of(db)));
+    let analysis = source.fused().and_then(|fused| FusionAnalysis::new(fused, Target::get(db).device(db)));
     Some(analysis.map(Arc::new))
 }
 
