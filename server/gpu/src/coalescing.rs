@@ -10,6 +10,7 @@ mod kernel;
 mod lanes;
 mod pattern;
 mod picture;
+mod points;
 mod remedies;
 mod requests;
 mod shift;

@@ -7,11 +7,15 @@ use super::classes::Classes;
 use super::counts::Counts;
 use super::lanes::{MAX_LANES, Program};
 use super::pattern::{Pattern, pattern_of};
+use super::points::{Points, Starts};
 use super::requests::{request, vector_of};
 use super::shift::Shift;
 
 /// Values of runtime variables that are all tried.
 const MAX_RUNTIME_CLASSES: i64 = 64;
+
+/// Combinations of block and iteration that are all looked at where they do not repeat.
+const MAX_POINTS: u64 = 1 << 15;
 
 /// One read or write of a kernel: which element of an array in memory each thread touches.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +63,11 @@ pub fn traffic(access: &Access<'_>, budget: u64) -> Option<Traffic> {
     let program = Program::new(map, &|v| v < 3)?;
     let first_runtime = map.num_dims() + map.num_ranges();
     let unit = elements_per_line(access.element_bits);
-    let (choices, mut is_exact) = runtime_choices(map, first_runtime, unit);
+    // Places to which lanes are sent one by one are taken to begin where the least values lead.
+    let (choices, mut is_exact) = match access.gathered_at.is_empty() {
+        true => runtime_choices(map, first_runtime, unit),
+        false => (vec![map.runtime().iter().map(|v| v.bounds.lower).collect()], true),
+    };
     let keys = access.gathered_at.iter().map(|m| Program::new(m, &|v| v < 3)).collect::<Option<Vec<_>>>();
     let mut counter =
         Counter { access, vector, program, keys: keys?, pattern: None, counts: Counts::default() };
@@ -146,10 +154,14 @@ impl Counter<'_> {
                 }
             },
         );
-        if all.is_none() {
+        let is_whole = all.is_some() || {
+            total = Counts::default();
+            self.count_points(&outer, &bounds, values, unit, &warps, &mut total)
+        };
+        if !is_whole {
             total = Counts::default();
             let ranges: Vec<Interval> = outer.iter().map(|&v| bounds[v as usize].bounds).collect();
-            let points = choose_points(&ranges, rounds.clamp(16, 4096));
+            let points = choose_points(&ranges, rounds.clamp(16, 256));
             for point in &points {
                 for (&v, &value) in outer.iter().zip(point) {
                     values[v as usize] = value;
@@ -162,7 +174,42 @@ impl Counter<'_> {
             total = total.scaled(whole, points.len() as u64);
         }
         self.counts = total;
-        Some(all.is_some())
+        Some(is_whole)
+    }
+
+    /// All requests, point by point; false where there are too many points.
+    fn count_points(
+        &mut self,
+        outer: &[u32],
+        bounds: &[Variable],
+        values: &mut [i64],
+        unit: i64,
+        warps: &[([[i64; MAX_LANES]; 3], usize)],
+        total: &mut Counts,
+    ) -> bool {
+        let count = outer.iter().fold(1u64, |n, &v| n.saturating_mul(bounds[v as usize].bounds.size()));
+        if count > MAX_POINTS || !self.keys.is_empty() {
+            return false;
+        }
+        let Some(mut points) = Points::new(self.access.map, bounds, unit) else { return false };
+        let (bits, vector) = (self.access.element_bits, self.vector);
+        let pattern = &mut self.pattern;
+        let mut of_block = |starts: &mut Starts<'_>| {
+            let mut counts = Counts::default();
+            for (ids, lanes) in warps {
+                let mut buffer = [0i64; MAX_LANES];
+                let active = starts.of(ids, *lanes, &bounds[..3], &mut buffer);
+                if active == 0 {
+                    continue;
+                }
+                if pattern.is_none_or(|(seen, _)| seen < active && seen < *lanes) {
+                    *pattern = Some((active, pattern_of(&buffer[..active], vector)));
+                }
+                counts.add(request(&mut buffer[..active], bits, vector), 1);
+            }
+            counts
+        };
+        points.for_each(outer, bounds, values, &mut of_block, &mut |counts| total.add(counts, 1))
     }
 
     /// Per warp of a block, the thread ids per lane and the number of lanes.
@@ -204,13 +251,16 @@ impl Counter<'_> {
         for key in &mut self.keys {
             key.run(*lanes, values, &|v| ids.get(v as usize).copied());
         }
-        let key_of =
-            |lane: usize| -> Vec<i64> { self.keys.iter().flat_map(|key| key.results_of(lane)).collect() };
-        let mut groups: Vec<(Vec<i64>, i64)> =
-            chosen[..active].iter().zip(&*starts).map(|(&lane, &start)| (key_of(lane), start)).collect();
-        groups.sort_unstable();
+        let keys = &self.keys;
+        let order = |a: usize, b: usize| {
+            let of = |lane: usize| keys.iter().flat_map(move |key| key.results_of(lane));
+            of(a).cmp(of(b))
+        };
+        let mut groups: Vec<(usize, i64)> =
+            chosen[..active].iter().copied().zip(starts.iter().copied()).collect();
+        groups.sort_by(|a, b| order(a.0, b.0));
         let mut counts = Counts::default();
-        for group in groups.chunk_by(|a, b| a.0 == b.0) {
+        for group in groups.chunk_by(|a, b| order(a.0, b.0).is_eq()) {
             let mut starts: Vec<i64> = group.iter().map(|(_, start)| *start).collect();
             counts.add(request(&mut starts, self.access.element_bits, self.vector), 1);
         }
