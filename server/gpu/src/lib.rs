@@ -56,7 +56,7 @@ pub use partition::{Function, Partition, Reason as SplitReason, partition};
 pub use post_order::post_order;
 pub use reduction_dims::{ReductionDims, is_race_free, is_reduction_hero};
 pub use signature::signature;
-pub use thread_map::work_items;
+pub use thread_map::{bitcast, work_items};
 pub use transpose::{Normalized, Packed, Tiling};
 pub use unroll::{may_prevent_vectorization, reduction_vector, unroll_factor};
 
