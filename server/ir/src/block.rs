@@ -159,12 +159,17 @@ impl Block {
     pub fn signature(&self) -> Signature {
         let count = self.parse.computations.len() as ComputationId;
         let segments = (0..count).map(|computation| self.segment(computation));
+        let callees: Vec<(InstructionId, Box<str>)> =
+            self.callees().map(|(id, span)| (id, span.of(&self.text).into())).collect();
+        let is_fused = |&n: &u32| self.instruction(callees[n as usize].0).opcode == Some(Opcode::Fusion);
+        let fused = (0..callees.len() as u32).filter(is_fused).collect();
         Signature {
             starts_module: self.parse.starts_module,
             module: self.parse.header.as_ref().map(|h| h.name.of(&self.text).into()),
             settings: self.settings(),
             segments: segments.collect(),
-            callees: self.callees().map(|(id, span)| (id, span.of(&self.text).into())).collect(),
+            callees,
+            fused,
             ends_in_body: self.parse.ends_in_body,
         }
     }
@@ -193,6 +198,7 @@ impl Block {
             kind: c.kind,
             is_entry: c.is_entry,
             is_closed: c.is_closed,
+            thread: c.execution_thread.of(&self.text).into(),
             instructions: range.clone(),
             roots: range.clone().filter(|&id| self.instruction(id).is_root).collect(),
             declared_result: c.result.map(|(shape, _)| self.shapes[shape.0 as usize].clone()),
@@ -247,6 +253,8 @@ pub struct Signature {
     pub settings: Option<ModuleSettings>,
     pub segments: Vec<Segment>,
     pub callees: Vec<(InstructionId, Box<str>)>,
+    /// Which of them fusions call, in order.
+    pub fused: Vec<u32>,
     pub ends_in_body: bool,
 }
 
@@ -257,6 +265,8 @@ pub struct Segment {
     pub kind: syntax::hlo::ComputationKind,
     pub is_entry: bool,
     pub is_closed: bool,
+    /// `execution_thread="…"`; empty for the main one.
+    pub thread: Box<str>,
     pub instructions: std::ops::Range<InstructionId>,
     pub roots: Vec<InstructionId>,
     pub declared_result: Option<Shape>,

@@ -5,6 +5,7 @@
 
 mod modules;
 mod mutations;
+mod rules;
 
 use std::sync::Arc;
 

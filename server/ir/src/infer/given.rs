@@ -17,6 +17,8 @@ pub(super) type Inferred<T = Shape> = Result<T, Reason>;
 pub struct Called {
     pub parameters: Vec<Shape>,
     pub result: Shape,
+    /// `execution_thread="…"`; empty for the main one.
+    pub thread: Box<str>,
 }
 
 /// All that the result shape of an op may depend on.
@@ -220,7 +222,11 @@ impl Called {
         if declared.is_some_and(|declared| !declared.is_compatible(&result)) {
             return None;
         }
-        is_complete
-            .then(|| Called { parameters: numbered.into_iter().map(|(_, shape)| shape).collect(), result })
+        let thread = segments.map(|segment| &segment.thread).find(|thread| !thread.is_empty());
+        is_complete.then(|| Called {
+            parameters: numbered.into_iter().map(|(_, shape)| shape).collect(),
+            result,
+            thread: thread.cloned().unwrap_or_default(),
+        })
     }
 }
