@@ -17,7 +17,7 @@ add {
 }
 ";
 
-fn graphs(text: &str) -> Vec<(String, Arc<Graph>)> {
+pub(crate) fn graphs(text: &str) -> Vec<(String, Arc<Graph>)> {
     let text: Arc<str> = Arc::from(text);
     let parse = Arc::new(parse(&text, PieceState::HEADER));
     let block = ir::lower(text.clone(), parse.clone());
@@ -38,6 +38,12 @@ pub(crate) fn fused(module: &str, name: &str) -> Result<Fused, Reason> {
         (Opcode::Fusion, Some(called)) => Fused::of_fusion(op, &callee(called).expect(called), &callee),
         _ => Fused::wrapping(op, name),
     }
+}
+
+/// What [`analysis`] knows: `add`.
+pub(crate) fn callees() -> impl Fn(&str) -> Option<Arc<Graph>> {
+    let graphs = graphs(CALLED);
+    move |name| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone())
 }
 
 /// A fusion whose computation has these instructions.

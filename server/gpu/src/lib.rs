@@ -4,6 +4,7 @@
 //! * [`FusionAnalysis`]: the answer. [`Emitter`] has one variant, and one file, per emitter.
 //! * [`partition()`]: the functions that a computation becomes.
 //! * [`traffic`], [`xla_coalesced`], [`tiled_efficiency`]: how well reads and writes use memory.
+//! * [`estimate`]: how long it takes, by XLA's cost model and by the device's bandwidth and arithmetic alone.
 //! * [`Device`]: what is known of a GPU; [`Device::find`] knows nineteen.
 //! * [`Fused`]: a fusion, or an op that XLA would wrap into one.
 //!
@@ -16,6 +17,7 @@
 
 mod bitcasts;
 mod coalescing;
+mod cost;
 mod device;
 mod devices;
 mod emitters;
@@ -36,11 +38,17 @@ mod unroll;
 use std::borrow::Cow;
 
 pub use coalescing::{
-    Access, Counts, LINE_BYTES, Pattern, SECTOR_BYTES, Traffic, tiled_efficiency, traffic, xla_coalesced,
+    Access, AccessTraffic, Buffer, BufferTraffic, Cause, Counts, DEFAULT_THRESHOLD, LINE_BYTES, LanePicture,
+    MemoryAccess, Pattern, PictureSizes, Remedy, RemedyChange, SECTOR_BYTES, Traffic, tiled_efficiency,
+    traffic, xla_coalesced, xla_heuristic,
+};
+pub use cost::{
+    BlockLevel, Bound, Counted, Estimate, FusionUse, InstructionCost, KernelTime, Roofline, estimate,
+    flops_per_element, has_coalesced_reads, kernel_time, roofline, roofline_of, times,
 };
 pub use device::{DEFAULT_DEVICE, Device, Platform, Rate, Units, UnknownDevice};
 pub use emitters::*;
-pub use fused::{Fused, MAX_OPS, MAX_ROOTS};
+pub use fused::{Fused, MAX_OPS, MAX_ROOTS, is_wrapped};
 pub use fusion_analysis::FusionAnalysis;
 pub use heroes::{Kind, hero, is_real_reduction, kind, tiling};
 pub use launch::{Launch, split_grid_x};
