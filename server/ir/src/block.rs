@@ -186,6 +186,12 @@ impl Block {
             && !self.parse.errors.iter().any(|error| is_within(error.span.start))
     }
 
+    fn sharding(&self, id: InstructionId) -> Option<Box<str>> {
+        let mut attributes = self.parse.attributes_of(self.instruction(id)).iter();
+        let found = attributes.find(|a| a.key == Some(syntax::hlo::AttributeKey::Sharding))?;
+        Some(found.value_span.of(&self.text).into())
+    }
+
     /// A computation, or the part of it that is in this piece.
     pub(crate) fn segment(&self, id: ComputationId) -> Segment {
         let c = &self.parse.computations[id as usize];
@@ -203,6 +209,11 @@ impl Block {
             is_entry: c.is_entry,
             is_closed: c.is_closed,
             thread: c.execution_thread.of(&self.text).into(),
+            root_sharding: self.root(id).and_then(|id| self.sharding(id)),
+            first_sharding: range
+                .clone()
+                .find(|&id| self.parameter_number(id) == Some(0))
+                .and_then(|id| self.sharding(id)),
             instructions: range.clone(),
             roots: range.clone().filter(|&id| self.instruction(id).is_root).collect(),
             declared_result: c.result.map(|(shape, _)| self.shapes[shape.0 as usize].clone()),
@@ -264,6 +275,9 @@ pub struct Segment {
     pub is_closed: bool,
     /// `execution_thread="…"`; empty for the main one.
     pub thread: Box<str>,
+    /// `sharding={…}` of the root, and of parameter 0, where they are in this part.
+    pub root_sharding: Option<Box<str>>,
+    pub first_sharding: Option<Box<str>>,
     pub instructions: std::ops::Range<InstructionId>,
     pub roots: Vec<InstructionId>,
     pub declared_result: Option<Shape>,

@@ -233,6 +233,7 @@ impl<'a> Verifier<'a> {
         self.check_pairs(subject);
         self.check_aliasing(subject);
         self.check_calls(subject);
+        self.check_carried_shardings(subject);
         if self.around.is_scheduled {
             self.check_layouts(subject);
         }

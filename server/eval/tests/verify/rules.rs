@@ -121,6 +121,39 @@ fn a_sharding_cuts_every_dimension_of_its_array() {
 }
 
 #[test]
+fn a_loop_and_its_branches_keep_a_sharding() {
+    let of =
+        |sharding: &str| if sharding.is_empty() { String::new() } else { format!(", sharding={sharding}") };
+    let check_loop = |parameter: &str, root: &str, own: &str, expected: &[&str]| {
+        let (parameter, root, own) = (of(parameter), of(root), of(own));
+        let condition =
+            format!("c {{\n  p = f32[4] parameter(0){parameter}\n  ROOT x = pred[] constant(false)\n}}\n");
+        let body = format!("b {{\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negate(p){root}\n}}\n");
+        let entry = format!(
+            "ENTRY e {{\n  a = f32[4] parameter(0)\n  ROOT w = f32[4] while(a), condition=c, body=b{own}\n}}\n"
+        );
+        check(&format!("HloModule m, num_partitions=4\n\n{condition}\n{body}\n{entry}"), expected);
+    };
+    let (cut, list, all) = ("{devices=[4]<=[4]}", "{devices=[4]0,1,2,3}", "{replicated}");
+    check_loop(cut, list, cut, &[]);
+    check_loop(all, "{replicated metadata={op_name=\"x\"}}", "", &[]);
+    check_loop("", "", all, &[]);
+    check_loop(cut, "", all, &["sharding «c»"]);
+    check_loop("", cut, all, &["sharding «b»"]);
+    check_loop(all, cut, "", &["sharding «c»"]);
+    let check_branches = |left: &str, right: &str, expected: &[&str]| {
+        let branch = |name: &str, root: &str| {
+            format!("{name} {{\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negate(p){}\n}}\n\n", of(root))
+        };
+        let entry = "ENTRY e {\n  q = pred[] parameter(0)\n  a = f32[4] parameter(1)\n  ROOT w = f32[4] conditional(q, a, a), true_computation=t, false_computation=f\n}\n";
+        let branches = [branch("t", left), branch("f", right)].concat();
+        check(&format!("HloModule m, num_partitions=4\n\n{branches}{entry}"), expected);
+    };
+    check_branches(cut, cut, &[]);
+    check_branches(cut, all, &["sharding «f»"]);
+}
+
+#[test]
 fn layout_constraints_are_for_the_operands() {
     let check = |constraint: &str, expected: &[&str]| {
         let text = format!(

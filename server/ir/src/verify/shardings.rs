@@ -1,11 +1,12 @@
 //! Shardings against the shapes they cut: as many tile dimensions as the array has, one sharding per leaf of a tuple, no
-//! device twice. Source: `hlo_sharding.cc` Validate, `hlo_parser.cc` ParseSingleSharding.
+//! device twice; loops and branches hand on what they are given. Source: `hlo_sharding.cc` Validate, `hlo_parser.cc`
+//! ParseSingleSharding, `hlo_verifier.cc` CheckWhileSharding and its like.
 
 use std::ops::Range;
 
 use syntax::hlo::{AttributeKey, InstructionId, Opcode};
 
-use super::Verifier;
+use super::{Subject, Verifier};
 use crate::finding::{InstructionFinding, Part, Severity};
 use crate::print::split_top_level;
 use crate::shape::Shape;
@@ -38,6 +39,86 @@ impl Verifier<'_> {
             }
         }
     }
+
+    /// A loop's state has one sharding all the way round, and all branches return one. What is not written may be any.
+    pub(super) fn check_carried_shardings(&mut self, subject: &Subject<'_>) {
+        use AttributeKey::{
+            Body, BranchComputations, Condition, FalseComputation, Sharding, TrueComputation,
+        };
+        if !matches!(subject.opcode, Opcode::While | Opcode::Conditional) {
+            return;
+        }
+        let own = subject.attributes.text(Sharding).map(Box::from);
+        let called = |key| subject.attributes.computation(key).and_then(|c| self.called(c));
+        let mut shardings: Vec<(Part, Option<Box<str>>)> = vec![(Part::Value(Sharding), own)];
+        match subject.opcode {
+            Opcode::While => {
+                if let Some(body) = called(Body) {
+                    shardings.push((Part::Value(Body), body.root_sharding.clone()));
+                    shardings.push((Part::Value(Body), body.first_sharding.clone()));
+                }
+                if let Some(condition) = called(Condition) {
+                    shardings.push((Part::Value(Condition), condition.first_sharding.clone()));
+                }
+            }
+            _ => {
+                for key in [TrueComputation, FalseComputation] {
+                    shardings.extend(called(key).map(|c| (Part::Value(key), c.root_sharding.clone())));
+                }
+                for (n, name) in subject.attributes.computations(BranchComputations).into_iter().enumerate() {
+                    let part = Part::Element(BranchComputations, n as u32);
+                    shardings.extend(self.around.callees.get(name).map(|c| (part, c.root_sharding.clone())));
+                }
+            }
+        }
+        let mut written = shardings.iter().filter_map(|(part, text)| Some((*part, text.as_deref()?)));
+        let Some((_, first)) = written.next() else { return };
+        if let Some((part, other)) = written.find(|(_, other)| differ(first, other)) {
+            let message = format!(
+                "{} goes on with the sharding {other}, but {first} is written elsewhere of the same value",
+                subject.opcode
+            );
+            self.error(subject, "sharding", part, message);
+        }
+    }
+}
+
+/// Whether two shardings cut differently for certain. One may be written in several ways: what is not plain is taken
+/// for the same.
+fn differ(a: &str, b: &str) -> bool {
+    let parts = |text: &str| {
+        let inner = text.trim().strip_prefix('{')?.trim_start();
+        inner.starts_with('{').then(|| inner.strip_suffix('}').unwrap_or(inner).to_owned())
+    };
+    match (parts(a), parts(b)) {
+        (None, None) => differ_as_one(a, b),
+        (Some(a), Some(b)) => {
+            let (a, b) = (split_top_level(&a), split_top_level(&b));
+            a.len() == b.len() && a.iter().zip(&b).any(|(a, b)| differ_as_one(a, b))
+        }
+        _ => false,
+    }
+}
+
+fn differ_as_one(a: &str, b: &str) -> bool {
+    match (cuts(a), cuts(b)) {
+        (Some(a), Some(b)) => a != b,
+        _ => false,
+    }
+}
+
+/// Into how many parts each dimension is cut; none for a replicated value. Nothing where subgroups, one device or a
+/// named mesh say more.
+fn cuts(text: &str) -> Option<Vec<i64>> {
+    let text = text.split_once("metadata=").map_or(text, |(before, _)| before);
+    let inner = text.trim().trim_start_matches('{').trim_end_matches('}').trim();
+    if inner == "replicated" {
+        return Some(Vec::new());
+    }
+    let tiles = inner.strip_prefix("devices=[").filter(|_| !inner.contains("last_tile"))?;
+    let sizes: Option<Vec<i64>> =
+        tiles.split_once(']')?.0.split(',').map(|n| n.trim().parse().ok()).collect();
+    sizes.filter(|sizes| sizes.iter().any(|&n| n > 1))
 }
 
 /// Ops whose shardings are about other shapes than their results.
