@@ -97,7 +97,6 @@ impl Documents {
         crate::module(db, open.file);
         crate::giant_index(db, open.file);
         crate::giant_uses(db, open.file);
-        crate::fused_computations(db, open.file);
         crate::uncalled_computations(db, open.file);
         self.free_files.push(open.file);
     }
@@ -197,7 +196,6 @@ impl Documents {
             crate::link_findings(db, piece);
             crate::block_warnings(db, piece);
             crate::outside_uses(db, piece);
-            crate::fusion_calls(db, piece);
         }
         self.free_pieces.extend(pieces);
     }

@@ -28,10 +28,7 @@ pub use load::Progress;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use verification::{module_verify_findings, surroundings, verify_findings};
-pub use warnings::{
-    block_warnings, fused_computations, fusion_calls, giant_uses, is_used_elsewhere, outside_uses,
-    uncalled_computations,
-};
+pub use warnings::{block_warnings, giant_uses, is_used_elsewhere, outside_uses, uncalled_computations};
 
 /// The language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
