@@ -23,7 +23,9 @@ pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
 pub use externals::link_findings;
 pub use giants::{Definition, GiantIndex, giant_index};
-pub use kernels::{FusionSource, Target, fusion_source, kernel, kernel_coalescing, kernel_partition};
+pub use kernels::{
+    FusionSource, Target, Waste, fusion_source, kernel_waste, kernel, kernel_coalescing, kernel_estimate, kernel_partition,
+};
 pub use load::Progress;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};

@@ -16,6 +16,7 @@
 //! Architecture Invariant: this crate knows neither text nor editors nor JSON; it reads [`ir`] and [`indexing`].
 
 mod bitcasts;
+mod block_config;
 mod coalescing;
 mod cost;
 mod device;
