@@ -120,6 +120,43 @@ fn a_new_name_in_a_giant_computation_parses_one_block() {
 }
 
 #[test]
+fn an_error_in_a_giant_computation_dirties_no_other_block() {
+    let text = large_module(2_000_000);
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    assert_eq!(counted.diagnose(file), 0);
+    let entry = text.find("ENTRY").expect("the sample has an entry");
+    let line = entry + text[entry..].len() / 2;
+    let at = line + text[line..].find("metadata={").expect("the entry goes on") + "metadata={".len();
+    for insert in ["(", "\""] {
+        counted.forget();
+        counted.insert(file, at, insert);
+        assert!(counted.diagnose(file) > 0, "{insert} is no attribute");
+        assert_eq!(counted.count("giant_index"), 0);
+        assert!(counted.count("links") <= 2 && counted.count("surroundings") <= 2, "{insert}");
+        counted.host.apply(file, &[TextEdit { range: at..at + insert.len(), insert: String::new() }]);
+        assert_eq!(counted.diagnose(file), 0);
+    }
+}
+
+#[test]
+fn another_shape_in_a_giant_computation_is_told_to_its_users_alone() {
+    let text = large_module(2_000_000);
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    assert_eq!(counted.diagnose(file), 0);
+    let entry = text.find("ENTRY").expect("the sample has an entry");
+    let line = entry + text[entry..].len() / 2;
+    let at = line + text[line..].find(" = f32[8,128]").expect("the entry goes on") + " = f32[".len();
+    counted.forget();
+    counted.insert(file, at, "1");
+    assert!(counted.diagnose(file) > 0, "an addend has another shape");
+    assert_eq!(counted.count("giant_index"), 0, "no name changed");
+    assert!(counted.count("links") <= 1);
+    assert!(counted.count("verify_findings") <= 2, "of its block and perhaps the next");
+}
+
+#[test]
 fn a_name_of_another_block_that_goes_away_is_reported_there() {
     let text = large_module(2_000_000);
     let mut host = AnalysisHost::new();

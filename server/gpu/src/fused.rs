@@ -165,7 +165,8 @@ fn backend_kind(attributes: &Attributes) -> Option<String> {
     }
 }
 
-fn is_wrapped(opcode: Opcode) -> bool {
+/// Whether XLA puts an op that stands alone into a fusion of its own. Source: `service/gpu/transforms/fusion_wrapper.cc`.
+pub fn is_wrapped(opcode: Opcode) -> bool {
     use Opcode::*;
     is_elementwise(opcode)
         || matches!(

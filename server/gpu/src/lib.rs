@@ -40,7 +40,9 @@ mod unroll;
 use std::borrow::Cow;
 
 pub use coalescing::{
-    Access, Counts, LINE_BYTES, Pattern, SECTOR_BYTES, Traffic, tiled_efficiency, traffic, xla_coalesced,
+    Access, AccessTraffic, Buffer, BufferTraffic, Cause, Counts, DEFAULT_THRESHOLD, LINE_BYTES, LanePicture,
+    MemoryAccess, Pattern, PictureSizes, Remedy, RemedyChange, SECTOR_BYTES, Traffic, tiled_efficiency,
+    traffic, xla_coalesced, xla_heuristic,
 };
 pub use cost::{
     BlockLevel, Bound, Counted, Estimate, FusionUse, InstructionCost, KernelTime, Roofline, estimate,
@@ -48,7 +50,7 @@ pub use cost::{
 };
 pub use device::{DEFAULT_DEVICE, Device, Platform, Rate, Units, UnknownDevice};
 pub use emitters::*;
-pub use fused::{Fused, MAX_OPS, MAX_ROOTS};
+pub use fused::{Fused, MAX_OPS, MAX_ROOTS, is_wrapped};
 pub use fusion_analysis::FusionAnalysis;
 pub use heroes::{Kind, hero, is_real_reduction, kind, tiling};
 pub use launch::{Launch, split_grid_x};

@@ -66,6 +66,13 @@ impl AnalysisHost {
         self.refresh(file);
     }
 
+    /// Kernels are for this device from now on. The error names those that are known.
+    pub fn set_device(&mut self, name: &str) -> Result<(), String> {
+        let device = gpu::Device::find(name).map_err(|unknown| unknown.to_string())?;
+        self.db.set_device(device);
+        Ok(())
+    }
+
     pub fn close(&mut self, file: FileId) {
         self.documents.close(&mut self.db, file);
         Arc::make_mut(&mut self.views).remove(&file);
@@ -291,6 +298,16 @@ impl Analysis {
         query: &FusionQuery,
     ) -> Cancellable<Result<FusionReply, FusionError>> {
         self.with_file(file, |context| fusion_kernel::fusion_kernel(&context, query))
+    }
+
+    /// What the kernel's reads and writes move, array by array.
+    pub fn coalescing(
+        &self,
+        file: FileId,
+        query: &FusionQuery,
+        tile_sizes: Option<&[i64]>,
+    ) -> Cancellable<Result<Vec<BufferReply>, FusionError>> {
+        self.with_file(file, |context| coalescing_queries::coalescing(&context, query, tile_sizes))
     }
 
     /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named
