@@ -97,6 +97,7 @@ impl Documents {
         crate::module(db, open.file);
         crate::giant_index(db, open.file);
         crate::giant_uses(db, open.file);
+        crate::fused_computations(db, open.file);
         crate::uncalled_computations(db, open.file);
         self.free_files.push(open.file);
     }

@@ -24,7 +24,8 @@ pub use documents::{Documents, FileId, FileView};
 pub use externals::link_findings;
 pub use giants::{Definition, GiantIndex, giant_index};
 pub use kernels::{
-    FusionSource, Target, Waste, fusion_source, kernel_waste, kernel, kernel_coalescing, kernel_estimate, kernel_partition,
+    FusionSource, Target, Waste, fused_computations, fusion_calls, fusion_source, kernel, kernel_coalescing,
+    kernel_estimate, kernel_partition, kernel_waste,
 };
 pub use load::Progress;
 pub use queries::{block, computation_graph, graph, module, signature};

@@ -106,7 +106,8 @@ fn kernels(server: &Path, files: &[PathBuf]) -> Result<()> {
         for _ in 0..ROUNDS {
             let printed = output(command(server, &["analysis-stats", "--json"]).arg(file))?;
             let number = |key| number_after(&printed, key).unwrap_or(0.0);
-            let [parse, cold, edited] = ["parse_seconds", "kernels_seconds", "kernel_edit_seconds"].map(number);
+            let [parse, cold, edited] =
+                ["parse_seconds", "kernels_seconds", "kernel_edit_seconds"].map(number);
             rounds.push((cold / parse.max(1e-9), cold / edited.max(1e-9), cold, edited, number("kernels")));
         }
         rounds.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -193,7 +193,8 @@ mod tests {
         let threads = launch.threads_per_block();
         let mut counts = Counts::default();
         let grid = launch.grid;
-        let blocks = (0..grid[2]).flat_map(|z| (0..grid[1]).flat_map(move |y| (0..grid[0]).map(move |x| [x, y, z])));
+        let blocks =
+            (0..grid[2]).flat_map(|z| (0..grid[1]).flat_map(move |y| (0..grid[0]).map(move |x| [x, y, z])));
         for block in blocks {
             for warp in 0..(threads + width - 1) / width {
                 for turn in &loops {
@@ -201,7 +202,8 @@ mod tests {
                     for thread in warp * width..threads.min((warp + 1) * width) {
                         let [x, y, _] = launch.block;
                         let ids = [thread % x, thread / x % y, thread / x / y];
-                        let point: Vec<i64> = ids.into_iter().chain(block).chain(turn.iter().copied()).collect();
+                        let point: Vec<i64> =
+                            ids.into_iter().chain(block).chain(turn.iter().copied()).collect();
                         if !map.contains(&point) {
                             continue;
                         }

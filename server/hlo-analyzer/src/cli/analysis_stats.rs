@@ -125,7 +125,9 @@ fn look_at_kernels(host: &mut AnalysisHost, file: FileId, text: &str) -> Kernels
     let (count, cold) = look(host);
     // In a fused computation `add` becomes `and` and back: the op is another, its shape stays.
     let places: Vec<usize> = text.match_indices(" add(").map(|(at, _)| at + 2).collect();
-    let fused = |at: &usize| text[..*at].rfind("\n}").map_or(0, |end| end) > 0 && *at < text.find("ENTRY").unwrap_or(0);
+    let fused = |at: &usize| {
+        text[..*at].rfind("\n}").map_or(0, |end| end) > 0 && *at < text.find("ENTRY").unwrap_or(0)
+    };
     let places: Vec<usize> = places.into_iter().filter(fused).collect();
     let mut times: Vec<Duration> = Vec::new();
     for n in 0..KERNEL_EDITS.min(places.len()) {
