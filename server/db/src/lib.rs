@@ -24,7 +24,7 @@ pub use documents::{Documents, FileId, FileView};
 pub use externals::link_findings;
 pub use giants::{Definition, GiantIndex, giant_index};
 pub use kernels::{
-    FusionSource, Target, Waste, fused_computations, fusion_calls, fusion_source, kernel, kernel_coalescing,
+    FusionSource, Target, Waste, fused_computations, fusion_calls, fusion_source, kernel, kernel_coalescing, kernel_code,
     kernel_estimate, kernel_partition, kernel_waste,
 };
 pub use load::Progress;
