@@ -10,6 +10,7 @@ use std::sync::Arc;
 use gpu::{BufferTraffic, Cause, Device, Estimate, Fused, FusionAnalysis, Partition, Reason, Remedy};
 use ir::{AttributeKey, Graph, Op, Opcode, SegmentRef};
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 use salsa::Setter;
 
 use crate::giants::giant_index;
@@ -46,6 +47,21 @@ impl Database {
     pub fn device(&self) -> &'static Device {
         Target::get(self).device(self)
     }
+}
+
+/// Names of the computations that the piece's fusions call.
+#[salsa::tracked]
+pub fn fusion_calls(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Box<str>>> {
+    let block = block(db, piece);
+    let calls = block.callees().filter(|&(id, _)| block.instruction(id).opcode == Some(Opcode::Fusion));
+    Arc::new(calls.map(|(_, span)| span.of(&block.text).into()).collect())
+}
+
+/// Names of all computations that fusions of the file call.
+#[salsa::tracked]
+pub fn fused_computations(db: &dyn salsa::Database, file: File) -> Arc<FxHashSet<Box<str>>> {
+    let pieces = file.pieces(db).iter();
+    Arc::new(pieces.flat_map(|&piece| fusion_calls(db, piece).iter().cloned()).collect())
 }
 
 /// An instruction with the computations that it calls, as far as its kernel depends on them: shapes and layouts of the
@@ -188,6 +204,25 @@ pub fn kernel_estimate(
     let source = fusion_source(db, piece, computation, name.clone()).clone()?;
     let Some(Ok(analysis)) = kernel(db, piece, computation, name) else { return None };
     Some(Arc::new(gpu::estimate(analysis, &|name| source.callee(name))))
+}
+
+/// The code of the kernel, before it is text; or why it has none. Nothing where there is no such instruction.
+#[salsa::tracked(lru = 64, no_eq)]
+pub fn kernel_code(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+) -> Option<Result<Arc<codegen::Kernel>, Reason>> {
+    let source = fusion_source(db, piece, computation, name.clone()).clone()?;
+    let analysis = match kernel(db, piece, computation, name.clone()).as_ref()? {
+        Ok(analysis) => analysis,
+        Err(reason) => return Some(Err(reason.clone())),
+    };
+    let computation = source.computation().map_or("fused", |(name, _)| name);
+    let callees = |name: &str| source.callee(name);
+    let source = codegen::Source { name: &name, computation, analysis, callees: &callees };
+    Some(codegen::emit(&source).map(Arc::new))
 }
 
 /// The functions that the fused computation becomes, where the emitter is XLA's own: the heroes of the kernel and what

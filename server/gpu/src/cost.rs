@@ -20,12 +20,15 @@ pub mod times;
 mod against_xla;
 
 pub use bandwidth::has_coalesced_reads;
+pub(crate) use bandwidth::read_efficiency;
 pub use block_level::BlockLevel;
 pub use fusion_use::FusionUse;
 pub use instruction_cost::InstructionCost;
+pub(crate) use kernel_time::launch;
 pub use kernel_time::{Counted, KernelTime, kernel_time};
 pub use op_profile::flops_per_element;
 pub use roofline::{Roofline, roofline, roofline_of};
+pub(crate) use tiled::{TiledKernel, tiled_time};
 
 use indexing::Callees;
 
@@ -77,7 +80,7 @@ pub fn estimate(analysis: &FusionAnalysis, callees: &Callees<'_>) -> Estimate {
     let has_dot = analysis.fused.ops().any(|(_, op)| roofline::is_contraction(op.opcode));
     let (xla, not_modelled) = match analysis.kind {
         Kind::Triton if has_dot => (None, Some("XLA's model of dots in Triton fusions is not followed")),
-        Kind::Triton => match tiled::tiled_time(analysis, callees) {
+        Kind::Triton => match tiled_time(analysis, callees) {
             Ok(time) => (Some(time), None),
             Err(reason) => (None, Some(reason)),
         },

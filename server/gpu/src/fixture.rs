@@ -40,6 +40,14 @@ pub(crate) fn fused(module: &str, name: &str) -> Result<Fused, Reason> {
     }
 }
 
+/// The attributes of an instruction.
+pub(crate) fn attributes(text: &str) -> ir::Attributes {
+    let module =
+        format!("HloModule m\nENTRY e {{\n p = f32[] parameter(0)\n ROOT f = f32[] fusion(p), {text}\n}}\n");
+    let (_, graph) = graphs(&module).pop().expect("an entry");
+    graph.ops[graph.root as usize].attributes.clone()
+}
+
 /// What [`analysis`] knows: `add`.
 pub(crate) fn callees() -> impl Fn(&str) -> Option<Arc<Graph>> {
     let graphs = graphs(CALLED);

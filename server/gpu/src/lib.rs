@@ -5,6 +5,7 @@
 //! * [`partition()`]: the functions that a computation becomes.
 //! * [`traffic`], [`xla_coalesced`], [`tiled_efficiency`]: how well reads and writes use memory.
 //! * [`estimate`]: how long it takes, by XLA's cost model and by the device's bandwidth and arithmetic alone.
+//! * [`decide`]: whether XLA fuses a producer into its consumers, and why not.
 //! * [`Device`]: what is known of a GPU; [`Device::find`] knows nineteen.
 //! * [`Fused`]: a fusion, or an op that XLA would wrap into one.
 //!
@@ -30,6 +31,7 @@ mod heroes;
 mod launch;
 mod partition;
 mod post_order;
+mod priority_fusion;
 mod reduction_dims;
 mod signature;
 mod thread_map;
@@ -55,9 +57,10 @@ pub use heroes::{Kind, hero, is_real_reduction, kind, tiling};
 pub use launch::{Launch, split_grid_x};
 pub use partition::{Function, Partition, Reason as SplitReason, partition};
 pub use post_order::post_order;
+pub use priority_fusion::{Candidate, ConsumerDecision, Decision, Pair, can_fuse, decide, is_fusible};
 pub use reduction_dims::{ReductionDims, is_race_free, is_reduction_hero};
 pub use signature::signature;
-pub use thread_map::work_items;
+pub use thread_map::{bitcast, work_items};
 pub use transpose::{Normalized, Packed, Tiling};
 pub use unroll::{may_prevent_vectorization, reduction_vector, unroll_factor};
 

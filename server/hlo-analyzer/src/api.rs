@@ -5,6 +5,7 @@ mod coalescing;
 mod error;
 mod fusion;
 mod indexing;
+mod kernel;
 mod maps;
 mod parse;
 mod partition;

@@ -24,6 +24,8 @@ pub struct FusionUse {
     use_roots: Vec<Vec<OpId>>,
     /// Per op and for that root: how often it is computed, as a use root.
     root_utilisation: Vec<f64>,
+    /// Per op: copies of it in the code.
+    pub copies: Vec<f64>,
     /// As [`InstructionCost::bytes_written`].
     pub bytes_written: f64,
 }
@@ -39,6 +41,7 @@ impl FusionUse {
             utilisation: vec![0.0; count],
             use_roots: vec![Vec::new(); count],
             root_utilisation: vec![0.0; count + 1],
+            copies: vec![0.0; count],
             bytes_written: 0.0,
         };
         let mut root_copies = vec![0.0; count + 1];
@@ -64,6 +67,7 @@ impl FusionUse {
             let op = &graph.ops[at];
             let cost = InstructionCost::of(op, device, callees)?;
             all.utilisation[at] = often;
+            all.copies[at] = copies;
             all.flops += often * cost.flops;
             all.ir_size += copies;
             for (i, &operand) in graph.operands[at].iter().enumerate() {

@@ -36,94 +36,129 @@ pub(crate) fn tiled_time(
     let Some(config) = &fused.block_level else { return Err("a Triton fusion without a tiling") };
     let [root] = fused.roots[..] else { return Err("a Triton fusion with several results") };
     let [tile] = &config.output_tiles[..] else { return Err("a Triton fusion with several tilings") };
-    time_at(analysis, root, tile, config.warps, callees)
+    TiledKernel::of(analysis, root)?.time_at(tile, Some(config.warps), callees)
 }
 
-/// With a tile of the one root and so many warps.
-pub(crate) fn time_at(
-    analysis: &FusionAnalysis,
+/// A fusion with one result, all of whose ops and operands are tiles where a tile of the result is.
+pub(crate) struct TiledKernel<'a> {
+    analysis: &'a FusionAnalysis,
     root: OpId,
-    tile: &[i64],
-    warps: i64,
-    callees: &Callees<'_>,
-) -> Result<KernelTime, &'static str> {
-    const TOO_LARGE: &str = "a number in it does not fit 64 bits";
-    let (fused, device) = (&analysis.fused, analysis.device);
-    let dims = fused.op(root).shape.dims();
-    if dims.len() != tile.len() {
-        return Err("a tiling of another rank than the result");
-    }
-    let per_dim = dims.iter().zip(tile).map(|(&size, &tile)| ceil_div(size, tile.max(1)));
-    let blocks = per_dim.into_iter().try_fold(1i64, |n, blocks| n.checked_mul(blocks?)).ok_or(TOO_LARGE)?;
-    // A tile is a power of two; what of it lies outside the result is neither read nor written.
-    let tile: Vec<i64> = dims.iter().zip(tile).map(|(&size, &tile)| tile.min(size)).collect();
-    let tiles = op_tiles(analysis, root, &tile)?;
-    let limit = device.registers_per_block.map(|registers| registers as f64 * 0.4);
-    let (mut flops, mut read) = (0.0, FxHashMap::default());
-    for at in &tiles {
-        let padded: f64 = at.sizes.iter().map(|&size| power_of_two(size)).product();
-        if limit.is_some_and(|limit| padded > limit) {
-            return Err("a tile that does not fit the registers");
-        }
-        let op = fused.op(at.op);
-        if fused.is_inside(at.op) {
-            if op.opcode == Opcode::Concatenate {
-                return Err("a concatenation in a Triton fusion");
-            }
-            flops += tile_flops(op, device, callees) * padded * blocks as f64;
-            continue;
-        }
-        let (bytes, efficiency) = traffic(at, op, device)?;
-        let (total, least) = read.entry(at.op).or_insert((0.0, f64::INFINITY));
-        *total += bytes * blocks as f64;
-        *least = efficiency.min(*least);
-    }
-    let compute_us = times::compute_us(flops, blocks, warps * device.threads_per_warp, device);
-    let mut read_us = 0.0;
-    let mut bytes_read = 0.0;
-    for (op, (total, efficiency)) in read {
-        let size = fused.op(op).shape.bytes().ok_or(TOO_LARGE)? as f64;
-        read_us += times::read_us(size.min(total), total, blocks, efficiency, device);
-        bytes_read += total;
-    }
-    let whole = OpTile { op: root, starts: Vec::new(), strides: vec![1; tile.len()], sizes: tile };
-    let (_, efficiency) = traffic(&whole, fused.op(root), device)?;
-    let bytes_written = fused.op(root).shape.bytes().ok_or(TOO_LARGE)? as f64;
-    let write_us = times::write_us(bytes_written, efficiency, device);
-    let exec_us = times::combined_us(compute_us, read_us + write_us);
-    Ok(KernelTime { flops, bytes_read, bytes_written, compute_us, read_us, write_us, exec_us })
+    /// Per op, each way in which it is needed.
+    needed: Vec<(OpId, Vec<(IndexingMap, SymbolicTile)>)>,
 }
 
-/// Tiles of all ops and operands that the root's tile needs, each once.
-fn op_tiles(analysis: &FusionAnalysis, root: OpId, tile: &[i64]) -> Result<Vec<OpTile>, &'static str> {
-    let fused = &analysis.fused;
-    if fused.graph.ops.len() > MAX_OPS {
-        return Err("more ops than are tiled");
+impl<'a> TiledKernel<'a> {
+    /// The reason where an op is no tile, whatever the sizes.
+    pub(crate) fn of(analysis: &'a FusionAnalysis, root: OpId) -> Result<TiledKernel<'a>, &'static str> {
+        let fused = &analysis.fused;
+        if fused.graph.ops.len() > MAX_OPS {
+            return Err("more ops than are tiled");
+        }
+        let set: Vec<OpId> = fused.ops().map(|(id, _)| id).collect();
+        let all = grouped(&fused.graph, root, 0, &set, Rules::Xla, &|_| None);
+        let mut needed = Vec::with_capacity(all.ops.len());
+        for op in all.ops {
+            let accesses = op.indexing.into_iter().map(|access| {
+                let tile = SymbolicTile::from_map(&access.map)?;
+                Some((access.map, tile))
+            });
+            let accesses: Option<Vec<_>> = accesses.collect();
+            needed.push((op.place.op, accesses.ok_or("an op whose operand is no tile")?));
+        }
+        Ok(TiledKernel { analysis, root, needed })
     }
-    let set: Vec<OpId> = fused.ops().map(|(id, _)| id).collect();
-    let all = grouped(&fused.graph, root, 0, &set, Rules::Xla, &|_| None);
-    let dims = fused.op(root).shape.dims();
-    let has_one_tile: Vec<bool> = dims.iter().zip(tile).map(|(&size, &tile)| tile >= size).collect();
-    let mut tiles: Vec<OpTile> = Vec::new();
-    for op in &all.ops {
-        let first = tiles.len();
-        for access in &op.indexing {
-            let Some(symbolic) = SymbolicTile::from_map(&access.map) else {
-                return Err("an op whose operand is no tile");
-            };
-            let Some(values) = symbolic.at(tile) else { return Err("an op whose operand is no tile") };
-            let whole = |values: &[Option<i64>]| values.iter().copied().collect::<Option<Vec<i64>>>();
-            let (Some(sizes), Some(strides)) = (whole(&values.sizes), whole(&values.strides)) else {
-                return Err("a tile beyond 64 bits");
-            };
-            // Two accesses of the same elements by every block are one tile.
-            let next = OpTile { op: op.place.op, starts: starts(&access.map, &has_one_tile), sizes, strides };
-            if !tiles[first..].contains(&next) {
-                tiles.push(next);
+
+    /// With these tile sizes of the result and so many warps, as many as XLA would take where none are given.
+    pub(crate) fn time_at(
+        &self,
+        tile: &[i64],
+        warps: Option<i64>,
+        callees: &Callees<'_>,
+    ) -> Result<KernelTime, &'static str> {
+        const TOO_LARGE: &str = "a number in it does not fit 64 bits";
+        let (fused, device) = (&self.analysis.fused, self.analysis.device);
+        let result = fused.op(self.root);
+        let dims = result.shape.dims();
+        if dims.len() != tile.len() {
+            return Err("a tiling of another rank than the result");
+        }
+        let per_dim = dims.iter().zip(tile).map(|(&size, &tile)| ceil_div(size, tile.max(1)));
+        let blocks =
+            per_dim.into_iter().try_fold(1i64, |n, blocks| n.checked_mul(blocks?)).ok_or(TOO_LARGE)?;
+        // A tile is a power of two; what of it lies outside the result is neither read nor written.
+        let tile: Vec<i64> = dims.iter().zip(tile).map(|(&size, &tile)| tile.min(size)).collect();
+        let limit = device.registers_per_block.map(|registers| registers as f64 * 0.4);
+        let (mut flops, mut largest, mut read) = (0.0, 1.0f64, FxHashMap::default());
+        for at in &self.tiles(&tile)? {
+            let padded: f64 = at.sizes.iter().map(|&size| power_of_two(size)).product();
+            if limit.is_some_and(|limit| padded > limit) {
+                return Err("a tile that does not fit the registers");
+            }
+            let op = fused.op(at.op);
+            largest = largest.max(padded);
+            if fused.is_inside(at.op) {
+                if op.opcode == Opcode::Concatenate {
+                    return Err("a concatenation in a Triton fusion");
+                }
+                flops += tile_flops(op, device, callees) * padded * blocks as f64;
+                continue;
+            }
+            let (bytes, efficiency) = traffic(at, op, device)?;
+            let (total, least) = read.entry(at.op).or_insert((0.0, f64::INFINITY));
+            *total += bytes * blocks as f64;
+            *least = efficiency.min(*least);
+        }
+        let threads = warps.unwrap_or_else(|| warps_for(largest)) * device.threads_per_warp;
+        let compute_us = times::compute_us(flops, blocks, threads, device);
+        let (mut read_us, mut bytes_read) = (0.0, 0.0);
+        for (op, (total, efficiency)) in read {
+            let size = fused.op(op).shape.bytes().ok_or(TOO_LARGE)? as f64;
+            read_us += times::read_us(size.min(total), total, blocks, efficiency, device);
+            bytes_read += total;
+        }
+        let strides = vec![1; tile.len()];
+        let whole = OpTile { op: self.root, starts: Vec::new(), strides, sizes: tile };
+        let (_, efficiency) = traffic(&whole, result, device)?;
+        let bytes_written = result.shape.bytes().ok_or(TOO_LARGE)? as f64;
+        let write_us = times::write_us(bytes_written, efficiency, device);
+        let exec_us = times::combined_us(compute_us, read_us + write_us);
+        Ok(KernelTime { flops, bytes_read, bytes_written, compute_us, read_us, write_us, exec_us })
+    }
+
+    /// Tiles of all ops and operands that a tile of the root needs, each once.
+    fn tiles(&self, tile: &[i64]) -> Result<Vec<OpTile>, &'static str> {
+        let dims = self.analysis.fused.op(self.root).shape.dims();
+        let has_one_tile: Vec<bool> = dims.iter().zip(tile).map(|(&size, &tile)| tile >= size).collect();
+        let mut tiles: Vec<OpTile> = Vec::new();
+        for (op, accesses) in &self.needed {
+            let first = tiles.len();
+            for (map, symbolic) in accesses {
+                let Some(values) = symbolic.at(tile).filter(|values| values.is_tile) else {
+                    return Err("an op whose operand is no tile");
+                };
+                let whole = |values: &[Option<i64>]| values.iter().copied().collect::<Option<Vec<i64>>>();
+                let (Some(sizes), Some(strides)) = (whole(&values.sizes), whole(&values.strides)) else {
+                    return Err("a tile beyond 64 bits");
+                };
+                // Two accesses of the same elements by every block are one tile.
+                let next = OpTile { op: *op, starts: starts(map, &has_one_tile), sizes, strides };
+                if !tiles[first..].contains(&next) {
+                    tiles.push(next);
+                }
             }
         }
+        Ok(tiles)
     }
-    Ok(tiles)
+}
+
+/// Warps of a block whose largest tile has so many elements. Source: `GetNumWarps`, as above.
+fn warps_for(elements: f64) -> i64 {
+    match elements {
+        n if n <= 256.0 => 1,
+        n if n <= 1024.0 => 2,
+        n if n <= 4096.0 => 4,
+        _ => 8,
+    }
 }
 
 /// Where the tile of an op starts, over the dimensions of the root of which there are several tiles.
@@ -181,7 +216,7 @@ mod tests {
 
     fn time(lines: &str, tile: &[i64]) -> Result<KernelTime, &'static str> {
         let analysis = fixture::analysis(lines, "h100-sxm").unwrap();
-        time_at(&analysis, analysis.fused.roots[0], tile, 4, &fixture::callees())
+        TiledKernel::of(&analysis, analysis.fused.roots[0])?.time_at(tile, Some(4), &fixture::callees())
     }
 
     #[test]
