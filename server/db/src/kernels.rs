@@ -64,6 +64,9 @@ pub fn fused_computations(db: &dyn salsa::Database, file: File) -> Arc<FxHashSet
     Arc::new(pieces.flat_map(|&piece| fusion_calls(db, piece).iter().cloned()).collect())
 }
 
+/// A computation by the name under which it is called.
+pub type Callee = (String, Arc<Graph>);
+
 /// An instruction with the computations that it calls, as far as its kernel depends on them: shapes and layouts of the
 /// operands are the op's.
 #[derive(Debug, Clone)]
@@ -71,14 +74,12 @@ pub struct FusionSource {
     pub name: Arc<str>,
     pub op: Op,
     /// The fused computation, those that fusions inside it call, and what reductions apply, by the name in the text.
-    pub callees: Vec<(String, Arc<Graph>)>,
+    pub callees: Vec<Callee>,
 }
 
 impl PartialEq for FusionSource {
     fn eq(&self, other: &FusionSource) -> bool {
-        let same = |(a, b): (&(String, Arc<Graph>), &(String, Arc<Graph>))| {
-            a.0 == b.0 && (Arc::ptr_eq(&a.1, &b.1) || a.1 == b.1)
-        };
+        let same = |(a, b): (&Callee, &Callee)| a.0 == b.0 && (Arc::ptr_eq(&a.1, &b.1) || a.1 == b.1);
         self.name == other.name
             && self.op == other.op
             && self.callees.len() == other.callees.len()
@@ -152,7 +153,7 @@ fn collect(
     file: File,
     section: u32,
     name: &str,
-    callees: &mut Vec<(String, Arc<Graph>)>,
+    callees: &mut Vec<Callee>,
     depth: usize,
 ) {
     if depth > MAX_DEPTH || callees.iter().any(|(known, _)| known == name) {

@@ -4,6 +4,7 @@
 mod accesses;
 mod cause;
 mod classes;
+mod counter;
 mod counts;
 mod heuristic;
 mod kernel;
@@ -13,6 +14,7 @@ mod picture;
 mod points;
 mod remedies;
 mod requests;
+mod samples;
 mod shift;
 mod tiled;
 mod traffic;

@@ -78,7 +78,7 @@ impl Session {
             "map" => maps::map(p),
             "expr" => maps::expr(p),
             "coalescing" => coalescing::coalescing(self, p),
-            "kernel" | "evaluate" => {
+            "evaluate" => {
                 Err(ApiError::new(ErrorKind::Unsupported, format!("{} is not supported yet", request.method)))
             }
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),
