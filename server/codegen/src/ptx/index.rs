@@ -1,7 +1,8 @@
 //! Index arithmetic: from expressions over known ranges to the shortest instructions.
 
 use indexing_map::{
-    BinaryOp, Constraint, Expr, Interval, RangeContext, Simplifier, SimplifyMode, Variable, gcd,
+    BinaryOp, Constraint, Expr, Interval, RangeContext, Simplifier, SimplifyMode, Variable, ceil_div,
+    floor_div, gcd,
 };
 use rustc_hash::FxHashMap;
 
@@ -29,12 +30,6 @@ impl Indices {
         self.fixed.push(None);
         self.simple.clear();
         Expr::var(self.variables.len() - 1)
-    }
-
-    pub fn set_register(&mut self, variable: &Expr, register: Operand) {
-        if let Some(id) = variable.as_var() {
-            self.registers[id as usize] = register;
-        }
     }
 
     /// The variable of an unrolled loop has this value from here on.
@@ -98,8 +93,9 @@ impl Indices {
     /// The constraint in this round, unless it is known to hold.
     pub fn open(&mut self, constraint: &Constraint) -> Option<Constraint> {
         let expr = self.here(&constraint.expr);
-        let is_known = constraint.interval.contains_interval(self.range(&expr));
-        (!is_known).then_some(Constraint { expr, interval: constraint.interval })
+        let Constraint { expr, interval } = bare(expr, constraint.interval);
+        let is_known = interval.contains_interval(self.range(&expr));
+        (!is_known).then_some(Constraint { expr, interval })
     }
 
     /// The value of an expression that [`Indices::here`] has seen, in a register of 32 bits where its range allows.
@@ -270,6 +266,21 @@ impl Indices {
             }
         }
     }
+}
+
+/// The constraint without constant summand and factor: what differs from round to round of a loop in those alone becomes
+/// the same.
+fn bare(expr: Expr, interval: Interval) -> Constraint {
+    let (mut expr, constant) = split_constant(&expr);
+    let mut interval =
+        Interval::new(interval.lower.saturating_sub(constant), interval.upper.saturating_sub(constant));
+    while let Some((inner, factor)) = scaled(&expr).filter(|(_, factor)| *factor > 0) {
+        let lower = ceil_div(interval.lower, factor).unwrap_or(interval.lower);
+        let upper = floor_div(interval.upper, factor).unwrap_or(interval.upper);
+        interval = Interval::new(lower, upper);
+        expr = inner.clone();
+    }
+    Constraint { expr, interval }
 }
 
 fn fits32(range: Interval) -> bool {

@@ -207,7 +207,7 @@ fn words(code: &mut Code, count: usize, bits: u32) -> (Vec<Reg>, u32) {
 }
 
 fn inst(kind: Kind, to: Vec<Reg>, origin: Option<ir::OpId>) -> Inst {
-    Inst { kind, to, origin, comment: None }
+    Inst { kind, to, origin }
 }
 
 /// The parts of a word.
