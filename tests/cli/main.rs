@@ -198,7 +198,7 @@ fn kernels_tell_how_they_use_memory() {
         let params = json!({"text": KERNEL, "instruction": "f", "device": device, "warp": 3});
         json!({"id": 1, "method": method, "params": params}).to_string() + "\n"
     };
-    let requests = ["coalescing", "access_pattern"].map(|method| request(method, "a6000")).concat();
+    let requests = ["coalescing", "access_pattern"].map(|method| request(method, "h100-sxm")).concat();
     let output = run_on(&["query"], &(requests + &request("coalescing", "abacus")));
     let answers: Vec<Value> =
         text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
