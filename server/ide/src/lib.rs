@@ -68,7 +68,6 @@ pub use diagnostics::Depth;
 pub use document_links::DocumentLink;
 pub use folding_ranges::{Fold, FoldKind};
 pub use fusion_kernel::{FusionError, FusionQuery, FusionReply};
-pub use kernel_preview::{KernelLanguage, KernelParam, KernelPreview};
 pub use gpu::{Counts, DEFAULT_DEVICE, Launch, Pattern};
 pub use hover::HoverConfig;
 pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource, SymbolicTile};
@@ -76,6 +75,7 @@ pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply
 pub use inlay_hints::InlayHintsConfig;
 pub use ir::{PrintOptions, TextTooLarge, print_fragment};
 pub use kernel_functions::KernelFunction;
+pub use kernel_preview::{KernelLanguage, KernelParam, KernelPreview};
 pub use partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use references::{Reference, ReferenceKind};
 pub use rename::RenameError;
