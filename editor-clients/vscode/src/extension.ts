@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { pickHeaviestKernel } from "./heaviest-kernels";
 import { switchHloDocuments } from "./language-detection";
 import { Server } from "./server";
 import { registerShowReferences } from "./show-references";
@@ -16,6 +17,7 @@ export function activate(context: vscode.ExtensionContext): void {
     running,
     vscode.commands.registerCommand("hlo-analyzer.restartServer", () => running.restart()),
     vscode.commands.registerCommand("hlo-analyzer.serverVersion", () => running.showVersion()),
+    vscode.commands.registerCommand("hlo-analyzer.heaviestKernels", () => pickHeaviestKernel(running.languageClient)),
     vscode.commands.registerCommand("hlo-analyzer.showLog", () => log.show()),
     registerShowReferences(),
     registerStatus(running),

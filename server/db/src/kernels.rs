@@ -27,7 +27,7 @@ pub struct Target {
 
 impl Target {
     /// That of the database; the default device where none was set.
-    fn of(db: &dyn salsa::Database) -> &'static Device {
+    pub(crate) fn of(db: &dyn salsa::Database) -> &'static Device {
         let default = || &Device::all()[0];
         match Target::try_get(db) {
             Some(target) => target.device(db),
@@ -57,7 +57,8 @@ impl Database {
 pub struct FusionSource {
     pub name: Arc<str>,
     pub op: Op,
-    /// The fused computation and those that fusions inside it call, by the name in the text.
+    /// The fused computation, those that fusions inside it call, and what reductions and scatters apply, by the name in
+    /// the text.
     pub callees: Vec<(String, Arc<Graph>)>,
 }
 
@@ -123,12 +124,13 @@ pub fn fusion_source(
     };
     let op = block.op(id, external)?;
     let mut callees = Vec::new();
-    if op.opcode == Opcode::Fusion
-        && let Some(called) = op.attributes.computation(AttributeKey::Calls)
+    if called(&op).next().is_some()
         && let Some((file, index)) = place()
     {
         let section = module(db, file).computations[index].section;
-        collect(db, file, section, called, &mut callees, 0);
+        for called in called(&op) {
+            collect(db, file, section, called, &mut callees, 0);
+        }
     }
     Some(Arc::new(FusionSource { name, op, callees }))
 }
@@ -155,11 +157,20 @@ fn collect(
         return;
     };
     callees.push((name.to_owned(), found.clone()));
-    for op in found.ops.iter().filter(|op| op.opcode == Opcode::Fusion) {
-        if let Some(called) = op.attributes.computation(AttributeKey::Calls) {
-            collect(db, file, section, called, callees, depth + 1);
-        }
+    for called in found.ops.iter().flat_map(called) {
+        collect(db, file, section, called, callees, depth + 1);
     }
+}
+
+/// What an op computes with: the computation of a fusion first, what a reduction or a scatter applies.
+fn called(op: &Op) -> impl Iterator<Item = &str> {
+    let keys: &[AttributeKey] = match op.opcode {
+        Opcode::Fusion => &[AttributeKey::Calls],
+        Opcode::Reduce | Opcode::ReduceWindow | Opcode::Scatter | Opcode::Map => &[AttributeKey::ToApply],
+        Opcode::SelectAndScatter => &[AttributeKey::Select, AttributeKey::Scatter],
+        _ => &[],
+    };
+    keys.iter().filter_map(|&key| op.attributes.computation(key))
 }
 
 /// The emitter of a fusion, or of an op that XLA would wrap into one, with its launch; or why no emitter takes it. Nothing

@@ -5,6 +5,7 @@ mod coalescing;
 mod error;
 mod fusion;
 mod indexing;
+pub(crate) mod kernels;
 mod maps;
 mod parse;
 mod partition;

@@ -32,6 +32,11 @@ impl<'a> FileContext<'a> {
         db::kernel(self.db, key.piece, key.computation, key.name.clone()).as_ref()
     }
 
+    /// How long it takes; nothing where the instruction has no shape.
+    pub(crate) fn kernel_cost(&self, key: &KernelKey) -> Option<&'a Arc<gpu::Estimate>> {
+        db::kernel_cost(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    }
+
     pub(crate) fn kernel_partition(&self, key: &KernelKey) -> Option<&'a Arc<Partition>> {
         db::kernel_partition(self.db, key.piece, key.computation, key.name.clone()).as_ref()
     }
