@@ -42,7 +42,9 @@ fn analyse(text: &str) -> Vec<Diagnostic> {
     for place in analysis.code_lens_places(file, 50).expect("nobody cancels") {
         analysis.code_lens(file, place.start).expect("nobody cancels");
     }
-    analysis.inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: true }).expect("nobody cancels");
+    analysis
+        .inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: true, splits: true })
+        .expect("nobody cancels");
     analysis.document_symbols(file, 1000).expect("nobody cancels");
     assert!(started.elapsed() < Duration::from_secs(60), "{:?} for {} bytes", started.elapsed(), text.len());
     found

@@ -6,12 +6,11 @@ use gpu::{Bound, Estimate, Roofline};
 use ir::Opcode;
 
 use crate::Piece;
-use crate::kernels::{Target, fusion_source, kernel};
+use crate::kernels::{Target, fusion_source, kernel_estimate};
 
 /// Of one execution on the device of the database: XLA's estimate and the roofline of a kernel, the roofline alone of a
-/// call of a library, of a collective, of a copy. Nothing where there is no such instruction. Runs again when
-/// [`fusion_source`] changed: lines around it dirty nothing. Size: 200 bytes.
-#[salsa::tracked(lru = 4096)]
+/// call of a library or a collective, which no emitter takes. Nothing where there is no such instruction. Not memoised:
+/// [`kernel_estimate`] is, and a roofline from shapes is quickly told.
 pub fn kernel_cost(
     db: &dyn salsa::Database,
     piece: Piece,
@@ -23,8 +22,8 @@ pub fn kernel_cost(
         source.op.opcode,
         Opcode::Dot | Opcode::ScaledDot | Opcode::RaggedDot | Opcode::Convolution | Opcode::CustomCall
     );
-    if !is_library && let Some(Ok(analysis)) = kernel(db, piece, computation, name) {
-        return Some(Arc::new(gpu::estimate(analysis, &|name| source.callee(name))));
+    if !is_library && let Some(estimate) = kernel_estimate(db, piece, computation, name) {
+        return Some(estimate.clone());
     }
     let roofline: Roofline = gpu::roofline_of(&source.op, Target::of(db));
     let bound = match roofline.exec_us() {

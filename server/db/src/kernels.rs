@@ -7,13 +7,15 @@
 
 use std::sync::Arc;
 
-use gpu::{BufferTraffic, Device, Fused, FusionAnalysis, Partition, Reason};
+use gpu::{BufferTraffic, Cause, Device, Estimate, Fused, FusionAnalysis, Partition, Reason, Remedy};
 use ir::{AttributeKey, Graph, Op, Opcode, SegmentRef};
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 use salsa::Setter;
 
 use crate::giants::giant_index;
 use crate::queries::{block, graph, module};
-use crate::{Database, File, Piece};
+use crate::{Database, File, FileView, Piece};
 
 /// Fusions in fusions beyond this depth are opaque.
 const MAX_DEPTH: usize = 16;
@@ -51,14 +53,28 @@ impl Database {
     }
 }
 
+/// Names of the computations that the piece's fusions call.
+#[salsa::tracked]
+pub fn fusion_calls(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Box<str>>> {
+    let block = block(db, piece);
+    let calls = block.callees().filter(|&(id, _)| block.instruction(id).opcode == Some(Opcode::Fusion));
+    Arc::new(calls.map(|(_, span)| span.of(&block.text).into()).collect())
+}
+
+/// Names of all computations that fusions of the file call.
+#[salsa::tracked]
+pub fn fused_computations(db: &dyn salsa::Database, file: File) -> Arc<FxHashSet<Box<str>>> {
+    let pieces = file.pieces(db).iter();
+    Arc::new(pieces.flat_map(|&piece| fusion_calls(db, piece).iter().cloned()).collect())
+}
+
 /// An instruction with the computations that it calls, as far as its kernel depends on them: shapes and layouts of the
 /// operands are the op's.
 #[derive(Debug, Clone)]
 pub struct FusionSource {
     pub name: Arc<str>,
     pub op: Op,
-    /// The fused computation, those that fusions inside it call, and what reductions and scatters apply, by the name in
-    /// the text.
+    /// The fused computation, those that fusions inside it call, and what reductions apply, by the name in the text.
     pub callees: Vec<(String, Arc<Graph>)>,
 }
 
@@ -124,11 +140,11 @@ pub fn fusion_source(
     };
     let op = block.op(id, external)?;
     let mut callees = Vec::new();
-    if called(&op).next().is_some()
+    if called_by(&op).next().is_some()
         && let Some((file, index)) = place()
     {
         let section = module(db, file).computations[index].section;
-        for called in called(&op) {
+        for called in called_by(&op) {
             collect(db, file, section, called, &mut callees, 0);
         }
     }
@@ -157,20 +173,14 @@ fn collect(
         return;
     };
     callees.push((name.to_owned(), found.clone()));
-    for called in found.ops.iter().flat_map(called) {
+    for called in found.ops.iter().flat_map(called_by) {
         collect(db, file, section, called, callees, depth + 1);
     }
 }
 
-/// What an op computes with: the computation of a fusion first, what a reduction or a scatter applies.
-fn called(op: &Op) -> impl Iterator<Item = &str> {
-    let keys: &[AttributeKey] = match op.opcode {
-        Opcode::Fusion => &[AttributeKey::Calls],
-        Opcode::Reduce | Opcode::ReduceWindow | Opcode::Scatter | Opcode::Map => &[AttributeKey::ToApply],
-        Opcode::SelectAndScatter => &[AttributeKey::Select, AttributeKey::Scatter],
-        _ => &[],
-    };
-    keys.iter().filter_map(|&key| op.attributes.computation(key))
+/// A fusion's computation, or what a reduction, a scatter or a map applies.
+fn called_by(op: &Op) -> impl Iterator<Item = &str> {
+    [AttributeKey::Calls, AttributeKey::ToApply].into_iter().filter_map(|key| op.attributes.computation(key))
 }
 
 /// The emitter of a fusion, or of an op that XLA would wrap into one, with its launch; or why no emitter takes it. Nothing
@@ -185,6 +195,19 @@ pub fn kernel(
     let source = fusion_source(db, piece, computation, name).clone()?;
     let analysis = source.fused().and_then(|fused| FusionAnalysis::new(fused, Target::of(db)));
     Some(analysis.map(Arc::new))
+}
+
+/// How long the kernel takes: XLA's estimate and the roofline. Nothing where no emitter takes it.
+#[salsa::tracked(lru = 4096, no_eq)]
+pub fn kernel_estimate(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+) -> Option<Arc<Estimate>> {
+    let source = fusion_source(db, piece, computation, name.clone()).clone()?;
+    let Some(Ok(analysis)) = kernel(db, piece, computation, name) else { return None };
+    Some(Arc::new(gpu::estimate(analysis, &|name| source.callee(name))))
 }
 
 /// The functions that the fused computation becomes, where the emitter is XLA's own: the heroes of the kernel and what
@@ -215,5 +238,52 @@ pub fn kernel_coalescing(
     match kernel(db, piece, computation, name) {
         Some(Ok(analysis)) => Arc::new(analysis.coalescing()),
         _ => Arc::default(),
+    }
+}
+
+/// An array of a kernel that moves more than `threshold` times its ideal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waste {
+    /// Its place in the answer of [`kernel_coalescing`].
+    pub buffer: usize,
+    pub cause: Cause,
+    pub remedy: Option<Remedy>,
+}
+
+/// A kernel that moves fewer sectors in vain takes no longer for it than its launch.
+const LEAST_WASTE: u64 = 1024;
+
+/// The arrays that are worth a warning, with cause and remedy. `threshold` are the bits of the number.
+#[salsa::tracked(lru = 4096, no_eq)]
+pub fn kernel_waste(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+    threshold: u64,
+) -> Arc<Vec<Waste>> {
+    // A threshold of 1 or less would call everything waste.
+    let threshold = f64::from_bits(threshold).max(1.01);
+    let Some(Ok(analysis)) = kernel(db, piece, computation, name.clone()) else { return Arc::default() };
+    let buffers = kernel_coalescing(db, piece, computation, name).iter().enumerate();
+    let wasted = buffers.filter_map(|(at, buffer)| {
+        let counts = buffer.best()?;
+        if counts.excess() < threshold || counts.sectors - counts.ideal_sectors < LEAST_WASTE {
+            return None;
+        }
+        let cause = analysis.cause(&buffer.worst_access()?.access, threshold);
+        Some(Waste { buffer: at, cause, remedy: analysis.remedy(buffer.buffer, cause, threshold) })
+    });
+    Arc::new(wasted.collect())
+}
+
+impl FileView {
+    /// Computes everything about these kernels, on all cores.
+    pub fn kernels_ahead(&self, db: &Database, kernels: &[(Piece, u32, Arc<str>)]) {
+        kernels.par_iter().for_each_with(db.clone(), |db, (piece, computation, name)| {
+            kernel_partition(db, *piece, *computation, name.clone());
+            kernel_coalescing(db, *piece, *computation, name.clone());
+            kernel_estimate(db, *piece, *computation, name.clone());
+        });
     }
 }

@@ -35,6 +35,10 @@ pub fn surroundings(db: &dyn salsa::Database, piece: Piece) -> Arc<Surroundings>
         around.num_partitions = settings.num_partitions;
         around.is_scheduled = settings.is_scheduled;
     }
+    let is_fused = |c| module.computation_of(c).is_some_and(|c| module.computations[c].is_fused);
+    around.fused = (0..own.segments.len() as u32)
+        .map(|computation| is_fused(SegmentRef { piece: at, computation }))
+        .collect();
     for (_, name) in &own.callees {
         if around.callees.contains_key(name) {
             continue;

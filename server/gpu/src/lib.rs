@@ -17,6 +17,7 @@
 //! Architecture Invariant: this crate knows neither text nor editors nor JSON; it reads [`ir`] and [`indexing`].
 
 mod bitcasts;
+mod block_config;
 mod coalescing;
 mod cost;
 mod device;
@@ -59,7 +60,7 @@ pub use post_order::post_order;
 pub use priority_fusion::{Candidate, ConsumerDecision, Decision, Pair, can_fuse, decide, is_fusible};
 pub use reduction_dims::{ReductionDims, is_race_free, is_reduction_hero};
 pub use signature::signature;
-pub use thread_map::work_items;
+pub use thread_map::{bitcast, work_items};
 pub use transpose::{Normalized, Packed, Tiling};
 pub use unroll::{may_prevent_vectorization, reduction_vector, unroll_factor};
 

@@ -34,6 +34,7 @@ mod from_proto;
 mod handlers;
 mod heaviest_kernels;
 mod in_order;
+mod kernels;
 mod mailbox;
 mod main_loop;
 mod navigation;

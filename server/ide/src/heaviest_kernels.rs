@@ -1,5 +1,7 @@
 //! Where the time of a module goes: its kernels, the heaviest first.
 
+use std::sync::Arc;
+
 use gpu::{Bound, Estimate};
 use ir::{AttributeKey, Opcode, SegmentRef};
 use rustc_hash::FxHashSet;
@@ -44,6 +46,9 @@ pub struct HeaviestKernels {
     pub device: &'static str,
 }
 
+/// An instruction, how often it runs, what it costs.
+type Found = (InstructionRef, u64, Arc<Estimate>);
+
 /// Of all computations that are run instruction by instruction; of a conditional all branches count. Reads one cost per
 /// kernel, and the call graph.
 pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> HeaviestKernels {
@@ -51,7 +56,7 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
     let mut report = HeaviestKernels { device: context.db.device().name, ..HeaviestKernels::default() };
     let (executions, unknown_loops) = executions(context);
     report.unknown_loops = unknown_loops;
-    let mut found: Vec<(InstructionRef, u64, &Estimate)> = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
     // Of a module that is not optimized yet nobody knows what the kernels will be.
     let mut segments = module.computations.iter().flat_map(|computation| &computation.segments);
     if !segments.any(|&segment| context.launches_kernels(segment)) {
@@ -67,18 +72,18 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
             for at in timed(context, segment) {
                 let Some(key) = context.kernel_key(at) else { continue };
                 let Some(estimate) = context.kernel_cost(&key) else { continue };
-                found.push((at, times, estimate));
                 report.total_us += estimate.exec_us() * times as f64;
+                found.push((at, times, estimate));
                 report.launches = report.launches.saturating_add(times);
             }
         }
     }
-    let total = |(_, times, estimate): &(InstructionRef, u64, &Estimate)| estimate.exec_us() * *times as f64;
+    let total = |(_, times, estimate): &Found| estimate.exec_us() * *times as f64;
     // Of equals the first in the text.
     found.sort_by(|a, b| total(b).total_cmp(&total(a)));
     report.omitted = found.len().saturating_sub(limit);
     let whole = report.total_us;
-    let heavy = |found: (InstructionRef, u64, &Estimate)| {
+    let heavy = |found: Found| {
         let total_us = total(&found);
         let (at, executions, estimate) = found;
         let block = context.block(at.piece);
@@ -91,7 +96,7 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
             executions,
             total_us,
             share: if whole > 0.0 { total_us / whole } else { 0.0 },
-            estimate: estimate.clone(),
+            estimate: (*estimate).clone(),
         }
     };
     report.kernels = found.into_iter().take(limit).map(heavy).collect();

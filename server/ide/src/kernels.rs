@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use db::{FusionSource, Piece};
-use gpu::{BufferTraffic, FusionAnalysis, Partition, Reason};
+use db::{FusionSource, Piece, Waste};
+use gpu::{BufferTraffic, Estimate, FusionAnalysis, Partition, Reason};
 use ir::{Opcode, SegmentRef};
+use syntax::hlo::AttributeKey;
 
 use crate::locate::{FileContext, InstructionRef};
 
@@ -33,12 +34,32 @@ impl<'a> FileContext<'a> {
     }
 
     /// How long it takes; nothing where the instruction has no shape.
-    pub(crate) fn kernel_cost(&self, key: &KernelKey) -> Option<&'a Arc<gpu::Estimate>> {
-        db::kernel_cost(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    pub(crate) fn kernel_cost(&self, key: &KernelKey) -> Option<Arc<Estimate>> {
+        db::kernel_cost(self.db, key.piece, key.computation, key.name.clone())
     }
 
     pub(crate) fn kernel_partition(&self, key: &KernelKey) -> Option<&'a Arc<Partition>> {
         db::kernel_partition(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    }
+
+    pub(crate) fn kernel_estimate(&self, key: &KernelKey) -> Option<&'a Arc<Estimate>> {
+        db::kernel_estimate(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    }
+
+    pub(crate) fn kernel_waste(&self, key: &KernelKey, threshold: f64) -> &'a Arc<Vec<Waste>> {
+        let name = key.name.clone();
+        db::kernel_waste(self.db, key.piece, key.computation, name, threshold.to_bits())
+    }
+
+    /// Everything about all kernels of the file, on all cores; how many there are.
+    pub(crate) fn kernels_ahead(&self) -> usize {
+        let all = (0..self.pieces()).flat_map(|piece| self.kernels_in(piece));
+        let keys: Vec<_> = all
+            .filter_map(|at| self.kernel_key(at))
+            .map(|key| (key.piece, key.computation, key.name))
+            .collect();
+        self.view.kernels_ahead(self.db, &keys);
+        keys.len()
     }
 
     pub(crate) fn kernel_coalescing(&self, key: &KernelKey) -> &'a Arc<Vec<BufferTraffic>> {
@@ -63,11 +84,9 @@ impl<'a> FileContext<'a> {
     pub(crate) fn launches_kernels(&self, segment: SegmentRef) -> bool {
         let module = self.module();
         let Some(index) = module.computation_of(segment) else { return false };
-        let has_fusion = module.computations[index].segments.iter().any(|s| {
-            let block = self.block(s.piece);
-            let mut ids = self.computation(*s).instructions.clone();
-            ids.any(|id| block.instruction(id).opcode == Some(Opcode::Fusion))
-        });
+        let pieces = self.view.file.pieces(self.db);
+        let has_fusion = (module.computations[index].segments.iter())
+            .any(|s| pieces.get(s.piece).is_some_and(|&p| !db::fusion_calls(self.db, p).is_empty()));
         has_fusion && self.is_run_as_written(segment)
     }
 
@@ -85,6 +104,24 @@ impl<'a> FileContext<'a> {
                 opcode(call),
                 Some(Opcode::While | Opcode::Conditional | Opcode::Call | Opcode::AsyncStart)
             )
+        })
+    }
+
+    /// The fusion that calls a computation, the first where there are several.
+    pub(crate) fn fusion_of(&self, computation: usize) -> Option<InstructionRef> {
+        let calls = db::call_graph(self.db, self.view.file).incoming(computation).iter();
+        let calls = calls.map(|call| InstructionRef { piece: call.piece, id: call.instruction });
+        let is_fusion =
+            |at: &InstructionRef| self.block(at.piece).instruction(at.id).opcode == Some(Opcode::Fusion);
+        calls.into_iter().find(is_fusion)
+    }
+
+    /// The instruction of a kernel's fused computation that has this name.
+    pub(crate) fn fused_instruction(&self, fusion: InstructionRef, name: &str) -> Option<InstructionRef> {
+        let segments = self.called_by(fusion, AttributeKey::Calls, 0)?;
+        segments.iter().find_map(|s| {
+            let id = self.block(s.piece).find(s.computation, name)?;
+            Some(InstructionRef { piece: s.piece, id })
         })
     }
 

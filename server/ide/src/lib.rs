@@ -4,11 +4,13 @@
 //! Architecture Invariant: every [`Analysis`] method may be cancelled by the next edit and then returns
 //! [`Cancelled`]; this is the only place where salsa's unwinding is caught.
 
+mod access_pattern;
 mod analysis;
 mod annotate;
 mod call_arguments;
 mod call_hierarchy;
 mod coalescing_queries;
+mod coalescing_warnings;
 mod code_actions;
 mod code_lens;
 mod completion;
@@ -26,6 +28,9 @@ mod heaviest_kernels;
 mod hover;
 mod indexing_queries;
 mod inlay_hints;
+mod kernel_functions;
+mod kernel_hover;
+mod kernel_lens;
 mod kernels;
 mod locate;
 mod maps;
@@ -50,9 +55,12 @@ mod workspace_symbols;
 
 use std::ops::Range;
 
+pub use access_pattern::{AccessPattern, AccessPatternQuery};
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
 pub use call_hierarchy::{Call, CallDirection, CallItem};
 pub use coalescing_queries::BufferReply;
+pub use coalescing_warnings::{CODE as UNCOALESCED, CoalescingConfig};
+pub use code_actions::ACCESS_PATTERN_ACTION;
 pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
 pub use code_lens::CodeLens;
 pub use completion::{Completion, CompletionItem, CompletionKind, completion_documentation};
@@ -68,6 +76,7 @@ pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource, SymbolicTile};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::InlayHintsConfig;
 pub use ir::{PrintOptions, TextTooLarge, print_fragment};
+pub use kernel_functions::KernelFunction;
 pub use partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use references::{Reference, ReferenceKind};
 pub use rename::RenameError;

@@ -159,12 +159,17 @@ impl Block {
     pub fn signature(&self) -> Signature {
         let count = self.parse.computations.len() as ComputationId;
         let segments = (0..count).map(|computation| self.segment(computation));
+        let callees: Vec<(InstructionId, Box<str>)> =
+            self.callees().map(|(id, span)| (id, span.of(&self.text).into())).collect();
+        let is_fused = |&n: &u32| self.instruction(callees[n as usize].0).opcode == Some(Opcode::Fusion);
+        let fused = (0..callees.len() as u32).filter(is_fused).collect();
         Signature {
             starts_module: self.parse.starts_module,
             module: self.parse.header.as_ref().map(|h| h.name.of(&self.text).into()),
             settings: self.settings(),
             segments: segments.collect(),
-            callees: self.callees().map(|(id, span)| (id, span.of(&self.text).into())).collect(),
+            callees,
+            fused,
             ends_in_body: self.parse.ends_in_body,
         }
     }
@@ -179,6 +184,12 @@ impl Block {
         let is_within = |at: u32| c.span.contains(at as usize) && !c.span.is_empty();
         instructions.all(|instruction| !instruction.is_broken)
             && !self.parse.errors.iter().any(|error| is_within(error.span.start))
+    }
+
+    fn sharding(&self, id: InstructionId) -> Option<Box<str>> {
+        let mut attributes = self.parse.attributes_of(self.instruction(id)).iter();
+        let found = attributes.find(|a| a.key == Some(syntax::hlo::AttributeKey::Sharding))?;
+        Some(found.value_span.of(&self.text).into())
     }
 
     /// A computation, or the part of it that is in this piece.
@@ -197,6 +208,12 @@ impl Block {
             kind: c.kind,
             is_entry: c.is_entry,
             is_closed: c.is_closed,
+            thread: c.execution_thread.of(&self.text).into(),
+            root_sharding: self.root(id).and_then(|id| self.sharding(id)),
+            first_sharding: range
+                .clone()
+                .find(|&id| self.parameter_number(id) == Some(0))
+                .and_then(|id| self.sharding(id)),
             instructions: range.clone(),
             roots: range.clone().filter(|&id| self.instruction(id).is_root).collect(),
             declared_result: c.result.map(|(shape, _)| self.shapes[shape.0 as usize].clone()),
@@ -244,6 +261,8 @@ pub struct Signature {
     pub settings: Option<ModuleSettings>,
     pub segments: Vec<Segment>,
     pub callees: Vec<(InstructionId, Box<str>)>,
+    /// Which of them fusions call, in order.
+    pub fused: Vec<u32>,
     pub ends_in_body: bool,
 }
 
@@ -254,6 +273,11 @@ pub struct Segment {
     pub kind: syntax::hlo::ComputationKind,
     pub is_entry: bool,
     pub is_closed: bool,
+    /// `execution_thread="…"`; empty for the main one.
+    pub thread: Box<str>,
+    /// `sharding={…}` of the root, and of parameter 0, where they are in this part.
+    pub root_sharding: Option<Box<str>>,
+    pub first_sharding: Option<Box<str>>,
     pub instructions: std::ops::Range<InstructionId>,
     pub roots: Vec<InstructionId>,
     pub declared_result: Option<Shape>,

@@ -1,50 +1,67 @@
-"""What kernels cost, and why a producer is not fused."""
+"""What the GPU will do: lenses, warnings, popups, access patterns."""
 
 from lsprotocol import types as t
 
-MODULE = """HloModule m
+MODULE = """HloModule kernels
 
 %fused {
-  p.1 = f32[2048,1024] parameter(0)
-  ROOT n.1 = f32[2048,1024] negate(p.1)
-}
-
-%small {
-  q.1 = f32[64] parameter(0)
-  ROOT m.1 = f32[64] negate(q.1)
+  %p = f32[512,512]{1,0} parameter(0)
+  %q = f32[512,512]{0,1} parameter(1)
+  ROOT %a = f32[512,512]{1,0} add(%p, %q)
 }
 
 ENTRY %e {
-  p = f32[2048,1024] parameter(0)
-  q = f32[64] parameter(1)
-  s = f32[64] fusion(q), kind=kLoop, calls=%small
-  |n = f32[2048,1024] floor(p)
-  f = f32[2048,1024] fusion(n), kind=kLoop, calls=%fused
-  ROOT t = (f32[2048,1024], f32[64]) tuple(|f, s)
+  %x = f32[512,512]{1,0} parameter(0)
+  %y = f32[512,512]{0,1} parameter(1)
+  ROOT %f|ast = f32[512,512]{1,0} fusion(%x, %y), kind=kLoop, calls=%fused
 }
 """
 
 
-async def test_fusion_in_the_popup(editor):
+async def test_lenses_say_how_a_kernel_runs(editor):
     document = editor.open(MODULE)
-    producer = await editor.client.text_document_hover_async(document.here(t.HoverParams))
-    assert "fusion into `%f`" in producer.contents.value
-    assert "XLA fuses it" in producer.contents.value
-    root = t.HoverParams(text_document=document.identifier, position=document.marks[1])
-    result = await editor.client.text_document_hover_async(root)
-    assert "not fused into `%t`" in result.contents.value
-    assert "the consumer is not fusible" in result.contents.value
+    lenses = await editor.client.text_document_code_lens_async(document.all(t.CodeLensParams))
+    [lens] = [lens for lens in lenses if document.word(lens.range) == "%fast"]
+    assert lens.command is None, "the words come later"
+    lens = await editor.client.code_lens_resolve_async(lens)
+    assert lens.command.title.startswith("loop · grid 2048 × 128 threads · 3.15 MB · ≈ ")
+    assert lens.command.title.endswith(" on h100-sxm")
 
 
-async def test_heaviest_kernels(editor):
+async def test_hovers_tell_the_kernel(editor):
     document = editor.open(MODULE)
-    params = {"textDocument": {"uri": document.uri}, "limit": 2}
-    answer = await editor.client.protocol.send_request_async("hlo-analyzer/heaviestKernels", params)
-    names = [kernel.name for kernel in answer.kernels]
-    assert set(names) == {"n", "f"}
-    assert answer.omitted == 1 and answer.launches == 3
-    first = answer.kernels[0]
-    assert first.bound == "memory" and first.xla.exec_us >= first.roofline.exec_us
-    start = getattr(first.at, "start")
-    assert document.text.split("\n")[start.line].strip().startswith(first.name)
-    assert "| kernel |" in answer.markdown
+    hover = await editor.client.text_document_hover_async(document.here(t.HoverParams))
+    for expect in ["loop", "grid 2048", "strided by 512, 32 sectors per request (ideal 4)", "th_x"]:
+        assert expect in hover.contents.value
+
+
+async def test_uncoalesced_reads_are_warnings(editor):
+    document = editor.open(MODULE)
+    [warning] = [d for d in await editor.diagnostics(document) if d.code == "uncoalesced"]
+    assert document.word(warning.range) == "%y"
+    assert warning.severity == t.DiagnosticSeverity.Warning
+    for expect in ["stride of 512 elements", "32 sectors per request, 4 would do", "laid out {1,0} it is 4"]:
+        assert expect in warning.message
+
+
+async def test_access_patterns_are_drawn(editor):
+    document = editor.open(MODULE)
+    params = {
+        "textDocument": {"uri": document.uri},
+        "position": {"line": document.marks[0].line, "character": document.marks[0].character},
+        "warp": 1,
+    }
+    pattern = await editor.client.protocol.send_request_async("hlo-analyzer/accessPattern", params)
+    value = (lambda name: pattern[name]) if isinstance(pattern, dict) else (lambda name: getattr(pattern, name))
+    assert value("title") == "%y read by %fast"
+    assert (value("blocks"), value("warps"), value("warp")) == (2048, 4, 1)
+    assert value("svg").startswith("<svg") and "lanes 0" in value("text")
+
+
+async def test_the_access_pattern_is_an_action(editor):
+    document = editor.open(MODULE)
+    params = document.all(
+        t.CodeActionParams, range=document.range("%fast"), context=t.CodeActionContext(diagnostics=[])
+    )
+    actions = await editor.client.text_document_code_action_async(params)
+    assert "Show access pattern" in [action.title for action in actions]
