@@ -1,8 +1,8 @@
 import * as vscode from "vscode";
-import { pickHeaviestKernel } from "./heaviest-kernels";
 import { switchHloDocuments } from "./language-detection";
 import { registerAccessPattern } from "./access-pattern";
 import { registerFunctionColours } from "./function-colours";
+import { registerHeaviestKernels } from "./heaviest-kernels";
 import { Server } from "./server";
 import { registerShowReferences } from "./show-references";
 import { registerStatus } from "./status";
@@ -19,11 +19,11 @@ export function activate(context: vscode.ExtensionContext): void {
     running,
     vscode.commands.registerCommand("hlo-analyzer.restartServer", () => running.restart()),
     vscode.commands.registerCommand("hlo-analyzer.serverVersion", () => running.showVersion()),
-    vscode.commands.registerCommand("hlo-analyzer.heaviestKernels", () => pickHeaviestKernel(running.languageClient)),
     vscode.commands.registerCommand("hlo-analyzer.showLog", () => log.show()),
     registerShowReferences(),
     registerAccessPattern(running),
     registerFunctionColours(running),
+    registerHeaviestKernels(running),
     registerStatus(running),
     switchHloDocuments(),
     // The extension is also awake for plain text, to look at first lines; the server starts with the first HLO.

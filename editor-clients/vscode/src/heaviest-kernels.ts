@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
+import type { Server } from "./server";
 
 interface Position {
   line: number;
@@ -17,41 +17,46 @@ interface Kernel {
   bound: string;
 }
 
-interface Report {
+/** The answer of `hlo-analyzer/heaviestKernels`. */
+interface HeaviestKernels {
   kernels: Kernel[];
   note: string;
 }
 
+/** As many as somebody scrolls through. */
+const LIMIT = 200;
+
 /** Lists the kernels of the module in front by the time that they take; picking one jumps there. */
-export async function pickHeaviestKernel(client: LanguageClient | undefined): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
-  if (editor?.document.languageId !== "hlo" || client === undefined) {
-    void vscode.window.showInformationMessage("Heaviest kernels: open an HLO file first.");
-    return;
-  }
-  const report = await client.sendRequest<Report>("hlo-analyzer/heaviestKernels", {
-    textDocument: { uri: client.code2ProtocolConverter.asUri(editor.document.uri) },
-    limit: 200,
+export function registerHeaviestKernels(server: Server): vscode.Disposable {
+  return vscode.commands.registerCommand("hlo-analyzer.heaviestKernels", async () => {
+    const editor = vscode.window.activeTextEditor;
+    if (editor?.document.languageId !== "hlo") {
+      return;
+    }
+    const answer = await server.ask<HeaviestKernels>("hlo-analyzer/heaviestKernels", {
+      textDocument: { uri: editor.document.uri.toString() },
+      limit: LIMIT,
+    });
+    if (!answer || answer.kernels.length === 0) {
+      void vscode.window.showInformationMessage("No kernels: this module has not been compiled for a GPU.");
+      return;
+    }
+    const items = answer.kernels.map((kernel) => ({
+      label: `%${kernel.name}`,
+      description: `${kernel.total_us.toFixed(2)} µs · ${(kernel.share * 100).toFixed(1)} % · ${kernel.bound}`,
+      detail: `${kernel.kind} in ${kernel.computation}${kernel.executions > 1 ? ` · ${kernel.executions} runs` : ""}`,
+      at: kernel.at,
+    }));
+    const picked = await vscode.window.showQuickPick(items, {
+      title: "Heaviest kernels",
+      placeHolder: answer.note,
+      matchOnDescription: true,
+      matchOnDetail: true,
+    });
+    if (picked) {
+      const { start, end } = picked.at;
+      const selection = new vscode.Range(start.line, start.character, end.line, end.character);
+      await vscode.window.showTextDocument(editor.document, { selection, viewColumn: editor.viewColumn });
+    }
   });
-  if (report.kernels.length === 0) {
-    void vscode.window.showInformationMessage("No kernels: this module has not been compiled for a GPU.");
-    return;
-  }
-  const items = report.kernels.map((kernel) => ({
-    label: `%${kernel.name}`,
-    description: `${kernel.total_us.toFixed(2)} µs · ${(kernel.share * 100).toFixed(1)} % · ${kernel.bound}`,
-    detail: `${kernel.kind} in ${kernel.computation}${kernel.executions > 1 ? ` · ${kernel.executions} runs` : ""}`,
-    kernel,
-  }));
-  const picked = await vscode.window.showQuickPick(items, {
-    title: "Heaviest kernels",
-    placeHolder: report.note,
-    matchOnDescription: true,
-    matchOnDetail: true,
-  });
-  if (picked) {
-    const { start, end } = picked.kernel.at;
-    const range = new vscode.Range(start.line, start.character, end.line, end.character);
-    await vscode.window.showTextDocument(editor.document, { selection: range, viewColumn: editor.viewColumn });
-  }
 }

@@ -46,11 +46,6 @@ export class Server implements vscode.Disposable {
     return this.current;
   }
 
-  /** For requests of our own; undefined while no server runs. */
-  get languageClient(): LanguageClient | undefined {
-    return this.current.kind === "running" ? this.client : undefined;
-  }
-
   /** Starts the server unless it is running or has been tried already. */
   start(): Promise<void> {
     this.starting ??= this.launch();

@@ -20,7 +20,7 @@ pub mod times;
 mod against_xla;
 
 pub use bandwidth::has_coalesced_reads;
-pub(crate) use bandwidth::read_efficiency;
+pub(crate) use bandwidth::{read_efficiency, transposes_minor};
 pub use block_level::BlockLevel;
 pub use fusion_use::FusionUse;
 pub use instruction_cost::InstructionCost;

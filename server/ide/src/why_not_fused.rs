@@ -41,7 +41,16 @@ fn section(graph: &Graph, decision: &Decision, device: &str) -> String {
     let mut taking: Vec<String> = Vec::new();
     for consumer in &decision.consumers {
         match &consumer.reason {
-            Some(reason) => out += &format!("**not fused into {}**: {reason}\n\n", name(consumer.consumer)),
+            Some(reason) => {
+                out += &format!("**not fused into {}**: {reason}", name(consumer.consumer));
+                // What a tuple or a library takes is no kernel that could have its result beside the producer's.
+                if let Some(why) = &consumer.several_results
+                    && !reason.ends_with("not fusible")
+                {
+                    out += &format!("; nor with the results of both: {why}");
+                }
+                out += "\n\n";
+            }
             None => taking.push(name(consumer.consumer)),
         }
     }
@@ -175,7 +184,7 @@ mod tests {
         check(
             "  f = f32[2048,1024] fusion(p), kind=kLoop, calls=%fused\n  $0r = f32[2048] reduce(f, z), dimensions={1}, to_apply=%sum\n  ROOT b = f32[2048,1024] broadcast(r), dimensions={0}",
             expect![
-                "**not fused into `%b`**: fusion into output of a reduce fusion would create a loop fusion"
+                "**not fused into `%b`**: fusion into output of a reduce fusion would create a loop fusion; nor with the results of both: b is not eligible as multi-output fusion root."
             ],
         );
     }
