@@ -39,7 +39,7 @@ fn analyse(text: &str) -> Vec<Diagnostic> {
         assert!(tokens.windows(2).all(|w| w[0].range.end <= w[1].range.start), "tokens overlap");
         assert!(tokens.iter().all(|t| text.get(t.range.clone()).is_some_and(|t| !t.is_empty())));
     }
-    for place in analysis.code_lens_places(file, 50).expect("nobody cancels") {
+    for place in analysis.code_lens_places(file, true, 50).expect("nobody cancels") {
         analysis.code_lens(file, place.start).expect("nobody cancels");
     }
     analysis

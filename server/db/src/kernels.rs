@@ -210,6 +210,25 @@ pub fn kernel_estimate(
     Some(Arc::new(gpu::estimate(analysis, &|name| source.callee(name))))
 }
 
+/// The code of the kernel, before it is text; or why it has none. Nothing where there is no such instruction.
+#[salsa::tracked(lru = 64, no_eq)]
+pub fn kernel_code(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+) -> Option<Result<Arc<codegen::Kernel>, Reason>> {
+    let source = fusion_source(db, piece, computation, name.clone()).clone()?;
+    let analysis = match kernel(db, piece, computation, name.clone()).as_ref()? {
+        Ok(analysis) => analysis,
+        Err(reason) => return Some(Err(reason.clone())),
+    };
+    let computation = source.computation().map_or("fused", |(name, _)| name);
+    let callees = |name: &str| source.callee(name);
+    let source = codegen::Source { name: &name, computation, analysis, callees: &callees };
+    Some(codegen::emit(&source).map(Arc::new))
+}
+
 /// The functions that the fused computation becomes, where the emitter is XLA's own: the heroes of the kernel and what
 /// they read open functions of their own where there is an epilogue.
 #[salsa::tracked(lru = 4096, no_eq)]

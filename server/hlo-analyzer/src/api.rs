@@ -5,6 +5,7 @@ mod coalescing;
 mod error;
 mod fusion;
 mod indexing;
+mod kernel;
 pub(crate) mod kernels;
 mod maps;
 mod parse;

@@ -340,6 +340,16 @@ impl Analysis {
         self.with_file(file, |context| heaviest_kernels::heaviest_kernels(&context, limit))
     }
 
+    /// The code of a kernel as text.
+    pub fn kernel_preview(
+        &self,
+        file: FileId,
+        query: &FusionQuery,
+        emit: KernelLanguage,
+    ) -> Cancellable<Result<KernelPreview, FusionError>> {
+        self.with_file(file, |context| kernel_preview::kernel_preview(&context, query, emit))
+    }
+
     /// What the kernel's reads and writes move, array by array.
     pub fn coalescing(
         &self,

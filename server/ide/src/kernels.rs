@@ -38,6 +38,10 @@ impl<'a> FileContext<'a> {
         db::kernel_cost(self.db, key.piece, key.computation, key.name.clone())
     }
 
+    pub(crate) fn kernel_code(&self, key: &KernelKey) -> Option<&'a Result<Arc<codegen::Kernel>, Reason>> {
+        db::kernel_code(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    }
+
     pub(crate) fn kernel_partition(&self, key: &KernelKey) -> Option<&'a Arc<Partition>> {
         db::kernel_partition(self.db, key.piece, key.computation, key.name.clone()).as_ref()
     }

@@ -31,6 +31,7 @@ mod inlay_hints;
 mod kernel_functions;
 mod kernel_hover;
 mod kernel_lens;
+mod kernel_preview;
 mod kernels;
 mod locate;
 mod maps;
@@ -77,6 +78,7 @@ pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply
 pub use inlay_hints::InlayHintsConfig;
 pub use ir::{PrintOptions, TextTooLarge, print_fragment};
 pub use kernel_functions::KernelFunction;
+pub use kernel_preview::{KernelLanguage, KernelParam, KernelPreview};
 pub use partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use references::{Reference, ReferenceKind};
 pub use rename::RenameError;

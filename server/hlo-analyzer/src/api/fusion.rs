@@ -56,6 +56,6 @@ pub(super) fn refused(error: FusionError) -> ApiError {
     }
 }
 
-fn launch(launch: &Launch) -> Value {
+pub(super) fn launch(launch: &Launch) -> Value {
     json!({"grid": launch.grid, "block": launch.block, "shared_bytes": launch.shared_bytes})
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
-use super::{coalescing, fusion, indexing, maps, parse, partition, print, tile};
+use super::{coalescing, fusion, indexing, kernel, maps, parse, partition, print, tile};
 use crate::cli::input;
 
 /// Keeps the text of the last request open: the next one is often about the same.
@@ -72,6 +72,7 @@ impl Session {
             "grouped_indexing" => indexing::grouped(self, p),
             "epilogue_indexing" => indexing::epilogue(self, p),
             "fusion" => fusion::fusion(self, p),
+            "kernel" => kernel::kernel(self, p),
             "partition" => partition::partition(self, p),
             "tile" => tile::tile(self, p),
             "map" => maps::map(p),
