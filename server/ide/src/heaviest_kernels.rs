@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use gpu::{Bound, Estimate};
-use ir::{AttributeKey, Opcode, SegmentRef};
-use rustc_hash::FxHashSet;
+use ir::{Opcode, SegmentRef};
 
 use crate::TextRange;
+use crate::executions::executions;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::code;
 
@@ -127,45 +127,6 @@ fn timed(context: &FileContext<'_>, segment: SegmentRef) -> Vec<InstructionRef> 
     let ids = context.computation(segment).instructions.clone();
     let ids = ids.filter(|&id| block.instruction(id).opcode.is_some_and(takes_time));
     ids.map(|id| InstructionRef { piece: segment.piece, id }).collect()
-}
-
-/// Per computation: how often it is run, instruction by instruction, when the module is run once. And the number of loops
-/// that were counted once.
-fn executions(context: &FileContext<'_>) -> (Vec<u64>, usize) {
-    let module = context.module();
-    let calls = db::call_graph(context.db, context.view.file);
-    let mut executions: Vec<u64> = vec![0; module.computations.len()];
-    let mut unknown_loops: FxHashSet<(usize, u32)> = FxHashSet::default();
-    // Callers stand below what they call; a text in which they do not has an error.
-    for index in (0..executions.len()).rev() {
-        if module.is_entry(index) {
-            executions[index] = executions[index].saturating_add(1);
-        }
-        for call in calls.incoming(index).iter().filter(|call| call.caller > index) {
-            let block = context.block(call.piece);
-            let times = match block.instruction(call.instruction).opcode {
-                Some(Opcode::While) => trip_count(context, call).unwrap_or_else(|| {
-                    unknown_loops.insert((call.piece, call.instruction));
-                    1
-                }),
-                Some(Opcode::Call | Opcode::Conditional | Opcode::AsyncStart) => 1,
-                _ => 0,
-            };
-            let times = executions[call.caller].saturating_mul(times);
-            executions[index] = executions[index].saturating_add(times);
-        }
-    }
-    (executions, unknown_loops.len())
-}
-
-/// `backend_config={"known_trip_count":{"n":"20"}}` of a loop.
-fn trip_count(context: &FileContext<'_>, call: &db::CallSite) -> Option<u64> {
-    let op = context.op(InstructionRef { piece: call.piece, id: call.instruction })?;
-    let config = op.attributes.text(AttributeKey::BackendConfig)?;
-    let (_, rest) = config.split_once("known_trip_count")?;
-    let (_, number) = rest.split_once('n')?;
-    let digits = number.trim_start_matches(|c: char| !c.is_ascii_digit() && c != '}');
-    digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 fn kind(context: &FileContext<'_>, at: InstructionRef) -> String {
