@@ -9,6 +9,7 @@
 mod aliasing;
 mod buffers;
 mod calls;
+mod channels;
 mod fast;
 mod fusions;
 mod groups;
@@ -74,6 +75,7 @@ pub fn verify(block: &Block, around: &Surroundings) -> Vec<InstructionFinding> {
     verifier.check_parameter_numbers();
     verifier.check_fusion_bodies();
     verifier.check_shardings();
+    verifier.check_channels();
     let has_buffers = block.shapes.iter().any(buffers::holds_buffer);
     let mut operands = Vec::new();
     for (id, instruction) in block.parse.instructions.iter().enumerate() {

@@ -2,7 +2,7 @@
 //! Source: `backends/gpu/codegen/emitters/loop.cc`, `codegen/emitters/loop_kernel_emitter.cc`.
 
 use indexing_map::{Expr, SimplifyMode, Variable};
-use ir::OpId;
+use ir::{OpId, Opcode};
 
 use crate::Reason;
 use crate::emit::body::Body;
@@ -23,6 +23,12 @@ pub(super) fn emit(emission: &Emission<'_>, kernel: &mut Kernel) -> Result<(), R
 /// The functions of the partition, behind the entry: number n of the partition is function n + 1 of the kernel.
 pub(super) fn functions(emission: &Emission<'_>, kernel: &mut Kernel) {
     for number in 0..emission.partition.functions.len() {
+        // The tuple of the results is no value: its elements are roots themselves.
+        let root = emission.partition.functions[number].root;
+        if emission.graph().ops[root as usize].opcode == Opcode::Tuple {
+            kernel.functions.push(Function::default());
+            continue;
+        }
         let function = function(emission, number, &mut kernel.missing);
         kernel.functions.push(function);
     }

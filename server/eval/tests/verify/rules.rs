@@ -227,6 +227,30 @@ fn devices_that_send_in_a_ring_wait_for_each_other() {
 }
 
 #[test]
+fn transfers_and_reductions_of_a_module_are_alike() {
+    let back = |attributes: &str, done: &str| {
+        let host = ", is_host_transfer=true";
+        format!(
+            "HloModule m\n\nENTRY e {{\n  t = token[] after-all()\n  a = f32[2] parameter(0)\n  s = (f32[2], u32[], token[]) send(a, t), channel_id=1{host}\n  v = token[] send-done(s){done}{host}\n  r = (f32[2], u32[], token[]) recv(v), {attributes}{host}\n  ROOT d = (f32[2], token[]) recv-done(r), {attributes}{host}\n}}\n"
+        )
+    };
+    check(&back("channel_id=2", ", channel_id=1"), &[]);
+    check(&back("channel_id=1", ", channel_id=1"), &["channel-id «1»"]);
+    check(&back("channel_id=2", ", channel_id=3"), &["channel-id «3»"]);
+    check(&back("channel_id=2", ""), &["channel-id «send-done»"]);
+    let twice = |first: &str, second: &str| {
+        let sum = "s {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n";
+        format!(
+            "HloModule m\n\n{sum}\nENTRY e {{\n  a = f32[4] parameter(0)\n  b = f32[4] all-reduce(a), to_apply=s{first}\n  ROOT c = f32[4] all-reduce(b), to_apply=s{second}\n}}\n"
+        )
+    };
+    let constrained = ", constrain_layout=true";
+    check(&twice("", ""), &[]);
+    check(&twice(constrained, constrained), &[]);
+    check(&twice(constrained, ""), &["constrain-layout «all-reduce»"]);
+}
+
+#[test]
 fn custom_calls_that_xla_knows_by_name() {
     let entry = |line: &str| format!("HloModule m\n\nENTRY e {{\n  a = f32[2] parameter(0)\n  {line}\n}}\n");
     check(&entry("ROOT s = u64[] custom-call(), custom_call_target=\"GetRngSeed\""), &[]);

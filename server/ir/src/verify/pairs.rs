@@ -128,10 +128,13 @@ impl Verifier<'_> {
         if self.block.instruction(id).opcode != Some(start[0]) {
             return;
         }
-        if channel.is_some() && own.is_some() && channel != own {
-            let message =
-                format!("expected the channel_id of its {}, {}", start[0], channel.unwrap_or_default());
-            self.error(subject, "channel-id", Part::Value(AttributeKey::ChannelId), message);
+        if channel != own {
+            let message = match channel {
+                Some(channel) => format!("expected the channel_id of its {}, {channel}", start[0]),
+                None => format!("expected no channel_id, as its {} has none", start[0]),
+            };
+            let part = own.map_or(Part::Opcode, |_| Part::Value(AttributeKey::ChannelId));
+            self.error(subject, "channel-id", part, message);
         } else if is_host != own_host {
             let message = format!("expected is_host_transfer as its {} has it, {is_host}", start[0]);
             self.error(subject, "channel-id", Part::Value(AttributeKey::IsHostTransfer), message);
