@@ -4,7 +4,7 @@
 //! be, in the words of XLA's own log, and how long producer and consumers take apart and together.
 //!
 //! * [`Candidate`]: an instruction with the kernel that it would be on its own.
-//! * [`can_fuse`]: the rules for a pair, in XLA's order.
+//! * [`can_fuse()`]: the rules for a pair, in XLA's order.
 //! * [`Pair`]: producer and consumer as one fusion.
 //! * [`siblings`], [`into_several_results`]: what the later pass for fusions of several results says of two instructions.
 //!
