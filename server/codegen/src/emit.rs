@@ -3,7 +3,11 @@
 mod body;
 mod contraction;
 mod elemental;
+mod entry;
+mod entry_concatenate;
 mod entry_loop;
+mod entry_transpose;
+mod entry_update;
 mod parts;
 mod reducer;
 
@@ -48,6 +52,9 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
     let context = Emission { source, partition: &partition, launch };
     match &analysis.emitter {
         Emitter::Loop(_) => entry_loop::emit(&context, &mut kernel)?,
+        Emitter::Transpose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
+        Emitter::Concatenate(concatenate) => entry_concatenate::emit(&context, concatenate, &mut kernel)?,
+        Emitter::DynamicUpdateSlice(update) => entry_update::emit(&context, update, &mut kernel)?,
         other => return Err(format!("the {} emitter is not written yet", other.name()).into()),
     }
     Ok(kernel)

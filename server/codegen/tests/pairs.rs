@@ -93,7 +93,7 @@ fn accesses_are_those_of_xla() {
         };
         let mut text = String::new();
         flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("a gzip file");
-        for line in text.lines() {
+        for (number, line) in text.lines().enumerate() {
             let record: Value = serde_json::from_str(line).expect("a record");
             let of = |key: &str| record[key].as_str().unwrap_or_default();
             let emitter = if of("xla_emitter").is_empty() { of("emitter") } else { of("xla_emitter") };
@@ -122,7 +122,7 @@ fn accesses_are_those_of_xla() {
                         tally.examples.push(fusion.to_owned());
                     }
                     if let Some(out) = &out {
-                        std::fs::write(out.join(format!("{set}-{fusion}.ptx")), own).expect("a folder");
+                        std::fs::write(out.join(format!("{set}-{number}.ptx")), own).expect("a folder");
                     }
                 }
                 Err(reason) => *tally.reasons.entry(reason).or_default() += 1,

@@ -70,10 +70,7 @@ pub(super) fn print(
             last = inst.origin;
         }
         let text = text(kernel, inst);
-        match &inst.comment {
-            Some(comment) => out.line(format_args!("{text} // {comment}"), inst.origin),
-            None => out.line(format_args!("{text}"), inst.origin),
-        }
+        out.line(format_args!("{text}"), inst.origin);
     }
     out.line(format_args!("}}"), None);
     PtxText { text: out.text, lines: out.origins, missing, shared_bytes }
@@ -103,7 +100,7 @@ fn arguments(kernel: &Kernel, code: &mut Code, pointers: &[Option<Reg>]) -> Vec<
         }
         let raw = code.reg(Class::B64);
         let load = format!("ld.param.b64\u{0}{}_param_{n}", kernel.name);
-        let of = |kind, to| Inst { kind, to, origin: None, comment: None };
+        let of = |kind, to| Inst { kind, to, origin: None };
         insts.push(of(Kind::Pure { name: load.into(), from: Vec::new() }, vec![raw]));
         let from = vec![raw.into()];
         insts.push(of(Kind::Pure { name: "cvta.to.global.u64".into(), from }, vec![pointer]));
@@ -180,7 +177,7 @@ fn space(space: Space) -> &'static str {
 fn place(address: &Address) -> String {
     match address.offset {
         0 => format!("[{}]", operand(address.base)),
-        offset if offset < 0 => format!("[{}{offset}]", operand(address.base)),
+        offset if offset < 0 => format!("[{}+{offset}]", operand(address.base)),
         offset => format!("[{}+{offset}]", operand(address.base)),
     }
 }
