@@ -75,10 +75,6 @@ impl Format {
         self.decode(self.largest_code())
     }
 
-    pub(crate) fn is_finite_only(self) -> bool {
-        self.specials != Specials::Ieee
-    }
-
     /// The number of a code; higher bits are ignored.
     pub(crate) fn decode(self, code: u64) -> f64 {
         let magnitude = code & ((1 << (self.exponent + self.mantissa)) - 1);

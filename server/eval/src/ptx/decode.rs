@@ -187,7 +187,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 Op::Branch { to: 0 }
             }
             ("call", operands) => self.call(operands, place)?,
-            _ => instructions::decode(self, &opcode, instruction)?,
+            _ => instructions::decode(self, &opcode, instruction, guard)?,
         };
         self.push(Step { op, guard }, place)
     }
@@ -275,6 +275,12 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 return Err(Problem::new("ptx-unsupported", entry.place, "functions that call themselves"));
             }
         }
+    }
+
+    /// A register that no name means.
+    pub(crate) fn temporary(&mut self) -> Slot {
+        self.names.counts.words += 1;
+        self.names.counts.words - 1
     }
 
     pub(crate) fn word_constant(&mut self, value: u32) -> Slot {

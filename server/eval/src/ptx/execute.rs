@@ -57,7 +57,11 @@ impl Machine<'_, '_> {
                 Op::Return | Op::Exit => {
                     match (matches!(op, Op::Return), warp.frames.last_mut()) {
                         (true, Some(frame)) => frame.returned |= active,
-                        _ => warp.live &= !active,
+                        _ => {
+                            // Who has ended is not waited for.
+                            warp.live &= !active;
+                            warp.others.iter_mut().for_each(|split| split.is_parked = false);
+                        }
                     }
                     warp.current.lanes &= !active;
                     warp.current.at += 1;

@@ -211,6 +211,9 @@ fn doubles(op: &Opcode<'_>) -> Option<Map> {
         ("abs", "", _) => lanes!(D1, |a| a & !(1 << 63)),
         ("copysign", "", _) => lanes!(D2, |a, b| (a & 1 << 63) | (b & !(1 << 63))),
         ("rcp", "approx", _) => lanes!(D1, |a| seed(1.0 / flushed(a))),
+        ("rsqrt", "approx", _) if !op.flushes => {
+            lanes!(D1, |a| put64(if get(a) == 0.0 { 1.0 / get(a) } else { 1.0 / get(a).sqrt() }))
+        }
         ("rsqrt", "approx", _) => lanes!(D1, |a| seed(match flushed(a) {
             zero if zero == 0.0 => 1.0 / zero,
             x => 1.0 / x.sqrt(),

@@ -7,7 +7,7 @@ use ir::AttributeKey;
 
 use super::column::Column;
 use super::evaluator::{Asked, Evaluator, kind_of};
-use super::folding::{Combine, Sum, combine_of, combined, sums};
+use super::folding::{Combine, Sums, combine_of, combined};
 use super::moves::{shared, woven};
 use super::positions::{array, count, each_index, strides};
 use super::types::Kind;
@@ -279,15 +279,15 @@ pub(crate) fn arrived(
             false => shared(evaluator, asked, first, &all)?,
         };
         let mut at = 0;
-        let mut totals = vec![Sum::default(); positions.len()];
+        let mut totals = Sums::new(*kind, positions.len());
         for (i, range) in ranges.iter().enumerate() {
-            totals[i].add(start[0].reals()[i], start[0].error_at(i));
+            totals.add(i, &start[0], i);
             for _ in range.clone() {
-                totals[i].add(updates.reals()[at], updates.error_at(at));
+                totals.add(i, &updates, at);
                 at += 1;
             }
         }
-        state = vec![sums(*kind, &totals)];
+        state = vec![totals.finish()];
     } else {
         for turn in 0..most {
             let which: Vec<u32> = (0..ranges.len()).filter(|&i| ranges[i].len() > turn).map(|i| i as u32).collect();

@@ -128,6 +128,15 @@ impl Kind {
         }
     }
 
+    /// Half the distance of the smallest numbers: the error of what is rounded near zero.
+    pub(crate) fn tiny(self) -> f64 {
+        match self {
+            Kind::Float(short) => short.0.smallest_normal() * self.unit(),
+            Kind::Complex { is_double: false } => f64::from(f32::MIN_POSITIVE) * self.unit(),
+            _ => 0.0,
+        }
+    }
+
     /// The largest finite number.
     pub(crate) fn largest(self) -> f64 {
         match self {
