@@ -155,8 +155,9 @@ impl<'r, 'm> Machine<'r, 'm> {
     }
 
     pub(crate) fn report(self) -> Report {
-        let mut traffic: Vec<Traffic> = self.traffic.into_values().collect();
-        traffic.sort_unstable_by_key(|t| (t.line, t.buffer, t.is_store));
+        let mut traffic: Vec<((u32, usize), Traffic)> = self.traffic.into_iter().collect();
+        traffic.sort_unstable_by_key(|(key, _)| *key);
+        let traffic = traffic.into_iter().map(|(_, traffic)| traffic).collect();
         Report {
             findings: self.findings.into_list(),
             thread_steps: self.thread_steps,

@@ -281,6 +281,9 @@ impl<'a> Evaluator<'a> {
         if batch.positions.iter().any(|p| !(0..elements).contains(p)) {
             return Err(format!("an element outside of {}", graph.names[id as usize]).into());
         }
+        if batch.positions.is_empty() {
+            return Ok(Rc::new(Column::none(kind_of(leaf_shape(&op.shape, leaf)?)?)));
+        }
         self.spend(batch.positions.len())?;
         let given = Asked { frame, graph, id, op, leaf, batch };
         let result = match op.opcode {

@@ -48,8 +48,10 @@ pub(crate) fn sort(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, positions: 
         ensure(columns.iter().all(|c| c.error.is_none()), "an order that depends on inexact numbers")?;
         let order = order(evaluator, &comparator, &columns)?;
         let mut row: Vec<Column> = columns.iter().map(|c| c.pick(&order)).collect();
-        if !is_stable || is_total(evaluator, &comparator) == Some(false) {
-            open_ties(evaluator, &comparator, &mut row, is_stable)?;
+        let has_nan = columns.iter().any(|c| c.reals().iter().any(|x| x.is_nan()));
+        let is_disorder = has_nan && is_total(evaluator, &comparator) == Some(false);
+        if !is_stable || is_disorder {
+            open_ties(evaluator, &comparator, &mut row, (is_stable, is_disorder))?;
         }
         sorted.push(row.into_iter().map(Rc::new).collect());
     }
@@ -145,16 +147,15 @@ fn is_total(evaluator: &Evaluator<'_>, comparator: &str) -> Option<bool> {
 }
 
 /// The answer is open where neighbours are equal but not the same and no order is promised, and in rows with a NaN that the
-/// comparator does not order.
+/// comparator does not order (`is_disorder`).
 fn open_ties(
     evaluator: &mut Evaluator<'_>,
     comparator: &str,
     row: &mut [Column],
-    is_stable: bool,
+    (is_stable, is_disorder): (bool, bool),
 ) -> Checked<()> {
     let len = row.first().map_or(0, Column::len);
-    let is_nan = |c: &Column| c.reals().iter().any(|x| x.is_nan());
-    let mut open = vec![row.iter().any(is_nan) && is_total(evaluator, comparator) == Some(false); len];
+    let mut open = vec![is_disorder; len];
     if !is_stable && len > 1 {
         let first: Vec<u32> = (0..len as u32 - 1).collect();
         let second: Vec<u32> = (1..len as u32).collect();

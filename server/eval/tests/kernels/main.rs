@@ -129,4 +129,7 @@ fn xla_kernels_answer_what_the_interpreter_does() {
     for wrong in &tally.wrong {
         println!("wrong: {wrong}");
     }
+    assert!(tally.wrong.is_empty(), "{} answers are wrong", tally.wrong.len());
+    assert!(unsupported * 33 <= pairs.len(), "{unsupported} of {} kernels are not run", pairs.len());
+    assert!(tally.open * 10 <= tally.compared, "too much is left open: {} of {}", tally.open, tally.compared);
 }

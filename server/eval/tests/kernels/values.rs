@@ -53,8 +53,8 @@ fn float(random: u64, flavour: Flavour) -> f64 {
 pub fn bits(element: ElementType, seed: u64, parameter: u32, place: u64, flavour: Flavour) -> u128 {
     let random = mixed(seed, u64::from(parameter), place);
     let Some(kind) = Kind::of(element) else { return 0 };
-    let column = match kind {
-        Kind::Pred => Column::int(kind, vec![(random >> 20 & 1) as i64]),
+    match kind {
+        Kind::Pred => u128::from(random >> 20 & 1),
         Kind::Signed(_) | Kind::Unsigned(_) => {
             let whole = (random >> 16) as i64;
             // Places of gathers and slices are often inside.
@@ -65,13 +65,13 @@ pub fn bits(element: ElementType, seed: u64, parameter: u32, place: u64, flavour
                 4..=8 => whole % 32,
                 _ => whole % 1000,
             };
-            Column::int(kind, vec![kind.wrap(value)])
+            let unused = 64 - kind.width();
+            u128::from((value as u64) << unused >> unused)
         }
         Kind::Complex { .. } => {
             let (re, im) = (float(random, flavour), float(mixed(random, 1, 2), flavour));
-            Column::complex(kind, vec![[kind.round(re), kind.round(im)]])
+            Column::complex(kind, vec![[kind.round(re), kind.round(im)]]).bits(0)
         }
-        _ => Column::real(kind, vec![kind.round(float(random, flavour))]),
-    };
-    column.bits(0)
+        _ => u128::from(kind.real_to_bits(float(random, flavour))),
+    }
 }
