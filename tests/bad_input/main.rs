@@ -39,10 +39,12 @@ fn analyse(text: &str) -> Vec<Diagnostic> {
         assert!(tokens.windows(2).all(|w| w[0].range.end <= w[1].range.start), "tokens overlap");
         assert!(tokens.iter().all(|t| text.get(t.range.clone()).is_some_and(|t| !t.is_empty())));
     }
-    for place in analysis.code_lens_places(file, 50).expect("nobody cancels") {
+    for place in analysis.code_lens_places(file, true, 50).expect("nobody cancels") {
         analysis.code_lens(file, place.start).expect("nobody cancels");
     }
-    analysis.inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: true }).expect("nobody cancels");
+    analysis
+        .inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: true, splits: true })
+        .expect("nobody cancels");
     analysis.document_symbols(file, 1000).expect("nobody cancels");
     assert!(started.elapsed() < Duration::from_secs(60), "{:?} for {} bytes", started.elapsed(), text.len());
     found

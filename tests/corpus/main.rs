@@ -38,8 +38,9 @@ fn every_instruction_of_the_small_modules_has_its_answer() {
         let file = host.open(&module.name, Language::Hlo, &module.text);
         let analysis = host.analysis();
         let all = 0..module.text.len();
-        let hints =
-            analysis.inlay_hints(file, all, &InlayHintsConfig { domains: true }).expect("nobody cancels");
+        let hints = analysis
+            .inlay_hints(file, all, &InlayHintsConfig { domains: true, splits: true })
+            .expect("nobody cancels");
         assert!(!hints.is_empty(), "{} has no hint", module.name);
         for hint in &hints {
             assert!(

@@ -120,6 +120,43 @@ fn a_new_name_in_a_giant_computation_parses_one_block() {
 }
 
 #[test]
+fn an_error_in_a_giant_computation_dirties_no_other_block() {
+    let text = large_module(2_000_000);
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    assert_eq!(counted.diagnose(file), 0);
+    let entry = text.find("ENTRY").expect("the sample has an entry");
+    let line = entry + text[entry..].len() / 2;
+    let at = line + text[line..].find("metadata={").expect("the entry goes on") + "metadata={".len();
+    for insert in ["(", "\""] {
+        counted.forget();
+        counted.insert(file, at, insert);
+        assert!(counted.diagnose(file) > 0, "{insert} is no attribute");
+        assert_eq!(counted.count("giant_index"), 0);
+        assert!(counted.count("links") <= 2 && counted.count("surroundings") <= 2, "{insert}");
+        counted.host.apply(file, &[TextEdit { range: at..at + insert.len(), insert: String::new() }]);
+        assert_eq!(counted.diagnose(file), 0);
+    }
+}
+
+#[test]
+fn another_shape_in_a_giant_computation_is_told_to_its_users_alone() {
+    let text = large_module(2_000_000);
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    assert_eq!(counted.diagnose(file), 0);
+    let entry = text.find("ENTRY").expect("the sample has an entry");
+    let line = entry + text[entry..].len() / 2;
+    let at = line + text[line..].find(" = f32[8,128]").expect("the entry goes on") + " = f32[".len();
+    counted.forget();
+    counted.insert(file, at, "1");
+    assert!(counted.diagnose(file) > 0, "an addend has another shape");
+    assert_eq!(counted.count("giant_index"), 0, "no name changed");
+    assert!(counted.count("links") <= 1);
+    assert!(counted.count("verify_findings") <= 2, "of its block and perhaps the next");
+}
+
+#[test]
 fn a_name_of_another_block_that_goes_away_is_reported_there() {
     let text = large_module(2_000_000);
     let mut host = AnalysisHost::new();
@@ -209,17 +246,77 @@ fn another_result_is_told_to_the_callers_alone() {
     assert!((2..=3).contains(&verified), "{verified} of {all} pieces are verified");
 }
 
+/// 30 fusions that share pieces, and an entry that calls them.
+fn fusions() -> String {
+    let mut text = "HloModule fusions\n\n".to_owned();
+    for i in 0..30 {
+        text += &format!(
+            "f.{i} {{\n  p = f32[512,512]{{1,0}} parameter(0)\n  q = f32[512,512]{{0,1}} parameter(1)\n  \
+             a.{i} = f32[512,512]{{1,0}} add(p, q)\n  ROOT r.{i} = f32[512,512]{{1,0}} exponential(a.{i})\n}}\n\n"
+        );
+    }
+    text += "ENTRY e {\n  x = f32[512,512]{1,0} parameter(0)\n  y = f32[512,512]{0,1} parameter(1)\n";
+    for i in 0..30 {
+        text += &format!("  g.{i} = f32[512,512]{{1,0}} fusion(x, y), kind=kLoop, calls=f.{i}\n");
+    }
+    text + "  ROOT t = f32[512,512]{1,0} transpose(x), dimensions={0,1}\n}\n"
+}
+
+#[test]
+fn an_edit_in_one_fusion_runs_its_kernel_alone() {
+    let text = fusions();
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    let look = |counted: &Counted| {
+        let analysis = counted.host.analysis();
+        let config = ide::CoalescingConfig::default();
+        let wasted = analysis.coalescing_warnings(file, &config, 100).expect("nobody cancels").shown.len();
+        for place in analysis.code_lens_places(file, true, 1000).expect("nobody cancels") {
+            analysis.code_lens(file, place.start).expect("nobody cancels");
+        }
+        let kernels = ["kernel", "kernel_partition", "kernel_coalescing", "kernel_estimate"];
+        (wasted, kernels.map(|query| counted.count(query)))
+    };
+    // 30 fusions and a transpose; one read of each fusion is not coalesced.
+    assert_eq!(look(&counted), (30, [31, 31, 31, 31]));
+    counted.forget();
+    assert_eq!(look(&counted), (30, [0; 4]), "nothing changed, nothing runs");
+    // Another opcode in one fused computation.
+    let at = text.find("exponential(a.7)").expect("a root");
+    counted.host.apply(file, &[TextEdit { range: at..at + 11, insert: "abs".to_owned() }]);
+    counted.forget();
+    assert_eq!(look(&counted), (30, [1; 4]));
+    // White space in a fused computation and among the fusions.
+    for needle in ["abs(a.7)", "fusion(x, y), kind=kLoop, calls=f.3\n"] {
+        let at = counted.host.rope(file).to_string().find(needle).expect(needle);
+        counted.insert(file, at, " ");
+        counted.forget();
+        assert_eq!(look(&counted), (30, [0; 4]), "white space dirties no kernel");
+    }
+    // A line more among the fusions: the others keep their kernels.
+    let at = counted.host.rope(file).to_string().find("  g.5 =").expect("a fusion");
+    counted.insert(file, at, "  more = f32[512,512]{1,0} negate(x)\n");
+    counted.forget();
+    assert_eq!(look(&counted), (30, [1; 4]), "the new instruction alone has a new kernel");
+    // Another device: every kernel is another.
+    counted.host.set_device("b200").expect("a known device");
+    counted.forget();
+    let (_, kernels) = look(&counted);
+    assert_eq!(kernels[0], 32);
+}
+
 /// Everything that an editor sees of a file.
 fn everything(analysis: &Analysis, file: FileId) -> String {
     let len = analysis.rope(file).len_bytes();
-    let hints =
-        analysis.inlay_hints(file, 0..len, &InlayHintsConfig { domains: true }).expect("nobody cancels");
+    let hints = analysis
+        .inlay_hints(file, 0..len, &InlayHintsConfig { domains: true, splits: true })
+        .expect("nobody cancels");
     let hovers: Vec<_> =
         (0..len).step_by(97).map(|at| analysis.hover(file, at).expect("nobody cancels")).collect();
     let warnings = analysis.warnings(file, &WarningsConfig::default(), 1000).expect("nobody cancels");
     let places: Vec<_> = (0..len).step_by(89).map(|at| navigated(analysis, file, at)).collect();
     let lenses: Vec<_> = analysis
-        .code_lens_places(file, 20)
+        .code_lens_places(file, true, 20)
         .expect("nobody cancels")
         .iter()
         .map(|place| analysis.code_lens(file, place.start).expect("nobody cancels"))

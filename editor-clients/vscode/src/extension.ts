@@ -1,5 +1,7 @@
 import * as vscode from "vscode";
 import { switchHloDocuments } from "./language-detection";
+import { registerAccessPattern } from "./access-pattern";
+import { registerFunctionColours } from "./function-colours";
 import { Server } from "./server";
 import { registerShowReferences } from "./show-references";
 import { registerStatus } from "./status";
@@ -18,6 +20,8 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.commands.registerCommand("hlo-analyzer.serverVersion", () => running.showVersion()),
     vscode.commands.registerCommand("hlo-analyzer.showLog", () => log.show()),
     registerShowReferences(),
+    registerAccessPattern(running),
+    registerFunctionColours(running),
     registerStatus(running),
     switchHloDocuments(),
     // The extension is also awake for plain text, to look at first lines; the server starts with the first HLO.

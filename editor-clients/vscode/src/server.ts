@@ -108,6 +108,17 @@ export class Server implements vscode.Disposable {
     }
   }
 
+  /** Asks the server, if it runs; nothing where it does not, or where the text has just changed. */
+  async ask<T>(method: string, params: unknown): Promise<T | undefined> {
+    if (this.client?.state !== State.Running) {
+      return undefined;
+    }
+    return this.client.sendRequest<T | null>(method, params).then(
+      (answer) => answer ?? undefined,
+      () => undefined,
+    );
+  }
+
   private sendSettings(): Promise<void> {
     if (this.client?.state !== State.Running) {
       return Promise.resolve();

@@ -4,18 +4,32 @@ export const SECTION = "hlo-analyzer";
 
 /** What the server is told about the user's settings, at its start and after each change. */
 export interface ServerSettings {
-  inlayHints: { domains: boolean };
+  inlayHints: { domains: boolean; splits: boolean };
+  gpu: { device: string; coalescingThreshold: number; codeLens: boolean };
   hover: { readableVariables: boolean };
   diagnostics: { limit: number };
+  warnings: { enable: boolean; disabled: string[] };
   documentLinks: { roots: string[] };
 }
 
 export function serverSettings(): ServerSettings {
   const section = vscode.workspace.getConfiguration(SECTION);
   return {
-    inlayHints: { domains: section.get<boolean>("inlayHints.domains", true) },
+    inlayHints: {
+      domains: section.get<boolean>("inlayHints.domains", true),
+      splits: section.get<boolean>("inlayHints.splits", true),
+    },
+    gpu: {
+      device: section.get<string>("gpu.device", "h100-sxm"),
+      coalescingThreshold: section.get<number>("gpu.coalescingThreshold", 2),
+      codeLens: section.get<boolean>("gpu.codeLens", true),
+    },
     hover: { readableVariables: section.get<boolean>("hover.readableVariables", true) },
     diagnostics: { limit: section.get<number>("diagnostics.limit", 1000) },
+    warnings: {
+      enable: section.get<boolean>("warnings.enable", true),
+      disabled: section.get<string[]>("warnings.disabled", []),
+    },
     documentLinks: { roots: section.get<string[]>("documentLinks.roots", []) },
   };
 }

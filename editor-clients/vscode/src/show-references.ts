@@ -1,13 +1,14 @@
 import * as vscode from "vscode";
+import { SHOW_ACCESS_PATTERN } from "./access-pattern";
 import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/node";
 
 /** The command of the server's code lenses: a click shows where a computation is called. */
 const COMMAND = "hlo-analyzer.showReferences";
 
-/** Tells the server that its lenses may name the command. */
+/** Tells the server which commands its lenses and actions may name. */
 export const showReferencesFeature: StaticFeature = {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
-    capabilities.experimental = { ...(capabilities.experimental ?? {}), commands: [COMMAND] };
+    capabilities.experimental = { ...(capabilities.experimental ?? {}), commands: [COMMAND, SHOW_ACCESS_PATTERN] };
   },
   initialize(): void {},
   getState: () => ({ kind: "static" }),

@@ -54,12 +54,12 @@ fn own_cost(db: &dyn salsa::Database, piece: Piece, id: ComputationId) -> OwnCos
         let file = piece.file(db)?;
         let at = file.pieces(db).iter().position(|&p| p == piece)?;
         let index = module(db, file).computation_of(SegmentRef { piece: at, computation: id })?;
-        Some((giant_index(db, file), index))
+        Some((file, giant_index(db, file), index))
     };
     let giant = (computation.kind == ComputationKind::Continued).then(giant).flatten();
     let external = |name: &str| {
-        let (index, computation) = giant.as_ref()?;
-        index.find(*computation, name)?.shape.cloned()
+        let (file, index, computation) = giant.as_ref()?;
+        index.find(*computation, name)?.export(db, *file)?.shape.clone()
     };
     let mut cost = OwnCost { parameters: Some(0), ..OwnCost::default() };
     let bytes = |at: InstructionId| block.shape(at).and_then(ir::Shape::bytes);

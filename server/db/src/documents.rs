@@ -197,7 +197,6 @@ impl Documents {
             crate::link_findings(db, piece);
             crate::block_warnings(db, piece);
             crate::outside_uses(db, piece);
-            crate::fusion_calls(db, piece);
         }
         self.free_pieces.extend(pieces);
     }

@@ -10,7 +10,9 @@
 mod calls;
 mod costs;
 mod documents;
+mod externals;
 mod giants;
+mod kernels;
 mod load;
 mod queries;
 mod verification;
@@ -19,15 +21,17 @@ mod warnings;
 pub use calls::{CallGraph, CallSite, call_graph};
 pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
-pub use giants::{GiantIndex, giant_index, link_findings};
+pub use externals::link_findings;
+pub use giants::{Definition, GiantIndex, giant_index};
+pub use kernels::{
+    FusionSource, Target, Waste, fused_computations, fusion_calls, fusion_source, kernel, kernel_coalescing, kernel_code,
+    kernel_estimate, kernel_partition, kernel_waste,
+};
 pub use load::Progress;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use verification::{module_verify_findings, surroundings, verify_findings};
-pub use warnings::{
-    block_warnings, fused_computations, fusion_calls, giant_uses, is_used_elsewhere, outside_uses,
-    uncalled_computations,
-};
+pub use warnings::{block_warnings, giant_uses, is_used_elsewhere, outside_uses, uncalled_computations};
 
 /// The language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -30,8 +30,9 @@ pub fn module(db: &dyn salsa::Database, file: File) -> Arc<Module> {
     Arc::new(Module::build(signatures.iter().map(|s| &**s)))
 }
 
-/// The op graph of a computation that is whole in its piece: a fusion's, a reducer's.
-#[salsa::tracked(lru = 1024, no_eq)]
+/// The op graph of a computation that is whole in its piece: a fusion's, a reducer's. Holds no offsets: equal after edits of
+/// white space, and of other computations of the piece.
+#[salsa::tracked(lru = 1024)]
 pub fn graph(db: &dyn salsa::Database, piece: Piece, computation: u32) -> Option<Arc<Graph>> {
     Graph::build(&[(block(db, piece), computation)]).map(Arc::new)
 }

@@ -10,7 +10,8 @@ use ir::{
     Surroundings,
 };
 
-use crate::giants::giant_index;
+use crate::externals::links;
+use crate::giants::Definition;
 use crate::queries::{block, module, signature};
 use crate::{File, Piece};
 
@@ -34,6 +35,10 @@ pub fn surroundings(db: &dyn salsa::Database, piece: Piece) -> Arc<Surroundings>
         around.num_partitions = settings.num_partitions;
         around.is_scheduled = settings.is_scheduled;
     }
+    let is_fused = |c| module.computation_of(c).is_some_and(|c| module.computations[c].is_fused);
+    around.fused = (0..own.segments.len() as u32)
+        .map(|computation| is_fused(SegmentRef { piece: at, computation }))
+        .collect();
     for (_, name) in &own.callees {
         if around.callees.contains_key(name) {
             continue;
@@ -46,17 +51,11 @@ pub fn surroundings(db: &dyn salsa::Database, piece: Piece) -> Arc<Surroundings>
     }
     let block = block(db, piece);
     if !block.externals.is_empty() {
-        let computation = module.computation_of(SegmentRef { piece: at, computation: 0 });
-        let index = giant_index(db, file);
-        around.externals = block
-            .externals
-            .iter()
-            .map(|external| {
-                let found = index.find(computation?, external.name.of(&block.text))?;
-                let shape = found.shape.cloned().filter(|_| found.piece < at)?;
-                Some(ExternalValue { shape, opcode: found.opcode })
-            })
-            .collect();
+        let value = |link: &Option<Definition>| {
+            let export = link.as_ref()?.export(db, file)?;
+            Some(ExternalValue { shape: export.shape.clone()?, opcode: export.opcode })
+        };
+        around.externals = links(db, piece).iter().map(value).collect();
     }
     Arc::new(around)
 }
@@ -64,13 +63,18 @@ pub fn surroundings(db: &dyn salsa::Database, piece: Piece) -> Arc<Surroundings>
 /// A computation as its callers see it; nothing where its parameters or its root have no shape.
 fn called(db: &dyn salsa::Database, file: File, module: &Module, index: ComputationIndex) -> Option<Called> {
     let pieces = file.pieces(db);
-    let segments = || {
-        module.computations[index]
-            .segments
-            .iter()
-            .map(|s| &signature(db, pieces[s.piece]).segments[s.computation as usize])
-    };
-    Called::of(segments())
+    let parts = &module.computations[index].segments;
+    let is_read = |part: &SegmentRef| *is_readable(db, pieces[part.piece], part.computation);
+    if parts.len() > 1 && !parts.iter().all(is_read) {
+        return None;
+    }
+    Called::of(parts.iter().map(|s| &signature(db, pieces[s.piece]).segments[s.computation as usize]))
+}
+
+/// Whether a part of a giant computation has no error of the grammar: only its callers ask.
+#[salsa::tracked]
+fn is_readable(db: &dyn salsa::Database, piece: Piece, computation: u32) -> bool {
+    block(db, piece).is_readable(computation)
 }
 
 #[salsa::tracked]

@@ -1,14 +1,13 @@
 //! Warnings about code that computes nothing new, piece by piece, and what they ask about other pieces.
 //!
 //! A piece's warnings depend on its text alone. What lies outside is collected apart, so that an edit of one block runs
-//! the rules on that block: names that later blocks of a giant computation use, computations that fusions call,
-//! computations that nobody calls.
+//! the rules on that block: names that later blocks of a giant computation use, computations that nobody calls.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use ir::{AttributeKey, Block, Opcode, SegmentRef, Warning};
-use rustc_hash::{FxHashSet, FxHasher};
+use ir::{AttributeKey, Block, SegmentRef, Warning};
+use rustc_hash::FxHasher;
 use syntax::hlo::{ComputationKind, Value};
 
 use crate::queries::{block, module, signature};
@@ -75,21 +74,6 @@ pub fn giant_uses(db: &dyn salsa::Database, file: File) -> Arc<Vec<u64>> {
 pub fn is_used_elsewhere(db: &dyn salsa::Database, file: File, name: &str) -> bool {
     let names = giant_uses(db, file);
     names.last() == Some(&ANY_NAME) || names.binary_search(&name_hash(name)).is_ok()
-}
-
-/// Names of the computations that the piece's fusions call.
-#[salsa::tracked]
-pub fn fusion_calls(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Box<str>>> {
-    let block = block(db, piece);
-    let calls = block.callees().filter(|&(id, _)| block.instruction(id).opcode == Some(Opcode::Fusion));
-    Arc::new(calls.map(|(_, span)| span.of(&block.text).into()).collect())
-}
-
-/// Names of all computations that fusions of the file call.
-#[salsa::tracked]
-pub fn fused_computations(db: &dyn salsa::Database, file: File) -> Arc<FxHashSet<Box<str>>> {
-    let pieces = file.pieces(db).iter();
-    Arc::new(pieces.flat_map(|&piece| fusion_calls(db, piece).iter().cloned()).collect())
 }
 
 /// Computations that are neither called nor the entry of their module, in the order of the text.

@@ -1,13 +1,32 @@
 //! How well the reads and writes of a kernel use memory: exact counts of 32-byte sectors per request, and XLA's own
 //! verdict beside them.
 
+mod accesses;
+mod cause;
+mod classes;
+mod counts;
+mod heuristic;
+mod kernel;
 mod lanes;
+mod pattern;
+mod picture;
+mod remedies;
 mod requests;
+mod shift;
 mod tiled;
+mod traffic;
 mod xla_rule;
 
-pub use requests::{Access, Counts, Pattern, Traffic, traffic};
+pub use accesses::{Buffer, MemoryAccess};
+pub use cause::Cause;
+pub use counts::Counts;
+pub use heuristic::xla_heuristic;
+pub use kernel::{AccessTraffic, BufferTraffic, DEFAULT_THRESHOLD};
+pub use pattern::Pattern;
+pub use picture::{LanePicture, PictureSizes};
+pub use remedies::{Remedy, RemedyChange};
 pub use tiled::tiled_efficiency;
+pub use traffic::{Access, Traffic, traffic};
 pub use xla_rule::xla_coalesced;
 
 /// Bytes that memory is read and written in. Source: the "sector" of NVIDIA's profiling guides.

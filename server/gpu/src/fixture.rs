@@ -17,7 +17,7 @@ add {
 }
 ";
 
-fn graphs(text: &str) -> Vec<(String, Arc<Graph>)> {
+pub(crate) fn graphs(text: &str) -> Vec<(String, Arc<Graph>)> {
     let text: Arc<str> = Arc::from(text);
     let parse = Arc::new(parse(&text, PieceState::HEADER));
     let block = ir::lower(text.clone(), parse.clone());
@@ -38,6 +38,20 @@ pub(crate) fn fused(module: &str, name: &str) -> Result<Fused, Reason> {
         (Opcode::Fusion, Some(called)) => Fused::of_fusion(op, &callee(called).expect(called), &callee),
         _ => Fused::wrapping(op, name),
     }
+}
+
+/// The attributes of an instruction.
+pub(crate) fn attributes(text: &str) -> ir::Attributes {
+    let module =
+        format!("HloModule m\nENTRY e {{\n p = f32[] parameter(0)\n ROOT f = f32[] fusion(p), {text}\n}}\n");
+    let (_, graph) = graphs(&module).pop().expect("an entry");
+    graph.ops[graph.root as usize].attributes.clone()
+}
+
+/// What [`analysis`] knows: `add`.
+pub(crate) fn callees() -> impl Fn(&str) -> Option<Arc<Graph>> {
+    let graphs = graphs(CALLED);
+    move |name| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone())
 }
 
 /// A fusion whose computation has these instructions.

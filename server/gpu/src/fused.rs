@@ -5,6 +5,8 @@ use ir::{AttributeKey, Attributes, ElementTypeExt, Graph, Op, OpId, Opcode, Shap
 use rustc_hash::FxHashMap;
 
 use crate::Reason;
+use crate::block_config::block_config;
+use crate::cost::BlockLevel;
 
 /// A fusion with more ops is not looked into.
 pub const MAX_OPS: usize = 1 << 16;
@@ -29,6 +31,10 @@ pub struct Fused {
     pub users: Vec<Vec<OpId>>,
     /// `kind` of the fusion's backend configuration: `__triton`, `__custom_fusion`, …
     pub backend_kind: Option<String>,
+    /// Block sizes that the same configuration states, in words.
+    pub block_config: Option<String>,
+    /// Of a block-level fusion: its tiling.
+    pub block_level: Option<BlockLevel>,
 }
 
 impl Fused {
@@ -41,6 +47,8 @@ impl Fused {
         let root = flat.add(callee, None, callees, 0)?;
         let mut fused = Fused::new(flat.graph, root)?;
         fused.backend_kind = backend_kind(&op.attributes);
+        fused.block_config = block_config(&op.attributes);
+        fused.block_level = BlockLevel::of(&op.attributes);
         Ok(fused)
     }
 
@@ -97,7 +105,7 @@ impl Fused {
                 }
             }
         }
-        Ok(Fused { graph, roots, outputs, users, backend_kind: None })
+        Ok(Fused { graph, roots, outputs, users, backend_kind: None, block_config: None, block_level: None })
     }
 
     pub fn op(&self, id: OpId) -> &Op {
@@ -161,7 +169,8 @@ fn backend_kind(attributes: &Attributes) -> Option<String> {
     }
 }
 
-fn is_wrapped(opcode: Opcode) -> bool {
+/// Whether XLA puts an op that stands alone into a fusion of its own. Source: `service/gpu/transforms/fusion_wrapper.cc`.
+pub fn is_wrapped(opcode: Opcode) -> bool {
     use Opcode::*;
     is_elementwise(opcode)
         || matches!(

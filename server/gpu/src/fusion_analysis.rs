@@ -1,7 +1,7 @@
 //! Everything about a fusion's kernel that is decided before its code is written.
 
 use indexing::IndexingMap;
-use ir::OpId;
+use ir::{Graph, OpId};
 
 use crate::Reason;
 use crate::device::Device;
@@ -51,6 +51,30 @@ impl FusionAnalysis {
             _ => true,
         };
         self.heroes.iter().copied().find(is_wanted).unwrap_or(self.heroes[0])
+    }
+
+    /// Ops of the fused computation `graph` that open a function of their own whoever uses them: heroes that are followed
+    /// by an epilogue, and their operands. Source: `computation_partitioner.cc` and `EpilogueSpecification`.
+    pub fn forced_roots(&self, graph: &Graph) -> Vec<OpId> {
+        if !matches!(
+            self.emitter,
+            Emitter::Transpose(_)
+                | Emitter::PackedTranspose(_)
+                | Emitter::Reduction(_)
+                | Emitter::Concatenate(_)
+        ) {
+            return Vec::new();
+        }
+        let mut forced = Vec::new();
+        for (&root, &hero) in self.fused.roots.iter().zip(&self.heroes) {
+            if root != hero
+                && let Some(hero) = graph.find(self.fused.name(hero))
+            {
+                forced.push(hero);
+                forced.extend(&graph.operands[hero as usize]);
+            }
+        }
+        forced
     }
 
     /// Nothing where somebody else decides, see [`Emitter::Elsewhere`].

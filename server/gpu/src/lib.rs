@@ -4,6 +4,8 @@
 //! * [`FusionAnalysis`]: the answer. [`Emitter`] has one variant, and one file, per emitter.
 //! * [`partition()`]: the functions that a computation becomes.
 //! * [`traffic`], [`xla_coalesced`], [`tiled_efficiency`]: how well reads and writes use memory.
+//! * [`estimate`]: how long it takes, by XLA's cost model and by the device's bandwidth and arithmetic alone.
+//! * [`decide`]: whether XLA fuses a producer into its consumers, and why not.
 //! * [`Device`]: what is known of a GPU; [`Device::find`] knows nineteen.
 //! * [`Fused`]: a fusion, or an op that XLA would wrap into one.
 //!
@@ -15,7 +17,9 @@
 //! Architecture Invariant: this crate knows neither text nor editors nor JSON; it reads [`ir`] and [`indexing`].
 
 mod bitcasts;
+mod block_config;
 mod coalescing;
+mod cost;
 mod device;
 mod devices;
 mod emitters;
@@ -27,6 +31,7 @@ mod heroes;
 mod launch;
 mod partition;
 mod post_order;
+mod priority_fusion;
 mod reduction_dims;
 mod signature;
 mod thread_map;
@@ -36,19 +41,26 @@ mod unroll;
 use std::borrow::Cow;
 
 pub use coalescing::{
-    Access, Counts, LINE_BYTES, Pattern, SECTOR_BYTES, Traffic, tiled_efficiency, traffic, xla_coalesced,
+    Access, AccessTraffic, Buffer, BufferTraffic, Cause, Counts, DEFAULT_THRESHOLD, LINE_BYTES, LanePicture,
+    MemoryAccess, Pattern, PictureSizes, Remedy, RemedyChange, SECTOR_BYTES, Traffic, tiled_efficiency,
+    traffic, xla_coalesced, xla_heuristic,
+};
+pub use cost::{
+    BlockLevel, Bound, Counted, Estimate, FusionUse, InstructionCost, KernelTime, Roofline, estimate,
+    flops_per_element, has_coalesced_reads, kernel_time, roofline, roofline_of, times,
 };
 pub use device::{DEFAULT_DEVICE, Device, Platform, Rate, Units, UnknownDevice};
 pub use emitters::*;
-pub use fused::{Fused, MAX_OPS, MAX_ROOTS};
+pub use fused::{Fused, MAX_OPS, MAX_ROOTS, is_wrapped};
 pub use fusion_analysis::FusionAnalysis;
 pub use heroes::{Kind, hero, is_real_reduction, kind, tiling};
 pub use launch::{Launch, split_grid_x};
 pub use partition::{Function, Partition, Reason as SplitReason, partition};
 pub use post_order::post_order;
+pub use priority_fusion::{Candidate, ConsumerDecision, Decision, Pair, can_fuse, decide, is_fusible};
 pub use reduction_dims::{ReductionDims, is_race_free, is_reduction_hero};
 pub use signature::signature;
-pub use thread_map::work_items;
+pub use thread_map::{bitcast, work_items};
 pub use transpose::{Normalized, Packed, Tiling};
 pub use unroll::{may_prevent_vectorization, reduction_vector, unroll_factor};
 

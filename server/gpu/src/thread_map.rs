@@ -85,7 +85,7 @@ pub(crate) fn bitcast_from_sizes(sizes: &[i64], to: &Shape) -> IndexingMap {
 }
 
 /// From the elements of `from` to those of `to` that lie at the same place in memory. Element types do not matter.
-pub(crate) fn bitcast(from: &Shape, to: &Shape) -> IndexingMap {
+pub fn bitcast(from: &Shape, to: &Shape) -> IndexingMap {
     let (Some(from), Some(to)) = (untyped(from), untyped(to)) else { return IndexingMap::undefined() };
     if from == to {
         return IndexingMap::identity(from.dims());

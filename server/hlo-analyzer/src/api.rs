@@ -1,9 +1,11 @@
 //! The machine interface: one request in, one answer out. Spoken as JSON Lines by `query`; the custom requests of
 //! the language server return the same `result` objects. Field names are fixed.
 
+mod coalescing;
 mod error;
 mod fusion;
 mod indexing;
+mod kernel;
 mod maps;
 mod parse;
 mod partition;

@@ -28,7 +28,7 @@ enum Command {
     /// Print what a hover shows, or the whole file annotated with its maps and findings.
     Explain(cli::explain::ExplainArguments),
     /// Answer JSON Lines requests on standard input.
-    Query,
+    Query(cli::query::QueryArguments),
     /// Load files, run every analysis, print time and memory.
     AnalysisStats(cli::analysis_stats::StatsArguments),
 }
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         Command::Lsp(LspArguments { pipe: None, .. }) => lsp::serve_stdio(),
         Command::Check(arguments) => cli::check::run(&arguments),
         Command::Explain(arguments) => cli::explain::run(&arguments),
-        Command::Query => cli::query::run(),
+        Command::Query(arguments) => cli::query::run(&arguments),
         Command::AnalysisStats(arguments) => cli::analysis_stats::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {

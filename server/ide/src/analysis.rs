@@ -66,6 +66,13 @@ impl AnalysisHost {
         self.refresh(file);
     }
 
+    /// Kernels are for this device from now on. The error names those that are known.
+    pub fn set_device(&mut self, name: &str) -> Result<(), String> {
+        let device = gpu::Device::find(name).map_err(|unknown| unknown.to_string())?;
+        self.db.set_device(device);
+        Ok(())
+    }
+
     pub fn close(&mut self, file: FileId) {
         self.documents.close(&mut self.db, file);
         Arc::make_mut(&mut self.views).remove(&file);
@@ -121,6 +128,41 @@ impl Analysis {
     /// Code that computes nothing new. What is wrong is in [`Self::diagnostics`].
     pub fn warnings(&self, file: FileId, config: &WarningsConfig, limit: usize) -> Cancellable<Diagnostics> {
         self.with_file(file, |context| warnings::warnings(&context, config, limit))
+    }
+
+    /// Kernels that move much more than they use.
+    pub fn coalescing_warnings(
+        &self,
+        file: FileId,
+        config: &CoalescingConfig,
+        limit: usize,
+    ) -> Cancellable<Diagnostics> {
+        self.with_file(file, |context| coalescing_warnings::coalescing_warnings(&context, config, limit))
+    }
+
+    /// Computes all that is told of the file's kernels: emitters, maps, functions, use of memory, times; how many there are.
+    pub fn look_at_kernels(&self, file: FileId) -> Cancellable<usize> {
+        self.with_file(file, |context| context.kernels_ahead())
+    }
+
+    /// Whether [`Analysis::coalescing_warnings`] takes longer than somebody wants to wait.
+    pub fn has_many_kernels(&self, file: FileId) -> Cancellable<bool> {
+        self.with_file(file, |context| coalescing_warnings::has_many_kernels(&context))
+    }
+
+    /// The lanes of one warp on the memory of an array, of the kernel at `offset`.
+    pub fn access_pattern(
+        &self,
+        file: FileId,
+        offset: usize,
+        query: &AccessPatternQuery,
+    ) -> Cancellable<Option<AccessPattern>> {
+        self.with_file(file, |context| access_pattern::access_pattern(&context, offset, query))
+    }
+
+    /// The functions of the fused computation at `offset`; empty where it is one.
+    pub fn kernel_functions(&self, file: FileId, offset: usize) -> Cancellable<Vec<KernelFunction>> {
+        self.with_file(file, |context| kernel_functions::kernel_functions(&context, offset))
     }
 
     pub fn hover(&self, file: FileId, offset: usize) -> Cancellable<Option<Hover>> {
@@ -245,12 +287,12 @@ impl Analysis {
         self.with_file(file, |context| document_links::document_links(&context, limit))
     }
 
-    /// A place per computation; what is said there is for [`Analysis::code_lens`] to tell.
-    pub fn code_lens_places(&self, file: FileId, limit: usize) -> Cancellable<Vec<TextRange>> {
-        self.with_file(file, |context| code_lens::code_lens_places(&context, limit))
+    /// A place per computation and per kernel; what is said there is for [`Analysis::code_lens`] to tell.
+    pub fn code_lens_places(&self, file: FileId, kernels: bool, limit: usize) -> Cancellable<Vec<TextRange>> {
+        self.with_file(file, |context| code_lens::code_lens_places(&context, kernels, limit))
     }
 
-    /// What is known of the computation whose name is at `offset`.
+    /// What is known of the computation or the kernel whose name is at `offset`.
     pub fn code_lens(&self, file: FileId, offset: usize) -> Cancellable<Option<CodeLens>> {
         self.with_file(file, |context| code_lens::code_lens(&context, offset))
     }
@@ -291,6 +333,26 @@ impl Analysis {
         query: &FusionQuery,
     ) -> Cancellable<Result<FusionReply, FusionError>> {
         self.with_file(file, |context| fusion_kernel::fusion_kernel(&context, query))
+    }
+
+    /// The code of a kernel as text.
+    pub fn kernel_preview(
+        &self,
+        file: FileId,
+        query: &FusionQuery,
+        emit: KernelLanguage,
+    ) -> Cancellable<Result<KernelPreview, FusionError>> {
+        self.with_file(file, |context| kernel_preview::kernel_preview(&context, query, emit))
+    }
+
+    /// What the kernel's reads and writes move, array by array.
+    pub fn coalescing(
+        &self,
+        file: FileId,
+        query: &FusionQuery,
+        tile_sizes: Option<&[i64]>,
+    ) -> Cancellable<Result<Vec<BufferReply>, FusionError>> {
+        self.with_file(file, |context| coalescing_queries::coalescing(&context, query, tile_sizes))
     }
 
     /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named

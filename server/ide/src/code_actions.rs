@@ -3,11 +3,13 @@
 //! A provider offers its actions to [`Actions`] with a closure that makes the change. The closure runs when a client
 //! wants the change, not when it only wants titles.
 
+mod access_pattern;
 mod extract;
 mod operand_shapes;
 mod repair;
 mod strip_metadata;
 
+pub use access_pattern::ID as ACCESS_PATTERN_ACTION;
 use syntax::Span;
 use syntax::hlo::AttributeKey;
 
@@ -87,8 +89,13 @@ impl Actions<'_> {
 type Provider = fn(&FileContext<'_>, &TextRange, &mut Actions<'_>);
 
 /// In the order in which editors show them.
-const PROVIDERS: &[Provider] =
-    &[repair::repair, operand_shapes::operand_shapes, strip_metadata::strip_metadata, extract::extract];
+const PROVIDERS: &[Provider] = &[
+    repair::repair,
+    operand_shapes::operand_shapes,
+    strip_metadata::strip_metadata,
+    extract::extract,
+    access_pattern::offer,
+];
 
 pub(crate) fn code_actions(
     context: &FileContext<'_>,

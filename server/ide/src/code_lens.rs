@@ -1,4 +1,4 @@
-//! Above each computation: how many instructions call it, how many it has, and what it costs.
+//! Above each computation: how many instructions call it, how many it has, and what it costs. Above each kernel: how it runs.
 
 use crate::TextRange;
 use crate::locate::FileContext;
@@ -7,22 +7,48 @@ use crate::occurrences::{Symbol, occurrence_at};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeLens {
-    /// The name of the computation.
+    /// The name of the computation, or of the instruction.
     pub range: TextRange,
     /// `2 callers · 5 instructions · 1.02 kFLOP · 4.1 kB`
     pub title: String,
     /// Where it is called.
     pub callers: Vec<TextRange>,
+    /// Of an instruction that is launched as a kernel.
+    pub is_kernel: bool,
 }
 
-/// Names of computations, in the order of the text. Cheap: nothing is counted.
-pub(crate) fn code_lens_places(context: &FileContext<'_>, limit: usize) -> Vec<TextRange> {
+/// Names of computations, then of kernels, each in the order of the text. Cheap: nothing is counted.
+pub(crate) fn code_lens_places(context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
     let firsts = context.module().computations.iter().filter_map(|c| c.segments.first());
     let names = firsts.map(|first| context.range(first.piece, context.computation(*first).name));
-    names.filter(|name| !name.is_empty()).take(limit).collect()
+    let mut places: Vec<TextRange> = names.filter(|name| !name.is_empty()).take(limit).collect();
+    for piece in 0..context.pieces() {
+        if !kernels || places.len() >= limit {
+            break;
+        }
+        let names = context
+            .kernels_in(piece)
+            .into_iter()
+            .map(|at| context.range(piece, context.block(piece).instruction(at.id).name));
+        places.extend(names.take(limit - places.len()));
+    }
+    places
+}
+
+fn of_kernel(context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
+    let at = context.instruction_at(offset)?;
+    let range = context.range(at.piece, context.block(at.piece).instruction(at.id).name);
+    if range.start != offset {
+        return None;
+    }
+    let title = crate::kernel_lens::kernel_lens(context, at)?;
+    Some(CodeLens { range, title, callers: Vec::new(), is_kernel: true })
 }
 
 pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
+    if let Some(lens) = of_kernel(context, offset) {
+        return Some(lens);
+    }
     let named = occurrence_at(context, offset)?;
     let Symbol::Computation(index) = named.symbol else { return None };
     let callers = call_places(context, index);
@@ -53,7 +79,12 @@ pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<Code
         Some(count) => parts.push(format!("{at_least}{}", bytes(count))),
         None => {}
     }
-    Some(CodeLens { range: context.range(named.piece, named.span), title: parts.join(" · "), callers })
+    Some(CodeLens {
+        range: context.range(named.piece, named.span),
+        title: parts.join(" · "),
+        callers,
+        is_kernel: false,
+    })
 }
 
 fn call_places(context: &FileContext<'_>, index: usize) -> Vec<TextRange> {
@@ -90,11 +121,14 @@ mod tests {
 
     fn check(text: &str, expect: Expect) {
         let (analysis, file, _) = open(text);
-        let places = analysis.code_lens_places(file, 100).expect("nobody cancels");
+        let places = analysis.code_lens_places(file, true, 100).expect("nobody cancels");
         let mut shown = String::new();
         for place in places {
             let lens = analysis.code_lens(file, place.start).expect("nobody cancels").expect("it is a name");
             assert_eq!(lens.range, place);
+            if lens.is_kernel {
+                continue;
+            }
             assert!(lens.callers.iter().all(|c| text[c.clone()] == text[place.clone()]));
             shown += &format!("{}: {}\n", &text[place], lens.title);
         }

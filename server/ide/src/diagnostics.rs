@@ -171,19 +171,26 @@ fn range_of(context: &FileContext<'_>, piece: usize, place: Place) -> Option<Tex
 }
 
 fn module_diagnostic(context: &FileContext<'_>, finding: &ModuleFinding, is_of_parser: bool) -> Diagnostic {
-    let piece = finding.segment.piece;
-    let block = context.block(piece);
-    let span = match finding.slot {
-        // A header may stand in a piece without computation.
-        Slot::Header(key) => block.header_value(key).unwrap_or_default(),
-        slot => computation_span(context, finding.segment, slot),
+    let range = |segment: SegmentRef, slot| {
+        let span = match slot {
+            // A header may stand in a piece without computation.
+            Slot::Header(key) => context.block(segment.piece).header_value(key).unwrap_or_default(),
+            slot => computation_span(context, segment, slot),
+        };
+        context.range(segment.piece, span)
     };
+    let related = finding.related.iter();
     Diagnostic {
-        range: context.range(piece, span),
+        range: range(finding.segment, finding.slot),
         severity: Severity::Error,
         code: finding.code,
         message: finding.message.clone(),
-        related: Vec::new(),
+        related: related
+            .map(|&(segment, slot, message)| Related {
+                range: range(segment, slot),
+                message: message.to_owned(),
+            })
+            .collect(),
         is_of_parser,
         fix: None,
     }
@@ -287,6 +294,17 @@ mod tests {
             let (analysis, file, _) = open(&text);
             assert_eq!(analysis.diagnostics(file, 10).expect("nobody cancels").shown, []);
         }
+    }
+
+    #[test]
+    fn two_fusions_do_not_share_a_computation() {
+        check(
+            "HloModule m\n\nf {\n  p = f32[2] parameter(0)\n  u = f32[2] abs(p)\n  ROOT n = f32[2] negate(p)\n}\n\nENTRY e {\n  a = f32[2] parameter(0)\n  b = f32[2] fusion(a), kind=kLoop, calls=f\n  c = f32[2] call(b), to_apply=f\n  ROOT d = f32[2] fusion(c), kind=kLoop, calls=f\n}\n",
+            expect![[r#"
+                Error unused-in-fusion «u»: u is never used: in a fusion everything leads to the root (the root is here)
+                Error shared-fusion «f»: f is the computation of another fusion: each needs its own (the other fusion is here)
+            "#]],
+        );
     }
 
     #[test]

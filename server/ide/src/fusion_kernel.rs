@@ -1,20 +1,19 @@
 //! The kernel of a fusion before its code is written: emitter, hero, launch, thread maps.
 
-use gpu::{Device, Emitter, Fused, FusionAnalysis, Launch};
+use std::sync::Arc;
+
+use gpu::{Emitter, FusionAnalysis, Launch};
 use indexing_map::IndexingMap;
-use ir::{AttributeKey, Opcode};
 
-use crate::locate::FileContext;
-use crate::maps::{callee_graph, local_graph};
+use crate::locate::{FileContext, InstructionRef};
 
-/// An instruction and the device that its kernel is for.
+/// An instruction. Its kernel is for the device of the host.
 #[derive(Debug, Clone)]
 pub struct FusionQuery {
     /// Without `%`.
     pub instruction: String,
     /// Where it may be left out: the name is looked for in the entry first.
     pub computation: Option<String>,
-    pub device: String,
 }
 
 #[derive(Debug, Clone)]
@@ -37,7 +36,6 @@ pub struct FusionReply {
 pub enum FusionError {
     /// No such instruction, or one without a shape.
     NotFound(String),
-    UnknownDevice(String),
     /// No emitter takes it.
     NotEmitted(String),
 }
@@ -57,23 +55,7 @@ pub(crate) fn fusion_kernel(
     context: &FileContext<'_>,
     query: &FusionQuery,
 ) -> Result<FusionReply, FusionError> {
-    let device = Device::find(&query.device).map_err(|e| FusionError::UnknownDevice(e.to_string()))?;
-    let not_found = |why: &str| FusionError::NotFound(format!("{} {why}", query.instruction));
-    let at = context
-        .find_instruction(query.computation.as_deref(), &query.instruction)
-        .ok_or_else(|| not_found("is not in the module"))?;
-    let (graph, id) = local_graph(context, at).ok_or_else(|| not_found("has no known shape"))?;
-    let op = &graph.ops[id as usize];
-    let callees = |name: &str| callee_graph(context, at, name);
-    let fused = match (op.opcode, op.attributes.computation(AttributeKey::Calls)) {
-        (Opcode::Fusion, Some(called)) => {
-            let callee = callees(called).ok_or_else(|| not_found("calls an unknown computation"))?;
-            Fused::of_fusion(op, &callee, &callees)
-        }
-        _ => Fused::wrapping(op, &query.instruction),
-    };
-    let analysis = fused.and_then(|fused| FusionAnalysis::new(fused, device));
-    let analysis = analysis.map_err(|reason| FusionError::NotEmitted(reason.into_owned()))?;
+    let (_, analysis) = find_kernel(context, query)?;
     let name = |id| analysis.fused.name(id).to_owned();
     let thread_to_input = analysis.thread_to_input();
     Ok(FusionReply {
@@ -84,13 +66,30 @@ pub(crate) fn fusion_kernel(
             Emitter::Sort(sort) => sort.steps.iter().map(|step| step.launch).collect(),
             _ => analysis.launch().into_iter().collect(),
         },
-        thread_to_output: thread_to_output(&analysis),
+        thread_to_output: thread_to_output(analysis),
         thread_to_input: thread_to_input.into_iter().map(|(hero, maps)| (name(hero), maps)).collect(),
         note: match &analysis.emitter {
             Emitter::Elsewhere(elsewhere) => Some(elsewhere.reason().to_owned()),
             _ => None,
         },
     })
+}
+
+/// The kernel that is asked about.
+pub(crate) fn find_kernel<'a>(
+    context: &FileContext<'a>,
+    query: &FusionQuery,
+) -> Result<(InstructionRef, &'a Arc<FusionAnalysis>), FusionError> {
+    let not_found = |why: &str| FusionError::NotFound(format!("{} {why}", query.instruction));
+    let at = context
+        .find_instruction(query.computation.as_deref(), &query.instruction)
+        .ok_or_else(|| not_found("is not in the module"))?;
+    let key = context.kernel_key(at).ok_or_else(|| not_found("is in no computation"))?;
+    match context.kernel(&key) {
+        None => Err(not_found("has no known shape")),
+        Some(Ok(analysis)) => Ok((at, analysis)),
+        Some(Err(reason)) => Err(FusionError::NotEmitted(reason.to_string())),
+    }
 }
 
 #[cfg(test)]
@@ -115,17 +114,16 @@ ENTRY %e {
 }
 ";
 
-    fn ask(instruction: &str, device: &str) -> Result<FusionReply, FusionError> {
+    fn ask(instruction: &str) -> Result<FusionReply, FusionError> {
         let (analysis, file, _) = fixture::open(MODULE);
         let computation = Some("e".to_owned());
-        let query =
-            FusionQuery { instruction: instruction.to_owned(), computation, device: device.to_owned() };
+        let query = FusionQuery { instruction: instruction.to_owned(), computation };
         analysis.fusion_kernel(file, &query).unwrap()
     }
 
     #[track_caller]
     fn check(instruction: &str, expect: (&str, &str, Option<[i64; 3]>)) -> FusionReply {
-        let reply = ask(instruction, "h100-sxm").unwrap();
+        let reply = ask(instruction).unwrap();
         let launch = reply.launch.map(|l| [l.grid[0], l.block[0], l.shared_bytes]);
         assert_eq!((reply.emitter, reply.hero.as_str(), launch), expect);
         reply
@@ -149,8 +147,9 @@ ENTRY %e {
 
     #[test]
     fn errors() {
-        assert!(matches!(ask("x", "h100-sxm"), Err(FusionError::NotFound(_))));
-        assert!(matches!(ask("f", "h1"), Err(FusionError::UnknownDevice(_))));
-        assert!(matches!(ask("t", "h100-sxm"), Err(FusionError::NotEmitted(_))));
+        assert!(matches!(ask("x"), Err(FusionError::NotFound(_))));
+        let unknown = crate::AnalysisHost::new().set_device("h1").unwrap_err();
+        assert!(unknown.contains("h100-sxm"), "{unknown}");
+        assert!(matches!(ask("t"), Err(FusionError::NotEmitted(_))));
     }
 }

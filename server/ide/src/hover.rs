@@ -93,6 +93,7 @@ pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config:
     if let Some(shape) = context.shape(at) {
         out += &format!("{}\n\n", shape_summary(shape));
     }
+    out += &crate::kernel_hover::kernel_hover(context, at);
     out += &maps(context, at, config);
     let source = source_location(context, at);
     let parts: Vec<String> =

@@ -2,8 +2,9 @@
 
 use indexing::Rules;
 use indexing_map::{PrintStyle, domain_short};
-use ir::Opcode;
+use ir::{Opcode, SegmentRef};
 
+use crate::kernel_functions::split_hints;
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{instruction_maps, widest_access};
 use crate::markdown::shorten;
@@ -12,6 +13,8 @@ use crate::{InlayHint, TextRange};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InlayHintsConfig {
     pub domains: bool,
+    /// Where a fused computation is split into functions.
+    pub splits: bool,
 }
 
 /// Characters of a hint.
@@ -25,6 +28,9 @@ pub(crate) fn inlay_hints(
     config: &InlayHintsConfig,
 ) -> Vec<InlayHint> {
     let mut hints = Vec::new();
+    if config.splits {
+        splits(context, &range, &mut hints);
+    }
     if !config.domains {
         return hints;
     }
@@ -46,6 +52,30 @@ pub(crate) fn inlay_hints(
         }
     }
     hints
+}
+
+/// At the ends of lines: a comment, as editors show it, stands behind everything.
+fn splits(context: &FileContext<'_>, range: &TextRange, hints: &mut Vec<InlayHint>) {
+    for piece in context.pieces_in(range) {
+        crate::analysis::check_cancelled(context.db);
+        let computations = context.block(piece).parse.computations.iter().enumerate();
+        for (id, computation) in computations {
+            let instructions = &context.block(piece).parse.instructions;
+            let ids = computation.instructions.start as usize..computation.instructions.end as usize;
+            let Some([first, .., last]) = instructions.get(ids) else { continue };
+            let (first, last) = (context.range(piece, first.span), context.range(piece, last.span));
+            if first.start > range.end || last.end < range.start {
+                continue;
+            }
+            let segment = SegmentRef { piece, computation: id as u32 };
+            for (at, label, tooltip) in split_hints(context, segment) {
+                let offset = context.range(piece, context.block(piece).instruction(at.id).span).end;
+                if range.start <= offset && offset <= range.end {
+                    hints.push(InlayHint { offset, label: shorten(&label, LIMIT), tooltip: Some(tooltip) });
+                }
+            }
+        }
+    }
 }
 
 /// Nothing for what reads no operand by index: parameters, constants, tuples.
@@ -71,7 +101,7 @@ mod tests {
         let text = analysis.rope(file).to_string();
         let start = text.find("ENTRY").unwrap_or_default();
         let hints = analysis
-            .inlay_hints(file, start..text.len(), &InlayHintsConfig { domains })
+            .inlay_hints(file, start..text.len(), &InlayHintsConfig { domains, splits: true })
             .expect("nobody cancels");
         let shown: Vec<String> = hints
             .iter()

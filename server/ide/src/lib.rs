@@ -4,10 +4,13 @@
 //! Architecture Invariant: every [`Analysis`] method may be cancelled by the next edit and then returns
 //! [`Cancelled`]; this is the only place where salsa's unwinding is caught.
 
+mod access_pattern;
 mod analysis;
 mod annotate;
 mod call_arguments;
 mod call_hierarchy;
+mod coalescing_queries;
+mod coalescing_warnings;
 mod code_actions;
 mod code_lens;
 mod completion;
@@ -24,6 +27,11 @@ mod goto_type_definition;
 mod hover;
 mod indexing_queries;
 mod inlay_hints;
+mod kernel_functions;
+mod kernel_hover;
+mod kernel_lens;
+mod kernel_preview;
+mod kernels;
 mod locate;
 mod maps;
 mod markdown;
@@ -46,8 +54,12 @@ mod workspace_symbols;
 
 use std::ops::Range;
 
+pub use access_pattern::{AccessPattern, AccessPatternQuery};
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
 pub use call_hierarchy::{Call, CallDirection, CallItem};
+pub use coalescing_queries::BufferReply;
+pub use coalescing_warnings::{CODE as UNCOALESCED, CoalescingConfig};
+pub use code_actions::ACCESS_PATTERN_ACTION;
 pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
 pub use code_lens::CodeLens;
 pub use completion::{Completion, CompletionItem, CompletionKind, completion_documentation};
@@ -56,12 +68,14 @@ pub use diagnostics::Depth;
 pub use document_links::DocumentLink;
 pub use folding_ranges::{Fold, FoldKind};
 pub use fusion_kernel::{FusionError, FusionQuery, FusionReply};
-pub use gpu::{DEFAULT_DEVICE, Launch};
+pub use kernel_preview::{KernelLanguage, KernelParam, KernelPreview};
+pub use gpu::{Counts, DEFAULT_DEVICE, Launch, Pattern};
 pub use hover::HoverConfig;
 pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource, SymbolicTile};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::InlayHintsConfig;
 pub use ir::{PrintOptions, TextTooLarge, print_fragment};
+pub use kernel_functions::KernelFunction;
 pub use partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use references::{Reference, ReferenceKind};
 pub use rename::RenameError;

@@ -90,7 +90,7 @@ impl<'a> FileContext<'a> {
         let computation = self.block(at.piece).parse.computation_of(at.id)?;
         let index = self.module().computation_of(SegmentRef { piece: at.piece, computation })?;
         let found = db::giant_index(self.db, self.view.file).find(index, name)?;
-        Some(InstructionRef { piece: found.piece, id: found.instruction })
+        Some(InstructionRef { piece: found.piece as usize, id: found.instruction })
     }
 
     pub(crate) fn shape(&self, at: InstructionRef) -> Option<&'a Shape> {

@@ -159,18 +159,39 @@ impl Block {
     pub fn signature(&self) -> Signature {
         let count = self.parse.computations.len() as ComputationId;
         let segments = (0..count).map(|computation| self.segment(computation));
+        let callees: Vec<(InstructionId, Box<str>)> =
+            self.callees().map(|(id, span)| (id, span.of(&self.text).into())).collect();
+        let is_fused = |&n: &u32| self.instruction(callees[n as usize].0).opcode == Some(Opcode::Fusion);
+        let fused = (0..callees.len() as u32).filter(is_fused).collect();
         Signature {
             starts_module: self.parse.starts_module,
             module: self.parse.header.as_ref().map(|h| h.name.of(&self.text).into()),
             settings: self.settings(),
             segments: segments.collect(),
-            callees: self.callees().map(|(id, span)| (id, span.of(&self.text).into())).collect(),
+            callees,
+            fused,
             ends_in_body: self.parse.ends_in_body,
         }
     }
 }
 
 impl Block {
+    /// Whether all that this piece holds of the computation could be read.
+    pub fn is_readable(&self, id: ComputationId) -> bool {
+        let c = &self.parse.computations[id as usize];
+        let mut instructions =
+            self.parse.instructions[c.instructions.start as usize..c.instructions.end as usize].iter();
+        let is_within = |at: u32| c.span.contains(at as usize) && !c.span.is_empty();
+        instructions.all(|instruction| !instruction.is_broken)
+            && !self.parse.errors.iter().any(|error| is_within(error.span.start))
+    }
+
+    fn sharding(&self, id: InstructionId) -> Option<Box<str>> {
+        let mut attributes = self.parse.attributes_of(self.instruction(id)).iter();
+        let found = attributes.find(|a| a.key == Some(syntax::hlo::AttributeKey::Sharding))?;
+        Some(found.value_span.of(&self.text).into())
+    }
+
     /// A computation, or the part of it that is in this piece.
     pub(crate) fn segment(&self, id: ComputationId) -> Segment {
         let c = &self.parse.computations[id as usize];
@@ -180,34 +201,27 @@ impl Block {
             c.kind == syntax::hlo::ComputationKind::Continued || (is_last && self.parse.ends_in_body);
         let exported = if is_partial { range.clone() } else { 0..0 };
         let parameter = |id| Some((self.parameter_number(id)?, self.shape(id).cloned()));
-        let mut export_names = String::new();
-        let export = |id| {
-            let start = export_names.len();
-            export_names.push_str(self.name(id));
-            let name = Span::new(start, export_names.len());
-            Export { name, shape: self.shape(id).cloned(), opcode: self.instruction(id).opcode }
-        };
-        let exports = exported.map(export).collect();
+        let export = |id| Export { shape: self.shape(id).cloned(), opcode: self.instruction(id).opcode };
+        let exports = exported.clone().map(export).collect();
         Segment {
             name: c.name.of(&self.text).into(),
             kind: c.kind,
             is_entry: c.is_entry,
             is_closed: c.is_closed,
+            thread: c.execution_thread.of(&self.text).into(),
+            root_sharding: self.root(id).and_then(|id| self.sharding(id)),
+            first_sharding: range
+                .clone()
+                .find(|&id| self.parameter_number(id) == Some(0))
+                .and_then(|id| self.sharding(id)),
             instructions: range.clone(),
             roots: range.clone().filter(|&id| self.instruction(id).is_root).collect(),
             declared_result: c.result.map(|(shape, _)| self.shapes[shape.0 as usize].clone()),
             root_shape: self.root(id).and_then(|id| self.shape(id).cloned()),
-            is_complete: !self.parse.instructions[range.start as usize..range.end as usize]
-                .iter()
-                .any(|instruction| instruction.is_broken)
-                && !self
-                    .parse
-                    .errors
-                    .iter()
-                    .any(|error| c.span.contains(error.span.start as usize) && !c.span.is_empty()),
+            is_complete: is_partial || self.is_readable(id),
             parameters: range.filter_map(parameter).collect(),
             exports,
-            export_names: export_names.into(),
+            export_names: Arc::new(ExportNames::of(exported.map(|id| self.name(id)))),
         }
     }
 }
@@ -247,6 +261,8 @@ pub struct Signature {
     pub settings: Option<ModuleSettings>,
     pub segments: Vec<Segment>,
     pub callees: Vec<(InstructionId, Box<str>)>,
+    /// Which of them fusions call, in order.
+    pub fused: Vec<u32>,
     pub ends_in_body: bool,
 }
 
@@ -257,31 +273,71 @@ pub struct Segment {
     pub kind: syntax::hlo::ComputationKind,
     pub is_entry: bool,
     pub is_closed: bool,
+    /// `execution_thread="…"`; empty for the main one.
+    pub thread: Box<str>,
+    /// `sharding={…}` of the root, and of parameter 0, where they are in this part.
+    pub root_sharding: Option<Box<str>>,
+    pub first_sharding: Option<Box<str>>,
     pub instructions: std::ops::Range<InstructionId>,
     pub roots: Vec<InstructionId>,
     pub declared_result: Option<Shape>,
     pub root_shape: Option<Shape>,
-    /// Whether all of it could be read: else nothing is said of its parameters and its root.
+    /// Whether all of it could be read: else nothing is said of its parameters and its root. Always true of a part of a
+    /// giant computation: its other parts read this signature, and the first error that is typed must not change it
+    /// for them ([`Block::is_readable`] tells).
     pub is_complete: bool,
     /// Number and shape of each parameter that is defined here.
     pub parameters: Vec<(u32, Option<Shape>)>,
     /// Of a part of a giant computation: everything that the other parts may use.
     pub exports: Vec<Export>,
-    /// The names of [`Self::exports`], one behind the other.
-    export_names: Box<str>,
+    /// Parallel to [`Self::exports`].
+    pub export_names: Arc<ExportNames>,
 }
 
-impl Segment {
-    /// The name of the `nth` export; empty where there is none.
-    pub fn export_name(&self, nth: usize) -> &str {
-        self.exports.get(nth).map_or("", |export| export.name.of(&self.export_names))
+impl Signature {
+    /// What a part of a giant computation in this piece tells of its instruction.
+    pub fn export(&self, instruction: InstructionId) -> Option<&Export> {
+        let part = self.segments.iter().find(|segment| segment.instructions.contains(&instruction))?;
+        part.exports.get((instruction - part.instructions.start) as usize)
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
-    /// In the segment's names.
-    name: Span,
     pub shape: Option<Shape>,
     pub opcode: Option<Opcode>,
+}
+
+/// The names of instructions, one behind the other. Size: the names and 4 bytes each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExportNames {
+    text: Box<str>,
+    ends: Box<[u32]>,
+}
+
+impl ExportNames {
+    fn of<'a>(names: impl Iterator<Item = &'a str>) -> ExportNames {
+        let mut text = String::new();
+        let ends = names.map(|name| {
+            text.push_str(name);
+            text.len() as u32
+        });
+        let ends = ends.collect();
+        ExportNames { text: text.into(), ends }
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The name of the `nth` instruction; empty where there is none.
+    pub fn get(&self, nth: usize) -> &str {
+        let start = if nth == 0 { Some(&0) } else { self.ends.get(nth - 1) };
+        let (Some(&start), Some(&end)) = (start, self.ends.get(nth)) else { return "" };
+        &self.text[start as usize..end as usize]
+    }
 }

@@ -24,7 +24,7 @@ mod verify;
 mod warnings;
 
 pub use attributes::{AttributeView, Attributes, Callee, ConvolutionDims, WindowDim};
-pub use block::{Block, Export, External, OperandRef, Segment, Signature};
+pub use block::{Block, Export, ExportNames, External, OperandRef, Segment, Signature};
 pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;
 pub use finding::{Finding, Fix, FixEdit, InstructionFinding, Part, Place, Severity};

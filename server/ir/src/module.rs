@@ -22,6 +22,8 @@ pub struct ModuleComputation {
     /// Number of the module in a file of several.
     pub section: u32,
     pub is_entry: bool,
+    /// Whether a fusion calls it.
+    pub is_fused: bool,
     pub segments: Vec<SegmentRef>,
 }
 
@@ -32,6 +34,14 @@ pub struct ModuleFinding {
     pub slot: Slot,
     pub code: &'static str,
     pub message: String,
+    /// Another token, and what is there.
+    pub related: Option<(SegmentRef, Slot, &'static str)>,
+}
+
+impl ModuleFinding {
+    pub(crate) fn new(segment: SegmentRef, slot: Slot, code: &'static str, message: String) -> ModuleFinding {
+        ModuleFinding { segment, slot, code, message, related: None }
+    }
 }
 
 /// The token that a finding is about; its place is looked up in the block when it is shown.
@@ -96,6 +106,8 @@ pub struct Module {
     pub entry: Option<ComputationIndex>,
     pub instructions: usize,
     pub findings: Vec<ModuleFinding>,
+    /// What XLA's parser lets pass and its verifier does not.
+    pub(crate) verifier_findings: Vec<ModuleFinding>,
     /// With the section each is in; almost always one.
     by_name: FxHashMap<Box<str>, Vec<(u32, ComputationIndex)>>,
     /// Entry of each module of the file.
@@ -137,6 +149,7 @@ impl Module {
                             name: segment.name.clone(),
                             section,
                             is_entry: segment.is_entry,
+                            is_fused: false,
                             segments: vec![at],
                         };
                         if segment.kind == ComputationKind::Bare {
@@ -159,6 +172,7 @@ impl Module {
         module.name_table();
         module.entry();
         module.callees(&signatures);
+        module.fusions(&signatures);
         module.giants(&signatures);
         module
     }
@@ -199,12 +213,12 @@ impl Module {
         for &index in bare {
             let section = self.computations[index].section;
             if self.computations.iter().filter(|c| c.section == section).count() > 1 {
-                self.findings.push(ModuleFinding {
-                    segment: self.computations[index].segments[0],
-                    slot: Slot::ComputationEnd,
-                    code: "syntax",
-                    message: "an instruction stands outside of the computations that follow it".to_owned(),
-                });
+                self.findings.push(ModuleFinding::new(
+                    self.computations[index].segments[0],
+                    Slot::ComputationEnd,
+                    "syntax",
+                    "an instruction stands outside of the computations that follow it".to_owned(),
+                ));
             }
         }
     }
@@ -214,7 +228,7 @@ impl Module {
         let Some(computation) = open.map(|c| &self.computations[c]) else { return };
         let Some(&segment) = computation.segments.last() else { return };
         let message = format!("{} is not closed: '}}' is missing", computation.name);
-        self.findings.push(ModuleFinding { segment, slot: Slot::ComputationEnd, code: "syntax", message });
+        self.findings.push(ModuleFinding::new(segment, Slot::ComputationEnd, "syntax", message));
     }
 
     /// The computation that a part belongs to.
@@ -235,12 +249,12 @@ impl Module {
             let named = self.by_name.entry(computation.name.clone()).or_default();
             if named.iter().any(|&(section, _)| section == computation.section) {
                 let message = format!("a computation named {} exists above", computation.name);
-                self.findings.push(ModuleFinding {
-                    segment: computation.segments[0],
-                    slot: Slot::ComputationName,
-                    code: "duplicate-name",
+                self.findings.push(ModuleFinding::new(
+                    computation.segments[0],
+                    Slot::ComputationName,
+                    "duplicate-name",
                     message,
-                });
+                ));
             } else {
                 named.push((computation.section, index));
             }
@@ -255,12 +269,12 @@ impl Module {
         for (index, computation) in self.computations.iter().enumerate() {
             let section = computation.section as usize;
             if computation.is_entry && std::mem::replace(&mut marked[section], true) {
-                self.findings.push(ModuleFinding {
-                    segment: computation.segments[0],
-                    slot: Slot::ComputationName,
-                    code: "two-entries",
-                    message: "a second ENTRY in one module".to_owned(),
-                });
+                self.findings.push(ModuleFinding::new(
+                    computation.segments[0],
+                    Slot::ComputationName,
+                    "two-entries",
+                    "a second ENTRY in one module".to_owned(),
+                ));
             } else if computation.is_entry || !marked[section] {
                 self.entries[section] = Some(index);
             }
@@ -288,12 +302,36 @@ impl Module {
                     Some(false) => format!("computation {name} is defined below; callees come first"),
                     None => format!("computation does not exist: {name}"),
                 };
-                self.findings.push(ModuleFinding {
+                self.findings.push(ModuleFinding::new(
                     segment,
-                    slot: Slot::Callee(n),
-                    code: "unknown-computation",
+                    Slot::Callee(n),
+                    "unknown-computation",
                     message,
-                });
+                ));
+            }
+        }
+    }
+
+    /// A fusion owns its computation: nobody else fuses it. Source: `hlo_verifier.cc` CheckFusionInstruction.
+    fn fusions(&mut self, signatures: &[&Signature]) {
+        let mut first: FxHashMap<ComputationIndex, (SegmentRef, usize)> = FxHashMap::default();
+        for (piece, signature) in signatures.iter().enumerate() {
+            for &n in &signature.fused {
+                let n = n as usize;
+                let Some((instruction, name)) = signature.callees.get(n) else { continue };
+                let caller = signature.segments.iter().position(|s| s.instructions.contains(instruction));
+                let segment = SegmentRef { piece, computation: caller.unwrap_or_default() as ComputationId };
+                let section = self.computation_of(segment).map_or(0, |c| self.computations[c].section);
+                let Some(callee) = self.find_in(section, name) else { continue };
+                if !std::mem::replace(&mut self.computations[callee].is_fused, true) {
+                    first.insert(callee, (segment, n));
+                    continue;
+                }
+                let message = format!("{name} is the computation of another fusion: each needs its own");
+                let mut finding = ModuleFinding::new(segment, Slot::Callee(n), "shared-fusion", message);
+                finding.related =
+                    first.get(&callee).map(|&(at, n)| (at, Slot::Callee(n), "the other fusion is here"));
+                self.verifier_findings.push(finding);
             }
         }
     }
@@ -304,7 +342,7 @@ impl Module {
             let of = |s: &SegmentRef| &signatures[s.piece].segments[s.computation as usize];
             let with_root = computation.segments.iter().filter(|s| !of(s).roots.is_empty());
             let finding =
-                |segment: SegmentRef, slot, code, message| ModuleFinding { segment, slot, code, message };
+                |segment: SegmentRef, slot, code, message| ModuleFinding::new(segment, slot, code, message);
             for &second in with_root.clone().skip(1) {
                 let message = "a second ROOT in one computation".to_owned();
                 self.findings.push(finding(second, Slot::Root, "two-roots", message));

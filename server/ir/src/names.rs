@@ -5,38 +5,45 @@ use std::hash::{BuildHasher, Hasher};
 use rustc_hash::FxBuildHasher;
 
 /// An open-addressing table of `u32` values, keyed by names that live elsewhere.
-/// Size: 8 bytes per name at most half full.
+/// Size: 10 bytes per name when half full.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NameTable {
-    /// Value plus one; 0 is free. The length is a power of two.
-    slots: Vec<u32>,
+    /// A few bits of the name's hash, so that other names are seldom looked at; 0 is free. The length is a power of two.
+    tags: Vec<u8>,
+    /// Parallel to `tags`.
+    values: Vec<u32>,
     len: usize,
 }
 
 impl NameTable {
     pub fn with_capacity(names: usize) -> NameTable {
-        NameTable { slots: vec![0; (names * 2).next_power_of_two().max(8)], len: 0 }
+        NameTable::of_size((names * 2).next_power_of_two().max(8))
     }
 
-    fn hash(name: &str) -> usize {
+    fn of_size(size: usize) -> NameTable {
+        NameTable { tags: vec![0; size], values: vec![0; size], len: 0 }
+    }
+
+    /// Where the search for a name starts, and its tag.
+    fn place(&self, name: &str) -> (usize, u8) {
         let mut hasher = FxBuildHasher.build_hasher();
         hasher.write(name.as_bytes());
-        hasher.finish() as usize
+        let hash = hasher.finish();
+        (hash as usize & (self.tags.len() - 1), (hash >> 56) as u8 | 1)
     }
 
     /// The value stored under `name`. `name_of` tells the name of a value.
     pub fn get<'a>(&self, name: &str, name_of: impl Fn(u32) -> &'a str) -> Option<u32> {
-        if self.slots.is_empty() {
+        if self.tags.is_empty() {
             return None;
         }
-        let mask = self.slots.len() - 1;
-        let mut at = Self::hash(name) & mask;
+        let (mut at, tag) = self.place(name);
         loop {
-            let value = self.slots[at].checked_sub(1)?;
-            if name_of(value) == name {
-                return Some(value);
+            match self.tags[at] {
+                0 => return None,
+                found if found == tag && name_of(self.values[at]) == name => return Some(self.values[at]),
+                _ => at = (at + 1) & (self.tags.len() - 1),
             }
-            at = (at + 1) & mask;
         }
     }
 
@@ -47,34 +54,35 @@ impl NameTable {
         value: u32,
         name_of: impl Fn(u32) -> &'a str,
     ) -> Result<(), u32> {
-        if self.slots.len() < (self.len + 1) * 2 {
+        if self.tags.len() < (self.len + 1) * 2 {
             self.grow(&name_of);
         }
-        let mask = self.slots.len() - 1;
-        let mut at = Self::hash(name) & mask;
+        let (mut at, tag) = self.place(name);
         loop {
-            match self.slots[at].checked_sub(1) {
-                None => break,
-                Some(there) if name_of(there) == name => return Err(there),
-                Some(_) => at = (at + 1) & mask,
+            match self.tags[at] {
+                0 => break,
+                found if found == tag && name_of(self.values[at]) == name => return Err(self.values[at]),
+                _ => at = (at + 1) & (self.tags.len() - 1),
             }
         }
-        self.slots[at] = value + 1;
+        self.tags[at] = tag;
+        self.values[at] = value;
         self.len += 1;
         Ok(())
     }
 
     fn grow<'a>(&mut self, name_of: &impl Fn(u32) -> &'a str) {
-        let size = (self.slots.len() * 2).max(8);
-        let old = std::mem::replace(&mut self.slots, vec![0; size]);
-        let mask = self.slots.len() - 1;
-        for slot in old.into_iter().filter(|&s| s != 0) {
-            let mut at = Self::hash(name_of(slot - 1)) & mask;
-            while self.slots[at] != 0 {
-                at = (at + 1) & mask;
+        let mut grown = NameTable::of_size((self.tags.len() * 2).max(8));
+        grown.len = self.len;
+        for (_, &value) in self.tags.iter().zip(&self.values).filter(|(tag, _)| **tag != 0) {
+            let (mut at, tag) = grown.place(name_of(value));
+            while grown.tags[at] != 0 {
+                at = (at + 1) & (grown.tags.len() - 1);
             }
-            self.slots[at] = slot;
+            grown.tags[at] = tag;
+            grown.values[at] = value;
         }
+        *self = grown;
     }
 }
 

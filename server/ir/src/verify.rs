@@ -7,13 +7,18 @@
 //! Architecture Invariant: reads one block and what it sees of others ([`Surroundings`]), never another block.
 
 mod aliasing;
+mod buffers;
+mod calls;
+mod channels;
 mod fast;
+mod fusions;
 mod groups;
 mod layouts;
 mod module;
 mod pairs;
 mod precision;
 mod shapes;
+mod shardings;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -39,6 +44,8 @@ pub struct Surroundings {
     pub replica_count: i64,
     pub num_partitions: i64,
     pub is_scheduled: bool,
+    /// Per computation of the block, whether a fusion calls it.
+    pub fused: Vec<bool>,
 }
 
 /// What another block of the same computation defines.
@@ -56,6 +63,7 @@ impl Default for Surroundings {
             replica_count: 1,
             num_partitions: 1,
             is_scheduled: false,
+            fused: Vec::new(),
         }
     }
 }
@@ -65,11 +73,19 @@ pub fn verify(block: &Block, around: &Surroundings) -> Vec<InstructionFinding> {
     let mut verifier = Verifier { block, around, inline: RefCell::default(), findings: Vec::new() };
     verifier.check_shapes();
     verifier.check_parameter_numbers();
+    verifier.check_fusion_bodies();
+    verifier.check_shardings();
+    verifier.check_channels();
+    let has_buffers = block.shapes.iter().any(buffers::holds_buffer);
     let mut operands = Vec::new();
     for (id, instruction) in block.parse.instructions.iter().enumerate() {
         if !instruction.is_broken && !is_refused(block, instruction) {
             operands.clear();
+            let found = verifier.findings.len();
             verifier.instruction(id as InstructionId, instruction, &mut operands);
+            if has_buffers && verifier.findings.len() == found {
+                verifier.check_buffers(id as InstructionId, instruction);
+            }
         }
     }
     let mut findings = verifier.findings;
@@ -94,13 +110,17 @@ impl Surroundings {
         let callees = signature.segments.iter().filter_map(|segment| {
             Some((segment.name.clone(), Arc::new(Called::of(std::iter::once(segment))?)))
         });
-        let settings = signature.settings.unwrap_or_default();
+        let settings = signature.settings.clone().unwrap_or_default();
+        let is_fused = |name: &str| {
+            signature.fused.iter().any(|&n| !name.is_empty() && *signature.callees[n as usize].1 == *name)
+        };
         Surroundings {
             callees: callees.collect(),
             externals: Vec::new(),
             replica_count: settings.replica_count,
             num_partitions: settings.num_partitions,
             is_scheduled: settings.is_scheduled,
+            fused: signature.segments.iter().map(|segment| is_fused(&segment.name)).collect(),
         }
     }
 }
@@ -202,6 +222,10 @@ impl<'a> Verifier<'a> {
             Err(problem) => self.report(subject, *problem),
             Ok(inferred) => self.compare(subject, &inferred),
         }
+        if self.findings.len() > found && self.ends_what_is_wrong(subject) {
+            self.findings.truncate(found);
+            return;
+        }
         // The rest asks what only makes sense of an instruction whose shapes are right.
         if self.findings.len() > found {
             return;
@@ -210,9 +234,22 @@ impl<'a> Verifier<'a> {
         self.check_groups(subject);
         self.check_pairs(subject);
         self.check_aliasing(subject);
+        self.check_calls(subject);
+        self.check_carried_shardings(subject);
         if self.around.is_scheduled {
             self.check_layouts(subject);
         }
+    }
+
+    /// Whether this is the second half of an op whose first half was told to be wrong: what does not fit follows from that.
+    fn ends_what_is_wrong(&self, subject: &Subject<'_>) -> bool {
+        use Opcode::{AllGatherDone, AllReduceDone, AsyncDone, AsyncUpdate, CollectivePermuteDone, CopyDone};
+        let is_second = matches!(
+            subject.opcode,
+            AllGatherDone | AllReduceDone | AsyncDone | AsyncUpdate | CollectivePermuteDone | CopyDone
+        );
+        let start = self.operand_id(subject, 0).filter(|_| is_second);
+        start.is_some_and(|start| self.findings.iter().any(|f| f.instruction == start))
     }
 
     /// The shape of an operand: what its definition declares, else what is printed beside it.

@@ -46,14 +46,11 @@ pub struct Condition {
     pub is_unused_elsewhere: bool,
     /// The computations it calls have no side effect.
     pub callees_are_pure: bool,
-    /// The computation is that of a fusion.
-    pub is_in_fusion: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WarningKind {
     UnusedInstruction,
-    UnusedParameter,
     UnusedComputation,
     DuplicateInstruction,
     NoOp,
@@ -62,9 +59,8 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
-    pub const ALL: [WarningKind; 7] = [
+    pub const ALL: [WarningKind; 6] = [
         WarningKind::UnusedInstruction,
-        WarningKind::UnusedParameter,
         WarningKind::UnusedComputation,
         WarningKind::DuplicateInstruction,
         WarningKind::NoOp,
@@ -76,7 +72,6 @@ impl WarningKind {
     pub fn code(self) -> &'static str {
         match self {
             WarningKind::UnusedInstruction => "unused-instruction",
-            WarningKind::UnusedParameter => "unused-fusion-parameter",
             WarningKind::UnusedComputation => "unused-computation",
             WarningKind::DuplicateInstruction => "duplicate-instruction",
             WarningKind::NoOp => "no-op",

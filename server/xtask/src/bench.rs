@@ -93,7 +93,36 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
         });
     }
     print_table(&rows);
+    kernels(&server, &files)?;
     simplification()
+}
+
+/// Everything about the kernels of a file (emitters, maps, functions, use of memory, times) in times its parsing, and after
+/// an edit inside one fused computation as a part of that. Files without kernels are left out.
+fn kernels(server: &Path, files: &[PathBuf]) -> Result<()> {
+    println!("\nwhat the GPU will do: all kernels of a file, and again after an edit in one of them");
+    for file in files {
+        let mut rounds = Vec::new();
+        for _ in 0..ROUNDS {
+            let printed = output(command(server, &["analysis-stats", "--json"]).arg(file))?;
+            let number = |key| number_after(&printed, key).unwrap_or(0.0);
+            let [parse, cold, edited] =
+                ["parse_seconds", "kernels_seconds", "kernel_edit_seconds"].map(number);
+            rounds.push((cold / parse.max(1e-9), cold / edited.max(1e-9), cold, edited, number("kernels")));
+        }
+        rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (times_parse, part, cold, edited, count) = rounds[ROUNDS / 2];
+        if count > 0.0 {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            println!(
+                "{name}: {count} kernels in {:.1} ms, {times_parse:.1} times the parsing (at most 10); after an edit {:.2} ms, \
+                 1/{part:.0} (at most 1/50)",
+                cold * 1e3,
+                edited * 1e3
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The bench of the maps' own crate, on the maps of which XLA's simplifier was asked too where they are at hand.

@@ -14,6 +14,9 @@ fn called(generated: &Generated, callee: Callee<'_>) -> Option<Arc<Called>> {
     Some(Arc::new(Called {
         parameters: parameters.map(|id| graph.ops[id as usize].shape.clone()).collect(),
         result: graph.ops[graph.root as usize].shape.clone(),
+        thread: Box::default(),
+        root_sharding: None,
+        first_sharding: None,
     }))
 }
 

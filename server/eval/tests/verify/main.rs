@@ -3,8 +3,10 @@
 //! `VERIFY_CASES` says how many instructions are broken (default 4,000), `VERIFY_MODULES` names files or folders of
 //! valid modules to look at beside the generated ones.
 
+mod any_change;
 mod modules;
 mod mutations;
+mod rules;
 
 use std::sync::Arc;
 

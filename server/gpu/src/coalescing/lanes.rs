@@ -131,6 +131,11 @@ impl Program {
         self.value(self.results[i], lane)
     }
 
+    /// All results in `lane`, after [`Program::run`].
+    pub(super) fn results_of(&self, lane: usize) -> impl Iterator<Item = i64> + '_ {
+        self.results.iter().map(move |&step| self.value(step, lane))
+    }
+
     /// Whether all constraints hold in `lane`.
     pub(super) fn is_active(&self, lane: usize) -> bool {
         self.constraints.iter().all(|&(step, interval)| interval.contains(self.value(step, lane)))

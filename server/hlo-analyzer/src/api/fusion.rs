@@ -1,6 +1,6 @@
 //! `fusion`: the kernel of a fusion before its code is written.
 
-use ide::{DEFAULT_DEVICE, FusionError, FusionQuery, Launch};
+use ide::{FusionError, FusionQuery, Launch};
 use indexing_map::{IndexingMap, print_map};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -14,26 +14,17 @@ use super::session::Session;
 struct FusionParams {
     instruction: String,
     computation: Option<String>,
-    device: Option<String>,
     syntax: Option<String>,
 }
 
 pub fn fusion(session: &mut Session, value: &Value) -> Answer {
     let p: FusionParams = params(value)?;
     let style = print_style(p.syntax.as_deref())?;
-    let query = FusionQuery {
-        instruction: bare(&p.instruction),
-        computation: p.computation.as_deref().map(bare),
-        device: p.device.unwrap_or_else(|| DEFAULT_DEVICE.to_owned()),
-    };
+    let query =
+        FusionQuery { instruction: bare(&p.instruction), computation: p.computation.as_deref().map(bare) };
+    session.use_device(value)?;
     let reply = session.with_source(value, |analysis, file| analysis.fusion_kernel(file, &query))?;
-    let reply = reply.map_err(|error| match error {
-        FusionError::NotFound(message) => ApiError::new(ErrorKind::NotFound, message),
-        FusionError::UnknownDevice(message) => ApiError::new(ErrorKind::InvalidParams, message),
-        FusionError::NotEmitted(reason) => {
-            ApiError::new(ErrorKind::Unsupported, format!("no kernel: {reason}"))
-        }
-    })?;
+    let reply = reply.map_err(refused)?;
     let map = |map: &IndexingMap| json!({"map": print_map(map, style)});
     let inputs = reply.thread_to_input.iter().map(|(hero, maps)| {
         let operands = maps.iter().map(|one| json!([map(one)])).collect::<Value>();
@@ -55,6 +46,16 @@ pub fn fusion(session: &mut Session, value: &Value) -> Answer {
     Ok(answer)
 }
 
-fn launch(launch: &Launch) -> Value {
+/// Why there is no kernel, as an answer.
+pub(super) fn refused(error: FusionError) -> ApiError {
+    match error {
+        FusionError::NotFound(message) => ApiError::new(ErrorKind::NotFound, message),
+        FusionError::NotEmitted(reason) => {
+            ApiError::new(ErrorKind::Unsupported, format!("no kernel: {reason}"))
+        }
+    }
+}
+
+pub(super) fn launch(launch: &Launch) -> Value {
     json!({"grid": launch.grid, "block": launch.block, "shared_bytes": launch.shared_bytes})
 }

@@ -27,6 +27,12 @@ pub struct Source {
     pub path: Option<String>,
 }
 
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Device {
+    pub device: Option<String>,
+}
+
 /// Reads `params` as `T`; what does not fit is the caller's error.
 pub fn params<T: DeserializeOwned>(value: &Value) -> Result<T, ApiError> {
     T::deserialize(value).map_err(|e| ApiError::new(ErrorKind::InvalidParams, e.to_string()))

@@ -2,22 +2,43 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ide::{Analysis, AnalysisHost, Depth, FileId, Language};
+use ide::{Analysis, AnalysisHost, DEFAULT_DEVICE, Depth, FileId, Language};
 use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
-use super::request::{Request, Source, params};
-use super::{fusion, indexing, maps, parse, partition, print, tile};
+use super::request::{Device, Request, Source, params};
+use super::{coalescing, fusion, indexing, kernel, maps, parse, partition, print, tile};
 use crate::cli::input;
 
 /// Keeps the text of the last request open: the next one is often about the same.
-#[derive(Default)]
 pub struct Session {
     host: AnalysisHost,
     current: Option<(Language, String, FileId)>,
+    /// For requests that name no device.
+    device: String,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Session { host: AnalysisHost::new(), current: None, device: DEFAULT_DEVICE.to_owned() }
+    }
 }
 
 impl Session {
+    /// A session in which kernels are for this device where a request names none.
+    pub fn for_device(device: &str) -> Result<Session, String> {
+        let mut session = Session { device: device.to_owned(), ..Session::default() };
+        session.host.set_device(device)?;
+        Ok(session)
+    }
+
+    /// Kernels are for the device that a request names.
+    pub fn use_device(&mut self, value: &Value) -> Result<(), ApiError> {
+        let wanted: Device = params(value)?;
+        let name = wanted.device.unwrap_or_else(|| self.device.clone());
+        self.host.set_device(&name).map_err(|e| ApiError::new(ErrorKind::InvalidParams, e))
+    }
+
     /// The answer to one line, without its line end. Never panics: an internal fault is an answer too.
     pub fn answer(&mut self, line: &str) -> Value {
         let request: Request = match serde_json::from_str(line) {
@@ -32,7 +53,7 @@ impl Session {
         let answer = catch_unwind(AssertUnwindSafe(|| self.dispatch(&request)));
         let answer = answer.unwrap_or_else(|_| {
             // What was computed halfway is not trusted.
-            *self = Session::default();
+            *self = Session::for_device(&self.device).unwrap_or_default();
             Err(ApiError::new(ErrorKind::Internal, format!("{} panicked; this is a bug", request.method)))
         });
         match answer {
@@ -51,11 +72,13 @@ impl Session {
             "grouped_indexing" => indexing::grouped(self, p),
             "epilogue_indexing" => indexing::epilogue(self, p),
             "fusion" => fusion::fusion(self, p),
+            "kernel" => kernel::kernel(self, p),
             "partition" => partition::partition(self, p),
             "tile" => tile::tile(self, p),
             "map" => maps::map(p),
             "expr" => maps::expr(p),
-            "coalescing" | "kernel" | "evaluate" => {
+            "coalescing" => coalescing::coalescing(self, p),
+            "kernel" | "evaluate" => {
                 Err(ApiError::new(ErrorKind::Unsupported, format!("{} is not supported yet", request.method)))
             }
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),

@@ -55,8 +55,10 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         let before_maps = resident_bytes();
         let started = Instant::now();
         let all = 0..text.len();
-        let hints =
-            analysis.inlay_hints(file, all, &InlayHintsConfig { domains: true }).unwrap_or_default().len();
+        let hints = analysis
+            .inlay_hints(file, all, &InlayHintsConfig { domains: true, splits: false })
+            .unwrap_or_default()
+            .len();
         let map = started.elapsed();
         let map_memory = resident_bytes().saturating_sub(before_maps);
         drop(analysis);
@@ -64,6 +66,7 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         let mut parses: Vec<_> = (0..PARSE_RUNS).map(|_| parse_from_scratch(&text)).collect();
         parses.sort_unstable();
         let parse = parses[PARSE_RUNS / 2];
+        let kernels = look_at_kernels(&mut host, file, &text);
         let edits =
             (arguments.edits > 0).then(|| edit(&mut host, file, &text, arguments.edits, arguments.seed));
         let report = json!({
@@ -85,6 +88,9 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
             "maps_seconds": map.as_secs_f64(),
             "maps_bytes": map_memory,
             "analysis_bytes": memory,
+            "kernels": kernels.count,
+            "kernels_seconds": kernels.cold.as_secs_f64(),
+            "kernel_edit_seconds": kernels.edited.as_secs_f64(),
             "edits": edits,
         });
         if !arguments.json {
@@ -96,6 +102,43 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         writeln!(out, "{}", json!({"files": reports}))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How long everything about all kernels takes.
+struct Kernels {
+    count: usize,
+    cold: Duration,
+    /// After a character that changes one instruction of one fused computation.
+    edited: Duration,
+}
+
+/// Edits of which the median counts.
+const KERNEL_EDITS: usize = 9;
+
+fn look_at_kernels(host: &mut AnalysisHost, file: FileId, text: &str) -> Kernels {
+    let look = |host: &AnalysisHost| {
+        let analysis = host.analysis();
+        let started = Instant::now();
+        let count = analysis.look_at_kernels(file).unwrap_or_default();
+        (count, started.elapsed())
+    };
+    let (count, cold) = look(host);
+    // In a fused computation `add` becomes `and` and back: the op is another, its shape stays.
+    let places: Vec<usize> = text.match_indices(" add(").map(|(at, _)| at + 2).collect();
+    let fused = |at: &usize| {
+        text[..*at].rfind("\n}").map_or(0, |end| end) > 0 && *at < text.find("ENTRY").unwrap_or(0)
+    };
+    let places: Vec<usize> = places.into_iter().filter(fused).collect();
+    let mut times: Vec<Duration> = Vec::new();
+    for n in 0..KERNEL_EDITS.min(places.len()) {
+        let at = places[n * places.len() / KERNEL_EDITS.min(places.len())];
+        host.apply(file, &[TextEdit { range: at..at + 1, insert: "n".to_owned() }]);
+        times.push(look(host).1);
+        host.apply(file, &[TextEdit { range: at..at + 1, insert: "d".to_owned() }]);
+        look(host);
+    }
+    times.sort_unstable();
+    Kernels { count, cold, edited: times.get(times.len() / 2).copied().unwrap_or_default() }
 }
 
 /// Places at which a completion is asked for.

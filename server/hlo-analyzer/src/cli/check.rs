@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Result;
 use clap::ValueEnum;
-use ide::{AnalysisHost, Diagnostic, Language, Severity, WarningsConfig};
+use ide::{AnalysisHost, CoalescingConfig, Diagnostic, Language, Severity, WarningsConfig};
 use rayon::prelude::*;
 use serde_json::json;
 use text::PositionEncoding;
@@ -26,6 +26,12 @@ pub struct CheckArguments {
     /// nothing new are looked for at their own level only.
     #[arg(long, value_enum, default_value = "error")]
     fail_on: FailOn,
+    /// The GPU that kernels are for: `h100-sxm`, `a100-sxm-80`, `b200`, …
+    #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
+    device: String,
+    /// Kernels that move so many times the sectors that they need are a warning.
+    #[arg(long, value_name = "TIMES", default_value_t = CoalescingConfig::default().threshold)]
+    coalescing_threshold: f64,
     /// At most this many findings per file are listed; the rest is counted.
     #[arg(long, default_value_t = 100)]
     limit: usize,
@@ -56,6 +62,7 @@ pub(super) struct Checked {
 
 /// 0 clean, 1 findings at or above `--fail-on`, 2 a file could not be read.
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
+    AnalysisHost::new().set_device(&arguments.device).map_err(anyhow::Error::msg)?;
     let files = expand(&arguments.files)?;
     let shows_progress = files.len() > 1 && stderr().is_terminal();
     let done = std::sync::atomic::AtomicUsize::new(0);
@@ -122,6 +129,7 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
 fn check(path: &Path, arguments: &CheckArguments) -> Result<Checked> {
     let text = input::read(path)?;
     let mut host = AnalysisHost::new();
+    host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
     let name = path.display().to_string();
     let file = host.open(&name, Language::Hlo, &text);
     // Nobody else writes: the analysis cannot be cancelled.
@@ -138,8 +146,12 @@ fn check(path: &Path, arguments: &CheckArguments) -> Result<Checked> {
         let room = arguments.limit.saturating_sub(diagnostics.shown.len());
         let found = analysis.warnings(file, &config, room).unwrap_or_default();
         diagnostics.shown.extend(found.shown);
+        let config = CoalescingConfig { threshold: arguments.coalescing_threshold };
+        let room = arguments.limit.saturating_sub(diagnostics.shown.len());
+        let wasted = analysis.coalescing_warnings(file, &config, room).unwrap_or_default();
+        diagnostics.shown.extend(wasted.shown);
         diagnostics.shown.sort_by_key(|d| (d.range.start, d.range.end));
-        more_warnings = found.omitted;
+        more_warnings = found.omitted + wasted.omitted;
     }
     Ok(Checked { name, text, diagnostics, more_warnings })
 }

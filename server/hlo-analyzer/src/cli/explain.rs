@@ -22,11 +22,15 @@ pub struct ExplainArguments {
     /// An instruction by its name, with or without `%`.
     #[arg(long, value_name = "NAME")]
     instruction: Option<String>,
+    /// The GPU that kernels are for.
+    #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
+    device: String,
 }
 
 pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
     let text = input::read(&arguments.file)?;
     let mut host = AnalysisHost::new();
+    host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
     let file = host.open(&arguments.file.display().to_string(), Language::Hlo, &text);
     let analysis = host.analysis();
     // Nobody else writes: the analysis cannot be cancelled.

@@ -8,10 +8,17 @@ use serde_json::json;
 
 use crate::api::{ApiError, ErrorKind, MAX_REQUEST_BYTES, Session};
 
-pub fn run() -> Result<ExitCode> {
+#[derive(clap::Args)]
+pub struct QueryArguments {
+    /// The GPU that kernels are for where a request names none.
+    #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
+    device: String,
+}
+
+pub fn run(arguments: &QueryArguments) -> Result<ExitCode> {
     let mut input = stdin().lock();
     let mut output = BufWriter::new(stdout().lock());
-    let mut session = Session::default();
+    let mut session = Session::for_device(&arguments.device).map_err(anyhow::Error::msg)?;
     let mut line = Vec::new();
     loop {
         line.clear();

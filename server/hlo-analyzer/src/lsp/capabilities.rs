@@ -16,6 +16,9 @@ use super::semantic_tokens;
 /// The client's command that shows a list of places; clients that have it say so in `experimental.commands`.
 pub(super) const SHOW_REFERENCES: &str = "hlo-analyzer.showReferences";
 
+/// The client's command that draws how a kernel uses memory, likewise.
+pub(super) const SHOW_ACCESS_PATTERN: &str = "hlo-analyzer.showAccessPattern";
+
 /// The parts of the client's capabilities that change how it is answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ClientProfile {
@@ -38,6 +41,8 @@ pub(super) struct ClientProfile {
     pub(super) fold_limit: Option<u32>,
     /// It can show a list of places for a command of ours.
     pub(super) shows_references: bool,
+    /// It can draw how a kernel uses memory.
+    pub(super) shows_access_patterns: bool,
     /// Code actions, rather than commands, are understood at all.
     pub(super) code_action_literals: bool,
     /// The change of a code action may come later.
@@ -46,6 +51,12 @@ pub(super) struct ClientProfile {
     pub(super) document_changes: bool,
     /// Edits may create files.
     pub(super) create_files: bool,
+}
+
+fn has_command(client: &ClientCapabilities, name: &str) -> bool {
+    let experimental = client.experimental.as_ref();
+    let commands = experimental.and_then(|it| it.get("commands")?.as_array());
+    commands.is_some_and(|commands| commands.iter().any(|c| c == name))
 }
 
 impl ClientProfile {
@@ -71,11 +82,8 @@ impl ClientProfile {
                 .unwrap_or_default(),
             prepares_rename: document.and_then(|it| it.rename.as_ref()?.prepare_support).unwrap_or_default(),
             fold_limit: document.and_then(|it| it.folding_range.as_ref()?.range_limit),
-            shows_references: client
-                .experimental
-                .as_ref()
-                .and_then(|it| it.get("commands")?.as_array())
-                .is_some_and(|commands| commands.iter().any(|c| c == SHOW_REFERENCES)),
+            shows_references: has_command(client, SHOW_REFERENCES),
+            shows_access_patterns: has_command(client, SHOW_ACCESS_PATTERN),
             inlay_hint_refresh: client
                 .workspace
                 .as_ref()

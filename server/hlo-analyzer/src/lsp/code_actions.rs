@@ -9,6 +9,7 @@ use tower_lsp::lsp_types::{
     OneOf, OptionalVersionedTextDocumentIdentifier, ResourceOp, TextDocumentEdit, Url, WorkspaceEdit,
 };
 
+use super::capabilities::SHOW_ACCESS_PATTERN;
 use super::snapshot::View;
 
 /// What the client sends back with an action whose change it wants.
@@ -37,12 +38,28 @@ impl View {
             only.is_none_or(|only| only.iter().any(|asked| contains(asked.as_str(), kind.as_str())))
         };
         let actions = actions.into_iter().map(|action| {
+            if action.id == ide::ACCESS_PATTERN_ACTION && self.session.client.shows_access_patterns {
+                return self.access_pattern_command(action, range.start);
+            }
             let data =
                 Unresolved { uri: self.uri.clone(), version: self.version, range, id: action.id.clone() };
             let data = action.change.is_none().then(|| serde_json::to_value(data).ok()).flatten();
             lsp_types::CodeAction { data, ..self.code_action(action) }
         });
         actions.filter(|a| a.kind.as_ref().is_none_or(is_asked)).map(Into::into).collect()
+    }
+
+    /// The client draws the picture itself.
+    fn access_pattern_command(&self, action: CodeAction, at: lsp_types::Position) -> lsp_types::CodeAction {
+        let command = lsp_types::Command {
+            title: action.title.clone(),
+            command: SHOW_ACCESS_PATTERN.to_owned(),
+            arguments: Some(vec![serde_json::json!(self.uri), serde_json::json!(at)]),
+        };
+        lsp_types::CodeAction {
+            command: Some(command),
+            ..self.code_action(CodeAction { change: None, ..action })
+        }
     }
 
     pub(super) fn code_action(&self, action: CodeAction) -> lsp_types::CodeAction {

@@ -1,10 +1,10 @@
-//! The lines above computations. Where they stand is cheap to tell; what they say is told when they are on the screen.
+//! The lines above computations and kernels. Where they stand is cheap to tell; what they say is told when they are on the screen.
 
 use serde_json::json;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::{CodeLens, Command, Url};
 
-use super::capabilities::SHOW_REFERENCES;
+use super::capabilities::{SHOW_ACCESS_PATTERN, SHOW_REFERENCES};
 use super::handlers::Handlers;
 use super::read::WhenEdited::Retry;
 use super::read::{Route, Target};
@@ -21,7 +21,9 @@ impl Handlers {
             &CODE_LENS,
             uri,
             Target::Document,
-            |analysis, view| analysis.code_lens_places(view.file, MAX_LENSES),
+            |analysis, view| {
+                analysis.code_lens_places(view.file, view.session.settings.kernel_lenses, MAX_LENSES)
+            },
             |view, places| {
                 let data = Some(json!({"uri": view.uri}));
                 let lens = |range| CodeLens { range: view.range(range), command: None, data: data.clone() };
@@ -54,9 +56,13 @@ impl Handlers {
 }
 
 impl View {
-    /// A click shows the callers, where the client knows how. Else the lens is a text: an empty command does nothing.
+    /// A click shows the callers, or how the kernel uses memory, where the client knows how. Else the lens is a text: an empty command does nothing.
     fn lens_command(&self, lens: ide::CodeLens) -> Command {
         let title = lens.title;
+        if lens.is_kernel && self.session.client.shows_access_patterns {
+            let arguments = vec![json!(self.uri), json!(self.position(lens.range.start))];
+            return Command { title, command: SHOW_ACCESS_PATTERN.to_owned(), arguments: Some(arguments) };
+        }
         if !self.session.client.shows_references || lens.callers.is_empty() {
             return Command { title, command: String::new(), arguments: None };
         }

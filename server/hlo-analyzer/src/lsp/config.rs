@@ -2,15 +2,25 @@
 
 use std::path::PathBuf;
 
+use ide::CoalescingConfig;
 use serde_json::Value;
 
-/// `{"inlayHints": {"domains": bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
+/// `{"inlayHints": {"domains": bool, "splits": bool}, "gpu": {"device": name, "coalescingThreshold": number, "codeLens":
+/// bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
 /// "warnings": {"enable": bool, "disabled": [code]},
 /// "documentLinks": {"roots": [path]}}`
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map behind it.
     pub(super) inlay_domains: bool,
+    /// Show where a fused computation is split into functions.
+    pub(super) inlay_splits: bool,
+    /// The GPU that kernels are for, by name.
+    pub(super) device: String,
+    /// Sectors per request, in times the ideal, from which on a use of memory is a warning.
+    pub(super) coalescing_threshold: f64,
+    /// Show lenses above kernels.
+    pub(super) kernel_lenses: bool,
     /// Call the variables of maps in popups what they are, where the op says so.
     pub(super) readable_variables: bool,
     /// At most so many findings are sent for a document.
@@ -27,6 +37,10 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             inlay_domains: true,
+            inlay_splits: true,
+            device: ide::DEFAULT_DEVICE.to_owned(),
+            coalescing_threshold: CoalescingConfig::default().threshold,
+            kernel_lenses: true,
             readable_variables: true,
             diagnostics_limit: 1000,
             warnings: true,
@@ -37,6 +51,10 @@ impl Default for Settings {
 }
 
 impl Settings {
+    pub(super) fn warns_of(&self, code: &str) -> bool {
+        self.warnings && !self.disabled_warnings.iter().any(|disabled| disabled == code)
+    }
+
     /// These settings with what `sent` says changed. `sent` is `initializationOptions` or the `settings` of
     /// `workspace/didChangeConfiguration`; the section may be wrapped in its name, `hlo-analyzer`. What is not
     /// understood changes nothing and is logged.
@@ -46,6 +64,12 @@ impl Settings {
         for (path, value) in leaves(section) {
             let understood = match path.as_str() {
                 ".inlayHints.domains" => value.as_bool().map(|on| settings.inlay_domains = on),
+                ".inlayHints.splits" => value.as_bool().map(|on| settings.inlay_splits = on),
+                ".gpu.device" => value.as_str().map(|name| name.clone_into(&mut settings.device)),
+                ".gpu.coalescingThreshold" => {
+                    value.as_f64().filter(|n| *n >= 1.0).map(|n| settings.coalescing_threshold = n)
+                }
+                ".gpu.codeLens" => value.as_bool().map(|on| settings.kernel_lenses = on),
                 ".hover.readableVariables" => value.as_bool().map(|on| settings.readable_variables = on),
                 ".diagnostics.limit" => value
                     .as_u64()
@@ -116,6 +140,16 @@ mod tests {
         assert_eq!(settings.disabled_warnings, ["no-op", "round-trip"]);
         let settings = settings.updated(&json!({"warnings": {"disabled": [1]}}));
         assert_eq!(settings.disabled_warnings.len(), 2, "what is not understood changes nothing");
+    }
+
+    #[test]
+    fn the_gpu_is_named() {
+        let sent = json!({"gpu": {"device": "a6000", "coalescingThreshold": 4, "codeLens": false}});
+        let settings = Settings::default().updated(&sent);
+        assert_eq!((settings.device.as_str(), settings.coalescing_threshold), ("a6000", 4.0));
+        assert!(!settings.kernel_lenses);
+        let settings = settings.updated(&json!({"gpu": {"device": 7, "coalescingThreshold": 0.5}}));
+        assert_eq!(settings.coalescing_threshold, 4.0, "what is not understood changes nothing");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use ide::{Analysis, Cancellable, CancellationHandle, Cancelled, WarningsConfig};
+use ide::{Analysis, Cancellable, CancellationHandle, Cancelled, CoalescingConfig, WarningsConfig};
 use tower_lsp::lsp_types::{self, DiagnosticSeverity, NumberOrString, PublishDiagnosticsParams, Url};
 
 use super::read::panic_message;
@@ -20,6 +20,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) struct Schedule {
     stale: Option<Stale>,
     running: Option<Running>,
+    /// All findings of some text of the document have been published.
+    pub(super) is_complete: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -87,16 +89,32 @@ pub(super) struct Finished {
 
 pub(super) enum Outcome {
     Publish(PublishDiagnosticsParams),
+    /// What is known already of a text whose kernels take a while; the rest follows.
+    Early(PublishDiagnosticsParams),
     Cancelled,
     /// A panic, already logged. The findings published last stay until the text changes.
     Failed,
 }
 
 /// Runs on the pool.
-pub(super) fn compute(snapshot: Snapshot, version: i32) -> Outcome {
+/// `early` takes what is found before the kernels are looked at.
+pub(super) fn compute(
+    snapshot: Snapshot,
+    version: i32,
+    early: Option<&dyn Fn(PublishDiagnosticsParams)>,
+) -> Outcome {
     let Snapshot { analysis, view } = snapshot;
     let limit = view.session.settings.diagnostics_limit;
-    let found = catch_unwind(AssertUnwindSafe(|| find(&analysis, &view)));
+    let found = catch_unwind(AssertUnwindSafe(|| {
+        let mut found = find(&analysis, &view)?;
+        if view.session.settings.warns_of(ide::UNCOALESCED) {
+            if let Some(early) = early.filter(|_| analysis.has_many_kernels(view.file).unwrap_or(false)) {
+                early(to_proto(&view, found.clone(), version, limit));
+            }
+            find_in_kernels(&analysis, &view, &mut found)?;
+        }
+        Ok(found)
+    }));
     // Edits wait for the snapshot, not for the conversion.
     drop(analysis);
     match found {
@@ -123,6 +141,17 @@ fn find(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnostics> {
         found.omitted += warnings.omitted;
     }
     Ok(found)
+}
+
+/// What kernels waste, in the room that is left.
+fn find_in_kernels(analysis: &Analysis, view: &View, found: &mut ide::Diagnostics) -> Cancellable<()> {
+    let settings = &view.session.settings;
+    let config = CoalescingConfig { threshold: settings.coalescing_threshold };
+    let room = settings.diagnostics_limit.saturating_sub(found.shown.len());
+    let wasted = analysis.coalescing_warnings(view.file, &config, room)?;
+    found.shown.extend(wasted.shown);
+    found.omitted += wasted.omitted;
+    Ok(())
 }
 
 fn to_proto(view: &View, found: ide::Diagnostics, version: i32, limit: usize) -> PublishDiagnosticsParams {

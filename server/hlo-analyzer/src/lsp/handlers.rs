@@ -150,7 +150,9 @@ impl LanguageServer for Handlers {
             params.text_document.uri,
             Target::Range(params.range),
             |analysis, view| {
-                let config = InlayHintsConfig { domains: view.session.settings.inlay_domains };
+                let settings = &view.session.settings;
+                let config =
+                    InlayHintsConfig { domains: settings.inlay_domains, splits: settings.inlay_splits };
                 analysis.inlay_hints(view.file, view.span.clone(), &config)
             },
             |view, hints| Some(hints.into_iter().map(|hint| view.inlay_hint(hint)).collect()),

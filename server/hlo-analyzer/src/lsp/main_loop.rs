@@ -9,12 +9,14 @@ use ide::AnalysisHost;
 use ropey::Rope;
 use serde_json::Value;
 use tokio::runtime::Handle;
-use tower_lsp::lsp_types::notification::PublishDiagnostics;
+use tower_lsp::lsp_types::notification::{PublishDiagnostics, ShowMessage};
 use tower_lsp::lsp_types::request::InlayHintRefreshRequest;
 use tower_lsp::lsp_types::{
-    DidChangeTextDocumentParams, DidOpenTextDocumentParams, PublishDiagnosticsParams, Url,
+    DidChangeTextDocumentParams, DidOpenTextDocumentParams, MessageType, PublishDiagnosticsParams,
+    ShowMessageParams, Url,
 };
 
+use super::config::Settings;
 use super::diagnostics::{self, Finished, Outcome};
 use super::documents::Documents;
 use super::from_proto;
@@ -86,6 +88,7 @@ impl MainLoop {
                 let settings =
                     options.map_or_else(Default::default, |sent| Session::default().settings.updated(&sent));
                 self.session = Arc::new(Session { client, settings, roots });
+                self.use_device();
             }
             Event::Configure(settings) => self.configure(&settings),
             Event::Open(params) => self.open(params),
@@ -100,14 +103,33 @@ impl MainLoop {
         let settings = self.session.settings.updated(sent);
         let old = std::mem::replace(&mut Arc::make_mut(&mut self.session).settings, settings);
         let new = &self.session.settings;
-        if old.inlay_domains != new.inlay_domains && self.session.client.inlay_hint_refresh {
+        let hints =
+            |settings: &Settings| (settings.inlay_domains, settings.inlay_splits, settings.device.clone());
+        if hints(&old) != hints(new) && self.session.client.inlay_hint_refresh {
             self.outbox.request::<InlayHintRefreshRequest>();
         }
-        if (old.diagnostics_limit, old.warnings, &old.disabled_warnings)
-            != (new.diagnostics_limit, new.warnings, &new.disabled_warnings)
-        {
+        let found = |settings: &Settings| {
+            (
+                (settings.diagnostics_limit, settings.warnings, settings.disabled_warnings.clone()),
+                (settings.device.clone(), settings.coalescing_threshold.to_bits()),
+            )
+        };
+        let device_changed = old.device != new.device;
+        if found(&old) != found(new) {
             let now = Instant::now();
             self.documents.iter_mut().for_each(|(_, document)| document.schedule.changed(now));
+        }
+        if device_changed {
+            self.use_device();
+        }
+    }
+
+    /// Kernels are for the device of the settings; where there is none of that name the user is told which there are.
+    fn use_device(&mut self) {
+        let name = self.session.settings.device.clone();
+        if let Some(Err(message)) = self.guarded("setting the device", |host| host.set_device(&name)) {
+            let message = format!("The setting hlo-analyzer.gpu.device: {message}");
+            self.outbox.notify::<ShowMessage>(ShowMessageParams { typ: MessageType::ERROR, message });
         }
     }
 
@@ -235,8 +257,14 @@ impl MainLoop {
             document.schedule.started(snapshot.analysis.cancellation());
             let (generation, version, uri) = (document.generation, document.version, uri.clone());
             let mailbox = self.mailbox.clone();
+            let is_complete = document.schedule.is_complete;
             self.pool.spawn_blocking(move || {
-                let outcome = diagnostics::compute(snapshot, version);
+                let early = |params| {
+                    let outcome = Outcome::Early(params);
+                    mailbox.post(Event::Diagnosed(Finished { uri: uri.clone(), generation, outcome }));
+                };
+                let early: &dyn Fn(PublishDiagnosticsParams) = &early;
+                let outcome = diagnostics::compute(snapshot, version, (!is_complete).then_some(early));
                 mailbox.post(Event::Diagnosed(Finished { uri, generation, outcome }));
             });
         }
@@ -247,8 +275,12 @@ impl MainLoop {
         if document.generation != finished.generation {
             return;
         }
+        if let Outcome::Early(params) = finished.outcome {
+            return self.outbox.notify::<PublishDiagnostics>(params);
+        }
         document.schedule.ended(matches!(finished.outcome, Outcome::Cancelled), Instant::now());
         if let Outcome::Publish(params) = finished.outcome {
+            document.schedule.is_complete = true;
             self.outbox.notify::<PublishDiagnostics>(params);
         }
     }
@@ -268,6 +300,8 @@ impl MainLoop {
 
     fn refill(&mut self) {
         self.host = AnalysisHost::new();
+        // A name that nobody knows was reported when it was set.
+        _ = self.host.set_device(&self.session.settings.device);
         for (uri, document) in self.documents.iter_mut() {
             let text = document.text.to_string();
             let fill = || self.host.open(uri.as_str(), document.language, &text);

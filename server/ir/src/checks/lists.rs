@@ -29,6 +29,8 @@ impl Lowering<'_> {
                         let count = operands.len();
                         let message = format!("{given} layout constraints for {count} operands");
                         problems.push(("attribute-value", attribute.value_span, message));
+                    } else if let Some(found) = other_constraint(text, &operands) {
+                        problems.push(("attribute-value", attribute.value_span, found));
                     }
                 }
                 (Some(AttributeKey::ParameterReplication), _) => {
@@ -91,6 +93,22 @@ fn one_dimension(opcode: Opcode, given: &[i64], rank: Option<usize>) -> Option<S
     let dimension = *given.first().filter(|_| opcode == Scan)?;
     let is_inside = usize::try_from(dimension).is_ok_and(|d| rank.is_none_or(|rank| d < rank));
     (!is_inside).then(|| format!("there is no dimension {dimension}"))
+}
+
+/// A layout constraint is the shape of its operand with another layout.
+fn other_constraint(text: &str, operands: &[Option<&Shape>]) -> Option<String> {
+    list(text).into_iter().zip(operands).enumerate().find_map(|(i, (written, operand))| {
+        let array = operand.and_then(Shape::as_array)?;
+        let (element, rest) = written.split_once('[')?;
+        let (dims, _) = rest.split_once(']')?;
+        let size = |dim: &str| dim.trim().trim_start_matches("<=").trim().parse::<i64>();
+        let sizes: Result<Vec<i64>, _> =
+            dims.split(',').filter(|dim| !dim.trim().is_empty()).map(size).collect();
+        // A tuple, and a dimension without bound, are not read here.
+        let sizes = sizes.ok().filter(|_| !written.starts_with('('))?;
+        (element.trim() != array.element.name() || sizes != array.dims)
+            .then(|| format!("layout constraint {i} is for {}, but operand {i} is {array}", written.trim()))
+    })
 }
 
 fn list(text: &str) -> Vec<&str> {

@@ -17,6 +17,12 @@ pub(super) type Inferred<T = Shape> = Result<T, Reason>;
 pub struct Called {
     pub parameters: Vec<Shape>,
     pub result: Shape,
+    /// `execution_thread="…"`; empty for the main one.
+    pub thread: Box<str>,
+    /// `sharding={…}` of the root.
+    pub root_sharding: Option<Box<str>>,
+    /// `sharding={…}` of parameter 0.
+    pub first_sharding: Option<Box<str>>,
 }
 
 /// All that the result shape of an op may depend on.
@@ -220,7 +226,15 @@ impl Called {
         if declared.is_some_and(|declared| !declared.is_compatible(&result)) {
             return None;
         }
-        is_complete
-            .then(|| Called { parameters: numbered.into_iter().map(|(_, shape)| shape).collect(), result })
+        let root_sharding = root.root_sharding.clone();
+        let first_sharding = segments.clone().find_map(|segment| segment.first_sharding.clone());
+        let thread = segments.map(|segment| &segment.thread).find(|thread| !thread.is_empty());
+        is_complete.then(|| Called {
+            parameters: numbered.into_iter().map(|(_, shape)| shape).collect(),
+            result,
+            thread: thread.cloned().unwrap_or_default(),
+            root_sharding,
+            first_sharding,
+        })
     }
 }

@@ -158,6 +158,9 @@ impl<'a> Program<'a> {
                     Some(Arc::new(Called {
                         parameters: parameters.into_iter().map(|(_, shape)| shape).collect(),
                         result: callee.nodes.get(callee.root as usize)?.shape.as_deref()?.clone(),
+                        thread: Box::default(),
+                        root_sharding: None,
+                        first_sharding: None,
                     }))
                 };
                 let given = Given {

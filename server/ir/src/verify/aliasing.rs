@@ -10,7 +10,7 @@ use crate::shape::Shape;
 
 impl Verifier<'_> {
     pub(super) fn check_aliasing(&mut self, subject: &Subject<'_>) {
-        if !matches!(subject.opcode, Opcode::Fusion | Opcode::CustomCall) {
+        if !matches!(subject.opcode, Opcode::Fusion | Opcode::CustomCall | Opcode::AsyncStart) {
             return;
         }
         let key = AttributeKey::OutputToOperandAliasing;

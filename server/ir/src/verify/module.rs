@@ -9,7 +9,7 @@ pub fn verify_module(
     module: &Module,
     called: &dyn Fn(ComputationIndex) -> Option<Called>,
 ) -> Vec<ModuleFinding> {
-    let mut findings = Vec::new();
+    let mut findings = module.verifier_findings.clone();
     for section in 0..module.sections() {
         let (Some(settings), Some(entry)) = (module.settings(section), module.entry_of(section)) else {
             continue;
@@ -17,7 +17,8 @@ pub fn verify_module(
         // The header's tokens are in the piece that the module starts with.
         let segment = SegmentRef { piece: settings.piece, computation: 0 };
         let Some(signature) = called(entry) else { continue };
-        let mut report = |slot, code, message| findings.push(ModuleFinding { segment, slot, code, message });
+        let mut report =
+            |slot, code, message| findings.push(ModuleFinding::new(segment, slot, code, message));
         entry_layout(settings, &signature, &mut report);
         aliases(settings, &signature, &mut report);
     }

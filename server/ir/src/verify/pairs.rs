@@ -3,7 +3,10 @@
 
 use syntax::hlo::{AttributeKey, InstructionId, Opcode};
 
+use rustc_hash::FxHashMap;
+
 use super::{Subject, Verifier};
+use crate::attributes::number_lists;
 use crate::finding::Part;
 use crate::shape::Shape;
 
@@ -15,16 +18,29 @@ impl Verifier<'_> {
             AllGatherStart => self.expect_user(subject, &[AllGatherDone]),
             CopyStart => self.expect_user(subject, &[CopyDone]),
             CollectivePermuteStart => self.expect_user(subject, &[CollectivePermuteDone]),
-            Send => self.expect_user(subject, &[SendDone, Tuple]),
-            Recv => self.expect_user(subject, &[RecvDone, Tuple]),
+            Send => {
+                self.expect_user(subject, &[SendDone, Tuple]);
+                self.check_transfer_cycle(subject);
+            }
+            Recv => {
+                self.expect_user(subject, &[RecvDone, Tuple]);
+                self.check_transfer_cycle(subject);
+            }
             AllReduceDone => self.expect_start(subject, &[AllReduceStart]),
             AllGatherDone => self.expect_start(subject, &[AllGatherStart]),
             CopyDone => self.expect_start(subject, &[CopyStart]),
             CollectivePermuteDone => self.expect_start(subject, &[CollectivePermuteStart]),
             SendDone => self.expect_start(subject, &[Send, GetTupleElement]),
             RecvDone => self.expect_start(subject, &[Recv, GetTupleElement]),
-            AsyncStart => self.check_async_start(subject),
-            AsyncUpdate | AsyncDone => self.check_async_chain(subject),
+            AsyncStart => {
+                self.check_async_start(subject);
+                self.expect_one_step(subject);
+            }
+            AsyncUpdate => {
+                self.check_async_chain(subject);
+                self.expect_one_step(subject);
+            }
+            AsyncDone => self.check_async_chain(subject),
             _ => {}
         }
     }
@@ -57,6 +73,35 @@ impl Verifier<'_> {
         self.error(subject, "start-without-done", Part::Opcode, message);
     }
 
+    /// An async op goes on in one step, or leaves the computation through its root: a loop carries it around.
+    fn expect_one_step(&mut self, subject: &Subject<'_>) {
+        let users = self.block.users(subject.id);
+        let is_step = |&&user: &&InstructionId| {
+            matches!(self.block.instruction(user).opcode, Some(Opcode::AsyncUpdate | Opcode::AsyncDone))
+        };
+        let mut steps = users.iter().filter(is_step);
+        let message = match (steps.next(), steps.next()) {
+            (Some(&first), Some(&second)) => format!(
+                "expected one step behind {}, but there are {} and {}",
+                subject.opcode,
+                self.block.name(first),
+                self.block.name(second)
+            ),
+            (None, _) if users.is_empty() && self.is_whole(subject.id) && !self.leaves(subject.id) => {
+                format!("expected {} to be used by an async-done, but nothing uses it", subject.opcode)
+            }
+            _ => return,
+        };
+        self.error(subject, "start-without-done", Part::Opcode, message);
+    }
+
+    /// Whether this is the root of a computation that another one calls.
+    fn leaves(&self, id: InstructionId) -> bool {
+        let Some(computation) = self.block.parse.computation_of(id) else { return true };
+        let is_entry = self.block.parse.computations[computation as usize].is_entry;
+        !is_entry && self.block.root(computation) == Some(id)
+    }
+
     fn expect_start(&mut self, subject: &Subject<'_>, start: &[Opcode]) {
         let Some(opcode) = self.operand_opcode(subject, 0) else { return };
         if !start.contains(&opcode) && !is_async(opcode) {
@@ -83,13 +128,46 @@ impl Verifier<'_> {
         if self.block.instruction(id).opcode != Some(start[0]) {
             return;
         }
-        if channel.is_some() && own.is_some() && channel != own {
-            let message =
-                format!("expected the channel_id of its {}, {}", start[0], channel.unwrap_or_default());
-            self.error(subject, "channel-id", Part::Value(AttributeKey::ChannelId), message);
+        if channel != own {
+            let message = match channel {
+                Some(channel) => format!("expected the channel_id of its {}, {channel}", start[0]),
+                None => format!("expected no channel_id, as its {} has none", start[0]),
+            };
+            let part = own.map_or(Part::Opcode, |_| Part::Value(AttributeKey::ChannelId));
+            self.error(subject, "channel-id", part, message);
         } else if is_host != own_host {
             let message = format!("expected is_host_transfer as its {} has it, {is_host}", start[0]);
             self.error(subject, "channel-id", Part::Value(AttributeKey::IsHostTransfer), message);
+        }
+    }
+
+    /// Devices that send to each other in a ring all wait for one another.
+    /// Source: `hlo_verifier.cc` CheckForCycles of the send/recv deadlock check.
+    fn check_transfer_cycle(&mut self, subject: &Subject<'_>) {
+        let key = AttributeKey::FrontendAttributes;
+        let is_host = subject.attributes.bool(AttributeKey::IsHostTransfer) == Some(true);
+        let Some(text) = subject.attributes.text(key).filter(|_| !is_host) else { return };
+        let Some((_, rest)) = text.split_once("_xla_send_recv_source_target_pairs=") else { return };
+        let rest = rest.trim_start_matches(['"', '\'']);
+        let Some(end) = rest.find("}}") else { return };
+        let Some(lists) = number_lists(&rest[..end + 2]) else { return };
+        let targets: FxHashMap<i64, i64> =
+            lists.iter().filter_map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect();
+        let is_ring = |&start: &i64| {
+            let mut at = start;
+            for _ in 0..targets.len() {
+                match targets.get(&at) {
+                    None => return false,
+                    Some(&next) if next == start => return true,
+                    Some(&next) => at = next,
+                }
+            }
+            false
+        };
+        // Of a list that is no ring most ends are found at once; of a long one the first device decides.
+        if lists.len() > 1 && lists.iter().take(64).filter_map(|pair| pair.first()).any(is_ring) {
+            let message = "the source-target pairs form a ring: every device waits for another one";
+            self.error(subject, "deadlock", Part::Value(key), message);
         }
     }
 

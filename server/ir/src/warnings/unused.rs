@@ -1,4 +1,4 @@
-//! Instructions that nobody reads, and parameters of fusions that the fusion does not read.
+//! Instructions that nobody reads. Parameters stay: callers pass them.
 
 use rustc_hash::FxHashSet;
 use syntax::hlo::{AttributeKey, ComputationKind, InstructionId, Opcode, Value};
@@ -41,30 +41,13 @@ pub(super) fn find(block: &Block, found: &mut Vec<Warning>) {
                 continue;
             }
             let name = block.name(id);
-            let condition = Condition {
-                is_unused_elsewhere: !is_whole,
-                callees_are_pure: is_caller(opcode),
-                is_in_fusion: opcode == Opcode::Parameter,
-            };
-            let warning = match opcode {
-                Opcode::Parameter if computation.is_entry => continue,
-                Opcode::Parameter => Warning::new(
-                    WarningKind::UnusedParameter,
-                    id,
-                    Part::Name,
-                    format!("the fusion does not use {name}: each call reads an operand for nothing"),
-                ),
-                _ => Warning {
-                    remedy: Remedy::Remove,
-                    ..Warning::new(
-                        WarningKind::UnusedInstruction,
-                        id,
-                        Part::Name,
-                        format!("{name} is never used"),
-                    )
-                },
-            };
-            found.push(Warning { condition, ..warning });
+            if opcode == Opcode::Parameter {
+                continue;
+            }
+            let condition = Condition { is_unused_elsewhere: !is_whole, callees_are_pure: is_caller(opcode) };
+            let message = format!("{name} is never used");
+            let warning = Warning::new(WarningKind::UnusedInstruction, id, Part::Name, message);
+            found.push(Warning { condition, remedy: Remedy::Remove, ..warning });
         }
     }
 }

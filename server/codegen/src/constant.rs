@@ -1,0 +1,208 @@
+//! Numbers that are written into a kernel.
+
+use syntax::hlo::ElementType;
+
+use ir::ElementTypeExt;
+
+/// A scalar: the bits of its element type, the imaginary part above the real one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Constant {
+    pub element: ElementType,
+    pub bits: u128,
+}
+
+impl Constant {
+    pub fn zero(element: ElementType) -> Constant {
+        Constant { element, bits: 0 }
+    }
+
+    /// A whole number in the element type; that of a float is rounded.
+    pub fn of_int(element: ElementType, value: i64) -> Constant {
+        match element.is_floating() || element.is_complex() {
+            true => Constant::of_float(element, value as f64),
+            false => {
+                let bits = element.bits().unwrap_or(64).min(64);
+                let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+                Constant { element, bits: u128::from(value as u64 & mask) }
+            }
+        }
+    }
+
+    pub fn of_float(element: ElementType, value: f64) -> Constant {
+        let bits = match element {
+            ElementType::F64 | ElementType::C128 => u128::from(value.to_bits()),
+            ElementType::F32 | ElementType::C64 => u128::from((value as f32).to_bits()),
+            other => u128::from(small_float(other, value)),
+        };
+        Constant { element, bits }
+    }
+
+    /// The text of a scalar literal: `-1`, `0x1p3`, `inf`, `true`, `(1, -2)`.
+    pub fn parse(element: ElementType, text: &str) -> Option<Constant> {
+        let text = text.trim().trim_start_matches('{').trim_end_matches('}').trim();
+        if element.is_complex() {
+            let (re, im) = text.strip_prefix('(')?.strip_suffix(')')?.split_once(',')?;
+            let part = if element == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
+            let (re, im) = (Constant::parse(part, re)?, Constant::parse(part, im)?);
+            let width = part.bits()?;
+            return Some(Constant { element, bits: re.bits | im.bits << width });
+        }
+        if element == ElementType::Pred {
+            let value = match text {
+                "true" | "1" => 1,
+                "false" | "0" => 0,
+                _ => return None,
+            };
+            return Some(Constant { element, bits: value });
+        }
+        if element.is_floating() {
+            if let Some(payload) = text.trim_start_matches('-').strip_prefix("nan(0x") {
+                let _ = payload;
+                return Some(Constant::of_float(element, f64::NAN));
+            }
+            return Some(Constant::of_float(element, text.parse().ok()?));
+        }
+        let value = match text {
+            "true" => 1,
+            "false" => 0,
+            _ => text.parse::<i64>().ok().or_else(|| text.parse::<u64>().ok().map(|v| v as i64))?,
+        };
+        Some(Constant::of_int(element, value))
+    }
+
+    /// The value of an integer with its sign.
+    pub fn as_int(self) -> i64 {
+        let bits = self.element.bits().unwrap_or(64).clamp(1, 64);
+        let raw = self.bits as u64;
+        match self.element.is_signed_integer() {
+            true => ((raw << (64 - bits)) as i64) >> (64 - bits),
+            false => raw as i64,
+        }
+    }
+
+    /// Real and imaginary part.
+    pub fn parts(self) -> (Constant, Constant) {
+        let part = if self.element == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
+        let width = part.bits().unwrap_or(64);
+        let mask = (1u128 << width) - 1;
+        let of = |bits: u128| Constant { element: part, bits: bits & mask };
+        (of(self.bits), of(self.bits >> width))
+    }
+}
+
+/// Exponent bits, mantissa bits and bias of the formats with fewer than 32 bits, and what stands above the largest number.
+fn format(element: ElementType) -> Option<(u32, u32, i32, Top)> {
+    use ElementType::*;
+    Some(match element {
+        F16 => (5, 10, 15, Top::Infinity),
+        Bf16 => (8, 7, 127, Top::Infinity),
+        F8e5m2 => (5, 2, 15, Top::Infinity),
+        F8e4m3 => (4, 3, 7, Top::Infinity),
+        F8e3m4 => (3, 4, 3, Top::Infinity),
+        F8e4m3fn => (4, 3, 7, Top::Nan),
+        F8e4m3fnuz => (4, 3, 8, Top::OnlyMinusZero),
+        F8e4m3b11fnuz => (4, 3, 11, Top::OnlyMinusZero),
+        F8e5m2fnuz => (5, 2, 16, Top::OnlyMinusZero),
+        F4e2m1fn => (2, 1, 1, Top::Number),
+        F6e2m3fn => (2, 3, 1, Top::Number),
+        F6e3m2fn => (3, 2, 3, Top::Number),
+        _ => return None,
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Top {
+    /// The highest exponent holds infinity and NaN.
+    Infinity,
+    /// Only the very highest pattern is NaN.
+    Nan,
+    /// Minus zero is the one NaN.
+    OnlyMinusZero,
+    /// All patterns are numbers.
+    Number,
+}
+
+/// Rounds to the nearest, ties to even.
+fn small_float(element: ElementType, value: f64) -> u32 {
+    if element == ElementType::F8e8m0fnu {
+        let exponent = value.abs().log2().round() as i32 + 127;
+        return if value.is_nan() || value <= 0.0 { 255 } else { exponent.clamp(0, 254) as u32 };
+    }
+    let Some((exponent_bits, mantissa_bits, bias, top)) = format(element) else { return 0 };
+    let sign = u32::from(value.is_sign_negative()) << (exponent_bits + mantissa_bits);
+    let all = (1u32 << (exponent_bits + mantissa_bits)) - 1;
+    let infinity = ((1u32 << exponent_bits) - 1) << mantissa_bits;
+    let largest = match top {
+        Top::Infinity => infinity - 1,
+        Top::Nan => all - 1,
+        Top::OnlyMinusZero | Top::Number => all,
+    };
+    let nan = match top {
+        Top::Infinity => infinity | 1 << (mantissa_bits - 1),
+        Top::Nan => all,
+        Top::OnlyMinusZero => all + 1,
+        Top::Number => all,
+    };
+    if value.is_nan() {
+        return if top == Top::OnlyMinusZero { nan } else { sign | nan };
+    }
+    let above = match top {
+        Top::Infinity => infinity,
+        Top::Nan => all,
+        Top::OnlyMinusZero | Top::Number => largest,
+    };
+    match magnitude(value.abs(), largest, above, mantissa_bits, bias) {
+        0 if top == Top::OnlyMinusZero => 0,
+        pattern => sign | pattern,
+    }
+}
+
+/// The pattern of a number that is not negative; `above` where it is beyond the largest one.
+fn magnitude(magnitude: f64, largest: u32, above: u32, mantissa_bits: u32, bias: i32) -> u32 {
+    if magnitude == 0.0 {
+        return 0;
+    }
+    let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(1 - bias);
+    let unit = f64::powi(2.0, exponent - mantissa_bits as i32);
+    let steps = magnitude / unit;
+    if !steps.is_finite() || steps > 1e9 {
+        return above;
+    }
+    let rounded = steps.round_ties_even() as i64;
+    let pattern = rounded + (i64::from(exponent + bias - 1) << mantissa_bits);
+    if pattern > i64::from(largest) { above } else { pattern as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_floats_are_rounded_to_even() {
+        let bits = |element, value| Constant::of_float(element, value).bits;
+        assert_eq!(bits(ElementType::F16, 1.0), 0x3c00);
+        assert_eq!(bits(ElementType::F16, 65504.0), 0x7bff);
+        assert_eq!(bits(ElementType::F16, 65520.0), 0x7c00);
+        assert_eq!(bits(ElementType::F16, 5.960_464_477_539_063e-8), 1);
+        assert_eq!(bits(ElementType::Bf16, -2.0), 0xc000);
+        // Halfway between two: the even one.
+        assert_eq!(bits(ElementType::Bf16, 1.0 + 1.0 / 256.0), 0x3f80);
+        assert_eq!(bits(ElementType::Bf16, 1.0 + 3.0 / 256.0), 0x3f82);
+        assert_eq!(bits(ElementType::F8e4m3fn, 448.0), 0x7e);
+        assert_eq!(bits(ElementType::F8e4m3fn, 1000.0), 0x7f);
+        assert_eq!(bits(ElementType::F8e5m2, f64::INFINITY), 0x7c);
+        assert_eq!(bits(ElementType::F4e2m1fn, 100.0), 0b111);
+    }
+
+    #[test]
+    fn literals() {
+        let parse = |element, text| Constant::parse(element, text).map(|c| c.bits);
+        assert_eq!(parse(ElementType::S8, "-1"), Some(0xff));
+        assert_eq!(Constant::parse(ElementType::S8, "-1").map(Constant::as_int), Some(-1));
+        assert_eq!(parse(ElementType::F32, "-inf"), Some(0xff80_0000));
+        assert_eq!(parse(ElementType::Pred, "true"), Some(1));
+        assert_eq!(parse(ElementType::U64, "18446744073709551615"), Some(u128::from(u64::MAX)));
+        assert_eq!(parse(ElementType::C64, "(1, -0.5)"), Some(0xbf00_0000_3f80_0000));
+        assert_eq!(parse(ElementType::F32, "x"), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! From a fusion to its kernel.
+
+mod body;
+mod contraction;
+mod elemental;
+mod entry;
+mod entry_concatenate;
+mod entry_loop;
+mod entry_transpose;
+mod entry_update;
+mod parts;
+mod reducer;
+
+use std::sync::Arc;
+
+use gpu::{Emitter, FusionAnalysis, Launch, Partition};
+use indexing::Callees;
+use ir::{ArrayShape, Graph, OpId, Shape};
+
+use crate::Reason;
+use crate::kernel::{Kernel, Param, Role};
+
+/// A fusion, or an op that XLA would wrap into one, and all that its kernel is made of.
+pub struct Source<'a> {
+    /// Of the instruction: the kernel is called after it.
+    pub name: &'a str,
+    /// Of the fused computation: functions are called after it.
+    pub computation: &'a str,
+    pub analysis: &'a FusionAnalysis,
+    pub callees: &'a Callees<'a>,
+}
+
+/// Addresses from outside of the module, and those that XLA hands out. Source: `kBytes` constants of
+/// `service/gpu/gpu_constants.h`.
+const ENTRY_ALIGN: u32 = 16;
+const BUFFER_ALIGN: u32 = 256;
+
+/// The kernel of a fusion, or why there is none.
+pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
+    let analysis = source.analysis;
+    let launch = analysis.launch().ok_or_else(|| elsewhere(analysis))?;
+    let forced: Vec<OpId> = forced_roots(analysis);
+    let is_forced = |op| forced.contains(&op);
+    let partition = gpu::partition(&analysis.fused.graph, source.computation, &is_forced, source.callees);
+    let mut kernel = Kernel {
+        name: kernel_name(source.name),
+        launch,
+        params: params(analysis)?,
+        functions: Vec::new(),
+        missing: Vec::new(),
+    };
+    let context = Emission { source, partition: &partition, launch };
+    match &analysis.emitter {
+        Emitter::Loop(_) => entry_loop::emit(&context, &mut kernel)?,
+        Emitter::Transpose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
+        Emitter::Concatenate(concatenate) => entry_concatenate::emit(&context, concatenate, &mut kernel)?,
+        Emitter::DynamicUpdateSlice(update) => entry_update::emit(&context, update, &mut kernel)?,
+        other => return Err(format!("the {} emitter is not written yet", other.name()).into()),
+    }
+    Ok(kernel)
+}
+
+/// What all emitters read.
+pub(crate) struct Emission<'a> {
+    pub source: &'a Source<'a>,
+    pub partition: &'a Partition,
+    pub launch: Launch,
+}
+
+impl<'a> Emission<'a> {
+    pub fn graph(&self) -> &'a Graph {
+        &self.source.analysis.fused.graph
+    }
+
+    pub fn operand_shapes(&self) -> impl Iterator<Item = Arc<ArrayShape>> + use<'_, 'a> {
+        let graph = self.graph();
+        let count = graph.ops.iter().filter_map(|op| op.parameter).max().map_or(0, |n| n + 1);
+        let parameters = (0..count).filter_map(|number| graph.parameter(number));
+        parameters.filter_map(|op| array(&graph.ops[op as usize].shape))
+    }
+}
+
+fn elsewhere(analysis: &FusionAnalysis) -> Reason {
+    match &analysis.fused.backend_kind {
+        Some(kind) => format!("{kind} is not written by XLA's own emitters").into(),
+        None => "it is not written by XLA's own emitters".into(),
+    }
+}
+
+/// Every root opens a function, and so do heroes with an epilogue.
+fn forced_roots(analysis: &FusionAnalysis) -> Vec<OpId> {
+    let mut forced = analysis.fused.roots.clone();
+    forced.extend(analysis.forced_roots(&analysis.fused.graph));
+    forced
+}
+
+/// Letters, digits and `_`. Source: `GetSanitizedUniqueName`.
+pub fn kernel_name(instruction: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
+    let name: String = instruction.chars().map(plain).collect();
+    if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
+}
+
+fn params(analysis: &FusionAnalysis) -> Result<Vec<Param>, Reason> {
+    let fused = &analysis.fused;
+    let mut params = Vec::new();
+    let count = fused.graph.ops.iter().filter_map(|op| op.parameter).max().map_or(0, |n| n as usize + 1);
+    for number in 0..count {
+        let op = fused.graph.parameter(number as u32).ok_or("the fusion lacks a parameter")?;
+        let shape = array(&fused.op(op).shape).ok_or("an operand of the fusion is no array")?;
+        params.push(param(Role::Operand(number), shape, ENTRY_ALIGN)?);
+    }
+    let mut leaves: Vec<Arc<ArrayShape>> = Vec::new();
+    for &root in &fused.roots {
+        arrays(&fused.op(root).shape, &mut leaves);
+    }
+    // A root that is several results has a buffer for each.
+    let mut next = leaves.into_iter();
+    let mut result = 0;
+    let mut seen = Vec::new();
+    for &root in &fused.outputs {
+        if seen.contains(&root) && fused.op(fused.roots[root]).shape.as_array().is_some() {
+            continue;
+        }
+        seen.push(root);
+        let Some(shape) = next.next() else { break };
+        params.push(param(Role::Result(result), shape, BUFFER_ALIGN)?);
+        result += 1;
+    }
+    Ok(params)
+}
+
+fn param(role: Role, shape: Arc<ArrayShape>, align: u32) -> Result<Param, Reason> {
+    let bytes = shape.bytes().ok_or("an array of the fusion has no size")?;
+    Ok(Param { role, shape, bytes, align, aliases: None })
+}
+
+fn array(shape: &Shape) -> Option<Arc<ArrayShape>> {
+    match shape {
+        Shape::Array(array) => Some(array.clone()),
+        _ => None,
+    }
+}
+
+fn arrays(shape: &Shape, leaves: &mut Vec<Arc<ArrayShape>>) {
+    match shape {
+        Shape::Array(array) => leaves.push(array.clone()),
+        Shape::Tuple(elements) => elements.iter().for_each(|element| arrays(element, leaves)),
+        _ => {}
+    }
+}

@@ -1,0 +1,122 @@
+//! A function under construction.
+
+use indexing_map::{Constraint, Expr, RangeContext, Simplifier, SimplifyMode, Variable};
+use ir::OpId;
+use syntax::hlo::{ElementType, Opcode};
+
+use crate::constant::Constant;
+use crate::kernel::{Detail, Function, Op, OpKind, Region, Type, ValueId};
+
+/// Appends to the innermost open region.
+pub(crate) struct Body {
+    pub function: Function,
+    open: Vec<Region>,
+    /// The op of the fused computation that is being written.
+    pub origin: Option<OpId>,
+}
+
+impl Body {
+    pub fn new(name: &str, root: Option<OpId>) -> Body {
+        let function = Function { name: name.to_owned(), root, ..Function::default() };
+        Body { function, open: vec![Region::default()], origin: root }
+    }
+
+    pub fn arg(&mut self, ty: Type) -> ValueId {
+        let value = self.value(ty);
+        self.function.args.push(value);
+        value
+    }
+
+    pub fn value(&mut self, ty: Type) -> ValueId {
+        self.function.values.push(ty);
+        self.function.values.len() as ValueId - 1
+    }
+
+    pub fn scalar(&mut self, element: ElementType) -> ValueId {
+        self.value(Type::Scalar(element))
+    }
+
+    pub fn index_var(&mut self, variable: Variable) -> u32 {
+        self.function.index_vars.push(variable);
+        self.function.index_vars.len() as u32 - 1
+    }
+
+    /// A variable that is an argument: all of these come before any other.
+    pub fn index_arg(&mut self, variable: Variable) -> Expr {
+        self.function.index_args += 1;
+        Expr::var(self.index_var(variable) as usize)
+    }
+
+    pub fn push(&mut self, kind: OpKind, results: Vec<ValueId>) {
+        let origin = self.origin;
+        if let Some(region) = self.open.last_mut() {
+            region.ops.push(Op { results, kind, origin });
+        }
+    }
+
+    /// An op with one scalar result.
+    pub fn compute_as(&mut self, kind: OpKind, element: ElementType) -> ValueId {
+        let result = self.scalar(element);
+        self.push(kind, vec![result]);
+        result
+    }
+
+    pub fn constant(&mut self, constant: Constant) -> ValueId {
+        self.compute_as(OpKind::Constant(constant), constant.element)
+    }
+
+    pub fn compute(
+        &mut self,
+        opcode: Opcode,
+        operands: Vec<ValueId>,
+        detail: Detail,
+        element: ElementType,
+    ) -> ValueId {
+        self.compute_as(OpKind::Compute { opcode, operands, detail }, element)
+    }
+
+    pub fn read(&mut self, tensor: ValueId, at: Vec<Expr>) -> ValueId {
+        let element = self.function.element(tensor);
+        self.compute_as(OpKind::Read { tensor, at }, element)
+    }
+
+    pub fn write(&mut self, value: ValueId, tensor: ValueId, at: Vec<Expr>) -> ValueId {
+        let ty = self.function.ty(tensor).clone();
+        let result = self.value(ty);
+        self.push(OpKind::Write { value, tensor, at }, vec![result]);
+        result
+    }
+
+    /// What is pushed from here on lands in a region of its own, until [`Body::close`].
+    pub fn open(&mut self, args: Vec<ValueId>) {
+        self.open.push(Region { args, ..Region::default() });
+    }
+
+    pub fn close(&mut self, yields: Vec<ValueId>) -> Region {
+        let mut region = self.open.pop().unwrap_or_default();
+        region.yields = yields;
+        region
+    }
+
+    pub fn finish(mut self, results: Vec<ValueId>) -> Function {
+        self.function.body = self.close(results);
+        self.function
+    }
+
+    /// The expression in its simplest form for the ranges of the function's variables.
+    pub fn simplify(&self, expr: &Expr) -> Expr {
+        self.simplify_with(expr, &[])
+    }
+
+    pub fn simplify_with(&self, expr: &Expr, constraints: &[Constraint]) -> Expr {
+        let ranges = RangeContext::new(&self.function.index_vars, constraints);
+        Simplifier::new(ranges, SimplifyMode::Replace).simplify(expr)
+    }
+
+    /// Those of the constraints that the ranges do not prove.
+    pub fn open_constraints(&self, constraints: Vec<Constraint>) -> Vec<Constraint> {
+        let ranges = RangeContext::new(&self.function.index_vars, &[]);
+        let is_open = |c: &Constraint| !c.interval.contains_interval(ranges.range(&c.expr));
+        constraints.into_iter().filter(is_open).collect()
+    }
+}

@@ -1,0 +1,62 @@
+//! Dot and convolution, a product at a time. Source: `EmitDotLoop`, `EmitConvolution` of `elemental_hlo_to_mlir.cc`.
+
+use indexing_map::{Expr, IndexingMap};
+use ir::{ElementTypeExt, Op, OpId, Opcode};
+use syntax::hlo::ElementType;
+
+use crate::Reason;
+use crate::constant::Constant;
+use crate::emit::elemental::{Elements, Place, element};
+use crate::kernel::{Detail, ValueId};
+
+impl<'a> Elements<'a> {
+    pub(super) fn contracted(&mut self, id: OpId, op: &'a Op, at: &[Expr]) -> Result<ValueId, Reason> {
+        let accesses = self.indexing(id);
+        let map_of = |n: usize| -> Option<IndexingMap> { Some(accesses.get(n)?.first()?.map.clone()) };
+        let (Some(left), Some(right)) = (map_of(0), map_of(1)) else {
+            return Err("nothing is known of its operands".into());
+        };
+        if left.num_ranges() != right.num_ranges() || right.is_undefined() {
+            return Err("its operands are not walked together".into());
+        }
+        let result = element(op);
+        // Small floats are multiplied and summed as f32.
+        let sum = match result {
+            ElementType::F16 | ElementType::Bf16 => ElementType::F32,
+            narrow if narrow.is_floating() && narrow.bits().unwrap_or(0) < 16 => ElementType::F32,
+            other => other,
+        };
+        let &[first, second, ..] = self.operands(id) else { return Err("it takes two operands".into()) };
+        let zero = self.body.constant(Constant::zero(sum));
+        // The left map's constraints are those of the product: the right one is never outside of its operand.
+        let dims: Vec<Expr> = at.to_vec();
+        let ranges_before = self.body.function.index_vars.len();
+        let results = self.each(&left, at, op, vec![zero], |e, index, carried| {
+            let ranges: Vec<Expr> = left
+                .ranges()
+                .iter()
+                .enumerate()
+                .map(|(n, range)| Expr::var(ranges_before + n) + range.bounds.lower)
+                .collect();
+            let place = Place { at: &dims, ranges: &ranges, runtime: &[] };
+            let other: Vec<Expr> = right.results().iter().map(|r| place.of(&right, r)).collect();
+            let (a, b) = (e.value(first, index), e.value(second, &other));
+            let (a, b) = (e.converted(a, sum), e.converted(b, sum));
+            let (multiply, add) = match sum {
+                ElementType::Pred => (Opcode::And, Opcode::Or),
+                _ => (Opcode::Multiply, Opcode::Add),
+            };
+            let product = e.body.compute(multiply, vec![a, b], Detail::None, sum);
+            Ok(vec![e.body.compute(add, vec![carried[0], product], Detail::None, sum)])
+        })?;
+        Ok(self.converted(results[0], result))
+    }
+
+    /// The number in another element type.
+    pub(super) fn converted(&mut self, value: ValueId, to: ElementType) -> ValueId {
+        match self.body.function.element(value) == to {
+            true => value,
+            false => self.body.compute(Opcode::Convert, vec![value], Detail::None, to),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The instruction list under construction: registers, scopes of what is known, constants folded on the way.
+
+use std::borrow::Cow;
+
+use ir::OpId;
+use rustc_hash::FxHashMap;
+
+use super::machine::{Address, Class, Inst, Kind, Label, Operand, Reg};
+
+/// What two equal instructions have in common.
+type Key = (Cow<'static, str>, Vec<Operand>);
+
+#[derive(Default)]
+pub(crate) struct Code {
+    pub insts: Vec<Inst>,
+    registers: [u32; 4],
+    labels: Label,
+    /// Per open region, instructions whose result may be used again.
+    known: Vec<FxHashMap<Key, Reg>>,
+    loads: Vec<FxHashMap<(Address, u32), Vec<Reg>>>,
+    pub origin: Option<OpId>,
+}
+
+impl Code {
+    pub fn new() -> Code {
+        Code { known: vec![FxHashMap::default()], loads: vec![FxHashMap::default()], ..Code::default() }
+    }
+
+    pub fn reg(&mut self, class: Class) -> Reg {
+        let count = &mut self.registers[class as usize];
+        *count += 1;
+        Reg { class, number: *count }
+    }
+
+    pub fn label(&mut self) -> Label {
+        self.labels += 1;
+        self.labels
+    }
+
+    /// What is computed from here on is not at hand behind [`Code::leave`].
+    pub fn enter(&mut self) {
+        self.known.push(FxHashMap::default());
+        self.loads.push(FxHashMap::default());
+    }
+
+    pub fn leave(&mut self) {
+        self.known.pop();
+        self.loads.pop();
+    }
+
+    pub fn push(&mut self, kind: Kind, to: Vec<Reg>) {
+        let origin = self.origin;
+        self.insts.push(Inst { kind, to, origin });
+    }
+
+    /// An instruction that depends on its operands alone, or the register that holds its result already.
+    pub fn pure(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        class: Class,
+        from: impl Into<Vec<Operand>>,
+    ) -> Reg {
+        let key: Key = (name.into(), from.into());
+        if let Some(&reg) = self.known.iter().rev().find_map(|region| region.get(&key)) {
+            return reg;
+        }
+        let reg = self.reg(class);
+        self.push(Kind::Pure { name: key.0.clone(), from: key.1.clone() }, vec![reg]);
+        if let Some(region) = self.known.last_mut() {
+            region.insert(key, reg);
+        }
+        reg
+    }
+
+    /// A register with a value of its own that may change.
+    pub fn variable(&mut self, class: Class, from: Operand) -> Reg {
+        let reg = self.reg(class);
+        self.set(reg, from);
+        reg
+    }
+
+    pub fn set(&mut self, reg: Reg, from: Operand) {
+        if from != Operand::Reg(reg) {
+            self.push(Kind::Move { from }, vec![reg]);
+        }
+    }
+
+    /// A load, or the registers that hold what it would read.
+    pub fn load(&mut self, address: Address, bits: u32, is_invariant: bool) -> Reg {
+        let key = (Address { align: 0, ..address }, bits);
+        if let Some(found) = self.loads.iter().rev().find_map(|region| region.get(&key)) {
+            return found[0];
+        }
+        let reg = self.reg(Class::of_bits(bits));
+        self.push(Kind::Load { address, bits, is_invariant }, vec![reg]);
+        if let Some(region) = self.loads.last_mut() {
+            region.insert(key, vec![reg]);
+        }
+        reg
+    }
+
+    pub fn store(&mut self, address: Address, bits: u32, from: Operand) {
+        // What was read of the same memory is read again.
+        for region in &mut self.loads {
+            region.retain(|(known, _), _| known.space != address.space);
+        }
+        self.push(Kind::Store { address, bits, from: vec![from] }, Vec::new());
+    }
+
+    pub fn forget_loads(&mut self) {
+        self.loads.iter_mut().for_each(FxHashMap::clear);
+    }
+
+    pub fn branch(&mut self, target: Label, guard: Option<(Reg, bool)>) {
+        self.push(Kind::Branch { target, guard }, Vec::new());
+    }
+
+    pub fn place(&mut self, label: Label) {
+        self.push(Kind::Label(label), Vec::new());
+    }
+
+    /// Drops what nobody reads.
+    pub fn drop_dead(&mut self) {
+        let mut uses: FxHashMap<Reg, u32> = FxHashMap::default();
+        for operand in self.insts.iter().flat_map(Inst::reads) {
+            if let Operand::Reg(reg) = operand {
+                *uses.entry(reg).or_default() += 1;
+            }
+        }
+        // From the end: what an instruction reads was written above it, but for loops, whose variables are kept.
+        let mut kept: Vec<bool> = vec![true; self.insts.len()];
+        for (n, inst) in self.insts.iter().enumerate().rev() {
+            let is_used = inst.to.iter().any(|reg| uses.get(reg).is_some_and(|&count| count > 0));
+            if is_used || !inst.is_removable() {
+                continue;
+            }
+            kept[n] = false;
+            for operand in inst.reads() {
+                if let Operand::Reg(reg) = operand
+                    && let Some(count) = uses.get_mut(&reg)
+                {
+                    *count -= 1;
+                }
+            }
+        }
+        let mut kept = kept.into_iter();
+        self.insts.retain(|_| kept.next().unwrap_or(true));
+    }
+
+    /// Numbers registers in the order in which they are written; per class, how many there are.
+    pub fn renumber(&mut self) -> [u32; 4] {
+        let mut numbers: FxHashMap<Reg, Reg> = FxHashMap::default();
+        let mut counts = [0u32; 4];
+        let mut renamed = |reg: &mut Reg| {
+            *reg = *numbers.entry(*reg).or_insert_with(|| {
+                let count = &mut counts[reg.class as usize];
+                *count += 1;
+                Reg { class: reg.class, number: *count }
+            });
+        };
+        for inst in &mut self.insts {
+            inst.to.iter_mut().for_each(&mut renamed);
+            let mut operand = |operand: &mut Operand| {
+                if let Operand::Reg(reg) = operand {
+                    renamed(reg);
+                }
+            };
+            match &mut inst.kind {
+                Kind::Pure { from, .. } | Kind::Effect { from, .. } | Kind::Pack { from } => {
+                    from.iter_mut().for_each(&mut operand)
+                }
+                Kind::Load { address, .. } => operand(&mut address.base),
+                Kind::Store { address, from, .. } => {
+                    operand(&mut address.base);
+                    from.iter_mut().for_each(&mut operand);
+                }
+                Kind::Branch { guard: Some((reg, _)), .. } => renamed(reg),
+                Kind::Move { from } => operand(from),
+                Kind::Unpack { from } => renamed(from),
+                Kind::Branch { .. } | Kind::Label(_) | Kind::Return => {}
+            }
+        }
+        counts
+    }
+}

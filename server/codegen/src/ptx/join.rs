@@ -1,0 +1,278 @@
+//! Neighbouring loads and stores become one. Within straight-line code: at the place of the first load, of the last store.
+
+use rustc_hash::FxHashMap;
+
+use super::code::Code;
+use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
+
+/// Bytes of the widest access.
+const WIDEST: i64 = 16;
+
+pub(crate) fn join(code: &mut Code, widest: i64) {
+    let widest = widest.max(WIDEST);
+    let insts = std::mem::take(&mut code.insts);
+    let mut start = 0;
+    let mut out = Vec::with_capacity(insts.len());
+    for at in 0..=insts.len() {
+        if at == insts.len() || insts[at].is_boundary() {
+            out.extend(straight(code, &insts[start..at], widest));
+            if let Some(boundary) = insts.get(at) {
+                out.push(boundary.clone());
+            }
+            start = at + 1;
+        }
+    }
+    code.insts = out;
+}
+
+/// Accesses that belong together.
+struct Group {
+    /// By offset; positions in the straight-line code.
+    members: Vec<(i64, usize)>,
+    bits: u32,
+}
+
+fn straight(code: &mut Code, insts: &[Inst], widest: i64) -> Vec<Inst> {
+    let mut replaced: FxHashMap<usize, Vec<Inst>> = FxHashMap::default();
+    for group in groups(insts, false) {
+        load(code, insts, &group, widest, &mut replaced);
+    }
+    for group in groups(insts, true) {
+        store(code, insts, &group, widest, &mut replaced);
+    }
+    let mut out = Vec::with_capacity(insts.len());
+    for (n, inst) in insts.iter().enumerate() {
+        match replaced.remove(&n) {
+            Some(new) => out.extend(new),
+            None => out.push(inst.clone()),
+        }
+    }
+    out
+}
+
+fn access(inst: &Inst, stores: bool) -> Option<(Address, u32)> {
+    match &inst.kind {
+        Kind::Load { address, bits, .. } if !stores && inst.to.len() == 1 => Some((*address, *bits)),
+        Kind::Store { address, bits, from } if stores && from.len() == 1 => Some((*address, *bits)),
+        _ => None,
+    }
+}
+
+/// Accesses to the same base with the same width, between which nothing touches the same memory in another way.
+fn groups(insts: &[Inst], stores: bool) -> Vec<Group> {
+    let mut open: FxHashMap<(Space, Operand, u32), Group> = FxHashMap::default();
+    let mut done = Vec::new();
+    for (n, inst) in insts.iter().enumerate() {
+        // The other kind of access to the same memory parts the group.
+        if let Some((address, _)) = access(inst, !stores) {
+            let parted: Vec<_> = open.keys().filter(|key| key.0 == address.space).copied().collect();
+            done.extend(parted.into_iter().filter_map(|key| open.remove(&key)));
+        }
+        let Some((address, bits)) = access(inst, stores) else { continue };
+        if !matches!(address.space, Space::Global(_)) {
+            continue;
+        }
+        let key = (address.space, address.base, bits);
+        let group = open.entry(key).or_insert_with(|| Group { members: Vec::new(), bits });
+        if group.members.iter().any(|(offset, _)| *offset == address.offset) {
+            // Written twice: the order counts.
+            if let Some(old) = open.remove(&key) {
+                done.push(old);
+            }
+            open.insert(key, Group { members: vec![(address.offset, n)], bits });
+            continue;
+        }
+        group.members.push((address.offset, n));
+    }
+    done.extend(open.into_values());
+    for group in &mut done {
+        group.members.sort_unstable();
+    }
+    done.sort_by_key(|group| group.members.first().map(|(_, n)| *n));
+    done
+}
+
+/// Runs of neighbours: a power of two of them, aligned as a whole.
+fn runs(insts: &[Inst], group: &Group, stores: bool, widest: i64) -> Vec<Vec<usize>> {
+    let bytes = i64::from(group.bits / 8).max(1);
+    let mut runs = Vec::new();
+    let mut at = 0;
+    let members = &group.members;
+    while at < members.len() {
+        let (offset, first) = members[at];
+        let align = access(&insts[first], stores).map_or(1, |(address, _)| address.align);
+        let mut length = 1;
+        while at + length < members.len() && members[at + length].0 == offset + length as i64 * bytes {
+            length += 1;
+        }
+        let mut taken = 1;
+        let mut size = 2;
+        while size <= length {
+            let total = size as i64 * bytes;
+            if total <= widest && align % total == 0 && offset % total == 0 {
+                taken = size;
+            }
+            size *= 2;
+        }
+        runs.push(members[at..at + taken].iter().map(|&(_, n)| n).collect());
+        at += taken;
+    }
+    runs
+}
+
+fn load(
+    code: &mut Code,
+    insts: &[Inst],
+    group: &Group,
+    widest: i64,
+    replaced: &mut FxHashMap<usize, Vec<Inst>>,
+) {
+    for run in runs(insts, group, false, widest) {
+        let [first, _, ..] = run.as_slice() else { continue };
+        let Kind::Load { address, is_invariant, .. } = insts[*first].kind else { continue };
+        let earliest = run.iter().copied().min().unwrap_or(*first);
+        let to: Vec<Reg> = run.iter().map(|&n| insts[n].to[0]).collect();
+        let (words, bits) = words(code, to.len(), group.bits);
+        let mut new = Vec::new();
+        let mut inst = insts[*first].clone();
+        inst.kind = Kind::Load { address, bits, is_invariant };
+        if bits == group.bits {
+            inst.to = to;
+            new.push(inst);
+        } else {
+            inst.to.clone_from(&words);
+            let origin = inst.origin;
+            new.push(inst);
+            let each = to.len() / words.len();
+            for (word, parts) in words.iter().zip(to.chunks(each)) {
+                new.extend(unpack(code, *word, parts, group.bits, origin));
+            }
+        }
+        for &n in &run {
+            replaced.insert(n, Vec::new());
+        }
+        replaced.insert(earliest, new);
+    }
+}
+
+fn store(
+    code: &mut Code,
+    insts: &[Inst],
+    group: &Group,
+    widest: i64,
+    replaced: &mut FxHashMap<usize, Vec<Inst>>,
+) {
+    for run in runs(insts, group, true, widest) {
+        let [first, _, ..] = run.as_slice() else { continue };
+        let Kind::Store { address, .. } = insts[*first].kind else { continue };
+        let latest = run.iter().copied().max().unwrap_or(*first);
+        let from: Vec<Operand> = run
+            .iter()
+            .filter_map(|&n| match &insts[n].kind {
+                Kind::Store { from, .. } => from.first().copied(),
+                _ => None,
+            })
+            .collect();
+        let (words, bits) = words(code, from.len(), group.bits);
+        let mut new = Vec::new();
+        let mut inst = insts[latest].clone();
+        if bits == group.bits {
+            inst.kind = Kind::Store { address, bits, from };
+        } else {
+            let each = from.len() / words.len();
+            for (word, parts) in words.iter().zip(from.chunks(each)) {
+                new.extend(pack(code, *word, parts, group.bits, inst.origin));
+            }
+            let from = words.iter().map(|&word| word.into()).collect();
+            inst.kind = Kind::Store { address, bits, from };
+        }
+        new.push(inst);
+        for &n in &run {
+            replaced.insert(n, Vec::new());
+        }
+        replaced.insert(latest, new);
+    }
+}
+
+/// Registers for `count` numbers of `bits` bits: as they are where they fit a vector of up to four, else words of 32.
+fn words(code: &mut Code, count: usize, bits: u32) -> (Vec<Reg>, u32) {
+    let total = count as u32 * bits;
+    if bits >= 32 && count <= 4 || bits >= 32 && total <= 256 {
+        return (Vec::new(), bits);
+    }
+    if total < 32 {
+        return ((0..1).map(|_| code.reg(Class::B16)).collect(), total);
+    }
+    ((0..total / 32).map(|_| code.reg(Class::B32)).collect(), 32)
+}
+
+fn inst(kind: Kind, to: Vec<Reg>, origin: Option<ir::OpId>) -> Inst {
+    Inst { kind, to, origin }
+}
+
+/// The parts of a word.
+fn unpack(code: &mut Code, word: Reg, parts: &[Reg], bits: u32, origin: Option<ir::OpId>) -> Vec<Inst> {
+    if bits == 16 {
+        return vec![inst(Kind::Unpack { from: word }, parts.to_vec(), origin)];
+    }
+    // Bytes: shifted down and cut out of 32 bits.
+    let mut new = Vec::new();
+    let mut wide = word;
+    if word.class == Class::B16 {
+        wide = code.reg(Class::B32);
+        new.push(inst(
+            Kind::Pure { name: "cvt.u32.u16".into(), from: vec![word.into()] },
+            vec![wide],
+            origin,
+        ));
+    }
+    for (n, &part) in parts.iter().enumerate() {
+        let byte = code.reg(Class::B32);
+        let from = vec![wide.into(), Operand::Int(n as i64 * 8), Operand::Int(8)];
+        new.push(inst(Kind::Pure { name: "bfe.u32".into(), from }, vec![byte], origin));
+        new.push(inst(
+            Kind::Pure { name: "cvt.u16.u32".into(), from: vec![byte.into()] },
+            vec![part],
+            origin,
+        ));
+    }
+    new
+}
+
+fn pack(code: &mut Code, word: Reg, parts: &[Operand], bits: u32, origin: Option<ir::OpId>) -> Vec<Inst> {
+    let mut new = Vec::new();
+    // A constant stands in a register to be packed.
+    let register = |code: &mut Code, part: Operand, new: &mut Vec<Inst>| match part {
+        Operand::Reg(reg) => reg,
+        other => {
+            let reg = code.reg(Class::B16);
+            new.push(inst(Kind::Pure { name: "mov.b16".into(), from: vec![other] }, vec![reg], origin));
+            reg
+        }
+    };
+    if bits == 16 {
+        let from = parts.iter().map(|&part| register(code, part, &mut new).into()).collect();
+        new.push(inst(Kind::Pack { from }, vec![word], origin));
+        return new;
+    }
+    // Bytes: pairs in 16 bits, pairs of those in 32.
+    let mut halves = Vec::new();
+    for pair in parts.chunks(2) {
+        let [low, high] = pair else { continue };
+        let (low, high) = (register(code, *low, &mut new), register(code, *high, &mut new));
+        let (cut, up, both) = (code.reg(Class::B16), code.reg(Class::B16), code.reg(Class::B16));
+        let pure = |name: &'static str, from: Vec<Operand>| Kind::Pure { name: name.into(), from };
+        new.push(inst(pure("and.b16", vec![low.into(), Operand::Int(255)]), vec![cut], origin));
+        new.push(inst(pure("shl.b16", vec![high.into(), Operand::Int(8)]), vec![up], origin));
+        new.push(inst(pure("or.b16", vec![cut.into(), up.into()]), vec![both], origin));
+        halves.push(both);
+    }
+    match halves.as_slice() {
+        [one] => new.push(inst(Kind::Move { from: (*one).into() }, vec![word], origin)),
+        _ => {
+            let from = halves.into_iter().map(Operand::from).collect();
+            new.push(inst(Kind::Pack { from }, vec![word], origin));
+        }
+    }
+    new
+}

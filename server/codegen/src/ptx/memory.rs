@@ -1,0 +1,192 @@
+//! Elements of arrays: addresses, loads, stores.
+
+use indexing_map::{Expr, Interval};
+use ir::{ArrayShape, ElementTypeExt};
+use syntax::hlo::ElementType;
+
+use super::index::{divisor, split_constant};
+use super::lower::Lowering;
+use super::machine::{Address, Class, Operand, Reg, Space};
+use super::value::Val;
+use crate::kernel::SharedArray;
+
+/// The array that a tensor of the IR is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    Param(usize),
+    Shared(u32),
+}
+
+impl Lowering<'_> {
+    /// The number of the element in memory order.
+    fn linear(&mut self, shape: &ArrayShape, at: &[Expr]) -> Expr {
+        let mut linear = Expr::ZERO;
+        let mut stride = 1i64;
+        for dim in shape.minor_to_major() {
+            if let Some(index) = at.get(dim) {
+                linear = linear + index.clone() * stride;
+            }
+            stride = stride.saturating_mul(shape.dims.get(dim).copied().unwrap_or(1));
+        }
+        linear
+    }
+
+    fn linear_shared(&self, array: &SharedArray, at: &[Expr]) -> Expr {
+        let mut linear = Expr::ZERO;
+        let mut stride = 1i64;
+        for (index, &size) in at.iter().zip(&array.dims).rev() {
+            linear = linear + index.clone() * stride;
+            stride = stride.saturating_mul(size);
+        }
+        linear
+    }
+
+    /// The address of an element, and how many bits it has.
+    fn address(&mut self, place: Place, element: ElementType, at: &[Expr]) -> (Address, u32) {
+        let bits = element.bits().unwrap_or(8).max(8);
+        let bytes = i64::from(bits / 8);
+        let (linear, elements) = match place {
+            Place::Param(param) => {
+                let shape = self.kernel.params[param].shape.clone();
+                (self.linear(&shape, at), shape.elements().unwrap_or(i64::MAX))
+            }
+            Place::Shared(number) => {
+                let array = self.shared[number as usize].clone();
+                (self.linear_shared(&array, at), array.dims.iter().product())
+            }
+        };
+        let linear = self.indices.here(&linear);
+        let (rest, constant) = split_constant(&linear);
+        let offset = constant.saturating_mul(bytes);
+        let align = divisor(&rest).saturating_mul(bytes);
+        let align = 1i64 << align.trailing_zeros().min(8);
+        match place {
+            Place::Param(param) => {
+                let base = self.pointer(param);
+                let align =
+                    align.min(i64::from(self.kernel.params[param].align)).min(self.row_align(param, bytes));
+                let base = self.moved(base, &rest, bytes, elements);
+                (Address { space: Space::Global(param), base, offset, align }, bits)
+            }
+            Place::Shared(number) => {
+                let base = Operand::Shared(number);
+                let base = match rest {
+                    Expr::Const(0) => base,
+                    _ => {
+                        let index = self.indices.compute_as(&mut self.code, &rest, 32);
+                        let start = self.code.pure("mov.b32", Class::B32, [base]);
+                        let bytes = Operand::Int(bytes);
+                        self.code.pure("mad.lo.s32", Class::B32, [index, bytes, start.into()]).into()
+                    }
+                };
+                (Address { space: Space::Shared(number), base, offset, align: align.min(16) }, bits)
+            }
+        }
+    }
+
+    /// XLA joins accesses only where a whole number of them fits a row. Source: `vectorize_loads_stores.cc`.
+    fn row_align(&self, param: usize, bytes: i64) -> i64 {
+        let shape = &self.kernel.params[param].shape;
+        let row = shape.minor_to_major().first().map_or(1, |&dim| shape.dims[dim]);
+        1 << row.saturating_mul(bytes).max(1).trailing_zeros().min(8)
+    }
+
+    /// A pointer that many elements further.
+    fn moved(&mut self, pointer: Reg, index: &Expr, bytes: i64, elements: i64) -> Operand {
+        if *index == Expr::ZERO {
+            return pointer.into();
+        }
+        let range = self.indices.range(index);
+        let code = &mut self.code;
+        let is_small = Interval::new(0, i64::from(u32::MAX >> 1)).contains_interval(range);
+        let _ = elements;
+        let distance = if is_small {
+            let index = self.indices.compute_as(code, index, 32);
+            if bytes == 1 {
+                code.pure("cvt.u64.u32", Class::B64, [index])
+            } else {
+                code.pure("mul.wide.u32", Class::B64, [index, Operand::Int(bytes)])
+            }
+        } else {
+            let index = self.indices.compute_as(code, index, 64);
+            code.pure("mul.lo.s64", Class::B64, [index, Operand::Int(bytes)])
+        };
+        self.code.pure("add.s64", Class::B64, [pointer.into(), distance.into()]).into()
+    }
+
+    /// The argument as an address in global memory.
+    fn pointer(&mut self, param: usize) -> Reg {
+        if let Some(reg) = self.pointers[param] {
+            return reg;
+        }
+        let reg = self.code.reg(Class::B64);
+        self.pointers[param] = Some(reg);
+        reg
+    }
+
+    pub(super) fn load(&mut self, place: Place, element: ElementType, at: &[Expr]) -> Val {
+        let is_invariant = matches!(place, Place::Param(param) if !self.is_written(param));
+        if element.is_complex() {
+            let (address, bits) = self.address(place, element, at);
+            let half = bits / 2;
+            let re = self.code.load(address, half, is_invariant);
+            let next = Address { offset: address.offset + i64::from(half / 8), ..address };
+            let im = self.code.load(next, half, is_invariant);
+            return Val::Complex(re.into(), im.into());
+        }
+        let (address, bits) = self.address(place, element, at);
+        let reg = self.code.load(address, bits, is_invariant);
+        match element {
+            ElementType::Pred => {
+                Val::Pred(self.code.pure("setp.ne.b16", Class::Pred, [reg.into(), Operand::Int(0)]).into())
+            }
+            // Eight bits in a register of sixteen: with the sign.
+            ElementType::S8 => Val::Num(self.code.pure("cvt.s16.s8", Class::B16, [reg.into()]).into()),
+            _ => Val::Num(reg.into()),
+        }
+    }
+
+    pub(super) fn store(&mut self, place: Place, element: ElementType, at: &[Expr], value: &Val) {
+        let (address, bits) = self.address(place, element, at);
+        match *value {
+            Val::Complex(re, im) => {
+                let half = bits / 2;
+                self.stored(address, half, re);
+                let next = Address { offset: address.offset + i64::from(half / 8), ..address };
+                self.stored(next, half, im);
+            }
+            Val::Pred(pred) => {
+                let from = [Operand::Int(1), Operand::Int(0), pred];
+                let byte = match pred {
+                    Operand::Int(_) => pred,
+                    _ => self.code.pure("selp.b16", Class::B16, from).into(),
+                };
+                self.stored(address, 8, byte);
+            }
+            Val::Num(number) => self.stored(address, bits, number),
+            Val::Tensor(_) => {}
+        }
+    }
+
+    /// Now, or behind the rounds of the loop around.
+    fn stored(&mut self, address: Address, bits: u32, from: Operand) {
+        match &mut self.pending {
+            Some(pending) => pending.push((address, bits, from)),
+            None => self.code.store(address, bits, from),
+        }
+    }
+
+    /// Is the memory of an operand written by this kernel?
+    fn is_written(&self, param: usize) -> bool {
+        let params = &self.kernel.params;
+        params[param].is_result() || params.iter().any(|other| other.aliases == Some(param))
+    }
+}
+
+/// Bits of a scalar's register.
+pub(crate) fn class_of(element: ElementType) -> Class {
+    match element {
+        ElementType::Pred => Class::Pred,
+        other => Class::of_bits(other.bits().unwrap_or(32)),
+    }
+}

@@ -1,0 +1,204 @@
+//! Instructions as text. Names and directives are those of LLVM's NVPTX back end.
+
+use std::fmt::Write;
+
+use ir::{ElementTypeExt, OpId};
+
+use super::code::Code;
+use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
+use super::{PtxText, Target};
+use crate::kernel::{Kernel, Missing, SharedArray};
+
+/// The version of the PTX ISA that XLA writes today.
+const VERSION: &str = "8.8";
+
+#[allow(clippy::too_many_arguments, reason = "everything that the text is made of")]
+pub(super) fn print(
+    kernel: &Kernel,
+    Target { major, minor, accelerated }: Target,
+    mut code: Code,
+    pointers: &[Option<Reg>],
+    shared: &[SharedArray],
+    missing: Vec<Missing>,
+    name_of: &dyn Fn(OpId) -> String,
+) -> PtxText {
+    let mut insts = arguments(kernel, &mut code, pointers);
+    insts.append(&mut code.insts);
+    code.insts = insts;
+    let counts = code.renumber();
+    let mut out = Lines::default();
+    let name = &kernel.name;
+    let features = if accelerated { "a" } else { "" };
+    out.line(format_args!(".version {VERSION}"), None);
+    out.line(format_args!(".target sm_{major}{minor}{features}"), None);
+    out.line(format_args!(".address_size 64"), None);
+    out.line(format_args!(""), None);
+    for Missing { instruction, reason, .. } in &missing {
+        out.line(format_args!("// incomplete: {instruction}: {reason}"), None);
+    }
+    let mut shared_bytes = 0;
+    for (n, array) in shared.iter().enumerate() {
+        let bytes = i64::from(array.element.bits().unwrap_or(8).max(8) / 8);
+        let size = array.dims.iter().product::<i64>() * bytes;
+        shared_bytes += size;
+        out.line(format_args!(".shared .align 16 .b8 shared_{n}[{size}];"), None);
+    }
+    out.line(format_args!(".visible .entry {name}("), None);
+    for (n, param) in kernel.params.iter().enumerate() {
+        let comma = if n + 1 == kernel.params.len() { "" } else { "," };
+        let align = param.align;
+        out.line(format_args!("\t.param .u64 .ptr .align {align} {name}_param_{n}{comma}"), None);
+    }
+    out.line(format_args!(")"), None);
+    let [x, y, z] = kernel.launch.block;
+    out.line(format_args!(".reqntid {x}, {y}, {z}"), None);
+    out.line(format_args!("{{"), None);
+    for class in Class::ALL {
+        let count = counts[class as usize];
+        if count > 0 {
+            let (declared, prefix) = (class.declared(), class.prefix());
+            out.line(format_args!("\t.reg {declared} \t{prefix}<{}>;", count + 1), None);
+        }
+    }
+    out.line(format_args!(""), None);
+    let mut last = None;
+    for inst in &code.insts {
+        if inst.origin != last
+            && let Some(op) = inst.origin
+        {
+            out.line(format_args!("\t// %{}", name_of(op)), inst.origin);
+            last = inst.origin;
+        }
+        let text = text(kernel, inst);
+        out.line(format_args!("{text}"), inst.origin);
+    }
+    out.line(format_args!("}}"), None);
+    PtxText { text: out.text, lines: out.origins, missing, shared_bytes }
+}
+
+#[derive(Default)]
+struct Lines {
+    text: String,
+    origins: Vec<Option<OpId>>,
+}
+
+impl Lines {
+    fn line(&mut self, text: std::fmt::Arguments<'_>, origin: Option<OpId>) {
+        let _ = writeln!(self.text, "{text}");
+        self.origins.push(origin);
+    }
+}
+
+/// The arguments that are asked for, as addresses in global memory.
+fn arguments(kernel: &Kernel, code: &mut Code, pointers: &[Option<Reg>]) -> Vec<Inst> {
+    let mut insts = Vec::new();
+    for (n, pointer) in pointers.iter().enumerate() {
+        let Some(pointer) = *pointer else { continue };
+        let is_read = code.insts.iter().any(|inst| inst.reads().contains(&Operand::Reg(pointer)));
+        if !is_read {
+            continue;
+        }
+        let raw = code.reg(Class::B64);
+        let load = format!("ld.param.b64\u{0}{}_param_{n}", kernel.name);
+        let of = |kind, to| Inst { kind, to, origin: None };
+        insts.push(of(Kind::Pure { name: load.into(), from: Vec::new() }, vec![raw]));
+        let from = vec![raw.into()];
+        insts.push(of(Kind::Pure { name: "cvta.to.global.u64".into(), from }, vec![pointer]));
+    }
+    insts
+}
+
+fn text(kernel: &Kernel, inst: &Inst) -> String {
+    let _ = kernel;
+    let reg = |reg: &Reg| format!("{}{}", reg.class.prefix(), reg.number);
+    let list = |regs: &[Reg]| regs.iter().map(reg).collect::<Vec<_>>().join(", ");
+    let values = |from: &[Operand]| from.iter().map(|o| operand(*o)).collect::<Vec<_>>().join(", ");
+    let braced = |text: String, count: usize| if count > 1 { format!("{{{text}}}") } else { text };
+    match &inst.kind {
+        Kind::Pure { name, .. } if name.contains('\u{0}') => {
+            let (name, symbol) = name.split_once('\u{0}').unwrap_or_default();
+            format!("\t{name} \t{}, [{symbol}];", list(&inst.to))
+        }
+        Kind::Pure { name, from } => format!("\t{name} \t{}, {};", list(&inst.to), values(from)),
+        Kind::Effect { name, from } if inst.to.is_empty() => format!("\t{name} \t{};", values(from)),
+        Kind::Effect { name, from } => format!("\t{name} \t{}, {};", list(&inst.to), values(from)),
+        Kind::Load { address, bits, is_invariant } => {
+            let space = space(address.space);
+            let nc = if *is_invariant { ".nc" } else { "" };
+            let vector = vector(inst.to.len());
+            let to = braced(list(&inst.to), inst.to.len());
+            format!("\tld.{space}{nc}{vector}.b{bits} \t{to}, {};", place(address))
+        }
+        Kind::Store { address, bits, from } => {
+            let space = space(address.space);
+            let vector = vector(from.len());
+            let from_text = from.iter().map(|o| stored(*o, *bits)).collect::<Vec<_>>().join(", ");
+            let from = braced(from_text, from.len());
+            format!("\tst.{space}{vector}.b{bits} \t{}, {from};", place(address))
+        }
+        Kind::Branch { target, guard: None } => format!("\tbra.uni \t$L__BB0_{target};"),
+        Kind::Branch { target, guard: Some((guard, is_true)) } => {
+            let not = if *is_true { "" } else { "!" };
+            format!("\t@{not}{} bra \t$L__BB0_{target};", reg(guard))
+        }
+        Kind::Label(label) => format!("$L__BB0_{label}:"),
+        Kind::Move { from } => {
+            let class = inst.to.first().map_or(Class::B32, |reg| reg.class);
+            match (class, from) {
+                (Class::Pred, Operand::Int(value)) => {
+                    format!("\tsetp.ne.s32 \t{}, {value}, 0;", list(&inst.to))
+                }
+                (Class::Pred, _) => format!("\tmov.pred \t{}, {};", list(&inst.to), operand(*from)),
+                _ => format!("\tmov.b{} \t{}, {};", class.bits(), list(&inst.to), operand(*from)),
+            }
+        }
+        Kind::Unpack { from } => format!("\tmov.b32 \t{{{}}}, {};", list(&inst.to), reg(from)),
+        Kind::Pack { from } => format!("\tmov.b32 \t{}, {{{}}};", list(&inst.to), values(from)),
+        Kind::Return => "\tret;".to_owned(),
+    }
+}
+
+fn vector(count: usize) -> &'static str {
+    match count {
+        2 => ".v2",
+        4 => ".v4",
+        8 => ".v8",
+        _ => "",
+    }
+}
+
+fn space(space: Space) -> &'static str {
+    match space {
+        Space::Global(_) => "global",
+        Space::Shared(_) => "shared",
+    }
+}
+
+fn place(address: &Address) -> String {
+    match address.offset {
+        0 => format!("[{}]", operand(address.base)),
+        offset if offset < 0 => format!("[{}+{offset}]", operand(address.base)),
+        offset => format!("[{}+{offset}]", operand(address.base)),
+    }
+}
+
+fn operand(operand: Operand) -> String {
+    match operand {
+        Operand::Reg(reg) => format!("{}{}", reg.class.prefix(), reg.number),
+        Operand::Int(value) => value.to_string(),
+        Operand::F32(bits) => format!("0f{bits:08X}"),
+        Operand::F64(bits) => format!("0d{bits:016X}"),
+        Operand::Symbol(name) => name.to_owned(),
+        Operand::Shared(n) => format!("shared_{n}"),
+    }
+}
+
+/// A constant in memory is its bits.
+fn stored(value: Operand, bits: u32) -> String {
+    match value {
+        Operand::F32(pattern) => (pattern as i32).to_string(),
+        Operand::F64(pattern) => (pattern as i64).to_string(),
+        Operand::Int(value) if bits < 32 => (value & ((1 << bits) - 1)).to_string(),
+        other => operand(other),
+    }
+}

@@ -1,0 +1,210 @@
+//! Elementwise ops on scalars, as XLA's GPU emitters compute them.
+//!
+//! Numbers of fewer than 32 bits: integers of 8 bits are kept in registers of 16 with their sign and brought back into range
+//! behind each op; `f16` and `bf16` are computed as such where the device has the instruction, else as `f32` and rounded,
+//! which for a single sum, difference or product is the same.
+
+mod compare;
+mod complex;
+mod convert;
+mod float;
+mod integer;
+mod math;
+
+use indexing_map::{Expr, Interval};
+use ir::ElementTypeExt;
+use syntax::hlo::{ElementType, Opcode};
+
+use super::lower::Lowering;
+use super::machine::{Class, Operand, Reg};
+use super::memory::class_of;
+use super::value::Val;
+use crate::constant::Constant;
+use crate::kernel::Detail;
+
+impl Lowering<'_> {
+    /// `from` is the element type of the operands (of the first one), `to` that of the result.
+    pub(super) fn scalar(
+        &mut self,
+        opcode: Opcode,
+        inputs: &[Val],
+        from: ElementType,
+        to: ElementType,
+        detail: Detail,
+    ) -> Val {
+        let written = match (opcode, inputs) {
+            (Opcode::Select, [condition, a, b]) => Some(self.select(*condition, *a, *b, to)),
+            (Opcode::Compare, [a, b]) => match detail {
+                Detail::Compare(comparison) => self.compare(*a, *b, from, comparison),
+                _ => None,
+            },
+            (Opcode::Convert, [a]) => self.convert(*a, from, to),
+            (Opcode::BitcastConvert | Opcode::Bitcast, [a]) => Some(self.reinterpret(*a, from, to)),
+            (Opcode::Clamp, [low, x, high]) => self
+                .binary(Opcode::Maximum, *low, *x, to)
+                .and_then(|bounded| self.binary(Opcode::Minimum, bounded, *high, to)),
+            (Opcode::ReducePrecision, [a]) => match detail {
+                Detail::Precision(exponent, mantissa) => self.reduce_precision(*a, to, exponent, mantissa),
+                _ => None,
+            },
+            (_, [a]) if from.is_complex() || to.is_complex() => self.complex_unary(opcode, *a, from, to),
+            (_, [a, b]) if from.is_complex() || to.is_complex() => self.complex_binary(opcode, *a, *b, to),
+            (_, [a]) => self.unary(opcode, *a, from, to),
+            (_, [a, b]) => self.binary(opcode, *a, *b, to),
+            _ => None,
+        };
+        written.unwrap_or_else(|| self.unwritten(opcode, from, to))
+    }
+
+    /// An op that no rule is written for: it is named in the header, and zero stands in its place.
+    fn unwritten(&mut self, opcode: Opcode, from: ElementType, to: ElementType) -> Val {
+        let what = format!("{opcode} from {from} to {to} is not written");
+        if let Some(op) = self.code.origin
+            && self.missing.iter().all(|(known, _)| *known != op)
+        {
+            self.missing.push((op, what));
+        }
+        Val::constant(Constant::zero(to))
+    }
+
+    fn unary(&mut self, opcode: Opcode, a: Val, from: ElementType, to: ElementType) -> Option<Val> {
+        match from {
+            ElementType::Pred => self.not(opcode, a),
+            _ if from.is_floating() => self.float_unary(opcode, a, from, to),
+            _ => self.integer_unary(opcode, a, to),
+        }
+    }
+
+    fn binary(&mut self, opcode: Opcode, a: Val, b: Val, to: ElementType) -> Option<Val> {
+        match to {
+            ElementType::Pred => self.logic(opcode, a, b),
+            _ if to.is_floating() => self.float_binary(opcode, a, b, to),
+            _ => self.integer_binary(opcode, a, b, to),
+        }
+    }
+
+    /// `name` on registers of the element's class.
+    pub(super) fn op(&mut self, name: &str, element: ElementType, from: impl Into<Vec<Operand>>) -> Reg {
+        self.code.pure(name.to_owned(), class_of(element), from)
+    }
+
+    /// The operand in a register: most instructions take no constant in place of the first one.
+    pub(super) fn in_register(&mut self, operand: Operand, class: Class) -> Operand {
+        match operand {
+            Operand::Reg(_) => operand,
+            Operand::Int(value) if class == Class::Pred => {
+                let from = [Operand::Int(value), Operand::Int(0)];
+                let one = self.code.pure("mov.b32", Class::B32, [from[0]]);
+                self.code.pure("setp.ne.b32", Class::Pred, [one.into(), from[1]]).into()
+            }
+            other => self.code.pure(format!("mov.b{}", class.bits()), class, [other]).into(),
+        }
+    }
+
+    fn select(&mut self, condition: Val, a: Val, b: Val, element: ElementType) -> Val {
+        let condition = condition.num();
+        match condition {
+            Operand::Int(0) => return b,
+            Operand::Int(_) => return a,
+            _ => {}
+        }
+        if a == b {
+            return a;
+        }
+        if element == ElementType::Pred {
+            let then = self.logic_op("and.pred", condition, a.num());
+            let not = self.code.pure("not.pred", Class::Pred, [condition]);
+            let other = self.logic_op("and.pred", not.into(), b.num());
+            return Val::Pred(self.logic_op("or.pred", then, other));
+        }
+        let parts: Vec<Operand> = a
+            .operands()
+            .into_iter()
+            .zip(b.operands())
+            .map(|(a, b)| {
+                let bits = element.bits().unwrap_or(32);
+                let class = Class::of_bits(if element.is_complex() { bits / 2 } else { bits });
+                self.code.pure(format!("selp.b{}", class.bits()), class, [a, b, condition]).into()
+            })
+            .collect();
+        a.with_operands(&parts)
+    }
+
+    /// `and`, `or`, `xor` on predicates, which know no constants.
+    pub(super) fn logic_op(&mut self, name: &'static str, a: Operand, b: Operand) -> Operand {
+        let a = self.in_register(a, Class::Pred);
+        let b = self.in_register(b, Class::Pred);
+        self.code.pure(name, Class::Pred, [a, b]).into()
+    }
+
+    fn logic(&mut self, opcode: Opcode, a: Val, b: Val) -> Option<Val> {
+        let name = match opcode {
+            Opcode::And | Opcode::Multiply | Opcode::Minimum => "and.pred",
+            Opcode::Or | Opcode::Maximum | Opcode::Add => "or.pred",
+            Opcode::Xor | Opcode::Subtract => "xor.pred",
+            _ => return None,
+        };
+        Some(Val::Pred(self.logic_op(name, a.num(), b.num())))
+    }
+
+    fn not(&mut self, opcode: Opcode, a: Val) -> Option<Val> {
+        match opcode {
+            Opcode::Not => {
+                let a = self.in_register(a.num(), Class::Pred);
+                Some(Val::Pred(self.code.pure("not.pred", Class::Pred, [a]).into()))
+            }
+            _ => None,
+        }
+    }
+
+    /// An index as a number.
+    pub(super) fn from_index(&mut self, index: Operand, width: u32, to: ElementType) -> Val {
+        let from = if width == 32 { ElementType::S32 } else { ElementType::S64 };
+        if let Operand::Int(value) = index {
+            return Val::constant(Constant::of_int(to, value));
+        }
+        match to {
+            ElementType::C64 => {
+                let re = self.convert(Val::Num(index), from, ElementType::F32);
+                Val::Complex(re.map_or(Operand::F32(0), Val::num), Operand::F32(0))
+            }
+            ElementType::C128 => {
+                let re = self.convert(Val::Num(index), from, ElementType::F64);
+                Val::Complex(re.map_or(Operand::F64(0), Val::num), Operand::F64(0))
+            }
+            _ => self
+                .convert(Val::Num(index), from, to)
+                .unwrap_or_else(|| self.unwritten(Opcode::Iota, from, to)),
+        }
+    }
+
+    /// A number clamped to bounds, as an index. Numbers without sign are large where they look negative.
+    pub(super) fn to_index(&mut self, value: Val, from: ElementType, bounds: Interval) -> Expr {
+        if let Some(point) = bounds.as_point() {
+            return Expr::Const(point);
+        }
+        if let Operand::Int(constant) = value.num() {
+            return Expr::Const(constant.clamp(bounds.lower, bounds.upper));
+        }
+        let is_signed = from.is_signed_integer();
+        let sign = if is_signed { "s" } else { "u" };
+        let wide = from.bits().unwrap_or(32) > 32 || bounds.upper > i64::from(i32::MAX);
+        let (width, class) = if wide { (64, Class::B64) } else { (32, Class::B32) };
+        let own = from.bits().unwrap_or(32).max(16);
+        let mut register = value.num();
+        if own < width {
+            register = self.code.pure(format!("cvt.{sign}{width}.{sign}{own}"), class, [register]).into();
+        }
+        let least = bounds.lower;
+        let low = self.code.pure(format!("min.{sign}{width}"), class, [register, Operand::Int(bounds.upper)]);
+        let inside = match is_signed || least > 0 {
+            true => self.code.pure(format!("max.{sign}{width}"), class, [low.into(), Operand::Int(least)]),
+            false => low,
+        };
+        let inside = match bounds.upper <= i64::from(i32::MAX) && width == 64 {
+            true => self.code.pure("cvt.u32.u64", Class::B32, [inside.into()]),
+            false => inside,
+        };
+        self.indices.variable(bounds, inside.into())
+    }
+}

@@ -1,0 +1,248 @@
+//! Floating-point arithmetic. Functions without an instruction of their own are in `math`.
+
+use ir::ElementTypeExt;
+use syntax::hlo::{ElementType, Opcode};
+
+use super::super::lower::Lowering;
+use super::super::machine::{Class, Operand};
+use super::super::memory::class_of;
+use super::super::value::Val;
+
+impl Lowering<'_> {
+    /// Does the device add, subtract and multiply in this type?
+    fn is_native(&self, element: ElementType) -> bool {
+        match element {
+            ElementType::F32 | ElementType::F64 | ElementType::F16 => true,
+            ElementType::Bf16 => self.has_bf16,
+            _ => false,
+        }
+    }
+
+    pub(super) fn float_unary(
+        &mut self,
+        opcode: Opcode,
+        a: Val,
+        from: ElementType,
+        to: ElementType,
+    ) -> Option<Val> {
+        let class = class_of(from);
+        let x = self.in_register(a.num(), class);
+        let name = from.name();
+        let sign = match from {
+            ElementType::F64 => 1i64 << 63,
+            ElementType::F32 => 1 << 31,
+            _ => 1 << (from.bits()? - 1),
+        };
+        let width = class.bits();
+        match opcode {
+            Opcode::Negate if self.is_native(from) => {
+                return Some(Val::Num(self.op(&format!("neg.{name}"), from, [x]).into()));
+            }
+            // In the smallest types a sign is a bit.
+            Opcode::Negate => {
+                return Some(Val::Num(
+                    self.op(&format!("xor.b{width}"), from, [x, Operand::Int(sign)]).into(),
+                ));
+            }
+            Opcode::Abs if matches!(from, ElementType::F32 | ElementType::F64) => {
+                return Some(Val::Num(self.op(&format!("abs.{name}"), from, [x]).into()));
+            }
+            Opcode::Abs => {
+                let rest = Operand::Int(sign - 1);
+                return Some(Val::Num(self.op(&format!("and.b{width}"), from, [x, rest]).into()));
+            }
+            Opcode::IsFinite => {
+                let (x, kind, infinity) = match from {
+                    ElementType::F64 => (x, "f64", Operand::F64(f64::INFINITY.to_bits())),
+                    _ => (self.to_f32(x, from)?, "f32", Operand::F32(f32::INFINITY.to_bits())),
+                };
+                let of = if kind == "f64" { ElementType::F64 } else { ElementType::F32 };
+                let magnitude = self.op(&format!("abs.{kind}"), of, [x]);
+                let from = [magnitude.into(), infinity];
+                return Some(Val::Pred(self.code.pure(format!("setp.lt.{kind}"), Class::Pred, from).into()));
+            }
+            Opcode::Real => return Some(a),
+            Opcode::Imag => return Some(Val::constant(crate::Constant::zero(to))),
+            _ => {}
+        }
+        if from == ElementType::F64 {
+            return self.double_unary(opcode, x).map(Val::Num);
+        }
+        let wide = self.to_f32(x, from)?;
+        let result = self.single_unary(opcode, wide)?;
+        self.convert(Val::Num(result), ElementType::F32, to)
+    }
+
+    /// Functions that are instructions.
+    fn single_unary(&mut self, opcode: Opcode, x: Operand) -> Option<Operand> {
+        let element = ElementType::F32;
+        let name = match opcode {
+            Opcode::Floor => "cvt.rmi.f32.f32",
+            Opcode::Ceil => "cvt.rpi.f32.f32",
+            Opcode::RoundNearestEven => "cvt.rni.f32.f32",
+            Opcode::Sqrt => "sqrt.approx.f32",
+            Opcode::Rsqrt => "rsqrt.approx.f32",
+            Opcode::Sign => return Some(self.signum(x, ElementType::F32)),
+            Opcode::RoundNearestAfz => return Some(self.round_away(x, ElementType::F32)),
+            Opcode::Exponential => return Some(self.exp_f32(x)),
+            Opcode::Logistic => {
+                let negative = self.op("neg.f32", element, [x]);
+                let power = self.exp_f32(negative.into());
+                let one = Operand::F32(1f32.to_bits());
+                let sum = self.op("add.rn.f32", element, [power, one]);
+                let one = self.in_register(one, Class::B32);
+                return Some(self.op("div.full.f32", element, [one, sum.into()]).into());
+            }
+            _ => return self.math_f32(opcode, x),
+        };
+        Some(self.op(name, element, [x]).into())
+    }
+
+    fn double_unary(&mut self, opcode: Opcode, x: Operand) -> Option<Operand> {
+        let element = ElementType::F64;
+        let name = match opcode {
+            Opcode::Floor => "cvt.rmi.f64.f64",
+            Opcode::Ceil => "cvt.rpi.f64.f64",
+            Opcode::RoundNearestEven => "cvt.rni.f64.f64",
+            Opcode::Sqrt => "sqrt.rn.f64",
+            Opcode::Sign => return Some(self.signum(x, element)),
+            Opcode::RoundNearestAfz => return Some(self.round_away(x, element)),
+            _ => return self.math_f64(opcode, x),
+        };
+        Some(self.op(name, element, [x]).into())
+    }
+
+    /// -1, 0 or 1; zeros and NaN stay what they are.
+    fn signum(&mut self, x: Operand, element: ElementType) -> Operand {
+        let name = element.name();
+        let (one, zero) = match element {
+            ElementType::F64 => (Operand::F64(1f64.to_bits()), Operand::F64(0)),
+            _ => (Operand::F32(1f32.to_bits()), Operand::F32(0)),
+        };
+        let unit = self.in_register(one, class_of(element));
+        let signed = self.op(&format!("copysign.{name}"), element, [x, unit]);
+        let is_number = self.code.pure(format!("setp.ne.{name}"), Class::Pred, [x, zero]);
+        let from = [signed.into(), x, is_number.into()];
+        self.op(&format!("selp.{name}"), element, from).into()
+    }
+
+    /// To the nearest, ties away from zero.
+    fn round_away(&mut self, x: Operand, element: ElementType) -> Operand {
+        let name = element.name();
+        // The number below a half: a half itself would carry numbers just below it over.
+        let half = match element {
+            ElementType::F64 => Operand::F64(0.5f64.to_bits()),
+            _ => Operand::F32(0.5f32.to_bits()),
+        };
+        let whole = self.op(&format!("cvt.rzi.{name}.{name}"), element, [x]);
+        let rest = self.op(&format!("sub.rn.{name}"), element, [x, whole.into()]);
+        let size = self.op(&format!("abs.{name}"), element, [rest.into()]);
+        let is_half = self.code.pure(format!("setp.ge.{name}"), Class::Pred, [size.into(), half]);
+        let one = match element {
+            ElementType::F64 => Operand::F64(1f64.to_bits()),
+            _ => Operand::F32(1f32.to_bits()),
+        };
+        let one = self.in_register(one, class_of(element));
+        let step = self.op(&format!("copysign.{name}"), element, [x, one]);
+        let further = self.op(&format!("add.rn.{name}"), element, [whole.into(), step.into()]);
+        self.op(&format!("selp.{name}"), element, [further.into(), whole.into(), is_half.into()]).into()
+    }
+
+    pub(super) fn float_binary(
+        &mut self,
+        opcode: Opcode,
+        a: Val,
+        b: Val,
+        element: ElementType,
+    ) -> Option<Val> {
+        let class = class_of(element);
+        let (a, b) = (a.num(), b.num());
+        let name = element.name();
+        let simple = match opcode {
+            Opcode::Add => Some("add.rn"),
+            Opcode::Subtract => Some("sub.rn"),
+            Opcode::Multiply => Some("mul.rn"),
+            _ => None,
+        };
+        if let Some(simple) = simple
+            && self.is_native(element)
+        {
+            let (a, b) = (self.in_register(a, class), self.constant_allowed(b, element));
+            return Some(Val::Num(self.op(&format!("{simple}.{name}"), element, [a, b]).into()));
+        }
+        if element == ElementType::F64 {
+            return self.wide_binary(opcode, a, b, element, simple).map(Val::Num);
+        }
+        let wide = (self.to_f32(a, element)?, self.to_f32(b, element)?);
+        let result = self.wide_binary(opcode, wide.0, wide.1, ElementType::F32, simple)?;
+        self.convert(Val::Num(result), ElementType::F32, element)
+    }
+
+    /// A constant of 16 bits stands in a register.
+    fn constant_allowed(&mut self, b: Operand, element: ElementType) -> Operand {
+        match class_of(element) {
+            Class::B16 => self.in_register(b, Class::B16),
+            _ => b,
+        }
+    }
+
+    fn wide_binary(
+        &mut self,
+        opcode: Opcode,
+        a: Operand,
+        b: Operand,
+        element: ElementType,
+        simple: Option<&str>,
+    ) -> Option<Operand> {
+        let name = element.name();
+        let a = self.in_register(a, class_of(element));
+        if let Some(simple) = simple {
+            return Some(self.op(&format!("{simple}.{name}"), element, [a, b]).into());
+        }
+        Some(match opcode {
+            Opcode::Divide if element == ElementType::F64 => self.op("div.rn.f64", element, [a, b]).into(),
+            Opcode::Divide => self.op("div.full.f32", element, [a, b]).into(),
+            Opcode::Maximum | Opcode::Minimum => {
+                let base = if opcode == Opcode::Maximum { "max" } else { "min" };
+                if element == ElementType::F32 {
+                    self.op(&format!("{base}.NaN.f32"), element, [a, b]).into()
+                } else {
+                    // Of two numbers the instruction drops a NaN; HLO keeps it.
+                    let plain = self.op(&format!("{base}.f64"), element, [a, b]);
+                    let is_nan = self.code.pure("setp.nan.f64", Class::Pred, [a, b]);
+                    let nan = self.op("add.rn.f64", element, [a, b]);
+                    self.op("selp.f64", element, [nan.into(), plain.into(), is_nan.into()]).into()
+                }
+            }
+            _ => return self.math_binary(opcode, a, b, element),
+        })
+    }
+
+    /// The number as `f32`.
+    pub(super) fn to_f32(&mut self, x: Operand, element: ElementType) -> Option<Operand> {
+        match element {
+            ElementType::F32 => Some(x),
+            _ => self.convert(Val::Num(x), element, ElementType::F32).map(Val::num),
+        }
+    }
+
+    /// `2^(x log2 e)`: the whole part of the exponent by adding it to the bits, the rest by the instruction.
+    /// At most 2 ulp; the largest and the smallest results saturate.
+    pub(super) fn exp_f32(&mut self, x: Operand) -> Operand {
+        let f = |v: f32| Operand::F32(v.to_bits());
+        let of = ElementType::F32;
+        let x = self.in_register(x, Class::B32);
+        // x log2(e) / 252 + 1/2, cut to [0, 1], times 252, rounded down to a whole number: the exponent plus 126.
+        let scaled = self.op("fma.rn.f32", of, [x, f(std::f32::consts::LOG2_E / 252.0), f(0.5)]);
+        let unit = self.op("cvt.sat.f32.f32", of, [scaled.into()]);
+        let shifted = self.op("fma.rm.f32", of, [unit.into(), f(252.0), f(12_582_913.0)]);
+        let whole = self.op("add.rn.f32", of, [shifted.into(), f(-12_583_039.0)]);
+        let negative = self.op("neg.f32", of, [whole.into()]);
+        let high = self.op("fma.rn.f32", of, [x, f(std::f32::consts::LOG2_E), negative.into()]);
+        // log2(e) beyond 24 bits.
+        let rest = self.op("fma.rn.f32", of, [x, f(1.925_963e-8), high.into()]);
+        let scale = self.op("shl.b32", of, [shifted.into(), Operand::Int(23)]);
+        let power = self.op("ex2.approx.ftz.f32", of, [rest.into()]);
+        self.op("mul.rn.f32", of, [power.into(), scale.into()]).into()
+    }
+}

@@ -1,0 +1,228 @@
+//! Integers. Division by zero gives all ones, a remainder by zero the dividend, shifts beyond the width nothing.
+
+use ir::ElementTypeExt;
+use syntax::hlo::{ElementType, Opcode};
+
+use super::super::lower::Lowering;
+use super::super::machine::{Class, Operand};
+use super::super::memory::class_of;
+use super::super::value::Val;
+
+impl Lowering<'_> {
+    pub(super) fn integer_unary(&mut self, opcode: Opcode, a: Val, element: ElementType) -> Option<Val> {
+        let bits = element.bits()?;
+        let width = bits.max(16);
+        let a = self.in_register(a.num(), class_of(element));
+        let result = match opcode {
+            Opcode::Negate => self.op(&format!("neg.s{width}"), element, [a]),
+            Opcode::Not => self.op(&format!("not.b{width}"), element, [a]),
+            Opcode::Abs if element.is_unsigned_integer() => return Some(Val::Num(a)),
+            Opcode::Abs => self.op(&format!("abs.s{width}"), element, [a]),
+            Opcode::Sign if element.is_unsigned_integer() => {
+                self.op(&format!("min.u{width}"), element, [a, Operand::Int(1)])
+            }
+            Opcode::Sign => {
+                let below = self.op(&format!("max.s{width}"), element, [a, Operand::Int(-1)]);
+                self.op(&format!("min.s{width}"), element, [below.into(), Operand::Int(1)])
+            }
+            Opcode::Popcnt | Opcode::CountLeadingZeros => return self.counted(opcode, a, element, bits),
+            _ => return None,
+        };
+        Some(Val::Num(self.in_range(result.into(), element)))
+    }
+
+    fn counted(&mut self, opcode: Opcode, a: Operand, element: ElementType, bits: u32) -> Option<Val> {
+        let wide = if bits == 64 { 64 } else { 32 };
+        let class = Class::of_bits(wide);
+        let mut x = a;
+        if bits < 32 {
+            let plain = self.code.pure("cvt.u32.u16", Class::B32, [x]);
+            let mask = Operand::Int((1i64 << bits) - 1);
+            x = self.code.pure("and.b32", class, [plain.into(), mask]).into();
+        }
+        let name = if opcode == Opcode::Popcnt { "popc.b" } else { "clz.b" };
+        // Both count into 32 bits.
+        let mut count = self.code.pure(format!("{name}{wide}"), Class::B32, [x]);
+        if opcode == Opcode::CountLeadingZeros && bits < 32 {
+            count = self.code.pure("sub.s32", Class::B32, [count.into(), Operand::Int(i64::from(32 - bits))]);
+        }
+        self.convert(Val::Num(count.into()), ElementType::S32, element)
+    }
+
+    pub(super) fn integer_binary(
+        &mut self,
+        opcode: Opcode,
+        a: Val,
+        b: Val,
+        element: ElementType,
+    ) -> Option<Val> {
+        let bits = element.bits()?;
+        let width = bits.max(16);
+        let class = class_of(element);
+        let sign = if element.is_signed_integer() { "s" } else { "u" };
+        let (mut a, mut b) = (a.num(), b.num());
+        let is_commutative = matches!(
+            opcode,
+            Opcode::Add
+                | Opcode::Multiply
+                | Opcode::And
+                | Opcode::Or
+                | Opcode::Xor
+                | Opcode::Maximum
+                | Opcode::Minimum
+        );
+        if is_commutative && !matches!(a, Operand::Reg(_)) {
+            std::mem::swap(&mut a, &mut b);
+        }
+        a = self.in_register(a, class);
+        let result = match opcode {
+            Opcode::Add => self.op(&format!("add.s{width}"), element, [a, b]),
+            Opcode::Subtract => self.op(&format!("sub.s{width}"), element, [a, b]),
+            Opcode::Multiply => self.op(&format!("mul.lo.s{width}"), element, [a, b]),
+            Opcode::Maximum => self.op(&format!("max.{sign}{width}"), element, [a, b]),
+            Opcode::Minimum => self.op(&format!("min.{sign}{width}"), element, [a, b]),
+            Opcode::And => self.op(&format!("and.b{width}"), element, [a, b]),
+            Opcode::Or => self.op(&format!("or.b{width}"), element, [a, b]),
+            Opcode::Xor => self.op(&format!("xor.b{width}"), element, [a, b]),
+            Opcode::Divide => return Some(self.divided(a, b, element, width, sign)),
+            Opcode::Remainder => return Some(self.remainder(a, b, element, width, sign)),
+            Opcode::ShiftLeft => return Some(self.shifted("shl.b", a, b, element, false)),
+            Opcode::ShiftRightLogical => return Some(self.shifted("shr.u", a, b, element, false)),
+            Opcode::ShiftRightArithmetic => return Some(self.shifted("shr.s", a, b, element, true)),
+            _ => return None,
+        };
+        Some(Val::Num(self.in_range(result.into(), element)))
+    }
+
+    fn divided(&mut self, a: Operand, b: Operand, element: ElementType, width: u32, sign: &str) -> Val {
+        let minus_one = Operand::Int(-1);
+        if let Operand::Int(0) = b {
+            return Val::Num(self.in_range(minus_one, element));
+        }
+        // The least number by -1 stays what it is; the instruction does not say so.
+        if let (Operand::Int(-1), "s") = (b, sign) {
+            let negated = self.op(&format!("neg.s{width}"), element, [a]);
+            return Val::Num(self.in_range(negated.into(), element));
+        }
+        let quotient = |e: &mut Self, b: Operand| e.op(&format!("div.{sign}{width}"), element, [a, b]);
+        if matches!(b, Operand::Int(_)) {
+            let plain = quotient(self, b);
+            return Val::Num(self.in_range(plain.into(), element));
+        }
+        let is_zero = self.code.pure(format!("setp.eq.s{width}"), Class::Pred, [b, Operand::Int(0)]);
+        let safe = self.op(&format!("selp.b{width}"), element, [Operand::Int(1), b, is_zero.into()]);
+        let plain = if sign == "s" {
+            let is_minus = self.code.pure(format!("setp.eq.s{width}"), Class::Pred, [b, minus_one]);
+            let divisor =
+                self.op(&format!("selp.b{width}"), element, [Operand::Int(1), safe.into(), is_minus.into()]);
+            let plain = quotient(self, divisor.into());
+            let negated = self.op(&format!("neg.s{width}"), element, [a]);
+            self.op(&format!("selp.b{width}"), element, [negated.into(), plain.into(), is_minus.into()])
+        } else {
+            quotient(self, safe.into())
+        };
+        let result = self.op(&format!("selp.b{width}"), element, [minus_one, plain.into(), is_zero.into()]);
+        Val::Num(self.in_range(result.into(), element))
+    }
+
+    fn remainder(&mut self, a: Operand, b: Operand, element: ElementType, width: u32, sign: &str) -> Val {
+        match b {
+            Operand::Int(0) => return Val::Num(a),
+            Operand::Int(-1) if sign == "s" => return Val::Num(Operand::Int(0)),
+            Operand::Int(_) => {
+                let rest = self.op(&format!("rem.{sign}{width}"), element, [a, b]);
+                return Val::Num(rest.into());
+            }
+            _ => {}
+        }
+        let is_zero = self.code.pure(format!("setp.eq.s{width}"), Class::Pred, [b, Operand::Int(0)]);
+        let mut safe = self.op(&format!("selp.b{width}"), element, [Operand::Int(1), b, is_zero.into()]);
+        if sign == "s" {
+            // What is left by -1 is what is left by 1.
+            let is_minus = self.code.pure(format!("setp.eq.s{width}"), Class::Pred, [b, Operand::Int(-1)]);
+            safe =
+                self.op(&format!("selp.b{width}"), element, [Operand::Int(1), safe.into(), is_minus.into()]);
+        }
+        let rest = self.op(&format!("rem.{sign}{width}"), element, [a, safe.into()]);
+        Val::Num(self.op(&format!("selp.b{width}"), element, [a, rest.into(), is_zero.into()]).into())
+    }
+
+    /// Shifts by as many bits as there are or more leave nothing, or the sign.
+    fn shifted(
+        &mut self,
+        name: &str,
+        a: Operand,
+        by: Operand,
+        element: ElementType,
+        keeps_sign: bool,
+    ) -> Val {
+        let bits = element.bits().unwrap_or(32);
+        let width = bits.max(16);
+        let class = class_of(element);
+        let limit = i64::from(bits) - 1;
+        // Without its sign a small number must have nothing above it.
+        let a = match (name, bits < 16) {
+            ("shr.u", true) => self.op("and.b16", element, [a, Operand::Int((1 << bits) - 1)]).into(),
+            _ => a,
+        };
+        let by_bits = match by {
+            Operand::Int(n) => {
+                let is_beyond = n < 0 || n > limit;
+                if is_beyond && !keeps_sign {
+                    return Val::Num(Operand::Int(0));
+                }
+                Operand::Int(if is_beyond { limit } else { n })
+            }
+            _ => {
+                // The count is a number of 32 bits, whatever is shifted.
+                let count = match class {
+                    Class::B64 => {
+                        let least = self.code.pure("min.u64", Class::B64, [by, Operand::Int(64)]);
+                        self.code.pure("cvt.u32.u64", Class::B32, [least.into()])
+                    }
+                    Class::B32 => self.code.pure("min.u32", Class::B32, [by, Operand::Int(32)]),
+                    _ => {
+                        let mask = Operand::Int((1i64 << bits) - 1);
+                        let plain = self.code.pure("cvt.u32.u16", Class::B32, [by]);
+                        self.code.pure("and.b32", Class::B32, [plain.into(), mask])
+                    }
+                };
+                count.into()
+            }
+        };
+        let plain = self.op(&format!("{name}{width}"), element, [a, by_bits]);
+        if matches!(by_bits, Operand::Int(_)) || keeps_sign {
+            // The instruction itself clamps the count to the width.
+            return Val::Num(self.in_range(plain.into(), element));
+        }
+        let is_beyond = self.code.pure("setp.gt.u32", Class::Pred, [by_bits, Operand::Int(limit)]);
+        let result =
+            self.op(&format!("selp.b{width}"), element, [Operand::Int(0), plain.into(), is_beyond.into()]);
+        Val::Num(self.in_range(result.into(), element))
+    }
+
+    /// A number of fewer than 16 bits in its range again.
+    pub(super) fn in_range(&mut self, value: Operand, element: ElementType) -> Operand {
+        let bits = element.bits().unwrap_or(32);
+        if bits >= 16 {
+            return value;
+        }
+        if let Operand::Int(constant) = value {
+            let raw = constant as u64 & ((1 << bits) - 1);
+            let unused = 64 - bits;
+            let signed = ((raw << unused) as i64) >> unused;
+            return Operand::Int(if element.is_signed_integer() { signed } else { raw as i64 });
+        }
+        match (element.is_signed_integer(), bits) {
+            (true, 8) => self.code.pure("cvt.s16.s8", Class::B16, [value]).into(),
+            (true, _) => {
+                let unused = Operand::Int(i64::from(16 - bits));
+                let up = self.code.pure("shl.b16", Class::B16, [value, unused]);
+                self.code.pure("shr.s16", Class::B16, [up.into(), unused]).into()
+            }
+            (false, _) => {
+                self.code.pure("and.b16", Class::B16, [value, Operand::Int((1 << bits) - 1)]).into()
+            }
+        }
+    }
+}

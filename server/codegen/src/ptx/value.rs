@@ -1,0 +1,67 @@
+//! What a value of the IR is in PTX.
+
+use ir::ElementTypeExt;
+use syntax::hlo::ElementType;
+
+use super::machine::Operand;
+use super::memory::Place;
+use crate::constant::Constant;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Val {
+    /// An integer or a float, in a register as wide as it is; eight bits and less in one of sixteen, with their sign.
+    Num(Operand),
+    /// A predicate register, or 0 or 1.
+    Pred(Operand),
+    /// Real and imaginary part.
+    Complex(Operand, Operand),
+    Tensor(Place),
+}
+
+impl Val {
+    pub fn constant(constant: Constant) -> Val {
+        let element = constant.element;
+        match element {
+            ElementType::Pred => Val::Pred(Operand::Int(i64::from(constant.bits != 0))),
+            _ if element.is_complex() => {
+                let (re, im) = constant.parts();
+                Val::Complex(number(re), number(im))
+            }
+            _ => Val::Num(number(constant)),
+        }
+    }
+
+    /// The parts that are carried through loops and branches.
+    pub fn operands(self) -> Vec<Operand> {
+        match self {
+            Val::Num(operand) | Val::Pred(operand) => vec![operand],
+            Val::Complex(re, im) => vec![re, im],
+            Val::Tensor(_) => Vec::new(),
+        }
+    }
+
+    /// The same kind of value of other parts.
+    pub fn with_operands(self, operands: &[Operand]) -> Val {
+        match (self, operands) {
+            (Val::Num(_), [one]) => Val::Num(*one),
+            (Val::Pred(_), [one]) => Val::Pred(*one),
+            (Val::Complex(..), [re, im]) => Val::Complex(*re, *im),
+            _ => self,
+        }
+    }
+
+    pub fn num(self) -> Operand {
+        match self {
+            Val::Num(operand) | Val::Pred(operand) | Val::Complex(operand, _) => operand,
+            Val::Tensor(_) => Operand::Int(0),
+        }
+    }
+}
+
+fn number(constant: Constant) -> Operand {
+    match constant.element {
+        ElementType::F32 => Operand::F32(constant.bits as u32),
+        ElementType::F64 => Operand::F64(constant.bits as u64),
+        _ => Operand::Int(constant.as_int()),
+    }
+}

@@ -1,0 +1,142 @@
+//! Kernels beside those that XLA's compiler wrote for the same fusions: which accesses to memory they have.
+//!
+//! Needs the corpus beside the checkout; where that is absent it says so and passes.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gpu::{Device, Fused, FusionAnalysis};
+use ir::{AttributeKey, Graph, Opcode};
+use serde_json::Value;
+use syntax::hlo::{PieceState, parse};
+
+fn graphs(text: &str) -> Vec<(String, Arc<Graph>)> {
+    let text: Arc<str> = Arc::from(text);
+    let parse = Arc::new(parse(&text, PieceState::HEADER));
+    let block = ir::lower(text.clone(), parse.clone());
+    let named = parse.computations.iter().enumerate().filter_map(|(i, computation)| {
+        let graph = Graph::build(&[(&block, i as u32)])?;
+        Some((computation.name.of(&text).trim_start_matches('%').to_owned(), Arc::new(graph)))
+    });
+    named.collect()
+}
+
+/// The PTX of a fusion, with what it lacks; the emitter in any case.
+fn written(hlo: &str, fusion: &str, device: &str) -> Result<(String, Vec<String>), String> {
+    let graphs = graphs(hlo);
+    let callee = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
+    let (graph, id) =
+        graphs.iter().rev().find_map(|(_, g)| Some((g, g.find(fusion)?))).ok_or("no such instruction")?;
+    let op = &graph.ops[id as usize];
+    let mut computation = "fused".to_owned();
+    let fused = match (op.opcode, op.attributes.computation(AttributeKey::Calls)) {
+        (Opcode::Fusion, Some(called)) => {
+            computation = called.to_owned();
+            let called = callee(called).ok_or("no such computation")?;
+            Fused::of_fusion(op, &called, &callee)
+        }
+        _ => Fused::wrapping(op, fusion),
+    };
+    let device = Device::find(device).map_err(|_| "no such device")?;
+    let fused = fused.map_err(|r| r.to_string())?;
+    let analysis = FusionAnalysis::new(fused, device).map_err(|r| r.to_string())?;
+    let source =
+        codegen::Source { name: fusion, computation: &computation, analysis: &analysis, callees: &callee };
+    let kernel = codegen::emit(&source).map_err(|r| r.to_string())?;
+    let name_of = |op| analysis.fused.name(op).to_owned();
+    let ptx = codegen::ptx(&kernel, device, &name_of).map_err(|r| r.to_string())?;
+    Ok((ptx.text, ptx.missing.into_iter().map(|m| m.reason).collect()))
+}
+
+/// How often each kind of access to global memory occurs in the text.
+fn accesses(ptx: &str, kind: &str) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for line in ptx.lines() {
+        let line = line.trim_start();
+        let line =
+            if line.starts_with('@') { line.split_once(' ').map_or("", |(_, rest)| rest) } else { line };
+        let name = line.split_whitespace().next().unwrap_or("");
+        if let Some(rest) = name.strip_prefix(kind)
+            && rest.starts_with(".global")
+        {
+            let width: Vec<&str> = rest.split('.').filter(|p| !matches!(*p, "" | "global" | "nc")).collect();
+            *found.entry(width.join(".").replace('s', "b").replace('u', "b")).or_default() += 1;
+        }
+    }
+    found
+}
+
+#[derive(Default)]
+struct Tally {
+    cases: usize,
+    written: usize,
+    complete: usize,
+    loads: usize,
+    stores: usize,
+    reasons: BTreeMap<String, usize>,
+    examples: Vec<String>,
+}
+
+#[test]
+fn accesses_are_those_of_xla() {
+    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    let only = std::env::var("CODEGEN_ONLY").ok();
+    let out = std::env::var("CODEGEN_OUT").ok().map(PathBuf::from);
+    for set in ["xla_gpu", "xla_gpu_emitters", "xla_gpu_sweep"] {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("../../../shared/conformance/data/{set}/pairs.jsonl.gz"));
+        let Ok(file) = std::fs::File::open(path) else {
+            eprintln!("skipped: the corpus beside the checkout is not there");
+            return;
+        };
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("a gzip file");
+        for (number, line) in text.lines().enumerate() {
+            let record: Value = serde_json::from_str(line).expect("a record");
+            let of = |key: &str| record[key].as_str().unwrap_or_default();
+            let emitter = if of("xla_emitter").is_empty() { of("emitter") } else { of("xla_emitter") };
+            let (ptx, fusion) = (of("ptx"), of("fusion"));
+            if ptx.is_empty() || only.as_deref().is_some_and(|only| !fusion.contains(only)) {
+                continue;
+            }
+            let tally = tallies
+                .entry(format!("{set} {emitter} {}", if emitter.is_empty() { of("kind") } else { "" }))
+                .or_default();
+            tally.cases += 1;
+            match written(of("hlo"), fusion, of("device")) {
+                Ok((own, missing)) => {
+                    tally.written += 1;
+                    if missing.is_empty() {
+                        tally.complete += 1;
+                    }
+                    for reason in &missing {
+                        *tally.reasons.entry(reason.clone()).or_default() += 1;
+                    }
+                    let same = |kind| accesses(&own, kind) == accesses(ptx, kind);
+                    let (loads, stores) = (same("ld"), same("st"));
+                    tally.loads += usize::from(loads);
+                    tally.stores += usize::from(stores);
+                    if missing.is_empty() && !(loads && stores) {
+                        tally.examples.push(fusion.to_owned());
+                    }
+                    if let Some(out) = &out {
+                        std::fs::write(out.join(format!("{set}-{number}.ptx")), own).expect("a folder");
+                    }
+                }
+                Err(reason) => *tally.reasons.entry(reason).or_default() += 1,
+            }
+        }
+    }
+    for (name, t) in &tallies {
+        println!(
+            "{name}: {} kernels, {} written, {} complete, loads {}, stores {}",
+            t.cases, t.written, t.complete, t.loads, t.stores
+        );
+        for (reason, count) in &t.reasons {
+            println!("    {count:4} {reason}");
+        }
+        println!("    {}", t.examples.iter().take(8).cloned().collect::<Vec<_>>().join(" "));
+    }
+}

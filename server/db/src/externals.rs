@@ -1,0 +1,68 @@
+//! What a block of a giant computation uses of the blocks above it.
+
+use std::sync::Arc;
+
+use ir::{Finding, SegmentRef};
+use syntax::hlo::{ComputationKind, OperandKind};
+
+use crate::Piece;
+use crate::giants::{Definition, giant_index};
+use crate::queries::{block, module};
+
+/// Where each of the block's externals is defined, if anywhere above. Parallel to `Block::externals`.
+/// An edit that changes names computes it again, and changes it for the blocks that use those names.
+#[salsa::tracked]
+pub fn links(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Option<Definition>>> {
+    let block = block(db, piece);
+    let Some(file) = piece.file(db).filter(|_| !block.externals.is_empty()) else { return Arc::default() };
+    let Some(at) = file.pieces(db).iter().position(|&p| p == piece) else { return Arc::default() };
+    let computation = module(db, file).computation_of(SegmentRef { piece: at, computation: 0 });
+    let index = giant_index(db, file);
+    let find = |external: &ir::External| {
+        let found = index.find(computation?, external.name.of(&block.text))?;
+        Some(found).filter(|found| (found.piece as usize) < at)
+    };
+    Arc::new(block.externals.iter().map(find).collect())
+}
+
+/// Names of other blocks that this piece uses and nobody defines above it, and names it defines a second time.
+#[salsa::tracked]
+pub fn link_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<Finding> {
+    let block = block(db, piece);
+    let Some(file) = piece.file(db) else { return Vec::new() };
+    let is_continued = block.parse.computations.iter().any(|c| c.kind == ComputationKind::Continued);
+    if !is_continued && !block.parse.ends_in_body {
+        return Vec::new();
+    }
+    let Some(at) = file.pieces(db).iter().position(|&p| p == piece) else { return Vec::new() };
+    let mut findings = Vec::new();
+    for (external, link) in block.externals.iter().zip(links(db, piece).iter()) {
+        let name = external.name.of(&block.text);
+        let operand = &block.parse.operands[external.operand as usize];
+        let Some(definition) = link else {
+            let message = format!("no instruction named {name} above in this computation");
+            findings.push(Finding::error("unknown-operand", external.name, message));
+            continue;
+        };
+        let printed =
+            operand.shape.filter(|_| operand.kind == OperandKind::Name).map(|s| &block.shapes[s.0 as usize]);
+        // Shapes of other blocks are read where one is printed to compare with: canonical text prints none.
+        let Some(printed) = printed else { continue };
+        let defined = definition.export(db, file).and_then(|export| export.shape.as_ref());
+        if let Some(defined) = defined.filter(|defined| !printed.is_compatible(defined)) {
+            let message = format!("{name} is {defined}, but {printed} is written here");
+            findings.push(Finding::error("operand-shape-mismatch", operand.span, message));
+        }
+    }
+    for (segment, instruction) in &giant_index(db, file).duplicates {
+        if segment.piece == at {
+            let name = block.instruction(*instruction).name;
+            let message = format!("an instruction named {} exists in this computation", name.of(&block.text));
+            // Two of the same block are reported by the block itself.
+            if !block.findings.iter().any(|f| f.span == name) {
+                findings.push(Finding::error("duplicate-name", name, message));
+            }
+        }
+    }
+    findings
+}

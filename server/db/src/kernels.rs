@@ -1,0 +1,308 @@
+//! The kernels that fusions become, one by one.
+//!
+//! A kernel is asked for by the piece, the computation and the name of its instruction, so that lines that come and go
+//! around it dirty nothing. [`fusion_source`] is all that a kernel depends on beside the device: it runs again when the
+//! piece of the fusion or that of its computation changes, and is mostly equal to what it was; the queries behind it run
+//! when it is not.
+
+use std::sync::Arc;
+
+use gpu::{BufferTraffic, Cause, Device, Estimate, Fused, FusionAnalysis, Partition, Reason, Remedy};
+use ir::{AttributeKey, Graph, Op, Opcode, SegmentRef};
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+use salsa::Setter;
+
+use crate::giants::giant_index;
+use crate::queries::{block, graph, module};
+use crate::{Database, File, FileView, Piece};
+
+/// Fusions in fusions beyond this depth are opaque.
+const MAX_DEPTH: usize = 16;
+
+/// The device that kernels are for. One per database.
+#[salsa::input(singleton)]
+pub struct Target {
+    #[returns(copy)]
+    pub device: &'static Device,
+}
+
+impl Target {
+    /// That of the database; the default device where none was set.
+    fn of(db: &dyn salsa::Database) -> &'static Device {
+        let default = || &Device::all()[0];
+        match Target::try_get(db) {
+            Some(target) => target.device(db),
+            None => Device::find(gpu::DEFAULT_DEVICE).unwrap_or_else(|_| default()),
+        }
+    }
+}
+
+impl Database {
+    /// Kernels are for this device from now on.
+    pub fn set_device(&mut self, device: &'static Device) {
+        match Target::try_get(self) {
+            Some(target) if target.device(self) == device => {}
+            Some(target) => _ = target.set_device(self).to(device),
+            None => _ = Target::new(self, device),
+        }
+    }
+
+    pub fn device(&self) -> &'static Device {
+        Target::of(self)
+    }
+}
+
+/// Names of the computations that the piece's fusions call.
+#[salsa::tracked]
+pub fn fusion_calls(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Box<str>>> {
+    let block = block(db, piece);
+    let calls = block.callees().filter(|&(id, _)| block.instruction(id).opcode == Some(Opcode::Fusion));
+    Arc::new(calls.map(|(_, span)| span.of(&block.text).into()).collect())
+}
+
+/// Names of all computations that fusions of the file call.
+#[salsa::tracked]
+pub fn fused_computations(db: &dyn salsa::Database, file: File) -> Arc<FxHashSet<Box<str>>> {
+    let pieces = file.pieces(db).iter();
+    Arc::new(pieces.flat_map(|&piece| fusion_calls(db, piece).iter().cloned()).collect())
+}
+
+/// An instruction with the computations that it calls, as far as its kernel depends on them: shapes and layouts of the
+/// operands are the op's.
+#[derive(Debug, Clone)]
+pub struct FusionSource {
+    pub name: Arc<str>,
+    pub op: Op,
+    /// The fused computation, those that fusions inside it call, and what reductions apply, by the name in the text.
+    pub callees: Vec<(String, Arc<Graph>)>,
+}
+
+impl PartialEq for FusionSource {
+    fn eq(&self, other: &FusionSource) -> bool {
+        let same = |(a, b): (&(String, Arc<Graph>), &(String, Arc<Graph>))| {
+            a.0 == b.0 && (Arc::ptr_eq(&a.1, &b.1) || a.1 == b.1)
+        };
+        self.name == other.name
+            && self.op == other.op
+            && self.callees.len() == other.callees.len()
+            && self.callees.iter().zip(&other.callees).all(same)
+    }
+}
+
+impl FusionSource {
+    pub fn callee(&self, name: &str) -> Option<Arc<Graph>> {
+        self.callees.iter().find(|(known, _)| known == name).map(|(_, graph)| graph.clone())
+    }
+
+    /// The fused computation, with its name; nothing for an op that XLA would wrap.
+    pub fn computation(&self) -> Option<(&str, &Arc<Graph>)> {
+        match self.op.opcode {
+            Opcode::Fusion => self.callees.first().map(|(name, graph)| (name.as_str(), graph)),
+            _ => None,
+        }
+    }
+
+    fn fused(&self) -> Result<Fused, Reason> {
+        let called = self.op.attributes.computation(AttributeKey::Calls);
+        match (self.op.opcode, called) {
+            (Opcode::Fusion, Some(called)) => {
+                let callee = self.callee(called).ok_or("the fusion calls an unknown computation")?;
+                Fused::of_fusion(&self.op, &callee, &|name| self.callee(name))
+            }
+            (Opcode::Fusion, None) => Err("the fusion calls no computation".into()),
+            _ => Fused::wrapping(&self.op, &self.name),
+        }
+    }
+}
+
+/// The instruction called `name` (without `%`) of a computation. Nothing where it has no shape. What changes without
+/// changing this value dirties no kernel.
+#[salsa::tracked(lru = 4096)]
+pub fn fusion_source(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+) -> Option<Arc<FusionSource>> {
+    let block = block(db, piece);
+    let id = block.find(computation, &name)?;
+    let file = piece.file(db);
+    let place = || {
+        let file = file?;
+        let at = file.pieces(db).iter().position(|&p| p == piece)?;
+        let index = module(db, file).computation_of(SegmentRef { piece: at, computation })?;
+        Some((file, index))
+    };
+    let external = |name: &str| {
+        let (file, index) = place()?;
+        giant_index(db, file).find(index, name)?.export(db, file)?.shape.clone()
+    };
+    let op = block.op(id, external)?;
+    let mut callees = Vec::new();
+    if called_by(&op).next().is_some()
+        && let Some((file, index)) = place()
+    {
+        let section = module(db, file).computations[index].section;
+        for called in called_by(&op) {
+            collect(db, file, section, called, &mut callees, 0);
+        }
+    }
+    Some(Arc::new(FusionSource { name, op, callees }))
+}
+
+fn collect(
+    db: &dyn salsa::Database,
+    file: File,
+    section: u32,
+    name: &str,
+    callees: &mut Vec<(String, Arc<Graph>)>,
+    depth: usize,
+) {
+    if depth > MAX_DEPTH || callees.iter().any(|(known, _)| known == name) {
+        return;
+    }
+    let module = module(db, file);
+    let Some(segments) = module.find_in(section, name).map(|c| &module.computations[c].segments) else {
+        return;
+    };
+    // A fused computation is whole in its piece.
+    let [only] = segments.as_slice() else { return };
+    let Some(found) = file.pieces(db).get(only.piece).and_then(|&p| graph(db, p, only.computation).clone())
+    else {
+        return;
+    };
+    callees.push((name.to_owned(), found.clone()));
+    for called in found.ops.iter().flat_map(called_by) {
+        collect(db, file, section, called, callees, depth + 1);
+    }
+}
+
+/// A fusion's computation, or what a reduction, a scatter or a map applies.
+fn called_by(op: &Op) -> impl Iterator<Item = &str> {
+    [AttributeKey::Calls, AttributeKey::ToApply].into_iter().filter_map(|key| op.attributes.computation(key))
+}
+
+/// The emitter of a fusion, or of an op that XLA would wrap into one, with its launch; or why no emitter takes it. Nothing
+/// where there is no such instruction.
+#[salsa::tracked(lru = 4096, no_eq)]
+pub fn kernel(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+) -> Option<Result<Arc<FusionAnalysis>, Reason>> {
+    let source = fusion_source(db, piece, computation, name).clone()?;
+    let analysis = source.fused().and_then(|fused| FusionAnalysis::new(fused, Target::of(db)));
+    Some(analysis.map(Arc::new))
+}
+
+/// How long the kernel takes: XLA's estimate and the roofline. Nothing where no emitter takes it.
+#[salsa::tracked(lru = 4096, no_eq)]
+pub fn kernel_estimate(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+) -> Option<Arc<Estimate>> {
+    let source = fusion_source(db, piece, computation, name.clone()).clone()?;
+    let Some(Ok(analysis)) = kernel(db, piece, computation, name) else { return None };
+    Some(Arc::new(gpu::estimate(analysis, &|name| source.callee(name))))
+}
+
+/// The code of the kernel, before it is text; or why it has none. Nothing where there is no such instruction.
+#[salsa::tracked(lru = 64, no_eq)]
+pub fn kernel_code(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+) -> Option<Result<Arc<codegen::Kernel>, Reason>> {
+    let source = fusion_source(db, piece, computation, name.clone()).clone()?;
+    let analysis = match kernel(db, piece, computation, name.clone()).as_ref()? {
+        Ok(analysis) => analysis,
+        Err(reason) => return Some(Err(reason.clone())),
+    };
+    let computation = source.computation().map_or("fused", |(name, _)| name);
+    let callees = |name: &str| source.callee(name);
+    let source = codegen::Source { name: &name, computation, analysis, callees: &callees };
+    Some(codegen::emit(&source).map(Arc::new))
+}
+
+/// The functions that the fused computation becomes, where the emitter is XLA's own: the heroes of the kernel and what
+/// they read open functions of their own where there is an epilogue.
+#[salsa::tracked(lru = 4096, no_eq)]
+pub fn kernel_partition(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+) -> Option<Arc<Partition>> {
+    let source = fusion_source(db, piece, computation, name.clone()).clone()?;
+    let Some(Ok(analysis)) = kernel(db, piece, computation, name) else { return None };
+    let (called, graph) = source.computation()?;
+    let forced = analysis.forced_roots(graph);
+    let is_forced = |op| forced.contains(&op);
+    Some(Arc::new(gpu::partition(graph, called, &is_forced, &|name| source.callee(name))))
+}
+
+/// What the kernel's reads and writes move, array by array. Empty where no emitter takes it.
+#[salsa::tracked(lru = 4096, no_eq)]
+pub fn kernel_coalescing(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+) -> Arc<Vec<BufferTraffic>> {
+    match kernel(db, piece, computation, name) {
+        Some(Ok(analysis)) => Arc::new(analysis.coalescing()),
+        _ => Arc::default(),
+    }
+}
+
+/// An array of a kernel that moves more than `threshold` times its ideal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waste {
+    /// Its place in the answer of [`kernel_coalescing`].
+    pub buffer: usize,
+    pub cause: Cause,
+    pub remedy: Option<Remedy>,
+}
+
+/// A kernel that moves fewer sectors in vain takes no longer for it than its launch.
+const LEAST_WASTE: u64 = 1024;
+
+/// The arrays that are worth a warning, with cause and remedy. `threshold` are the bits of the number.
+#[salsa::tracked(lru = 4096, no_eq)]
+pub fn kernel_waste(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+    threshold: u64,
+) -> Arc<Vec<Waste>> {
+    // A threshold of 1 or less would call everything waste.
+    let threshold = f64::from_bits(threshold).max(1.01);
+    let Some(Ok(analysis)) = kernel(db, piece, computation, name.clone()) else { return Arc::default() };
+    let buffers = kernel_coalescing(db, piece, computation, name).iter().enumerate();
+    let wasted = buffers.filter_map(|(at, buffer)| {
+        let counts = buffer.best()?;
+        if counts.excess() < threshold || counts.sectors - counts.ideal_sectors < LEAST_WASTE {
+            return None;
+        }
+        let cause = analysis.cause(&buffer.worst_access()?.access, threshold);
+        Some(Waste { buffer: at, cause, remedy: analysis.remedy(buffer.buffer, cause, threshold) })
+    });
+    Arc::new(wasted.collect())
+}
+
+impl FileView {
+    /// Computes everything about these kernels, on all cores.
+    pub fn kernels_ahead(&self, db: &Database, kernels: &[(Piece, u32, Arc<str>)]) {
+        kernels.par_iter().for_each_with(db.clone(), |db, (piece, computation, name)| {
+            kernel_partition(db, *piece, *computation, name.clone());
+            kernel_coalescing(db, *piece, *computation, name.clone());
+            kernel_estimate(db, *piece, *computation, name.clone());
+        });
+    }
+}

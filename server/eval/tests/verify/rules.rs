@@ -1,0 +1,308 @@
+//! Rules that no change of one number breaks, each with a module that keeps it and modules that do not. What is refused
+//! here is what XLA 0.10.2 refuses; what is accepted it accepts.
+
+use crate::verified;
+
+/// `code «token»` of each finding, in the order of the text.
+fn check(text: &str, expected: &[&str]) {
+    let (block, findings) = verified(text);
+    let parser = block.findings.iter().map(|f| (f.span, f.code));
+    let verifier = findings.iter().map(|f| (block.part(f.instruction, f.part), f.code));
+    let mut told: Vec<_> = parser.chain(verifier).collect();
+    told.sort_by_key(|(span, _)| span.start);
+    let shown: Vec<String> =
+        told.iter().map(|(span, code)| format!("{code} «{}»", span.of(&block.text))).collect();
+    assert_eq!(block.parse.errors, [], "{text}");
+    assert_eq!(shown, expected, "{text}");
+}
+
+/// A fusion of one operand around a body.
+fn check_fusion(body: &str, expected: &[&str]) {
+    let head = "HloModule m\n\nf {\n  p = f32[2] parameter(0)\n";
+    let entry = "ENTRY e {\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] fusion(a), kind=kLoop, calls=f\n}\n";
+    check(&format!("{head}{body}}}\n\n{entry}"), expected);
+}
+
+#[test]
+fn everything_in_a_fusion_leads_to_its_root() {
+    check_fusion("  x = f32[2] abs(p)\n  ROOT n = f32[2] negate(x)\n", &[]);
+    check_fusion("  x = f32[2] abs(p)\n  ROOT n = f32[2] negate(p)\n", &["unused-in-fusion «x»"]);
+    // Of a chain the end is told: what leads to it follows.
+    check_fusion(
+        "  x = f32[2] abs(p)\n  y = f32[2] abs(x)\n  ROOT n = f32[2] negate(p)\n",
+        &["unused-in-fusion «y»"],
+    );
+    check_fusion("  ROOT n = f32[2] negate(p)\n  x = f32[2] abs(n)\n", &["fusion-root «n»"]);
+    check_fusion("  ROOT n = f32[2] constant({1, 2})\n", &["unused-in-fusion «p»"]);
+    let effect = "custom_call_target=\"t\", custom_call_has_side_effect";
+    let with =
+        |is: bool| format!("  c = f32[2] custom-call(p), {effect}={is}\n  ROOT n = f32[2] negate(p)\n");
+    check_fusion(&with(true), &[]);
+    check_fusion(&with(false), &["unused-in-fusion «c»"]);
+    // Elsewhere such code is only pointless.
+    check(
+        "HloModule m\n\nENTRY e {\n  p = f32[2] parameter(0)\n  x = f32[2] abs(p)\n  ROOT n = f32[2] negate(p)\n}\n",
+        &[],
+    );
+}
+
+#[test]
+fn a_composite_has_a_name_and_a_version() {
+    let check = |attributes: &str, expected: &[&str]| {
+        let text = format!(
+            "HloModule m\n\nf {{\n  ROOT p = f32[2] parameter(0)\n}}\n\nENTRY e {{\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] call(a), to_apply=f{attributes}\n}}\n"
+        );
+        check(&text, expected);
+    };
+    let of = |entries: &str| format!(", is_composite=true, frontend_attributes={{{entries}}}");
+    check(&of("composite.name=\"a.b\",composite.attributes={n = 1 : i32},composite.version=\"1\""), &[]);
+    check(&of("composite.name=\"a.b\",composite.attributes={}"), &[]);
+    check(", frontend_attributes={composite.name=\"\"}", &[]);
+    check(", is_composite=true", &["composite «is_composite=true»"]);
+    for entries in [
+        "composite.version=\"1\"",
+        "composite.name=\"\"",
+        "composite.name=\"a\",composite.version=\"x\"",
+        "composite.name=\"a\",composite.version=\"-1\"",
+        "composite.name=\"a\",composite.version=\"\"",
+        "composite.name=\"a\",composite.attributes=\"\"",
+    ] {
+        check(&of(entries), &[&format!("composite «{{{entries}}}»")]);
+    }
+}
+
+/// A parameter with a sharding.
+fn check_sharding(shape: &str, sharding: &str, is_told: bool) {
+    let told = format!("sharding «{sharding}»");
+    let told = [told.as_str()];
+    check(
+        &format!(
+            "HloModule m, num_partitions=4\n\nENTRY e {{\n  ROOT a = {shape} parameter(0), sharding={sharding}\n}}\n"
+        ),
+        if is_told { &told } else { &[] },
+    );
+}
+
+#[test]
+fn a_sharding_cuts_every_dimension_of_its_array() {
+    for (shape, sharding) in [
+        ("f32[4,4]", "{devices=[2,2]<=[4]}"),
+        ("f32[4,4]", "{devices=[2,2]<=[2,2]T(1,0)}"),
+        ("f32[4]", "{devices=[2,2]<=[4] last_tile_dim_replicate}"),
+        ("f32[4]", "{devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}"),
+        ("f32[]", "{devices=[4]<=[4] last_tile_dims={manual}}"),
+        ("f32[4,4]", "{devices=[2,1]1,3}"),
+        ("f32[4,4]", "{devices=[1,1]<=[1]}"),
+        ("f32[3]", "{replicated metadata={op_name=\"devices=[2,2]0,0\"}}"),
+        ("(f32[4,4], f32[4])", "{{devices=[2,2]<=[4]}, {devices=[4]<=[4]}}"),
+        ("(f32[4,4], (f32[4,4], f32[]))", "{{replicated}, {replicated}, {maximal device=0}}"),
+        ("(f32[4,4], f32[4,4])", "{devices=[2,2]<=[4]}"),
+        ("()", "{{replicated}}"),
+    ] {
+        check_sharding(shape, sharding, false);
+    }
+    for (shape, sharding) in [
+        ("f32[4]", "{devices=[2,2]<=[4]}"),
+        ("f32[4,4,4]", "{devices=[2,2]<=[4]}"),
+        ("f32[4,4]", "{devices=[2,2]<=[4] last_tile_dim_replicate}"),
+        ("f32[4,4]", "{devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}"),
+        ("f32[]", "{devices=[4]<=[4]}"),
+        ("f32[4,4]", "{devices=[2,2]0,1,2,2}"),
+        ("f32[4,4]", "{devices=[2,1]-1,3}"),
+        ("f32[4,4]", "{devices=[1,1]0}"),
+        ("f32[4,4]", "{{replicated}}"),
+        ("(f32[4], f32[4])", "{{replicated}}"),
+        ("(f32[4], f32[4])", "{{replicated}, {replicated}, {replicated}}"),
+        ("(f32[4], f32[4])", "{{replicated}, {devices=[2,2]<=[4]}}"),
+        ("(f32[4,4], f32[4])", "{devices=[2,2]<=[4]}"),
+    ] {
+        check_sharding(shape, sharding, true);
+    }
+}
+
+#[test]
+fn a_loop_and_its_branches_keep_a_sharding() {
+    let of =
+        |sharding: &str| if sharding.is_empty() { String::new() } else { format!(", sharding={sharding}") };
+    let check_loop = |parameter: &str, root: &str, own: &str, expected: &[&str]| {
+        let (parameter, root, own) = (of(parameter), of(root), of(own));
+        let condition =
+            format!("c {{\n  p = f32[4] parameter(0){parameter}\n  ROOT x = pred[] constant(false)\n}}\n");
+        let body = format!("b {{\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negate(p){root}\n}}\n");
+        let entry = format!(
+            "ENTRY e {{\n  a = f32[4] parameter(0)\n  ROOT w = f32[4] while(a), condition=c, body=b{own}\n}}\n"
+        );
+        check(&format!("HloModule m, num_partitions=4\n\n{condition}\n{body}\n{entry}"), expected);
+    };
+    let (cut, list, all) = ("{devices=[4]<=[4]}", "{devices=[4]0,1,2,3}", "{replicated}");
+    check_loop(cut, list, cut, &[]);
+    check_loop(all, "{replicated metadata={op_name=\"x\"}}", "", &[]);
+    check_loop("", "", all, &[]);
+    check_loop(cut, "", all, &["sharding «c»"]);
+    check_loop("", cut, all, &["sharding «b»"]);
+    check_loop(all, cut, "", &["sharding «c»"]);
+    let check_branches = |left: &str, right: &str, expected: &[&str]| {
+        let branch = |name: &str, root: &str| {
+            format!("{name} {{\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negate(p){}\n}}\n\n", of(root))
+        };
+        let entry = "ENTRY e {\n  q = pred[] parameter(0)\n  a = f32[4] parameter(1)\n  ROOT w = f32[4] conditional(q, a, a), true_computation=t, false_computation=f\n}\n";
+        let branches = [branch("t", left), branch("f", right)].concat();
+        check(&format!("HloModule m, num_partitions=4\n\n{branches}{entry}"), expected);
+    };
+    check_branches(cut, cut, &[]);
+    check_branches(cut, all, &["sharding «f»"]);
+}
+
+#[test]
+fn layout_constraints_are_for_the_operands() {
+    let check = |constraint: &str, expected: &[&str]| {
+        let text = format!(
+            "HloModule m\n\nENTRY e {{\n  a = f32[2,3]{{1,0}} parameter(0)\n  ROOT b = f32[2]{{0}} custom-call(a), custom_call_target=\"t\", operand_layout_constraints={constraint}\n}}\n"
+        );
+        check(&text, expected);
+    };
+    check("{f32[2,3]{0,1}}", &[]);
+    check("{f32[2,4]{0,1}}", &["attribute-value «{f32[2,4]{0,1}}»"]);
+    check("{s32[2,3]{0,1}}", &["attribute-value «{s32[2,3]{0,1}}»"]);
+    check("{}", &["attribute-value «{}»"]);
+}
+
+#[test]
+fn called_computations_run_on_the_thread_of_their_caller() {
+    let text = |thread: &str, call: &str| {
+        format!(
+            "HloModule m\n\nf {{\n  p = f32[2] parameter(0)\n  ROOT n = f32[2] negate(p)\n}}{thread}\n\nENTRY e {{\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] {call}\n}}\n"
+        )
+    };
+    let thread = ", execution_thread=\"side\"";
+    check(&text("", "fusion(a), kind=kLoop, calls=f"), &[]);
+    check(&text(thread, "fusion(a), kind=kLoop, calls=f"), &["execution-thread «f»"]);
+    check(&text(thread, "call(a), to_apply=f"), &[]);
+}
+
+/// An async op whose steps are these lines.
+fn check_async(steps: &str, expected: &[&str]) {
+    let wrapped = "w {\n  p = f32[2] parameter(0)\n  ROOT n = f32[2] custom-call(p), custom_call_target=\"t\"\n}, execution_thread=\"side\"\n";
+    let start = "  s = ((f32[2]), f32[2], s32[]) async-start(a), async_execution_thread=\"side\", calls=w\n";
+    check(
+        &format!("HloModule m\n\n{wrapped}\nENTRY e {{\n  a = f32[2] parameter(0)\n{start}{steps}}}\n"),
+        expected,
+    );
+}
+
+#[test]
+fn an_async_op_has_one_chain_of_steps() {
+    let update = |name: &str| format!("  {name} = ((f32[2]), f32[2], s32[]) async-update(s)\n");
+    check_async("  ROOT d = f32[2] async-done(s)\n", &[]);
+    check_async(&format!("{}  ROOT d = f32[2] async-done(u)\n", update("u")), &[]);
+    check_async("  ROOT d = f32[2] negate(a)\n", &["start-without-done «async-start»"]);
+    check_async(
+        "  c = f32[2] async-done(s)\n  d = f32[2] async-done(s)\n  ROOT r = f32[2] add(c, d)\n",
+        &["start-without-done «async-start»"],
+    );
+    check_async(
+        &format!("{}  ROOT d = f32[2] async-done(s)\n", update("u")),
+        &["start-without-done «async-start»", "start-without-done «async-update»"],
+    );
+}
+
+#[test]
+fn a_done_of_a_wrong_start_says_nothing_more() {
+    check(
+        "HloModule m\n\nENTRY e {\n  a = f32[2] parameter(0)\n  s = f32[2] collective-permute-start(a), source_target_pairs={{0,1}}\n  ROOT d = f32[2] collective-permute-done(s)\n}\n",
+        &["shape-mismatch «f32[2]»"],
+    );
+}
+
+#[test]
+fn devices_that_send_in_a_ring_wait_for_each_other() {
+    let text = |pairs: &str| {
+        format!(
+            "HloModule m\n\nENTRY e {{\n  t = token[] after-all()\n  r = (f32[2], u32[], token[]) recv(t), channel_id=1, frontend_attributes={{_xla_send_recv_source_target_pairs={pairs}}}\n  d = (f32[2], token[]) recv-done(r), channel_id=1\n  ROOT g = f32[2] get-tuple-element(d), index=0\n}}\n"
+        )
+    };
+    check(&text("{{0,1},{1,2}}"), &[]);
+    let ring = "{_xla_send_recv_source_target_pairs={{0,1},{1,0}}}";
+    check(&text("{{0,1},{1,0}}"), &[&format!("deadlock «{ring}»")]);
+}
+
+#[test]
+fn transfers_and_reductions_of_a_module_are_alike() {
+    let back = |attributes: &str, done: &str| {
+        let host = ", is_host_transfer=true";
+        format!(
+            "HloModule m\n\nENTRY e {{\n  t = token[] after-all()\n  a = f32[2] parameter(0)\n  s = (f32[2], u32[], token[]) send(a, t), channel_id=1{host}\n  v = token[] send-done(s){done}{host}\n  r = (f32[2], u32[], token[]) recv(v), {attributes}{host}\n  ROOT d = (f32[2], token[]) recv-done(r), {attributes}{host}\n}}\n"
+        )
+    };
+    check(&back("channel_id=2", ", channel_id=1"), &[]);
+    check(&back("channel_id=1", ", channel_id=1"), &["channel-id «1»"]);
+    check(&back("channel_id=2", ", channel_id=3"), &["channel-id «3»"]);
+    check(&back("channel_id=2", ""), &["channel-id «send-done»"]);
+    let twice = |first: &str, second: &str| {
+        let sum = "s {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n";
+        format!(
+            "HloModule m\n\n{sum}\nENTRY e {{\n  a = f32[4] parameter(0)\n  b = f32[4] all-reduce(a), to_apply=s{first}\n  ROOT c = f32[4] all-reduce(b), to_apply=s{second}\n}}\n"
+        )
+    };
+    let constrained = ", constrain_layout=true";
+    check(&twice("", ""), &[]);
+    check(&twice(constrained, constrained), &[]);
+    check(&twice(constrained, ""), &["constrain-layout «all-reduce»"]);
+}
+
+#[test]
+fn custom_calls_that_xla_knows_by_name() {
+    let entry = |line: &str| format!("HloModule m\n\nENTRY e {{\n  a = f32[2] parameter(0)\n  {line}\n}}\n");
+    check(&entry("ROOT s = u64[] custom-call(), custom_call_target=\"GetRngSeed\""), &[]);
+    check(&entry("ROOT s = u64[] custom-call(a), custom_call_target=\"GetRngSeed\""), &["operand-count «a»"]);
+    check(
+        &entry("ROOT s = u32[] custom-call(), custom_call_target=\"GetRngSeed\""),
+        &["shape-mismatch «u32[]»"],
+    );
+}
+
+const ALIAS: &str = "output_to_operand_aliasing={{}: (0, {})}";
+
+/// `a` is pinned to the buffer `b`; the lines go on from there.
+fn check_buffer(lines: &[&str], expected: &[&str]) {
+    let pin = format!("  b = b(f32[2]) custom-call(a), custom_call_target=\"Pin\", {ALIAS}");
+    let lines: Vec<String> =
+        lines.iter().map(|line| format!("  {}\n", line.replace("ALIAS", ALIAS))).collect();
+    check(
+        &format!("HloModule m\n\nENTRY e {{\n  a = f32[2] parameter(0)\n{pin}\n{}}}\n", lines.concat()),
+        expected,
+    );
+}
+
+#[test]
+fn a_buffer_is_passed_on_and_written_once() {
+    let unpin = "ROOT c = f32[2] custom-call(n), custom_call_target=\"Unpin\", ALIAS";
+    check_buffer(&[&unpin.replace("(n)", "(b)")], &[]);
+    check_buffer(&["n = b(f32[2]) custom-call(b), custom_call_target=\"t\", ALIAS", unpin], &[]);
+    check_buffer(&["t = (b(f32[2])) tuple(b)", "n = b(f32[2]) get-tuple-element(t), index=0", unpin], &[]);
+    check_buffer(&["n = b(f32[2]) custom-call(b), custom_call_target=\"t\"", unpin], &["buffer «b»"]);
+    check_buffer(&["n = b(f32[2]) custom-call(a), custom_call_target=\"t\"", unpin], &["buffer «b(f32[2])»"]);
+    check_buffer(&["n = b(f32[2]) copy(b)", unpin], &["buffer «b»"]);
+    check_buffer(&["n = b(f32[2]) opt-barrier(b)", unpin], &["buffer «b»"]);
+    check_buffer(&["ROOT n = f32[2] add(b, a)"], &["buffer «b»"]);
+    check_buffer(
+        &[
+            "n = b(f32[2]) custom-call(b), custom_call_target=\"t\", ALIAS",
+            "m = b(f32[2]) custom-call(b), custom_call_target=\"t\", ALIAS",
+            unpin,
+        ],
+        &["buffer «b»"],
+    );
+    check_buffer(&[&unpin.replace("(n)", "(b)").replace(", ALIAS", "")], &["buffer «custom-call»"]);
+    check_buffer(&["ROOT c = f32[2] custom-call(a), custom_call_target=\"Unpin\", ALIAS"], &["buffer «a»"]);
+    check(
+        &format!(
+            "HloModule m\n\nENTRY e {{\n  b = b(f32[2]) parameter(0)\n  ROOT c = f32[2] custom-call(b), custom_call_target=\"Unpin\", {ALIAS}\n}}\n"
+        ),
+        &["buffer «b(f32[2])»"],
+    );
+    check(
+        "HloModule m\n\nENTRY e {\n  ROOT c = f32[2] custom-call(), custom_call_target=\"CreateBuffer\"\n}\n",
+        &["buffer «f32[2]»"],
+    );
+}

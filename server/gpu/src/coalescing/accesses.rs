@@ -1,0 +1,261 @@
+//! The reads and writes of a kernel, as maps from threads to positions in memory.
+
+use indexing::{OperandIndexing, Rules, grouped, logical_to_linear, no_callees};
+use indexing_map::{Expr, IndexingMap, SimplifyMode};
+use ir::{ElementTypeExt, OpId, Opcode, Shape};
+
+use super::traffic::Access;
+use crate::emitters::Emitter;
+use crate::fusion_analysis::FusionAnalysis;
+use crate::thread_map::then;
+
+/// An array that a kernel reads or writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Buffer {
+    /// The fusion's operand of this number.
+    Operand(u32),
+    /// The fusion's result of this number; 0 where it has one.
+    Result(usize),
+}
+
+/// One way in which a kernel touches an array.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryAccess {
+    pub buffer: Buffer,
+    /// Of the array in memory.
+    pub shape: Shape,
+    /// From threads to the element's index. Undefined where it is not known, with the reason.
+    pub elements: OperandIndexing,
+    /// From threads to the element's position, counted in elements.
+    pub positions: IndexingMap,
+    /// The op whose elements the threads were given first, from which the access follows.
+    pub from: OpId,
+    /// From threads to the elements of `from`.
+    pub threads: IndexingMap,
+    /// Read for the hero, and no scalar: XLA's own rule looks at these alone.
+    pub is_of_hero: bool,
+    gathered_at: Vec<IndexingMap>,
+}
+
+impl MemoryAccess {
+    fn new(buffer: Buffer, shape: &Shape, start: &Start, elements: OperandIndexing) -> MemoryAccess {
+        let mut positions = match elements.map.is_undefined() {
+            true => IndexingMap::undefined(),
+            false => then(&elements.map, &logical_to_linear(shape)),
+        };
+        positions.remove_unused_symbols();
+        let gathered_at = gathered_at(&elements);
+        MemoryAccess {
+            buffer,
+            shape: shape.clone(),
+            elements,
+            positions,
+            from: start.op,
+            threads: start.threads.clone(),
+            is_of_hero: start.is_of_hero,
+            gathered_at,
+        }
+    }
+
+    /// What [`super::traffic()`] counts, in the kernel of `analysis`; nothing where no map is known, or nobody knows the launch.
+    pub fn access(&self, analysis: &FusionAnalysis) -> Option<Access<'_>> {
+        let launch = analysis.launch()?;
+        Some(Access {
+            map: &self.positions,
+            gathered_at: &self.gathered_at,
+            element_bits: element_bits(&self.shape)?,
+            grid: launch.grid,
+            block: launch.block,
+            threads_per_warp: analysis.device.threads_per_warp,
+        })
+    }
+}
+
+/// Bits of an element in memory: those of its type in whole bytes, unless the layout states others.
+pub(crate) fn element_bits(shape: &Shape) -> Option<i64> {
+    let array = shape.as_array()?;
+    match array.layout.as_ref().map_or(0, |layout| layout.element_bits) {
+        bits if bits > 0 => Some(bits),
+        _ => Some(i64::from(array.element.bits()?.max(1).next_multiple_of(8))),
+    }
+}
+
+/// Where the runtime variables are read from, of those that lanes of a warp may read at different places. Loops of the
+/// thread stand at their first turn.
+fn gathered_at(elements: &OperandIndexing) -> Vec<IndexingMap> {
+    let differs = |m: &IndexingMap| m.results().iter().any(|result| (0..3).any(|id| result.uses_var(id)));
+    let mut maps = Vec::new();
+    for variable in elements.runtime_variables.iter().filter(|v| differs(&v.map)) {
+        let map = &variable.map;
+        let dims = map.num_dims();
+        let first = |v: u32| {
+            let bounds = map.variables().get(v as usize).filter(|_| v as usize >= dims)?.bounds;
+            Some(Expr::Const(bounds.lower))
+        };
+        let results = map.results().iter().map(|e| e.substitute(&mut { first })).collect();
+        maps.push(IndexingMap::new(map.dims().to_vec(), Vec::new(), Vec::new(), results));
+    }
+    maps
+}
+
+/// An op of the fusion and the elements of it that threads compute.
+struct Start {
+    op: OpId,
+    threads: IndexingMap,
+    is_of_hero: bool,
+}
+
+impl FusionAnalysis {
+    /// Every way in which the kernel reads an operand or writes a result, each once: reads first. Empty where another than
+    /// XLA's own emitters writes the kernel. Where it is not known how an array is touched, its map is undefined.
+    ///
+    /// A value that several results need is taken to be read once where it is read at the same indices.
+    pub fn memory_accesses(&self) -> Vec<MemoryAccess> {
+        let mut accesses: Vec<MemoryAccess> = Vec::new();
+        if matches!(self.emitter, Emitter::Elsewhere(_) | Emitter::Sort(_)) {
+            return accesses;
+        }
+        let outputs = self.outputs_by_root();
+        let inputs = self.thread_to_input();
+        let all: Vec<OpId> = (0..self.fused.graph.ops.len() as OpId).collect();
+        let mut starts: Vec<Start> = Vec::new();
+        for (root, maps) in outputs.iter().enumerate() {
+            let (op, hero) = (self.fused.roots[root], self.heroes[root]);
+            if matches!(self.emitter, Emitter::Loop(_)) {
+                let threads = maps.first().cloned().unwrap_or_else(IndexingMap::undefined);
+                starts.push(Start { op, threads, is_of_hero: true });
+                continue;
+            }
+            let of_hero = inputs.iter().find(|(known, _)| *known == hero).map_or(&[][..], |(_, maps)| maps);
+            let epilogues = match &self.emitter {
+                Emitter::Concatenate(_) => self.concatenated(root, of_hero),
+                _ => maps.clone(),
+            };
+            for (&operand, threads) in self.fused.operands(hero).iter().zip(of_hero) {
+                let is_of_hero = !self.fused.op(operand).shape.dims().is_empty();
+                let start = Start { op: operand, threads: threads.clone(), is_of_hero };
+                if starts.iter().all(|s| s.op != start.op || s.threads != start.threads) {
+                    starts.push(start);
+                }
+            }
+            if hero != op && !matches!(self.emitter, Emitter::DynamicUpdateSlice(_)) {
+                let outside_hero: Vec<OpId> = all.iter().copied().filter(|&op| op != hero).collect();
+                for threads in epilogues {
+                    self.read(&Start { op, threads, is_of_hero: false }, &outside_hero, &mut accesses);
+                }
+            }
+        }
+        for start in &starts {
+            self.read(start, &all, &mut accesses);
+        }
+        // The hero's reads first: they are what the kernel is about.
+        accesses.sort_by_key(|a| (a.buffer, !a.is_of_hero));
+        self.write(&mut accesses);
+        accesses
+    }
+
+    /// Per root, from threads to its elements.
+    fn outputs_by_root(&self) -> Vec<Vec<IndexingMap>> {
+        let of_outputs = self.thread_to_output();
+        let position = |root: usize| self.fused.outputs.iter().position(|&r| r == root);
+        let map = |root| position(root).and_then(|at| of_outputs.get(at)?.clone());
+        (0..self.fused.roots.len()).map(|root| map(root).into_iter().collect()).collect()
+    }
+
+    /// From the threads of a concatenate to the elements of its root, an operand each.
+    fn concatenated(&self, root: usize, of_hero: &[IndexingMap]) -> Vec<IndexingMap> {
+        let (op, hero) = (self.fused.roots[root], self.heroes[root]);
+        let graph = &self.fused.graph;
+        let epilogue = indexing::epilogue(graph, hero, op, Rules::Xla, &no_callees);
+        let part = |(operand, threads): (usize, &IndexingMap)| {
+            let forward = indexing::in_graph_input_to_output(graph, hero, operand, Rules::Xla);
+            match forward.operands.first().map(Vec::as_slice) {
+                Some([placed]) => then(&then(threads, &placed.map), &epilogue.map),
+                _ => IndexingMap::undefined(),
+            }
+        };
+        of_hero.iter().enumerate().map(part).collect()
+    }
+
+    fn read(&self, start: &Start, set: &[OpId], accesses: &mut Vec<MemoryAccess>) {
+        let graph = &self.fused.graph;
+        let known = |accesses: &[MemoryAccess], new: &MemoryAccess| {
+            accesses.iter().any(|a| {
+                a.buffer == new.buffer
+                    && a.positions == new.positions
+                    && a.elements.runtime_variables.len() == new.elements.runtime_variables.len()
+                    && (a.is_of_hero || !new.is_of_hero)
+            })
+        };
+        let from = OperandIndexing::from(start.threads.clone());
+        for op in grouped(graph, start.op, 0, set, Rules::Xla, &no_callees).ops {
+            let Some(number) =
+                graph.ops[op.place.op as usize].parameter.filter(|_| op.place.computation.is_none())
+            else {
+                continue;
+            };
+            let shape = &graph.ops[op.place.op as usize].shape;
+            for access in &op.indexing {
+                let elements = from.compose(access);
+                let new = MemoryAccess::new(Buffer::Operand(number), shape, start, elements);
+                if !known(accesses, &new) {
+                    accesses.retain(|a| a.buffer != new.buffer || a.positions != new.positions);
+                    accesses.push(new);
+                }
+            }
+        }
+    }
+
+    fn write(&self, accesses: &mut Vec<MemoryAccess>) {
+        let maps = self.thread_to_output();
+        for (result, &root) in self.fused.outputs.iter().enumerate() {
+            let op = self.fused.roots[root];
+            // Of a root with several arrays, which one this is.
+            let nth = self.fused.outputs[..result].iter().filter(|&&r| r == root).count();
+            let mut leaves = Vec::new();
+            array_leaves(&self.fused.op(op).shape, &mut leaves);
+            let Some(&shape) = leaves.get(nth % leaves.len().max(1)) else { continue };
+            let written: Vec<OperandIndexing> = match &self.emitter {
+                Emitter::Concatenate(_) => {
+                    let inputs = self.thread_to_input();
+                    let of_hero = inputs.first().map_or(&[][..], |(_, maps)| maps);
+                    self.concatenated(root, of_hero).into_iter().map(Into::into).collect()
+                }
+                Emitter::DynamicUpdateSlice(_) => vec![self.updated(root, maps[result].as_ref())],
+                _ => vec![match &maps[result] {
+                    Some(map) => map.clone().into(),
+                    None => OperandIndexing::undefined("where it is written is decided in the kernel"),
+                }],
+            };
+            for elements in written {
+                let threads = elements.map.clone();
+                let start = Start { op, threads, is_of_hero: false };
+                accesses.push(MemoryAccess::new(Buffer::Result(result), shape, &start, elements));
+            }
+        }
+    }
+
+    /// From the threads of an in-place update to the elements of the whole array: the start indices are known at run time.
+    fn updated(&self, root: usize, threads: Option<&IndexingMap>) -> OperandIndexing {
+        let (op, hero) = (self.fused.roots[root], self.heroes[root]);
+        let graph = &self.fused.graph;
+        let unknown = || OperandIndexing::undefined("where it is written is known at run time");
+        let Some(threads) = threads else { return unknown() };
+        if graph.ops[hero as usize].opcode != Opcode::DynamicUpdateSlice {
+            return unknown();
+        }
+        let forward = indexing::in_graph_input_to_output(graph, hero, 1, Rules::Exact);
+        let Some([placed]) = forward.operands.first().map(Vec::as_slice) else { return unknown() };
+        let at = OperandIndexing::from(threads.clone()).compose(placed);
+        let epilogue = indexing::epilogue(graph, hero, op, Rules::Xla, &no_callees);
+        let map = at.map.compose(&epilogue.map).simplified(SimplifyMode::Replace);
+        if map.is_undefined() { unknown() } else { OperandIndexing { map, ..at } }
+    }
+}
+
+fn array_leaves<'s>(shape: &'s Shape, out: &mut Vec<&'s Shape>) {
+    match shape {
+        Shape::Tuple(elements) => elements.iter().for_each(|e| array_leaves(e, out)),
+        other => out.extend(other.as_array().map(|_| other)),
+    }
+}

@@ -1,0 +1,86 @@
+//! Which op or layout makes an access uncoalesced.
+
+use indexing::{OperandIndexing, Rules, grouped, logical_to_linear, no_callees};
+use indexing_map::IndexingMap;
+use ir::OpId;
+
+use super::accesses::{Buffer, MemoryAccess, element_bits};
+use super::traffic::{Access, traffic};
+use crate::fusion_analysis::FusionAnalysis;
+use crate::thread_map::then;
+
+/// Blocks and iterations looked at per op on the way.
+const BUDGET: u64 = 512;
+/// Ops followed from the one that the threads were given to the array.
+const MAX_STEPS: usize = 256;
+
+/// Where the lanes part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The threads do not follow the elements of this op as they lie in its layout: nothing behind it is to blame.
+    Layout(OpId),
+    /// This op reads elements that lie apart although its own lie side by side.
+    Op(OpId),
+}
+
+impl FusionAnalysis {
+    /// The first op on the way from the threads to the array from which on a request moves `threshold` times its ideal.
+    pub fn cause(&self, access: &MemoryAccess, threshold: f64) -> Cause {
+        let Buffer::Operand(number) = access.buffer else { return Cause::Layout(access.from) };
+        let graph = &self.fused.graph;
+        let Some(parameter) = graph.parameter(number) else { return Cause::Layout(access.from) };
+        if self.is_wasteful(access.from, &access.threads, threshold) {
+            return Cause::Layout(access.from);
+        }
+        let leads = self.leads_to(parameter);
+        let all: Vec<OpId> = (0..graph.ops.len() as OpId).collect();
+        let maps = grouped(graph, access.from, 0, &all, Rules::Xla, &no_callees);
+        let from = OperandIndexing::from(access.threads.clone());
+        let mut at = access.from;
+        for _ in 0..MAX_STEPS {
+            let operands = self.fused.operands(at).iter().copied().filter(|&o| leads[o as usize]);
+            let mut next = None;
+            for operand in operands {
+                let read = maps.of(operand).unwrap_or_default();
+                if read.iter().any(|read| self.is_wasteful(operand, &from.compose(read).map, threshold)) {
+                    return Cause::Op(at);
+                }
+                next = next.or(Some(operand));
+            }
+            match next {
+                Some(operand) if operand != parameter => at = operand,
+                _ => break,
+            }
+        }
+        Cause::Op(at)
+    }
+
+    /// Would it be, if the elements of `op` were in memory in its layout?
+    fn is_wasteful(&self, op: OpId, threads: &IndexingMap, threshold: f64) -> bool {
+        let shape = &self.fused.op(op).shape;
+        let (Some(launch), Some(bits)) = (self.launch(), element_bits(shape)) else { return false };
+        let mut map = then(threads, &logical_to_linear(shape));
+        map.remove_unused_symbols();
+        let access = Access {
+            map: &map,
+            gathered_at: &[],
+            element_bits: bits,
+            grid: launch.grid,
+            block: launch.block,
+            threads_per_warp: self.device.threads_per_warp,
+        };
+        traffic(&access, BUDGET).is_some_and(|t| t.best.excess() >= threshold)
+    }
+
+    /// Per op, whether it is computed from `parameter`.
+    fn leads_to(&self, parameter: OpId) -> Vec<bool> {
+        let mut leads = vec![false; self.fused.graph.ops.len()];
+        leads[parameter as usize] = true;
+        for op in 0..leads.len() {
+            if self.fused.operands(op as OpId).iter().any(|&o| leads[o as usize]) {
+                leads[op] = true;
+            }
+        }
+        leads
+    }
+}

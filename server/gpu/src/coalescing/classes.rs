@@ -1,0 +1,190 @@
+//! Exact counts without looking at every block: blocks and iterations that shift all lanes by whole cache lines ask for
+//! the same sectors, so one of each class is looked at. Constraints that cut the grid are followed to where they cut.
+
+use indexing_map::{Interval, RangeContext, Variable};
+
+use super::shift::{Shift, lcm};
+use super::traffic::Access;
+
+/// One combination of block and iteration that stands for `times` of them.
+pub(super) type Visit<'f> = dyn FnMut(&[i64], u64) + 'f;
+
+/// The blocks and iterations of an access, in classes.
+pub(super) struct Classes<'a> {
+    access: &'a Access<'a>,
+    /// Ids of the variables that blocks and iterations differ in.
+    outer: Vec<u32>,
+    /// Per outer variable, when the address has moved by whole lines; nothing where it never does.
+    address: Vec<Option<i64>>,
+    /// Per constraint and outer variable.
+    constraints: Vec<Vec<Option<Shift>>>,
+    /// Per result of the maps that tell which lanes are sent to one place, likewise: all lanes move alike.
+    keys: Vec<Vec<Option<Shift>>>,
+    /// Combinations that may still be looked at, and boxes.
+    left: u64,
+}
+
+impl<'a> Classes<'a> {
+    /// Positions that differ by a multiple of `unit` elements are alike.
+    pub(super) fn new(access: &'a Access<'a>, outer: Vec<u32>, unit: i64, budget: u64) -> Classes<'a> {
+        let shifts = |e| outer.iter().map(|&v| Shift::of(e, v)).collect::<Vec<_>>();
+        let address = access.map.results().first().map_or_else(Vec::new, |result| {
+            shifts(result).into_iter().map(|s| Some(s?.until_multiple_of(unit)?.period)).collect()
+        });
+        let constraints = access.map.constraints().iter().map(|c| shifts(&c.expr)).collect();
+        let keys = access.gathered_at.iter().flat_map(|m| m.results()).map(shifts).collect();
+        Classes { access, outer, address, constraints, keys, left: budget }
+    }
+
+    /// Calls `visit` with the values of all variables (those that are not outer as in `values`) for one combination per
+    /// class. Nothing where there are more classes than the budget allows; then what was visited is not all.
+    pub(super) fn for_each(
+        &mut self,
+        bounds: &[Variable],
+        values: &mut [i64],
+        visit: &mut Visit<'_>,
+    ) -> Option<()> {
+        let mut bounds = bounds.to_vec();
+        self.split(&mut bounds, values, visit)
+    }
+
+    fn split(&mut self, bounds: &mut Vec<Variable>, values: &mut [i64], visit: &mut Visit<'_>) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        let mut undecided = Vec::new();
+        for (i, constraint) in self.access.map.constraints().iter().enumerate() {
+            let range = RangeContext::new(bounds, &[]).range(&constraint.expr);
+            if range.intersect(constraint.interval).is_empty() {
+                return Some(());
+            }
+            if range.intersect(constraint.interval) != range {
+                undecided.push(i);
+            }
+        }
+        let mut periods = Vec::with_capacity(self.outer.len());
+        for (at, &v) in self.outer.iter().enumerate() {
+            let range = bounds[v as usize].bounds;
+            let period = self.period(at, &undecided);
+            if period.is_none() && range.lower < range.upper {
+                return self.cut(v, &undecided, bounds, values, visit);
+            }
+            periods.push(period.unwrap_or(1));
+        }
+        self.visit_classes(bounds, &periods, values, visit)
+    }
+
+    /// After how many steps of an outer variable address and undecided constraints are as before.
+    fn period(&self, at: usize, undecided: &[usize]) -> Option<i64> {
+        let mut period = (*self.address.get(at)?)?;
+        for &constraint in undecided {
+            let shift = self.constraints[constraint][at].filter(|shift| shift.step == 0)?;
+            period = lcm(period, shift.period)?;
+        }
+        for key in &self.keys {
+            period = lcm(period, key[at]?.period)?;
+        }
+        Some(period)
+    }
+
+    /// Cuts the range of `v` into what meets all constraints from its lower end on, the first value that does not, and
+    /// the rest.
+    fn cut(
+        &mut self,
+        v: u32,
+        undecided: &[usize],
+        bounds: &mut Vec<Variable>,
+        values: &mut [i64],
+        visit: &mut Visit<'_>,
+    ) -> Option<()> {
+        let whole = bounds[v as usize].bounds;
+        let mut parts = Vec::new();
+        if undecided.is_empty() {
+            // Only the address is in the way: value by value.
+            let middle = whole.lower + (whole.upper - whole.lower) / 2;
+            parts.extend([Interval::new(whole.lower, middle), Interval::new(middle + 1, whole.upper)]);
+        } else {
+            let all_met = self.longest(v, whole, undecided, bounds, true);
+            let from = all_met.map_or(whole.lower, |upper| upper + 1);
+            parts.extend(all_met.map(|upper| Interval::new(whole.lower, upper)));
+            if from <= whole.upper {
+                let rest = Interval::new(from, whole.upper);
+                let none_met = self.longest(v, rest, undecided, bounds, false);
+                let next = none_met.map_or(from, |upper| upper + 1);
+                if next <= whole.upper {
+                    parts.push(Interval::point(next));
+                    if next < whole.upper {
+                        parts.push(Interval::new(next + 1, whole.upper));
+                    }
+                }
+            }
+            if parts == [whole] {
+                parts = vec![Interval::point(whole.lower), Interval::new(whole.lower + 1, whole.upper)];
+            }
+        }
+        for part in parts {
+            bounds[v as usize].bounds = part;
+            self.split(bounds, values, visit)?;
+        }
+        bounds[v as usize].bounds = whole;
+        Some(())
+    }
+
+    /// The largest upper bound for `v` so that the ranges tell that all of these constraints are met (or that one is not).
+    fn longest(
+        &self,
+        v: u32,
+        within: Interval,
+        constraints: &[usize],
+        bounds: &mut [Variable],
+        met: bool,
+    ) -> Option<i64> {
+        let mut holds = |upper: i64| {
+            bounds[v as usize].bounds = Interval::new(within.lower, upper);
+            let ranges = RangeContext::new(bounds, &[]);
+            let all = &self.access.map.constraints();
+            let mut ranges = constraints.iter().map(|&c| (ranges.range(&all[c].expr), all[c].interval));
+            match met {
+                // Those that depend on something else stay undecided, and are no reason to cut here.
+                true => ranges.all(|(range, wanted)| range.intersect(wanted) == range),
+                false => ranges.any(|(range, wanted)| range.intersect(wanted).is_empty()),
+            }
+        };
+        if !holds(within.lower) {
+            return None;
+        }
+        let (mut good, mut bad) = (within.lower, within.upper.checked_add(1)?);
+        while bad - good > 1 {
+            let middle = good + (bad - good) / 2;
+            if holds(middle) { good = middle } else { bad = middle }
+        }
+        Some(good)
+    }
+
+    fn visit_classes(
+        &mut self,
+        bounds: &[Variable],
+        periods: &[i64],
+        values: &mut [i64],
+        visit: &mut Visit<'_>,
+    ) -> Option<()> {
+        let sizes: Vec<i64> = self
+            .outer
+            .iter()
+            .map(|&v| i64::try_from(bounds[v as usize].bounds.size()).unwrap_or(i64::MAX))
+            .collect();
+        let classes: Vec<i64> = sizes.iter().zip(periods).map(|(&size, &period)| size.min(period)).collect();
+        let count = classes.iter().try_fold(1u64, |n, &c| n.checked_mul(c.unsigned_abs()))?;
+        self.left = self.left.checked_sub(count)?;
+        for number in 0..count {
+            let (mut rest, mut times) = (number as i64, 1u64);
+            for (at, &v) in self.outer.iter().enumerate() {
+                let residue = rest % classes[at].max(1);
+                rest /= classes[at].max(1);
+                values[v as usize] = bounds[v as usize].bounds.lower + residue;
+                let alike = (sizes[at] - residue - 1) / periods[at].max(1) + 1;
+                times = times.checked_mul(alike.unsigned_abs())?;
+            }
+            visit(values, times);
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,247 @@
+//! Coalescing of a whole kernel: array by array.
+
+use indexing::SymbolicTile;
+use indexing::{Rules, grouped, no_callees};
+use ir::OpId;
+
+use super::accesses::{Buffer, MemoryAccess, element_bits};
+use super::counts::Counts;
+use super::heuristic::xla_heuristic;
+use super::traffic::{Traffic, traffic};
+use super::{tiled_efficiency, xla_coalesced};
+use crate::emitters::Emitter;
+use crate::fusion_analysis::FusionAnalysis;
+
+/// Combinations of block and iteration that are looked at for one access.
+const BUDGET: u64 = 4096;
+
+/// More sectors than so many times the ideal are waste that a user wants to know of.
+pub const DEFAULT_THRESHOLD: f64 = 2.0;
+
+/// What a kernel does with one array.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BufferTraffic {
+    pub buffer: Buffer,
+    /// XLA's own verdict on reads; of a result nothing.
+    pub xla_coalesced: Option<bool>,
+    pub accesses: Vec<AccessTraffic>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct AccessTraffic {
+    pub access: MemoryAccess,
+    /// Nothing where the map is not known.
+    pub traffic: Option<Traffic>,
+}
+
+impl BufferTraffic {
+    /// Of all accesses, at best (runtime variables aside: exactly). Nothing where one of them is not known.
+    pub fn best(&self) -> Option<Counts> {
+        self.sum(|traffic| traffic.best)
+    }
+
+    pub fn worst(&self) -> Option<Counts> {
+        self.sum(|traffic| traffic.worst)
+    }
+
+    fn sum(&self, of: impl Fn(&Traffic) -> Counts) -> Option<Counts> {
+        self.accesses.iter().try_fold(Counts::default(), |sum, a| Some(sum.plus(of(a.traffic.as_ref()?))))
+    }
+
+    /// No request moves more than twice the sectors that would do. Nothing where that is not known.
+    pub fn is_coalesced(&self) -> Option<bool> {
+        Some(self.best()?.excess() < DEFAULT_THRESHOLD)
+    }
+
+    pub fn is_exact(&self) -> bool {
+        self.accesses.iter().all(|a| a.traffic.is_some_and(|t| t.is_exact))
+    }
+
+    /// The access that wastes most.
+    pub fn worst_access(&self) -> Option<&AccessTraffic> {
+        let waste =
+            |a: &&AccessTraffic| a.traffic.map_or(0, |t| t.best.sectors.saturating_sub(t.best.ideal_sectors));
+        self.accesses.iter().rev().max_by_key(waste)
+    }
+}
+
+impl FusionAnalysis {
+    /// The traffic of every operand that has one, then of every result. Arrays of a kernel that others write have no
+    /// accesses; XLA's verdict on them is that of its heuristic.
+    pub fn coalescing(&self) -> Vec<BufferTraffic> {
+        let mut buffers: Vec<BufferTraffic> = Vec::new();
+        let operands = self.fused.graph.ops.iter().filter_map(|op| op.parameter).map(Buffer::Operand);
+        let results = (0..self.fused.outputs.len()).map(Buffer::Result);
+        for buffer in operands.chain(results) {
+            buffers.push(BufferTraffic { buffer, xla_coalesced: None, accesses: Vec::new() });
+        }
+        buffers.sort_by_key(|b| b.buffer);
+        for access in self.memory_accesses() {
+            let traffic = access.access(self).and_then(|access| traffic(&access, BUDGET));
+            if let Some(of) = buffers.iter_mut().find(|b| b.buffer == access.buffer) {
+                of.accesses.push(AccessTraffic { access, traffic });
+            }
+        }
+        let by_maps = !matches!(self.emitter, Emitter::Elsewhere(_) | Emitter::Sort(_));
+        let mut heuristic = None;
+        for buffer in &mut buffers {
+            if matches!(buffer.buffer, Buffer::Operand(_)) {
+                buffer.xla_coalesced = Some(match by_maps {
+                    true => xla_verdict(buffer),
+                    false => *heuristic.get_or_insert_with(|| {
+                        xla_heuristic(self.kind, &self.fused.graph, None, self.device)
+                    }),
+                });
+            }
+        }
+        buffers
+    }
+
+    /// For an operand of a kernel whose first result is computed in tiles of these sizes: the part of the bytes moved that
+    /// a tile needs, at its least. Nothing where the elements are no tile.
+    pub fn tiled_operand_efficiency(&self, operand: u32, tile_sizes: &[i64]) -> Option<f64> {
+        let graph = &self.fused.graph;
+        let at = graph.parameter(operand)?;
+        let shape = graph.ops[at as usize].shape.as_array()?;
+        let bytes = element_bits(&graph.ops[at as usize].shape)? / 8;
+        let all: Vec<OpId> = (0..graph.ops.len() as OpId).collect();
+        let maps = grouped(graph, *self.fused.roots.first()?, 0, &all, Rules::Xla, &no_callees);
+        let rates = maps.of(at)?.iter().map(|access| {
+            let tile = SymbolicTile::from_map(&access.map)?;
+            // A size for each dimension of the result.
+            let tile = tile.at(tile_sizes)?;
+            let sizes: Vec<i64> = tile.sizes.into_iter().collect::<Option<_>>()?;
+            let strides: Vec<i64> = tile.strides.into_iter().collect::<Option<_>>()?;
+            let order = shape.minor_to_major();
+            let transaction = self.device.dram_transaction_bytes();
+            Some(tiled_efficiency(&shape.dims, &order, &sizes, &strides, bytes.max(1), transaction))
+        });
+        let rates: Option<Vec<f64>> = rates.collect();
+        rates?.into_iter().reduce(f64::min)
+    }
+}
+
+/// All maps must pass; an array that no map leads to passes.
+fn xla_verdict(buffer: &BufferTraffic) -> bool {
+    let bytes = |a: &MemoryAccess| element_bits(&a.shape).map_or(1, |bits| (bits / 8).max(1));
+    let of_hero = buffer.accesses.iter().map(|a| &a.access).filter(|a| a.is_of_hero);
+    of_hero.into_iter().all(|a| a.shape.dims().is_empty() || xla_coalesced(&a.positions, bytes(a)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::fixture;
+
+    /// Kernels of every emitter that has maps.
+    const KERNELS: &[&str] = &[
+        "p = f32[100,70]{0,1} parameter(0)\n q = bf16[100,70]{1,0} parameter(1)\n c = f32[100,70] convert(q)
+         ROOT a = f32[100,70]{1,0} add(p, c)",
+        "p = s8[40,50] parameter(0)\n ROOT t = s8[50,40] transpose(p), dimensions={1,0}",
+        "p = f32[70,90] parameter(0)\n t = f32[90,70] transpose(p), dimensions={1,0}\n q = f32[90,70] parameter(1)
+         ROOT a = f32[90,70] add(t, q)",
+        "p = f32[3,5,64] parameter(0)\n ROOT t = f32[5,3,64] transpose(p), dimensions={1,0,2}",
+        "p = f32[40,300] parameter(0)\n z = f32[] constant(0)
+         ROOT r = f32[40] reduce(p, z), dimensions={1}, to_apply=add",
+        "p = f16[100,33] parameter(0)\n z = f16[] constant(0)
+         ROOT r = f16[33] reduce(p, z), dimensions={0}, to_apply=add",
+        "p = f32[200,16] parameter(0)\n z = f32[] constant(0)
+         ROOT r = f32[16] reduce(p, z), dimensions={0}, to_apply=add",
+        "p = f32[20,3] parameter(0)\n q = f32[70,3] parameter(1)\n c = f32[90,3] concatenate(p, q), dimensions={0}
+         ROOT n = f32[90,3] negate(c)",
+        "p = f32[64,50] parameter(0)\n u = f32[8,50] parameter(1)\n i = s32[] constant(4)\n z = s32[] constant(0)
+         ROOT d = f32[64,50] dynamic-update-slice(p, u, i, z)",
+        "p = f32[1000] parameter(0)\n ROOT s = f32[125] slice(p), slice={[0:1000:8]}",
+        "p = f64[30,7] parameter(0)\n b = f64[30,7,11] broadcast(p), dimensions={0,1}
+         ROOT r = f64[30,77] reshape(b)",
+        "p = u8[12,40] parameter(0)\n z = u8[] constant(0)\n ROOT q = u8[13,50] pad(p, z), padding=1_0x3_7",
+        "p = c128[17,9] parameter(0)\n ROOT r = c128[17,9] reverse(p), dimensions={1}",
+    ];
+
+    /// The counts are those of putting every byte of every lane of every warp into a set, request by request.
+    #[test]
+    fn kernels_are_counted_lane_by_lane() {
+        for (text, device) in KERNELS.iter().flat_map(|text| [(text, "h100-sxm"), (text, "mi350")]) {
+            let analysis = fixture::analysis(text, device).expect(text);
+            let mut checked = 0;
+            for buffer in analysis.coalescing() {
+                for AccessTraffic { access, traffic } in &buffer.accesses {
+                    let Some(traffic) = traffic else { continue };
+                    assert!(traffic.is_exact, "{text}\n{}", access.positions);
+                    assert!(access.positions.num_runtime() == 0 && traffic.best == traffic.worst);
+                    let bits = element_bits(&access.shape).expect("bits");
+                    assert_eq!(traffic.best, lane_by_lane(&analysis, access, bits, traffic.vector), "{text}");
+                    checked += 1;
+                }
+            }
+            assert!(checked >= 2, "{text}");
+        }
+    }
+
+    fn lane_by_lane(analysis: &FusionAnalysis, access: &MemoryAccess, bits: i64, vector: i64) -> Counts {
+        let (map, launch) = (&access.positions, analysis.launch().expect("a launch"));
+        let width = analysis.device.threads_per_warp;
+        let mut loops: Vec<Vec<i64>> = vec![Vec::new()];
+        for (i, range) in map.ranges().iter().enumerate() {
+            let is_vector = vector > 1 && i + 1 == map.num_ranges();
+            let values: Vec<i64> =
+                if is_vector { vec![0] } else { (range.bounds.lower..=range.bounds.upper).collect() };
+            loops = loops.iter().flat_map(|l| values.iter().map(|v| [&l[..], &[*v]].concat())).collect();
+        }
+        let threads = launch.threads_per_block();
+        let mut counts = Counts::default();
+        let grid = launch.grid;
+        let blocks =
+            (0..grid[2]).flat_map(|z| (0..grid[1]).flat_map(move |y| (0..grid[0]).map(move |x| [x, y, z])));
+        for block in blocks {
+            for warp in 0..(threads + width - 1) / width {
+                for turn in &loops {
+                    let mut bytes = BTreeSet::new();
+                    for thread in warp * width..threads.min((warp + 1) * width) {
+                        let [x, y, _] = launch.block;
+                        let ids = [thread % x, thread / x % y, thread / x / y];
+                        let point: Vec<i64> =
+                            ids.into_iter().chain(block).chain(turn.iter().copied()).collect();
+                        if !map.contains(&point) {
+                            continue;
+                        }
+                        let start = map.evaluate(&point).expect("inside")[0] * bits;
+                        bytes.extend((start..start + vector * bits).map(|bit| bit.div_euclid(8)));
+                    }
+                    if bytes.is_empty() {
+                        continue;
+                    }
+                    let pieces = |size: i64| {
+                        bytes.iter().map(|b| b.div_euclid(size)).collect::<BTreeSet<_>>().len() as u64
+                    };
+                    let request = Counts {
+                        requests: 1,
+                        sectors: pieces(32),
+                        lines: pieces(128),
+                        ideal_sectors: (bytes.len() as u64).div_ceil(32),
+                        bytes_used: bytes.len() as u64,
+                    };
+                    counts.add(request, 1);
+                }
+            }
+        }
+        counts
+    }
+
+    /// Every byte of a result is written, and none twice, but where lanes of a concatenate leave some to others.
+    #[test]
+    fn results_are_written_whole() {
+        for text in KERNELS {
+            let analysis = fixture::analysis(text, "h100-sxm").expect(text);
+            if matches!(analysis.emitter, Emitter::DynamicUpdateSlice(_)) {
+                continue;
+            }
+            for buffer in analysis.coalescing().iter().filter(|b| matches!(b.buffer, Buffer::Result(_))) {
+                let bytes = buffer.accesses[0].access.shape.bytes().expect("a size");
+                assert_eq!(buffer.best().expect(text).bytes_used, bytes, "{text}");
+            }
+        }
+    }
+}

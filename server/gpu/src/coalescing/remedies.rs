@@ -1,0 +1,203 @@
+//! What would make an array coalesced: the kernel is analysed again with the array changed.
+
+use std::sync::Arc;
+
+use ir::{ArrayShape, Layout, Op, OpId, Opcode, Shape};
+
+use super::accesses::Buffer;
+use super::cause::Cause;
+use super::counts::Counts;
+use crate::fused::Fused;
+use crate::fusion_analysis::FusionAnalysis;
+
+/// Arrays of more dimensions are not laid out anew.
+const MAX_RANK: usize = 6;
+
+/// A change of the program, with what the same array moves then. The other arrays of the kernel move no more than before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Remedy {
+    pub change: RemedyChange,
+    pub counts: Counts,
+    pub before: Counts,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RemedyChange {
+    /// The array in this layout, minor to major.
+    Layout(Vec<i64>),
+    /// The transpose done on its own, before this kernel.
+    TransposeBefore(OpId),
+}
+
+impl FusionAnalysis {
+    /// The change under which the array moves least, if the waste is below `threshold` then. Layouts with each dimension as
+    /// the fastest are tried, and where a transpose of the operand is the cause, the kernel without it.
+    pub fn remedy(&self, buffer: Buffer, cause: Cause, threshold: f64) -> Option<Remedy> {
+        let before = self.counts_of(buffer)?;
+        let whole = self.sectors();
+        let mut best: Option<Remedy> = None;
+        let mut consider = |change: RemedyChange, fused: Option<Fused>| {
+            let altered = fused.and_then(|fused| FusionAnalysis::new(fused, self.device).ok());
+            let counts = altered.as_ref().and_then(|altered| altered.counts_of(buffer));
+            let (Some(altered), Some(counts)) = (altered, counts) else { return };
+            let is_better = best.as_ref().is_none_or(|known| counts.sectors < known.counts.sectors);
+            if counts.excess() < threshold && altered.sectors() < whole && is_better {
+                best = Some(Remedy { change, counts, before });
+            }
+        };
+        for layout in self.layouts(buffer) {
+            let fused = self.relaid(buffer, &layout);
+            consider(RemedyChange::Layout(layout), fused);
+        }
+        if let (Buffer::Operand(number), Cause::Op(op)) = (buffer, cause) {
+            consider(RemedyChange::TransposeBefore(op), self.without_transpose(number, op));
+        }
+        best
+    }
+
+    fn counts_of(&self, buffer: Buffer) -> Option<Counts> {
+        self.coalescing().iter().find(|b| b.buffer == buffer)?.best()
+    }
+
+    /// Of all arrays whose accesses are known.
+    fn sectors(&self) -> u64 {
+        let buffers = self.coalescing();
+        buffers.iter().filter_map(|b| b.best()).fold(0, |sum, counts| sum.saturating_add(counts.sectors))
+    }
+
+    /// The array's layouts with another dimension as the fastest.
+    fn layouts(&self, buffer: Buffer) -> Vec<Vec<i64>> {
+        let Some(array) = self.op_of(buffer).and_then(|op| self.fused.op(op).shape.as_array()) else {
+            return Vec::new();
+        };
+        let order = array.minor_to_major();
+        if order.len() > MAX_RANK {
+            return Vec::new();
+        }
+        let candidates = order.iter().skip(1).filter(|&&dim| array.dims[dim] > 1);
+        let layout = |&minor: &usize| {
+            let others = order.iter().filter(|&&dim| dim != minor);
+            std::iter::once(&minor).chain(others).map(|&dim| dim as i64).collect()
+        };
+        candidates.map(layout).collect()
+    }
+
+    fn op_of(&self, buffer: Buffer) -> Option<OpId> {
+        match buffer {
+            Buffer::Operand(number) => self.fused.graph.parameter(number),
+            Buffer::Result(result) => {
+                let root = *self.fused.outputs.get(result)?;
+                Some(self.fused.roots[root])
+            }
+        }
+    }
+
+    /// The fusion with one array in another layout. Nothing where a bitcast ties the layout to another array's.
+    fn relaid(&self, buffer: Buffer, minor_to_major: &[i64]) -> Option<Fused> {
+        let op = self.op_of(buffer)?;
+        let is_tied = |op: OpId| self.fused.op(op).opcode == Opcode::Bitcast;
+        let users = &self.fused.users[op as usize];
+        if is_tied(op) || users.iter().any(|&user| is_tied(user)) {
+            return None;
+        }
+        let array = self.fused.op(op).shape.as_array()?;
+        let known = array.layout.clone().unwrap_or_else(|| Layout::row_major(array.rank()));
+        let layout = Layout { minor_to_major: minor_to_major.to_vec(), ..known };
+        let shape = Shape::Array(Arc::new(ArrayShape { layout: Some(layout), ..array.clone() }));
+        let mut fused = self.fused.clone();
+        fused.reshape(op, shape);
+        Some(fused)
+    }
+
+    /// The fusion with an operand that is transposed already; nothing where another op reads it.
+    fn without_transpose(&self, operand: u32, transpose: OpId) -> Option<Fused> {
+        let parameter = self.fused.graph.parameter(operand)?;
+        let is_only_user = self.fused.users[parameter as usize] == [transpose];
+        if self.fused.op(transpose).opcode != Opcode::Transpose || !is_only_user {
+            return None;
+        }
+        let mut fused = self.fused.clone();
+        let shape = self.fused.op(transpose).shape.clone();
+        fused.reshape(parameter, shape.clone());
+        // The same elements at the same places.
+        fused.graph.ops[transpose as usize] =
+            Op { opcode: Opcode::Bitcast, operand_shapes: vec![shape.clone()], ..Op::leaf(shape) };
+        Some(fused)
+    }
+}
+
+impl Fused {
+    /// Gives an op another shape, for its users too.
+    fn reshape(&mut self, op: OpId, shape: Shape) {
+        for &user in &self.users[op as usize] {
+            for (i, &operand) in self.graph.operands[user as usize].iter().enumerate() {
+                if operand == op
+                    && let Some(slot) = self.graph.ops[user as usize].operand_shapes.get_mut(i)
+                {
+                    *slot = shape.clone();
+                }
+            }
+        }
+        self.graph.ops[op as usize].shape = shape;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    /// Cause and remedy of the first operand or result that is not coalesced.
+    #[track_caller]
+    fn check(instructions: &str, expect: &str) {
+        let analysis = fixture::analysis(instructions, "h100-sxm").expect("a kernel");
+        let found =
+            analysis.coalescing().into_iter().find(|b| b.is_coalesced() == Some(false)).expect("waste");
+        let access = &found.worst_access().expect("an access").access;
+        let cause = analysis.cause(access, 2.0);
+        let counts = found.best().expect("counts");
+        let remedy = match analysis.remedy(found.buffer, cause, 2.0) {
+            Some(Remedy { change, counts, .. }) => format!("{change:?} {}", counts.sectors_per_request()),
+            None => "no remedy".to_owned(),
+        };
+        let cause = match cause {
+            Cause::Layout(op) => format!("layout of {}", analysis.fused.name(op)),
+            Cause::Op(op) => analysis.fused.name(op).to_owned(),
+        };
+        let got = format!("{:?} {} by {cause}: {remedy}", found.buffer, counts.sectors_per_request());
+        assert_eq!(got, expect);
+    }
+
+    #[test]
+    fn layouts_that_differ() {
+        check(
+            "p = f32[512,512]{1,0} parameter(0)\n q = f32[512,512]{0,1} parameter(1)
+             ROOT a = f32[512,512]{1,0} add(p, q)",
+            "Operand(1) 32 by a: Layout([1, 0]) 4",
+        );
+    }
+
+    #[test]
+    fn a_transpose_in_a_loop() {
+        check(
+            "p = f32[512,512] parameter(0)\n t = f32[512,512] transpose(p), dimensions={1,0}
+             ROOT r = f32[512,512] reverse(t), dimensions={0}",
+            "Operand(0) 32 by t: Layout([0, 1]) 4",
+        );
+        // In another layout one of the transposes would be of the kind that goes through shared memory.
+        check(
+            "p = f32[512,512] parameter(0)\n n = f32[512,512] negate(p)
+             t = f32[512,512] transpose(n), dimensions={1,0}\n s = f32[512,512] transpose(p), dimensions={1,0}
+             ROOT a = f32[512,512] add(t, s)",
+            "Operand(0) 32 by t: no remedy",
+        );
+    }
+
+    #[test]
+    fn a_stride_has_no_remedy_by_layout() {
+        check(
+            "p = f32[65536] parameter(0)\n ROOT s = f32[8192] slice(p), slice={[0:65536:8]}",
+            "Operand(0) 32 by s: no remedy",
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! The tiling that a block-level fusion carries in its text.
+
+use ir::{AttributeKey, Attributes};
+
+/// `block_level_fusion_config` of a fusion that Triton writes: which part of the result a block makes, and by how many
+/// warps. Source: `BlockLevelFusionConfig`, `service/gpu/backend_configs.proto`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BlockLevel {
+    /// Per result, a size per dimension.
+    pub output_tiles: Vec<Vec<i64>>,
+    pub warps: i64,
+}
+
+impl BlockLevel {
+    /// Nothing where the fusion has none, or one that says no tile.
+    pub fn of(attributes: &Attributes) -> Option<BlockLevel> {
+        let text = attributes.text(AttributeKey::BackendConfig)?;
+        let plain: String = text.chars().filter(|c| !c.is_whitespace() && !"\\\"".contains(*c)).collect();
+        let (_, config) = plain.split_once("block_level_fusion_config:")?;
+        let (_, warps) = config.split_once("num_warps:")?;
+        let digits = warps.split(|c: char| !c.is_ascii_digit()).next()?;
+        let (_, tiles) = config.split_once("output_tiles:[")?;
+        let tiles = tiles.split("]}]").next()?;
+        let sizes = |tile: &str| tile.split(']').next()?.split(',').map(|n| n.parse().ok()).collect();
+        let output_tiles = tiles.split("sizes:[").skip(1).map(sizes).collect::<Option<Vec<Vec<i64>>>>()?;
+        let is_plausible = !output_tiles.is_empty() && output_tiles.iter().flatten().all(|&size| size > 0);
+        let warps = digits.parse().ok().filter(|&warps| (1..=64).contains(&warps))?;
+        is_plausible.then_some(BlockLevel { output_tiles, warps })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[track_caller]
+    fn check(config: &str, expect: Option<(&[&[i64]], i64)>) {
+        let module = format!(
+            "HloModule m\nfused {{\n p = f32[8,16] parameter(0)\n ROOT n = f32[8,16] negate(p)\n}}\nENTRY e {{\n \
+             p = f32[8,16] parameter(0)\n ROOT f = f32[8,16] fusion(p), kind=kCustom, calls=fused, \
+             backend_config={{\"fusion_backend_config\":{{\"kind\":\"__triton\",\"block_level_fusion_config\":{{{config}}}}}}}\n}}\n"
+        );
+        let got = fixture::fused(&module, "f").unwrap().block_level;
+        let expect = expect.map(|(tiles, warps)| BlockLevel {
+            output_tiles: tiles.iter().map(|tile| tile.to_vec()).collect(),
+            warps,
+        });
+        assert_eq!(got, expect);
+    }
+
+    #[test]
+    fn tiles_and_warps() {
+        check(r#""num_warps":"4","output_tiles":[{"sizes":["2","16"]}]"#, Some((&[&[2, 16]], 4)));
+        let two = r#""output_tiles": [{"sizes":["2","16"]}, {"sizes":["1"]}], "num_warps":"1""#;
+        check(two, Some((&[&[2, 16], &[1]], 1)));
+        check(r#""num_warps":"4","output_tiles":[{"sizes":["0"]}]"#, None);
+        check(r#""num_warps":"4""#, None);
+    }
+}

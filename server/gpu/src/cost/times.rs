@@ -1,0 +1,110 @@
+//! From counts to microseconds, as XLA's analytical model has it.
+//!
+//! Source: `service/gpu/model/gpu_performance_model_base.cc`. Times are kept in microseconds, in steps of a quarter of a
+//! nanosecond, which is the resolution of XLA's durations.
+
+use crate::device::Device;
+
+/// Between two kernels. Source: `kKernelLaunchOverhead`.
+pub const LAUNCH_OVERHEAD_US: f64 = 1.0;
+
+/// How much faster what lies in the second-level cache is read again. Source: `kL2CacheSpeedup`.
+const L2_SPEEDUP: f64 = 2.5;
+
+/// And in the first-level one, on top of it. Source: `kL1CacheSpeedup`.
+const L1_SPEEDUP: f64 = 8.0;
+
+/// The part of the shorter one of computing and memory traffic that the longer one hides.
+/// Source: `kMemoryComputeParallelism`.
+const OVERLAP: f64 = 0.95;
+
+/// As XLA's durations round.
+fn microseconds(seconds: f64) -> f64 {
+    if seconds.is_nan() {
+        return 0.0;
+    }
+    (seconds * 4e9).round() / 4e3
+}
+
+/// Time of `flops` on as many units as `blocks` of `threads` keep busy. The units are XLA's: those for `f32`.
+/// Source: `ComputeTime`.
+pub fn compute_us(flops: f64, blocks: i64, threads: i64, device: &Device) -> f64 {
+    let units = threads.min(device.fpus_per_core).saturating_mul(blocks.min(device.cores));
+    // XLA keeps this in an integer.
+    let per_nanosecond = (units as f64 * device.clock_ghz * 2.0).trunc();
+    if per_nanosecond < 1.0 { 0.0 } else { microseconds(flops.trunc() / per_nanosecond * 1e-9) }
+}
+
+/// Time to read `total` bytes of which `net` are different ones: those from memory, of whose bandwidth the part
+/// `efficiency` is of use; the rest from a cache if `net` bytes fit into it. Source: `ReadTimeWithDRAMHeuristic`.
+pub fn read_us(net: f64, total: f64, blocks: i64, efficiency: f64, device: &Device) -> f64 {
+    let full = device.memory_bandwidth as f64;
+    let memory = full * efficiency;
+    let again = match net {
+        net if net < device.l1_cache_per_core() as f64 * device.cores as f64 => {
+            full * L2_SPEEDUP * L1_SPEEDUP
+        }
+        net if net < device.l2_cache_size as f64 => full * L2_SPEEDUP,
+        _ => memory,
+    };
+    let limit = block_bandwidth(blocks, device);
+    let first = net.min(total);
+    let seconds = |bytes: f64, bandwidth: f64| if bytes > 0.0 { bytes / bandwidth } else { 0.0 };
+    microseconds(seconds(first, memory.min(limit))) + microseconds(seconds(total - first, again.min(limit)))
+}
+
+/// Bytes per second that so many blocks can ask for. Source: `AdjustBandwidth`.
+fn block_bandwidth(blocks: i64, device: &Device) -> f64 {
+    let each = device.clock_ghz * 1e9 * device.memory_transactions_per_clock() as f64;
+    blocks.max(1) as f64 * each
+}
+
+/// Source: `WriteTime`; a tiled kernel uses a part of the bandwidth.
+pub fn write_us(bytes: f64, efficiency: f64, device: &Device) -> f64 {
+    microseconds(bytes / (device.memory_bandwidth as f64 * efficiency))
+}
+
+/// Both together, partly at the same time. Source: `CombineComputeAndMemoryAccessTime`.
+pub fn combined_us(compute: f64, memory: f64) -> f64 {
+    compute + memory - compute.min(memory) * OVERLAP
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn close(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-6, "{a} is not {b}");
+    }
+
+    #[test]
+    fn an_elementwise_op_of_sixteen_million() {
+        // Figures of XLA for `multiply` of f32[16777216] on an H100: three operations an element.
+        let h100 = Device::find("h100-sxm").unwrap();
+        close(compute_us(3.0 * 16_777_216.0, 32_768, 128, h100), 0.75225);
+        close(write_us(67_108_864.0, 1.0, h100), 20.01875);
+        close(combined_us(1.0, 10.0), 10.05);
+    }
+
+    #[test]
+    fn what_is_read_again_comes_from_a_cache() {
+        let h100 = Device::find("h100-sxm").unwrap();
+        let bandwidth = h100.memory_bandwidth as f64;
+        let again = |net: f64| read_us(net, 2.0 * net, 1 << 20, 1.0, h100) - net / bandwidth * 1e6;
+        let speedup = |net: f64| net / bandwidth * 1e6 / again(net);
+        assert!((speedup(2.6e5) - 20.0).abs() < 1.0, "{}", speedup(2.6e5));
+        assert!((speedup(1e7) - 2.5).abs() < 0.01);
+        assert!((speedup(1e8) - 1.0).abs() < 0.01);
+        // One block cannot ask for all of it.
+        close(read_us(1e6, 1e6, 1, 1.0, h100), 15.78275);
+    }
+
+    #[test]
+    fn nothing_takes_no_time() {
+        let h100 = Device::find("h100-sxm").unwrap();
+        close(compute_us(0.0, 0, 0, h100), 0.0);
+        close(read_us(0.0, 0.0, 0, 1.0, h100), 0.0);
+        close(write_us(0.0, 1.0, h100), 0.0);
+    }
+}

@@ -1,0 +1,216 @@
+//! May this consumer take that producer? The first rule that refuses says so in XLA's words.
+
+use ir::{ElementTypeExt, Graph, Op, Opcode, Shape, is_elementwise};
+
+use super::budget::fits_budget;
+use super::candidate::Candidate;
+use super::in_place::{may_fuse_in_place, may_fuse_scatter};
+use super::pair::Pair;
+use crate::Reason;
+use crate::device::Device;
+use crate::heroes::Kind;
+
+/// Copies of ops in one kernel beyond which it is too large. Source: `kMaxIRSize`,
+/// `service/gpu/model/gpu_hlo_cost_analysis.h`.
+const MAX_IR_SIZE: f64 = 10_000.0;
+
+/// Elements added up from which a reduction is more than a detail. Source: `IsSignificantReduce`.
+const SIGNIFICANT_REDUCTION: i64 = 16;
+
+/// Instructions that XLA rates at all, as producers.
+pub(super) fn is_asked(op: &Op) -> bool {
+    use Opcode::*;
+    let never = [Parameter, Constant, Tuple, GetTupleElement, Bitcast, While, Conditional, Call, Domain];
+    !never.contains(&op.opcode)
+}
+
+/// Source: `IsFusible`, `backends/gpu/transforms/priority_fusion.cc`.
+pub fn is_fusible(candidate: &Candidate) -> bool {
+    use Opcode::*;
+    let op = &candidate.op;
+    match op.opcode {
+        Fusion => {
+            candidate.is_triton()
+                || !matches!(candidate.kind(), None | Some(Kind::Triton | Kind::CuDnn | Kind::Custom))
+        }
+        Bitcast => {
+            let bits = |shape: &Shape| shape.element().and_then(ElementTypeExt::bits);
+            op.operand_shapes.first().is_some_and(|from| bits(from) == bits(&op.shape))
+        }
+        Iota | Constant | Reduce | Broadcast | Concatenate | DynamicSlice | DynamicUpdateSlice | Gather
+        | Pad | ReduceWindow | Reshape | Reverse | Scatter | Slice | Transpose => true,
+        opcode => is_elementwise(opcode),
+    }
+}
+
+/// The rules in XLA's order. `producer_is_root`: its value leaves the computation. `graph` is as for [`super::decide`].
+/// Source: `PriorityFusionQueue::CanFuse`.
+pub fn can_fuse(
+    graph: &Graph,
+    producer: &Candidate,
+    consumer: &Candidate,
+    pair: &Pair,
+    producer_is_root: bool,
+    device: &Device,
+) -> Result<(), Reason> {
+    if producer_is_root {
+        return Err("not fusing into the output of the root instruction".into());
+    }
+    if !is_fusible(producer) {
+        return Err("the producer is not fusible".into());
+    }
+    if !is_fusible(consumer) {
+        return Err("the consumer is not fusible".into());
+    }
+    // Whether Triton takes both is what counts where it has one of them already.
+    if let Some(tiled) = &pair.tiled {
+        return match tiled {
+            Ok(_) => Ok(()),
+            Err(why) => Err(format!("Fusion can not be tiled with SymbolicTileAnalysis: {why}").into()),
+        };
+    }
+    if consumer.op.opcode == Opcode::Bitcast {
+        return Err("not fusing into a single bitcast as consumer".into());
+    }
+    may_fuse_scatter(graph, producer, consumer)?;
+    if has_significant_reduction(producer) && has_significant_reduction(consumer) {
+        return Err("both the producer and the consumer contain a reduce".into());
+    }
+    let together = pair.analysis.as_ref().map(|analysis| analysis.kind);
+    if producer.kind() == Some(Kind::Reduction) && together == Some(Kind::Loop) {
+        return Err("fusion into output of a reduce fusion would create a loop fusion".into());
+    }
+    fits_budget(graph, producer, consumer, device)?;
+    if merged_ir_size(graph, producer, consumer) > MAX_IR_SIZE {
+        return Err("the fusion would result in an overly large code duplication".into());
+    }
+    may_fuse_in_place(graph, producer, consumer)
+}
+
+fn has_significant_reduction(candidate: &Candidate) -> bool {
+    let elements = |shape: &Shape| shape.as_array().and_then(|array| array.elements());
+    candidate.ops().into_iter().any(|op| {
+        let from = op.operand_shapes.first().and_then(elements);
+        let (Opcode::Reduce, Some(from), Some(to)) = (op.opcode, from, elements(&op.shape)) else {
+            return false;
+        };
+        to > 0 && from / to >= SIGNIFICANT_REDUCTION
+    })
+}
+
+/// Source: `ProducerConsumerMergedTooLarge`, `service/gpu/model/gpu_hlo_cost_analysis.cc`.
+fn merged_ir_size(graph: &Graph, producer: &Candidate, consumer: &Candidate) -> f64 {
+    let at = graph.operands[consumer.id as usize].iter().position(|&operand| operand == producer.id);
+    let copies = match (&consumer.analysis, &consumer.uses, at) {
+        (Some(analysis), Some(uses), Some(at)) if consumer.is_fusion() => {
+            let parameter = analysis.fused.graph.parameter(at as u32);
+            parameter.map_or(1.0, |parameter| uses.copies[parameter as usize])
+        }
+        _ => 1.0,
+    };
+    producer.ir_size() * copies + consumer.ir_size()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::priority_fusion::decide;
+
+    /// Whether `p` may be fused into `c`, in the entry of a module whose other computations come first.
+    #[track_caller]
+    fn check(module: &str, expect: Result<(), &str>) {
+        let module = format!(
+            "HloModule m\nadd {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}}\n{module}\n"
+        );
+        let graphs = fixture::graphs(&module);
+        let callees = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
+        let (_, graph) = graphs.last().expect("an entry");
+        let device = Device::find("h100-sxm").unwrap();
+        let decision = decide(graph, Some(graph.root), graph.find("p").unwrap(), device, &callees).unwrap();
+        let consumer = graph.find("c").unwrap();
+        let found = decision.consumers.iter().find(|decided| decided.consumer == consumer).unwrap();
+        assert_eq!(found.reason.as_deref().map_or(Ok(()), Err), expect, "{module}");
+    }
+
+    #[test]
+    fn kinds_of_ops() {
+        let entry = |p: &str, c: &str| {
+            format!(
+                "ENTRY e {{\n x = f32[64,64] parameter(0)\n i = s32[] parameter(1)\n z = f32[] constant(0)\n {p}\n {c}\n}}"
+            )
+        };
+        let negate = "p = f32[64,64] negate(x)";
+        check(&entry(negate, "ROOT c = f32[64,64] floor(p)"), Ok(()));
+        check(&entry(negate, "ROOT c = (f32[64,64]) tuple(p)"), Err("the consumer is not fusible"));
+        let sort = "p = f32[64,64] sort(x), dimensions={1}, to_apply=add";
+        check(&entry(sort, "ROOT c = f32[64,64] floor(p)"), Err("the producer is not fusible"));
+        let root = "c = f32[64,64] floor(p)\n ROOT r = f32[64,64] floor(c)";
+        check(&entry(negate, root), Ok(()));
+        let only = "ROOT p = f32[64,64] negate(x)";
+        check(
+            &entry(only, "c = f32[64,64] floor(p)"),
+            Err("not fusing into the output of the root instruction"),
+        );
+    }
+
+    #[test]
+    fn reductions() {
+        let reduce = "p = f32[64] reduce(x, z), dimensions={1}, to_apply=add";
+        let entry = |c: &str| {
+            format!("ENTRY e {{\n x = f32[64,64] parameter(0)\n z = f32[] constant(0)\n {reduce}\n {c}\n}}")
+        };
+        let again = "ROOT c = f32[] reduce(p, z), dimensions={0}, to_apply=add";
+        check(&entry(again), Err("both the producer and the consumer contain a reduce"));
+        let spread = "ROOT c = f32[64,64] broadcast(p), dimensions={0}";
+        check(&entry(spread), Err("fusion into output of a reduce fusion would create a loop fusion"));
+        check(&entry("ROOT c = f32[64] negate(p)"), Ok(()));
+    }
+
+    #[test]
+    fn updates_in_place() {
+        let entry = |p: &str, c: &str| {
+            format!(
+                "ENTRY e {{\n x = f32[64,64] parameter(0)\n u = f32[1,64] parameter(1)\n i = s32[] parameter(2)\n {p}\n {c}\n}}"
+            )
+        };
+        let update = "ROOT c = f32[64,64] dynamic-update-slice(x, p, i, i)";
+        check(&entry("p = f32[1,64] negate(u)", update), Ok(()));
+        // What is read elsewhere in the buffer may have been written already.
+        let moved = "r = f32[64,64] reverse(x), dimensions={0}";
+        let two = "p = f32[1,64] fusion(x), kind=kLoop, calls=f";
+        let called = format!(
+            "f {{\n x = f32[64,64] parameter(0)\n {moved}\n ROOT s = f32[1,64] slice(r), slice={{[0:1],[0:64]}}\n}}\n"
+        );
+        check(
+            &format!("{called}{}", entry(two, update)),
+            Err("fusion has multiple non-elementwise ops, bailing."),
+        );
+        check(&entry("p = f32[1,64] slice(x), slice={[0:1],[0:64]}", update), Ok(()));
+        let other = "p = f32[1,64] slice(x), slice={[0:2:2],[0:64]}";
+        check(&entry(other, update), Err("unrecognized inplace update non-elementwise input pair"));
+    }
+
+    #[test]
+    fn too_many_buffers() {
+        let parameters: String = (0..99).map(|n| format!(" x{n} = f32[64] parameter({n})\n")).collect();
+        let mut sum = " s1 = f32[64] add(x0, x1)\n".to_owned();
+        for n in 2..99 {
+            sum += &format!(" s{n} = f32[64] add(s{}, x{n})\n", n - 1);
+        }
+        let operands = (0..98).map(|n| format!("y{n}")).collect::<Vec<_>>().join(", ");
+        let outer: String = (0..98).map(|n| format!(" y{n} = f32[64] parameter({n})\n")).collect();
+        let module = format!(
+            "f {{\n{parameters}{}}}\nENTRY e {{\n{outer} p = f32[64] negate(y0)\n \
+             ROOT c = f32[64] fusion(p, {operands}), kind=kLoop, calls=f\n}}",
+            sum.replace(" s98", " ROOT s98")
+        );
+        // As many operands as before are no more than before.
+        check(&module, Ok(()));
+        let more = module
+            .replace("negate(y0)", "add(y98, y99)")
+            .replace(" p = f32", " y98 = f32[64] parameter(98)\n y99 = f32[64] parameter(99)\n p = f32");
+        let limit = "Number of operands and output buffers is larger than allowed budget per fusion";
+        check(&more, Err(limit));
+    }
+}

@@ -1,0 +1,51 @@
+//! `kernel`: the code that a fusion becomes.
+
+use ide::{FusionQuery, KernelLanguage};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::error::{Answer, ApiError, ErrorKind};
+use super::fusion::{launch, refused};
+use super::request::{bare, params};
+use super::session::Session;
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct KernelParams {
+    instruction: String,
+    computation: Option<String>,
+    emit: Option<String>,
+}
+
+pub fn kernel(session: &mut Session, value: &Value) -> Answer {
+    let p: KernelParams = params(value)?;
+    let emit = match p.emit.as_deref() {
+        None | Some("ptx") => KernelLanguage::Ptx,
+        Some("mlir") => {
+            return Err(ApiError::new(ErrorKind::Unsupported, "emit: mlir is not written yet".to_owned()));
+        }
+        Some(other) => {
+            let message = format!("emit: {other} is none of mlir, ptx");
+            return Err(ApiError::new(ErrorKind::InvalidParams, message));
+        }
+    };
+    let query =
+        FusionQuery { instruction: bare(&p.instruction), computation: p.computation.as_deref().map(bare) };
+    session.use_device(value)?;
+    let reply = session.with_source(value, |analysis, file| analysis.kernel_preview(file, &query, emit))?;
+    let reply = reply.map_err(refused)?;
+    let params = reply.params.iter().enumerate().map(|(index, param)| {
+        let role = if param.is_result { "result" } else { "operand" };
+        json!({"index": index, role: param.number, "bytes": param.bytes})
+    });
+    let lines = reply.lines.iter().map(|(line, name)| json!({"line": line + 1, "instruction": name}));
+    let missing = reply.missing.iter().map(|(name, reason)| json!({"instruction": name, "reason": reason}));
+    Ok(json!({
+        "name": reply.name,
+        "text": reply.text,
+        "launch": launch(&reply.launch),
+        "params": params.collect::<Value>(),
+        "source_map": lines.collect::<Value>(),
+        "missing": missing.collect::<Value>(),
+    }))
+}

@@ -1,0 +1,208 @@
+//! "Show access pattern": the lanes of one warp on an array's memory, as a picture and as text.
+
+use gpu::{Buffer, LanePicture, SECTOR_BYTES};
+
+use crate::coalescing_queries::buffer_name;
+use crate::kernel_hover::{figure, memory};
+use crate::locate::{FileContext, InstructionRef};
+
+mod svg;
+mod text;
+
+/// Which request is looked at. Numbers count from 0; beyond the last they mean the last.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccessPatternQuery {
+    /// Of [`AccessPattern::arrays`]; else the operand under the cursor, or what wastes most.
+    pub array: Option<usize>,
+    pub block: i64,
+    pub warp: i64,
+    pub iteration: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessPattern {
+    /// `%y read by %f`
+    pub title: String,
+    /// What the counts of the whole kernel say.
+    pub summary: String,
+    /// What the kernel reads and writes, to choose from: `%x`, `result`; an array that is touched in several ways has
+    /// several entries.
+    pub arrays: Vec<String>,
+    /// Which of them this is.
+    pub array: usize,
+    pub blocks: i64,
+    pub warps: i64,
+    pub iterations: i64,
+    /// What was looked at, in range.
+    pub block: i64,
+    pub warp: i64,
+    pub iteration: i64,
+    pub svg: String,
+    pub text: String,
+}
+
+/// A sector with the lanes that touch it.
+struct Sector {
+    number: i64,
+    /// Lane, and the bytes of the sector that it touches.
+    lanes: Vec<(usize, i64, i64)>,
+}
+
+/// Of the kernel at `offset`. Nothing where there is none, or no map is known.
+pub(crate) fn access_pattern(
+    context: &FileContext<'_>,
+    offset: usize,
+    query: &AccessPatternQuery,
+) -> Option<AccessPattern> {
+    let at = context.instruction_at(offset).filter(|&at| context.is_launched(at))?;
+    let key = context.kernel_key(at)?;
+    let Ok(analysis) = context.kernel(&key)? else { return None };
+    let buffers = context.kernel_coalescing(&key);
+    let mut choices = Vec::new();
+    for buffer in buffers.iter() {
+        for (nth, access) in buffer.accesses.iter().enumerate().filter(|(_, a)| a.traffic.is_some()) {
+            choices.push((buffer, nth, access));
+        }
+    }
+    let under_cursor = || {
+        let number = operand_at(context, at, offset)? as u32;
+        choices.iter().position(|(buffer, ..)| buffer.buffer == Buffer::Operand(number))
+    };
+    let most_wasted = || {
+        let waste = |i: &usize| {
+            choices[*i].2.traffic.map_or(0, |t| t.best.sectors.saturating_sub(t.best.ideal_sectors))
+        };
+        (0..choices.len()).rev().max_by_key(waste)
+    };
+    let array = query.array.filter(|&a| a < choices.len()).or_else(under_cursor).or_else(most_wasted)?;
+    let name = |&(buffer, nth, _): &(&gpu::BufferTraffic, usize, &gpu::AccessTraffic)| {
+        let name = format!("%{}", buffer_name(context, at, analysis, buffer.buffer));
+        let name = if matches!(buffer.buffer, Buffer::Result(_)) { format!("result {name}") } else { name };
+        if buffer.accesses.len() > 1 {
+            format!("{name} ({} of {})", nth + 1, buffer.accesses.len())
+        } else {
+            name
+        }
+    };
+    let arrays: Vec<String> = choices.iter().map(name).collect();
+    let (buffer, _, chosen) = choices[array];
+    let access = chosen.access.access(analysis)?;
+    let picture = LanePicture::of(&access, query.block, query.warp, query.iteration)?;
+    let sizes = picture.sizes;
+    let verb = if matches!(buffer.buffer, Buffer::Operand(_)) { "read" } else { "written" };
+    let title = format!("{} {verb} by %{}", arrays[array], context.block(at.piece).name(at.id));
+    let sectors = sectors(&picture);
+    let caption = format!(
+        "block {} of {}, warp {} of {}, iteration {} of {}: {} sectors, {} would do",
+        query.block.clamp(0, sizes.blocks - 1) + 1,
+        sizes.blocks,
+        query.warp.clamp(0, sizes.warps - 1) + 1,
+        sizes.warps,
+        query.iteration.clamp(0, sizes.iterations - 1) + 1,
+        sizes.iterations,
+        figure(picture.counts.sectors as f64),
+        figure(picture.counts.ideal_sectors as f64),
+    );
+    Some(AccessPattern {
+        summary: memory(context, at, analysis, buffer),
+        svg: svg::svg(&title, &caption, &picture, &sectors),
+        text: text::text(&title, &caption, &picture, &sectors),
+        title,
+        arrays,
+        array,
+        blocks: sizes.blocks,
+        warps: sizes.warps,
+        iterations: sizes.iterations,
+        block: query.block.clamp(0, sizes.blocks - 1),
+        warp: query.warp.clamp(0, sizes.warps - 1),
+        iteration: query.iteration.clamp(0, sizes.iterations - 1),
+    })
+}
+
+fn operand_at(context: &FileContext<'_>, at: InstructionRef, offset: usize) -> Option<usize> {
+    let mut operands = context.block(at.piece).operands_of(at.id);
+    operands.position(|(operand, _)| {
+        let range = context.range(at.piece, operand.name);
+        range.start <= offset && offset <= range.end
+    })
+}
+
+/// In the order of memory.
+fn sectors(picture: &LanePicture) -> Vec<Sector> {
+    let size = SECTOR_BYTES as i64;
+    let mut sectors: std::collections::BTreeMap<i64, Vec<(usize, i64, i64)>> = Default::default();
+    for (lane, bytes) in picture.lanes.iter().enumerate() {
+        let Some((first, end)) = *bytes else { continue };
+        for number in first.div_euclid(size)..=(end - 1).div_euclid(size) {
+            let start = number * size;
+            let part = (lane, (first - start).max(0), (end - start).min(size));
+            sectors.entry(number).or_default().push(part);
+        }
+    }
+    sectors.into_iter().map(|(number, lanes)| Sector { number, lanes }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::fixture::open;
+
+    const TEXT: &str = "HloModule m
+
+fused {
+  p = f32[64,64]{1,0} parameter(0)
+  q = f32[64,64]{0,1} parameter(1)
+  ROOT a = f32[64,64]{1,0} add(p, q)
+}
+
+ENTRY e {
+  x = f32[64,64]{1,0} parameter(0)
+  y = f32[64,64]{0,1} parameter(1)
+  ROOT $0f = f32[64,64]{1,0} fusion(x, y), kind=kLoop, calls=fused
+}
+";
+
+    fn ask(query: &AccessPatternQuery) -> AccessPattern {
+        let (analysis, file, offset) = open(TEXT);
+        analysis.access_pattern(file, offset, query).expect("nobody cancels").expect("a kernel")
+    }
+
+    fn check(query: &AccessPatternQuery, expect: Expect) {
+        expect.assert_eq(&ask(query).text);
+    }
+
+    #[test]
+    fn the_worst_array_comes_first() {
+        let pattern = ask(&AccessPatternQuery::default());
+        assert_eq!((pattern.title.as_str(), pattern.array), ("%y read by %f", 1));
+        assert_eq!(pattern.arrays, ["%x", "%y", "result %a"]);
+        assert_eq!((pattern.blocks, pattern.warps, pattern.iterations), (32, 4, 1));
+        assert_eq!(pattern.svg.matches("<title>lane ").count(), 32);
+        assert!(pattern.svg.starts_with("<svg") && pattern.svg.ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn numbers_beyond_the_last_mean_the_last() {
+        let far = AccessPatternQuery { array: Some(0), block: 1 << 40, warp: 99, iteration: 7 };
+        let pattern = ask(&far);
+        assert_eq!((pattern.block, pattern.warp, pattern.iteration), (31, 3, 0));
+    }
+
+    #[test]
+    fn lanes_stand_in_their_sectors() {
+        check(
+            &AccessPatternQuery { array: Some(0), ..Default::default() },
+            expect![[r#"
+            %x read by %f
+            block 1 of 32, warp 1 of 4, iteration 1 of 1: 4 sectors, 4 would do
+            bl = (0, 0, 0)
+                      0 00001111222233334444555566667777 lanes 0-7
+                     32 88889999aaaabbbbccccddddeeeeffff lanes 8-15
+                     64 gggghhhhiiiijjjjkkkkllllmmmmnnnn lanes 16-23
+                     96 ooooppppqqqqrrrrssssttttuuuuvvvv lanes 24-31
+        "#]],
+        );
+    }
+}

@@ -1,0 +1,81 @@
+//! How a kernel uses memory, as the machine interface asks for it.
+
+use gpu::{Buffer, Counts, Pattern};
+use indexing_map::IndexingMap;
+
+use crate::fusion_kernel::{FusionError, FusionQuery, find_kernel};
+use crate::locate::{FileContext, InstructionRef};
+
+/// What a kernel does with one array.
+#[derive(Debug, Clone)]
+pub struct BufferReply {
+    /// Without `%`. Of a result: the op of the fusion that computes it.
+    pub name: String,
+    pub is_result: bool,
+    /// XLA's own verdict; it has none on results.
+    pub xla_coalesced: Option<bool>,
+    /// The counts below say so. Nothing where they are not known.
+    pub coalesced: Option<bool>,
+    /// The best and the worst that runtime variables may make of it; else one is the other.
+    pub best: Option<Counts>,
+    pub worst: Option<Counts>,
+    /// Every request was counted, or is proved to be like one that was.
+    pub is_exact: bool,
+    /// Of the access that wastes most.
+    pub pattern: Option<Pattern>,
+    /// For tiles of the sizes that were asked about.
+    pub tiled_efficiency: Option<f64>,
+    /// From threads to the array's elements, an access each.
+    pub maps: Vec<IndexingMap>,
+}
+
+pub(crate) fn coalescing(
+    context: &FileContext<'_>,
+    query: &FusionQuery,
+    tile_sizes: Option<&[i64]>,
+) -> Result<Vec<BufferReply>, FusionError> {
+    let (at, analysis) = find_kernel(context, query)?;
+    let Some(key) = context.kernel_key(at) else { return Ok(Vec::new()) };
+    let buffers = context.kernel_coalescing(&key);
+    let replies = buffers.iter().map(|buffer| {
+        let operand = match buffer.buffer {
+            Buffer::Operand(number) => Some(number),
+            Buffer::Result(_) => None,
+        };
+        BufferReply {
+            name: buffer_name(context, at, analysis, buffer.buffer),
+            is_result: operand.is_none(),
+            xla_coalesced: buffer.xla_coalesced,
+            coalesced: if buffer.accesses.is_empty() { None } else { buffer.is_coalesced() },
+            best: buffer.best(),
+            worst: buffer.worst(),
+            is_exact: buffer.is_exact(),
+            pattern: buffer.worst_access().and_then(|a| a.traffic).map(|t| t.pattern),
+            tiled_efficiency: operand
+                .zip(tile_sizes)
+                .and_then(|(number, sizes)| analysis.tiled_operand_efficiency(number, sizes)),
+            maps: buffer.accesses.iter().map(|a| a.access.elements.map.clone()).collect(),
+        }
+    });
+    Ok(replies.collect())
+}
+
+/// An operand as it is called outside the kernel; a result by the op that computes it.
+pub(crate) fn buffer_name(
+    context: &FileContext<'_>,
+    at: InstructionRef,
+    analysis: &gpu::FusionAnalysis,
+    buffer: Buffer,
+) -> String {
+    match buffer {
+        Buffer::Operand(number) => {
+            let block = context.block(at.piece);
+            let operand = block.operands_of(at.id).nth(number as usize);
+            operand.map_or_else(|| format!("operand {number}"), |(o, _)| o.name.of(&block.text).to_owned())
+        }
+        Buffer::Result(result) => {
+            let root = analysis.fused.outputs.get(result).map(|&root| analysis.fused.roots[root]);
+            root.map_or_else(String::new, |root| analysis.fused.name(root).to_owned())
+        }
+    }
+}

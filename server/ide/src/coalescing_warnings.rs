@@ -1,0 +1,243 @@
+//! Reads and writes of kernels that move much more than they use, as diagnostics: what, how much, why, and what would help.
+
+use db::Waste;
+use gpu::{AccessTraffic, Buffer, BufferTraffic, Cause, FusionAnalysis, Pattern, Remedy, RemedyChange};
+
+use crate::coalescing_queries::buffer_name;
+use crate::kernel_hover::figure;
+use crate::locate::{FileContext, InstructionRef};
+use crate::markdown::bytes;
+use crate::{Diagnostic, Diagnostics, Related, Severity};
+
+/// The code of these findings.
+pub const CODE: &str = "uncoalesced";
+
+/// When a use of memory is worth a warning.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CoalescingConfig {
+    /// Sectors per request, in times the ideal.
+    pub threshold: f64,
+}
+
+impl Default for CoalescingConfig {
+    fn default() -> Self {
+        CoalescingConfig { threshold: gpu::DEFAULT_THRESHOLD }
+    }
+}
+
+/// Fusions that are looked at while somebody waits.
+const MANY: usize = 64;
+
+pub(crate) fn has_many_kernels(context: &FileContext<'_>) -> bool {
+    db::fused_computations(context.db, context.view.file).len() > MANY
+}
+
+/// Of all kernels of the file, in the order of the text.
+pub(crate) fn coalescing_warnings(
+    context: &FileContext<'_>,
+    config: &CoalescingConfig,
+    limit: usize,
+) -> Diagnostics {
+    let mut out = Diagnostics::default();
+    if context.view.file.language(context.db) == crate::Language::Mlir {
+        return out;
+    }
+    if has_many_kernels(context) {
+        context.kernels_ahead();
+    }
+    for piece in 0..context.pieces() {
+        for at in context.kernels_in(piece) {
+            crate::analysis::check_cancelled(context.db);
+            let Some(key) = context.kernel_key(at) else { continue };
+            let Some(Ok(analysis)) = context.kernel(&key) else { continue };
+            let buffers = context.kernel_coalescing(&key);
+            for waste in context.kernel_waste(&key, config.threshold).iter() {
+                if out.shown.len() < limit {
+                    let buffer = buffers.get(waste.buffer);
+                    out.shown.extend(buffer.and_then(|buffer| warning(context, at, analysis, buffer, waste)));
+                } else {
+                    out.omitted += 1;
+                }
+            }
+        }
+    }
+    out
+}
+
+fn warning(
+    context: &FileContext<'_>,
+    at: InstructionRef,
+    analysis: &FusionAnalysis,
+    buffer: &BufferTraffic,
+    waste: &Waste,
+) -> Option<Diagnostic> {
+    let (worst, counts) = (buffer.worst_access()?, buffer.best()?);
+    let Waste { cause, remedy, .. } = waste;
+    let cause = *cause;
+    let block = context.block(at.piece);
+    let name = buffer_name(context, at, analysis, buffer.buffer);
+    let (verb, span) = match buffer.buffer {
+        Buffer::Operand(number) => {
+            let operand = block.operands_of(at.id).nth(number as usize).map(|(operand, _)| operand.name);
+            ("read", operand.unwrap_or(block.instruction(at.id).name))
+        }
+        Buffer::Result(_) => ("written", block.instruction(at.id).name),
+    };
+    let mut message = format!("%{name} is {verb} {}: ", lanes(worst));
+    message += &format!(
+        "{} sectors per request, {} would do; {} moved, {} used{}",
+        figure(counts.sectors_per_request()),
+        figure(counts.ideal_sectors_per_request()),
+        bytes(counts.bytes_moved()),
+        bytes(counts.bytes_used),
+        if buffer.is_exact() { "" } else { " (sampled)" },
+    );
+    message += &format!("\ncause: {}", cause_text(analysis, buffer, worst, cause));
+    if let Some(remedy) = remedy {
+        message += &format!("\nhelp: {}", remedy_text(analysis, &name, remedy));
+    }
+    match buffer.xla_coalesced {
+        Some(true) => message += "\nXLA's own rule, which disagrees, takes it for coalesced",
+        Some(false) => message += "\nXLA's own rule says so too",
+        None => {}
+    }
+    let mut related = Vec::new();
+    let mut relate = |found: Option<InstructionRef>, message: String| {
+        if let Some(found) = found.filter(|&found| found != at) {
+            let name = context.block(found.piece).instruction(found.id).name;
+            related.push(Related { range: context.range(found.piece, name), message });
+        }
+    };
+    let culprit = match cause {
+        Cause::Op(op) | Cause::Layout(op) => op,
+    };
+    let culprit = analysis.fused.name(culprit);
+    relate(context.fused_instruction(at, culprit), format!("the lanes part at {culprit}"));
+    if let Buffer::Operand(number) = buffer.buffer {
+        relate(context.definition(at, number as usize), format!("{name} is defined here"));
+    }
+    Some(Diagnostic {
+        range: context.range(at.piece, span),
+        severity: Severity::Warning,
+        code: CODE,
+        message,
+        related,
+        is_of_parser: false,
+        fix: None,
+    })
+}
+
+/// How the lanes lie, in words behind "is read".
+fn lanes(access: &AccessTraffic) -> String {
+    match access.traffic.map(|t| t.pattern) {
+        Some(Pattern::Strided(step)) => format!("with a stride of {step} elements between lanes"),
+        Some(Pattern::Runs { lanes, step }) => {
+            format!("in runs of {lanes} lanes that are {step} elements apart")
+        }
+        Some(Pattern::Gathered) => "at places that are read from memory".to_owned(),
+        Some(Pattern::Contiguous) => "side by side, but not from a sector's start".to_owned(),
+        _ => "at places that lie apart".to_owned(),
+    }
+}
+
+fn layout(shape: &ir::Shape) -> String {
+    let order = shape.as_array().map(|array| array.minor_to_major()).unwrap_or_default();
+    format!("{{{}}}", order.iter().map(usize::to_string).collect::<Vec<_>>().join(","))
+}
+
+fn cause_text(
+    analysis: &FusionAnalysis,
+    buffer: &BufferTraffic,
+    worst: &AccessTraffic,
+    cause: Cause,
+) -> String {
+    let array = layout(&worst.access.shape);
+    match cause {
+        Cause::Layout(_) if matches!(buffer.buffer, Buffer::Result(_)) => {
+            format!("its layout {array} is not the order in which the threads compute it")
+        }
+        Cause::Layout(op) => format!(
+            "the threads do not follow %{} in its layout {}",
+            analysis.fused.name(op),
+            layout(&analysis.fused.op(op).shape)
+        ),
+        Cause::Op(op) => {
+            let (the_op, name) = (analysis.fused.op(op), analysis.fused.name(op));
+            let own = layout(&the_op.shape);
+            let differs = the_op.operand_shapes.iter().any(|s| layout(s) == array) && own != array;
+            match ir::is_elementwise(the_op.opcode) && differs {
+                true => format!("its layout {array}, where %{name} has {own}"),
+                false => format!("{} %{name}", the_op.opcode.name()),
+            }
+        }
+    }
+}
+
+fn remedy_text(analysis: &FusionAnalysis, name: &str, remedy: &Remedy) -> String {
+    let what = match &remedy.change {
+        RemedyChange::Layout(order) => {
+            let order: Vec<String> = order.iter().map(i64::to_string).collect();
+            format!("with %{name} laid out {{{}}}", order.join(","))
+        }
+        RemedyChange::TransposeBefore(op) => {
+            format!("with %{} done before this kernel", analysis.fused.name(*op))
+        }
+    };
+    format!(
+        "{what} it is {} sectors per request, {} moved",
+        figure(remedy.counts.sectors_per_request()),
+        bytes(remedy.counts.bytes_moved())
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::fixture::open;
+
+    fn check(computation: &str, entry: &str, expect: Expect) {
+        let text = format!("HloModule m\n\nfused {{\n{computation}\n}}\n\nENTRY e {{\n{entry}\n}}\n");
+        let (analysis, file, _) = open(&text);
+        let errors = analysis.diagnostics(file, 9).expect("nobody cancels").shown;
+        assert!(errors.is_empty(), "the fixture is wrong: {errors:?}");
+        let config = CoalescingConfig::default();
+        let found = analysis.coalescing_warnings(file, &config, 10).expect("nobody cancels").shown;
+        let mut shown = String::new();
+        for d in &found {
+            shown += &format!("«{}» {}\n", &text[d.range.clone()], d.message);
+            for r in &d.related {
+                shown += &format!("  at «{}» {}\n", &text[r.range.clone()], r.message);
+            }
+        }
+        expect.assert_eq(&shown);
+        let none = CoalescingConfig { threshold: 100.0 };
+        assert!(analysis.coalescing_warnings(file, &none, 10).expect("nobody cancels").shown.is_empty());
+    }
+
+    #[test]
+    fn an_operand_in_another_layout() {
+        check(
+            "  p = f32[512,512]{1,0} parameter(0)\n  q = f32[512,512]{0,1} parameter(1)\n  ROOT a = f32[512,512]{1,0} add(p, q)",
+            "  x = f32[512,512]{1,0} parameter(0)\n  y = f32[512,512]{0,1} parameter(1)\n  ROOT f = f32[512,512]{1,0} fusion(x, y), kind=kLoop, calls=fused",
+            expect![[r#"
+                «y» %y is read with a stride of 512 elements between lanes: 32 sectors per request, 4 would do; 8.39 MB moved, 1.05 MB used
+                cause: its layout {0,1}, where %a has {1,0}
+                help: with %y laid out {1,0} it is 4 sectors per request, 1.05 MB moved
+                XLA's own rule says so too
+                  at «a» the lanes part at a
+                  at «y» y is defined here
+            "#]],
+        );
+    }
+
+    #[test]
+    fn small_kernels_are_left_alone() {
+        check(
+            "  p = f32[32,32]{1,0} parameter(0)\n  q = f32[32,32]{0,1} parameter(1)\n  ROOT a = f32[32,32]{1,0} add(p, q)",
+            "  x = f32[32,32]{1,0} parameter(0)\n  y = f32[32,32]{0,1} parameter(1)\n  ROOT f = f32[32,32]{1,0} fusion(x, y), kind=kLoop, calls=fused",
+            expect![""],
+        );
+    }
+}

@@ -1,0 +1,179 @@
+//! Above what is launched as a kernel: `loop · grid 24576 × 128 threads · 3 functions · 12.6 MB · ≈ 4.1 µs
+//! on h100-sxm`.
+
+use gpu::{Buffer, BufferTraffic, Emitter, FusionAnalysis, Launch};
+
+use crate::locate::{FileContext, InstructionRef};
+use crate::markdown::bytes;
+
+/// The parts of the lens. Nothing where the instruction is not launched as a kernel, or has no shape.
+pub(crate) fn kernel_lens(context: &FileContext<'_>, at: InstructionRef) -> Option<String> {
+    if !context.is_launched(at) {
+        return None;
+    }
+    let key = context.kernel_key(at)?;
+    let analysis = match context.kernel(&key)? {
+        Ok(analysis) => analysis,
+        Err(reason) => return Some(format!("no kernel: {reason}")),
+    };
+    let mut parts = vec![analysis.emitter.name().to_owned()];
+    match (&analysis.emitter, analysis.launch()) {
+        (Emitter::Elsewhere(elsewhere), _) => {
+            parts.push(elsewhere.reason().to_owned());
+            parts.extend(analysis.fused.block_config.clone());
+        }
+        (Emitter::Sort(sort), Some(launch)) if sort.steps.len() > 1 => {
+            parts.push(format!("{} kernels, the first {}", sort.steps.len(), launched(&launch)));
+        }
+        (_, Some(launch)) => parts.push(launched(&launch)),
+        (_, None) => {}
+    }
+    let functions = context.kernel_partition(&key).map_or(0, |partition| partition.functions.len());
+    if functions > 1 && !matches!(analysis.emitter, Emitter::Elsewhere(_)) {
+        parts.push(format!("{functions} functions"));
+    }
+    parts.extend(net_bytes(analysis, context.kernel_coalescing(&key)).map(bytes));
+    if let Some(estimate) = context.kernel_estimate(&key) {
+        parts.push(format!("{} on {}", time(estimate.exec_us()), context.db.device().name));
+    }
+    Some(parts.join(" · "))
+}
+
+/// `≈ 4.1 µs`
+pub(crate) fn time(microseconds: f64) -> String {
+    let (value, unit) =
+        if microseconds < 1000.0 { (microseconds, "µs") } else { (microseconds / 1000.0, "ms") };
+    let decimals = if value < 0.1 {
+        3
+    } else if value < 10.0 {
+        1
+    } else {
+        0
+    };
+    format!("≈ {value:.decimals$} {unit}")
+}
+
+/// `grid 24576 × 128 threads`
+pub(crate) fn launched(launch: &Launch) -> String {
+    let sizes = |sizes: [i64; 3]| {
+        let last = sizes.iter().rposition(|&n| n != 1).unwrap_or(0);
+        sizes[..=last].iter().map(i64::to_string).collect::<Vec<_>>().join("×")
+    };
+    let threads = launch.threads_per_block();
+    let unit = if threads == 1 { "thread" } else { "threads" };
+    let shared = match launch.shared_bytes {
+        0 => String::new(),
+        n => format!(", {} shared", bytes(n.unsigned_abs())),
+    };
+    format!("grid {} × {} {unit}{shared}", sizes(launch.grid), sizes(launch.block))
+}
+
+/// Bytes that the kernel needs of its operands and writes, each once however often it is read.
+pub(crate) fn net_bytes(analysis: &FusionAnalysis, buffers: &[BufferTraffic]) -> Option<u64> {
+    let graph = &analysis.fused.graph;
+    let whole = |buffer: &BufferTraffic| match buffer.buffer {
+        Buffer::Operand(number) => {
+            graph.parameter(number).and_then(|op| graph.ops[op as usize].shape.bytes())
+        }
+        Buffer::Result(_) => buffer.accesses.first().and_then(|a| a.access.shape.bytes()),
+    };
+    let mut sum = 0u64;
+    for buffer in buffers {
+        let used = buffer.best().filter(|_| !buffer.accesses.is_empty()).map(|counts| counts.bytes_used);
+        let net = match (used, whole(buffer)) {
+            (Some(used), Some(whole)) => used.min(whole),
+            (Some(used), None) => used,
+            (None, Some(whole)) if matches!(buffer.buffer, Buffer::Operand(_)) => whole,
+            (None, _) => {
+                let root = match buffer.buffer {
+                    Buffer::Result(result) => *analysis.fused.outputs.get(result)?,
+                    Buffer::Operand(_) => return None,
+                };
+                analysis.fused.root_shape(root).bytes()?
+            }
+        };
+        sum = sum.checked_add(net)?;
+    }
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::open;
+
+    fn check(text: &str, expect: Expect) {
+        let (analysis, file, _) = open(text);
+        let places = analysis.code_lens_places(file, true, 100).expect("nobody cancels");
+        let mut shown = String::new();
+        for place in places {
+            let lens = analysis.code_lens(file, place.start).expect("nobody cancels").expect("it is a name");
+            assert_eq!(lens.range, place);
+            if lens.is_kernel {
+                shown += &format!("{}: {}\n", &text[place], lens.title);
+            }
+        }
+        expect.assert_eq(&shown);
+    }
+
+    pub(crate) const MODULE: &str = "HloModule m
+
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+fused {
+  p = f32[512,512] parameter(0)
+  e = f32[512,512] exponential(p)
+  t = f32[512,512] transpose(e), dimensions={1,0}
+  ROOT r = f32[512,512] add(e, t)
+}
+
+fused.1 {
+  p = f32[512,512] parameter(0)
+  z = f32[] constant(0)
+  r = f32[512] reduce(p, z), dimensions={1}, to_apply=sum
+  ROOT n = f32[512] negate(r)
+}
+
+fused.2 {
+  p = f32[512,512] parameter(0)
+  ROOT e = f32[512,512] exponential(p)
+}
+
+ENTRY e {
+  p = f32[512,512] parameter(0)
+  f = f32[512,512] fusion(p), kind=kLoop, calls=fused
+  g = f32[512] fusion(f), kind=kInput, calls=fused.1
+  h = f32[512,512] fusion(f), kind=kCustom, calls=fused.2, backend_config={\"fusion_backend_config\":{\"kind\":\"__triton\",\"block_level_fusion_config\":{\"num_warps\":\"4\",\"output_tiles\":[{\"sizes\":[\"1\",\"128\"]}]}}}
+  t = f32[512,512] transpose(h), dimensions={1,0}
+  x = (f32[2], s32[2]) fusion(), kind=kLoop, calls=nobody
+  ROOT c = (f32[512], f32[512,512]) tuple(g, t)
+}
+";
+
+    #[test]
+    fn kernels_say_how_they_run() {
+        check(
+            MODULE,
+            expect![[r#"
+            f: transpose · grid 256 × 128 threads, 4.22 kB shared · 3 functions · 2.1 MB
+            g: reduction-row · grid 64 × 256 threads · 4 functions · 1.05 MB
+            h: triton · Triton writes this kernel; its launch depends on the tiling · tiles 1×128, 4 warps · 2.1 MB
+            t: transpose · grid 256 × 128 threads, 4.22 kB shared · 2.1 MB
+            x: no kernel: the fusion calls an unknown computation
+        "#]],
+        );
+    }
+
+    #[test]
+    fn before_optimization_nothing_is_a_kernel() {
+        check(
+            "HloModule m\n\nENTRY e {\n  p = f32[8] parameter(0)\n  ROOT r = f32[8] negate(p)\n}\n",
+            expect![""],
+        );
+    }
+}

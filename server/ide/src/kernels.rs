@@ -1,0 +1,145 @@
+//! The kernels of a file: which instructions have one, and the queries about one of them.
+
+use std::sync::Arc;
+
+use db::{FusionSource, Piece, Waste};
+use gpu::{BufferTraffic, Estimate, FusionAnalysis, Partition, Reason};
+use ir::{Opcode, SegmentRef};
+use syntax::hlo::AttributeKey;
+
+use crate::locate::{FileContext, InstructionRef};
+
+/// An instruction as the database knows it: lines around it may come and go.
+#[derive(Debug, Clone)]
+pub(crate) struct KernelKey {
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+}
+
+impl<'a> FileContext<'a> {
+    pub(crate) fn kernel_key(&self, at: InstructionRef) -> Option<KernelKey> {
+        let computation = self.computation_id(at)?;
+        let piece = *self.view.file.pieces(self.db).get(at.piece)?;
+        Some(KernelKey { piece, computation, name: self.block(at.piece).name(at.id).into() })
+    }
+
+    pub(crate) fn fusion_source(&self, key: &KernelKey) -> Option<&'a Arc<FusionSource>> {
+        db::fusion_source(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    }
+
+    /// The kernel of an instruction, or why it has none; nothing where the instruction has no shape.
+    pub(crate) fn kernel(&self, key: &KernelKey) -> Option<&'a Result<Arc<FusionAnalysis>, Reason>> {
+        db::kernel(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    }
+
+    pub(crate) fn kernel_code(&self, key: &KernelKey) -> Option<&'a Result<Arc<codegen::Kernel>, Reason>> {
+        db::kernel_code(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    }
+
+    pub(crate) fn kernel_partition(&self, key: &KernelKey) -> Option<&'a Arc<Partition>> {
+        db::kernel_partition(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    }
+
+    pub(crate) fn kernel_estimate(&self, key: &KernelKey) -> Option<&'a Arc<Estimate>> {
+        db::kernel_estimate(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    }
+
+    pub(crate) fn kernel_waste(&self, key: &KernelKey, threshold: f64) -> &'a Arc<Vec<Waste>> {
+        let name = key.name.clone();
+        db::kernel_waste(self.db, key.piece, key.computation, name, threshold.to_bits())
+    }
+
+    /// Everything about all kernels of the file, on all cores; how many there are.
+    pub(crate) fn kernels_ahead(&self) -> usize {
+        let all = (0..self.pieces()).flat_map(|piece| self.kernels_in(piece));
+        let keys: Vec<_> = all
+            .filter_map(|at| self.kernel_key(at))
+            .map(|key| (key.piece, key.computation, key.name))
+            .collect();
+        self.view.kernels_ahead(self.db, &keys);
+        keys.len()
+    }
+
+    pub(crate) fn kernel_coalescing(&self, key: &KernelKey) -> &'a Arc<Vec<BufferTraffic>> {
+        db::kernel_coalescing(self.db, key.piece, key.computation, key.name.clone())
+    }
+
+    /// Whether the instruction is launched as a kernel: a fusion that is not inside another, or, in a computation that has
+    /// fusions, what XLA wraps into one.
+    pub(crate) fn is_launched(&self, at: InstructionRef) -> bool {
+        let opcode = self.block(at.piece).instruction(at.id).opcode;
+        let Some(computation) = self.computation_id(at) else { return false };
+        let segment = SegmentRef { piece: at.piece, computation };
+        match opcode {
+            Some(Opcode::Fusion) => self.is_run_as_written(segment),
+            Some(opcode) if gpu::is_wrapped(opcode) => self.launches_kernels(segment),
+            _ => false,
+        }
+    }
+
+    /// Is the computation run instruction by instruction, and are there fusions in it? Of a module that is not optimized
+    /// yet nobody knows what the kernels will be.
+    pub(crate) fn launches_kernels(&self, segment: SegmentRef) -> bool {
+        let module = self.module();
+        let Some(index) = module.computation_of(segment) else { return false };
+        let pieces = self.view.file.pieces(self.db);
+        let has_fusion = (module.computations[index].segments.iter())
+            .any(|s| pieces.get(s.piece).is_some_and(|&p| !db::fusion_calls(self.db, p).is_empty()));
+        has_fusion && self.is_run_as_written(segment)
+    }
+
+    /// The entry, bodies of loops, branches, called computations; not what a fusion or a reduction is made of.
+    pub(crate) fn is_run_as_written(&self, segment: SegmentRef) -> bool {
+        let module = self.module();
+        let Some(index) = module.computation_of(segment) else { return false };
+        if module.is_entry(index) {
+            return true;
+        }
+        let calls = db::call_graph(self.db, self.view.file).incoming(index);
+        let opcode = |call: &db::CallSite| self.block(call.piece).instruction(call.instruction).opcode;
+        calls.iter().all(|call| {
+            matches!(
+                opcode(call),
+                Some(Opcode::While | Opcode::Conditional | Opcode::Call | Opcode::AsyncStart)
+            )
+        })
+    }
+
+    /// The fusion that calls a computation, the first where there are several.
+    pub(crate) fn fusion_of(&self, computation: usize) -> Option<InstructionRef> {
+        let calls = db::call_graph(self.db, self.view.file).incoming(computation).iter();
+        let calls = calls.map(|call| InstructionRef { piece: call.piece, id: call.instruction });
+        let is_fusion =
+            |at: &InstructionRef| self.block(at.piece).instruction(at.id).opcode == Some(Opcode::Fusion);
+        calls.into_iter().find(is_fusion)
+    }
+
+    /// The instruction of a kernel's fused computation that has this name.
+    pub(crate) fn fused_instruction(&self, fusion: InstructionRef, name: &str) -> Option<InstructionRef> {
+        let segments = self.called_by(fusion, AttributeKey::Calls, 0)?;
+        segments.iter().find_map(|s| {
+            let id = self.block(s.piece).find(s.computation, name)?;
+            Some(InstructionRef { piece: s.piece, id })
+        })
+    }
+
+    /// The instructions of a piece that are launched as kernels, in the order of the text.
+    pub(crate) fn kernels_in(&self, piece: usize) -> Vec<InstructionRef> {
+        let block = self.block(piece);
+        let mut found = Vec::new();
+        for (computation, parsed) in block.parse.computations.iter().enumerate() {
+            let segment = SegmentRef { piece, computation: computation as u32 };
+            let is_fusion = |id: u32| block.instruction(id).opcode == Some(Opcode::Fusion);
+            let may_wrap = |id: u32| block.instruction(id).opcode.is_some_and(gpu::is_wrapped);
+            let ids = parsed.instructions.clone();
+            if !ids.clone().any(|id| is_fusion(id) || may_wrap(id)) || !self.is_run_as_written(segment) {
+                continue;
+            }
+            let wraps = self.launches_kernels(segment);
+            let launched = ids.filter(|&id| is_fusion(id) || wraps && may_wrap(id));
+            found.extend(launched.map(|id| InstructionRef { piece, id }));
+        }
+        found
+    }
+}
