@@ -4,6 +4,7 @@
 
 mod pairs;
 mod run;
+mod sectors;
 mod values;
 
 use std::collections::BTreeMap;

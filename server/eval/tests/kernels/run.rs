@@ -16,7 +16,7 @@ pub struct Effort {
     pub flavour: Flavour,
     /// Threads up to which a grid is run whole.
     pub threads: u64,
-    /// Elements of an output that are compared.
+    /// Elements of an output that are compared; with 0 nothing is, only the kernel is run.
     pub elements: usize,
     pub traces: bool,
 }
@@ -28,6 +28,10 @@ pub struct Outcome {
     pub open: u64,
     pub wrong: Vec<String>,
     pub reports: Vec<Report>,
+    /// The buffers of the results; those of the operands are numbered in order.
+    pub results: Vec<usize>,
+    /// Whether a result shares the buffer of an operand.
+    pub is_in_place: bool,
 }
 
 /// Bits of an element in memory.
@@ -184,6 +188,11 @@ pub fn check(pair: &Pair, effort: Effort) -> Result<Outcome, Cow<'static, str>> 
         outcome.reports.push(report);
     }
 
+    outcome.results = written.clone();
+    outcome.is_in_place = in_place.contains(&true);
+    if effort.elements == 0 {
+        return Ok(outcome);
+    }
     let inputs = |number: u32, _: usize, positions: &[i64]| -> Result<Column, Cow<'static, str>> {
         let at = (0..operands.len()).find(|&i| entry.ops[operands[i] as usize].parameter == Some(number));
         let array = &arrays[at.ok_or("no such parameter")?];
