@@ -78,6 +78,22 @@ fn check_renders_findings_and_says_so_in_its_exit_code() {
     assert_eq!(run(&["check", "/nowhere.hlo"]).status.code(), Some(2));
 }
 
+#[test]
+fn check_lists_the_heaviest_kernels() {
+    let output = run_on(&["check", "-", "--format", "json", "--kernels", "1"], MODULE);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    let file = &report["files"][0];
+    let kernels = file["kernels"].as_array().expect("a list");
+    let launches = file["kernel_totals"]["launches"].as_u64().expect("a number");
+    assert_eq!(kernels.len(), 1);
+    assert_eq!(file["kernel_totals"]["omitted"].as_u64(), Some(launches - 1));
+    assert!(kernels[0]["roofline"]["memory_us"].as_f64() > Some(0.0), "{kernels:?}");
+    assert!(kernels[0]["share"].as_f64() <= Some(1.0), "{kernels:?}");
+    let output = run_on(&["check", "-", "--format", "json", "--kernels", "0"], MODULE);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    assert!(report["files"][0].get("kernels").is_none());
+}
+
 /// A running `query`, asked one request at a time.
 struct Query {
     child: std::process::Child,

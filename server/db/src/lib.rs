@@ -12,6 +12,7 @@ mod costs;
 mod documents;
 mod externals;
 mod giants;
+mod kernel_costs;
 mod kernels;
 mod load;
 mod queries;
@@ -23,6 +24,7 @@ pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
 pub use externals::link_findings;
 pub use giants::{Definition, GiantIndex, giant_index};
+pub use kernel_costs::kernel_cost;
 pub use kernels::{
     FusionSource, Target, Waste, fused_computations, fusion_calls, fusion_source, kernel, kernel_coalescing,
     kernel_code, kernel_estimate, kernel_partition, kernel_waste,

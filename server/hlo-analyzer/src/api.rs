@@ -7,6 +7,7 @@ mod error;
 mod fusion;
 mod indexing;
 mod kernel;
+pub(crate) mod kernels;
 mod maps;
 mod parse;
 mod partition;

@@ -1,0 +1,276 @@
+//! Floating-point formats of less than 64 bits: their values, and rounding to them.
+
+/// A format by its bits: sign, exponent, mantissa.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Format {
+    pub(crate) exponent: u32,
+    pub(crate) mantissa: u32,
+    pub(crate) bias: i32,
+    pub(crate) specials: Specials,
+}
+
+/// Which codes are no numbers. Source: `ml_dtypes`' descriptions of the formats that XLA's types are named after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Specials {
+    /// The largest exponent: infinity and NaN.
+    Ieee,
+    /// `fn`: no infinity; exponent and mantissa all ones is NaN.
+    Finite,
+    /// `fnuz`: no infinity, no negative zero; its code is NaN.
+    FiniteUnsignedZero,
+    /// No infinity and no NaN.
+    NumbersOnly,
+}
+
+const fn ieee(exponent: u32, mantissa: u32) -> Format {
+    Format { exponent, mantissa, bias: (1 << (exponent - 1)) - 1, specials: Specials::Ieee }
+}
+
+pub(crate) const F32: Format = ieee(8, 23);
+pub(crate) const F16: Format = ieee(5, 10);
+pub(crate) const BF16: Format = ieee(8, 7);
+pub(crate) const F8E5M2: Format = ieee(5, 2);
+pub(crate) const F8E4M3: Format = ieee(4, 3);
+pub(crate) const F8E3M4: Format = ieee(3, 4);
+pub(crate) const F8E4M3FN: Format = Format { exponent: 4, mantissa: 3, bias: 7, specials: Specials::Finite };
+pub(crate) const F8E4M3FNUZ: Format =
+    Format { exponent: 4, mantissa: 3, bias: 8, specials: Specials::FiniteUnsignedZero };
+pub(crate) const F8E5M2FNUZ: Format =
+    Format { exponent: 5, mantissa: 2, bias: 16, specials: Specials::FiniteUnsignedZero };
+pub(crate) const F8E4M3B11FNUZ: Format =
+    Format { exponent: 4, mantissa: 3, bias: 11, specials: Specials::FiniteUnsignedZero };
+pub(crate) const F4E2M1FN: Format =
+    Format { exponent: 2, mantissa: 1, bias: 1, specials: Specials::NumbersOnly };
+pub(crate) const F6E2M3FN: Format =
+    Format { exponent: 2, mantissa: 3, bias: 1, specials: Specials::NumbersOnly };
+pub(crate) const F6E3M2FN: Format =
+    Format { exponent: 3, mantissa: 2, bias: 3, specials: Specials::NumbersOnly };
+
+/// 2^`exponent`, for exponents that 64 bits hold as normal numbers.
+pub(crate) fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023).clamp(0, 2047) as u64) << 52)
+}
+
+impl Format {
+    pub(crate) const fn bits(self) -> u32 {
+        1 + self.exponent + self.mantissa
+    }
+
+    /// Code of the largest finite number, without sign.
+    const fn largest_code(self) -> u64 {
+        let all = (1u64 << (self.exponent + self.mantissa)) - 1;
+        match self.specials {
+            Specials::Ieee => all - (1 << self.mantissa),
+            Specials::Finite => all - 1,
+            Specials::FiniteUnsignedZero | Specials::NumbersOnly => all,
+        }
+    }
+
+    /// The smallest positive normal number.
+    pub(crate) fn smallest_normal(self) -> f64 {
+        power_of_two(1 - self.bias)
+    }
+
+    pub(crate) fn largest(self) -> f64 {
+        self.decode(self.largest_code())
+    }
+
+    /// A number of ordinary size rounded to the mantissa, ties to even. Nothing where the exponent is not that of a normal
+    /// number, or a carry could leave the format.
+    #[inline]
+    fn quickly_rounded(self, value: f64) -> Option<u64> {
+        let bits = value.to_bits();
+        let exponent = (bits >> 52 & 0x7FF) as i32 - 1023;
+        if exponent < 1 - self.bias || exponent >= self.bias {
+            return None;
+        }
+        let unused = 52 - self.mantissa;
+        if unused == 0 {
+            return Some(bits);
+        }
+        let half = (1u64 << (unused - 1)) - 1;
+        Some((bits + half + (bits >> unused & 1)) & !((1 << unused) - 1))
+    }
+
+    /// The number of a code; higher bits are ignored.
+    #[inline]
+    pub(crate) fn decode(self, code: u64) -> f64 {
+        let magnitude = code & ((1 << (self.exponent + self.mantissa)) - 1);
+        let field = magnitude >> self.mantissa;
+        if field != 0 && field < (1 << self.exponent) - 1 {
+            let sign = code >> (self.exponent + self.mantissa) & 1;
+            let exponent = (field as i32 - self.bias + 1023) as u64;
+            let low = (magnitude & ((1 << self.mantissa) - 1)) << (52 - self.mantissa);
+            return f64::from_bits(sign << 63 | exponent << 52 | low);
+        }
+        self.decode_any(code)
+    }
+
+    fn decode_any(self, code: u64) -> f64 {
+        let magnitude = code & ((1 << (self.exponent + self.mantissa)) - 1);
+        let is_negative = code >> (self.exponent + self.mantissa) & 1 == 1;
+        let sign = if is_negative { -1.0 } else { 1.0 };
+        if magnitude > self.largest_code() {
+            let is_infinite = self.specials == Specials::Ieee && magnitude.trailing_zeros() >= self.mantissa;
+            return if is_infinite { sign * f64::INFINITY } else { f64::NAN };
+        }
+        if self.specials == Specials::FiniteUnsignedZero && is_negative && magnitude == 0 {
+            return f64::NAN;
+        }
+        let field = (magnitude >> self.mantissa) as i32;
+        let low = (magnitude & ((1 << self.mantissa) - 1)) as f64;
+        let hidden = if field == 0 { 0.0 } else { (1u64 << self.mantissa) as f64 };
+        sign * (hidden + low) * power_of_two(field.max(1) - self.bias - self.mantissa as i32)
+    }
+
+    /// The code of the nearest number, ties to even. What is too large becomes infinity; without one, NaN; without that,
+    /// the largest number. `saturates`: the largest number in any case (of infinity too).
+    #[inline]
+    pub(crate) fn encode(self, value: f64, saturates: bool) -> u64 {
+        match self.quickly_rounded(value) {
+            Some(bits) => {
+                let field = ((bits >> 52 & 0x7FF) as i32 - 1023 + self.bias) as u64;
+                let low = bits >> (52 - self.mantissa) & ((1 << self.mantissa) - 1);
+                (bits >> 63) << (self.exponent + self.mantissa) | field << self.mantissa | low
+            }
+            None => self.encode_any(value, saturates),
+        }
+    }
+
+    fn encode_any(self, value: f64, saturates: bool) -> u64 {
+        let sign = u64::from(value.is_sign_negative()) << (self.exponent + self.mantissa);
+        let nan = match self.specials {
+            Specials::Ieee => ((1 << self.exponent) - 1) << self.mantissa | 1 << (self.mantissa - 1),
+            Specials::Finite => (1 << (self.exponent + self.mantissa)) - 1,
+            Specials::FiniteUnsignedZero => 1 << (self.exponent + self.mantissa),
+            Specials::NumbersOnly => 0,
+        };
+        if value.is_nan() {
+            return nan;
+        }
+        let size = value.abs();
+        let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(1 - self.bias);
+        let quantum = exponent - self.mantissa as i32;
+        let largest = self.largest_code();
+        let code = if size == f64::INFINITY || exponent > 1 << self.exponent {
+            largest + 1
+        } else {
+            let units = (size * power_of_two(-quantum)).round_ties_even() as u64;
+            // Where the hidden bit is there it raises the exponent field from 0 to 1; a carry does so once more.
+            (((exponent - 1 + self.bias) as u64) << self.mantissa) + units
+        };
+        if code <= largest {
+            let is_unsigned_zero = code == 0 && self.specials == Specials::FiniteUnsignedZero;
+            return if is_unsigned_zero { 0 } else { sign | code };
+        }
+        match self.specials {
+            _ if saturates => sign | largest,
+            Specials::Ieee => sign | (largest + 1),
+            Specials::NumbersOnly => sign | largest,
+            Specials::Finite | Specials::FiniteUnsignedZero => nan | sign,
+        }
+    }
+
+    /// The nearest number of the format, as [`Format::encode`].
+    pub(crate) fn round(self, value: f64) -> f64 {
+        match self.quickly_rounded(value) {
+            Some(bits) => f64::from_bits(bits),
+            None if self == F32 => f64::from(value as f32),
+            None => self.decode(self.encode_any(value, false)),
+        }
+    }
+
+    /// Distance between neighbours of the format around `value`.
+    pub(crate) fn ulp(self, value: f64) -> f64 {
+        let size = value.abs().min(self.largest());
+        let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(1 - self.bias);
+        power_of_two(exponent - self.mantissa as i32)
+    }
+}
+
+pub(crate) fn bf16_to_f32(bits: u32) -> f32 {
+    f32::from_bits(bits << 16)
+}
+
+/// Nearest, ties to even.
+pub(crate) fn f32_to_bf16(value: f32) -> u32 {
+    let bits = value.to_bits();
+    if value.is_nan() {
+        return 0x7FFF;
+    }
+    // Rounding up from below the largest number reaches infinity's code by itself.
+    (bits.wrapping_add(0x7FFF + (bits >> 16 & 1))) >> 16
+}
+
+pub(crate) fn f16_to_f32(bits: u32) -> f32 {
+    F16.decode(u64::from(bits)) as f32
+}
+
+pub(crate) fn f32_to_f16(value: f32) -> u32 {
+    if value.is_nan() { 0x7FFF } else { F16.encode(f64::from(value), false) as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Format; 12] = [
+        F16, BF16, F8E5M2, F8E4M3, F8E3M4, F8E4M3FN, F8E4M3FNUZ, F8E5M2FNUZ, F8E4M3B11FNUZ, F4E2M1FN, F6E2M3FN,
+        F6E3M2FN,
+    ];
+
+    #[test]
+    fn every_code_is_its_own_number() {
+        for format in ALL {
+            for code in 0..1u64 << format.bits() {
+                let value = format.decode(code);
+                if !value.is_nan() {
+                    assert_eq!(format.encode(value, false), code, "{format:?} {value}");
+                    assert_eq!(format.encode_any(value, false), code, "{format:?} {value}");
+                    assert_eq!(format.decode_any(code), value);
+                } else {
+                    assert!(format.decode(format.encode(value, false)).is_nan());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_takes_the_nearest_and_the_even() {
+        for format in ALL {
+            let codes = 0..(1u64 << (format.bits() - 1)) - 1;
+            for code in codes {
+                let (low, high) = (format.decode(code), format.decode(code + 1));
+                if !high.is_finite() || !low.is_finite() {
+                    continue;
+                }
+                let middle = low + (high - low) / 2.0;
+                let even = if code % 2 == 0 { low } else { high };
+                assert_eq!(format.round(middle), even, "{format:?} between {low} and {high}");
+                assert_eq!(format.round(low + (high - low) * 0.49), low);
+                assert_eq!(format.round(low + (high - low) * 0.51), high);
+                assert_eq!(format.ulp(low), high - low, "{format:?} {low}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_large() {
+        assert_eq!(F8E4M3FN.largest(), 448.0);
+        assert_eq!(F8E5M2.largest(), 57344.0);
+        assert!(F8E4M3FN.round(1e9).is_nan() && F8E4M3FN.round(f64::INFINITY).is_nan());
+        assert_eq!(F8E4M3FN.decode(F8E4M3FN.encode(-1e9, true)), -448.0);
+        assert_eq!(F16.round(65520.0), f64::INFINITY);
+        assert_eq!(F4E2M1FN.round(100.0), 6.0);
+    }
+
+    #[test]
+    fn the_short_ways_agree() {
+        for bits in (0..u32::MAX - 70_000).step_by(65_521) {
+            let value = f32::from_bits(bits);
+            if !value.is_nan() {
+                assert_eq!(f32_to_bf16(value), BF16.encode(f64::from(value), false) as u32, "{value:e}");
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! From parsed PTX to a [`Program`]: names resolved, opcodes looked up.
+
+use std::collections::HashMap;
+
+use super::instructions;
+use super::lanes::Class;
+use super::names::{Names, Placed, Register};
+use super::opcode::Opcode;
+use super::parse::{self, Function, Instruction, Module, Operand, Statement};
+use super::problem::{Place, Problem};
+use super::program::*;
+
+/// Instructions of one text, all functions together.
+const MAX_STEPS: usize = 1 << 21;
+
+impl Program {
+    /// Reads PTX text and prepares the kernel of a name, or its first one.
+    ///
+    /// The first problem ends it: text that is no PTX, a name that is not declared, or an instruction that is not run
+    /// (`ptx-unsupported`, naming it).
+    pub fn new(text: &str, kernel: Option<&str>) -> Result<Program, Problem> {
+        let module = parse::parse(text)?;
+        let wanted = |f: &&Function<'_>| f.is_entry && kernel.is_none_or(|name| name == f.name);
+        let Some(entry) = module.functions.iter().find(wanted) else {
+            return Err(Problem::new("ptx-name", Place::default(), "there is no such kernel"));
+        };
+        let mut decoder = Decoder::new(&module)?;
+        decoder.function(entry)?;
+        while let Some(name) = decoder.wanted.pop() {
+            if !decoder.entries.contains_key(name) {
+                let function = module.functions.iter().find(|f| f.name == name && f.body.is_some());
+                let function = function
+                    .ok_or_else(|| Problem::new("ptx-name", entry.place, format!("there is no function {name}")))?;
+                decoder.function(function)?;
+            }
+        }
+        decoder.finish(entry)
+    }
+}
+
+pub(crate) struct Decoder<'m, 'a> {
+    module: &'m Module<'a>,
+    pub(crate) names: Names<'a>,
+    pub(crate) program: Program,
+    labels: HashMap<(u32, &'a str), u32>,
+    /// Branches to patch: step, function, label.
+    jumps: Vec<(usize, u32, &'a str, Place)>,
+    calls: Vec<(usize, &'a str)>,
+    called_by: Vec<(u32, &'a str)>,
+    entries: HashMap<&'a str, u32>,
+    numbers: HashMap<&'a str, u32>,
+    wanted: Vec<&'a str>,
+    /// Formal parameters and results of each function, in thread-local memory.
+    formals: HashMap<&'a str, (Vec<Placed>, Vec<Placed>)>,
+    function: u32,
+    word_constants: HashMap<u32, Slot>,
+    double_constants: HashMap<u64, Slot>,
+}
+
+impl<'m, 'a> Decoder<'m, 'a> {
+    fn new(module: &'m Module<'a>) -> Result<Self, Problem> {
+        let mut names = Names::new();
+        names.module(module)?;
+        let program = Program {
+            steps: Vec::new(),
+            places: Vec::new(),
+            cells: Vec::new(),
+            copies: Vec::new(),
+            words: 0,
+            doubles: 0,
+            predicates: 0,
+            word_constants: Vec::new(),
+            double_constants: Vec::new(),
+            entry: 0,
+            shared_bytes: 0,
+            local_bytes: 0,
+            shared_grain: 4,
+            constants: Vec::new(),
+            name: String::new(),
+            parameters: Vec::new(),
+            threads: None,
+        };
+        let mut decoder = Decoder {
+            module,
+            names,
+            program,
+            labels: HashMap::new(),
+            jumps: Vec::new(),
+            calls: Vec::new(),
+            called_by: Vec::new(),
+            entries: HashMap::new(),
+            numbers: HashMap::new(),
+            wanted: Vec::new(),
+            formals: HashMap::new(),
+            function: 0,
+            word_constants: HashMap::new(),
+            double_constants: HashMap::new(),
+        };
+        for (number, function) in module.functions.iter().enumerate() {
+            decoder.numbers.insert(function.name, number as u32);
+        }
+        Ok(decoder)
+    }
+
+    /// Where a function's parameters and results lie; the same for its declaration and its body.
+    fn formals(&mut self, name: &'a str) -> Result<&(Vec<Placed>, Vec<Placed>), Problem> {
+        if !self.formals.contains_key(name) {
+            let module = self.module;
+            let function = module.functions.iter().find(|f| f.name == name && f.body.is_some());
+            let function = function
+                .ok_or_else(|| Problem::new("ptx-unsupported", Place::default(), format!("calls of {name}")))?;
+            self.names.open();
+            let parameters = function.parameters.iter().map(|v| self.names.declare(v)).collect::<Result<_, _>>();
+            let results = function.results.iter().map(|v| self.names.declare(v)).collect::<Result<_, _>>();
+            self.names.close();
+            self.formals.insert(name, (parameters?, results?));
+        }
+        Ok(&self.formals[name])
+    }
+
+    fn function(&mut self, function: &'m Function<'a>) -> Result<(), Problem> {
+        self.function = self.numbers.get(function.name).copied().unwrap_or(0);
+        self.entries.insert(function.name, self.program.steps.len() as u32);
+        self.names.open();
+        if function.is_entry {
+            let mut at = 0u64;
+            for variable in &function.parameters {
+                at = at.next_multiple_of(variable.element.clamp(1, 8));
+                let placed = Placed { space: Space::Parameter, address: at, size: variable.size };
+                self.names.insert(variable.name, placed);
+                self.program.parameters.push((at, variable.size));
+                at = at.saturating_add(variable.size);
+            }
+        } else {
+            let (parameters, results) = self.formals(function.name)?.clone();
+            for (variable, placed) in function.parameters.iter().zip(parameters) {
+                self.names.insert(variable.name, placed);
+            }
+            for (variable, placed) in function.results.iter().zip(results) {
+                self.names.insert(variable.name, placed);
+            }
+        }
+        for statement in function.body.iter().flatten() {
+            match statement {
+                Statement::Label(name, place) => {
+                    let here = self.program.steps.len() as u32;
+                    if self.labels.insert((self.function, name), here).is_some() {
+                        return Err(Problem::new("ptx-name", *place, format!("the label {name} is there twice")));
+                    }
+                }
+                Statement::Registers { kind, name, count, place } => {
+                    self.names.registers(kind, name, *count, *place)?;
+                }
+                Statement::Variable(variable) => _ = self.names.declare(variable)?,
+                Statement::Open => self.names.open(),
+                Statement::Close => self.names.close(),
+                Statement::Instruction(instruction) => self.instruction(instruction)?,
+            }
+        }
+        self.names.close();
+        // Whoever falls off the end returns.
+        self.push(Step { op: Op::Return, guard: ALWAYS }, function.place)
+    }
+
+    pub(crate) fn push(&mut self, step: Step, place: Place) -> Result<(), Problem> {
+        if self.program.steps.len() >= MAX_STEPS {
+            return Err(Problem::new("ptx-unsupported", place, "too many instructions"));
+        }
+        self.program.steps.push(step);
+        self.program.places.push(place);
+        Ok(())
+    }
+
+    fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), Problem> {
+        let place = instruction.place;
+        let guard = match instruction.guard {
+            None => ALWAYS,
+            Some((name, is_negated)) => match self.names.register(name) {
+                Some(Register::Predicate(slot)) => Condition { slot, is_negated },
+                _ => return Err(Problem::new("ptx-name", place, format!("{name} is no predicate"))),
+            },
+        };
+        let opcode = Opcode::new(instruction.opcode);
+        let op = match (opcode.name, instruction.operands.as_slice()) {
+            ("bra", [Operand::Name(label)]) => {
+                self.jumps.push((self.program.steps.len(), self.function, label, place));
+                Op::Branch { to: 0 }
+            }
+            ("call", operands) => self.call(operands, place)?,
+            _ => instructions::decode(self, &opcode, instruction, guard)?,
+        };
+        self.push(Step { op, guard }, place)
+    }
+
+    /// `call (results), name, (arguments)`.
+    fn call(&mut self, operands: &[Operand<'a>], place: Place) -> Result<Op, Problem> {
+        let unsupported = || Problem::new("ptx-unsupported", place, "a call of this form");
+        let none = Vec::new();
+        let (results, name, arguments) = match operands {
+            [Operand::Name(name)] => (&none, *name, &none),
+            [Operand::Name(name), Operand::List(arguments)] => (&none, *name, arguments),
+            [Operand::List(results), Operand::Name(name)] => (results, *name, &none),
+            [Operand::List(results), Operand::Name(name), Operand::List(arguments)] => {
+                (results, *name, arguments)
+            }
+            _ => return Err(unsupported()),
+        };
+        let (formal_parameters, formal_results) = self.formals(name)?.clone();
+        if formal_parameters.len() != arguments.len() || formal_results.len() != results.len() {
+            return Err(Problem::new("ptx-operand", place, "not as many arguments or results as the function has"));
+        }
+        let actual = |operand: &Operand<'a>, names: &Names<'a>| match operand {
+            Operand::Name(name) => names.variable(name).filter(|v| v.space == Space::Local).ok_or_else(unsupported),
+            _ => Err(unsupported()),
+        };
+        let mut copies = Vec::new();
+        for (operand, formal) in arguments.iter().zip(&formal_parameters) {
+            let own = actual(operand, &self.names)?;
+            copies.push(Copy { from: own.address, to: formal.address, bytes: own.size.min(formal.size) });
+        }
+        let middle = copies.len();
+        for (operand, formal) in results.iter().zip(&formal_results) {
+            let own = actual(operand, &self.names)?;
+            copies.push(Copy { from: formal.address, to: own.address, bytes: own.size.min(formal.size) });
+        }
+        let start = self.program.copies.len() as u32;
+        let (middle, end) = (start + middle as u32, start + copies.len() as u32);
+        self.program.copies.extend(copies);
+        self.calls.push((self.program.steps.len(), name));
+        self.called_by.push((self.function, name));
+        self.wanted.push(name);
+        Ok(Op::Call { to: 0, arguments: (start, middle), results: (middle, end) })
+    }
+
+    fn finish(mut self, entry: &Function<'a>) -> Result<Program, Problem> {
+        for (step, function, label, place) in std::mem::take(&mut self.jumps) {
+            let Some(&to) = self.labels.get(&(function, label)) else {
+                return Err(Problem::new("ptx-name", place, format!("there is no label {label}")));
+            };
+            self.program.steps[step].op = Op::Branch { to };
+        }
+        for (step, name) in std::mem::take(&mut self.calls) {
+            if let (Op::Call { to, .. }, Some(&entry)) =
+                (&mut self.program.steps[step].op, self.entries.get(name))
+            {
+                *to = entry;
+            }
+        }
+        self.refuse_recursion(entry)?;
+        let counts = self.names.counts;
+        let program = &mut self.program;
+        program.words = counts.words;
+        program.doubles = counts.doubles;
+        program.predicates = counts.predicates;
+        program.shared_bytes = counts.shared;
+        program.local_bytes = counts.local;
+        program.constants = counts.constants;
+        program.name = entry.name.to_owned();
+        program.threads = entry.threads;
+        Ok(self.program)
+    }
+
+    /// Registers and parameters of a function exist once.
+    fn refuse_recursion(&self, entry: &Function<'a>) -> Result<(), Problem> {
+        let mut left: Vec<(u32, &str)> = self.called_by.clone();
+        loop {
+            // Takes away the functions that call none that is left.
+            let before = left.len();
+            let callers: Vec<u32> = left.iter().map(|&(caller, _)| caller).collect();
+            left.retain(|(_, name)| self.numbers.get(name).is_some_and(|number| callers.contains(number)));
+            if left.is_empty() {
+                return Ok(());
+            }
+            if left.len() == before {
+                return Err(Problem::new("ptx-unsupported", entry.place, "functions that call themselves"));
+            }
+        }
+    }
+
+    /// A register that no name means.
+    pub(crate) fn temporary(&mut self) -> Slot {
+        self.names.counts.words += 1;
+        self.names.counts.words - 1
+    }
+
+    pub(crate) fn word_constant(&mut self, value: u32) -> Slot {
+        let constants = &mut self.program.word_constants;
+        *self.word_constants.entry(value).or_insert_with(|| {
+            constants.push(value);
+            CONSTANT + constants.len() as u32 - 1
+        })
+    }
+
+    pub(crate) fn double_constant(&mut self, value: u64) -> Slot {
+        let constants = &mut self.program.double_constants;
+        *self.double_constants.entry(value).or_insert_with(|| {
+            constants.push(value);
+            CONSTANT + constants.len() as u32 - 1
+        })
+    }
+
+    /// A register, constant or address that is read as `class`. `bits`: of the instruction's type, to which whole numbers
+    /// are cut.
+    pub(crate) fn read(
+        &mut self,
+        operand: &Operand<'a>,
+        class: Class,
+        bits: u64,
+        place: Place,
+    ) -> Result<Slot, Problem> {
+        let wrong = |words: String| Err(Problem::new("ptx-operand", place, words));
+        match (class, operand) {
+            (Class::Word, Operand::Integer(value)) => {
+                let mask = if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
+                Ok(self.word_constant(*value as u32 & mask))
+            }
+            (Class::Word, Operand::Single(bits)) => Ok(self.word_constant(*bits)),
+            (Class::Word, Operand::Double(bits)) => Ok(self.word_constant((f64::from_bits(*bits) as f32).to_bits())),
+            (Class::Double, Operand::Integer(bits) | Operand::Double(bits)) => Ok(self.double_constant(*bits)),
+            (_, Operand::Name(name)) => match (class, self.names.register(name)) {
+                (Class::Word, Some(Register::Word(slot, _))) => Ok(slot),
+                (Class::Double, Some(Register::Double(slot))) => Ok(slot),
+                (Class::Predicate, Some(Register::Predicate(slot))) => Ok(slot),
+                (_, Some(_)) => wrong(format!("{name} does not have the width of the instruction")),
+                (_, None) => match (class, self.names.variable(name)) {
+                    (Class::Double, Some(placed)) => Ok(self.double_constant(placed.address)),
+                    (Class::Word, Some(placed)) => Ok(self.word_constant(placed.address as u32)),
+                    _ => Err(Problem::new("ptx-name", place, format!("{name} is not declared"))),
+                },
+            },
+            _ => wrong("an operand that this instruction does not take".to_owned()),
+        }
+    }
+}

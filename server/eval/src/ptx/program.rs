@@ -1,0 +1,244 @@
+//! PTX as it is run: a flat list of instructions with resolved registers, labels and variables.
+
+use super::lanes::Map;
+use super::problem::Place;
+
+/// Number of a register within its class, or of a constant: those with [`CONSTANT`].
+pub(crate) type Slot = u32;
+
+/// Set in a [`Slot`] that names a constant.
+pub(crate) const CONSTANT: u32 = 1 << 31;
+
+/// A register that an instruction does not want.
+pub(crate) const NOWHERE: Slot = u32::MAX;
+
+/// A predicate that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Condition {
+    /// A predicate register, or [`CONSTANT`] for always, `CONSTANT + 1` for never.
+    pub(crate) slot: Slot,
+    pub(crate) is_negated: bool,
+}
+
+pub(crate) const ALWAYS: Condition = Condition { slot: CONSTANT, is_negated: false };
+
+/// A register that a load fills or a store empties.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cell {
+    /// With the mask of its bits.
+    Word(Slot, u32),
+    Double(Slot),
+    Nowhere,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Space {
+    Global,
+    Shared,
+    Local,
+    /// The arguments of the kernel.
+    Parameter,
+    /// The address tells.
+    Generic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Base {
+    Word(Slot),
+    Double(Slot),
+}
+
+/// A load or a store of `cells` (a range of [`Program::cells`]), each of `width` bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Access {
+    pub(crate) space: Space,
+    pub(crate) width: u8,
+    pub(crate) is_signed: bool,
+    pub(crate) base: Base,
+    pub(crate) offset: i64,
+    pub(crate) cells: (u32, u32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Update {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareAndSwap,
+    /// Up to a limit, then from 0; down to 0, then from the limit.
+    Increment,
+    Decrement,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Signed,
+    Unsigned,
+    F32,
+    F64,
+    F16,
+    Bf16,
+    F16x2,
+    Bf16x2,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shuffle {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Vote {
+    All,
+    Any,
+    Uniform,
+    Ballot,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Special {
+    Thread(u8),
+    Threads(u8),
+    Block(u8),
+    Blocks(u8),
+    Lane,
+    Warp,
+    WarpSize,
+    /// The lanes below, up to, above, from this one; this one.
+    LanesBelow,
+    LanesUpTo,
+    LanesAbove,
+    LanesFrom,
+    LaneItself,
+    DynamicShared,
+    Zero,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gate {
+    And,
+    Or,
+    Xor,
+    /// Just the first.
+    First,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Op {
+    Map { map: Map, to: Slot, from: [Slot; 4], mask: u32 },
+    Compare { map: Map, to: Slot, other: Slot, from: [Slot; 2], gate: Gate, with: Condition },
+    SelectWord { to: Slot, from: [Slot; 2], by: Condition },
+    SelectDouble { to: Slot, from: [Slot; 2], by: Condition },
+    Logic { to: Slot, gate: Gate, a: Condition, b: Condition },
+    /// `mov.b32 {a, b}, c` and `mov.b64 {a, b}, c`: halves, the lower first.
+    SplitWord { to: [Slot; 2], from: Slot },
+    SplitDouble { to: [Slot; 2], from: Slot },
+    SplitQuarters { to: [Slot; 4], from: Slot },
+    JoinQuarters { to: Slot, from: [Slot; 4] },
+    /// `a * b + c` (low or high half) or `a + b`, with the carry flag in and out.
+    Carry { to: Slot, from: [Slot; 3], kind: CarryKind, takes: bool, leaves: bool },
+    Special { to: Slot, which: Special, is_wide: bool },
+    Load(Access),
+    Store(Access),
+    /// `to` is a range of cells too, empty for `red`.
+    Atomic { access: Access, update: Update, kind: Kind, to: (u32, u32), swap: Slot },
+    Shuffle { mode: Shuffle, to: Slot, found: Slot, from: [Slot; 3], lanes: Slot },
+    Vote { mode: Vote, to: Slot, of: Condition, lanes: Slot },
+    ActiveLanes { to: Slot },
+    Reduce { update: Update, kind: Kind, to: Slot, from: Slot, lanes: Slot },
+    Barrier,
+    WarpBarrier,
+    Nothing,
+    Branch { to: u32 },
+    /// Into a function: its entry, and the copies of arguments and results (ranges of [`Program::copies`]).
+    Call { to: u32, arguments: (u32, u32), results: (u32, u32) },
+    /// From a function; from the kernel it ends the thread.
+    Return,
+    Exit,
+    Trap,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CarryKind {
+    Add,
+    Subtract,
+    MultiplyLow,
+    MultiplyHigh,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) op: Op,
+    pub(crate) guard: Condition,
+}
+
+/// Bytes of thread-local memory copied at a call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Copy {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) bytes: u64,
+}
+
+/// A variable of the module in global memory, with its first contents.
+#[derive(Debug, Clone)]
+pub(crate) struct Constant {
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// A kernel, ready to run. Owned by whoever runs it; some 100 bytes an instruction.
+pub struct Program {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) places: Vec<Place>,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) copies: Vec<Copy>,
+    pub(crate) words: u32,
+    pub(crate) doubles: u32,
+    pub(crate) predicates: u32,
+    pub(crate) word_constants: Vec<u32>,
+    pub(crate) double_constants: Vec<u64>,
+    pub(crate) entry: u32,
+    pub(crate) shared_bytes: u64,
+    pub(crate) local_bytes: u64,
+    /// The narrowest access of shared memory, in bytes.
+    pub(crate) shared_grain: u64,
+    pub(crate) constants: Vec<Constant>,
+    pub(crate) name: String,
+    /// Byte offset and size of each argument.
+    pub(crate) parameters: Vec<(u64, u64)>,
+    pub(crate) threads: Option<[u32; 3]>,
+}
+
+impl Program {
+    /// Instructions of the kernel and the functions it calls.
+    pub fn instructions(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The name of the kernel.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many arguments the kernel takes.
+    pub fn parameter_count(&self) -> usize {
+        self.parameters.len()
+    }
+
+    /// Threads of a block where the text states them (`.reqntid`).
+    pub fn threads(&self) -> Option<[u32; 3]> {
+        self.threads
+    }
+
+    /// Bytes of shared memory that the text declares.
+    pub fn shared_bytes(&self) -> u64 {
+        self.shared_bytes
+    }
+}

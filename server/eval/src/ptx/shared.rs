@@ -1,0 +1,122 @@
+//! Shared memory of a block, and who touched it since the last barrier.
+
+/// Per grain (the narrowest access), its last writer and readers.
+#[derive(Debug, Clone, Copy, Default)]
+struct Trace {
+    /// The block that last wrote it.
+    block: u32,
+    write_epoch: u32,
+    writer: u32,
+    read_epoch: u32,
+    /// A thread, or [`MANY`].
+    reader: u32,
+}
+
+const MANY: u32 = u32::MAX;
+
+/// What an access finds amiss; the access happens all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Amiss {
+    /// Another thread wrote or read it since the last barrier.
+    Race { other: u32 },
+    /// Nobody of the block wrote it.
+    Unknown,
+}
+
+pub(crate) struct Shared {
+    pub(crate) bytes: Vec<u8>,
+    traces: Vec<Trace>,
+    grain: u64,
+    /// Counts the blocks, and the barriers of all of them, from 1.
+    block: u32,
+    epoch: u32,
+    /// Threads of one warp are told apart: not where the kernel orders them by `bar.warp.sync`.
+    within_warps: bool,
+}
+
+impl Shared {
+    pub(crate) fn new(size: u64, grain: u64, within_warps: bool) -> Shared {
+        let grain = grain.max(1);
+        let traces = vec![Trace::default(); size.div_ceil(grain) as usize];
+        Shared { bytes: vec![0; size as usize], traces, grain, block: 0, epoch: 0, within_warps }
+    }
+
+    pub(crate) fn next_block(&mut self) {
+        self.block = self.block.wrapping_add(1);
+        self.next_epoch();
+    }
+
+    pub(crate) fn next_epoch(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+
+    fn is_other(&self, one: u32, other: u32) -> bool {
+        if self.within_warps { one != other } else { one / 32 != other / 32 }
+    }
+
+    /// Notes a read of `len` bytes inside the memory.
+    pub(crate) fn note_read(&mut self, at: u64, len: u64, thread: u32) -> Option<Amiss> {
+        let mut amiss = None;
+        for i in at / self.grain..(at + len).div_ceil(self.grain) {
+            let trace = self.traces[i as usize];
+            if trace.block != self.block {
+                amiss = amiss.or(Some(Amiss::Unknown));
+            } else if trace.write_epoch == self.epoch && self.is_other(trace.writer, thread) {
+                amiss = amiss.or(Some(Amiss::Race { other: trace.writer }));
+            }
+            let trace = &mut self.traces[i as usize];
+            let is_first = trace.read_epoch != self.epoch;
+            trace.reader = if is_first || trace.reader == thread { thread } else { MANY };
+            trace.read_epoch = self.epoch;
+        }
+        amiss
+    }
+
+    /// Notes a write of `len` bytes inside the memory; `is_atomic` ones do not disturb each other.
+    pub(crate) fn note_write(&mut self, at: u64, len: u64, thread: u32, is_atomic: bool) -> Option<Amiss> {
+        let mut amiss = None;
+        for i in at / self.grain..(at + len).div_ceil(self.grain) {
+            let trace = self.traces[i as usize];
+            if !is_atomic {
+                if trace.write_epoch == self.epoch && self.is_other(trace.writer, thread) {
+                    amiss = Some(Amiss::Race { other: trace.writer });
+                }
+                if trace.read_epoch == self.epoch && (trace.reader == MANY || self.is_other(trace.reader, thread))
+                {
+                    amiss = Some(Amiss::Race { other: trace.reader });
+                }
+            }
+            let trace = &mut self.traces[i as usize];
+            trace.block = self.block;
+            if !is_atomic {
+                trace.write_epoch = self.epoch;
+                trace.writer = thread;
+            }
+        }
+        amiss
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_touched_it() {
+        let mut shared = Shared::new(64, 4, true);
+        shared.next_block();
+        assert_eq!(shared.note_read(0, 4, 0), Some(Amiss::Unknown));
+        assert_eq!(shared.note_write(4, 8, 1, false), None);
+        assert_eq!(shared.note_read(8, 4, 1), None);
+        assert_eq!(shared.note_read(8, 4, 2), Some(Amiss::Race { other: 1 }));
+        shared.next_epoch();
+        assert_eq!(shared.note_read(8, 4, 2), None);
+        assert_eq!(shared.note_write(8, 4, 2, false), None);
+        assert_eq!(shared.note_write(8, 4, 1, false), Some(Amiss::Race { other: 2 }));
+        shared.next_epoch();
+        assert_eq!(shared.note_write(12, 4, 5, true), None);
+        assert_eq!(shared.note_write(12, 4, 6, true), None);
+        shared.next_block();
+        assert_eq!(shared.note_read(8, 4, 2), Some(Amiss::Unknown));
+    }
+}

@@ -1,0 +1,417 @@
+//! The evaluator: elements of an op's result on demand, through its operands.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ir::{Graph, Op, OpId, Opcode, Shape, is_elementwise};
+
+use super::column::Column;
+use super::positions::{Batch, array, count};
+use super::types::Kind;
+use super::{called, contractions, elementwise, indexed, moves, reductions, sorting, windows};
+use crate::case::{Callees, Checked, Reason, leaves};
+
+/// Elements of all ops together that one evaluator computes.
+pub const DEFAULT_WORK: u64 = 1 << 34;
+
+/// Elements that are held at a time, of one op.
+pub(crate) const MAX_HELD: i64 = 1 << 24;
+
+/// How deep ops that are not elementwise nest.
+const MAX_DEPTH: u32 = 400;
+
+/// Where parameters come from: elements of leaf `leaf` of parameter `number` at row-major positions.
+pub type Inputs<'a> = dyn Fn(u32, usize, &[i64]) -> Result<Column, Reason> + 'a;
+
+/// What a parameter of a graph stands for.
+#[derive(Clone)]
+pub(crate) enum Binding {
+    Input(u32),
+    /// An op of another frame.
+    Outer(usize, OpId),
+    /// Whole arrays, one per leaf.
+    Held(Rc<Vec<Rc<Column>>>),
+}
+
+/// One activation of a graph.
+pub(crate) struct Frame {
+    pub(crate) graph: Arc<Graph>,
+    pub(crate) parameters: Vec<Binding>,
+    /// Elements of costly ops that are known: per op, where each position is in the columns of its leaves.
+    pub(crate) known: HashMap<OpId, Known>,
+    /// Frames of the computations that ops call, by op and number.
+    calls: HashMap<(OpId, usize), usize>,
+    /// Results of the present batch.
+    recent: HashMap<(OpId, usize, u64), Rc<Column>>,
+}
+
+#[derive(Default)]
+pub(crate) struct Known {
+    places: HashMap<i64, u32>,
+    columns: Vec<Column>,
+}
+
+/// Evaluates ops of graphs. Memory and work are bounded; what is beyond is an error that says so.
+pub struct Evaluator<'a> {
+    pub(crate) callees: &'a Callees<'a>,
+    inputs: &'a Inputs<'a>,
+    pub(crate) frames: Vec<Frame>,
+    batches: u64,
+    work_left: u64,
+    depth: u32,
+    /// Arrivals of scatters, and other whole answers, by frame and op.
+    pub(crate) arrivals: HashMap<(usize, OpId), Rc<indexed::Arrivals>>,
+}
+
+impl<'a> Evaluator<'a> {
+    pub fn new(graph: Arc<Graph>, callees: &'a Callees<'a>, inputs: &'a Inputs<'a>) -> Evaluator<'a> {
+        let count = graph.ops.iter().filter_map(|op| op.parameter).max().map_or(0, |n| n.saturating_add(1));
+        let parameters = (0..count.min(1 << 16)).map(Binding::Input).collect();
+        let mut evaluator = Evaluator {
+            callees,
+            inputs,
+            frames: Vec::new(),
+            batches: 0,
+            work_left: DEFAULT_WORK,
+            depth: 0,
+            arrivals: HashMap::new(),
+        };
+        evaluator.frame(graph, parameters);
+        evaluator
+    }
+
+    /// Bounds the elements of all ops together that are computed from now on.
+    pub fn limit(&mut self, work: u64) {
+        self.work_left = work;
+    }
+
+    /// Elements of array `leaf` (nested tuples flattened) of an op of the graph, at row-major positions.
+    pub fn elements(&mut self, op: OpId, leaf: usize, positions: &[i64]) -> Result<Column, Reason> {
+        let batch = self.batch(positions.to_vec());
+        let column = self.eval(0, op, leaf, &batch)?;
+        for frame in &mut self.frames {
+            frame.recent.clear();
+        }
+        Ok(Rc::unwrap_or_clone(column))
+    }
+
+    /// All elements of array `leaf`.
+    pub fn whole(&mut self, op: OpId, leaf: usize) -> Result<Column, Reason> {
+        self.depth = 0;
+        let column = self.held(0, op, leaf)?;
+        Ok(Rc::unwrap_or_clone(column))
+    }
+
+    pub(crate) fn frame(&mut self, graph: Arc<Graph>, parameters: Vec<Binding>) -> usize {
+        self.frames.push(Frame {
+            graph,
+            parameters,
+            known: HashMap::new(),
+            calls: HashMap::new(),
+            recent: HashMap::new(),
+        });
+        self.frames.len() - 1
+    }
+
+    /// The frame of a computation that an op calls, made when first asked for.
+    pub(crate) fn called(&mut self, frame: usize, op: OpId, name: &str, arguments: &[OpId]) -> Checked<usize> {
+        let number = arguments.first().map_or(0, |&a| a as usize);
+        if let Some(&known) = self.frames[frame].calls.get(&(op, number)) {
+            return Ok(known);
+        }
+        if self.frames.len() > 1 << 14 {
+            return Err("too many calls".into());
+        }
+        let graph = (self.callees)(name).ok_or_else(|| format!("the computation {name} is not at hand"))?;
+        let parameters = arguments.iter().map(|&argument| Binding::Outer(frame, argument)).collect();
+        let made = self.frame(graph, parameters);
+        self.frames[frame].calls.insert((op, number), made);
+        Ok(made)
+    }
+
+    pub(crate) fn batch(&mut self, positions: Vec<i64>) -> Rc<Batch> {
+        self.batches += 1;
+        Rc::new(Batch { id: self.batches, positions })
+    }
+
+    pub(crate) fn spend(&mut self, elements: usize) -> Checked<()> {
+        match self.work_left.checked_sub(elements as u64) {
+            Some(left) => {
+                self.work_left = left;
+                Ok(())
+            }
+            None => Err("too much work to evaluate".into()),
+        }
+    }
+
+    pub(crate) fn op(&self, frame: usize, op: OpId) -> Checked<(Arc<Graph>, usize)> {
+        let graph = self.frames.get(frame).map(|f| f.graph.clone()).ok_or("no such frame")?;
+        match (op as usize) < graph.ops.len() {
+            true => Ok((graph, op as usize)),
+            false => Err("no such op".into()),
+        }
+    }
+
+    /// All elements of an array, in row-major order.
+    pub(crate) fn held(&mut self, frame: usize, op: OpId, leaf: usize) -> Checked<Rc<Column>> {
+        let (graph, at) = self.op(frame, op)?;
+        let shape = leaf_shape(&graph.ops[at].shape, leaf)?;
+        let elements = count(array(shape)?);
+        if elements > MAX_HELD {
+            return Err(format!("{shape} has too many elements to hold").into());
+        }
+        let mut whole: Option<Column> = None;
+        let mut from = 0;
+        // Chunks bound what the ops on the way hold.
+        while from < elements || whole.is_none() {
+            let to = (from + (1 << 16)).min(elements);
+            let batch = self.batch((from..to).collect());
+            let part = self.eval(frame, op, leaf, &batch)?;
+            match &mut whole {
+                Some(whole) => whole.append(&part),
+                None => whole = Some(Rc::unwrap_or_clone(part)),
+            }
+            for frame in &mut self.frames {
+                frame.recent.clear();
+            }
+            from = to;
+        }
+        Ok(Rc::new(whole.unwrap_or_else(|| Column::none(Kind::Pred))))
+    }
+
+    /// The one element of a scalar operand.
+    pub(crate) fn scalar(&mut self, frame: usize, op: OpId) -> Checked<Column> {
+        let batch = self.batch(vec![0]);
+        Ok(Rc::unwrap_or_clone(self.eval(frame, op, 0, &batch)?))
+    }
+
+    /// Elements at places that need not differ.
+    pub(crate) fn at(&mut self, frame: usize, op: OpId, leaf: usize, positions: Vec<i64>) -> Checked<Rc<Column>> {
+        let batch = self.batch(positions);
+        self.eval(frame, op, leaf, &batch)
+    }
+
+    /// Elements of array `leaf` of an op.
+    pub(crate) fn eval(&mut self, frame: usize, op: OpId, leaf: usize, batch: &Rc<Batch>) -> Checked<Rc<Column>> {
+        if self.depth >= MAX_DEPTH {
+            return Err("ops nest too deep to evaluate".into());
+        }
+        self.depth += 1;
+        let result = self.sweep(frame, op, leaf, batch);
+        self.depth -= 1;
+        result
+    }
+
+    /// The elementwise ops between `op` and what is not elementwise, in order of definition, without recursion.
+    fn sweep(&mut self, frame: usize, op: OpId, leaf: usize, batch: &Rc<Batch>) -> Checked<Rc<Column>> {
+        let graph = self.op(frame, op)?.0;
+        if let Some(known) = self.frames[frame].recent.get(&(op, leaf, batch.id)) {
+            return Ok(known.clone());
+        }
+        let root = &graph.ops[op as usize];
+        if !goes_along(root) {
+            let column = self.boundary(frame, &graph, op, leaf, batch)?;
+            self.frames[frame].recent.insert((op, leaf, batch.id), column.clone());
+            return Ok(column);
+        }
+        let mut needed = vec![op];
+        let mut uses: HashMap<OpId, u32> = HashMap::from([(op, 1)]);
+        let mut next = 0;
+        while let Some(&one) = needed.get(next) {
+            next += 1;
+            if goes_along(&graph.ops[one as usize]) {
+                for &operand in &graph.operands[one as usize] {
+                    let count = uses.entry(operand).or_insert(0);
+                    *count += 1;
+                    if *count == 1 {
+                        needed.push(operand);
+                    }
+                }
+            }
+        }
+        needed.sort_unstable();
+        let mut columns: HashMap<OpId, Rc<Column>> = HashMap::new();
+        for one in needed {
+            let op = graph.ops.get(one as usize).ok_or("an operand is missing")?;
+            let column = if goes_along(op) {
+                let kind = kind_of(&op.shape)?;
+                let mut operands = Vec::new();
+                for (&id, shape) in graph.operands[one as usize].iter().zip(&op.operand_shapes) {
+                    let column = columns.get(&id).cloned().ok_or("an operand comes after its use")?;
+                    // A scalar beside arrays stands for all elements.
+                    operands.push(match shape.dims().is_empty() && column.len() == 1 && batch.positions.len() != 1 {
+                        true => Rc::new(column.pick(&vec![0; batch.positions.len()])),
+                        false => column,
+                    });
+                }
+                self.spend(batch.positions.len())?;
+                let borrowed: Vec<&Column> = operands.iter().map(Rc::as_ref).collect();
+                Rc::new(elementwise::apply(op, kind, &borrowed).map_err(|why| named(&graph, one, why))?)
+            } else if op.shape.dims().is_empty() && !root.shape.dims().is_empty() {
+                self.at(frame, one, 0, vec![0])?
+            } else {
+                self.eval(frame, one, 0, batch)?
+            };
+            if goes_along(op) {
+                for operand in &graph.operands[one as usize] {
+                    if let Some(left) = uses.get_mut(operand) {
+                        *left -= 1;
+                        if *left == 0 {
+                            columns.remove(operand);
+                        }
+                    }
+                }
+            }
+            columns.insert(one, column);
+        }
+        columns.remove(&op).ok_or_else(|| "the op is missing".into())
+    }
+
+    fn boundary(
+        &mut self,
+        frame: usize,
+        graph: &Arc<Graph>,
+        id: OpId,
+        leaf: usize,
+        batch: &Rc<Batch>,
+    ) -> Checked<Rc<Column>> {
+        let op = &graph.ops[id as usize];
+        let elements = count(array(leaf_shape(&op.shape, leaf)?)?);
+        if batch.positions.iter().any(|p| !(0..elements).contains(p)) {
+            return Err(format!("an element outside of {}", graph.names[id as usize]).into());
+        }
+        if batch.positions.is_empty() {
+            return Ok(Rc::new(Column::none(kind_of(leaf_shape(&op.shape, leaf)?)?)));
+        }
+        self.spend(batch.positions.len())?;
+        let given = Asked { frame, graph, id, op, leaf, batch };
+        let result = match op.opcode {
+            Opcode::Parameter => return self.parameter(frame, op, leaf, batch),
+            Opcode::Tuple => return called::tuple(self, &given),
+            Opcode::GetTupleElement => return called::element(self, &given),
+            Opcode::Fusion | Opcode::Call => return called::call(self, &given),
+            Opcode::Conditional => return called::conditional(self, &given),
+            Opcode::While => called::while_loop(self, &given),
+            Opcode::Map => called::map(self, &given),
+            Opcode::OptBarrier | Opcode::Domain | Opcode::AddDependency | Opcode::Copy => {
+                return self.eval(frame, given.operand(0)?, leaf, batch);
+            }
+            Opcode::Reduce => self.known(&given, reductions::reduce),
+            Opcode::ReduceWindow => self.known(&given, windows::reduce_window),
+            Opcode::SelectAndScatter => self.known(&given, windows::select_and_scatter),
+            Opcode::Dot => self.known(&given, contractions::dot),
+            Opcode::Convolution => self.known(&given, contractions::convolution),
+            Opcode::Scatter => self.known(&given, indexed::scatter),
+            Opcode::Sort => self.known(&given, sorting::sort),
+            _ => moves::moved(self, &given),
+        };
+        result.map(Rc::new).map_err(|why| named(graph, id, why))
+    }
+
+    fn parameter(&mut self, frame: usize, op: &Op, leaf: usize, batch: &Rc<Batch>) -> Checked<Rc<Column>> {
+        let number = op.parameter.ok_or("a parameter without a number")?;
+        let binding = self.frames[frame].parameters.get(number as usize).cloned();
+        match binding.ok_or_else(|| Reason::from(format!("parameter {number} has no value")))? {
+            Binding::Input(number) => {
+                let column = (self.inputs)(number, leaf, &batch.positions)?;
+                let kind = kind_of(leaf_shape(&op.shape, leaf)?)?;
+                if column.len() != batch.positions.len() || column.kind != kind {
+                    return Err(format!("the value of parameter {number} does not have its shape").into());
+                }
+                Ok(Rc::new(column))
+            }
+            Binding::Outer(frame, op) => self.eval(frame, op, leaf, batch),
+            Binding::Held(leaves) => {
+                let whole = leaves.get(leaf).ok_or("a tuple has too few elements")?;
+                let indices: Vec<u32> = batch.positions.iter().map(|&p| p as u32).collect();
+                if indices.iter().any(|&i| i as usize >= whole.len()) {
+                    return Err("a parameter does not have the shape of its argument".into());
+                }
+                Ok(Rc::new(whole.pick(&indices)))
+            }
+        }
+    }
+
+    /// Elements of a costly op: each is computed once. `compute` answers all leaves at positions that differ.
+    fn known(
+        &mut self,
+        asked: &Asked<'_>,
+        compute: fn(&mut Evaluator<'a>, &Asked<'_>, &[i64]) -> Checked<Vec<Column>>,
+    ) -> Checked<Column> {
+        let (frame, id, leaf) = (asked.frame, asked.id, asked.leaf);
+        let places = &self.frames[frame].known.entry(id).or_default().places;
+        let mut missing: Vec<i64> =
+            asked.batch.positions.iter().copied().filter(|p| !places.contains_key(p)).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        if !missing.is_empty() {
+            if (places.len() + missing.len()) as i64 > MAX_HELD {
+                return Err("too many elements to hold".into());
+            }
+            let columns = compute(self, asked, &missing)?;
+            let known = self.frames[frame].known.entry(id).or_default();
+            let start = known.places.len() as u32;
+            if known.columns.is_empty() {
+                known.columns = columns;
+            } else {
+                known.columns.iter_mut().zip(&columns).for_each(|(own, more)| own.append(more));
+            }
+            known.places.extend(missing.iter().enumerate().map(|(i, &p)| (p, start + i as u32)));
+        }
+        let known = &self.frames[frame].known[&id];
+        let column = known.columns.get(leaf).ok_or("there is no such output")?;
+        let indices: Vec<u32> = asked.batch.positions.iter().map(|p| known.places[p]).collect();
+        if indices.iter().any(|&i| i as usize >= column.len()) {
+            return Err("an op answers too few elements".into());
+        }
+        Ok(column.pick(&indices))
+    }
+}
+
+/// What is asked: elements of one array of an op's result.
+pub(crate) struct Asked<'a> {
+    pub(crate) frame: usize,
+    pub(crate) graph: &'a Arc<Graph>,
+    pub(crate) id: OpId,
+    pub(crate) op: &'a Op,
+    pub(crate) leaf: usize,
+    pub(crate) batch: &'a Rc<Batch>,
+}
+
+impl Asked<'_> {
+    pub(crate) fn operands(&self) -> &[OpId] {
+        &self.graph.operands[self.id as usize]
+    }
+
+    pub(crate) fn operand(&self, i: usize) -> Checked<OpId> {
+        self.operands().get(i).copied().ok_or_else(|| format!("operand {i} is missing").into())
+    }
+
+    pub(crate) fn operand_shape(&self, i: usize) -> Checked<&Shape> {
+        self.op.operand_shapes.get(i).ok_or_else(|| format!("operand {i} is missing").into())
+    }
+}
+
+fn named(graph: &Graph, op: OpId, why: Reason) -> Reason {
+    if why.contains(" [") { why } else { format!("{why} [{}]", graph.names[op as usize]).into() }
+}
+
+/// Whether element i of the result comes from element i of the operands.
+fn goes_along(op: &Op) -> bool {
+    let is_array = op.shape.as_array().is_some();
+    let dims = op.shape.dims();
+    is_array
+        && is_elementwise(op.opcode)
+        && op.opcode != Opcode::BitcastConvert
+        && op.operand_shapes.iter().all(|shape| shape.as_array().is_some_and(|a| a.dims == dims || a.dims.is_empty()))
+}
+
+pub(crate) fn leaf_shape(shape: &Shape, leaf: usize) -> Checked<&Shape> {
+    leaves(shape).get(leaf).copied().ok_or_else(|| "there is no such output".into())
+}
+
+pub(crate) fn kind_of(shape: &Shape) -> Checked<Kind> {
+    let element = shape.element().ok_or("not an array")?;
+    Kind::of(element).ok_or_else(|| format!("{element} is not evaluated").into())
+}

@@ -1,0 +1,100 @@
+//! The elements of a constant's text.
+
+use ir::Op;
+
+use super::column::Column;
+use super::evaluator::kind_of;
+use super::positions::{array, count};
+use super::types::Kind;
+use crate::case::Checked;
+
+/// All elements of a constant, in row-major order.
+pub(crate) fn constant(op: &Op) -> Checked<Column> {
+    let text = op.literal.as_deref().ok_or("the constant has no text")?;
+    parse(text, &op.shape)
+}
+
+/// The elements of a literal's text for an array shape. Nested braces and commas only separate.
+pub fn parse(text: &str, shape: &ir::Shape) -> Checked<Column> {
+    let kind = kind_of(shape)?;
+    let wanted = count(array(shape)?);
+    let is_separator = |c: char| c.is_whitespace() || matches!(c, '{' | '}' | ',');
+    // A shape in front of the elements is not one of them.
+    let text = match text.split_once('{') {
+        Some((before, _)) if before.contains('[') => &text[before.len()..],
+        _ => text,
+    };
+    let text = strip_comments(text);
+    let words = text.split(is_separator).filter(|word| !word.is_empty());
+    let wrong = |word: &str| format!("{word} is no element of a constant");
+    let result = match kind {
+        Kind::Complex { .. } => {
+            let numbers: Vec<f64> = words
+                .map(|word| real(word.trim_matches(['(', ')'])).ok_or_else(|| wrong(word)))
+                .collect::<Result<_, _>>()?;
+            let (pairs, _) = numbers.as_chunks::<2>();
+            Column::complex(kind, pairs.iter().map(|&[re, im]| [kind.round(re), kind.round(im)]).collect())
+        }
+        _ if kind.is_integral() => {
+            let values = words.map(|word| whole(word, kind).ok_or_else(|| wrong(word)));
+            Column::int(kind, values.collect::<Result<_, _>>()?)
+        }
+        _ => {
+            let values = words.map(|word| real(word).map(|x| kind.round(x)).ok_or_else(|| wrong(word)));
+            Column::real(kind, values.collect::<Result<_, _>>()?)
+        }
+    };
+    if result.len() as i64 != wanted {
+        return Err(format!("the constant has {} elements of {wanted}", result.len()).into());
+    }
+    Ok(result)
+}
+
+fn strip_comments(text: &str) -> String {
+    let mut rest = text;
+    let mut clean = String::with_capacity(text.len());
+    while let Some((before, after)) = rest.split_once("/*") {
+        clean += before;
+        rest = after.split_once("*/").map_or("", |(_, after)| after);
+    }
+    clean + rest
+}
+
+fn whole(word: &str, kind: Kind) -> Option<i64> {
+    match word {
+        "true" => Some(1),
+        "false" => Some(0),
+        _ => match word.parse::<i64>() {
+            Ok(value) => Some(kind.wrap(value)),
+            Err(_) => word.parse::<u64>().ok().map(|value| value as i64),
+        },
+    }
+}
+
+fn real(word: &str) -> Option<f64> {
+    match word {
+        "nan" => Some(f64::NAN),
+        "-nan" => Some(-f64::NAN),
+        "inf" => Some(f64::INFINITY),
+        "-inf" => Some(f64::NEG_INFINITY),
+        _ if word.starts_with("nan(") || word.starts_with("-nan(") => Some(f64::NAN),
+        _ if word.starts_with("0x") || word.starts_with("-0x") => hexadecimal(word),
+        _ => word.parse().ok(),
+    }
+}
+
+/// `0x1.8p3`.
+fn hexadecimal(word: &str) -> Option<f64> {
+    let (is_negative, digits) = match word.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, word),
+    };
+    let (mantissa, exponent) = digits.strip_prefix("0x")?.split_once('p')?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digit = |value: f64, c: char| Some(value * 16.0 + f64::from(c.to_digit(16)?));
+    let value = whole.chars().chain(fraction.chars()).try_fold(0.0, digit)?;
+    let exponent: i32 = exponent.parse().ok()?;
+    let scale = exponent.checked_sub(4 * i32::try_from(fraction.len()).ok()?)?;
+    let value = value * 2f64.powi(scale);
+    Some(if is_negative { -value } else { value })
+}

@@ -1,0 +1,266 @@
+//! Ops that move elements: places from shapes and attributes, and from index operands for the dynamic ones.
+
+use std::rc::Rc;
+
+use ir::{AttributeKey, ElementTypeExt, Opcode};
+
+use super::column::Column;
+use super::evaluator::{Asked, Evaluator, kind_of};
+use super::positions::{affine, array, count, distinct, each_index, from_memory, memory_strides, strides};
+use super::types::Kind;
+use super::{indexed, literals};
+use crate::case::{Checked, dimensions, ensure};
+
+type Answer = Checked<Column>;
+
+pub(crate) fn moved(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let positions = &asked.batch.positions;
+    let output = array(&asked.op.shape)?;
+    match asked.op.opcode {
+        Opcode::Constant => {
+            let whole = literals::constant(asked.op)?;
+            Ok(whole.pick(&positions.iter().map(|&p| p as u32).collect::<Vec<_>>()))
+        }
+        Opcode::Iota => {
+            let dim = asked.op.attributes.int(AttributeKey::IotaDimension).unwrap_or(0);
+            let dim = dimensions(&[dim], output.dims.len())?[0];
+            let kind = kind_of(&asked.op.shape)?;
+            let mut values = Vec::with_capacity(positions.len());
+            each_index(positions, &output.dims, |_, index| values.push(index[dim]));
+            match kind {
+                _ if kind.is_integral() => Ok(Column::int(kind, values.iter().map(|&v| kind.wrap(v)).collect())),
+                Kind::Complex { .. } => {
+                    Ok(Column::complex(kind, values.iter().map(|&v| [kind.round(v as f64), 0.0]).collect()))
+                }
+                _ => Ok(Column::real(kind, values.iter().map(|&v| kind.round(v as f64)).collect())),
+            }
+        }
+        Opcode::Broadcast => broadcast(evaluator, asked),
+        Opcode::Transpose | Opcode::Reverse | Opcode::Slice => {
+            let from = places(asked)?;
+            taken(evaluator, asked, 0, from)
+        }
+        Opcode::Reshape => {
+            let same = count(array(asked.operand_shape(0)?)?) == count(output);
+            ensure(same && asked.op.operand_shapes.len() == 1, "the element counts differ")?;
+            taken(evaluator, asked, 0, positions.clone())
+        }
+        Opcode::Bitcast => bitcast(evaluator, asked),
+        Opcode::BitcastConvert => bitcast_convert(evaluator, asked),
+        Opcode::Concatenate => concatenate(evaluator, asked),
+        Opcode::Pad => pad(evaluator, asked),
+        Opcode::DynamicSlice => indexed::dynamic_slice(evaluator, asked),
+        Opcode::DynamicUpdateSlice => indexed::dynamic_update_slice(evaluator, asked),
+        Opcode::Gather => indexed::gather(evaluator, asked),
+        opcode => Err(format!("{opcode} is not evaluated").into()),
+    }
+}
+
+/// Elements of an operand at places that all differ, or nearly.
+fn taken(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, operand: usize, from: Vec<i64>) -> Answer {
+    let column = evaluator.at(asked.frame, asked.operand(operand)?, 0, from)?;
+    Ok(Rc::unwrap_or_clone(column))
+}
+
+/// Elements of an operand at places that may be the same: each is evaluated once.
+pub(crate) fn shared(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, operand: usize, from: &[i64]) -> Answer {
+    let (different, numbers) = distinct(from);
+    let column = evaluator.at(asked.frame, asked.operand(operand)?, 0, different)?;
+    Ok(column.pick(&numbers))
+}
+
+fn broadcast(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let output = array(&asked.op.shape)?;
+    let operand = array(asked.operand_shape(0)?)?;
+    let dims = dimensions(asked.op.attributes.ints(AttributeKey::Dimensions), output.dims.len())?;
+    ensure(dims.len() == operand.dims.len(), "dimensions does not fit the operand")?;
+    if operand.dims.is_empty() {
+        let one = evaluator.scalar(asked.frame, asked.operand(0)?)?;
+        return Ok(one.pick(&vec![0; asked.batch.positions.len()]));
+    }
+    let mut steps = vec![0; output.dims.len()];
+    for ((&dim, stride), &size) in dims.iter().zip(strides(&operand.dims)).zip(&operand.dims) {
+        // A size 1 stretches.
+        steps[dim] += if size == 1 { 0 } else { stride };
+    }
+    let from = affine(&asked.batch.positions, &output.dims, 0, &steps);
+    shared(evaluator, asked, 0, &from)
+}
+
+/// Operand positions of transpose, reverse and slice.
+fn places(asked: &Asked<'_>) -> Checked<Vec<i64>> {
+    let output = array(&asked.op.shape)?;
+    let operand = array(asked.operand_shape(0)?)?;
+    let own = strides(&operand.dims);
+    let rank = operand.dims.len();
+    ensure(output.dims.len() == rank, "output and operand differ in rank")?;
+    let (mut base, mut steps) = (0, own.clone());
+    match asked.op.opcode {
+        Opcode::Transpose => {
+            let dims = dimensions(asked.op.attributes.ints(AttributeKey::Dimensions), rank)?;
+            ensure(dims.len() == rank, "dimensions is not a permutation")?;
+            steps = dims.iter().map(|&dim| own[dim]).collect();
+        }
+        Opcode::Reverse => {
+            for dim in dimensions(asked.op.attributes.ints(AttributeKey::Dimensions), rank)? {
+                base += (operand.dims[dim] - 1) * own[dim];
+                steps[dim] = -own[dim];
+            }
+        }
+        _ => {
+            let slices = asked.op.attributes.triples(AttributeKey::Slice);
+            let fits = slices.len() == rank
+                && slices.iter().zip(&operand.dims).all(|(s, &size)| s[0] >= 0 && s[1] <= size && s[2] > 0);
+            ensure(fits, "slice does not fit the operand")?;
+            for (dim, slice) in slices.iter().enumerate() {
+                base += slice[0] * own[dim];
+                steps[dim] = own[dim].saturating_mul(slice[2].min(operand.dims[dim].max(1)));
+            }
+        }
+    }
+    Ok(affine(&asked.batch.positions, &output.dims, base, &steps))
+}
+
+/// The same memory under another shape.
+fn bitcast(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let output = array(&asked.op.shape)?;
+    let operand = array(asked.operand_shape(0)?)?;
+    if output.element != operand.element {
+        return bitcast_convert(evaluator, asked);
+    }
+    ensure(count(output) == count(operand), "a bitcast between different sizes")?;
+    let tiles = |a: &ir::ArrayShape| a.layout.as_ref().is_some_and(|l| !l.tiles.is_empty());
+    ensure(!tiles(output) && !tiles(operand), "tiled layouts are not evaluated")?;
+    let places = affine(&asked.batch.positions, &output.dims, 0, &memory_strides(output));
+    taken(evaluator, asked, 0, from_memory(&places, operand))
+}
+
+/// The bits under another type: of another width, a wide element is a row of narrow ones, the lowest first.
+fn bitcast_convert(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let output = array(&asked.op.shape)?;
+    let operand = array(asked.operand_shape(0)?)?;
+    let (to, from) = (kind_of(&asked.op.shape)?, kind_of(asked.operand_shape(0)?)?);
+    let width = |e: ir::ElementType| i64::from(e.bits().unwrap_or(0));
+    let (wide, narrow) = (width(output.element), width(operand.element));
+    ensure(wide > 0 && narrow > 0, "no element width")?;
+    let mut places = affine(&asked.batch.positions, &output.dims, 0, &memory_strides(output));
+    let total = |a: &ir::ArrayShape, bits: i64| count(a).checked_mul(bits);
+    ensure(total(output, wide) == total(operand, narrow), "a bitcast between different sizes")?;
+    let of = |bits: u128, bits_at: u32| bits >> bits_at;
+    if wide == narrow {
+        let column = shared(evaluator, asked, 0, &from_memory(&places, operand))?;
+        let result = Column::from_bits(to, (0..column.len()).map(|i| column.bits(i)));
+        let is_moved = column.error.is_some() && from != to;
+        let error = if is_moved { super::elementwise::with_doubt(result.clone(), &column).error } else { column.error };
+        return Ok(Column { error, ..result });
+    }
+    if wide < narrow {
+        let ratio = narrow / wide;
+        let parts: Vec<u32> = places.iter().map(|p| (p % ratio * wide) as u32).collect();
+        places.iter_mut().for_each(|p| *p /= ratio);
+        let column = shared(evaluator, asked, 0, &from_memory(&places, operand))?;
+        let bits = (0..column.len()).map(|i| of(column.bits(i), parts[i]) & ((1 << wide) - 1));
+        let result = Column::from_bits(to, bits);
+        return Ok(super::elementwise::with_doubt(result, &column));
+    }
+    let ratio = wide / narrow;
+    let all: Vec<i64> = places.iter().flat_map(|p| (0..ratio).map(move |k| p * ratio + k)).collect();
+    let column = shared(evaluator, asked, 0, &from_memory(&all, operand))?;
+    let bits = (0..places.len()).map(|i| {
+        let first = i * ratio as usize;
+        (0..ratio as usize).fold(0, |bits, k| bits | column.bits(first + k) << (k as i64 * narrow))
+    });
+    let mut result = Column::from_bits(to, bits);
+    if column.error.is_some() {
+        let is_sure = |i: usize| (0..ratio as usize).all(|k| column.error_at(i * ratio as usize + k) == 0.0);
+        result.error = Some((0..places.len()).map(|i| if is_sure(i) { 0.0 } else { f64::INFINITY }).collect());
+    }
+    Ok(result)
+}
+
+/// Columns of several operands put together: element i is the next one of operand `choice[i]`.
+pub(crate) fn woven(kind: Kind, parts: &[Column], choice: &[usize]) -> Column {
+    let mut all = Column::none(kind);
+    let mut starts = Vec::with_capacity(parts.len());
+    for part in parts {
+        starts.push(all.len() as u32);
+        all.append(part);
+    }
+    let indices: Vec<u32> = choice
+        .iter()
+        .map(|&which| {
+            let next = starts[which];
+            starts[which] += 1;
+            next
+        })
+        .collect();
+    all.pick(&indices)
+}
+
+fn concatenate(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let output = array(&asked.op.shape)?;
+    let dims = dimensions(asked.op.attributes.ints(AttributeKey::Dimensions), output.dims.len())?;
+    let dim = *dims.first().ok_or("dimensions is missing")?;
+    let operands: Vec<&ir::ArrayShape> = asked.op.operand_shapes.iter().map(array).collect::<Checked<_>>()?;
+    ensure(operands.iter().all(|o| o.dims.len() == output.dims.len()), "the operands' ranks differ")?;
+    let own: Vec<Vec<i64>> = operands.iter().map(|o| strides(&o.dims)).collect();
+    let mut from = vec![Vec::new(); operands.len()];
+    let mut choice = Vec::with_capacity(asked.batch.positions.len());
+    let mut is_outside = false;
+    each_index(&asked.batch.positions, &output.dims, |_, index| {
+        let mut at = index[dim];
+        let which = operands.iter().position(|o| {
+            let is_inside = at < o.dims[dim];
+            at -= if is_inside { 0 } else { o.dims[dim] };
+            is_inside
+        });
+        let Some(which) = which else {
+            is_outside = true;
+            return;
+        };
+        let place = index.iter().zip(&own[which]).enumerate();
+        from[which].push(place.map(|(d, (&i, stride))| if d == dim { at * stride } else { i * stride }).sum());
+        choice.push(which);
+    });
+    ensure(!is_outside, "the operands are smaller than the output")?;
+    let mut parts = Vec::new();
+    for (i, from) in from.into_iter().enumerate() {
+        parts.push(match from.is_empty() {
+            true => Column::none(kind_of(&asked.op.shape)?),
+            false => taken(evaluator, asked, i, from)?,
+        });
+    }
+    Ok(woven(kind_of(&asked.op.shape)?, &parts, &choice))
+}
+
+/// Elements are put at `low + i * (interior + 1)`; what is not covered holds the padding value.
+fn pad(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let output = array(&asked.op.shape)?;
+    let operand = array(asked.operand_shape(0)?)?;
+    let padding = asked.op.attributes.triples(AttributeKey::Padding);
+    let fits = padding.len() == operand.dims.len()
+        && output.dims.len() == operand.dims.len()
+        && padding.iter().all(|p| p.iter().all(|n| n.abs() < 1 << 56) && p[2] >= 0);
+    ensure(fits, "padding does not fit")?;
+    let own = strides(&operand.dims);
+    let mut from = Vec::new();
+    let mut choice = Vec::with_capacity(asked.batch.positions.len());
+    each_index(&asked.batch.positions, &output.dims, |_, index| {
+        let mut place = Some(0);
+        for (d, &[low, _, interior]) in padding.iter().enumerate() {
+            let (at, step) = (index[d] - low, interior + 1);
+            let is_covered = at >= 0 && at % step == 0 && at / step < operand.dims[d];
+            place = place.filter(|_| is_covered).map(|place| place + at / step * own[d]);
+        }
+        choice.push(usize::from(place.is_none()));
+        from.extend(place);
+    });
+    let padded = choice.iter().filter(|&&c| c == 1).count();
+    let kind = kind_of(&asked.op.shape)?;
+    let inside = if from.is_empty() { Column::none(kind) } else { taken(evaluator, asked, 0, from)? };
+    let value = match padded {
+        0 => Column::none(kind),
+        _ => evaluator.scalar(asked.frame, asked.operand(1)?)?.pick(&vec![0; padded]),
+    };
+    Ok(woven(kind, &[inside, value], &choice))
+}

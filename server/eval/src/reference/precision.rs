@@ -1,0 +1,42 @@
+//! How exact an operation is: the error of a result from those of its operands and the operation's own.
+//!
+//! Rounded results of exact operands are exact answers. Functions that the hardware approximates have a budget in units of
+//! the last place of the working precision (32 bits for shorter types): what `libdevice` and PTX state, rounded up.
+
+use ir::Opcode;
+
+use super::types::Kind;
+
+/// A result and its error: `true_value` with `spread` around it, rounded to `kind`.
+#[inline]
+pub(crate) fn rounded(kind: Kind, true_value: f64, spread: f64) -> (f64, f64) {
+    let value = kind.round(true_value);
+    if spread == 0.0 {
+        return (value, 0.0);
+    }
+    if value.is_nan() || spread.is_nan() {
+        return (value, if spread.is_finite() { 0.0 } else { f64::INFINITY });
+    }
+    let (low, high) = (kind.round(true_value - spread), kind.round(true_value + spread));
+    let error = (value - low).abs().max((high - value).abs());
+    if true_value.is_infinite() && spread.is_finite() {
+        return (value, 0.0);
+    }
+    (value, if error.is_nan() { f64::INFINITY } else { error })
+}
+
+/// Units in the last place that an approximated function may be off; 0 of those that round correctly.
+pub(crate) fn budget(opcode: Opcode) -> f64 {
+    match opcode {
+        Opcode::Divide => 3.0,
+        Opcode::Sqrt | Opcode::Rsqrt | Opcode::Cbrt => 3.0,
+        Opcode::Exponential | Opcode::Log => 4.0,
+        Opcode::ExponentialMinusOne | Opcode::LogPlusOne | Opcode::Logistic => 6.0,
+        Opcode::Sine | Opcode::Cosine | Opcode::Tan => 6.0,
+        Opcode::Tanh | Opcode::Atan2 | Opcode::Asin | Opcode::Acos => 8.0,
+        Opcode::Sinh | Opcode::Cosh | Opcode::Asinh | Opcode::Acosh | Opcode::Atanh => 8.0,
+        Opcode::Erf => 16.0,
+        Opcode::Power => 16.0,
+        _ => 0.0,
+    }
+}

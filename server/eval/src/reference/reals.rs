@@ -1,0 +1,239 @@
+//! Elementwise ops on floating-point numbers: computed in 64 bits, rounded to the type after every op.
+//!
+//! For types of at most 32 bits a sum, product or quotient in 64 bits, rounded, is the rounded true one.
+
+use ir::{AttributeKey, Op, Opcode};
+
+use super::column::Column;
+use super::precision::{budget, rounded};
+use super::types::Kind;
+use crate::case::Checked;
+use crate::formats::{Format, Specials};
+
+fn function(opcode: Opcode) -> Option<fn(f64) -> f64> {
+    Some(match opcode {
+        Opcode::Negate => |x| -x,
+        Opcode::Abs => f64::abs,
+        Opcode::Sign => |x: f64| if x.is_nan() || x == 0.0 { x } else { x.signum() },
+        Opcode::Floor => f64::floor,
+        Opcode::Ceil => f64::ceil,
+        Opcode::RoundNearestEven => f64::round_ties_even,
+        Opcode::RoundNearestAfz => f64::round,
+        Opcode::Exponential => f64::exp,
+        Opcode::ExponentialMinusOne => f64::exp_m1,
+        Opcode::Log => f64::ln,
+        Opcode::LogPlusOne => f64::ln_1p,
+        Opcode::Logistic => |x: f64| 1.0 / (1.0 + (-x).exp()),
+        Opcode::Tanh => f64::tanh,
+        Opcode::Sine => f64::sin,
+        Opcode::Cosine => f64::cos,
+        Opcode::Tan => f64::tan,
+        Opcode::Sqrt => f64::sqrt,
+        Opcode::Rsqrt => |x: f64| if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() },
+        Opcode::Cbrt => f64::cbrt,
+        Opcode::Asin => f64::asin,
+        Opcode::Acos => f64::acos,
+        Opcode::Asinh => f64::asinh,
+        Opcode::Acosh => f64::acosh,
+        Opcode::Atanh => f64::atanh,
+        Opcode::Sinh => f64::sinh,
+        Opcode::Cosh => f64::cosh,
+        Opcode::Erf => erf,
+        _ => return None,
+    })
+}
+
+pub(crate) fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
+    if kind.is_integral() || matches!(kind, Kind::Complex { .. }) {
+        return Err(format!("{opcode} to another type is not evaluated").into());
+    }
+    let f = function(opcode).ok_or_else(|| format!("{opcode} is not evaluated"))?;
+    let ulps = budget(opcode);
+    let exact = matches!(opcode, Opcode::Negate | Opcode::Abs | Opcode::Sign);
+    let is_step = matches!(
+        opcode,
+        Opcode::Floor | Opcode::Ceil | Opcode::RoundNearestEven | Opcode::RoundNearestAfz | Opcode::Sign
+    );
+    if ulps == 0.0 && a.error.is_none() {
+        let values = a.reals().iter().map(|&x| if exact { f(x) } else { kind.round(f(x)) }).collect();
+        return Ok(Column::real(kind, values));
+    }
+    let mut values = Vec::with_capacity(a.len());
+    let mut errors = Vec::with_capacity(a.len());
+    for (i, &x) in a.reals().iter().enumerate() {
+        let value = f(x);
+        let mut spread = 0.0;
+        if ulps > 0.0 && value.is_finite() {
+            // Results below the normal numbers may be flushed; large arguments are reduced by a rounded multiple of pi.
+            spread = ulps * kind.working_ulp(value) + kind.smallest_normal();
+        }
+        let error = a.error_at(i);
+        if error > 0.0 {
+            let (low, high) = (f(x - error), f(x + error));
+            let mut moved = (value - low).abs().max((high - value).abs());
+            if is_step && low != high {
+                moved = moved.max((high - low).abs());
+            }
+            if matches!(opcode, Opcode::Sine | Opcode::Cosine) {
+                moved = moved.max(error.min(2.0));
+            }
+            let is_known = value == low && value == high;
+            spread += if is_known { 0.0 } else if moved.is_nan() { f64::INFINITY } else { moved };
+        }
+        // Nowhere near a number: NaN and infinities are not a matter of precision.
+        let (value, error) = rounded(kind, value, spread);
+        values.push(value);
+        errors.push(error);
+    }
+    Ok(Column { error: Some(errors), ..Column::real(kind, values) })
+}
+
+/// Max and min answer NaN where one operand is NaN.
+fn extreme(a: f64, b: f64, is_max: bool) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else if a == b {
+        // Of two zeros max is the positive one.
+        if a.is_sign_negative() == is_max { b } else { a }
+    } else if (a > b) == is_max {
+        a
+    } else {
+        b
+    }
+}
+
+pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Checked<Column> {
+    let f: fn(f64, f64) -> f64 = match opcode {
+        Opcode::Add => |a, b| a + b,
+        Opcode::Subtract => |a, b| a - b,
+        Opcode::Multiply => |a, b| a * b,
+        Opcode::Divide => |a, b| a / b,
+        Opcode::Remainder => |a, b| a % b,
+        Opcode::Maximum => |a, b| extreme(a, b, true),
+        Opcode::Minimum => |a, b| extreme(a, b, false),
+        Opcode::Power => power,
+        Opcode::Atan2 => f64::atan2,
+        _ => return Err(format!("{opcode} of floating-point numbers is not evaluated").into()),
+    };
+    let ulps = budget(opcode);
+    let (x, y) = (a.reals(), b.reals());
+    if ulps == 0.0 && a.error.is_none() && b.error.is_none() {
+        let values = x.iter().zip(y).map(|(&a, &b)| kind.round(f(a, b))).collect();
+        return Ok(Column::real(kind, values));
+    }
+    let mut values = Vec::with_capacity(a.len());
+    let mut errors = Vec::with_capacity(a.len());
+    for i in 0..a.len() {
+        let (p, q, ep, eq) = (x[i], y[i], a.error_at(i), b.error_at(i));
+        let value = f(p, q);
+        let mut spread = if ulps > 0.0 && value.is_finite() {
+            ulps * kind.working_ulp(value) + kind.smallest_normal()
+        } else {
+            0.0
+        };
+        if ep > 0.0 || eq > 0.0 {
+            spread += match opcode {
+                Opcode::Add | Opcode::Subtract => ep + eq,
+                Opcode::Maximum | Opcode::Minimum if p.is_nan() || q.is_nan() => 0.0,
+                Opcode::Maximum | Opcode::Minimum => ep.max(eq),
+                Opcode::Multiply => {
+                    let part = |size: f64, e: f64| if e == 0.0 { 0.0 } else { size.abs() * e };
+                    part(p, eq) + part(q, ep) + part(ep, eq)
+                }
+                Opcode::Remainder => f64::INFINITY,
+                _ => {
+                    // The largest move over the corners; open where the divisor may be zero.
+                    let corners = [f(p - ep, q - eq), f(p - ep, q + eq), f(p + ep, q - eq), f(p + ep, q + eq)];
+                    let moved = corners.iter().map(|c| (c - value).abs());
+                    let is_open = opcode == Opcode::Divide && q.abs() <= eq && !q.is_nan()
+                        || corners.iter().any(|c| c.is_nan() != value.is_nan());
+                    let largest = moved.fold(0.0, |m: f64, x| if x.is_nan() { m } else { m.max(x) });
+                    if is_open { f64::INFINITY } else { largest }
+                }
+            };
+        }
+        let (value, error) = rounded(kind, value, spread);
+        values.push(value);
+        errors.push(error);
+    }
+    Ok(Column { error: Some(errors), ..Column::real(kind, values) })
+}
+
+fn power(a: f64, b: f64) -> f64 {
+    a.powf(b)
+}
+
+/// The error function, to some 1e-16: the series near zero, the continued fraction of the complement else.
+pub(crate) fn erf(x: f64) -> f64 {
+    let size = x.abs();
+    if x.is_nan() {
+        return x;
+    }
+    if size < 2.5 {
+        let (mut term, mut sum, mut n) = (size, size, 0.0);
+        while term.abs() > 1e-17 * sum.abs() && n < 200.0 {
+            n += 1.0;
+            term *= -size * size / n;
+            sum += term / (2.0 * n + 1.0);
+        }
+        return (sum * std::f64::consts::FRAC_2_SQRT_PI).copysign(x);
+    }
+    if size > 6.5 {
+        return 1f64.copysign(x);
+    }
+    let fraction = (1..=80).rev().fold(0.0, |below, k| f64::from(k) / 2.0 / (size + below));
+    let rest = (-size * size).exp() / (size + fraction) / std::f64::consts::PI.sqrt();
+    (1.0 - rest).copysign(x)
+}
+
+/// To `exponent_bits` and `mantissa_bits`; what is too small becomes zero. Source: XLA `EmitReducePrecisionIR`.
+pub(crate) fn reduce_precision(op: &Op, kind: Kind, a: &Column) -> Checked<Column> {
+    let bits = |key| op.attributes.int(key).and_then(|n| u32::try_from(n).ok());
+    let (Some(exponent @ 1..=11), Some(mantissa @ 0..=52)) =
+        (bits(AttributeKey::ExponentBits), bits(AttributeKey::MantissaBits))
+    else {
+        return Err("the bits of reduce-precision are missing".into());
+    };
+    let format = Format { exponent, mantissa, bias: (1 << (exponent - 1)) - 1, specials: Specials::Ieee };
+    let round = |x: f64| {
+        let is_whole = exponent == 11 && mantissa == 52;
+        let value = if x.is_nan() || is_whole { x } else { nearest(format, x) };
+        let is_small = value != 0.0 && value.abs() < format.smallest_normal() && exponent < 8;
+        kind.round(if is_small { 0f64.copysign(x) } else { value })
+    };
+    let values: Vec<f64> = a.reals().iter().map(|&x| round(x)).collect();
+    let mut result = Column::real(kind, values);
+    if let Some(errors) = &a.error {
+        let error = |(&x, &e): (&f64, &f64)| (round(x + e) - round(x)).abs().max((round(x - e) - round(x)).abs());
+        result.error = Some(a.reals().iter().zip(errors).map(error).collect());
+    }
+    Ok(result)
+}
+
+/// As [`Format::round`], also for formats without a mantissa.
+fn nearest(format: Format, x: f64) -> f64 {
+    let ulp = format.ulp(x);
+    let value = (x / ulp).round_ties_even() * ulp;
+    if value.abs() > format.largest() { f64::INFINITY.copysign(x) } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_function() {
+        let known = [
+            (0.0, 0.0),
+            (0.1, 0.1124629160182849),
+            (0.5, 0.5204998778130465),
+            (1.0, 0.8427007929497149),
+            (2.0, 0.9953222650189527),
+            (3.0, 0.9999779095030014),
+            (4.0, 0.9999999845827421),
+        ];
+        for (x, value) in known {
+            assert!((erf(x) - value).abs() < 2e-15 && (erf(-x) + value).abs() < 2e-15, "{x}: {}", erf(x));
+        }
+    }
+}

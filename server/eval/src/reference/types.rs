@@ -1,0 +1,174 @@
+//! Element types as the reference interpreter computes with them: what an element holds, rounding, and its bits.
+
+use ir::ElementType;
+
+use crate::formats::{self, Format};
+
+/// What an element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Pred,
+    Signed(u32),
+    Unsigned(u32),
+    /// All floating-point types of at most 32 bits.
+    Float(Short),
+    F64,
+    /// Of two `f32`, or of two `f64`.
+    Complex {
+        is_double: bool,
+    },
+}
+
+/// A format of at most 32 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Short(pub(crate) Format);
+
+impl Kind {
+    /// Nothing of tokens, opaque values and types that are not computed with.
+    pub fn of(element: ElementType) -> Option<Kind> {
+        use ElementType::*;
+        let short = |format| Some(Kind::Float(Short(format)));
+        match element {
+            Pred => Some(Kind::Pred),
+            S1 => Some(Kind::Signed(1)),
+            S2 => Some(Kind::Signed(2)),
+            S4 => Some(Kind::Signed(4)),
+            S8 => Some(Kind::Signed(8)),
+            S16 => Some(Kind::Signed(16)),
+            S32 => Some(Kind::Signed(32)),
+            S64 => Some(Kind::Signed(64)),
+            U1 => Some(Kind::Unsigned(1)),
+            U2 => Some(Kind::Unsigned(2)),
+            U4 => Some(Kind::Unsigned(4)),
+            U8 => Some(Kind::Unsigned(8)),
+            U16 => Some(Kind::Unsigned(16)),
+            U32 => Some(Kind::Unsigned(32)),
+            U64 => Some(Kind::Unsigned(64)),
+            F16 => short(formats::F16),
+            Bf16 => short(formats::BF16),
+            F32 => short(formats::F32),
+            F64 => Some(Kind::F64),
+            F8e5m2 => short(formats::F8E5M2),
+            F8e4m3 => short(formats::F8E4M3),
+            F8e3m4 => short(formats::F8E3M4),
+            F8e4m3fn => short(formats::F8E4M3FN),
+            F8e4m3fnuz => short(formats::F8E4M3FNUZ),
+            F8e5m2fnuz => short(formats::F8E5M2FNUZ),
+            F8e4m3b11fnuz => short(formats::F8E4M3B11FNUZ),
+            F4e2m1fn => short(formats::F4E2M1FN),
+            F6e2m3fn => short(formats::F6E2M3FN),
+            F6e3m2fn => short(formats::F6E3M2FN),
+            C64 => Some(Kind::Complex { is_double: false }),
+            C128 => Some(Kind::Complex { is_double: true }),
+            F8e8m0fnu | Token | Opaque => None,
+        }
+    }
+
+    pub fn is_integral(self) -> bool {
+        matches!(self, Kind::Pred | Kind::Signed(_) | Kind::Unsigned(_))
+    }
+
+    pub fn is_float(self) -> bool {
+        matches!(self, Kind::Float(_) | Kind::F64)
+    }
+
+    /// Bits of an integer's value; `pred` has one.
+    pub fn width(self) -> u32 {
+        match self {
+            Kind::Pred => 1,
+            Kind::Signed(bits) | Kind::Unsigned(bits) => bits,
+            Kind::Float(short) => short.0.bits(),
+            Kind::F64 => 64,
+            Kind::Complex { is_double } => {
+                if is_double {
+                    128
+                } else {
+                    64
+                }
+            }
+        }
+    }
+
+    /// The low bits of a whole number as a number of this type. Unsigned 64-bit numbers keep their bits.
+    pub fn wrap(self, value: i64) -> i64 {
+        match self {
+            Kind::Pred => value & 1,
+            Kind::Signed(bits @ 1..=63) => value << (64 - bits) >> (64 - bits),
+            Kind::Unsigned(bits @ 1..=63) => value & ((1 << bits) - 1),
+            _ => value,
+        }
+    }
+
+    /// The nearest number of this type (of the type's parts where it is complex).
+    pub fn round(self, value: f64) -> f64 {
+        match self {
+            Kind::Float(short) => short.0.round(value),
+            Kind::Complex { is_double: false } => f64::from(value as f32),
+            _ => value,
+        }
+    }
+
+    /// Distance of neighbours around `value`, of the type that arithmetic is done in: 32 bits for all shorter ones.
+    pub(crate) fn working_ulp(self, value: f64) -> f64 {
+        match self {
+            Kind::F64 | Kind::Complex { is_double: true } => {
+                let size = value.abs().clamp(f64::MIN_POSITIVE, f64::MAX);
+                f64::from_bits(size.to_bits() + 1) - size
+            }
+            _ => formats::F32.ulp(value),
+        }
+    }
+
+    /// Half the distance of neighbours around 1: the largest relative error of one rounding.
+    pub(crate) fn unit(self) -> f64 {
+        match self {
+            Kind::Float(short) => formats::power_of_two(-(short.0.mantissa as i32) - 1),
+            Kind::Complex { is_double: false } => formats::power_of_two(-24),
+            _ => formats::power_of_two(-53),
+        }
+    }
+
+    /// Half the distance of the smallest numbers: the error of what is rounded near zero.
+    pub(crate) fn tiny(self) -> f64 {
+        match self {
+            Kind::Float(short) => short.0.smallest_normal() * self.unit(),
+            Kind::Complex { is_double: false } => f64::from(f32::MIN_POSITIVE) * self.unit(),
+            _ => 0.0,
+        }
+    }
+
+    /// The largest finite number.
+    pub(crate) fn largest(self) -> f64 {
+        match self {
+            Kind::Float(short) => short.0.largest(),
+            Kind::Complex { is_double: false } => f64::from(f32::MAX),
+            _ => f64::MAX,
+        }
+    }
+
+    pub(crate) fn smallest_normal(self) -> f64 {
+        match self {
+            Kind::F64 | Kind::Complex { is_double: true } => f64::MIN_POSITIVE,
+            Kind::Float(short) => short.0.smallest_normal().max(f64::from(f32::MIN_POSITIVE)),
+            _ => f64::from(f32::MIN_POSITIVE),
+        }
+    }
+
+    /// The number that a code stands for, of floating-point types. Of others see [`super::Column::from_bits`].
+    pub fn real_from_bits(self, bits: u64) -> f64 {
+        match self {
+            Kind::Float(short) if short.0 == formats::F32 => f64::from(f32::from_bits(bits as u32)),
+            Kind::Float(short) => short.0.decode(bits),
+            _ => f64::from_bits(bits),
+        }
+    }
+
+    /// The code of the nearest number, of floating-point types.
+    pub fn real_to_bits(self, value: f64) -> u64 {
+        match self {
+            Kind::Float(short) if short.0 == formats::F32 => u64::from((value as f32).to_bits()),
+            Kind::Float(short) => short.0.encode(value, false),
+            _ => value.to_bits(),
+        }
+    }
+}
