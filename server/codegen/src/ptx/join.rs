@@ -177,7 +177,9 @@ fn load(
         let Kind::Load { address, is_invariant, .. } = insts[*first].kind else { continue };
         let earliest = run.iter().copied().min().unwrap_or(*first);
         let to: Vec<Reg> = run.iter().map(|&n| insts[n].to[0]).collect();
-        let in_words = group.bits != 16 || to.len() > 4 || to.iter().any(|reg| halves.used.contains(reg) || !halves.read.contains(reg));
+        let in_words = group.bits != 16
+            || to.len() > 4
+            || to.iter().any(|reg| halves.used.contains(reg) || !halves.read.contains(reg));
         let (words, bits) = words(code, to.len(), group.bits, in_words);
         let mut new = Vec::new();
         let mut inst = insts[*first].clone();

@@ -180,13 +180,13 @@ impl<'k> Lowering<'k> {
                 }
                 _ => Vec::new(),
             },
-            OpKind::Sync => {
+            OpKind::Sync { tensors } => {
                 self.code.push(
                     super::machine::Kind::Effect { name: "bar.sync".into(), from: vec![Operand::Int(0)] },
                     Vec::new(),
                 );
                 self.code.forget_loads();
-                Vec::new()
+                tensors.iter().map(|&value| frame.value(value)).collect()
             }
             OpKind::Missing => {
                 let zero = |&result: &ValueId| Val::constant(Constant::zero(frame.function.element(result)));
@@ -433,12 +433,13 @@ impl<'k> Lowering<'k> {
         };
         let is_outer =
             |c: &&Constraint| !(0..map.num_ranges()).any(|n| c.expr.uses_var((dims.len() + n) as u32));
-        let outer: Vec<Constraint> = map
-            .constraints()
-            .iter()
-            .filter(is_outer)
-            .map(|c| Constraint { expr: of(&c.expr, &[]), interval: c.interval })
+        // The bounds of the dimensions may be narrower than the grid.
+        let bounds = dims.iter().zip(map.dims());
+        let mut outer: Vec<Constraint> = bounds
+            .map(|(dim, variable)| Constraint { expr: dim.clone(), interval: variable.bounds })
             .collect();
+        let stated = map.constraints().iter().filter(is_outer);
+        outer.extend(stated.map(|c| Constraint { expr: of(&c.expr, &[]), interval: c.interval }));
         let end = self.code.label();
         let guard = self.guard(&outer);
         if let Some(guard) = guard {

@@ -103,7 +103,10 @@ pub(crate) fn reduce_window(
                 with_init(evaluator, how, &init, &folded)?
             }
         };
-        ensure(finished.len() == results.len(), "the computation does not answer as many values as there are inputs")?;
+        ensure(
+            finished.len() == results.len(),
+            "the computation does not answer as many values as there are inputs",
+        )?;
         results.iter_mut().zip(&finished).for_each(|(all, part)| all.append(part));
     }
     Ok(results)
@@ -154,7 +157,8 @@ pub(crate) fn select_and_scatter(
             }
         }
     }
-    let mut arrivals: Vec<(i64, i64)> = chosen.iter().zip(all).filter(|(to, _)| **to >= 0).map(|(&to, from)| (to, from)).collect();
+    let mut arrivals: Vec<(i64, i64)> =
+        chosen.iter().zip(all).filter(|(to, _)| **to >= 0).map(|(&to, from)| (to, from)).collect();
     arrivals.sort_unstable();
     let init = evaluator.scalar(asked.frame, asked.operand(2)?)?;
     let start = init.pick(&vec![0; positions.len()]);

@@ -12,6 +12,8 @@ use syntax::hlo::{PieceState, parse};
 /// One fusion and its kernel.
 pub struct Pair {
     pub name: String,
+    /// The instruction.
+    pub fusion: String,
     pub emitter: String,
     pub hlo: String,
     /// The launches of a sort, in order; else one.
@@ -81,7 +83,13 @@ pub fn load() -> Option<Loaded> {
             launches.extend(steps.get(&key).into_iter().flatten().cloned());
             launches.sort_by_key(|launch| launch.step);
             loaded.pairs.push(Pair {
-                name: format!("{}/{}@{}", text(&record, "model"), text(&record, "kernel"), text(&record, "device")),
+                name: format!(
+                    "{}/{}@{}",
+                    text(&record, "model"),
+                    text(&record, "kernel"),
+                    text(&record, "device")
+                ),
+                fusion: text(&record, "fusion"),
                 emitter: text(&record, "xla_emitter"),
                 hlo: text(&record, "hlo"),
                 launches,
@@ -120,9 +128,8 @@ impl Graphs {
     pub fn init_parameters(&self, fusion: &Op) -> Vec<usize> {
         let callee = fusion.attributes.computation(AttributeKey::Calls).and_then(|name| self.get(name));
         let Some(graph) = callee else { return Vec::new() };
-        let reductions = (0..graph.ops.len()).filter(|&i| {
-            matches!(graph.ops[i].opcode, Opcode::Reduce | Opcode::ReduceWindow)
-        });
+        let reductions = (0..graph.ops.len())
+            .filter(|&i| matches!(graph.ops[i].opcode, Opcode::Reduce | Opcode::ReduceWindow));
         let inits = reductions.flat_map(|i| graph.operands[i][graph.operands[i].len() / 2..].to_vec());
         inits.filter_map(|id| Some(graph.ops[id as usize].parameter? as usize)).collect()
     }

@@ -128,7 +128,10 @@ pub fn check(pair: &Pair, effort: Effort) -> Result<Outcome, Cow<'static, str>> 
     let neutral = graphs.init_parameters(fusion);
     // XLA's allocations are multiples of 256 bytes, and some of its kernels read what is behind an array.
     let size_of = |array: &ArrayShape| {
-        (array.elements().unwrap_or(0) as u64).saturating_mul(memory_bits(array)).div_ceil(8).next_multiple_of(256)
+        (array.elements().unwrap_or(0) as u64)
+            .saturating_mul(memory_bits(array))
+            .div_ceil(8)
+            .next_multiple_of(256)
     };
     for (i, &operand) in operands.iter().enumerate() {
         let array = entry.ops[operand as usize].shape.as_array().cloned().ok_or("a tuple operand")?;
@@ -292,7 +295,8 @@ fn compare(
     let width = memory_bits(array);
     for places in places.chunks(1 << 13) {
         let positions = logical(array, places);
-        let expected = evaluator.elements(root, leaf, &positions).map_err(|why| format!("reference: {why}"))?;
+        let expected =
+            evaluator.elements(root, leaf, &positions).map_err(|why| format!("reference: {why}"))?;
         let bits = places.iter().map(|&place| {
             let mut bytes = [0u8; 16];
             let len = width.div_ceil(8) as usize;
