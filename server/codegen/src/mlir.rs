@@ -10,8 +10,8 @@ use ir::{ArrayShape, OpId};
 use rustc_hash::FxHashMap;
 use syntax::hlo::ElementType;
 
-use crate::kernel::{Condition, Function, Kernel, Op, OpKind, Region, SharedArray, Type, ValueId};
 use crate::KernelText;
+use crate::kernel::{Condition, Function, Kernel, Op, OpKind, Region, SharedArray, Type, ValueId};
 use scalars::{element_type, scalar};
 
 /// The kernel as MLIR, before it is lowered.

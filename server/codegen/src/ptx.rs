@@ -13,8 +13,8 @@ mod value;
 use gpu::Device;
 use ir::OpId;
 
-use crate::{KernelText, Reason};
 use crate::kernel::{Kernel, Missing};
+use crate::{KernelText, Reason};
 use lower::Lowering;
 
 /// What the text is made for: `sm_90a` is 9, 0 and the features of exactly this one.

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use ir::{ElementTypeExt, OpId};
 
+use super::Target;
 use super::code::Code;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
-use super::Target;
 use crate::KernelText;
 use crate::kernel::{Kernel, Missing, SharedArray};
 
