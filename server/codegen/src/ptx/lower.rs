@@ -30,6 +30,8 @@ pub(crate) struct Lowering<'k> {
     pub is_too_large: bool,
     /// Does the device compute in `bf16`?
     pub has_bf16: bool,
+    /// Does it convert to and from two formats of eight bits?
+    pub has_f8: bool,
     /// Ops that no rule writes.
     pub missing: Vec<(OpId, String)>,
 }
@@ -43,7 +45,7 @@ struct Frame<'k> {
 }
 
 impl<'k> Lowering<'k> {
-    pub fn new(kernel: &'k Kernel, major: u32) -> Lowering<'k> {
+    pub fn new(kernel: &'k Kernel, (major, minor): (u32, u32)) -> Lowering<'k> {
         Lowering {
             kernel,
             code: Code::new(),
@@ -54,6 +56,7 @@ impl<'k> Lowering<'k> {
             written: 0,
             is_too_large: false,
             has_bf16: major >= 9,
+            has_f8: (major, minor) >= (8, 9),
             missing: Vec::new(),
         }
     }

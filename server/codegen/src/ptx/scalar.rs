@@ -10,6 +10,7 @@ mod convert;
 mod float;
 mod integer;
 mod math;
+mod small;
 
 use indexing_map::{Expr, Interval};
 use ir::ElementTypeExt;
@@ -47,7 +48,7 @@ impl Lowering<'_> {
                 Detail::Precision(exponent, mantissa) => self.reduce_precision(*a, to, exponent, mantissa),
                 _ => None,
             },
-            (_, [a]) if from.is_complex() || to.is_complex() => self.complex_unary(opcode, *a, from, to),
+            (_, [a]) if from.is_complex() || to.is_complex() => self.complex_unary(opcode, *a, from),
             (_, [a, b]) if from.is_complex() || to.is_complex() => self.complex_binary(opcode, *a, *b, to),
             (_, [a]) => self.unary(opcode, *a, from, to),
             (_, [a, b]) => self.binary(opcode, *a, *b, to),

@@ -103,7 +103,7 @@ pub fn execute(built: &Built, inputs: &[Vec<u8>], output: u64) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// An op on arrays of bytes.
+/// An op on arrays of bytes, or why it is not run.
 pub fn apply(
     op: &str,
     types: &[&str],
@@ -111,14 +111,24 @@ pub fn apply(
     count: usize,
     inputs: &[Vec<u8>],
     bytes: u64,
-) -> Vec<u8> {
+) -> Result<Vec<u8>, String> {
     let hlo = module(op, types, output, count);
-    let built = build(&hlo, "h100").unwrap_or_else(|reason| panic!("{op}: {reason}\n{hlo}"));
+    for device in ["a100-sxm-80", "b200-sxm"] {
+        if let (Ok(folder), Ok(built)) = (std::env::var("CODEGEN_OUT"), build(&hlo, device)) {
+            let name = format!(
+                "{folder}/op-{}-{}-{output}-{device}.ptx",
+                op.replace([' ', '='], "_"),
+                types.join("-")
+            );
+            std::fs::write(name, &built.ptx).map_err(|e| e.to_string())?;
+        }
+    }
+    let built = build(&hlo, "h100-sxm")?;
     if let Ok(folder) = std::env::var("CODEGEN_OUT") {
         let name = format!("{folder}/op-{}-{}-{output}.ptx", op.replace([' ', '='], "_"), types.join("-"));
-        std::fs::write(name, &built.ptx).expect("a folder");
+        std::fs::write(name, &built.ptx).map_err(|e| e.to_string())?;
     }
-    execute(&built, inputs, bytes).unwrap_or_else(|reason| panic!("{op}: {reason}"))
+    execute(&built, inputs, bytes)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,7 +210,7 @@ impl Bits {
         if right.abs() > largest || result.is_infinite() {
             let edge = self.unit(largest);
             // One may round to infinity where the other does not quite.
-            let near = |x: f64| if x.is_infinite() || x.abs() > largest { largest + edge } else { x.abs() };
+            let near = |x: f64| x.abs().min(largest + edge);
             let beyond = (near(right) - near(result)).abs() / edge;
             return if right.signum() == result.signum() { beyond } else { f64::INFINITY };
         }
@@ -341,21 +351,33 @@ pub struct Worst {
     pub inputs: Vec<f64>,
     pub result: f64,
     pub right: f64,
+    /// Why it did not run.
+    pub reason: String,
 }
 
-/// The result that is furthest from the right one.
-pub fn worst(op: &str, bits: Bits, inputs: &[Vec<u64>], right: impl Fn(&[f64]) -> f64) -> Worst {
+/// The result that is furthest from the right one, of those that are not below `least`.
+pub fn worst(op: &str, bits: Bits, inputs: &[Vec<u64>], right: impl Fn(&[f64]) -> f64, least: f64) -> Worst {
     let count = inputs[0].len();
     let types = vec![bits.name(); inputs.len()];
     let bytes: Vec<Vec<u8>> = inputs.iter().map(|list| bytes_of(list, bits.bytes())).collect();
     let output = apply(op, &types, bits.name(), count, &bytes, (count * bits.bytes()) as u64);
-    let mut worst = Worst { ulp: -1.0, inputs: Vec::new(), result: 0.0, right: 0.0 };
+    let output = match output {
+        Ok(output) => output,
+        Err(reason) => {
+            let reason = reason.chars().take(400).collect();
+            return Worst { ulp: f64::INFINITY, inputs: Vec::new(), result: 0.0, right: 0.0, reason };
+        }
+    };
+    let mut worst = Worst { ulp: -1.0, inputs: Vec::new(), result: 0.0, right: 0.0, reason: String::new() };
     for (n, result) in bits_of(&output, bits.bytes()).into_iter().enumerate() {
         let x: Vec<f64> = inputs.iter().map(|list| bits.decode(list[n])).collect();
         let (result, right) = (bits.decode(result), right(&x));
+        if right.abs() < least {
+            continue;
+        }
         let ulp = bits.distance(result, right);
         if ulp > worst.ulp {
-            worst = Worst { ulp, inputs: x, result, right };
+            worst = Worst { ulp, inputs: x, result, right, reason: String::new() };
         }
     }
     worst
@@ -385,15 +407,15 @@ pub fn atanh(x: f64) -> f64 {
     (0.5 * (2.0 * a / (1.0 - a)).ln_1p()).copysign(x)
 }
 
-/// By the series without cancellation; beyond 2.5 by the continued fraction of what is left to 1.
+/// By the series without cancellation; beyond 1.2 by the continued fraction of what is left to 1.
 pub fn erf(x: f64) -> f64 {
     let a = x.abs();
     if x.is_nan() || a < 1e-150 {
         return x * std::f64::consts::FRAC_2_SQRT_PI;
     }
-    if a > 2.5 {
+    if a > 1.2 {
         let mut fraction = 0.0;
-        for n in (1..80).rev() {
+        for n in (1..2000).rev() {
             fraction = f64::from(n) / 2.0 / (a + fraction);
         }
         let rest = if a > 27.0 { 0.0 } else { (-a * a).exp() / std::f64::consts::PI.sqrt() / (a + fraction) };
