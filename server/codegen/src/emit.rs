@@ -6,12 +6,14 @@ mod elemental;
 mod entry_loop;
 mod parts;
 mod reducer;
+mod tables;
 
 use std::sync::Arc;
 
 use gpu::{Emitter, FusionAnalysis, Launch, Partition};
 use indexing::Callees;
 use ir::{ArrayShape, Graph, OpId, Shape};
+use rustc_hash::FxHashMap;
 
 use crate::Reason;
 use crate::kernel::{Kernel, Param, Role};
@@ -43,9 +45,11 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
         launch,
         params: params(analysis)?,
         functions: Vec::new(),
+        tables: Vec::new(),
         missing: Vec::new(),
     };
-    let context = Emission { source, partition: &partition, launch };
+    let tables = tables::of(&analysis.fused.graph, &mut kernel.tables);
+    let context = Emission { source, partition: &partition, launch, tables };
     match &analysis.emitter {
         Emitter::Loop(_) => entry_loop::emit(&context, &mut kernel)?,
         other => return Err(format!("the {} emitter is not written yet", other.name()).into()),
@@ -58,6 +62,8 @@ pub(crate) struct Emission<'a> {
     pub source: &'a Source<'a>,
     pub partition: &'a Partition,
     pub launch: Launch,
+    /// Constant arrays: the number of the table, or why there is none.
+    pub tables: FxHashMap<OpId, Result<usize, Reason>>,
 }
 
 impl<'a> Emission<'a> {

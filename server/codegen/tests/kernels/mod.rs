@@ -76,6 +76,16 @@ pub fn build(hlo: &str, device: &str) -> Result<Built, String> {
 
 /// Runs a kernel on inputs; the bytes of its result.
 pub fn execute(built: &Built, inputs: &[Vec<u8>], output: u64) -> Result<Vec<u8>, String> {
+    execute_over(built, inputs, output, Contents::Unknown)
+}
+
+/// The same where something is known of the result's memory before.
+pub fn execute_over(
+    built: &Built,
+    inputs: &[Vec<u8>],
+    output: u64,
+    before: Contents<'static>,
+) -> Result<Vec<u8>, String> {
     if !built.missing.is_empty() {
         return Err(built.missing.join("; "));
     }
@@ -90,7 +100,7 @@ pub fn execute(built: &Built, inputs: &[Vec<u8>], output: u64) -> Result<Vec<u8>
         };
         arguments.push(memory.add(bytes.len() as u64, Contents::Known(Box::new(fill))));
     }
-    let result = memory.add(output, Contents::Unknown);
+    let result = memory.add(output, before);
     arguments.push(result);
     let arguments = arguments.into_iter().map(Argument::Buffer).collect();
     let launch = Launch::new(built.grid, built.block, arguments);

@@ -1,0 +1,190 @@
+//! Elements of fewer than eight bits: several in a byte, the first one in its lowest bits.
+
+use indexing_map::Expr;
+use ir::{ElementTypeExt, OpId};
+use syntax::hlo::ElementType;
+
+use super::code::Code;
+use super::index::{divisor, split_constant};
+use super::lower::Lowering;
+use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
+use super::memory::Place;
+use super::value::Val;
+
+/// Bits of an element of which several lie in a byte.
+pub(super) fn packed(element: ElementType) -> Option<u32> {
+    element.bits().filter(|bits| *bits < 8 && 8 % bits == 0)
+}
+
+impl Lowering<'_> {
+    /// The number of the element in memory order; the register that the array begins at; its space.
+    fn packed_place(&mut self, place: Place, at: &[Expr]) -> (Expr, Reg, Space) {
+        let shape = match place {
+            Place::Param(param) => self.kernel.params[param].shape.clone(),
+            Place::Table(number) | Place::Shared(number) => self.kernel.tables[number as usize].shape.clone(),
+        };
+        let linear = self.linear(&shape, at);
+        let linear = self.indices.here(&linear);
+        match place {
+            Place::Param(param) => (linear, self.pointer(param), Space::Global(param)),
+            Place::Table(number) | Place::Shared(number) => {
+                let base = self.code.pure("mov.b64", Class::B64, [Operand::Table(number)]);
+                (linear, base, Space::Table(number))
+            }
+        }
+    }
+
+    /// The byte, shifted down and cut out.
+    pub(super) fn load_packed(
+        &mut self,
+        place: Place,
+        element: ElementType,
+        bits: u32,
+        at: &[Expr],
+        is_invariant: bool,
+    ) -> Val {
+        let per_byte = i64::from(8 / bits);
+        let (linear, pointer, space) = self.packed_place(place, at);
+        let (rest, constant) = split_constant(&linear);
+        let mut load = |e: &mut Self, index: &Expr, offset: i64| -> Operand {
+            let index = e.indices.simplify(index);
+            let align = (1i64 << divisor(&index).trailing_zeros().min(4)).min(16);
+            let align = if matches!(space, Space::Table(_)) { 1 } else { align };
+            let base = e.moved(pointer, &index, 1, i64::MAX);
+            e.code.load(Address { space, base, offset, align }, 8, is_invariant).into()
+        };
+        let (byte, shift) = if divisor(&rest) % per_byte == 0 {
+            let byte = load(self, &rest.floor_div(per_byte), constant.div_euclid(per_byte));
+            (byte, Operand::Int(constant.rem_euclid(per_byte) * i64::from(bits)))
+        } else {
+            let byte = load(self, &linear.clone().floor_div(per_byte), 0);
+            (byte, self.bit_shift(&linear, per_byte, bits))
+        };
+        let down = match shift {
+            Operand::Int(0) => byte,
+            _ => self.code.pure("shr.u16", Class::B16, [byte, shift]).into(),
+        };
+        if element.is_signed_integer() {
+            let unused = Operand::Int(i64::from(16 - bits));
+            let up = self.code.pure("shl.b16", Class::B16, [down, unused]);
+            return Val::Num(self.code.pure("shr.s16", Class::B16, [up.into(), unused]).into());
+        }
+        let mask = Operand::Int((1 << bits) - 1);
+        Val::Num(self.code.pure("and.b16", Class::B16, [down, mask]).into())
+    }
+
+    /// How many bits of its byte stand below the element.
+    fn bit_shift(&mut self, linear: &Expr, per_byte: i64, bits: u32) -> Operand {
+        let shift = linear.clone().modulo(per_byte) * i64::from(bits);
+        let shift = self.indices.simplify(&shift);
+        self.indices.compute_as(&mut self.code, &shift, 32)
+    }
+
+    /// Where the place in the byte is known, [`super::join`] makes whole bytes of neighbours; offset and alignment of the store
+    /// are counted in elements.
+    pub(super) fn store_packed(&mut self, param: usize, bits: u32, at: &[Expr], value: Operand) {
+        let per_byte = i64::from(8 / bits);
+        let (linear, pointer, space) = self.packed_place(Place::Param(param), at);
+        let (rest, constant) = split_constant(&linear);
+        let known = divisor(&rest) % per_byte == 0;
+        let (index, offset) = if known { (rest.clone(), constant) } else { (linear.clone(), 0) };
+        let index = self.indices.simplify(&index.floor_div(per_byte));
+        let base = self.moved(pointer, &index, 1, i64::MAX);
+        if known {
+            let limit = i64::from(self.kernel.params[param].align) * per_byte;
+            let align = (1i64 << divisor(&rest).trailing_zeros().min(10)).min(limit);
+            return self.code.store(Address { space, base, offset, align }, bits, value);
+        }
+        let shift = self.bit_shift(&linear, per_byte, bits);
+        self.code.forget_loads();
+        let origin = self.code.origin;
+        let merged = merged(&mut self.code, space, base, shift, bits, value, origin);
+        self.code.insts.extend(merged);
+    }
+}
+
+/// Changes a few bits of the byte at `base`, `shift` bits up, while other threads change others: in its word of 32 bits they are
+/// cleared and set.
+pub(super) fn merged(
+    code: &mut Code,
+    space: Space,
+    base: Operand,
+    shift: Operand,
+    bits: u32,
+    value: Operand,
+    origin: Option<OpId>,
+) -> Vec<Inst> {
+    let mut insts = Vec::new();
+    let mut pure = |code: &mut Code, name: &'static str, class: Class, from: Vec<Operand>| -> Operand {
+        let to = code.reg(class);
+        insts.push(Inst {
+            kind: Kind::Pure { name: name.into(), from },
+            to: vec![to],
+            origin,
+            comment: None,
+        });
+        to.into()
+    };
+    let ones = Operand::Int((1 << bits) - 1);
+    let word = pure(code, "and.b64", Class::B64, vec![base, Operand::Int(-4)]);
+    let low = pure(code, "cvt.u32.u64", Class::B32, vec![base]);
+    let byte = pure(code, "and.b32", Class::B32, vec![low, Operand::Int(3)]);
+    let byte = pure(code, "shl.b32", Class::B32, vec![byte, Operand::Int(3)]);
+    let shift = pure(code, "add.s32", Class::B32, vec![byte, shift]);
+    let value = match value {
+        Operand::Int(value) => {
+            pure(code, "mov.b32", Class::B32, vec![Operand::Int(value & ((1 << bits) - 1))])
+        }
+        other => {
+            let wide = pure(code, "cvt.u32.u16", Class::B32, vec![other]);
+            pure(code, "and.b32", Class::B32, vec![wide, ones])
+        }
+    };
+    let set = pure(code, "shl.b32", Class::B32, vec![value, shift]);
+    let mask = pure(code, "mov.b32", Class::B32, vec![ones]);
+    let mask = pure(code, "shl.b32", Class::B32, vec![mask, shift]);
+    let kept = pure(code, "not.b32", Class::B32, vec![mask]);
+    let address = Address { space, base: word, offset: 0, align: 4 };
+    for (name, from) in [("and", kept), ("or", set)] {
+        insts.push(Inst { kind: Kind::Merge { name, address, from }, to: Vec::new(), origin, comment: None });
+    }
+    insts
+}
+
+/// A register of 16 bits with elements side by side.
+pub(super) fn packed_half(
+    code: &mut Code,
+    parts: &[Operand],
+    bits: u32,
+    origin: Option<OpId>,
+) -> (Reg, Vec<Inst>) {
+    let mut insts = Vec::new();
+    let mut pure = |code: &mut Code, name: &'static str, from: Vec<Operand>| -> Reg {
+        let to = code.reg(Class::B16);
+        insts.push(Inst {
+            kind: Kind::Pure { name: name.into(), from },
+            to: vec![to],
+            origin,
+            comment: None,
+        });
+        to
+    };
+    let ones = (1i64 << bits) - 1;
+    let mut sum: Option<Reg> = None;
+    for (n, &part) in parts.iter().enumerate() {
+        let place = n as i64 * i64::from(bits);
+        let cut = match part {
+            Operand::Int(value) => pure(code, "mov.b16", vec![Operand::Int((value & ones) << place)]),
+            _ => {
+                let cut = pure(code, "and.b16", vec![part, Operand::Int(ones)]);
+                if place == 0 { cut } else { pure(code, "shl.b16", vec![cut.into(), Operand::Int(place)]) }
+            }
+        };
+        sum = Some(match sum {
+            None => cut,
+            Some(before) => pure(code, "or.b16", vec![before.into(), cut.into()]),
+        });
+    }
+    let reg = sum.unwrap_or_else(|| pure(code, "mov.b16", vec![Operand::Int(0)]));
+    (reg, insts)
+}
