@@ -10,6 +10,7 @@ mod convert;
 mod float;
 mod integer;
 mod math;
+mod precision;
 mod small;
 
 use indexing_map::{Expr, Interval};

@@ -195,30 +195,4 @@ impl Lowering<'_> {
             }
         }
     }
-
-    /// As if stored with so many bits of exponent and mantissa. Source: `EmitReducePrecisionIR`.
-    pub(super) fn reduce_precision(
-        &mut self,
-        a: Val,
-        element: ElementType,
-        exponent: u32,
-        mantissa: u32,
-    ) -> Option<Val> {
-        // What keeps all of a type's bits is that type.
-        let same = match (exponent, mantissa) {
-            (8, 7) => ElementType::Bf16,
-            (5, 10) => ElementType::F16,
-            (8, 23) => ElementType::F32,
-            (11, 52) => return Some(a),
-            _ => return None,
-        };
-        if same == ElementType::F16 && element != ElementType::F16 {
-            return None;
-        }
-        if element == ElementType::F64 {
-            return None;
-        }
-        let narrow = self.convert(a, element, same)?;
-        self.convert(narrow, same, element)
-    }
 }

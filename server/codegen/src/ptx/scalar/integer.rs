@@ -84,6 +84,7 @@ impl Lowering<'_> {
             Opcode::And => self.op(&format!("and.b{width}"), element, [a, b]),
             Opcode::Or => self.op(&format!("or.b{width}"), element, [a, b]),
             Opcode::Xor => self.op(&format!("xor.b{width}"), element, [a, b]),
+            Opcode::Mulhi if bits >= 16 => self.op(&format!("mul.hi.{sign}{width}"), element, [a, b]),
             Opcode::Power => return Some(self.raised(a, b, element)),
             Opcode::Divide => return Some(self.divided(a, b, element, width, sign)),
             Opcode::Remainder => return Some(self.remainder(a, b, element, width, sign)),

@@ -138,10 +138,15 @@ fn hyperbolic_tangent(z: Z<'_>) -> Z<'_> {
     let near = Z { re: is_pole.select(rho.over(s), re), im: is_pole.select(t.like(0.0), im) };
     // Far from 0 it is a sign, and what is left falls like e^-2|x|.
     let rest = sin(z.im) * cos(z.im) * exp(z.re.abs() * -2.0) * 4.0;
-    let rest = z.im.abs().lt(f64::INFINITY).select(rest, rest.like(0.0));
+    let turns = z.im.abs().lt(f64::INFINITY);
+    let rest = turns.select(rest, rest.like(0.0));
     let far = Z { re: z.re.sign_onto(z.re.like(1.0)), im: rest };
     let result = either(z.re.abs().gt(limit), far, near);
-    Z { re: z.re.is_nan().select(z.re, result.re), im: z.im.eq(0.0).select(z.im, result.im) }
+    // Only infinite numbers have a value where the angle is none.
+    let nan = z.re.like(f64::NAN);
+    let is_lost = z.re.is_nan() | (!turns & z.re.abs().lt(f64::INFINITY));
+    let result = either(is_lost, Z { re: nan, im: nan }, result);
+    Z { re: result.re, im: z.im.eq(0.0).select(z.im, result.im) }
 }
 
 /// √((|z| + |x|) / 2), and the other part from it.
