@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::code::Code;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
-use super::packed::{merged, packed_half};
+use super::packed::store_packed;
 
 /// Bytes of the widest access.
 const WIDEST: i64 = 16;
@@ -201,63 +201,6 @@ fn store(
     }
 }
 
-/// Whole bytes of elements that are smaller; what fills none is merged into its byte.
-fn store_packed(
-    code: &mut Code,
-    insts: &[Inst],
-    run: &[usize],
-    bits: u32,
-    replaced: &mut FxHashMap<usize, Vec<Inst>>,
-) {
-    let latest = run.iter().copied().max().unwrap_or(0);
-    let parts: Vec<(Address, Operand)> = run
-        .iter()
-        .filter_map(|&n| match &insts[n].kind {
-            Kind::Store { address, from, .. } => Some((*address, *from.first()?)),
-            _ => None,
-        })
-        .collect();
-    let Some(&(address, _)) = parts.first() else { return };
-    let origin = insts[latest].origin;
-    let per_byte = i64::from(8 / bits);
-    let total = parts.len() as u32 * bits;
-    let mut new = Vec::new();
-    if total < 8 {
-        for (address, value) in parts {
-            let byte = code.reg(Class::B64);
-            let from = vec![address.base, Operand::Int(address.offset.div_euclid(per_byte))];
-            new.push(inst(Kind::Pure { name: "add.s64".into(), from }, vec![byte], origin));
-            let shift = Operand::Int(address.offset.rem_euclid(per_byte) * i64::from(bits));
-            new.extend(merged(code, address.space, byte.into(), shift, bits, value, origin));
-        }
-    } else {
-        let values: Vec<Operand> = parts.into_iter().map(|(_, value)| value).collect();
-        let halves: Vec<Reg> = values
-            .chunks(16 / bits as usize)
-            .map(|chunk| {
-                let (half, insts) = packed_half(code, chunk, bits, origin);
-                new.extend(insts);
-                half
-            })
-            .collect();
-        let mut from: Vec<Operand> = halves.iter().map(|&half| half.into()).collect();
-        if total >= 32 {
-            let words: Vec<Reg> = halves.chunks(2).map(|_| code.reg(Class::B32)).collect();
-            for (word, pair) in words.iter().zip(halves.chunks(2)) {
-                let from = pair.iter().map(|&half| half.into()).collect();
-                new.push(inst(Kind::Pack { from }, vec![*word], origin));
-            }
-            from = words.into_iter().map(Operand::from).collect();
-        }
-        let address = Address { offset: address.offset.div_euclid(per_byte), ..address };
-        new.push(inst(Kind::Store { address, bits: total.min(32), from }, Vec::new(), origin));
-    }
-    for &n in run {
-        replaced.insert(n, Vec::new());
-    }
-    replaced.insert(latest, new);
-}
-
 /// Registers for `count` numbers of `bits` bits: as they are where they fit a vector of up to four, else words of 32.
 fn words(code: &mut Code, count: usize, bits: u32) -> (Vec<Reg>, u32) {
     let total = count as u32 * bits;
@@ -270,7 +213,7 @@ fn words(code: &mut Code, count: usize, bits: u32) -> (Vec<Reg>, u32) {
     ((0..total / 32).map(|_| code.reg(Class::B32)).collect(), 32)
 }
 
-fn inst(kind: Kind, to: Vec<Reg>, origin: Option<ir::OpId>) -> Inst {
+pub(super) fn inst(kind: Kind, to: Vec<Reg>, origin: Option<ir::OpId>) -> Inst {
     Inst { kind, to, origin, comment: None }
 }
 

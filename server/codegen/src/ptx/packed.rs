@@ -2,10 +2,12 @@
 
 use indexing_map::Expr;
 use ir::{ElementTypeExt, OpId};
+use rustc_hash::FxHashMap;
 use syntax::hlo::ElementType;
 
 use super::code::Code;
 use super::index::{divisor, split_constant};
+use super::join::inst;
 use super::lower::Lowering;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
 use super::memory::Place;
@@ -46,7 +48,7 @@ impl Lowering<'_> {
         let per_byte = i64::from(8 / bits);
         let (linear, pointer, space) = self.packed_place(place, at);
         let (rest, constant) = split_constant(&linear);
-        let mut load = |e: &mut Self, index: &Expr, offset: i64| -> Operand {
+        let load = |e: &mut Self, index: &Expr, offset: i64| -> Operand {
             let index = e.indices.simplify(index);
             let align = (1i64 << divisor(&index).trailing_zeros().min(4)).min(16);
             let align = if matches!(space, Space::Table(_)) { 1 } else { align };
@@ -105,7 +107,7 @@ impl Lowering<'_> {
 
 /// Changes a few bits of the byte at `base`, `shift` bits up, while other threads change others: in its word of 32 bits they are
 /// cleared and set.
-pub(super) fn merged(
+fn merged(
     code: &mut Code,
     space: Space,
     base: Operand,
@@ -152,12 +154,7 @@ pub(super) fn merged(
 }
 
 /// A register of 16 bits with elements side by side.
-pub(super) fn packed_half(
-    code: &mut Code,
-    parts: &[Operand],
-    bits: u32,
-    origin: Option<OpId>,
-) -> (Reg, Vec<Inst>) {
+fn packed_half(code: &mut Code, parts: &[Operand], bits: u32, origin: Option<OpId>) -> (Reg, Vec<Inst>) {
     let mut insts = Vec::new();
     let mut pure = |code: &mut Code, name: &'static str, from: Vec<Operand>| -> Reg {
         let to = code.reg(Class::B16);
@@ -187,4 +184,61 @@ pub(super) fn packed_half(
     }
     let reg = sum.unwrap_or_else(|| pure(code, "mov.b16", vec![Operand::Int(0)]));
     (reg, insts)
+}
+
+/// Whole bytes of elements that are smaller; what fills none is merged into its byte.
+pub(super) fn store_packed(
+    code: &mut Code,
+    insts: &[Inst],
+    run: &[usize],
+    bits: u32,
+    replaced: &mut FxHashMap<usize, Vec<Inst>>,
+) {
+    let latest = run.iter().copied().max().unwrap_or(0);
+    let parts: Vec<(Address, Operand)> = run
+        .iter()
+        .filter_map(|&n| match &insts[n].kind {
+            Kind::Store { address, from, .. } => Some((*address, *from.first()?)),
+            _ => None,
+        })
+        .collect();
+    let Some(&(address, _)) = parts.first() else { return };
+    let origin = insts[latest].origin;
+    let per_byte = i64::from(8 / bits);
+    let total = parts.len() as u32 * bits;
+    let mut new = Vec::new();
+    if total < 8 {
+        for (address, value) in parts {
+            let byte = code.reg(Class::B64);
+            let from = vec![address.base, Operand::Int(address.offset.div_euclid(per_byte))];
+            new.push(inst(Kind::Pure { name: "add.s64".into(), from }, vec![byte], origin));
+            let shift = Operand::Int(address.offset.rem_euclid(per_byte) * i64::from(bits));
+            new.extend(merged(code, address.space, byte.into(), shift, bits, value, origin));
+        }
+    } else {
+        let values: Vec<Operand> = parts.into_iter().map(|(_, value)| value).collect();
+        let halves: Vec<Reg> = values
+            .chunks(16 / bits as usize)
+            .map(|chunk| {
+                let (half, insts) = packed_half(code, chunk, bits, origin);
+                new.extend(insts);
+                half
+            })
+            .collect();
+        let mut from: Vec<Operand> = halves.iter().map(|&half| half.into()).collect();
+        if total >= 32 {
+            let words: Vec<Reg> = halves.chunks(2).map(|_| code.reg(Class::B32)).collect();
+            for (word, pair) in words.iter().zip(halves.chunks(2)) {
+                let from = pair.iter().map(|&half| half.into()).collect();
+                new.push(inst(Kind::Pack { from }, vec![*word], origin));
+            }
+            from = words.into_iter().map(Operand::from).collect();
+        }
+        let address = Address { offset: address.offset.div_euclid(per_byte), ..address };
+        new.push(inst(Kind::Store { address, bits: total.min(32), from }, Vec::new(), origin));
+    }
+    for &n in run {
+        replaced.insert(n, Vec::new());
+    }
+    replaced.insert(latest, new);
 }

@@ -3,7 +3,7 @@
 use syntax::hlo::ElementType;
 
 use super::super::lower::Lowering;
-use super::super::machine::{Class, Operand};
+use super::super::machine::Class;
 use super::super::value::Val;
 use super::math::flow::{Kind, X};
 use crate::constant::format;
