@@ -180,9 +180,10 @@ impl Code {
                     operand(&mut address.base);
                     from.iter_mut().for_each(&mut operand);
                 }
-                Kind::Merge { address, from, .. } => {
+                Kind::Exchange { address, expected, new } => {
                     operand(&mut address.base);
-                    operand(from);
+                    operand(expected);
+                    operand(new);
                 }
                 Kind::Branch { guard: Some((reg, _)), .. } => renamed(reg),
                 Kind::Move { from } => operand(from),

@@ -119,11 +119,11 @@ pub(crate) enum Kind {
         bits: u32,
         from: Vec<Operand>,
     },
-    /// Bits of a word in memory are changed, and others let be: `and`, `or`.
-    Merge {
-        name: &'static str,
+    /// A word of 32 bits in memory becomes `new` if it is `expected`; what it was.
+    Exchange {
         address: Address,
-        from: Operand,
+        expected: Operand,
+        new: Operand,
     },
     /// Anything else that must stay where it is: `bar.sync 0`, a shuffle, an atomic.
     Effect {
@@ -168,7 +168,7 @@ impl Inst {
                 all.push(address.base);
                 all
             }
-            Kind::Merge { address, from, .. } => vec![*from, address.base],
+            Kind::Exchange { address, expected, new } => vec![address.base, *expected, *new],
             Kind::Branch { guard, .. } => guard.iter().map(|&(reg, _)| reg.into()).collect(),
             Kind::Move { from } => vec![*from],
             Kind::Unpack { from } => vec![(*from).into()],
@@ -192,7 +192,7 @@ impl Inst {
     pub fn is_boundary(&self) -> bool {
         matches!(
             self.kind,
-            Kind::Branch { .. } | Kind::Label(_) | Kind::Effect { .. } | Kind::Merge { .. } | Kind::Return
+            Kind::Branch { .. } | Kind::Label(_) | Kind::Effect { .. } | Kind::Exchange { .. } | Kind::Return
         )
     }
 }

@@ -105,8 +105,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Changes a few bits of the byte at `base`, `shift` bits up, while other threads change others: in its word of 32 bits they are
-/// cleared and set.
+/// Changes a few bits of the byte at `base`, `shift` bits up, while other threads change others: its word of 32 bits is exchanged
+/// until nobody else was faster.
 fn merged(
     code: &mut Code,
     space: Space,
@@ -117,39 +117,51 @@ fn merged(
     origin: Option<OpId>,
 ) -> Vec<Inst> {
     let mut insts = Vec::new();
-    let mut pure = |code: &mut Code, name: &'static str, class: Class, from: Vec<Operand>| -> Operand {
+    let push = |insts: &mut Vec<Inst>, kind: Kind, to: Vec<Reg>| insts.push(inst(kind, to, origin));
+    let mut pure = |insts: &mut Vec<Inst>, name: &'static str, class: Class, from: Vec<Operand>| -> Operand {
         let to = code.reg(class);
-        insts.push(Inst {
-            kind: Kind::Pure { name: name.into(), from },
-            to: vec![to],
-            origin,
-            comment: None,
-        });
+        insts.push(inst(Kind::Pure { name: name.into(), from }, vec![to], origin));
         to.into()
     };
     let ones = Operand::Int((1 << bits) - 1);
-    let word = pure(code, "and.b64", Class::B64, vec![base, Operand::Int(-4)]);
-    let low = pure(code, "cvt.u32.u64", Class::B32, vec![base]);
-    let byte = pure(code, "and.b32", Class::B32, vec![low, Operand::Int(3)]);
-    let byte = pure(code, "shl.b32", Class::B32, vec![byte, Operand::Int(3)]);
-    let shift = pure(code, "add.s32", Class::B32, vec![byte, shift]);
+    let word = pure(&mut insts, "and.b64", Class::B64, vec![base, Operand::Int(-4)]);
+    let low = pure(&mut insts, "cvt.u32.u64", Class::B32, vec![base]);
+    let byte = pure(&mut insts, "and.b32", Class::B32, vec![low, Operand::Int(3)]);
+    let mut place = pure(&mut insts, "shl.b32", Class::B32, vec![byte, Operand::Int(3)]);
+    if shift != Operand::Int(0) {
+        place = pure(&mut insts, "add.s32", Class::B32, vec![place, shift]);
+    }
     let value = match value {
         Operand::Int(value) => {
-            pure(code, "mov.b32", Class::B32, vec![Operand::Int(value & ((1 << bits) - 1))])
+            let value = Operand::Int(value & ((1 << bits) - 1));
+            pure(&mut insts, "mov.b32", Class::B32, vec![value])
         }
         other => {
-            let wide = pure(code, "cvt.u32.u16", Class::B32, vec![other]);
-            pure(code, "and.b32", Class::B32, vec![wide, ones])
+            let wide = pure(&mut insts, "cvt.u32.u16", Class::B32, vec![other]);
+            pure(&mut insts, "and.b32", Class::B32, vec![wide, ones])
         }
     };
-    let set = pure(code, "shl.b32", Class::B32, vec![value, shift]);
-    let mask = pure(code, "mov.b32", Class::B32, vec![ones]);
-    let mask = pure(code, "shl.b32", Class::B32, vec![mask, shift]);
-    let kept = pure(code, "not.b32", Class::B32, vec![mask]);
+    let set = pure(&mut insts, "shl.b32", Class::B32, vec![value, place]);
+    let mask = pure(&mut insts, "mov.b32", Class::B32, vec![ones]);
+    let mask = pure(&mut insts, "shl.b32", Class::B32, vec![mask, place]);
+    let kept = pure(&mut insts, "not.b32", Class::B32, vec![mask]);
     let address = Address { space, base: word, offset: 0, align: 4 };
-    for (name, from) in [("and", kept), ("or", set)] {
-        insts.push(Inst { kind: Kind::Merge { name, address, from }, to: Vec::new(), origin, comment: None });
-    }
+    let (old, found, differs) = (code.reg(Class::B32), code.reg(Class::B32), code.reg(Class::Pred));
+    let top = code.label();
+    push(&mut insts, Kind::Load { address, bits: 32, is_invariant: false }, vec![old]);
+    push(&mut insts, Kind::Label(top), Vec::new());
+    let mut pure = |insts: &mut Vec<Inst>, name: &'static str, from: Vec<Operand>| -> Operand {
+        let to = code.reg(Class::B32);
+        insts.push(inst(Kind::Pure { name: name.into(), from }, vec![to], origin));
+        to.into()
+    };
+    let others = pure(&mut insts, "and.b32", vec![old.into(), kept]);
+    let new = pure(&mut insts, "or.b32", vec![others, set]);
+    push(&mut insts, Kind::Exchange { address, expected: old.into(), new }, vec![found]);
+    let test = Kind::Pure { name: "setp.ne.b32".into(), from: vec![found.into(), old.into()] };
+    push(&mut insts, test, vec![differs]);
+    push(&mut insts, Kind::Move { from: found.into() }, vec![old]);
+    push(&mut insts, Kind::Branch { target: top, guard: Some((differs, true)) }, Vec::new());
     insts
 }
 
@@ -209,11 +221,16 @@ pub(super) fn store_packed(
     let mut new = Vec::new();
     if total < 8 {
         for (address, value) in parts {
-            let byte = code.reg(Class::B64);
-            let from = vec![address.base, Operand::Int(address.offset.div_euclid(per_byte))];
-            new.push(inst(Kind::Pure { name: "add.s64".into(), from }, vec![byte], origin));
+            let mut byte = address.base;
+            let offset = address.offset.div_euclid(per_byte);
+            if offset != 0 {
+                let moved = code.reg(Class::B64);
+                let from = vec![byte, Operand::Int(offset)];
+                new.push(inst(Kind::Pure { name: "add.s64".into(), from }, vec![moved], origin));
+                byte = moved.into();
+            }
             let shift = Operand::Int(address.offset.rem_euclid(per_byte) * i64::from(bits));
-            new.extend(merged(code, address.space, byte.into(), shift, bits, value, origin));
+            new.extend(merged(code, address.space, byte, shift, bits, value, origin));
         }
     } else {
         let values: Vec<Operand> = parts.into_iter().map(|(_, value)| value).collect();

@@ -145,9 +145,10 @@ fn text(kernel: &Kernel, inst: &Inst) -> String {
             let from = braced(from_text, from.len());
             format!("\tst.{space}{vector}.b{bits} \t{}, {from};", place(address))
         }
-        Kind::Merge { name, address, from } => {
-            let space = space(address.space);
-            format!("\tred.relaxed.gpu.{space}.{name}.b32 \t{}, {};", place(address), operand(*from))
+        Kind::Exchange { address, expected, new } => {
+            let (space, place) = (space(address.space), place(address));
+            let from = values(&[*expected, *new]);
+            format!("\tatom.relaxed.sys.{space}.cas.b32 \t{}, {place}, {from};", list(&inst.to))
         }
         Kind::Branch { target, guard: None } => format!("\tbra.uni \t$L__BB0_{target};"),
         Kind::Branch { target, guard: Some((guard, is_true)) } => {
