@@ -3,7 +3,11 @@
 mod body;
 mod contraction;
 mod elemental;
+mod entry;
+mod entry_concatenate;
 mod entry_loop;
+mod entry_transpose;
+mod entry_update;
 mod parts;
 mod reducer;
 mod tables;
@@ -12,7 +16,7 @@ use std::sync::Arc;
 
 use gpu::{Emitter, FusionAnalysis, Launch, Partition};
 use indexing::Callees;
-use ir::{ArrayShape, Graph, OpId, Shape};
+use ir::{ArrayShape, ElementTypeExt, Graph, OpId, Shape};
 use rustc_hash::FxHashMap;
 
 use crate::Reason;
@@ -52,6 +56,9 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
     let context = Emission { source, partition: &partition, launch, tables };
     match &analysis.emitter {
         Emitter::Loop(_) => entry_loop::emit(&context, &mut kernel)?,
+        Emitter::Transpose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
+        Emitter::Concatenate(concatenate) => entry_concatenate::emit(&context, concatenate, &mut kernel)?,
+        Emitter::DynamicUpdateSlice(update) => entry_update::emit(&context, update, &mut kernel)?,
         other => return Err(format!("the {} emitter is not written yet", other.name()).into()),
     }
     Ok(kernel)
@@ -130,6 +137,9 @@ fn params(analysis: &FusionAnalysis) -> Result<Vec<Param>, Reason> {
 }
 
 fn param(role: Role, shape: Arc<ArrayShape>, align: u32) -> Result<Param, Reason> {
+    if shape.element.bits().is_some_and(|bits| bits < 8) {
+        return Err(format!("an array of {} is not written yet", shape.element).into());
+    }
     let bytes = shape.bytes().ok_or("an array of the fusion has no size")?;
     Ok(Param { role, shape, bytes, align, aliases: None })
 }

@@ -36,6 +36,9 @@ pub struct Kernel {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     pub shape: Arc<ArrayShape>,
+    /// Row by row.
+    pub elements: Vec<Constant>,
+    /// As they lie in memory.
     pub bytes: Vec<u8>,
 }
 
@@ -172,8 +175,11 @@ pub enum OpKind {
     },
     /// Memory of the block. The result is of type [`Type::Shared`].
     AllocateShared,
-    /// All threads of the block arrive here before one goes on.
-    Sync,
+    /// All threads of the block arrive here before one goes on. The results are the tensors as all threads have written
+    /// them.
+    Sync {
+        tensors: Vec<ValueId>,
+    },
     /// An op that no rule writes.
     Missing,
 }

@@ -75,12 +75,38 @@ impl Format {
         self.decode(self.largest_code())
     }
 
-    pub(crate) fn is_finite_only(self) -> bool {
-        self.specials != Specials::Ieee
+    /// A number of ordinary size rounded to the mantissa, ties to even. Nothing where the exponent is not that of a normal
+    /// number, or a carry could leave the format.
+    #[inline]
+    fn quickly_rounded(self, value: f64) -> Option<u64> {
+        let bits = value.to_bits();
+        let exponent = (bits >> 52 & 0x7FF) as i32 - 1023;
+        if exponent < 1 - self.bias || exponent >= self.bias {
+            return None;
+        }
+        let unused = 52 - self.mantissa;
+        if unused == 0 {
+            return Some(bits);
+        }
+        let half = (1u64 << (unused - 1)) - 1;
+        Some((bits + half + (bits >> unused & 1)) & !((1 << unused) - 1))
     }
 
     /// The number of a code; higher bits are ignored.
+    #[inline]
     pub(crate) fn decode(self, code: u64) -> f64 {
+        let magnitude = code & ((1 << (self.exponent + self.mantissa)) - 1);
+        let field = magnitude >> self.mantissa;
+        if field != 0 && field < (1 << self.exponent) - 1 {
+            let sign = code >> (self.exponent + self.mantissa) & 1;
+            let exponent = (field as i32 - self.bias + 1023) as u64;
+            let low = (magnitude & ((1 << self.mantissa) - 1)) << (52 - self.mantissa);
+            return f64::from_bits(sign << 63 | exponent << 52 | low);
+        }
+        self.decode_any(code)
+    }
+
+    fn decode_any(self, code: u64) -> f64 {
         let magnitude = code & ((1 << (self.exponent + self.mantissa)) - 1);
         let is_negative = code >> (self.exponent + self.mantissa) & 1 == 1;
         let sign = if is_negative { -1.0 } else { 1.0 };
@@ -99,7 +125,19 @@ impl Format {
 
     /// The code of the nearest number, ties to even. What is too large becomes infinity; without one, NaN; without that,
     /// the largest number. `saturates`: the largest number in any case (of infinity too).
+    #[inline]
     pub(crate) fn encode(self, value: f64, saturates: bool) -> u64 {
+        match self.quickly_rounded(value) {
+            Some(bits) => {
+                let field = ((bits >> 52 & 0x7FF) as i32 - 1023 + self.bias) as u64;
+                let low = bits >> (52 - self.mantissa) & ((1 << self.mantissa) - 1);
+                (bits >> 63) << (self.exponent + self.mantissa) | field << self.mantissa | low
+            }
+            None => self.encode_any(value, saturates),
+        }
+    }
+
+    fn encode_any(self, value: f64, saturates: bool) -> u64 {
         let sign = u64::from(value.is_sign_negative()) << (self.exponent + self.mantissa);
         let nan = match self.specials {
             Specials::Ieee => ((1 << self.exponent) - 1) << self.mantissa | 1 << (self.mantissa - 1),
@@ -135,7 +173,11 @@ impl Format {
 
     /// The nearest number of the format, as [`Format::encode`].
     pub(crate) fn round(self, value: f64) -> f64 {
-        if self == F32 { f64::from(value as f32) } else { self.decode(self.encode(value, false)) }
+        match self.quickly_rounded(value) {
+            Some(bits) => f64::from_bits(bits),
+            None if self == F32 => f64::from(value as f32),
+            None => self.decode(self.encode_any(value, false)),
+        }
     }
 
     /// Distance between neighbours of the format around `value`.
@@ -173,7 +215,17 @@ mod tests {
     use super::*;
 
     const ALL: [Format; 12] = [
-        F16, BF16, F8E5M2, F8E4M3, F8E3M4, F8E4M3FN, F8E4M3FNUZ, F8E5M2FNUZ, F8E4M3B11FNUZ, F4E2M1FN, F6E2M3FN,
+        F16,
+        BF16,
+        F8E5M2,
+        F8E4M3,
+        F8E3M4,
+        F8E4M3FN,
+        F8E4M3FNUZ,
+        F8E5M2FNUZ,
+        F8E4M3B11FNUZ,
+        F4E2M1FN,
+        F6E2M3FN,
         F6E3M2FN,
     ];
 
@@ -184,6 +236,8 @@ mod tests {
                 let value = format.decode(code);
                 if !value.is_nan() {
                     assert_eq!(format.encode(value, false), code, "{format:?} {value}");
+                    assert_eq!(format.encode_any(value, false), code, "{format:?} {value}");
+                    assert_eq!(format.decode_any(code), value);
                 } else {
                     assert!(format.decode(format.encode(value, false)).is_nan());
                 }

@@ -32,6 +32,7 @@ mod documents;
 mod framing;
 mod from_proto;
 mod handlers;
+mod heaviest_kernels;
 mod in_order;
 mod kernels;
 mod mailbox;

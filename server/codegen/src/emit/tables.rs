@@ -42,7 +42,7 @@ fn table(shape: &ArrayShape, text: &str) -> Result<Table, Reason> {
     let size = bits.div_ceil(8) as usize;
     let mut bytes = vec![0u8; elements.len().div_ceil(per_byte) * size];
     let strides = strides(shape);
-    for (number, constant) in elements.into_iter().enumerate() {
+    for (number, constant) in elements.iter().enumerate() {
         let place = place(shape, &strides, number as i64) as usize;
         if per_byte > 1 {
             let shift = place % per_byte * bits as usize;
@@ -51,7 +51,7 @@ fn table(shape: &ArrayShape, text: &str) -> Result<Table, Reason> {
             bytes[place * size..][..size].copy_from_slice(&constant.bits.to_le_bytes()[..size]);
         }
     }
-    Ok(Table { shape: Arc::new(shape.clone()), bytes })
+    Ok(Table { shape: Arc::new(shape.clone()), elements, bytes })
 }
 
 /// The numbers of a literal in the order of its text.

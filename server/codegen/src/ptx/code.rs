@@ -50,13 +50,7 @@ impl Code {
 
     pub fn push(&mut self, kind: Kind, to: Vec<Reg>) {
         let origin = self.origin;
-        self.insts.push(Inst { kind, to, origin, comment: None });
-    }
-
-    pub fn comment(&mut self, comment: String) {
-        if let Some(last) = self.insts.last_mut() {
-            last.comment = Some(comment);
-        }
+        self.insts.push(Inst { kind, to, origin });
     }
 
     /// An instruction that depends on its operands alone, or the register that holds its result already.

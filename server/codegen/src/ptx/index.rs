@@ -1,7 +1,8 @@
 //! Index arithmetic: from expressions over known ranges to the shortest instructions.
 
 use indexing_map::{
-    BinaryOp, Constraint, Expr, Interval, RangeContext, Simplifier, SimplifyMode, Variable, gcd,
+    BinaryOp, Constraint, Expr, Interval, RangeContext, Simplifier, SimplifyMode, Variable, ceil_div,
+    floor_div, gcd,
 };
 use rustc_hash::FxHashMap;
 
@@ -31,12 +32,6 @@ impl Indices {
         Expr::var(self.variables.len() - 1)
     }
 
-    pub fn set_register(&mut self, variable: &Expr, register: Operand) {
-        if let Some(id) = variable.as_var() {
-            self.registers[id as usize] = register;
-        }
-    }
-
     /// The variable of an unrolled loop has this value from here on.
     pub fn fix(&mut self, variable: &Expr, value: Option<i64>) {
         if let Some(id) = variable.as_var() {
@@ -48,17 +43,11 @@ impl Indices {
     pub fn assume(&mut self, facts: impl IntoIterator<Item = Constraint>) -> usize {
         let before = self.facts.len();
         self.facts.extend(facts);
-        if self.facts.len() > before {
-            self.simple.clear();
-        }
         before
     }
 
     pub fn forget(&mut self, before: usize) {
-        if self.facts.len() > before {
-            self.facts.truncate(before);
-            self.simple.clear();
-        }
+        self.facts.truncate(before);
     }
 
     pub fn simplify(&mut self, expr: &Expr) -> Expr {
@@ -68,7 +57,8 @@ impl Indices {
         if let Some(known) = self.simple.get(expr) {
             return known.clone();
         }
-        let ranges = RangeContext::new(&self.variables, &self.facts);
+        // As XLA does: by the ranges of the variables alone.
+        let ranges = RangeContext::new(&self.variables, &[]);
         let simple = Simplifier::new(ranges, SimplifyMode::Replace).simplify(expr);
         self.simple.insert(expr.clone(), simple.clone());
         simple
@@ -98,8 +88,9 @@ impl Indices {
     /// The constraint in this round, unless it is known to hold.
     pub fn open(&mut self, constraint: &Constraint) -> Option<Constraint> {
         let expr = self.here(&constraint.expr);
-        let is_known = constraint.interval.contains_interval(self.range(&expr));
-        (!is_known).then_some(Constraint { expr, interval: constraint.interval })
+        let Constraint { expr, interval } = bare(expr, constraint.interval);
+        let is_known = interval.contains_interval(self.range(&expr));
+        (!is_known).then_some(Constraint { expr, interval })
     }
 
     /// The value of an expression that [`Indices::here`] has seen, in a register of 32 bits where its range allows.
@@ -270,6 +261,21 @@ impl Indices {
             }
         }
     }
+}
+
+/// The constraint without constant summand and factor: what differs from round to round of a loop in those alone becomes
+/// the same.
+fn bare(expr: Expr, interval: Interval) -> Constraint {
+    let (mut expr, constant) = split_constant(&expr);
+    let mut interval =
+        Interval::new(interval.lower.saturating_sub(constant), interval.upper.saturating_sub(constant));
+    while let Some((inner, factor)) = scaled(&expr).filter(|(_, factor)| *factor > 0) {
+        let lower = ceil_div(interval.lower, factor).unwrap_or(interval.lower);
+        let upper = floor_div(interval.upper, factor).unwrap_or(interval.upper);
+        interval = Interval::new(lower, upper);
+        expr = inner.clone();
+    }
+    Constraint { expr, interval }
 }
 
 fn fits32(range: Interval) -> bool {

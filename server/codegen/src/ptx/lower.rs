@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::code::Code;
 use super::index::Indices;
-use super::machine::{Class, Operand, Reg};
+use super::machine::{Address, Class, Operand, Reg};
 use super::memory::{Place, class_of};
 use super::value::Val;
 use crate::constant::Constant;
@@ -28,12 +28,32 @@ pub(crate) struct Lowering<'k> {
     calls: Vec<FxHashMap<(usize, Vec<Expr>, Vec<Place>), Vec<Val>>>,
     written: usize,
     pub is_too_large: bool,
-    /// Does the device compute in `bf16`?
-    pub has_bf16: bool,
     /// Does it convert to and from two formats of eight bits?
     pub has_f8: bool,
+    pub bf16: Bf16,
+    /// What the rounds of an unrolled loop store, until they are through.
+    pub pending: Option<Vec<(Address, u32, Operand)>>,
+    /// Neighbouring elements are not joined here.
+    pub is_parted: bool,
+    /// Does a result lie where an operand does?
+    has_aliases: bool,
     /// Ops that no rule writes.
     pub missing: Vec<(OpId, String)>,
+}
+
+/// What a device computes in `bf16`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bf16 {
+    None,
+    /// Products with a sum, in one rounding; by these a sum or a product alone.
+    Fused,
+    Full,
+}
+
+/// A branch around rounds of a loop, and the facts that held before it.
+struct Held {
+    skip: u32,
+    facts: usize,
 }
 
 /// One function at one place.
@@ -55,8 +75,15 @@ impl<'k> Lowering<'k> {
             calls: vec![FxHashMap::default()],
             written: 0,
             is_too_large: false,
-            has_bf16: major >= 9,
             has_f8: (major, minor) >= (8, 9),
+            bf16: match major {
+                0..=7 => Bf16::None,
+                8 => Bf16::Fused,
+                _ => Bf16::Full,
+            },
+            pending: None,
+            is_parted: false,
+            has_aliases: kernel.params.iter().any(|param| param.aliases.is_some()),
             missing: Vec::new(),
         }
     }
@@ -157,13 +184,13 @@ impl<'k> Lowering<'k> {
                 }
                 _ => Vec::new(),
             },
-            OpKind::Sync => {
+            OpKind::Sync { tensors } => {
                 self.code.push(
                     super::machine::Kind::Effect { name: "bar.sync".into(), from: vec![Operand::Int(0)] },
                     Vec::new(),
                 );
                 self.code.forget_loads();
-                Vec::new()
+                tensors.iter().map(|&value| frame.value(value)).collect()
             }
             OpKind::Missing => {
                 let zero = |&result: &ValueId| Val::constant(Constant::zero(frame.function.element(result)));
@@ -269,12 +296,28 @@ impl<'k> Lowering<'k> {
         expr.clone()
     }
 
+    /// Ends rounds that held under one condition: what they store is stored here.
+    fn release(&mut self, held: Option<Held>) {
+        for (address, bits, from) in self.pending.take().unwrap_or_default() {
+            self.code.store(address, bits, from);
+        }
+        if let Some(Held { skip, facts }) = held {
+            self.indices.forget(facts);
+            self.leave();
+            self.code.place(skip);
+        }
+    }
+
     /// A predicate that holds where all constraints do; nothing where that is known.
     fn guard(&mut self, constraints: &[Constraint]) -> Option<Reg> {
+        let open: Vec<Constraint> = constraints.iter().filter_map(|c| self.indices.open(c)).collect();
+        self.tests(&open)
+    }
+
+    fn tests(&mut self, constraints: &[Constraint]) -> Option<Reg> {
         let mut guard: Option<Reg> = None;
         for constraint in constraints {
-            let Some(open) = self.indices.open(constraint) else { continue };
-            let test = self.indices.test(&mut self.code, &open);
+            let test = self.indices.test(&mut self.code, constraint);
             guard = Some(match guard {
                 None => test,
                 Some(before) => self.code.pure("and.pred", Class::Pred, [before.into(), test.into()]),
@@ -382,6 +425,7 @@ impl<'k> Lowering<'k> {
         if map.is_known_empty() {
             return carried;
         }
+        let was_parted = std::mem::replace(&mut self.is_parted, wraps(map));
         let dims: Vec<Expr> = frame.indices(dims);
         let mut ranges: Vec<Expr> = Vec::new();
         // Constraints that do not change in the loop are asked once.
@@ -393,12 +437,13 @@ impl<'k> Lowering<'k> {
         };
         let is_outer =
             |c: &&Constraint| !(0..map.num_ranges()).any(|n| c.expr.uses_var((dims.len() + n) as u32));
-        let outer: Vec<Constraint> = map
-            .constraints()
-            .iter()
-            .filter(is_outer)
-            .map(|c| Constraint { expr: of(&c.expr, &[]), interval: c.interval })
+        // The bounds of the dimensions may be narrower than the grid.
+        let bounds = dims.iter().zip(map.dims());
+        let mut outer: Vec<Constraint> = bounds
+            .map(|(dim, variable)| Constraint { expr: dim.clone(), interval: variable.bounds })
             .collect();
+        let stated = map.constraints().iter().filter(is_outer);
+        outer.extend(stated.map(|c| Constraint { expr: of(&c.expr, &[]), interval: c.interval }));
         let end = self.code.label();
         let guard = self.guard(&outer);
         if let Some(guard) = guard {
@@ -416,6 +461,7 @@ impl<'k> Lowering<'k> {
             unrolled *= trips[first_unrolled];
         }
         let mut loops = Vec::new();
+        let mut counters: Vec<Expr> = Vec::new();
         for (n, variable) in map.ranges().iter().enumerate() {
             let lower = variable.bounds.lower;
             if n < first_unrolled {
@@ -424,10 +470,12 @@ impl<'k> Lowering<'k> {
                 let top = self.code.label();
                 self.code.place(top);
                 self.enter();
+                counters.push(index.clone());
                 ranges.push(index + lower);
                 loops.push((counter, trips[n], top));
             } else {
                 let index = self.indices.variable(Interval::from_size(trips[n]), Operand::Int(0));
+                counters.push(index.clone());
                 ranges.push(index + lower);
             }
         }
@@ -440,44 +488,51 @@ impl<'k> Lowering<'k> {
         for (&var, expr) in vars.iter().zip(&ranges) {
             frame.vars[var as usize] = expr.clone();
         }
-        for (&var, expr) in results.iter().zip(map.results()) {
-            let expr = of(expr, &ranges);
-            frame.vars[var as usize] = self.indices.simplify(&expr);
-        }
         let values = carried;
+        // Rounds that hold under the same condition share a branch; what they store is stored behind them, so that
+        // neighbours meet.
+        let mut held: Option<(Vec<Constraint>, Option<Held>)> = None;
         for round in 0..unrolled {
             let mut rest = round;
             for n in (first_unrolled..trips.len()).rev() {
                 let at = rest % trips[n];
                 rest /= trips[n];
-                let lower = map.ranges()[n].bounds.lower;
-                self.indices.fix(&(ranges[n].clone() + -lower), Some(at));
+                self.indices.fix(&counters[n], Some(at));
             }
-            let skip = self.code.label();
-            let guard = self.guard(&inner);
-            let assumed = match guard {
-                Some(guard) => {
+            let open: Vec<Constraint> = inner.iter().filter_map(|c| self.indices.open(c)).collect();
+            let is_same = held.as_ref().is_some_and(|(before, _)| *before == open);
+            if !is_same {
+                if let Some((_, held)) = held.take() {
+                    self.release(held);
+                }
+                let is_never =
+                    open.iter().any(|c| self.indices.range(&c.expr).intersect(c.interval).is_empty());
+                if is_never {
+                    continue;
+                }
+                let guard = self.tests(&open);
+                let inside = guard.map(|guard| {
+                    let skip = self.code.label();
                     self.code.branch(skip, Some((guard, false)));
                     self.enter();
-                    Some(self.indices.assume(inner.clone()))
-                }
-                None => None,
-            };
-            if assumed.is_some() {
-                // What the constraints say makes indices simpler.
-                for (&var, expr) in results.iter().zip(map.results()) {
-                    frame.vars[var as usize] = of(expr, &ranges);
-                }
+                    Held { skip, facts: self.indices.assume(inner.clone()) }
+                });
+                held = Some((open, inside));
+            }
+            for (&var, expr) in results.iter().zip(map.results()) {
+                frame.vars[var as usize] = of(expr, &ranges);
             }
             frame.give(&body.args, &values);
             self.calls.push(FxHashMap::default());
+            let defers = self.pending.is_none() && !self.has_aliases;
+            if defers && unrolled > 1 {
+                self.pending = Some(Vec::new());
+            }
             self.region(frame, body);
             self.calls.pop();
-            if let Some(before) = assumed {
-                self.indices.forget(before);
-                self.leave();
-                self.code.place(skip);
-            }
+        }
+        if let Some((_, held)) = held {
+            self.release(held);
         }
         for (counter, count, top) in loops.into_iter().rev() {
             self.leave();
@@ -488,6 +543,7 @@ impl<'k> Lowering<'k> {
             self.leave();
             self.code.place(end);
         }
+        self.is_parted = was_parted;
         values
     }
 }
@@ -523,6 +579,15 @@ impl Frame<'_> {
 
 fn operands(regs: &[Reg]) -> Vec<Operand> {
     regs.iter().map(|&reg| reg.into()).collect()
+}
+
+/// Do the elements of one thread lie in several rows of an array that the threads do not fill evenly? XLA keeps a remainder
+/// in the slowest index then, and joins no accesses behind it.
+fn wraps(map: &IndexingMap) -> bool {
+    let mut moving = map.results().iter().filter(|e| e.as_const().is_none());
+    let (Some(slowest), Some(_)) = (moving.next(), moving.next()) else { return false };
+    let Some(innermost) = map.num_ranges().checked_sub(1) else { return false };
+    !map.constraints().is_empty() && slowest.uses_var((map.num_dims() + innermost) as u32)
 }
 
 /// Ops of a region, those of the functions that it calls included, up to a limit.

@@ -154,7 +154,6 @@ pub(crate) struct Inst {
     pub kind: Kind,
     pub to: Vec<Reg>,
     pub origin: Option<OpId>,
-    pub comment: Option<String>,
 }
 
 impl Inst {

@@ -6,7 +6,7 @@ use syntax::hlo::ElementType;
 
 use super::index::{divisor, split_constant};
 use super::lower::Lowering;
-use super::machine::{Address, Class, Kind, Operand, Reg, Space};
+use super::machine::{Address, Class, Operand, Reg, Space};
 use super::packed::packed;
 use super::value::Val;
 use crate::kernel::SharedArray;
@@ -70,6 +70,7 @@ impl Lowering<'_> {
         match place {
             Place::Param(param) => {
                 let base = self.pointer(param);
+                let align = if self.is_parted { bytes } else { align };
                 let align = align.min(i64::from(self.kernel.params[param].align));
                 let base = self.moved(base, &rest, bytes, elements);
                 (Address { space: Space::Global(param), base, offset, align }, bits)
@@ -165,17 +166,28 @@ impl Lowering<'_> {
         match *value {
             Val::Complex(re, im) => {
                 let half = bits / 2;
-                self.code.store(address, half, re);
+                self.stored(address, half, re);
                 let next = Address { offset: address.offset + i64::from(half / 8), ..address };
-                self.code.store(next, half, im);
+                self.stored(next, half, im);
             }
             Val::Pred(pred) => {
                 let from = [Operand::Int(1), Operand::Int(0), pred];
-                let byte = self.code.pure("selp.b16", Class::B16, from);
-                self.code.store(address, 8, byte.into());
+                let byte = match pred {
+                    Operand::Int(_) => pred,
+                    _ => self.code.pure("selp.b16", Class::B16, from).into(),
+                };
+                self.stored(address, 8, byte);
             }
-            Val::Num(number) => self.code.store(address, bits, number),
+            Val::Num(number) => self.stored(address, bits, number),
             Val::Tensor(_) => {}
+        }
+    }
+
+    /// Now, or behind the rounds of the loop around.
+    pub(super) fn stored(&mut self, address: Address, bits: u32, from: Operand) {
+        match &mut self.pending {
+            Some(pending) => pending.push((address, bits, from)),
+            None => self.code.store(address, bits, from),
         }
     }
 
@@ -192,9 +204,4 @@ pub(crate) fn class_of(element: ElementType) -> Class {
         ElementType::Pred => Class::Pred,
         other => Class::of_bits(other.bits().unwrap_or(32)),
     }
-}
-
-/// Drops a kind of warning: loads are found by their kind elsewhere.
-pub(crate) fn is_load(kind: &Kind) -> bool {
-    matches!(kind, Kind::Load { .. })
 }

@@ -95,7 +95,7 @@ impl Lowering<'_> {
         if known {
             let limit = i64::from(self.kernel.params[param].align) * per_byte;
             let align = (1i64 << divisor(&rest).trailing_zeros().min(10)).min(limit);
-            return self.code.store(Address { space, base, offset, align }, bits, value);
+            return self.stored(Address { space, base, offset, align }, bits, value);
         }
         let shift = self.bit_shift(&linear, per_byte, bits);
         self.code.forget_loads();
@@ -170,12 +170,7 @@ fn packed_half(code: &mut Code, parts: &[Operand], bits: u32, origin: Option<OpI
     let mut insts = Vec::new();
     let mut pure = |code: &mut Code, name: &'static str, from: Vec<Operand>| -> Reg {
         let to = code.reg(Class::B16);
-        insts.push(Inst {
-            kind: Kind::Pure { name: name.into(), from },
-            to: vec![to],
-            origin,
-            comment: None,
-        });
+        insts.push(Inst { kind: Kind::Pure { name: name.into(), from }, to: vec![to], origin });
         to
     };
     let ones = (1i64 << bits) - 1;

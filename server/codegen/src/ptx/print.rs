@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use ir::{ElementTypeExt, OpId};
 
+use super::Target;
 use super::code::Code;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
-use super::{PtxText, Target};
+use crate::KernelText;
 use crate::kernel::{Kernel, Missing, SharedArray};
 
 /// The version of the PTX ISA that XLA writes today.
@@ -21,7 +22,7 @@ pub(super) fn print(
     shared: &[SharedArray],
     missing: Vec<Missing>,
     name_of: &dyn Fn(OpId) -> String,
-) -> PtxText {
+) -> KernelText {
     let mut insts = arguments(kernel, &mut code, pointers);
     insts.append(&mut code.insts);
     code.insts = insts;
@@ -76,13 +77,10 @@ pub(super) fn print(
             last = inst.origin;
         }
         let text = text(kernel, inst);
-        match &inst.comment {
-            Some(comment) => out.line(format_args!("{text} // {comment}"), inst.origin),
-            None => out.line(format_args!("{text}"), inst.origin),
-        }
+        out.line(format_args!("{text}"), inst.origin);
     }
     out.line(format_args!("}}"), None);
-    PtxText { text: out.text, lines: out.origins, missing, shared_bytes }
+    KernelText { text: out.text, lines: out.origins, missing, shared_bytes }
 }
 
 #[derive(Default)]
@@ -109,7 +107,7 @@ fn arguments(kernel: &Kernel, code: &mut Code, pointers: &[Option<Reg>]) -> Vec<
         }
         let raw = code.reg(Class::B64);
         let load = format!("ld.param.b64\u{0}{}_param_{n}", kernel.name);
-        let of = |kind, to| Inst { kind, to, origin: None, comment: None };
+        let of = |kind, to| Inst { kind, to, origin: None };
         insts.push(of(Kind::Pure { name: load.into(), from: Vec::new() }, vec![raw]));
         let from = vec![raw.into()];
         insts.push(of(Kind::Pure { name: "cvta.to.global.u64".into(), from }, vec![pointer]));
@@ -191,7 +189,7 @@ fn space(space: Space) -> &'static str {
 fn place(address: &Address) -> String {
     match address.offset {
         0 => format!("[{}]", operand(address.base)),
-        offset if offset < 0 => format!("[{}{offset}]", operand(address.base)),
+        offset if offset < 0 => format!("[{}+{offset}]", operand(address.base)),
         offset => format!("[{}+{offset}]", operand(address.base)),
     }
 }

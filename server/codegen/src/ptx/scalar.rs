@@ -17,7 +17,7 @@ use indexing_map::{Expr, Interval};
 use ir::ElementTypeExt;
 use syntax::hlo::{ElementType, Opcode};
 
-use super::lower::Lowering;
+use super::lower::{Bf16, Lowering};
 use super::machine::{Class, Operand, Reg};
 use super::memory::class_of;
 use super::value::Val;
@@ -25,6 +25,11 @@ use crate::constant::Constant;
 use crate::kernel::Detail;
 
 impl Lowering<'_> {
+    /// Does the device have every instruction for `bf16`?
+    fn has_bf16(&self) -> bool {
+        self.bf16 == Bf16::Full
+    }
+
     /// `from` is the element type of the operands (of the first one), `to` that of the result.
     pub(super) fn scalar(
         &mut self,

@@ -147,16 +147,23 @@ impl<'r, 'm> Machine<'r, 'm> {
             Some(Amiss::Unknown) => self.finding("uninitialised-shared", step, warp, 1 << lane, || {
                 "reads shared memory that no thread of the block has written".to_owned()
             }),
-            Some(Amiss::Race { other }) => self.finding("shared-race", step, warp, 1 << lane, || match other {
-                u32::MAX => "several threads touch the same shared memory without a barrier between".to_owned(),
-                other => format!("thread {other} of the block touches the same shared memory, no barrier between"),
-            }),
+            Some(Amiss::Race { other }) => {
+                self.finding("shared-race", step, warp, 1 << lane, || match other {
+                    u32::MAX => {
+                        "several threads touch the same shared memory without a barrier between".to_owned()
+                    }
+                    other => format!(
+                        "thread {other} of the block touches the same shared memory, no barrier between"
+                    ),
+                })
+            }
         }
     }
 
     pub(crate) fn report(self) -> Report {
-        let mut traffic: Vec<Traffic> = self.traffic.into_values().collect();
-        traffic.sort_unstable_by_key(|t| (t.line, t.buffer, t.is_store));
+        let mut traffic: Vec<((u32, usize), Traffic)> = self.traffic.into_iter().collect();
+        traffic.sort_unstable_by_key(|(key, _)| *key);
+        let traffic = traffic.into_iter().map(|(_, traffic)| traffic).collect();
         Report {
             findings: self.findings.into_list(),
             thread_steps: self.thread_steps,

@@ -29,8 +29,9 @@ impl Program {
         while let Some(name) = decoder.wanted.pop() {
             if !decoder.entries.contains_key(name) {
                 let function = module.functions.iter().find(|f| f.name == name && f.body.is_some());
-                let function = function
-                    .ok_or_else(|| Problem::new("ptx-name", entry.place, format!("there is no function {name}")))?;
+                let function = function.ok_or_else(|| {
+                    Problem::new("ptx-name", entry.place, format!("there is no function {name}"))
+                })?;
                 decoder.function(function)?;
             }
         }
@@ -107,10 +108,12 @@ impl<'m, 'a> Decoder<'m, 'a> {
         if !self.formals.contains_key(name) {
             let module = self.module;
             let function = module.functions.iter().find(|f| f.name == name && f.body.is_some());
-            let function = function
-                .ok_or_else(|| Problem::new("ptx-unsupported", Place::default(), format!("calls of {name}")))?;
+            let function = function.ok_or_else(|| {
+                Problem::new("ptx-unsupported", Place::default(), format!("calls of {name}"))
+            })?;
             self.names.open();
-            let parameters = function.parameters.iter().map(|v| self.names.declare(v)).collect::<Result<_, _>>();
+            let parameters =
+                function.parameters.iter().map(|v| self.names.declare(v)).collect::<Result<_, _>>();
             let results = function.results.iter().map(|v| self.names.declare(v)).collect::<Result<_, _>>();
             self.names.close();
             self.formals.insert(name, (parameters?, results?));
@@ -145,7 +148,11 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 Statement::Label(name, place) => {
                     let here = self.program.steps.len() as u32;
                     if self.labels.insert((self.function, name), here).is_some() {
-                        return Err(Problem::new("ptx-name", *place, format!("the label {name} is there twice")));
+                        return Err(Problem::new(
+                            "ptx-name",
+                            *place,
+                            format!("the label {name} is there twice"),
+                        ));
                     }
                 }
                 Statement::Registers { kind, name, count, place } => {
@@ -187,7 +194,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 Op::Branch { to: 0 }
             }
             ("call", operands) => self.call(operands, place)?,
-            _ => instructions::decode(self, &opcode, instruction)?,
+            _ => instructions::decode(self, &opcode, instruction, guard)?,
         };
         self.push(Step { op, guard }, place)
     }
@@ -207,10 +214,16 @@ impl<'m, 'a> Decoder<'m, 'a> {
         };
         let (formal_parameters, formal_results) = self.formals(name)?.clone();
         if formal_parameters.len() != arguments.len() || formal_results.len() != results.len() {
-            return Err(Problem::new("ptx-operand", place, "not as many arguments or results as the function has"));
+            return Err(Problem::new(
+                "ptx-operand",
+                place,
+                "not as many arguments or results as the function has",
+            ));
         }
         let actual = |operand: &Operand<'a>, names: &Names<'a>| match operand {
-            Operand::Name(name) => names.variable(name).filter(|v| v.space == Space::Local).ok_or_else(unsupported),
+            Operand::Name(name) => {
+                names.variable(name).filter(|v| v.space == Space::Local).ok_or_else(unsupported)
+            }
             _ => Err(unsupported()),
         };
         let mut copies = Vec::new();
@@ -277,6 +290,12 @@ impl<'m, 'a> Decoder<'m, 'a> {
         }
     }
 
+    /// A register that no name means.
+    pub(crate) fn temporary(&mut self) -> Slot {
+        self.names.counts.words += 1;
+        self.names.counts.words - 1
+    }
+
     pub(crate) fn word_constant(&mut self, value: u32) -> Slot {
         let constants = &mut self.program.word_constants;
         *self.word_constants.entry(value).or_insert_with(|| {
@@ -309,8 +328,12 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 Ok(self.word_constant(*value as u32 & mask))
             }
             (Class::Word, Operand::Single(bits)) => Ok(self.word_constant(*bits)),
-            (Class::Word, Operand::Double(bits)) => Ok(self.word_constant((f64::from_bits(*bits) as f32).to_bits())),
-            (Class::Double, Operand::Integer(bits) | Operand::Double(bits)) => Ok(self.double_constant(*bits)),
+            (Class::Word, Operand::Double(bits)) => {
+                Ok(self.word_constant((f64::from_bits(*bits) as f32).to_bits()))
+            }
+            (Class::Double, Operand::Integer(bits) | Operand::Double(bits)) => {
+                Ok(self.double_constant(*bits))
+            }
             (_, Operand::Name(name)) => match (class, self.names.register(name)) {
                 (Class::Word, Some(Register::Word(slot, _))) => Ok(slot),
                 (Class::Double, Some(Register::Double(slot))) => Ok(slot),

@@ -19,7 +19,13 @@ impl Machine<'_, '_> {
         loop {
             let step = warp.current.at;
             let Some(Step { op, guard }) = program.steps.get(step as usize) else {
-                return Err(self.problem("trap", step.min(program.steps.len() as u32 - 1), warp, 1, "no instruction"));
+                return Err(self.problem(
+                    "trap",
+                    step.min(program.steps.len() as u32 - 1),
+                    warp,
+                    1,
+                    "no instruction",
+                ));
             };
             let lanes = warp.current.lanes;
             let active = if *guard == ALWAYS { lanes } else { lanes & warp.lanes(*guard) };
@@ -57,7 +63,11 @@ impl Machine<'_, '_> {
                 Op::Return | Op::Exit => {
                     match (matches!(op, Op::Return), warp.frames.last_mut()) {
                         (true, Some(frame)) => frame.returned |= active,
-                        _ => warp.live &= !active,
+                        _ => {
+                            // Who has ended is not waited for.
+                            warp.live &= !active;
+                            warp.others.iter_mut().for_each(|split| split.is_parked = false);
+                        }
                     }
                     warp.current.lanes &= !active;
                     warp.current.at += 1;
@@ -73,7 +83,9 @@ impl Machine<'_, '_> {
                     warp.is_waiting = true;
                     return Ok(Stop::AtBarrier);
                 }
-                Op::Shuffle { lanes: slot, .. } | Op::Vote { lanes: slot, .. } | Op::Reduce { lanes: slot, .. } => {
+                Op::Shuffle { lanes: slot, .. }
+                | Op::Vote { lanes: slot, .. }
+                | Op::Reduce { lanes: slot, .. } => {
                     let wanted = warp.word(slot)[active.trailing_zeros() as usize & 31] & warp.live;
                     if wanted & !lanes != 0 {
                         self.park(warp, step, "divergent-shuffle")?;
@@ -159,8 +171,12 @@ impl Machine<'_, '_> {
             Op::Map { map, to, from, mask } => self.map(warp, map, to, from, mask, step, active),
             Op::Compare { map, to, other, from: [a, b], gate, with } => {
                 let lanes = match map {
-                    Map::Compare32(f) => f(self.words(warp, a, step, active), self.words(warp, b, step, active)),
-                    Map::Compare64(f) => f(self.doubles(warp, a, step, active), self.doubles(warp, b, step, active)),
+                    Map::Compare32(f) => {
+                        f(self.words(warp, a, step, active), self.words(warp, b, step, active))
+                    }
+                    Map::Compare64(f) => {
+                        f(self.doubles(warp, a, step, active), self.doubles(warp, b, step, active))
+                    }
                     Map::Test32(f) => f(self.words(warp, a, step, active)),
                     Map::Test64(f) => f(self.doubles(warp, a, step, active)),
                     _ => 0,
@@ -171,10 +187,8 @@ impl Machine<'_, '_> {
             }
             Op::SelectWord { to, from: [a, b], by } => {
                 let lanes = self.holds(warp, by, step, active);
-                let (a, b) = (
-                    self.words(warp, a, step, active & lanes),
-                    self.words(warp, b, step, active & !lanes),
-                );
+                let (a, b) =
+                    (self.words(warp, a, step, active & lanes), self.words(warp, b, step, active & !lanes));
                 let chosen = std::array::from_fn(|i| if lanes >> i & 1 == 1 { a[i] } else { b[i] });
                 warp.put_words(to, &chosen, u32::MAX, active);
             }
@@ -226,7 +240,9 @@ impl Machine<'_, '_> {
                     let product = u64::from(a[i]) * u64::from(b[i]);
                     let sum = match kind {
                         CarryKind::Add => u64::from(a[i]) + u64::from(b[i]) + carry,
-                        CarryKind::Subtract => u64::from(a[i]).wrapping_sub(u64::from(b[i])).wrapping_sub(carry),
+                        CarryKind::Subtract => {
+                            u64::from(a[i]).wrapping_sub(u64::from(b[i])).wrapping_sub(carry)
+                        }
                         CarryKind::MultiplyLow => (product & 0xFFFF_FFFF) + u64::from(c[i]) + carry,
                         CarryKind::MultiplyHigh => (product >> 32) + u64::from(c[i]) + carry,
                     };
@@ -257,7 +273,16 @@ impl Machine<'_, '_> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn map(&mut self, warp: &mut Warp, map: Map, to: Slot, from: [Slot; 4], mask: u32, step: u32, active: u32) {
+    fn map(
+        &mut self,
+        warp: &mut Warp,
+        map: Map,
+        to: Slot,
+        from: [Slot; 4],
+        mask: u32,
+        step: u32,
+        active: u32,
+    ) {
         macro_rules! words {
             ($i:literal) => {
                 self.words(warp, from[$i], step, active)

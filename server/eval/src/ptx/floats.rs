@@ -81,11 +81,23 @@ pub(crate) fn fused_wide(a: f32, b: f32, c: f32) -> f64 {
 
 /// The number where only one is.
 pub(crate) fn smaller(a: f32, b: f32) -> f32 {
-    if a.is_nan() || a == b && b.is_sign_negative() { b } else if b < a { b } else { a }
+    if a.is_nan() || a == b && b.is_sign_negative() {
+        b
+    } else if b < a {
+        b
+    } else {
+        a
+    }
 }
 
 pub(crate) fn larger(a: f32, b: f32) -> f32 {
-    if a.is_nan() || a == b && a.is_sign_negative() { b } else if b > a { b } else { a }
+    if a.is_nan() || a == b && a.is_sign_negative() {
+        b
+    } else if b > a {
+        b
+    } else {
+        a
+    }
 }
 
 fn or_nan(a: f32, b: f32, f: fn(f32, f32) -> f32) -> f32 {
@@ -133,7 +145,9 @@ fn singles<const F: bool>(op: &Opcode<'_>) -> Option<Map> {
         ("add", "", "rn") => lanes!(W2, |a, b| put::<F>(get::<F>(a) + get::<F>(b))),
         ("sub", "", "rn") => lanes!(W2, |a, b| put::<F>(get::<F>(a) - get::<F>(b))),
         ("mul", "", "rn") => lanes!(W2, |a, b| put::<F>(get::<F>(a) * get::<F>(b))),
-        ("fma" | "mad", "", "rn") => lanes!(W3, |a, b, c| put::<F>(fused(get::<F>(a), get::<F>(b), get::<F>(c)))),
+        ("fma" | "mad", "", "rn") => {
+            lanes!(W3, |a, b, c| put::<F>(fused(get::<F>(a), get::<F>(b), get::<F>(c))))
+        }
         ("add", "", "rz") => sum!(same, round_to_zero),
         ("add", "", "rm") => sum!(same, round_down),
         ("add", "", "rp") => sum!(same, round_up),
@@ -192,10 +206,22 @@ fn doubles(op: &Opcode<'_>) -> Option<Map> {
         f64::from_bits(bits)
     }
     fn smaller(a: f64, b: f64) -> f64 {
-        if a.is_nan() || a == b && b.is_sign_negative() { b } else if b < a { b } else { a }
+        if a.is_nan() || a == b && b.is_sign_negative() {
+            b
+        } else if b < a {
+            b
+        } else {
+            a
+        }
     }
     fn larger(a: f64, b: f64) -> f64 {
-        if a.is_nan() || a == b && a.is_sign_negative() { b } else if b > a { b } else { a }
+        if a.is_nan() || a == b && a.is_sign_negative() {
+            b
+        } else if b > a {
+            b
+        } else {
+            a
+        }
     }
     Some(match (op.name, op.modifier(), op.rounding.unwrap_or("rn")) {
         ("add", "", "rn") => lanes!(D2, |a, b| put64(get(a) + get(b))),
@@ -211,6 +237,9 @@ fn doubles(op: &Opcode<'_>) -> Option<Map> {
         ("abs", "", _) => lanes!(D1, |a| a & !(1 << 63)),
         ("copysign", "", _) => lanes!(D2, |a, b| (a & 1 << 63) | (b & !(1 << 63))),
         ("rcp", "approx", _) => lanes!(D1, |a| seed(1.0 / flushed(a))),
+        ("rsqrt", "approx", _) if !op.flushes => {
+            lanes!(D1, |a| put64(if get(a) == 0.0 { 1.0 / get(a) } else { 1.0 / get(a).sqrt() }))
+        }
         ("rsqrt", "approx", _) => lanes!(D1, |a| seed(match flushed(a) {
             zero if zero == 0.0 => 1.0 / zero,
             x => 1.0 / x.sqrt(),

@@ -1,7 +1,7 @@
 //! Each instruction's operands: which registers it reads and writes.
 
 use super::decode::Decoder;
-use super::lanes::{Class, Map, Words, lanes};
+use super::lanes::{Class, Doubles, Map, Words, lanes};
 use super::names::Register;
 use super::opcode::Opcode;
 use super::parse::{Instruction, Operand};
@@ -11,11 +11,12 @@ use super::{comparisons, conversions, floats, halves, integers, moves, transfers
 
 type Decoded = Result<Op, Problem>;
 
-/// The operation of an instruction other than a branch or a call.
+/// The operation of an instruction other than a branch or a call. What needs two steps pushes the first, under `guard`.
 pub(crate) fn decode<'a>(
     decoder: &mut Decoder<'_, 'a>,
     opcode: &Opcode<'a>,
     instruction: &Instruction<'a>,
+    guard: Condition,
 ) -> Decoded {
     let place = instruction.place;
     let operands = instruction.operands.as_slice();
@@ -23,8 +24,8 @@ pub(crate) fn decode<'a>(
         "ret" => Ok(Op::Return),
         "exit" => Ok(Op::Exit),
         "trap" => Ok(Op::Trap),
-        "brkpt" | "nanosleep" | "membar" | "fence" | "griddepcontrol" | "prefetch" | "prefetchu" | "applypriority"
-        | "discard" | "createpolicy" => Ok(Op::Nothing),
+        "brkpt" | "nanosleep" | "membar" | "fence" | "griddepcontrol" | "prefetch" | "prefetchu"
+        | "applypriority" | "discard" | "createpolicy" => Ok(Op::Nothing),
         "bar" | "barrier" => barrier(opcode, operands, place),
         "mov" => moves::decode(decoder, opcode, operands, place),
         "cvta" => moves::address(decoder, opcode, operands, place),
@@ -39,8 +40,33 @@ pub(crate) fn decode<'a>(
         "add" | "addc" | "sub" | "subc" | "mad" | "madc" if takes_carry(opcode) => {
             carry(decoder, opcode, operands, place)
         }
+        // The extreme of three: of the first two, and of that and the third.
+        "min" | "max" if operands.len() == 4 && matches!(opcode.kind, "f32" | "s32" | "u32") => {
+            let Some(map) = find(opcode) else { return unsupported(instruction.opcode, place) };
+            let (to, mask) = target(decoder, &operands[0], Class::Word, place)?;
+            let between = decoder.temporary();
+            let mut from = [0; 3];
+            for (slot, operand) in from.iter_mut().zip(&operands[1..]) {
+                *slot = decoder.read(operand, Class::Word, 32, place)?;
+            }
+            let first = Op::Map { map, to: between, from: [from[0], from[1], 0, 0], mask };
+            decoder.push(Step { op: first, guard }, place)?;
+            Ok(Op::Map { map, to, from: [between, from[2], 0, 0], mask })
+        }
         _ => {
             let Some(map) = find(opcode) else { return unsupported(instruction.opcode, place) };
+            // A conversion may take the lower half of a wide register.
+            if let ("cvt", &[Class::Word], [to, from]) = (opcode.name, map.operands(), operands)
+                && let Operand::Name(name) = from
+                && let Some(Register::Double(slot)) = decoder.names.register(name)
+            {
+                let between = decoder.temporary();
+                let half = lanes!(WofD, |a| a as u32);
+                let first = Op::Map { map: half, to: between, from: [slot, 0, 0, 0], mask: u32::MAX };
+                decoder.push(Step { op: first, guard }, place)?;
+                let (to, mask) = target(decoder, to, map.result(), place)?;
+                return Ok(Op::Map { map, to, from: [between, 0, 0, 0], mask });
+            }
             mapped(decoder, map, opcode, operands, place)
         }
     }
@@ -125,7 +151,14 @@ pub(crate) fn mapped<'a>(
         from[i] = decoder.read(&operands[i + 1], class, bits, place)?;
     }
     if map.result() == Class::Predicate {
-        return Ok(Op::Compare { map, to, other: NOWHERE, from: [from[0]; 2], gate: Gate::First, with: ALWAYS });
+        return Ok(Op::Compare {
+            map,
+            to,
+            other: NOWHERE,
+            from: [from[0]; 2],
+            gate: Gate::First,
+            with: ALWAYS,
+        });
     }
     Ok(Op::Map { map, to, from, mask })
 }
@@ -150,10 +183,8 @@ fn compare<'a>(
     };
     let bits = opcode.bits().unwrap_or(32);
     let class = map.operands()[0];
-    let from = [
-        decoder.read(&operands[1], class, bits, place)?,
-        decoder.read(&operands[2], class, bits, place)?,
-    ];
+    let from =
+        [decoder.read(&operands[1], class, bits, place)?, decoder.read(&operands[2], class, bits, place)?];
     let with = match operands.get(3) {
         Some(operand) => condition(decoder, operand, place)?,
         None => ALWAYS,
@@ -180,10 +211,8 @@ fn select<'a>(
     let Some(bits) = opcode.bits() else { return unsupported("selp", place) };
     let class = if bits == 64 { Class::Double } else { Class::Word };
     let to = target(decoder, &operands[0], class, place)?.0;
-    let from = [
-        decoder.read(&operands[1], class, bits, place)?,
-        decoder.read(&operands[2], class, bits, place)?,
-    ];
+    let from =
+        [decoder.read(&operands[1], class, bits, place)?, decoder.read(&operands[2], class, bits, place)?];
     let by = condition(decoder, &operands[3], place)?;
     Ok(match class {
         Class::Double => Op::SelectDouble { to, from, by },

@@ -1,8 +1,13 @@
 //! Global memory: buffers that come into being page by page, as they are touched.
 
+use std::collections::BTreeMap;
+
 use super::names::{FIRST_CONSTANT, GLOBAL};
 
 const PAGE: u64 = 4096;
+
+/// Pages of a buffer that are kept in a list.
+const NEAR: usize = 1 << 20;
 
 /// What a buffer holds before anybody writes.
 pub enum Contents<'a> {
@@ -23,6 +28,8 @@ struct Buffer<'a> {
     size: u64,
     contents: Contents<'a>,
     pages: Vec<Option<Box<Page>>>,
+    /// Pages from [`NEAR`] on: few of many.
+    far: BTreeMap<usize, Box<Page>>,
 }
 
 pub(crate) struct Page {
@@ -106,7 +113,7 @@ impl<'a> Memory<'a> {
             return Err(Refused::Outside(None));
         }
         let page = (offset / PAGE) as usize;
-        if buffer.pages.len() <= page || buffer.pages[page].is_none() {
+        if buffer.page(page).is_none() {
             if left == 0 {
                 return Err(Refused::TooMuch);
             }
@@ -115,7 +122,12 @@ impl<'a> Memory<'a> {
             return self.page(address, len);
         }
         let Some((buffer, _)) = self.buffer(address) else { return Err(Refused::Outside(None)) };
-        match buffer.pages.get_mut(page).and_then(Option::as_deref_mut) {
+        let found = if page < NEAR {
+            buffer.pages.get_mut(page).and_then(Option::as_deref_mut)
+        } else {
+            buffer.far.get_mut(&page).map(Box::as_mut)
+        };
+        match found {
             Some(found) => Ok((found, at)),
             None => Err(Refused::TooMuch),
         }
@@ -126,9 +138,11 @@ impl<'a> Memory<'a> {
         let Some(buffer) = self.buffers.get(buffer) else { return Err(offset) };
         for (i, byte) in bytes.iter_mut().enumerate() {
             let at = offset + i as u64;
-            let page = buffer.pages.get((at / PAGE) as usize).and_then(Option::as_deref);
+            let page = buffer.page((at / PAGE) as usize);
             match (page, &buffer.contents) {
-                (Some(page), _) if page.knows((at % PAGE) as usize, 1) => *byte = page.bytes[(at % PAGE) as usize],
+                (Some(page), _) if page.knows((at % PAGE) as usize, 1) => {
+                    *byte = page.bytes[(at % PAGE) as usize]
+                }
                 (None, Contents::Known(fill)) if at < buffer.size => fill(at, std::slice::from_mut(byte)),
                 _ => return Err(at),
             }
@@ -139,8 +153,9 @@ impl<'a> Memory<'a> {
     /// Calls `f` with each range of bytes of a buffer that threads wrote, in order.
     pub fn for_each_written(&self, buffer: usize, mut f: impl FnMut(u64, &[u8])) {
         let Some(buffer) = self.buffers.get(buffer) else { return };
-        for (number, page) in buffer.pages.iter().enumerate() {
-            let Some(page) = page else { continue };
+        let near =
+            buffer.pages.iter().enumerate().filter_map(|(number, page)| Some((number, page.as_ref()?)));
+        for (number, page) in near.chain(buffer.far.iter().map(|(number, page)| (*number, page))) {
             let mut at = 0;
             while at < PAGE as usize {
                 if at.is_multiple_of(64) && page.written[at / 64] == 0 {
@@ -163,7 +178,7 @@ impl<'a> Memory<'a> {
 
 impl<'a> Buffer<'a> {
     fn new(size: u64, contents: Contents<'a>) -> Buffer<'a> {
-        Buffer { size: size.min(GLOBAL - PAGE), contents, pages: Vec::new() }
+        Buffer { size: size.min(GLOBAL - PAGE), contents, pages: Vec::new(), far: BTreeMap::new() }
     }
 
     fn create(&mut self, number: usize) {
@@ -175,10 +190,21 @@ impl<'a> Buffer<'a> {
             let len = PAGE.min(self.size - start) as usize;
             fill(start, &mut page.bytes[..len]);
         }
+        if number >= NEAR {
+            self.far.insert(number, page);
+            return;
+        }
         if self.pages.len() <= number {
             self.pages.resize_with(number + 1, || None);
         }
         self.pages[number] = Some(page);
+    }
+
+    fn page(&self, number: usize) -> Option<&Page> {
+        match number < NEAR {
+            true => self.pages.get(number)?.as_deref(),
+            false => self.far.get(&number).map(Box::as_ref),
+        }
     }
 }
 

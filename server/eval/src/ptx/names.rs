@@ -9,7 +9,7 @@ use super::program::{Constant, Space};
 /// Generic addresses of shared and of thread-local memory begin here; global buffers begin at [`GLOBAL`].
 pub(crate) const SHARED: u64 = 1 << 32;
 pub(crate) const LOCAL: u64 = 1 << 33;
-pub(crate) const GLOBAL: u64 = 1 << 40;
+pub(crate) const GLOBAL: u64 = 1 << 46;
 
 /// Shared memory and a thread's own may not be larger.
 const MAX_BLOCK_MEMORY: u64 = 1 << 20;
@@ -207,4 +207,4 @@ pub(crate) fn constant_address(number: usize) -> u64 {
 }
 
 /// Number of the first buffer that holds a variable; arguments are numbered from 1.
-pub(crate) const FIRST_CONSTANT: u64 = 1 << 20;
+pub(crate) const FIRST_CONSTANT: u64 = 1 << 16;

@@ -45,7 +45,12 @@ pub(crate) enum Statement<'a> {
     Label(&'a str, Place),
     Instruction(Instruction<'a>),
     /// `.reg .b32 %r<12>;`: the names, or the stem and the number of them.
-    Registers { kind: &'a str, name: &'a str, count: Option<u32>, place: Place },
+    Registers {
+        kind: &'a str,
+        name: &'a str,
+        count: Option<u32>,
+        place: Place,
+    },
     Variable(Variable<'a>),
     Open,
     Close,
@@ -199,8 +204,7 @@ impl<'a> Parser<'a> {
         let place = self.tokens.place;
         let name = self.name()?;
         let parameters = if self.tokens.token == Token::Mark(b'(') { self.parameters()? } else { Vec::new() };
-        let mut function =
-            Function { name, is_entry, parameters, results, threads: None, body: None, place };
+        let mut function = Function { name, is_entry, parameters, results, threads: None, body: None, place };
         loop {
             match self.tokens.token {
                 Token::Name(".reqntid") => {
@@ -271,7 +275,8 @@ impl<'a> Parser<'a> {
                 ".ptr" | ".global" | ".shared" | ".const" | ".local" => (),
                 _ => {
                     let bits = bits_of(&word[1..]);
-                    element = bits.ok_or_else(|| self.tokens.problem(format!("`{word}` is no type")))?.div_ceil(8);
+                    element =
+                        bits.ok_or_else(|| self.tokens.problem(format!("`{word}` is no type")))?.div_ceil(8);
                 }
             }
         }
@@ -290,7 +295,13 @@ impl<'a> Parser<'a> {
                 match self.tokens.next()? {
                     Token::Integer(value) | Token::Double(value) => initial.push(value),
                     Token::Single(bits) => initial.push(u64::from(bits)),
-                    _ => return Err(Problem::new("ptx-unsupported", place, "an initial value that is no number")),
+                    _ => {
+                        return Err(Problem::new(
+                            "ptx-unsupported",
+                            place,
+                            "an initial value that is no number",
+                        ));
+                    }
                 }
                 if !is_list || !self.eat(b',')? {
                     break;

@@ -81,7 +81,8 @@ impl Shared {
                 if trace.write_epoch == self.epoch && self.is_other(trace.writer, thread) {
                     amiss = Some(Amiss::Race { other: trace.writer });
                 }
-                if trace.read_epoch == self.epoch && (trace.reader == MANY || self.is_other(trace.reader, thread))
+                if trace.read_epoch == self.epoch
+                    && (trace.reader == MANY || self.is_other(trace.reader, thread))
                 {
                     amiss = Some(Amiss::Race { other: trace.reader });
                 }

@@ -119,7 +119,8 @@ pub(crate) fn while_loop(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Ch
 
 /// The computation on the elements of all operands.
 pub(crate) fn map(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
-    let name = asked.op.attributes.computation(AttributeKey::ToApply).ok_or("the computation is not named")?;
+    let name =
+        asked.op.attributes.computation(AttributeKey::ToApply).ok_or("the computation is not named")?;
     let mut columns = Vec::new();
     for &operand in asked.operands() {
         columns.push(evaluator.eval(asked.frame, operand, 0, asked.batch)?);
@@ -171,7 +172,8 @@ pub(crate) fn lanes(
                 vec![one(0)?.clone()]
             }
             Opcode::Fusion | Opcode::Call => {
-                let key = if op.opcode == Opcode::Fusion { AttributeKey::Calls } else { AttributeKey::ToApply };
+                let key =
+                    if op.opcode == Opcode::Fusion { AttributeKey::Calls } else { AttributeKey::ToApply };
                 let name = op.attributes.computation(key).ok_or("the called computation is not named")?;
                 let inner: Vec<Rc<Column>> =
                     (0..operands.len()).map(|i| one(i).cloned()).collect::<Checked<_>>()?;
@@ -203,14 +205,24 @@ fn reachable(graph: &Graph) -> Vec<OpId> {
     (0..graph.ops.len() as OpId).filter(|&id| needed[id as usize]).collect()
 }
 
-/// The op that a computation of two scalars is, where it is just one: `add(parameter(0), parameter(1))`.
-pub(crate) fn single_op(graph: &Graph) -> Option<Opcode> {
-    let root = graph.ops.get(graph.root as usize)?;
-    let operands = graph.operands.get(graph.root as usize)?;
-    let parameter = |i: usize| graph.ops.get(*operands.get(i)? as usize)?.parameter;
-    let both = [parameter(0)?, parameter(1)?];
-    let is_both = operands.len() == 2 && (both == [0, 1] || both == [1, 0]);
+/// The op of each value, where a computation of `count` pairs of scalars treats each by itself with one op that asks for no
+/// order: `add(parameter(0), parameter(1))`, or a tuple of those.
+pub(crate) fn parts(graph: &Graph, count: usize) -> Option<Vec<Opcode>> {
     use Opcode::{Add, And, Maximum, Minimum, Multiply, Or, Xor};
-    let is_free_of_order = matches!(root.opcode, Add | Multiply | Maximum | Minimum | And | Or | Xor);
-    (is_both && is_free_of_order).then_some(root.opcode)
+    let root = graph.ops.get(graph.root as usize)?;
+    let roots = match root.opcode {
+        Opcode::Tuple => graph.operands.get(graph.root as usize)?.clone(),
+        _ => vec![graph.root],
+    };
+    let of = |(i, &id): (usize, &OpId)| {
+        let op = graph.ops.get(id as usize)?;
+        let operands = graph.operands.get(id as usize)?;
+        let parameter = |k: usize| graph.ops.get(*operands.get(k)? as usize)?.parameter;
+        let own = [i as u32, (i + count) as u32];
+        let both = [parameter(0)?, parameter(1)?];
+        let is_own = operands.len() == 2 && (both == own || both == [own[1], own[0]]);
+        let is_free_of_order = matches!(op.opcode, Add | Multiply | Maximum | Minimum | And | Or | Xor);
+        (is_own && is_free_of_order).then_some(op.opcode)
+    };
+    (roots.len() == count).then(|| roots.iter().enumerate().map(of).collect())?
 }

@@ -49,17 +49,28 @@ fn products(kind: Kind, left: &Column, right: &Column, length: usize, rows: usiz
     }
     let (a, b) = (left.reals(), right.reals());
     ensure(a.len() == b.len() && a.len() == length * rows, "floating-point numbers times others")?;
-    let working = if kind == Kind::F64 { kind } else { Kind::Float(Short(formats::F32)) };
+    // Emitters multiply in the operands' type and add in it, or in 32 bits.
+    let short = if left.kind == right.kind { left.kind } else { kind };
+    let working = match short {
+        Kind::F64 => kind,
+        Kind::Float(Short(formats::F16)) => short,
+        _ if kind == Kind::F64 => kind,
+        _ => Kind::Float(Short(formats::F32)),
+    };
     let (mut values, mut errors) = (Vec::new(), Vec::new());
     for i in 0..rows {
         let mut sum = Sum::default();
         for k in row(i) {
             let (x, y, ex, ey) = (a[k], b[k], left.error_at(k), right.error_at(k));
             let part = |size: f64, e: f64| if e == 0.0 { 0.0 } else { size.abs() * e };
-            sum.add(x * y, part(x, ey) + part(y, ex) + part(ex, ey));
+            // The products are rounded too.
+            let error =
+                part(x, ey) + part(y, ex) + part(ex, ey) + (x * y).abs() * short.unit() + short.tiny();
+            sum.add(x * y, if (x * y).is_finite() { error } else { 0.0 });
         }
-        // The products are rounded too.
-        sum.terms += 1.0;
+        if length == 1 && sum.value == 0.0 {
+            sum.error = 0.0;
+        }
         let (value, error) = sum.finish(kind, working);
         values.push(value);
         errors.push(error);
@@ -78,14 +89,20 @@ fn in_result_type(kind: Kind, column: &Column) -> Checked<Column> {
 }
 
 /// Output dimensions are batch, free ones of lhs, free ones of rhs.
-pub(crate) fn dot(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, positions: &[i64]) -> Checked<Vec<Column>> {
+pub(crate) fn dot(
+    evaluator: &mut Evaluator<'_>,
+    asked: &Asked<'_>,
+    positions: &[i64],
+) -> Checked<Vec<Column>> {
     let output = array(&asked.op.shape)?;
     ensure(asked.operands().len() == 2, "a sparse dot")?;
     let mut steps: [Vec<i64>; 2] = [vec![0; output.dims.len()], vec![0; output.dims.len()]];
     let mut offsets: [Vec<i64>; 2] = [Vec::new(), Vec::new()];
     let mut next = 0;
     let mut contracted = Vec::new();
-    for (side, keys) in [[LhsBatchDims, LhsContractingDims], [RhsBatchDims, RhsContractingDims]].iter().enumerate() {
+    for (side, keys) in
+        [[LhsBatchDims, LhsContractingDims], [RhsBatchDims, RhsContractingDims]].iter().enumerate()
+    {
         let operand = array(asked.operand_shape(side)?)?;
         let rank = operand.dims.len();
         let of = |key: AttributeKey| dimensions(asked.op.attributes.ints(key), rank);
@@ -204,8 +221,9 @@ pub(crate) fn convolution(
             });
         });
         let mut left = in_result_type(kind, &super::moves::shared(evaluator, asked, 0, &left)?)?;
-        let right = in_result_type(kind, &super::moves::shared(evaluator, asked, 1, &right)?)?;
+        let mut right = in_result_type(kind, &super::moves::shared(evaluator, asked, 1, &right)?)?;
         left.zero_where(|i| !counts[i]);
+        right.zero_where(|i| !counts[i]);
         evaluator.spend(positions.len() * length)?;
         result.append(&products(kind, &left, &right, length, positions.len())?);
     }

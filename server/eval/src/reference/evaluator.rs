@@ -115,7 +115,13 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The frame of a computation that an op calls, made when first asked for.
-    pub(crate) fn called(&mut self, frame: usize, op: OpId, name: &str, arguments: &[OpId]) -> Checked<usize> {
+    pub(crate) fn called(
+        &mut self,
+        frame: usize,
+        op: OpId,
+        name: &str,
+        arguments: &[OpId],
+    ) -> Checked<usize> {
         let number = arguments.first().map_or(0, |&a| a as usize);
         if let Some(&known) = self.frames[frame].calls.get(&(op, number)) {
             return Ok(known);
@@ -187,13 +193,25 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Elements at places that need not differ.
-    pub(crate) fn at(&mut self, frame: usize, op: OpId, leaf: usize, positions: Vec<i64>) -> Checked<Rc<Column>> {
+    pub(crate) fn at(
+        &mut self,
+        frame: usize,
+        op: OpId,
+        leaf: usize,
+        positions: Vec<i64>,
+    ) -> Checked<Rc<Column>> {
         let batch = self.batch(positions);
         self.eval(frame, op, leaf, &batch)
     }
 
     /// Elements of array `leaf` of an op.
-    pub(crate) fn eval(&mut self, frame: usize, op: OpId, leaf: usize, batch: &Rc<Batch>) -> Checked<Rc<Column>> {
+    pub(crate) fn eval(
+        &mut self,
+        frame: usize,
+        op: OpId,
+        leaf: usize,
+        batch: &Rc<Batch>,
+    ) -> Checked<Rc<Column>> {
         if self.depth >= MAX_DEPTH {
             return Err("ops nest too deep to evaluate".into());
         }
@@ -240,10 +258,12 @@ impl<'a> Evaluator<'a> {
                 for (&id, shape) in graph.operands[one as usize].iter().zip(&op.operand_shapes) {
                     let column = columns.get(&id).cloned().ok_or("an operand comes after its use")?;
                     // A scalar beside arrays stands for all elements.
-                    operands.push(match shape.dims().is_empty() && column.len() == 1 && batch.positions.len() != 1 {
-                        true => Rc::new(column.pick(&vec![0; batch.positions.len()])),
-                        false => column,
-                    });
+                    operands.push(
+                        match shape.dims().is_empty() && column.len() == 1 && batch.positions.len() != 1 {
+                            true => Rc::new(column.pick(&vec![0; batch.positions.len()])),
+                            false => column,
+                        },
+                    );
                 }
                 self.spend(batch.positions.len())?;
                 let borrowed: Vec<&Column> = operands.iter().map(Rc::as_ref).collect();
@@ -280,6 +300,9 @@ impl<'a> Evaluator<'a> {
         let elements = count(array(leaf_shape(&op.shape, leaf)?)?);
         if batch.positions.iter().any(|p| !(0..elements).contains(p)) {
             return Err(format!("an element outside of {}", graph.names[id as usize]).into());
+        }
+        if batch.positions.is_empty() {
+            return Ok(Rc::new(Column::none(kind_of(leaf_shape(&op.shape, leaf)?)?)));
         }
         self.spend(batch.positions.len())?;
         let given = Asked { frame, graph, id, op, leaf, batch };
@@ -401,7 +424,10 @@ fn goes_along(op: &Op) -> bool {
     is_array
         && is_elementwise(op.opcode)
         && op.opcode != Opcode::BitcastConvert
-        && op.operand_shapes.iter().all(|shape| shape.as_array().is_some_and(|a| a.dims == dims || a.dims.is_empty()))
+        && op
+            .operand_shapes
+            .iter()
+            .all(|shape| shape.as_array().is_some_and(|a| a.dims == dims || a.dims.is_empty()))
 }
 
 pub(crate) fn leaf_shape(shape: &Shape, leaf: usize) -> Checked<&Shape> {

@@ -7,7 +7,7 @@ use ir::AttributeKey;
 
 use super::column::Column;
 use super::evaluator::{Asked, Evaluator, kind_of};
-use super::folding::{Combine, Sum, combine_of, combined, sums};
+use super::folding::{Combine, Sums, combine_of, combined};
 use super::moves::{shared, woven};
 use super::positions::{array, count, each_index, strides};
 use super::types::Kind;
@@ -228,7 +228,11 @@ fn arrivals(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, operands: usize) -
     Ok(list)
 }
 
-pub(crate) fn scatter(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, positions: &[i64]) -> Checked<Vec<Column>> {
+pub(crate) fn scatter(
+    evaluator: &mut Evaluator<'_>,
+    asked: &Asked<'_>,
+    positions: &[i64],
+) -> Checked<Vec<Column>> {
     let operands = asked.operands().len() / 2;
     ensure(
         operands > 0 && asked.operands().len() % 2 == 1,
@@ -273,24 +277,26 @@ pub(crate) fn arrived(
     let most = ranges.iter().map(std::ops::Range::len).max().unwrap_or(0);
     let mut state: Vec<Column> = start.iter().map(|c| Column::clone(c)).collect();
     if let Combine::Sum(kind) = how {
-        let all: Vec<i64> = ranges.iter().flat_map(|r| arrivals[r.clone()].iter().map(|&(_, from)| from)).collect();
+        let all: Vec<i64> =
+            ranges.iter().flat_map(|r| arrivals[r.clone()].iter().map(|&(_, from)| from)).collect();
         let updates = match all.is_empty() {
             true => Column::none(*kind),
             false => shared(evaluator, asked, first, &all)?,
         };
         let mut at = 0;
-        let mut totals = vec![Sum::default(); positions.len()];
+        let mut totals = Sums::new(*kind, positions.len());
         for (i, range) in ranges.iter().enumerate() {
-            totals[i].add(start[0].reals()[i], start[0].error_at(i));
+            totals.add(i, &start[0], i);
             for _ in range.clone() {
-                totals[i].add(updates.reals()[at], updates.error_at(at));
+                totals.add(i, &updates, at);
                 at += 1;
             }
         }
-        state = vec![sums(*kind, &totals)];
+        state = vec![totals.finish()];
     } else {
         for turn in 0..most {
-            let which: Vec<u32> = (0..ranges.len()).filter(|&i| ranges[i].len() > turn).map(|i| i as u32).collect();
+            let which: Vec<u32> =
+                (0..ranges.len()).filter(|&i| ranges[i].len() > turn).map(|i| i as u32).collect();
             let from: Vec<i64> = which.iter().map(|&i| arrivals[ranges[i as usize].start + turn].1).collect();
             let own: Vec<Rc<Column>> = state.iter().map(|c| Rc::new(c.pick(&which))).collect();
             let mut updates = Vec::new();
@@ -308,9 +314,8 @@ pub(crate) fn arrived(
             }
         }
     }
-    let is_open = |range: &std::ops::Range<usize>| {
-        range.len() > 1 && (!may_meet || matches!(how, Combine::Called(_)))
-    };
+    let is_open =
+        |range: &std::ops::Range<usize>| range.len() > 1 && (!may_meet || matches!(how, Combine::Called(_)));
     if ranges.iter().any(is_open) {
         for state in &mut state {
             let len = state.len();

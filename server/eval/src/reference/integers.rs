@@ -91,7 +91,8 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
     Ok(with_doubt(with_doubt(result, a), b))
 }
 
-/// A negative exponent leaves what is left of a fraction. Source: XLA `EmitIntegerPow`.
+/// A negative exponent leaves what is left of a fraction; of others six bits count, and an even base to more than 63 is 0.
+/// Source: XLA's lowering of integer powers (`MapMhloOpToStdScalarOp` of `PowOp`).
 fn power(mut base: i64, exponent: i64, is_signed: bool) -> i64 {
     if is_signed && exponent < 0 {
         return match base {
@@ -101,7 +102,10 @@ fn power(mut base: i64, exponent: i64, is_signed: bool) -> i64 {
             _ => 0,
         };
     }
-    let (mut left, mut result) = (exponent as u64, 1i64);
+    if exponent as u64 > 63 && base & 1 == 0 {
+        return 0;
+    }
+    let (mut left, mut result) = (exponent as u64 & 63, 1i64);
     while left > 0 {
         if left & 1 == 1 {
             result = result.wrapping_mul(base);

@@ -1,12 +1,13 @@
 //! `reduce`.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use ir::AttributeKey;
 
-use super::column::Column;
+use super::column::{Column, Values};
 use super::evaluator::{Asked, Evaluator, kind_of};
-use super::folding::{Combine, Sum, add_rows, combine_of, combined, fold_rows, sums};
+use super::folding::{Combine, Sums, combine_of, combined, fold_rows};
 use super::positions::{affine, array, each_index, strides};
 use super::types::Kind;
 use crate::case::{Checked, dimensions, ensure};
@@ -17,7 +18,10 @@ const CHUNK: usize = 1 << 18;
 /// Kinds and number of the inputs: the first half of the operands.
 pub(crate) fn inputs(asked: &Asked<'_>) -> Checked<Vec<Kind>> {
     let shapes = &asked.op.operand_shapes;
-    ensure(shapes.len() >= 2 && shapes.len().is_multiple_of(2), "inputs and init values do not come in pairs")?;
+    ensure(
+        shapes.len() >= 2 && shapes.len().is_multiple_of(2),
+        "inputs and init values do not come in pairs",
+    )?;
     let half = shapes.len() / 2;
     let first = array(&shapes[0])?;
     for shape in &shapes[..half] {
@@ -53,6 +57,26 @@ pub(crate) fn reduce(
     positions: &[i64],
 ) -> Checked<Vec<Column>> {
     let kinds = inputs(asked)?;
+    let how = combine_of(evaluator, &name(asked)?, &kinds)?;
+    if let Combine::Parts(parts) = &how {
+        let mut results = Vec::new();
+        for (i, part) in parts.iter().enumerate() {
+            results.extend(reduce_as(evaluator, asked, positions, part, i..i + 1)?);
+        }
+        return Ok(results);
+    }
+    reduce_as(evaluator, asked, positions, &how, 0..kinds.len())
+}
+
+/// The inputs of a range of numbers.
+fn reduce_as(
+    evaluator: &mut Evaluator<'_>,
+    asked: &Asked<'_>,
+    positions: &[i64],
+    how: &Combine,
+    which: Range<usize>,
+) -> Checked<Vec<Column>> {
+    let kinds = &inputs(asked)?[which.clone()];
     let operand = array(asked.operand_shape(0)?)?;
     let reduced = dimensions(asked.op.attributes.ints(AttributeKey::Dimensions), operand.dims.len())?;
     let kept: Vec<usize> = (0..operand.dims.len()).filter(|d| !reduced.contains(d)).collect();
@@ -62,15 +86,14 @@ pub(crate) fn reduce(
     let in_dims: Vec<i64> = reduced.iter().map(|&d| operand.dims[d]).collect();
     let in_steps: Vec<i64> = reduced.iter().map(|&d| own[d]).collect();
     let length: i64 = in_dims.iter().product();
-    let how = combine_of(evaluator, &name(asked)?, &kinds)?;
     let bases = affine(positions, &out_dims, 0, &out_steps);
 
     let mut results: Vec<Column> = kinds.iter().map(|&kind| Column::none(kind)).collect();
     let rows = (CHUNK / usize::try_from(length.max(1)).unwrap_or(usize::MAX)).max(1);
     for bases in bases.chunks(rows) {
-        let init = init_values(evaluator, asked, bases.len())?;
+        let init = init_values(evaluator, asked, bases.len())?[which.clone()].to_vec();
         let mut partial: Option<Vec<Rc<Column>>> = None;
-        let mut totals = vec![Sum::default(); bases.len()];
+        let mut totals = Sums::new(kinds[0], bases.len());
         let step = (CHUNK / bases.len()).max(1) as i64;
         let mut from = 0;
         while from < length {
@@ -83,37 +106,61 @@ pub(crate) fn reduce(
             let all: Vec<i64> = bases.iter().flat_map(|base| offsets.iter().map(move |o| base + o)).collect();
             let batch = evaluator.batch(all);
             let mut columns = Vec::new();
-            for i in 0..kinds.len() {
+            for i in which.clone() {
                 columns.push(evaluator.eval(asked.frame, asked.operand(i)?, 0, &batch)?);
             }
             evaluator.spend(batch.positions.len())?;
             if let Combine::Sum(_) = how {
-                add_rows(&mut totals, &columns[0], turns.len());
+                totals.add_rows(&columns[0], turns.len());
             } else {
-                let folded = fold_rows(evaluator, &how, &columns, turns.len())?;
+                let folded = fold_rows(evaluator, how, &columns, turns.len())?;
                 partial = Some(match partial {
-                    Some(before) => combined(evaluator, &how, &before, &folded)?,
+                    Some(before) => combined(evaluator, how, &before, &folded)?,
                     None => folded,
                 });
             }
             from = to;
         }
-        let finished = match (&how, partial) {
-            (Combine::Sum(kind), _) => {
-                // An init value of zero is no term.
-                let is_zero = |i: usize| init[0].reals()[i] == 0.0 && init[0].error_at(i) == 0.0;
-                for (i, total) in totals.iter_mut().enumerate() {
-                    if !is_zero(i) || total.terms == 0.0 {
-                        total.add(init[0].reals()[i], init[0].error_at(i));
-                    }
-                }
-                vec![Rc::new(sums(*kind, &totals))]
+        let finished = match (how, partial) {
+            (Combine::Sum(_), _) => {
+                totals.add_init(&init[0]);
+                vec![Rc::new(totals.finish())]
             }
-            (_, Some(partial)) => combined(evaluator, &how, &init, &partial)?,
+            (_, Some(partial)) => with_init(evaluator, how, &init, &partial)?,
             (_, None) => init,
         };
-        ensure(finished.len() == results.len(), "the computation does not answer as many values as there are inputs")?;
+        ensure(
+            finished.len() == results.len(),
+            "the computation does not answer as many values as there are inputs",
+        )?;
         results.iter_mut().zip(&finished).for_each(|(all, part)| all.append(part));
     }
     Ok(results)
+}
+
+/// A reduction and its init value, which may take part once or often: open where that shows.
+pub(crate) fn with_init(
+    evaluator: &mut Evaluator<'_>,
+    how: &Combine,
+    init: &[Rc<Column>],
+    folded: &[Rc<Column>],
+) -> Checked<Vec<Rc<Column>>> {
+    let once = combined(evaluator, how, init, folded)?;
+    let mut twice = combined(evaluator, how, init, &once)?;
+    for (twice, once) in twice.iter_mut().zip(&once) {
+        let errors = match &once.values {
+            Values::Real(v) => {
+                v.iter().zip(twice.reals()).map(|(a, b)| a != b && !(a.is_nan() && b.is_nan())).collect()
+            }
+            _ => (0..once.len()).map(|i| once.bits(i) != twice.bits(i)).collect::<Vec<bool>>(),
+        };
+        let mut result = Column::clone(once);
+        if errors.contains(&true) {
+            let len = result.len();
+            let own = result.error.get_or_insert_with(|| vec![0.0; len]);
+            own.iter_mut().zip(errors).filter(|(_, is_open)| *is_open).for_each(|(e, _)| *e = f64::INFINITY);
+        }
+        *twice = Rc::new(result);
+    }
+    Ok(twice)
 }

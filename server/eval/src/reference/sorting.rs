@@ -9,13 +9,18 @@ use super::column::Column;
 use super::evaluator::{Asked, Evaluator};
 use super::positions::{affine, array, each_index, strides};
 use super::reductions::name;
+use super::types::Kind;
 use crate::case::{Checked, dimensions, ensure};
 
 /// The longest row.
 const MAX_ROW: i64 = 1 << 20;
 
 /// The rows that `positions` lie in, sorted; equal elements keep their order.
-pub(crate) fn sort(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, positions: &[i64]) -> Checked<Vec<Column>> {
+pub(crate) fn sort(
+    evaluator: &mut Evaluator<'_>,
+    asked: &Asked<'_>,
+    positions: &[i64],
+) -> Checked<Vec<Column>> {
     let operand = array(asked.operand_shape(0)?)?;
     for shape in &asked.op.operand_shapes {
         ensure(array(shape)?.dims == operand.dims, "the operands differ in size")?;
@@ -34,6 +39,7 @@ pub(crate) fn sort(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, positions: 
     rows.sort_unstable();
     rows.dedup();
     let comparator = name(asked)?;
+    let is_stable = asked.op.attributes.bool(AttributeKey::IsStable).unwrap_or(false);
     let mut sorted: Vec<Vec<Rc<Column>>> = Vec::new();
     for &row in &rows {
         let turns: Vec<i64> = (0..length).collect();
@@ -45,7 +51,13 @@ pub(crate) fn sort(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, positions: 
         }
         ensure(columns.iter().all(|c| c.error.is_none()), "an order that depends on inexact numbers")?;
         let order = order(evaluator, &comparator, &columns)?;
-        sorted.push(columns.iter().map(|c| Rc::new(c.pick(&order))).collect());
+        let mut row: Vec<Column> = columns.iter().map(|c| c.pick(&order)).collect();
+        let has_nan = columns.iter().any(|c| c.reals().iter().any(|x| x.is_nan()));
+        let is_disorder = has_nan && is_total(evaluator, &comparator) == Some(false);
+        if !is_stable || is_disorder {
+            open_ties(evaluator, &comparator, &mut row, (is_stable, is_disorder))?;
+        }
+        sorted.push(row.into_iter().map(Rc::new).collect());
     }
     let mut results: Vec<Column> = Vec::new();
     for i in 0..asked.operands().len() {
@@ -57,7 +69,8 @@ pub(crate) fn sort(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, positions: 
             }
         }
         let all = all.ok_or("nothing is sorted")?;
-        let place = |&(row, at): &(i64, i64)| (rows.binary_search(&row).unwrap_or(0) as i64 * length + at) as u32;
+        let place =
+            |&(row, at): &(i64, i64)| (rows.binary_search(&row).unwrap_or(0) as i64 * length + at) as u32;
         results.push(all.pick(&asked_for.iter().map(place).collect::<Vec<_>>()));
     }
     Ok(results)
@@ -124,4 +137,60 @@ fn order(evaluator: &mut Evaluator<'_>, comparator: &str, columns: &[Rc<Column>]
         width *= 2;
     }
     Ok(order)
+}
+
+/// Whether all comparisons of floating-point numbers in a comparator order NaN too.
+fn is_total(evaluator: &Evaluator<'_>, comparator: &str) -> Option<bool> {
+    let graph = (evaluator.callees)(comparator)?;
+    let partial = graph.ops.iter().any(|op| {
+        let is_float = op.operand_shapes.first().and_then(ir::Shape::element).and_then(Kind::of);
+        op.opcode == ir::Opcode::Compare
+            && is_float.is_some_and(Kind::is_float)
+            && op.attributes.text(AttributeKey::Type) != Some("TOTALORDER")
+    });
+    Some(!partial)
+}
+
+/// The answer is open where neighbours are equal but not the same and no order is promised, and in rows with a NaN that the
+/// comparator does not order (`is_disorder`).
+fn open_ties(
+    evaluator: &mut Evaluator<'_>,
+    comparator: &str,
+    row: &mut [Column],
+    (is_stable, is_disorder): (bool, bool),
+) -> Checked<()> {
+    let len = row.first().map_or(0, Column::len);
+    let mut open = vec![is_disorder; len];
+    if !is_stable && len > 1 {
+        let first: Vec<u32> = (0..len as u32 - 1).collect();
+        let second: Vec<u32> = (1..len as u32).collect();
+        let mut less = Vec::new();
+        for [a, b] in [[&first, &second], [&second, &first]] {
+            let arguments: Vec<Rc<Column>> =
+                row.iter().flat_map(|c| [Rc::new(c.pick(a)), Rc::new(c.pick(b))]).collect();
+            less.push(lanes(evaluator, comparator, &arguments, 0)?);
+        }
+        for i in 0..len - 1 {
+            let is_tie = less.iter().all(|less| less[0].ints().get(i) == Some(&0));
+            if is_tie && row.iter().any(|c| c.bits(i) != c.bits(i + 1)) {
+                open[i] = true;
+                open[i + 1] = true;
+            }
+        }
+        // All of a run of equal ones may change places.
+        for i in 1..len {
+            let is_tie = less.iter().all(|less| less[0].ints().get(i - 1) == Some(&0));
+            open[i] |= is_tie && open[i - 1];
+        }
+        for i in (0..len - 1).rev() {
+            let is_tie = less.iter().all(|less| less[0].ints().get(i) == Some(&0));
+            open[i] |= is_tie && open[i + 1];
+        }
+    }
+    if open.contains(&true) {
+        for column in row {
+            column.error = Some(open.iter().map(|&open| if open { f64::INFINITY } else { 0.0 }).collect());
+        }
+    }
+    Ok(())
 }

@@ -128,6 +128,15 @@ impl Kind {
         }
     }
 
+    /// Half the distance of the smallest numbers: the error of what is rounded near zero.
+    pub(crate) fn tiny(self) -> f64 {
+        match self {
+            Kind::Float(short) => short.0.smallest_normal() * self.unit(),
+            Kind::Complex { is_double: false } => f64::from(f32::MIN_POSITIVE) * self.unit(),
+            _ => 0.0,
+        }
+    }
+
     /// The largest finite number.
     pub(crate) fn largest(self) -> f64 {
         match self {
@@ -145,8 +154,8 @@ impl Kind {
         }
     }
 
-    /// The number that a code stands for. Of complex types see [`super::Column::from_bits`].
-    pub(crate) fn real_from_bits(self, bits: u64) -> f64 {
+    /// The number that a code stands for, of floating-point types. Of others see [`super::Column::from_bits`].
+    pub fn real_from_bits(self, bits: u64) -> f64 {
         match self {
             Kind::Float(short) if short.0 == formats::F32 => f64::from(f32::from_bits(bits as u32)),
             Kind::Float(short) => short.0.decode(bits),
@@ -154,7 +163,8 @@ impl Kind {
         }
     }
 
-    pub(crate) fn real_to_bits(self, value: f64) -> u64 {
+    /// The code of the nearest number, of floating-point types.
+    pub fn real_to_bits(self, value: f64) -> u64 {
         match self {
             Kind::Float(short) if short.0 == formats::F32 => u64::from((value as f32).to_bits()),
             Kind::Float(short) => short.0.encode(value, false),

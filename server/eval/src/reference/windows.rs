@@ -6,10 +6,10 @@ use ir::{AttributeKey, WindowDim};
 
 use super::column::Column;
 use super::evaluator::{Asked, Evaluator, kind_of};
-use super::folding::{Combine, Sum, combine_of, combined, fold_rows, sums};
+use super::folding::{Combine, Sums, combine_of, fold_rows};
 use super::moves::woven;
 use super::positions::{array, count, each_index, strides};
-use super::reductions::{init_values, inputs, name};
+use super::reductions::{init_values, inputs, name, with_init};
 use crate::case::{Checked, Reason, ensure};
 use crate::windows::under;
 
@@ -91,26 +91,22 @@ pub(crate) fn reduce_window(
         evaluator.spend(places.len())?;
         let finished = match &how {
             Combine::Sum(kind) => {
-                let mut totals = vec![Sum::default(); positions.len()];
-                let is_zero = init[0].reals()[0] == 0.0 && init[0].error_at(0) == 0.0;
-                for (i, total) in totals.iter_mut().enumerate() {
-                    for k in i * length as usize..(i + 1) * length as usize {
-                        if places[k] >= 0 {
-                            total.add(columns[0].reals()[k], columns[0].error_at(k));
-                        }
-                    }
-                    if !is_zero || total.terms == 0.0 {
-                        total.add(init[0].reals()[i], init[0].error_at(i));
-                    }
+                let mut totals = Sums::new(*kind, positions.len());
+                for (k, _) in places.iter().enumerate().filter(|(_, place)| **place >= 0) {
+                    totals.add(k / length as usize, &columns[0], k);
                 }
-                vec![Rc::new(sums(*kind, &totals))]
+                totals.add_init(&init[0]);
+                vec![Rc::new(totals.finish())]
             }
             how => {
                 let folded = fold_rows(evaluator, how, &columns, length as usize)?;
-                combined(evaluator, how, &init, &folded)?
+                with_init(evaluator, how, &init, &folded)?
             }
         };
-        ensure(finished.len() == results.len(), "the computation does not answer as many values as there are inputs")?;
+        ensure(
+            finished.len() == results.len(),
+            "the computation does not answer as many values as there are inputs",
+        )?;
         results.iter_mut().zip(&finished).for_each(|(all, part)| all.append(part));
     }
     Ok(results)
@@ -161,7 +157,8 @@ pub(crate) fn select_and_scatter(
             }
         }
     }
-    let mut arrivals: Vec<(i64, i64)> = chosen.iter().zip(all).filter(|(to, _)| **to >= 0).map(|(&to, from)| (to, from)).collect();
+    let mut arrivals: Vec<(i64, i64)> =
+        chosen.iter().zip(all).filter(|(to, _)| **to >= 0).map(|(&to, from)| (to, from)).collect();
     arrivals.sort_unstable();
     let init = evaluator.scalar(asked.frame, asked.operand(2)?)?;
     let start = init.pick(&vec![0; positions.len()]);

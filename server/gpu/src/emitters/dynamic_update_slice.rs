@@ -47,7 +47,7 @@ impl DynamicUpdateSliceEmitter {
 
     /// From threads to the elements of the update. They are written behind the start indices, which are known at run time
     /// only; the rest of the result is there already.
-    pub(super) fn thread_to_update(&self) -> IndexingMap {
+    pub fn thread_to_update(&self) -> IndexingMap {
         self.update
             .as_array()
             .map_or_else(IndexingMap::undefined, |update| work_items(&self.launch, self.unroll, update))

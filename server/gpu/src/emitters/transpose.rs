@@ -124,10 +124,47 @@ impl TransposeEmitter {
         self.blocks = counts.collect();
     }
 
+    /// Sizes of a tile in shared memory.
+    pub fn shared_dims(&self) -> Vec<i64> {
+        let mut dims = vec![self.block, self.block + 1];
+        dims.extend(self.keeps_minor.then_some(self.vector));
+        dims
+    }
+
+    /// Where in shared memory the element is that a thread reads from the input (`is_input`) or writes to the output: from
+    /// the variables of the thread map to an index into [`Self::shared_dims`].
+    pub fn shared_index(&self, is_input: bool) -> Vec<Expr> {
+        let permutation = &self.transpose.permutation;
+        let rank = permutation.len();
+        let tile = if is_input { self.tile.clone() } else { permute(&self.tile, permutation) };
+        let at_once = TILE * self.rows * self.vector;
+        let linear = Expr::var(RANGES) * at_once + Expr::var(TH_X) * self.vector + Expr::var(RANGES + 1);
+        let inside = delinearize(&linear, &tile);
+        // By the input's dimensions.
+        let of = |dim: usize| match is_input {
+            true => inside[dim].clone(),
+            false => {
+                let at = permutation.iter().position(|&from| from == dim);
+                at.map_or(Expr::ZERO, |at| inside[at].clone())
+            }
+        };
+        let moved = if self.keeps_minor { rank - 2 } else { rank - 1 };
+        let mut index = vec![of(moved), of(permutation[moved])];
+        index.extend(self.keeps_minor.then(|| of(rank - 1)));
+        index
+    }
+
     /// A tile in shared memory has a column more, so that a column is not in one bank.
     fn shared_bytes(&self, bits: i64) -> i64 {
         let minor = if self.keeps_minor { self.vector } else { 1 };
         ceil_div(self.block * (self.block + 1) * minor * bits, 8).unwrap_or(0)
+    }
+}
+
+impl TransposeEmitter {
+    /// From threads to the elements of `shape`, the input's or the output's, that they move.
+    pub fn moved(&self, is_input: bool, shape: &ir::Shape) -> IndexingMap {
+        self.tile_map(is_input, shape)
     }
 }
 

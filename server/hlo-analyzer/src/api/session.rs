@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
-use super::{coalescing, fusion, indexing, kernel, maps, parse, partition, print, tile};
+use super::{access_pattern, coalescing, fusion, indexing, kernel, maps, parse, partition, print, tile};
 use crate::cli::input;
 
 /// Keeps the text of the last request open: the next one is often about the same.
@@ -77,8 +77,9 @@ impl Session {
             "tile" => tile::tile(self, p),
             "map" => maps::map(p),
             "expr" => maps::expr(p),
+            "access_pattern" => access_pattern::access_pattern(self, p),
             "coalescing" => coalescing::coalescing(self, p),
-            "kernel" | "evaluate" => {
+            "evaluate" => {
                 Err(ApiError::new(ErrorKind::Unsupported, format!("{} is not supported yet", request.method)))
             }
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),

@@ -87,7 +87,7 @@ impl Lowering<'_> {
                 Some(Val::Num(self.op(&name, to, [x]).into()))
             }
             ElementType::F16 => Some(Val::Num(self.op(&format!("cvt.rn.f16.{sign}{bits}"), to, [x]).into())),
-            ElementType::Bf16 if self.has_bf16 => {
+            ElementType::Bf16 if self.has_bf16() => {
                 Some(Val::Num(self.op(&format!("cvt.rn.bf16.{sign}{bits}"), to, [x]).into()))
             }
             _ => {
@@ -140,6 +140,7 @@ impl Lowering<'_> {
             (F16, F32) => self.op("cvt.f32.f16", to, [x]).into(),
             (F16, F64) => self.op("cvt.f64.f16", to, [x]).into(),
             (F32, F64) => self.op("cvt.f64.f32", to, [x]).into(),
+            (Bf16, F32) if self.has_bf16() => self.op("cvt.f32.bf16", to, [x]).into(),
             // The upper half of an f32.
             (Bf16, F32) => {
                 let wide = self.code.pure("cvt.u32.u16", Class::B32, [x]);
@@ -148,7 +149,7 @@ impl Lowering<'_> {
             (F32, F16) => self.op("cvt.rn.f16.f32", to, [x]).into(),
             (F32, Bf16) => self.op("cvt.rn.bf16.f32", to, [x]).into(),
             (F64, F32) => self.op("cvt.rn.f32.f64", to, [x]).into(),
-            (F64, Bf16) if self.has_bf16 => self.op("cvt.rn.bf16.f64", to, [x]).into(),
+            (F64, Bf16) if self.has_bf16() => self.op("cvt.rn.bf16.f64", to, [x]).into(),
             (F64, Bf16) => {
                 let single = self.float_to_float(x, F64, F32)?;
                 self.float_to_float(single, F32, Bf16)?

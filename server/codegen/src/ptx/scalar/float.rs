@@ -3,7 +3,7 @@
 use ir::ElementTypeExt;
 use syntax::hlo::{ElementType, Opcode};
 
-use super::super::lower::Lowering;
+use super::super::lower::{Bf16, Lowering};
 use super::super::machine::{Class, Operand};
 use super::super::memory::class_of;
 use super::super::value::Val;
@@ -13,7 +13,7 @@ impl Lowering<'_> {
     fn is_native(&self, element: ElementType) -> bool {
         match element {
             ElementType::F32 | ElementType::F64 | ElementType::F16 => true,
-            ElementType::Bf16 => self.has_bf16,
+            ElementType::Bf16 => self.bf16 == Bf16::Full,
             _ => false,
         }
     }
@@ -168,6 +168,9 @@ impl Lowering<'_> {
             Opcode::Multiply => Some("mul.rn"),
             _ => None,
         };
+        if element == ElementType::Bf16 && self.bf16 == Bf16::Fused && simple.is_some() {
+            return Some(Val::Num(self.fused_bf16(opcode, a, b)));
+        }
         if let Some(simple) = simple
             && self.is_native(element)
         {
@@ -180,6 +183,20 @@ impl Lowering<'_> {
         let wide = (self.to_f32(a, element)?, self.to_f32(b, element)?);
         let result = self.wide_binary(opcode, wide.0, wide.1, ElementType::F32, simple)?;
         self.convert(Val::Num(result), ElementType::F32, element)
+    }
+
+    /// `a + b` as `a * 1 + b`, `a * b` as `a * b + -0`.
+    fn fused_bf16(&mut self, opcode: Opcode, a: Operand, b: Operand) -> Operand {
+        const ONE: i64 = 0x3f80;
+        const MINUS_ONE: i64 = 0xbf80;
+        const MINUS_ZERO: i64 = 0x8000;
+        let from = match opcode {
+            Opcode::Add => [a, Operand::Int(ONE), b],
+            Opcode::Subtract => [b, Operand::Int(MINUS_ONE), a],
+            _ => [a, b, Operand::Int(MINUS_ZERO)],
+        };
+        let from = from.map(|operand| self.in_register(operand, Class::B16));
+        self.op("fma.rn.bf16", ElementType::Bf16, from).into()
     }
 
     /// A constant of 16 bits stands in a register.

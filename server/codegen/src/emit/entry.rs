@@ -1,0 +1,160 @@
+//! The entry of a kernel: the function that every thread runs.
+
+use indexing_map::{Expr, IndexingMap, Variable};
+use ir::{OpId, Opcode, Shape};
+
+use crate::emit::body::Body;
+use crate::emit::elemental::{Elements, element_types, function};
+use crate::emit::{Emission, arrays};
+use crate::kernel::{Function, Kernel, OpKind, Type, ValueId};
+
+/// Number of no function: all ops are called.
+const NO_FUNCTION: u32 = u32::MAX;
+
+/// The functions of the partition, behind the entry: number n of the partition is function n + 1 of the kernel.
+pub(super) fn functions(emission: &Emission<'_>, kernel: &mut Kernel) {
+    for number in 0..emission.partition.functions.len() {
+        // The tuple of the results is no value: its elements are roots themselves.
+        let root = emission.partition.functions[number].root;
+        if emission.graph().ops[root as usize].opcode == Opcode::Tuple {
+            kernel.functions.push(Function::default());
+            continue;
+        }
+        let function = function(emission, number, &mut kernel.missing);
+        kernel.functions.push(function);
+    }
+}
+
+/// An entry under construction, with its arguments: operands, then results.
+pub(super) struct Entry<'a> {
+    pub emission: &'a Emission<'a>,
+    pub elements: Elements<'a>,
+    /// The tensors of the results, as far as they are written.
+    pub results: Vec<ValueId>,
+    /// Thread and block ids.
+    pub grid: Vec<Expr>,
+}
+
+impl<'a> Entry<'a> {
+    pub fn new(emission: &'a Emission<'a>, kernel: &Kernel) -> Entry<'a> {
+        let body = Body::new(&kernel.name, None);
+        let mut elements = Elements::new(emission, NO_FUNCTION, body);
+        let results = kernel
+            .params
+            .iter()
+            .filter(|param| param.is_result())
+            .map(|param| elements.body.arg(Type::Tensor(param.shape.clone())))
+            .collect();
+        let grid = Variable::gpu_grid(emission.launch.sizes());
+        let grid = grid.into_iter().map(|variable| elements.body.index_arg(variable)).collect();
+        Entry { emission, elements, results, grid }
+    }
+
+    /// Finishes the kernel: the entry, and the functions that it calls.
+    pub fn finish(self, kernel: &mut Kernel) {
+        let Entry { emission, mut elements, results, .. } = self;
+        kernel.missing.append(&mut elements.missing);
+        kernel.functions.insert(0, elements.body.finish(results));
+        functions(emission, kernel);
+    }
+
+    /// The results of an op, by a call of the function that it is the root of.
+    pub fn call(&mut self, root: OpId, at: Vec<Expr>) -> Vec<ValueId> {
+        let function = self.emission.partition.function_of[root as usize] as usize + 1;
+        let body = &mut self.elements.body;
+        let elements = element_types(&self.emission.graph().ops[root as usize].shape);
+        let results: Vec<ValueId> = elements.into_iter().map(|e| body.scalar(e)).collect();
+        let before = body.origin.replace(root);
+        let args = self.elements.tensors.clone();
+        body.push(OpKind::Call { function, args, at }, results.clone());
+        body.origin = before;
+        results
+    }
+
+    /// An operand of an op, in the entry itself where the operand is in the op's function.
+    pub fn operand(&mut self, op: OpId, number: usize, at: &[Expr]) -> ValueId {
+        let operand = self.elements.operands(op)[number];
+        self.inside(op, |elements| elements.value(operand, at))
+    }
+
+    /// Writes into the entry what belongs to the function of `op`.
+    pub fn inside<T>(&mut self, op: OpId, write: impl FnOnce(&mut Elements<'a>) -> T) -> T {
+        self.elements.number = self.emission.partition.function_of[op as usize];
+        let result = write(&mut self.elements);
+        self.elements.number = NO_FUNCTION;
+        result
+    }
+
+    /// A loop over the range variables of a map from threads. `carried` are tensors; `write` gets the results of the map,
+    /// the range variables and the tensors, and answers the tensors that it has written.
+    pub fn each(
+        &mut self,
+        map: &IndexingMap,
+        sizes: &[i64],
+        carried: Vec<ValueId>,
+        write: impl FnOnce(&mut Self, &[Expr], &[Expr], Vec<ValueId>) -> Vec<ValueId>,
+    ) -> Vec<ValueId> {
+        let body = &mut self.elements.body;
+        let vars: Vec<u32> = map.ranges().iter().map(|v| body.index_var(v.clone())).collect();
+        let names = ["ra", "rb", "rc", "rd", "re", "rf", "rg"];
+        let results: Vec<u32> = sizes
+            .iter()
+            .enumerate()
+            .map(|(n, &size)| {
+                let name = names.get(n).map_or_else(|| format!("r{n}"), |&name| name.to_owned());
+                body.index_var(Variable::named(&name, 0, (size - 1).max(0)))
+            })
+            .collect();
+        let like = |body: &mut Body, values: &[ValueId]| -> Vec<ValueId> {
+            let types: Vec<Type> = values.iter().map(|&v| body.function.ty(v).clone()).collect();
+            types.into_iter().map(|ty| body.value(ty)).collect()
+        };
+        let inner = like(body, &carried);
+        let ends = like(body, &carried);
+        self.elements.enter(inner.clone());
+        let of = |ids: &[u32]| -> Vec<Expr> { ids.iter().map(|&id| Expr::var(id as usize)).collect() };
+        let yields = write(self, &of(&results), &of(&vars), inner);
+        let body = self.elements.leave(yields);
+        let dims = self.grid.clone();
+        let map = map.clone();
+        let kind = OpKind::Loop { map, dims, vars, results, inits: carried, body };
+        self.elements.body.push(kind, ends.clone());
+        ends
+    }
+
+    /// Writes the results of a root at the place that `index` is in the root's first array.
+    pub fn write(&mut self, root: OpId, values: Vec<ValueId>, index: &[Expr], to: &mut [ValueId]) {
+        let shape = self.emission.graph().ops[root as usize].shape.clone();
+        let mut leaves = Vec::new();
+        arrays(&shape, &mut leaves);
+        let Some(first) = leaves.first().cloned().map(Shape::Array) else { return };
+        let body = &mut self.elements.body;
+        let before = body.origin.replace(root);
+        for ((value, leaf), tensor) in values.into_iter().zip(leaves).zip(to) {
+            let at = through(body, &gpu::bitcast(&first, &Shape::Array(leaf)), index);
+            *tensor = body.write(value, *tensor, at);
+        }
+        body.origin = before;
+    }
+}
+
+/// The results of a map of dimensions alone, at an index.
+pub(super) fn through(body: &Body, map: &IndexingMap, index: &[Expr]) -> Vec<Expr> {
+    let at = |e: &Expr| e.substitute(&mut |v| index.get(v as usize).cloned());
+    map.results().iter().map(|e| body.simplify(&at(e))).collect()
+}
+
+/// Per root, which of the results are its own.
+pub(super) fn results_of(emission: &Emission<'_>) -> Vec<std::ops::Range<usize>> {
+    let mut next = 0;
+    let roots = emission.source.analysis.fused.roots.iter();
+    roots
+        .map(|&root| {
+            let mut leaves = Vec::new();
+            arrays(&emission.graph().ops[root as usize].shape, &mut leaves);
+            let start = next;
+            next += leaves.len();
+            start..next
+        })
+        .collect()
+}

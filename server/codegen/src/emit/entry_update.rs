@@ -1,0 +1,72 @@
+//! The entry of the in-place dynamic-update-slice emitter: only the updated elements are computed, and written into the
+//! buffer of the operand. Source: `backends/gpu/codegen/emitters/in_place_dynamic_update_slice.cc`.
+
+use gpu::DynamicUpdateSliceEmitter;
+use indexing_map::{Expr, Variable};
+use ir::{OpId, Opcode};
+
+use crate::Reason;
+use crate::emit::Emission;
+use crate::emit::elemental::first_array;
+use crate::emit::entry::{Entry, results_of, through};
+use crate::kernel::{Kernel, Role};
+
+pub(super) fn emit(
+    emission: &Emission<'_>,
+    update: &DynamicUpdateSliceEmitter,
+    kernel: &mut Kernel,
+) -> Result<(), Reason> {
+    let analysis = emission.source.analysis;
+    let fused = &analysis.fused;
+    let own = results_of(emission);
+    for (own, &dus) in own.iter().zip(&update.updates) {
+        share_buffer(kernel, own.start, buffer(emission, dus));
+    }
+    let mut entry = Entry::new(emission, kernel);
+    let map = update.thread_to_update();
+    let tensors = entry.results.clone();
+    let sizes = update.update.dims().to_vec();
+    entry.elements.body.origin = update.updates.first().copied();
+    entry.results = entry.each(&map, &sizes, tensors, |entry, at, _, mut tensors| {
+        for ((&root, &dus), own) in fused.roots.iter().zip(&update.updates).zip(&own) {
+            let op = fused.op(dus);
+            let shape = &op.shape;
+            let updated = op.operand_shapes.get(1).map(|shape| shape.dims().to_vec()).unwrap_or_default();
+            let mut index: Vec<Expr> = Vec::new();
+            for (dim, offset) in at.iter().enumerate() {
+                let start = entry.operand(dus, dim + 2, &[]);
+                let room = shape.dims()[dim] - updated.get(dim).copied().unwrap_or(0);
+                let start = entry.elements.clamped(start, Variable::new(0, room.max(0)));
+                index.push(start + offset.clone());
+            }
+            let value = entry.operand(dus, 1, at);
+            let root_shape = first_array(&fused.op(root).shape).clone();
+            let index = through(&entry.elements.body, &gpu::bitcast(shape, &root_shape), &index);
+            entry.write(root, vec![value], &index, &mut tensors[own.clone()]);
+        }
+        tensors
+    });
+    entry.finish(kernel);
+    Ok(())
+}
+
+/// The operand of the fusion that a dynamic-update-slice writes into.
+fn buffer(emission: &Emission<'_>, dus: OpId) -> Option<u32> {
+    let graph = emission.graph();
+    let mut op = *graph.operands[dus as usize].first()?;
+    while graph.ops[op as usize].opcode == Opcode::Bitcast {
+        op = *graph.operands[op as usize].first()?;
+    }
+    graph.ops[op as usize].parameter
+}
+
+/// Result number `result` lies where an operand does.
+fn share_buffer(kernel: &mut Kernel, result: usize, operand: Option<u32>) {
+    let Some(operand) = operand.map(|n| n as usize) else { return };
+    let find = |kernel: &Kernel, role| kernel.params.iter().position(|param| param.role == role);
+    let (from, to) = (find(kernel, Role::Operand(operand)), find(kernel, Role::Result(result)));
+    if let (Some(from), Some(to)) = (from, to) {
+        kernel.params[to].aliases = Some(from);
+        kernel.params[from].align = kernel.params[to].align;
+    }
+}

@@ -1,0 +1,66 @@
+//! Random programs: elements on demand are those of the whole, and nothing panics.
+
+use std::borrow::Cow;
+
+use eval::reference::{Column, Evaluator, Kind};
+use ir::ElementType;
+
+fn value(kind: Kind, seed: u64) -> Column {
+    let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    x = (x ^ (x >> 31)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    match kind {
+        _ if kind.is_integral() => Column::int(kind, vec![kind.wrap((x >> 40) as i64 % 7 - 2)]),
+        Kind::Complex { .. } => Column::complex(kind, vec![[(x >> 60) as f64, 1.0]]),
+        _ => Column::real(kind, vec![kind.round((x >> 50) as f64 / 1000.0 - 4.0)]),
+    }
+}
+
+#[test]
+fn elements_are_those_of_the_whole() {
+    let (mut evaluated, mut refused) = (0, 0);
+    for seed in 0..150u64 {
+        let mut random = eval::generate::Rng::new(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ 99);
+        let program = eval::generate::random_graph(&mut random);
+        let graph = &program.graph;
+        let inputs = |number: u32, leaf: usize, positions: &[i64]| -> Result<Column, Cow<'static, str>> {
+            let id = graph.parameter(number).ok_or("no such parameter")?;
+            let leaves = eval::leaves(&graph.ops[id as usize].shape);
+            let element: ElementType = leaves.get(leaf).and_then(|s| s.element()).ok_or("no array")?;
+            let kind = Kind::of(element).ok_or("no values")?;
+            if let Some(Some(known)) = program.values.get(number as usize) {
+                return Ok(Column::int(kind, positions.iter().map(|&p| known[p as usize]).collect()));
+            }
+            let bits =
+                positions.iter().map(|&p| value(kind, seed ^ u64::from(number) << 32 ^ p as u64).bits(0));
+            Ok(Column::from_bits(kind, bits))
+        };
+        let callees = |name: &str| program.callee(name);
+        let mut evaluator = Evaluator::new(graph.clone(), &callees, &inputs);
+        for id in 0..graph.ops.len() as u32 {
+            for leaf in 0..eval::leaves(&graph.ops[id as usize].shape).len() {
+                let Ok(whole) = evaluator.whole(id, leaf) else {
+                    refused += 1;
+                    continue;
+                };
+                evaluated += 1;
+                let len = whole.len() as i64;
+                let positions: Vec<i64> = (0..len.min(5)).map(|i| (i * 7 + seed as i64) % len).collect();
+                let mut fresh = Evaluator::new(graph.clone(), &callees, &inputs);
+                let some = fresh.elements(id, leaf, &positions).expect("what the whole has");
+                for (i, &p) in positions.iter().enumerate() {
+                    let same = some.bits(i) == whole.bits(p as usize);
+                    let nan = some.reals().get(i).is_some_and(|x| x.is_nan());
+                    assert!(
+                        same || nan,
+                        "seed {seed}, op {id}: {:?} {:?}\n{}",
+                        some.bits(i),
+                        whole.bits(p as usize),
+                        program.text
+                    );
+                }
+            }
+        }
+    }
+    println!("{evaluated} ops evaluated, {refused} not");
+    assert!(evaluated > 4 * refused);
+}
