@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use gpu::{Emitter, FusionAnalysis, Launch, Partition};
 use indexing::Callees;
-use ir::{ArrayShape, ElementTypeExt, Graph, OpId, Shape};
+use ir::{ArrayShape, Graph, OpId, Shape};
 use rustc_hash::FxHashMap;
 
 use crate::Reason;
@@ -137,9 +137,6 @@ fn params(analysis: &FusionAnalysis) -> Result<Vec<Param>, Reason> {
 }
 
 fn param(role: Role, shape: Arc<ArrayShape>, align: u32) -> Result<Param, Reason> {
-    if shape.element.bits().is_some_and(|bits| bits < 8) {
-        return Err(format!("an array of {} is not written yet", shape.element).into());
-    }
     let bytes = shape.bytes().ok_or("an array of the fusion has no size")?;
     Ok(Param { role, shape, bytes, align, aliases: None })
 }
