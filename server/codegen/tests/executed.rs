@@ -77,7 +77,12 @@ fn check(pair: &Pair, efforts: &[Effort], tally: &Mutex<Tally>) {
         match run::check(&own, effort) {
             Ok(outcome) => {
                 add(&|t| t.compared += outcome.compared);
+                // Several results in a word: it is read to be exchanged, whoever wrote it.
+                let exchanges = own.launches[0].ptx.contains("global.cas.b32");
                 for finding in outcome.reports.iter().flat_map(|report| &report.findings) {
+                    if exchanges && finding.code == "uninitialised-global" {
+                        continue;
+                    }
                     let words = format!("{} line {}: {}", pair.name, finding.place.line, finding.words);
                     add(&|t| t.findings.push(words.clone()));
                 }

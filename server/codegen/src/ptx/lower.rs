@@ -31,6 +31,8 @@ pub(crate) struct Lowering<'k> {
     calls: Vec<Calls>,
     written: usize,
     pub is_too_large: bool,
+    /// Does it convert to and from two formats of eight bits?
+    pub has_f8: bool,
     pub bf16: Bf16,
     /// What the rounds of an unrolled loop store, until they are through.
     pub pending: Option<Vec<(Address, u32, Operand)>>,
@@ -66,7 +68,7 @@ struct Frame<'k> {
 }
 
 impl<'k> Lowering<'k> {
-    pub fn new(kernel: &'k Kernel, major: u32) -> Lowering<'k> {
+    pub fn new(kernel: &'k Kernel, (major, minor): (u32, u32)) -> Lowering<'k> {
         Lowering {
             kernel,
             code: Code::new(),
@@ -76,6 +78,7 @@ impl<'k> Lowering<'k> {
             calls: vec![FxHashMap::default()],
             written: 0,
             is_too_large: false,
+            has_f8: (major, minor) >= (8, 9),
             bf16: match major {
                 0..=7 => Bf16::None,
                 8 => Bf16::Fused,
@@ -133,6 +136,7 @@ impl<'k> Lowering<'k> {
     fn statement(&mut self, frame: &mut Frame<'k>, op: &'k Op) {
         let results = match &op.kind {
             OpKind::Constant(constant) => vec![Val::constant(*constant)],
+            OpKind::Table(number) => vec![Val::Tensor(Place::Table(*number as u32))],
             OpKind::Read { tensor, at } => {
                 let at = frame.indices(at);
                 let element = frame.function.element(*tensor);

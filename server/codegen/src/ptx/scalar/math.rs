@@ -25,7 +25,7 @@ pub(super) use hyperbolic::{cosh, sinh, tanh};
 pub(super) use inverse::atan2;
 pub(super) use logarithm::{log, log1p};
 pub(super) use power::pow;
-pub(super) use roots::cbrt;
+pub(super) use roots::{cbrt, hypot};
 pub(super) use trigonometric::{cos, sin, tan};
 
 /// How floats of this type are computed; nothing but `f32` and `f64` is.
