@@ -1,7 +1,7 @@
 //! Loads and stores of a warp.
 
 use super::block::Machine;
-use super::memory::Refused;
+use super::memory::{PAGE, Page, Refused};
 use super::names::{GLOBAL, LOCAL, SHARED};
 use super::problem::Problem;
 use super::program::{Access, Base, Cell, Space};
@@ -10,6 +10,25 @@ use super::warp::Warp;
 
 /// The most bytes that a thread moves with one instruction.
 const WIDEST: usize = 64;
+
+/// The whole number that bytes hold.
+#[inline]
+fn value(bytes: &[u8], is_signed: bool) -> u64 {
+    match *bytes {
+        [a] if is_signed => a as i8 as u64,
+        [a] => u64::from(a),
+        [a, b] if is_signed => i16::from_le_bytes([a, b]) as u64,
+        [a, b] => u64::from(u16::from_le_bytes([a, b])),
+        [a, b, c, d] if is_signed => i32::from_le_bytes([a, b, c, d]) as u64,
+        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => 0,
+    }
+}
+
+fn in_page(address: u64) -> usize {
+    (address % PAGE) as usize
+}
 
 /// Calls `f` with each lane that is set.
 pub(crate) fn each_lane(mut lanes: u32, mut f: impl FnMut(u32)) {
@@ -118,6 +137,41 @@ impl Machine<'_, '_> {
         Ok(address as usize)
     }
 
+    /// The page that all accesses of a request lie in, all aligned: the common case of global memory.
+    #[inline]
+    fn one_page(
+        &mut self,
+        addresses: &[u64; 32],
+        access: &Access,
+        bytes: u64,
+        active: u32,
+    ) -> Option<&mut Page> {
+        if !matches!(access.space, Space::Global | Space::Generic) {
+            return None;
+        }
+        let (mut low, mut high, mut all) = (u64::MAX, 0, 0);
+        for (lane, &address) in addresses.iter().enumerate() {
+            if active >> lane & 1 == 1 {
+                low = low.min(address);
+                high = high.max(address);
+                all |= address;
+            }
+        }
+        let is_one = low >= GLOBAL && low / PAGE == high / PAGE && all & (bytes - 1) == 0;
+        if is_one { self.memory.page(high, bytes).ok().map(|(page, _)| page) } else { None }
+    }
+
+    /// Whether all accesses of a request are aligned and inside of shared memory, by its own addresses.
+    #[inline]
+    fn is_plainly_shared(&self, addresses: &[u64; 32], access: &Access, bytes: u64, active: u32) -> bool {
+        let size = self.shared.bytes.len() as u64;
+        access.space == Space::Shared
+            && lanes_of(active).all(|lane| {
+                let address = addresses[lane as usize];
+                address & (bytes - 1) == 0 && address < size && bytes <= size - address
+            })
+    }
+
     pub(crate) fn load(
         &mut self,
         warp: &mut Warp,
@@ -130,6 +184,68 @@ impl Machine<'_, '_> {
         let bytes = (width * cells.len()) as u64;
         let addresses = self.addresses(warp, &access, step, active);
         self.trace(&addresses, &access, bytes, step, active, (false, false));
+        if let Some(page) = self.one_page(&addresses, &access, bytes, active) {
+            let mut unknown = 0;
+            if !page.is_known() {
+                for lane in lanes_of(active) {
+                    let at = in_page(addresses[lane as usize]);
+                    unknown |= u32::from(!page.knows(at, bytes as usize)) << lane;
+                }
+            }
+            for (k, cell) in cells.iter().enumerate() {
+                let from = |lane: u32| {
+                    let at = in_page(addresses[lane as usize]) + k * width;
+                    value(&page.bytes[at..at + width], access.is_signed)
+                };
+                match *cell {
+                    Cell::Word(slot, mask) => {
+                        let to = &mut warp.words[slot as usize];
+                        lanes_of(active).for_each(|lane| to[lane as usize] = from(lane) as u32 & mask);
+                        warp.known_words[slot as usize] |= active;
+                    }
+                    Cell::Double(slot) => {
+                        let to = &mut warp.doubles[slot as usize];
+                        lanes_of(active).for_each(|lane| to[lane as usize] = from(lane));
+                        warp.known_doubles[slot as usize] |= active;
+                    }
+                    Cell::Nowhere => (),
+                }
+            }
+            if unknown != 0 {
+                self.finding("uninitialised-global", step, warp, unknown, || {
+                    "reads global memory that nobody wrote".to_owned()
+                });
+            }
+            return Ok(());
+        }
+        if self.is_plainly_shared(&addresses, &access, bytes, active) {
+            for (k, cell) in cells.iter().enumerate() {
+                let from = |lane: u32| {
+                    let at = addresses[lane as usize] as usize + k * width;
+                    value(&self.shared.bytes[at..at + width], access.is_signed)
+                };
+                match *cell {
+                    Cell::Word(slot, mask) => {
+                        let to = &mut warp.words[slot as usize];
+                        lanes_of(active).for_each(|lane| to[lane as usize] = from(lane) as u32 & mask);
+                        warp.known_words[slot as usize] |= active;
+                    }
+                    Cell::Double(slot) => {
+                        let to = &mut warp.doubles[slot as usize];
+                        lanes_of(active).for_each(|lane| to[lane as usize] = from(lane));
+                        warp.known_doubles[slot as usize] |= active;
+                    }
+                    Cell::Nowhere => (),
+                }
+            }
+            for lane in lanes_of(active) {
+                let amiss = self.shared.note_read(addresses[lane as usize], bytes, warp.first + lane);
+                if amiss.is_some() {
+                    self.amiss(amiss, step, warp, lane);
+                }
+            }
+            return Ok(());
+        }
         let mut buffer = [0u8; WIDEST];
         for lane in lanes_of(active) {
             let (space, address) = self.resolve(access.space, addresses[lane as usize]);
@@ -166,13 +282,7 @@ impl Machine<'_, '_> {
                 }
             }
             for (cell, part) in cells.iter().zip(held.chunks_exact(width)) {
-                let mut value = [0u8; 8];
-                value[..width].copy_from_slice(part);
-                let mut value = u64::from_le_bytes(value);
-                if access.is_signed && width < 8 {
-                    let unused = 64 - 8 * width as u32;
-                    value = ((value << unused) as i64 >> unused) as u64;
-                }
+                let value = value(part, access.is_signed);
                 match *cell {
                     Cell::Word(slot, mask) => warp.words[slot as usize][lane as usize] = value as u32 & mask,
                     Cell::Double(slot) => warp.doubles[slot as usize][lane as usize] = value,
@@ -209,6 +319,53 @@ impl Machine<'_, '_> {
                 Cell::Nowhere => 0,
             };
             self.unknown_register(unknown, step, warp);
+        }
+        if let Some(page) = self.one_page(&addresses, &access, bytes, active) {
+            for (k, cell) in cells.iter().enumerate() {
+                let mut put = |lane: u32, value: u64| {
+                    let at = in_page(addresses[lane as usize]) + k * width;
+                    page.bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
+                };
+                match *cell {
+                    Cell::Word(slot, _) => {
+                        let from = warp.word(slot);
+                        lanes_of(active).for_each(|lane| put(lane, u64::from(from[lane as usize])));
+                    }
+                    Cell::Double(slot) => {
+                        let from = warp.double(slot);
+                        lanes_of(active).for_each(|lane| put(lane, from[lane as usize]));
+                    }
+                    Cell::Nowhere => lanes_of(active).for_each(|lane| put(lane, 0)),
+                }
+            }
+            lanes_of(active).for_each(|lane| page.mark(in_page(addresses[lane as usize]), bytes as usize));
+            return Ok(());
+        }
+        if self.is_plainly_shared(&addresses, &access, bytes, active) {
+            for (k, cell) in cells.iter().enumerate() {
+                let mut put = |lane: u32, value: u64| {
+                    let at = addresses[lane as usize] as usize + k * width;
+                    self.shared.bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
+                };
+                match *cell {
+                    Cell::Word(slot, _) => {
+                        let from = warp.word(slot);
+                        lanes_of(active).for_each(|lane| put(lane, u64::from(from[lane as usize])));
+                    }
+                    Cell::Double(slot) => {
+                        let from = warp.double(slot);
+                        lanes_of(active).for_each(|lane| put(lane, from[lane as usize]));
+                    }
+                    Cell::Nowhere => lanes_of(active).for_each(|lane| put(lane, 0)),
+                }
+            }
+            for lane in lanes_of(active) {
+                let amiss = self.shared.note_write(addresses[lane as usize], bytes, warp.first + lane, false);
+                if amiss.is_some() {
+                    self.amiss(amiss, step, warp, lane);
+                }
+            }
+            return Ok(());
         }
         let mut buffer = [0u8; WIDEST];
         for lane in lanes_of(active) {

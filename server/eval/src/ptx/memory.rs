@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::names::{FIRST_CONSTANT, GLOBAL};
 
-const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = 4096;
 
 /// Pages of a buffer that are kept in a list.
 const NEAR: usize = 1 << 20;
@@ -209,6 +209,12 @@ impl Page {
     #[inline]
     fn bits(len: usize) -> u64 {
         if len >= 64 { u64::MAX } else { (1 << len) - 1 }
+    }
+
+    /// Whether all of it holds something.
+    #[inline]
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_known
     }
 
     /// Whether `len` bytes (a power of two, aligned to it) hold something.
