@@ -3,6 +3,7 @@
 
 mod coalescing;
 mod error;
+mod evaluate;
 mod fusion;
 mod indexing;
 mod kernel;

@@ -33,6 +33,7 @@ mod framing;
 mod from_proto;
 mod handlers;
 mod in_order;
+mod evaluation;
 mod kernels;
 mod mailbox;
 mod main_loop;

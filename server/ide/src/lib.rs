@@ -36,6 +36,7 @@ mod locate;
 mod maps;
 mod markdown;
 mod occurrences;
+mod evaluate;
 mod partition_queries;
 mod print_module;
 mod reference;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
-use super::{coalescing, fusion, indexing, kernel, maps, parse, partition, print, tile};
+use super::{coalescing, evaluate, fusion, indexing, kernel, maps, parse, partition, print, tile};
 use crate::cli::input;
 
 /// Keeps the text of the last request open: the next one is often about the same.
@@ -78,9 +78,7 @@ impl Session {
             "map" => maps::map(p),
             "expr" => maps::expr(p),
             "coalescing" => coalescing::coalescing(self, p),
-            "kernel" | "evaluate" => {
-                Err(ApiError::new(ErrorKind::Unsupported, format!("{} is not supported yet", request.method)))
-            }
+            "evaluate" => evaluate::evaluate(self, p),
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),
         }
     }

@@ -20,7 +20,7 @@ use super::in_order::{Answer, InOrder};
 use super::mailbox::Mailbox;
 use super::main_loop::MainLoop;
 use super::outbox::Outbox;
-use super::{kernels, test_hooks};
+use super::{evaluation, kernels, test_hooks};
 
 /// How long the client may take to read what is left when the server ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -55,10 +55,10 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     thread::Builder::new().name("main loop".into()).spawn(move || main_loop.run(&events))?;
 
     // The router's own way to the client is not used, see `outbox.rs`.
-    let (service, _) = test_hooks::register(kernels::register(LspService::build(|_| Handlers {
+    let (service, _) = test_hooks::register(evaluation::register(kernels::register(LspService::build(|_| Handlers {
         mailbox,
         tokens: Arc::default(),
-    })))
+    }))))
     .finish();
     let mut reader = Reader {
         service: InOrder(service),
