@@ -215,7 +215,17 @@ mod tests {
     use super::*;
 
     const ALL: [Format; 12] = [
-        F16, BF16, F8E5M2, F8E4M3, F8E3M4, F8E4M3FN, F8E4M3FNUZ, F8E5M2FNUZ, F8E4M3B11FNUZ, F4E2M1FN, F6E2M3FN,
+        F16,
+        BF16,
+        F8E5M2,
+        F8E4M3,
+        F8E3M4,
+        F8E4M3FN,
+        F8E4M3FNUZ,
+        F8E5M2FNUZ,
+        F8E4M3B11FNUZ,
+        F4E2M1FN,
+        F6E2M3FN,
         F6E3M2FN,
     ];
 

@@ -12,10 +12,10 @@
 mod case;
 mod contractions;
 mod evaluate;
+mod formats;
 pub mod generate;
 mod graph;
 mod indexed;
-mod formats;
 mod moves;
 mod numbers;
 pub mod ptx;

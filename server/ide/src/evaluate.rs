@@ -18,7 +18,9 @@ pub(crate) fn evaluate(
 ) -> Result<Vec<String>, QueryError> {
     let module = context.module();
     let own = match (computation, instruction) {
-        (Some(name), _) => module.find(name).ok_or_else(|| QueryError(format!("no computation named {name}")))?,
+        (Some(name), _) => {
+            module.find(name).ok_or_else(|| QueryError(format!("no computation named {name}")))?
+        }
         (None, Some(name)) => {
             let at = context.find_instruction(None, name);
             let own = at.and_then(|at| context.computation_index(at));

@@ -46,7 +46,9 @@ pub(crate) fn kernel_preview(
     };
     let name_of = |op| analysis.fused.name(op).to_owned();
     let text = match emit {
-        KernelLanguage::Ptx => codegen::ptx(kernel, analysis.device, &name_of).map_err(|r| not_emitted(&r))?,
+        KernelLanguage::Ptx => {
+            codegen::ptx(kernel, analysis.device, &name_of).map_err(|r| not_emitted(&r))?
+        }
     };
     let params = kernel.params.iter().map(|param| {
         let (is_result, number) = match param.role {

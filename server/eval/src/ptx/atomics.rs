@@ -40,7 +40,8 @@ impl Machine<'_, '_> {
             if problem.is_none() {
                 let address = addresses[lane as usize];
                 let held = (values, results, width);
-                problem = self.update(warp, access.space, address, held, (update, kind), swap, step, lane).err();
+                problem =
+                    self.update(warp, access.space, address, held, (update, kind), swap, step, lane).err();
             }
         });
         if let Some(problem) = problem {
@@ -143,14 +144,17 @@ pub(crate) fn combine(update: Update, kind: Kind, bits: u32, old: u64, value: u6
                 old
             }
         }
-        (_, Kind::F32) => u64::from(float(update, f32::from_bits(old as u32), f32::from_bits(value as u32)).to_bits()),
+        (_, Kind::F32) => {
+            u64::from(float(update, f32::from_bits(old as u32), f32::from_bits(value as u32)).to_bits())
+        }
         (Update::Add, Kind::F64) => (f64::from_bits(old) + f64::from_bits(value)).to_bits(),
         (Update::Min, Kind::F64) => f64::from_bits(old).min(f64::from_bits(value)).to_bits(),
         (_, Kind::F64) => f64::from_bits(old).max(f64::from_bits(value)).to_bits(),
         (_, Kind::F16 | Kind::Bf16) => half(update, kind, old, value),
         (_, Kind::F16x2 | Kind::Bf16x2) => {
             let kind = if kind == Kind::F16x2 { Kind::F16 } else { Kind::Bf16 };
-            half(update, kind, old & 0xFFFF, value & 0xFFFF) | half(update, kind, old >> 16, value >> 16) << 16
+            half(update, kind, old & 0xFFFF, value & 0xFFFF)
+                | half(update, kind, old >> 16, value >> 16) << 16
         }
         (Update::Add, _) => cut(old.wrapping_add(value)),
         (Update::And, _) => old & value,

@@ -147,10 +147,16 @@ impl<'r, 'm> Machine<'r, 'm> {
             Some(Amiss::Unknown) => self.finding("uninitialised-shared", step, warp, 1 << lane, || {
                 "reads shared memory that no thread of the block has written".to_owned()
             }),
-            Some(Amiss::Race { other }) => self.finding("shared-race", step, warp, 1 << lane, || match other {
-                u32::MAX => "several threads touch the same shared memory without a barrier between".to_owned(),
-                other => format!("thread {other} of the block touches the same shared memory, no barrier between"),
-            }),
+            Some(Amiss::Race { other }) => {
+                self.finding("shared-race", step, warp, 1 << lane, || match other {
+                    u32::MAX => {
+                        "several threads touch the same shared memory without a barrier between".to_owned()
+                    }
+                    other => format!(
+                        "thread {other} of the block touches the same shared memory, no barrier between"
+                    ),
+                })
+            }
         }
     }
 

@@ -3,9 +3,7 @@
 use super::floats::{put, saturate};
 use super::lanes::{Doubles, Map, Words, lanes};
 use super::opcode::Opcode;
-use crate::formats::{
-    BF16, F8E4M3FN, F8E5M2, F16, Format, bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16,
-};
+use crate::formats::{BF16, F8E4M3FN, F8E5M2, F16, Format, bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 /// The conversion of `cvt.<modifiers>.<to>.<from>`.
 pub(crate) fn find(op: &Opcode<'_>) -> Option<Map> {

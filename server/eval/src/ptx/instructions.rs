@@ -24,8 +24,8 @@ pub(crate) fn decode<'a>(
         "ret" => Ok(Op::Return),
         "exit" => Ok(Op::Exit),
         "trap" => Ok(Op::Trap),
-        "brkpt" | "nanosleep" | "membar" | "fence" | "griddepcontrol" | "prefetch" | "prefetchu" | "applypriority"
-        | "discard" | "createpolicy" => Ok(Op::Nothing),
+        "brkpt" | "nanosleep" | "membar" | "fence" | "griddepcontrol" | "prefetch" | "prefetchu"
+        | "applypriority" | "discard" | "createpolicy" => Ok(Op::Nothing),
         "bar" | "barrier" => barrier(opcode, operands, place),
         "mov" => moves::decode(decoder, opcode, operands, place),
         "cvta" => moves::address(decoder, opcode, operands, place),
@@ -151,7 +151,14 @@ pub(crate) fn mapped<'a>(
         from[i] = decoder.read(&operands[i + 1], class, bits, place)?;
     }
     if map.result() == Class::Predicate {
-        return Ok(Op::Compare { map, to, other: NOWHERE, from: [from[0]; 2], gate: Gate::First, with: ALWAYS });
+        return Ok(Op::Compare {
+            map,
+            to,
+            other: NOWHERE,
+            from: [from[0]; 2],
+            gate: Gate::First,
+            with: ALWAYS,
+        });
     }
     Ok(Op::Map { map, to, from, mask })
 }
@@ -176,10 +183,8 @@ fn compare<'a>(
     };
     let bits = opcode.bits().unwrap_or(32);
     let class = map.operands()[0];
-    let from = [
-        decoder.read(&operands[1], class, bits, place)?,
-        decoder.read(&operands[2], class, bits, place)?,
-    ];
+    let from =
+        [decoder.read(&operands[1], class, bits, place)?, decoder.read(&operands[2], class, bits, place)?];
     let with = match operands.get(3) {
         Some(operand) => condition(decoder, operand, place)?,
         None => ALWAYS,
@@ -206,10 +211,8 @@ fn select<'a>(
     let Some(bits) = opcode.bits() else { return unsupported("selp", place) };
     let class = if bits == 64 { Class::Double } else { Class::Word };
     let to = target(decoder, &operands[0], class, place)?.0;
-    let from = [
-        decoder.read(&operands[1], class, bits, place)?,
-        decoder.read(&operands[2], class, bits, place)?,
-    ];
+    let from =
+        [decoder.read(&operands[1], class, bits, place)?, decoder.read(&operands[2], class, bits, place)?];
     let by = condition(decoder, &operands[3], place)?;
     Ok(match class {
         Class::Double => Op::SelectDouble { to, from, by },

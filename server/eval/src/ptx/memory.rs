@@ -9,12 +9,15 @@ pub(crate) const PAGE: u64 = 4096;
 /// Pages of a buffer that are kept in a list.
 const NEAR: usize = 1 << 20;
 
+/// Writes what stands from an offset on.
+pub type Fill<'a> = dyn Fn(u64, &mut [u8]) + 'a;
+
 /// What a buffer holds before anybody writes.
 pub enum Contents<'a> {
     /// Nothing: reading it is a finding.
     Unknown,
-    /// `fill(offset, bytes)` writes what stands from `offset` on.
-    Known(Box<dyn Fn(u64, &mut [u8]) + 'a>),
+    /// As a function of the offset.
+    Known(Box<Fill<'a>>),
 }
 
 /// Buffers in global memory. Holds at most [`Memory::new`]'s bytes, whatever the sizes of the buffers.
@@ -140,7 +143,9 @@ impl<'a> Memory<'a> {
             let at = offset + i as u64;
             let page = buffer.page((at / PAGE) as usize);
             match (page, &buffer.contents) {
-                (Some(page), _) if page.knows((at % PAGE) as usize, 1) => *byte = page.bytes[(at % PAGE) as usize],
+                (Some(page), _) if page.knows((at % PAGE) as usize, 1) => {
+                    *byte = page.bytes[(at % PAGE) as usize]
+                }
                 (None, Contents::Known(fill)) if at < buffer.size => fill(at, std::slice::from_mut(byte)),
                 _ => return Err(at),
             }
@@ -151,7 +156,8 @@ impl<'a> Memory<'a> {
     /// Calls `f` with each range of bytes of a buffer that threads wrote, in order.
     pub fn for_each_written(&self, buffer: usize, mut f: impl FnMut(u64, &[u8])) {
         let Some(buffer) = self.buffers.get(buffer) else { return };
-        let near = buffer.pages.iter().enumerate().filter_map(|(number, page)| Some((number, page.as_ref()?)));
+        let near =
+            buffer.pages.iter().enumerate().filter_map(|(number, page)| Some((number, page.as_ref()?)));
         for (number, page) in near.chain(buffer.far.iter().map(|(number, page)| (*number, page))) {
             let mut at = 0;
             while at < PAGE as usize {

@@ -135,7 +135,9 @@ fn special(name: &str) -> Option<Special> {
         ("%lanemask_eq", None) => Special::LaneItself,
         ("%dynamic_smem_size", None) => Special::DynamicShared,
         // Time is not kept: a run is the same every time.
-        ("%clock" | "%clock64" | "%globaltimer" | "%smid" | "%gridid" | "%cluster_ctarank", None) => Special::Zero,
+        ("%clock" | "%clock64" | "%globaltimer" | "%smid" | "%gridid" | "%cluster_ctarank", None) => {
+            Special::Zero
+        }
         _ => return None,
     })
 }

@@ -132,33 +132,111 @@ pub(crate) enum Gate {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Op {
-    Map { map: Map, to: Slot, from: [Slot; 4], mask: u32 },
-    Compare { map: Map, to: Slot, other: Slot, from: [Slot; 2], gate: Gate, with: Condition },
-    SelectWord { to: Slot, from: [Slot; 2], by: Condition },
-    SelectDouble { to: Slot, from: [Slot; 2], by: Condition },
-    Logic { to: Slot, gate: Gate, a: Condition, b: Condition },
+    Map {
+        map: Map,
+        to: Slot,
+        from: [Slot; 4],
+        mask: u32,
+    },
+    Compare {
+        map: Map,
+        to: Slot,
+        other: Slot,
+        from: [Slot; 2],
+        gate: Gate,
+        with: Condition,
+    },
+    SelectWord {
+        to: Slot,
+        from: [Slot; 2],
+        by: Condition,
+    },
+    SelectDouble {
+        to: Slot,
+        from: [Slot; 2],
+        by: Condition,
+    },
+    Logic {
+        to: Slot,
+        gate: Gate,
+        a: Condition,
+        b: Condition,
+    },
     /// `mov.b32 {a, b}, c` and `mov.b64 {a, b}, c`: halves, the lower first.
-    SplitWord { to: [Slot; 2], from: Slot },
-    SplitDouble { to: [Slot; 2], from: Slot },
-    SplitQuarters { to: [Slot; 4], from: Slot },
-    JoinQuarters { to: Slot, from: [Slot; 4] },
+    SplitWord {
+        to: [Slot; 2],
+        from: Slot,
+    },
+    SplitDouble {
+        to: [Slot; 2],
+        from: Slot,
+    },
+    SplitQuarters {
+        to: [Slot; 4],
+        from: Slot,
+    },
+    JoinQuarters {
+        to: Slot,
+        from: [Slot; 4],
+    },
     /// `a * b + c` (low or high half) or `a + b`, with the carry flag in and out.
-    Carry { to: Slot, from: [Slot; 3], kind: CarryKind, takes: bool, leaves: bool },
-    Special { to: Slot, which: Special, is_wide: bool },
+    Carry {
+        to: Slot,
+        from: [Slot; 3],
+        kind: CarryKind,
+        takes: bool,
+        leaves: bool,
+    },
+    Special {
+        to: Slot,
+        which: Special,
+        is_wide: bool,
+    },
     Load(Access),
     Store(Access),
     /// `to` is a range of cells too, empty for `red`.
-    Atomic { access: Access, update: Update, kind: Kind, to: (u32, u32), swap: Slot },
-    Shuffle { mode: Shuffle, to: Slot, found: Slot, from: [Slot; 3], lanes: Slot },
-    Vote { mode: Vote, to: Slot, of: Condition, lanes: Slot },
-    ActiveLanes { to: Slot },
-    Reduce { update: Update, kind: Kind, to: Slot, from: Slot, lanes: Slot },
+    Atomic {
+        access: Access,
+        update: Update,
+        kind: Kind,
+        to: (u32, u32),
+        swap: Slot,
+    },
+    Shuffle {
+        mode: Shuffle,
+        to: Slot,
+        found: Slot,
+        from: [Slot; 3],
+        lanes: Slot,
+    },
+    Vote {
+        mode: Vote,
+        to: Slot,
+        of: Condition,
+        lanes: Slot,
+    },
+    ActiveLanes {
+        to: Slot,
+    },
+    Reduce {
+        update: Update,
+        kind: Kind,
+        to: Slot,
+        from: Slot,
+        lanes: Slot,
+    },
     Barrier,
     WarpBarrier,
     Nothing,
-    Branch { to: u32 },
+    Branch {
+        to: u32,
+    },
     /// Into a function: its entry, and the copies of arguments and results (ranges of [`Program::copies`]).
-    Call { to: u32, arguments: (u32, u32), results: (u32, u32) },
+    Call {
+        to: u32,
+        arguments: (u32, u32),
+        results: (u32, u32),
+    },
     /// From a function; from the kernel it ends the thread.
     Return,
     Exit,

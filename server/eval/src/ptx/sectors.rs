@@ -44,7 +44,9 @@ mod tests {
 
     #[test]
     fn sectors_of_requests() {
-        let each = |stride: u64, bytes| count(&mut (0..32).map(|lane| 4096 + lane * stride).collect::<Vec<_>>(), bytes);
+        let each = |stride: u64, bytes| {
+            count(&mut (0..32).map(|lane| 4096 + lane * stride).collect::<Vec<_>>(), bytes)
+        };
         assert_eq!((each(4, 4), each(16, 16), each(0, 4), each(32, 4), each(64, 8)), (4, 16, 1, 32, 32));
         assert_eq!(each(2, 2), 2);
         assert_eq!(count(&mut [30], 4), 2);

@@ -45,7 +45,15 @@ impl Shared {
     pub(crate) fn new(size: u64, grain: u64, within_warps: bool) -> Shared {
         let grain = grain.max(1).next_power_of_two();
         let traces = vec![Trace::default(); size.div_ceil(grain) as usize];
-        Shared { bytes: vec![0; size as usize], traces, shift: grain.trailing_zeros(), round: grain - 1, block: 0, epoch: 0, within_warps }
+        Shared {
+            bytes: vec![0; size as usize],
+            traces,
+            shift: grain.trailing_zeros(),
+            round: grain - 1,
+            block: 0,
+            epoch: 0,
+            within_warps,
+        }
     }
 
     pub(crate) fn next_block(&mut self) {
@@ -87,7 +95,9 @@ impl Shared {
                 if trace.write_epoch == epoch && is_other(within, trace.writer, thread) {
                     amiss = Some(Amiss::Race { other: trace.writer });
                 }
-                if trace.read_epoch == epoch && (trace.reader == MANY || is_other(within, trace.reader, thread)) {
+                if trace.read_epoch == epoch
+                    && (trace.reader == MANY || is_other(within, trace.reader, thread))
+                {
                     amiss = Some(Amiss::Race { other: trace.reader });
                 }
             }

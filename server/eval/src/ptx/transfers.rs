@@ -39,7 +39,9 @@ fn base<'a>(
         Some(Register::Double(slot)) => Ok((Base::Double(slot), *offset, space)),
         Some(_) => Err(Problem::new("ptx-operand", place, format!("{name} holds no address"))),
         None => match decoder.names.variable(name) {
-            Some(placed) => Ok((Base::Double(decoder.double_constant(placed.address)), *offset, placed.space)),
+            Some(placed) => {
+                Ok((Base::Double(decoder.double_constant(placed.address)), *offset, placed.space))
+            }
             None => Err(Problem::new("ptx-name", place, format!("{name} is not declared"))),
         },
     }
@@ -64,7 +66,9 @@ fn cells<'a>(
                 Some(Register::Word(slot, mask)) => Cell::Word(slot, mask),
                 Some(Register::Double(slot)) => Cell::Double(slot),
                 Some(_) => return Err(Problem::new("ptx-operand", place, format!("{name} is a predicate"))),
-                None if is_store && bits == 64 => Cell::Double(decoder.read(part, Class::Double, 64, place)?),
+                None if is_store && bits == 64 => {
+                    Cell::Double(decoder.read(part, Class::Double, 64, place)?)
+                }
                 None => return Err(Problem::new("ptx-name", place, format!("{name} is not declared"))),
             },
             _ if is_store && bits == 64 => Cell::Double(decoder.read(part, Class::Double, 64, place)?),

@@ -102,7 +102,8 @@ impl Warp {
     /// The lanes for which it holds.
     #[inline]
     pub(crate) fn lanes(&self, condition: Condition) -> u32 {
-        let lanes = if condition.slot < CONSTANT { self.predicates[condition.slot as usize] } else { u32::MAX };
+        let lanes =
+            if condition.slot < CONSTANT { self.predicates[condition.slot as usize] } else { u32::MAX };
         if condition.is_negated { !lanes } else { lanes }
     }
 
@@ -177,7 +178,8 @@ impl Warp {
             }
         }
         self.others = merged;
-        let next = (0..self.others.len()).filter(|&i| !self.others[i].is_parked).min_by_key(|&i| self.others[i].at);
+        let next =
+            (0..self.others.len()).filter(|&i| !self.others[i].is_parked).min_by_key(|&i| self.others[i].at);
         match next {
             Some(next) => {
                 self.current = self.others.swap_remove(next);

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use ir::{AttributeKey, Graph, OpId, Opcode, is_elementwise};
 
 use super::column::Column;
+use super::dispatch::Asked;
 use super::elementwise;
-use super::evaluator::{Asked, Binding, Evaluator, kind_of};
+use super::evaluator::{Binding, Evaluator, kind_of};
 use super::literals;
 use crate::case::{Checked, ensure, leaves};
 
@@ -119,7 +120,8 @@ pub(crate) fn while_loop(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Ch
 
 /// The computation on the elements of all operands.
 pub(crate) fn map(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
-    let name = asked.op.attributes.computation(AttributeKey::ToApply).ok_or("the computation is not named")?;
+    let name =
+        asked.op.attributes.computation(AttributeKey::ToApply).ok_or("the computation is not named")?;
     let mut columns = Vec::new();
     for &operand in asked.operands() {
         columns.push(evaluator.eval(asked.frame, operand, 0, asked.batch)?);
@@ -171,7 +173,8 @@ pub(crate) fn lanes(
                 vec![one(0)?.clone()]
             }
             Opcode::Fusion | Opcode::Call => {
-                let key = if op.opcode == Opcode::Fusion { AttributeKey::Calls } else { AttributeKey::ToApply };
+                let key =
+                    if op.opcode == Opcode::Fusion { AttributeKey::Calls } else { AttributeKey::ToApply };
                 let name = op.attributes.computation(key).ok_or("the called computation is not named")?;
                 let inner: Vec<Rc<Column>> =
                     (0..operands.len()).map(|i| one(i).cloned()).collect::<Checked<_>>()?;

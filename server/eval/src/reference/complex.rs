@@ -89,7 +89,8 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
     Ok(match opcode {
         Opcode::Add | Opcode::Subtract => {
             let sign = if opcode == Opcode::Add { 1.0 } else { -1.0 };
-            let values: Vec<[f64; 2]> = pairs.map(|(a, b)| [a[0] + sign * b[0], a[1] + sign * b[1]]).collect();
+            let values: Vec<[f64; 2]> =
+                pairs.map(|(a, b)| [a[0] + sign * b[0], a[1] + sign * b[1]]).collect();
             let sizes: Vec<f64> = values.iter().map(|&v| size(v)).collect();
             column(kind, values, |i| match a.error_at(i) + b.error_at(i) {
                 0.0 => 0.0,

@@ -3,7 +3,8 @@
 use ir::AttributeKey::{self, *};
 
 use super::column::Column;
-use super::evaluator::{Asked, Evaluator, kind_of};
+use super::dispatch::Asked;
+use super::evaluator::{Evaluator, kind_of};
 use super::folding::Sum;
 use super::positions::{affine, array, each_index, strides};
 use super::types::{Kind, Short};
@@ -64,7 +65,8 @@ fn products(kind: Kind, left: &Column, right: &Column, length: usize, rows: usiz
             let (x, y, ex, ey) = (a[k], b[k], left.error_at(k), right.error_at(k));
             let part = |size: f64, e: f64| if e == 0.0 { 0.0 } else { size.abs() * e };
             // The products are rounded too.
-            let error = part(x, ey) + part(y, ex) + part(ex, ey) + (x * y).abs() * short.unit() + short.tiny();
+            let error =
+                part(x, ey) + part(y, ex) + part(ex, ey) + (x * y).abs() * short.unit() + short.tiny();
             sum.add(x * y, if (x * y).is_finite() { error } else { 0.0 });
         }
         if length == 1 && sum.value == 0.0 {
@@ -88,14 +90,20 @@ fn in_result_type(kind: Kind, column: &Column) -> Checked<Column> {
 }
 
 /// Output dimensions are batch, free ones of lhs, free ones of rhs.
-pub(crate) fn dot(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, positions: &[i64]) -> Checked<Vec<Column>> {
+pub(crate) fn dot(
+    evaluator: &mut Evaluator<'_>,
+    asked: &Asked<'_>,
+    positions: &[i64],
+) -> Checked<Vec<Column>> {
     let output = array(&asked.op.shape)?;
     ensure(asked.operands().len() == 2, "a sparse dot")?;
     let mut steps: [Vec<i64>; 2] = [vec![0; output.dims.len()], vec![0; output.dims.len()]];
     let mut offsets: [Vec<i64>; 2] = [Vec::new(), Vec::new()];
     let mut next = 0;
     let mut contracted = Vec::new();
-    for (side, keys) in [[LhsBatchDims, LhsContractingDims], [RhsBatchDims, RhsContractingDims]].iter().enumerate() {
+    for (side, keys) in
+        [[LhsBatchDims, LhsContractingDims], [RhsBatchDims, RhsContractingDims]].iter().enumerate()
+    {
         let operand = array(asked.operand_shape(side)?)?;
         let rank = operand.dims.len();
         let of = |key: AttributeKey| dimensions(asked.op.attributes.ints(key), rank);

@@ -11,7 +11,8 @@ use crate::case::Checked;
 
 /// The result of an elementwise op, from columns of the same elements.
 pub(crate) fn apply(op: &Op, kind: Kind, operands: &[&Column]) -> Checked<Column> {
-    let at = |i: usize| operands.get(i).copied().ok_or_else(|| crate::case::Reason::from("an operand is missing"));
+    let at =
+        |i: usize| operands.get(i).copied().ok_or_else(|| crate::case::Reason::from("an operand is missing"));
     let first = at(0)?;
     if operands.iter().any(|column| column.len() != first.len()) {
         return Err("columns of different lengths".into());

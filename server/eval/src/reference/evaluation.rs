@@ -28,7 +28,8 @@ pub fn evaluate(
     op: Option<OpId>,
     inputs: &[String],
 ) -> Result<Vec<String>, Reason> {
-    let graph = graphs.get(computation).ok_or_else(|| Reason::from(format!("no computation named {computation}")))?;
+    let graph =
+        graphs.get(computation).ok_or_else(|| Reason::from(format!("no computation named {computation}")))?;
     let work = || answer(graphs, graph, op.unwrap_or(graph.root), inputs);
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
@@ -55,7 +56,8 @@ fn answer(
     }
     let source = |number: u32, _: usize, positions: &[i64]| -> Result<Column, Reason> {
         let whole = columns.get(number as usize);
-        let whole = whole.ok_or_else(|| Reason::from(format!("the value of parameter {number} is not given")))?;
+        let whole =
+            whole.ok_or_else(|| Reason::from(format!("the value of parameter {number} is not given")))?;
         let indices: Vec<u32> = positions.iter().map(|&p| p as u32).collect();
         ensure(indices.iter().all(|&i| (i as usize) < whole.len()), "an element outside of a parameter")?;
         Ok(whole.pick(&indices))

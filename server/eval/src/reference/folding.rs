@@ -121,13 +121,17 @@ impl Sums {
 
     pub(crate) fn finish(self) -> Column {
         let kind = self.kind;
-        let (re, mut errors): (Vec<f64>, Vec<f64>) = self.parts[0].iter().map(|s| s.finish(kind, kind)).unzip();
+        let (re, mut errors): (Vec<f64>, Vec<f64>) =
+            self.parts[0].iter().map(|s| s.finish(kind, kind)).unzip();
         if !matches!(kind, Kind::Complex { .. }) {
             return Column { error: Some(errors), ..Column::real(kind, re) };
         }
         let (im, others): (Vec<f64>, Vec<f64>) = self.parts[1].iter().map(|s| s.finish(kind, kind)).unzip();
         errors.iter_mut().zip(others).for_each(|(error, other)| *error = error.max(other));
-        Column { error: Some(errors), ..Column::complex(kind, re.into_iter().zip(im).map(|(a, b)| [a, b]).collect()) }
+        Column {
+            error: Some(errors),
+            ..Column::complex(kind, re.into_iter().zip(im).map(|(a, b)| [a, b]).collect())
+        }
     }
 }
 
@@ -140,7 +144,9 @@ pub(crate) fn combine_of(evaluator: &Evaluator<'_>, name: &str, kinds: &[Kind]) 
     };
     Ok(match parts(&graph, kinds.len()) {
         Some(opcodes) if opcodes.len() == 1 => single(opcodes[0], kinds[0]),
-        Some(opcodes) => Combine::Parts(opcodes.into_iter().zip(kinds).map(|(o, &kind)| single(o, kind)).collect()),
+        Some(opcodes) => {
+            Combine::Parts(opcodes.into_iter().zip(kinds).map(|(o, &kind)| single(o, kind)).collect())
+        }
         None => Combine::Called(name.to_owned()),
     })
 }
@@ -154,7 +160,9 @@ pub(crate) fn combined(
 ) -> Checked<Vec<Rc<Column>>> {
     match how {
         Combine::Sum(kind) => Ok(vec![Rc::new(elementwise::binary(Opcode::Add, *kind, &a[0], &b[0])?)]),
-        Combine::Single(opcode, kind) => Ok(vec![Rc::new(elementwise::binary(*opcode, *kind, &a[0], &b[0])?)]),
+        Combine::Single(opcode, kind) => {
+            Ok(vec![Rc::new(elementwise::binary(*opcode, *kind, &a[0], &b[0])?)])
+        }
         Combine::Parts(parts) => {
             let mut all = Vec::new();
             for (i, part) in parts.iter().enumerate() {
@@ -163,7 +171,9 @@ pub(crate) fn combined(
             Ok(all)
         }
         Combine::Called(name) => {
-            let of = |first: &[Rc<Column>], second: &[Rc<Column>]| first.iter().chain(second).cloned().collect::<Vec<_>>();
+            let of = |first: &[Rc<Column>], second: &[Rc<Column>]| {
+                first.iter().chain(second).cloned().collect::<Vec<_>>()
+            };
             let mut one = lanes(evaluator, name, &of(a, b), 0)?;
             let other = lanes(evaluator, name, &of(b, a), 0)?;
             for (one, other) in one.iter_mut().zip(&other) {
@@ -203,7 +213,11 @@ fn order_of_products(kind: Kind, column: &Column, length: usize, product: &mut C
             }
             let value = product.reals()[row];
             let is_fine = up < limit && down < limit;
-            if is_fine { value.abs() * length as f64 * 2.0 * kind.unit() + product.error_at(row) } else { f64::INFINITY }
+            if is_fine {
+                value.abs() * length as f64 * 2.0 * kind.unit() + product.error_at(row)
+            } else {
+                f64::INFINITY
+            }
         })
         .collect();
     product.error = Some(errors);
@@ -261,7 +275,8 @@ fn in_pairs(
                 let weave = |(folded, last): (&Rc<Column>, &Rc<Column>)| {
                     let mut all = Column::clone(folded);
                     all.append(last);
-                    let place = |row: usize, k: usize| if k < half { row * half + k } else { rows * half + row };
+                    let place =
+                        |row: usize, k: usize| if k < half { row * half + k } else { rows * half + row };
                     let indices: Vec<u32> =
                         (0..rows).flat_map(|row| (0..kept).map(move |k| place(row, k) as u32)).collect();
                     Rc::new(all.pick(&indices))

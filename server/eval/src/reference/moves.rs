@@ -5,7 +5,8 @@ use std::rc::Rc;
 use ir::{AttributeKey, ElementTypeExt, Opcode};
 
 use super::column::Column;
-use super::evaluator::{Asked, Evaluator, kind_of};
+use super::dispatch::Asked;
+use super::evaluator::{Evaluator, kind_of};
 use super::positions::{affine, array, count, distinct, each_index, from_memory, memory_strides, strides};
 use super::types::Kind;
 use super::{indexed, literals};
@@ -28,7 +29,9 @@ pub(crate) fn moved(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer 
             let mut values = Vec::with_capacity(positions.len());
             each_index(positions, &output.dims, |_, index| values.push(index[dim]));
             match kind {
-                _ if kind.is_integral() => Ok(Column::int(kind, values.iter().map(|&v| kind.wrap(v)).collect())),
+                _ if kind.is_integral() => {
+                    Ok(Column::int(kind, values.iter().map(|&v| kind.wrap(v)).collect()))
+                }
                 Kind::Complex { .. } => {
                     Ok(Column::complex(kind, values.iter().map(|&v| [kind.round(v as f64), 0.0]).collect()))
                 }
@@ -63,7 +66,12 @@ fn taken(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, operand: usize, from:
 }
 
 /// Elements of an operand at places that may be the same: each is evaluated once.
-pub(crate) fn shared(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, operand: usize, from: &[i64]) -> Answer {
+pub(crate) fn shared(
+    evaluator: &mut Evaluator<'_>,
+    asked: &Asked<'_>,
+    operand: usize,
+    from: &[i64],
+) -> Answer {
     let (different, numbers) = distinct(from);
     let column = evaluator.at(asked.frame, asked.operand(operand)?, 0, different)?;
     Ok(column.pick(&numbers))
@@ -151,7 +159,11 @@ fn bitcast_convert(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
         let column = shared(evaluator, asked, 0, &from_memory(&places, operand))?;
         let result = Column::from_bits(to, (0..column.len()).map(|i| column.bits(i)));
         let is_moved = column.error.is_some() && from != to;
-        let error = if is_moved { super::elementwise::with_doubt(result.clone(), &column).error } else { column.error };
+        let error = if is_moved {
+            super::elementwise::with_doubt(result.clone(), &column).error
+        } else {
+            column.error
+        };
         return Ok(Column { error, ..result });
     }
     if wide < narrow {
@@ -173,7 +185,8 @@ fn bitcast_convert(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let mut result = Column::from_bits(to, bits);
     if column.error.is_some() {
         let is_sure = |i: usize| (0..ratio as usize).all(|k| column.error_at(i * ratio as usize + k) == 0.0);
-        result.error = Some((0..places.len()).map(|i| if is_sure(i) { 0.0 } else { f64::INFINITY }).collect());
+        result.error =
+            Some((0..places.len()).map(|i| if is_sure(i) { 0.0 } else { f64::INFINITY }).collect());
     }
     Ok(result)
 }
@@ -219,7 +232,8 @@ fn concatenate(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
             return;
         };
         let place = index.iter().zip(&own[which]).enumerate();
-        from[which].push(place.map(|(d, (&i, stride))| if d == dim { at * stride } else { i * stride }).sum());
+        from[which]
+            .push(place.map(|(d, (&i, stride))| if d == dim { at * stride } else { i * stride }).sum());
         choice.push(which);
     });
     ensure(!is_outside, "the operands are smaller than the output")?;

@@ -78,7 +78,13 @@ pub(crate) fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
                 moved = moved.max(error.min(2.0));
             }
             let is_known = value == low && value == high;
-            spread += if is_known { 0.0 } else if moved.is_nan() { f64::INFINITY } else { moved };
+            spread += if is_known {
+                0.0
+            } else if moved.is_nan() {
+                f64::INFINITY
+            } else {
+                moved
+            };
         }
         // Nowhere near a number: NaN and infinities are not a matter of precision.
         let (value, error) = rounded(kind, value, spread);
@@ -143,7 +149,8 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
                 Opcode::Remainder => f64::INFINITY,
                 _ => {
                     // The largest move over the corners; open where the divisor may be zero.
-                    let corners = [f(p - ep, q - eq), f(p - ep, q + eq), f(p + ep, q - eq), f(p + ep, q + eq)];
+                    let corners =
+                        [f(p - ep, q - eq), f(p - ep, q + eq), f(p + ep, q - eq), f(p + ep, q + eq)];
                     let moved = corners.iter().map(|c| (c - value).abs());
                     let is_open = opcode == Opcode::Divide && q.abs() <= eq && !q.is_nan()
                         || corners.iter().any(|c| c.is_nan() != value.is_nan());
@@ -204,7 +211,8 @@ pub(crate) fn reduce_precision(op: &Op, kind: Kind, a: &Column) -> Checked<Colum
     let values: Vec<f64> = a.reals().iter().map(|&x| round(x)).collect();
     let mut result = Column::real(kind, values);
     if let Some(errors) = &a.error {
-        let error = |(&x, &e): (&f64, &f64)| (round(x + e) - round(x)).abs().max((round(x - e) - round(x)).abs());
+        let error =
+            |(&x, &e): (&f64, &f64)| (round(x + e) - round(x)).abs().max((round(x - e) - round(x)).abs());
         result.error = Some(a.reals().iter().zip(errors).map(error).collect());
     }
     Ok(result)

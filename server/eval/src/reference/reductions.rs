@@ -6,7 +6,8 @@ use std::rc::Rc;
 use ir::AttributeKey;
 
 use super::column::{Column, Values};
-use super::evaluator::{Asked, Evaluator, kind_of};
+use super::dispatch::Asked;
+use super::evaluator::{Evaluator, kind_of};
 use super::folding::{Combine, Sums, combine_of, combined, fold_rows};
 use super::positions::{affine, array, each_index, strides};
 use super::types::Kind;
@@ -18,7 +19,10 @@ const CHUNK: usize = 1 << 18;
 /// Kinds and number of the inputs: the first half of the operands.
 pub(crate) fn inputs(asked: &Asked<'_>) -> Checked<Vec<Kind>> {
     let shapes = &asked.op.operand_shapes;
-    ensure(shapes.len() >= 2 && shapes.len().is_multiple_of(2), "inputs and init values do not come in pairs")?;
+    ensure(
+        shapes.len() >= 2 && shapes.len().is_multiple_of(2),
+        "inputs and init values do not come in pairs",
+    )?;
     let half = shapes.len() / 2;
     let first = array(&shapes[0])?;
     for shape in &shapes[..half] {
@@ -126,7 +130,10 @@ fn reduce_as(
             (_, Some(partial)) => with_init(evaluator, how, &init, &partial)?,
             (_, None) => init,
         };
-        ensure(finished.len() == results.len(), "the computation does not answer as many values as there are inputs")?;
+        ensure(
+            finished.len() == results.len(),
+            "the computation does not answer as many values as there are inputs",
+        )?;
         results.iter_mut().zip(&finished).for_each(|(all, part)| all.append(part));
     }
     Ok(results)
@@ -143,7 +150,9 @@ pub(crate) fn with_init(
     let mut twice = combined(evaluator, how, init, &once)?;
     for (twice, once) in twice.iter_mut().zip(&once) {
         let errors = match &once.values {
-            Values::Real(v) => v.iter().zip(twice.reals()).map(|(a, b)| a != b && !(a.is_nan() && b.is_nan())).collect(),
+            Values::Real(v) => {
+                v.iter().zip(twice.reals()).map(|(a, b)| a != b && !(a.is_nan() && b.is_nan())).collect()
+            }
             _ => (0..once.len()).map(|i| once.bits(i) != twice.bits(i)).collect::<Vec<bool>>(),
         };
         let mut result = Column::clone(once);

@@ -6,7 +6,8 @@ use ir::AttributeKey;
 
 use super::called::lanes;
 use super::column::Column;
-use super::evaluator::{Asked, Evaluator};
+use super::dispatch::Asked;
+use super::evaluator::Evaluator;
 use super::positions::{affine, array, each_index, strides};
 use super::reductions::name;
 use super::types::Kind;
@@ -16,7 +17,11 @@ use crate::case::{Checked, dimensions, ensure};
 const MAX_ROW: i64 = 1 << 20;
 
 /// The rows that `positions` lie in, sorted; equal elements keep their order.
-pub(crate) fn sort(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, positions: &[i64]) -> Checked<Vec<Column>> {
+pub(crate) fn sort(
+    evaluator: &mut Evaluator<'_>,
+    asked: &Asked<'_>,
+    positions: &[i64],
+) -> Checked<Vec<Column>> {
     let operand = array(asked.operand_shape(0)?)?;
     for shape in &asked.op.operand_shapes {
         ensure(array(shape)?.dims == operand.dims, "the operands differ in size")?;
@@ -65,7 +70,8 @@ pub(crate) fn sort(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, positions: 
             }
         }
         let all = all.ok_or("nothing is sorted")?;
-        let place = |&(row, at): &(i64, i64)| (rows.binary_search(&row).unwrap_or(0) as i64 * length + at) as u32;
+        let place =
+            |&(row, at): &(i64, i64)| (rows.binary_search(&row).unwrap_or(0) as i64 * length + at) as u32;
         results.push(all.pick(&asked_for.iter().map(place).collect::<Vec<_>>()));
     }
     Ok(results)

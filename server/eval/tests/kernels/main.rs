@@ -2,6 +2,8 @@
 //!
 //! A seeded sample; `EVAL_KERNELS=all` runs all of them (`cargo xtask kernels --all`), `EVAL_KERNELS=<part of a name>` those.
 
+#![allow(clippy::print_stdout, reason = "the figures are what a run over all kernels is for")]
+
 mod pairs;
 mod run;
 mod sectors;
@@ -27,9 +29,10 @@ struct Tally {
 }
 
 fn sampled(pair: &Pair) -> bool {
-    let hash = pair.name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    });
+    let hash = pair
+        .name
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
     (hash >> 20).is_multiple_of(16)
 }
 
@@ -50,15 +53,18 @@ fn on_all(pairs: &[&Pair], efforts: &[Effort], verbose: bool) -> Tally {
                         for report in &outcome.reports {
                             tally.thread_steps += report.thread_steps;
                             for finding in &report.findings {
-                                let words = format!("{} {}: {}", pair.name, finding.place.line, finding.words);
+                                let words =
+                                    format!("{} {}: {}", pair.name, finding.place.line, finding.words);
                                 tally.findings.entry(finding.code).or_default().push(words);
                             }
                         }
                         if let Some(first) = outcome.wrong.first() {
                             let count = outcome.wrong.len();
                             let of = outcome.compared;
-                            let words =
-                                format!("{} [{}] {:?}: {count} of {of}: {first}", pair.name, pair.emitter, effort.flavour);
+                            let words = format!(
+                                "{} [{}] {:?}: {count} of {of}: {first}",
+                                pair.name, pair.emitter, effort.flavour
+                            );
                             tally.wrong.push(words);
                             is_right = false;
                         }
@@ -120,7 +126,10 @@ fn xla_kernels_answer_what_the_interpreter_does() {
         tally.open,
         tally.thread_steps
     );
-    println!("not in these: {} of other emitters, {} that use another's kernel", loaded.custom, loaded.reused);
+    println!(
+        "not in these: {} of other emitters, {} that use another's kernel",
+        loaded.custom, loaded.reused
+    );
     for (reason, names) in &tally.unsupported {
         println!("not run: {} {reason}: {}", names.len(), names[..names.len().min(4)].join(" "));
     }

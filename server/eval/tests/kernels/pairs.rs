@@ -81,7 +81,12 @@ pub fn load() -> Option<Loaded> {
             launches.extend(steps.get(&key).into_iter().flatten().cloned());
             launches.sort_by_key(|launch| launch.step);
             loaded.pairs.push(Pair {
-                name: format!("{}/{}@{}", text(&record, "model"), text(&record, "kernel"), text(&record, "device")),
+                name: format!(
+                    "{}/{}@{}",
+                    text(&record, "model"),
+                    text(&record, "kernel"),
+                    text(&record, "device")
+                ),
                 emitter: text(&record, "xla_emitter"),
                 hlo: text(&record, "hlo"),
                 launches,
@@ -120,9 +125,8 @@ impl Graphs {
     pub fn init_parameters(&self, fusion: &Op) -> Vec<usize> {
         let callee = fusion.attributes.computation(AttributeKey::Calls).and_then(|name| self.get(name));
         let Some(graph) = callee else { return Vec::new() };
-        let reductions = (0..graph.ops.len()).filter(|&i| {
-            matches!(graph.ops[i].opcode, Opcode::Reduce | Opcode::ReduceWindow)
-        });
+        let reductions = (0..graph.ops.len())
+            .filter(|&i| matches!(graph.ops[i].opcode, Opcode::Reduce | Opcode::ReduceWindow));
         let inits = reductions.flat_map(|i| graph.operands[i][graph.operands[i].len() / 2..].to_vec());
         inits.filter_map(|id| Some(graph.ops[id as usize].parameter? as usize)).collect()
     }

@@ -128,7 +128,10 @@ pub fn check(pair: &Pair, effort: Effort) -> Result<Outcome, Cow<'static, str>> 
     let neutral = graphs.init_parameters(fusion);
     // XLA's allocations are multiples of 256 bytes, and some of its kernels read what is behind an array.
     let size_of = |array: &ArrayShape| {
-        (array.elements().unwrap_or(0) as u64).saturating_mul(memory_bits(array)).div_ceil(8).next_multiple_of(256)
+        (array.elements().unwrap_or(0) as u64)
+            .saturating_mul(memory_bits(array))
+            .div_ceil(8)
+            .next_multiple_of(256)
     };
     for (i, &operand) in operands.iter().enumerate() {
         let array = entry.ops[operand as usize].shape.as_array().cloned().ok_or("a tuple operand")?;
@@ -292,7 +295,8 @@ fn compare(
     let width = memory_bits(array);
     for places in places.chunks(1 << 13) {
         let positions = logical(array, places);
-        let expected = evaluator.elements(root, leaf, &positions).map_err(|why| format!("reference: {why}"))?;
+        let expected =
+            evaluator.elements(root, leaf, &positions).map_err(|why| format!("reference: {why}"))?;
         let bits = places.iter().map(|&place| {
             let mut bytes = [0u8; 16];
             let len = width.div_ceil(8) as usize;
@@ -302,7 +306,7 @@ fn compare(
             if width >= 128 { bits } else { bits & ((1 << width) - 1) }
         });
         let got = Column::from_bits(kind, bits);
-        for i in 0..places.len() {
+        for (i, position) in positions.iter().enumerate() {
             outcome.compared += 1;
             outcome.open += u64::from(expected.is_open(i));
             if let Some((want, got)) = expected.differs(i, &got)
@@ -310,7 +314,7 @@ fn compare(
             {
                 let words = format!(
                     "output {leaf}, element {}: {want:e} expected (error {:e}), {got:e} written",
-                    positions[i],
+                    position,
                     expected.error_at(i)
                 );
                 outcome.wrong.push(words);

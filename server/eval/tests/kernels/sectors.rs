@@ -31,7 +31,9 @@ fn computed(pair: &Pair, results: &[usize]) -> Option<Vec<(usize, bool, u64, u64
     let analysis = FusionAnalysis::new(Fused::of_fusion(fusion, &called, &callees).ok()?, device).ok()?;
     let mut list = Vec::new();
     for buffer in analysis.coalescing() {
-        let (Some(best), Some(worst), true) = (buffer.best(), buffer.worst(), buffer.is_exact()) else { continue };
+        let (Some(best), Some(worst), true) = (buffer.best(), buffer.worst(), buffer.is_exact()) else {
+            continue;
+        };
         let known = best == worst && !buffer.accesses.is_empty();
         let (number, is_result) = match buffer.buffer {
             gpu::Buffer::Operand(number) => (number as usize, false),
@@ -49,8 +51,7 @@ fn sectors_of_xla_kernels_are_those_of_the_maps() {
     let Some(loaded) = pairs::load() else { return };
     let which = std::env::var("EVAL_KERNELS").unwrap_or_default();
     let (limit, every) = if which.is_empty() { (1 << 15, 24) } else { (1 << 18, 1) };
-    let effort =
-        Effort { seed: 1, flavour: Flavour::Plain, threads: limit, elements: 0, traces: true };
+    let effort = Effort { seed: 1, flavour: Flavour::Plain, threads: limit, elements: 0, traces: true };
     let mut tally = Tally::default();
     let chosen = loaded.pairs.iter().enumerate().filter(|(i, pair)| match which.as_str() {
         "" => i % every == 5,
@@ -71,8 +72,7 @@ fn sectors_of_xla_kernels_are_those_of_the_maps() {
         };
         for (buffer, is_result, requests, sectors) in computed {
             let of = report.traffic.iter().filter(|t| t.buffer == buffer && t.is_store == is_result);
-            let (own_requests, own_sectors) =
-                of.fold((0, 0), |(r, s), t| (r + t.requests, s + t.sectors));
+            let (own_requests, own_sectors) = of.fold((0, 0), |(r, s), t| (r + t.requests, s + t.sectors));
             // A result without traffic has the buffer of an operand.
             if own_requests == 0 {
                 continue;
@@ -82,8 +82,10 @@ fn sectors_of_xla_kernels_are_those_of_the_maps() {
             tally.alike += u64::from(own_sectors == sectors && own_requests == requests);
             if own_sectors != sectors {
                 let what = if is_result { "result" } else { "operand" };
-                let words =
-                    format!("{} {what} {buffer}: {sectors} in {requests} computed, {own_sectors} in {own_requests} run", pair.name);
+                let words = format!(
+                    "{} {what} {buffer}: {sectors} in {requests} computed, {own_sectors} in {own_requests} run",
+                    pair.name
+                );
                 tally.different.entry(pair.emitter.clone()).or_default().push(words);
             }
         }

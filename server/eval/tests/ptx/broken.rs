@@ -29,8 +29,14 @@ fn accesses_that_miss() {
     check_problem(&format!("{OWN}\nst.global.b32 [%d1+4], %r3; ret;"), ("out-of-bounds", 1, 63));
     check_problem(&format!("{OWN}\nst.global.b32 [%d1+2], %r3; ret;"), ("misaligned", 1, 0));
     check_problem("mov.b64 %d1, 64;\nld.global.b32 %r1, [%d1]; ret;", ("out-of-bounds", 1, 0));
-    check_problem(".shared .b8 s[16];\nmov.b64 %d1, s; ld.shared.b64 %d2, [%d1+16]; ret;", ("out-of-bounds", 1, 0));
-    check_problem(".local .b8 s[16];\nmov.b64 %d1, s; ld.local.b64 %d2, [%d1+16]; ret;", ("out-of-bounds", 1, 0));
+    check_problem(
+        ".shared .b8 s[16];\nmov.b64 %d1, s; ld.shared.b64 %d2, [%d1+16]; ret;",
+        ("out-of-bounds", 1, 0),
+    );
+    check_problem(
+        ".local .b8 s[16];\nmov.b64 %d1, s; ld.local.b64 %d2, [%d1+16]; ret;",
+        ("out-of-bounds", 1, 0),
+    );
 }
 
 #[test]
@@ -42,7 +48,10 @@ fn threads_that_disturb_each_other() {
         &format!("{shared}\nst.shared.b32 [%d3], %r3;\nld.shared.b32 %r5, [%d4]; ret;"),
         &[("shared-race", 2, 32), ("uninitialised-shared", 3, 32), ("shared-race", 3, 32)],
     );
-    check_findings(&format!("{shared}\nst.shared.b32 [%d3], %r3;\nbar.sync 0; ld.shared.b32 %r5, [%d4]; ret;"), &[]);
+    check_findings(
+        &format!("{shared}\nst.shared.b32 [%d3], %r3;\nbar.sync 0; ld.shared.b32 %r5, [%d4]; ret;"),
+        &[],
+    );
     check_findings(&format!("{shared}\nst.shared.b32 [s], %r3;\nret;"), &[("shared-race", 2, 63)]);
     check_findings(&format!("{shared}\natom.shared.add.u32 %r5, [s], %r3;\nret;"), &[]);
 }
@@ -50,11 +59,10 @@ fn threads_that_disturb_each_other() {
 #[test]
 fn what_nobody_wrote() {
     check_findings("add.s32 %r1, %r2, 1;\nret;", &[("uninitialised-register", 0, 64)]);
-    check_findings("mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 3;\n@%p1 mov.b32 %r2, 1;\nneg.s32 %r3, %r2; ret;", &[(
-        "uninitialised-register",
-        2,
-        61,
-    )]);
+    check_findings(
+        "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 3;\n@%p1 mov.b32 %r2, 1;\nneg.s32 %r3, %r2; ret;",
+        &[("uninitialised-register", 2, 61)],
+    );
     check_findings(&format!("{OWN}\nld.global.b32 %r5, [%d1]; ret;"), &[("uninitialised-global", 1, 64)]);
 }
 
@@ -94,11 +102,10 @@ fn texts_that_are_refused() {
     check_text(&kernel(0, "add.s32 %d1, %r2, %r3;"), ("ptx-operand", 10, 1));
     check_text(&kernel(0, "add.s32 %r1, %r2;"), ("ptx-operand", 10, 1));
     check_text(&kernel(0, "bra $L;"), ("ptx-name", 10, 1));
-    check_text(&kernel(0, "\n  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 %r1, %r2, %r3, %r4;"), (
-        "ptx-unsupported",
-        11,
-        3,
-    ));
+    check_text(
+        &kernel(0, "\n  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 %r1, %r2, %r3, %r4;"),
+        ("ptx-unsupported", 11, 3),
+    );
     check_text(&kernel(0, "/* no end"), ("ptx-syntax", 10, 1));
 }
 
@@ -125,7 +132,9 @@ fn nothing_panics_on_spoilt_texts() {
             match next(4) {
                 0 => _ = spoilt.remove(at),
                 1 => spoilt[at] = words[next(words.len())],
-                2 => spoilt.insert(at, ["{", "}", "[", "4294967295", "-1", "%r99", ".v4", "%d0", "é"][next(9)]),
+                2 => {
+                    spoilt.insert(at, ["{", "}", "[", "4294967295", "-1", "%r99", ".v4", "%d0", "é"][next(9)])
+                }
                 _ => spoilt.truncate(at),
             }
         }

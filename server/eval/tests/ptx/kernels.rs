@@ -15,16 +15,25 @@ fn arithmetic() {
     check_value("mov.b32 %r1, -7; shr.u32 %r0, %r1, 40;", 0);
     check_value("mov.b32 %r1, 0x12345678; prmt.b32 %r0, %r1, 0, 0x0123;", 0x78563412);
     check_value("mov.b32 %r1, 0x80; prmt.b32 %r0, %r1, 0, 0x8888;", u32::MAX);
-    check_value("mov.b32 %r1, 0xF0F0F0F0; mov.b32 %r2, 0xFF00FF00; lop3.b32 %r0, %r1, %r2, 0, 0xC0;", 0xF000_F000);
+    check_value(
+        "mov.b32 %r1, 0xF0F0F0F0; mov.b32 %r2, 0xFF00FF00; lop3.b32 %r0, %r1, %r2, 0, 0xC0;",
+        0xF000_F000,
+    );
     check_value("mov.b32 %r1, 0xABCD; bfe.u32 %r0, %r1, 4, 8;", 0xBC);
     check_value("mov.b32 %r1, 0xABCD; bfe.s32 %r0, %r1, 4, 8;", 0xFFFF_FFBC);
     check_value("mov.b32 %r1, 0xFF; mov.b32 %r2, 0; bfi.b32 %r0, %r1, %r2, 8, 4;", 0xF00);
     check_value("mov.b32 %r1, 1; mov.b32 %r2, 0x80000000; shf.l.wrap.b32 %r0, %r2, %r1, 1;", 3);
     check_value("mov.b32 %r1, 0xFFFFFFFF; add.cc.u32 %r2, %r1, 1; addc.u32 %r0, 5, 0;", 6);
-    check_value("mov.b32 %r1, 0xFFFFFFFF; mad.lo.cc.u32 %r2, %r1, %r1, %r1; madc.hi.u32 %r0, %r1, %r1, 0;", u32::MAX);
+    check_value(
+        "mov.b32 %r1, 0xFFFFFFFF; mad.lo.cc.u32 %r2, %r1, %r1, %r1; madc.hi.u32 %r0, %r1, %r1, 0;",
+        u32::MAX,
+    );
     check_value("mov.b32 %r1, 0x10001; mul.hi.u32 %r0, %r1, %r1;", 1);
     check_value("mov.b64 %d1, {1, 2}; shl.b64 %d1, %d1, 4; mov.b64 {%r1, %r0}, %d1;", 32);
-    check_value("{ .reg .b16 tmp; mov.b32 %r1, 0x12345678; mov.b32 {tmp, %h1}, %r1; } cvt.u32.u16 %r0, %h1;", 0x1234);
+    check_value(
+        "{ .reg .b16 tmp; mov.b32 %r1, 0x12345678; mov.b32 {tmp, %h1}, %r1; } cvt.u32.u16 %r0, %h1;",
+        0x1234,
+    );
     check_value("mov.b16 %h1, -1; cvt.s32.s16 %r0, %h1;", u32::MAX);
     check_value("mov.b16 %h1, 0x180; cvt.s16.s8 %h2, %h1; cvt.u32.u16 %r0, %h2;", 0xFF80);
     check_value("mov.b32 %r1, 3; mov.b32 %r2, -1; slct.b32.s32 %r0, %r1, 9, %r2;", 9);
@@ -47,7 +56,10 @@ fn floating_point() {
     check_value("mov.b32 %r1, 0f3F800000; cvt.rn.bf16x2.f32 %r0, %r1, 0f40000000;", 0x3F80_4000);
     check_value("mov.b32 %r1, 0x3F804000; add.rn.bf16x2 %r0, %r1, %r1;", 0x4000_4080);
     check_value("mov.b16 %h1, 0x3C00; cvt.f32.f16 %r0, %h1;", bits(1.0));
-    check_value("mov.b32 %r1, 0f43E00000; cvt.rn.satfinite.e4m3x2.f32 %h1, %r1, 0fC47A0000; cvt.u32.u16 %r0, %h1;", 0x7EFE);
+    check_value(
+        "mov.b32 %r1, 0f43E00000; cvt.rn.satfinite.e4m3x2.f32 %h1, %r1, 0fC47A0000; cvt.u32.u16 %r0, %h1;",
+        0x7EFE,
+    );
     check_value("mov.b16 %h1, 0x7E38; cvt.rn.f16x2.e4m3x2 %r0, %h1;", 0x5F00_3C00);
     check_value("mov.b32 %r1, 0f7F800000; testp.infinite.f32 %p1, %r1; selp.b32 %r0, 1, 0, %p1;", 1);
     check_value("mov.b32 %r1, 0f40400000; ex2.approx.ftz.f32 %r0, %r1;", bits(8.0));
@@ -141,7 +153,10 @@ fn functions_and_own_memory() {
 
 #[test]
 fn variables_of_the_module() {
-    let text = kernel(1, "mov.b64 %d1, table; ld.global.nc.b32 %r0, [%d1+8]; ld.param.u64 %d0, [p0]; st.global.b32 [%d0], %r0;");
+    let text = kernel(
+        1,
+        "mov.b64 %d1, table; ld.global.nc.b32 %r0, [%d1+8]; ld.param.u64 %d0, [p0]; st.global.b32 [%d0], %r0;",
+    );
     let text = text.replacen(".visible", ".global .align 4 .b32 table[3] = {5, 6, 7};\n.visible", 1);
     assert_eq!(run_on(&text, 1, 1, &[], 1).words, [7]);
 }

@@ -58,19 +58,39 @@ fn whole_numbers_wrap_and_divide_by_zero() {
     two("subtract(a, b)", "s4", "{-8, 7, 0}", "{1, -1, -8}", "[7, -8, -8]");
     check_op("u32[2]", "count-leading-zeros(a)", &[("u32[2]", "{0, 1}")], "[32, 31]");
     check_op("s16[2]", "abs(a)", &[("s16[2]", "{-32768, -3}")], "[-32768, 3]");
-    check_op("pred[2]", "compare(a, b), direction=LT", &[("u64[2]", "{1, 18446744073709551615}"), ("u64[2]", "{2, 1}")], "[1, 0]");
+    check_op(
+        "pred[2]",
+        "compare(a, b), direction=LT",
+        &[("u64[2]", "{1, 18446744073709551615}"), ("u64[2]", "{2, 1}")],
+        "[1, 0]",
+    );
 }
 
 #[test]
 fn numbers_are_rounded_after_every_op() {
-    check_op("bf16[2]", "add(a, b)", &[("bf16[2]", "{256, 1}"), ("bf16[2]", "{1, 0.0078125}")], "[256.0, 1.0078125]");
+    check_op(
+        "bf16[2]",
+        "add(a, b)",
+        &[("bf16[2]", "{256, 1}"), ("bf16[2]", "{1, 0.0078125}")],
+        "[256.0, 1.0078125]",
+    );
     check_op("f16[1]", "multiply(a, b)", &[("f16[1]", "{256}"), ("f16[1]", "{256}")], "[inf]");
     check_op("f32[2]", "maximum(a, b)", &[("f32[2]", "{nan, -0}"), ("f32[2]", "{1, 0}")], "[NaN, 0.0]");
     check_op("f32[2]", "minimum(a, b)", &[("f32[2]", "{1, -0}"), ("f32[2]", "{nan, 0}")], "[NaN, -0.0]");
-    check_op("f32[3]", "clamp(a, b, c)", &[("f32[]", "0"), ("f32[3]", "{-1, 0.5, nan}"), ("f32[]", "1")], "[0.0, 0.5, NaN]");
+    check_op(
+        "f32[3]",
+        "clamp(a, b, c)",
+        &[("f32[]", "0"), ("f32[3]", "{-1, 0.5, nan}"), ("f32[]", "1")],
+        "[0.0, 0.5, NaN]",
+    );
     check_op("f32[3]", "sign(a)", &[("f32[3]", "{-2, 0, nan}")], "[-1.0, 0.0, NaN]");
     check_op("f32[2]", "round-nearest-even(a)", &[("f32[2]", "{0.5, 1.5}")], "[0.0, 2.0]");
-    check_op("f32[1]", "reduce-precision(a), exponent_bits=5, mantissa_bits=10", &[("f32[1]", "{70000}")], "[inf]");
+    check_op(
+        "f32[1]",
+        "reduce-precision(a), exponent_bits=5, mantissa_bits=10",
+        &[("f32[1]", "{70000}")],
+        "[inf]",
+    );
     check_op("pred[2]", "is-finite(a)", &[("f32[2]", "{inf, 1}")], "[0, 1]");
 }
 
@@ -80,7 +100,12 @@ fn conversions() {
     check_op("u8[3]", "convert(a)", &[("s32[3]", "{256, -1, 7}")], "[0, 255, 7]");
     check_op("pred[3]", "convert(a)", &[("f32[3]", "{0, nan, 0.1}")], "[0, 1, 1]");
     check_op("f8e4m3fn[3]", "convert(a)", &[("f32[3]", "{449, 1000, 0.9}")], "[448.0, NaN, 0.875]");
-    check_op("f32[2]", "convert(a)", &[("s64[2]", "{16777217, 9007199254740993}")], "[16777216.0, 9007199254740992.0]");
+    check_op(
+        "f32[2]",
+        "convert(a)",
+        &[("s64[2]", "{16777217, 9007199254740993}")],
+        "[16777216.0, 9007199254740992.0]",
+    );
     check_op("s32[1]", "bitcast-convert(a)", &[("f32[1]", "{1}")], "[1065353216]");
     check_op("u8[1,4]", "bitcast-convert(a)", &[("u32[1]", "{67305985}")], "[1, 2, 3, 4]");
     check_op("u32[1]", "bitcast-convert(a)", &[("u8[1,4]", "{{1, 2, 3, 4}}")], "[67305985]");
@@ -94,11 +119,31 @@ fn data_moves() {
     check_op("s32[2,3]", "reverse(a), dimensions={1}", &[a], "[3, 2, 1, 6, 5, 4]");
     check_op("s32[2,1]", "slice(a), slice={[0:2], [1:3:2]}", &[a], "[2, 5]");
     check_op("s32[2,2,3]", "broadcast(a), dimensions={1,2}", &[a], "[1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]");
-    check_op("s32[3,3]", "concatenate(a, b), dimensions={0}", &[a, ("s32[1,3]", "{{7, 8, 9}}")], "[1, 2, 3, 4, 5, 6, 7, 8, 9]");
-    check_op("s32[6]", "pad(a, b), padding=1_-1_1", &[("s32[4]", "{1, 2, 3, 4}"), ("s32[]", "0")], "[0, 1, 0, 2, 0, 3]");
-    check_op("s32[3,2]{0,1}", "bitcast(a)", &[("s32[2,3]{1,0}", "{{1, 2, 3}, {4, 5, 6}}")], "[1, 4, 2, 5, 3, 6]");
+    check_op(
+        "s32[3,3]",
+        "concatenate(a, b), dimensions={0}",
+        &[a, ("s32[1,3]", "{{7, 8, 9}}")],
+        "[1, 2, 3, 4, 5, 6, 7, 8, 9]",
+    );
+    check_op(
+        "s32[6]",
+        "pad(a, b), padding=1_-1_1",
+        &[("s32[4]", "{1, 2, 3, 4}"), ("s32[]", "0")],
+        "[0, 1, 0, 2, 0, 3]",
+    );
+    check_op(
+        "s32[3,2]{0,1}",
+        "bitcast(a)",
+        &[("s32[2,3]{1,0}", "{{1, 2, 3}, {4, 5, 6}}")],
+        "[1, 4, 2, 5, 3, 6]",
+    );
     check_op("s32[2,3]", "iota(), iota_dimension=1", &[], "[0, 1, 2, 0, 1, 2]");
-    check_op("s32[1,2]", "dynamic-slice(a, b, c), dynamic_slice_sizes={1,2}", &[a, ("s32[]", "-4"), ("s32[]", "9")], "[2, 3]");
+    check_op(
+        "s32[1,2]",
+        "dynamic-slice(a, b, c), dynamic_slice_sizes={1,2}",
+        &[a, ("s32[]", "-4"), ("s32[]", "9")],
+        "[2, 3]",
+    );
     check_op(
         "s32[4]",
         "dynamic-update-slice(a, b, c)",
@@ -115,28 +160,57 @@ fn data_moves() {
 
 #[test]
 fn reductions_and_windows() {
-    check_called("  a = f32[2,3] parameter(0)\n  z = f32[] constant(10)\n  ROOT r = f32[2] reduce(a, z), dimensions={1}, to_apply=add",
-        &["{{1, 2, 3}, {4, 5, 6}}"], "[16.0, 25.0]");
-    check_called("  a = f32[5] parameter(0)\n  i = s32[5] iota(), iota_dimension=0\n  z = f32[] constant(-inf)\n  k = s32[] constant(0)\n  ROOT r = (f32[], s32[]) reduce(a, i, z, k), dimensions={0}, to_apply=larger",
-        &["{1, 7, 3, 7, 2}"], "[7.0] [1]");
-    check_called("  a = f32[4] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[4] reduce-window(a, z), window={size=3 pad=1_1}, to_apply=add",
-        &["{1, 2, 3, 4}"], "[3.0, 6.0, 9.0, 7.0]");
-    check_called("  a = f32[4] parameter(0)\n  b = f32[2] parameter(1)\n  z = f32[] constant(1)\n  ROOT r = f32[4] select-and-scatter(a, b, z), window={size=2 stride=2}, select=ge, scatter=add",
-        &["{1, 2, 4, 3}", "{10, 20}"], "[1.0, 11.0, 21.0, 1.0]");
-    check_op("f32[2,2]", "dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
-        &[("f32[2,2]", "{{1, 2}, {3, 4}}"), ("f32[2,2]", "{{5, 6}, {7, 8}}")], "[19.0, 22.0, 43.0, 50.0]");
-    check_op("f32[1,3,1]", "convolution(a, b), window={size=2 pad=0_1}, dim_labels=b0f_0io->b0f",
-        &[("f32[1,3,1]", "{{{1}, {2}, {3}}}"), ("f32[2,1,1]", "{{{10}}, {{1}}}")], "[12.0, 23.0, 30.0]");
+    check_called(
+        "  a = f32[2,3] parameter(0)\n  z = f32[] constant(10)\n  ROOT r = f32[2] reduce(a, z), dimensions={1}, to_apply=add",
+        &["{{1, 2, 3}, {4, 5, 6}}"],
+        "[16.0, 25.0]",
+    );
+    check_called(
+        "  a = f32[5] parameter(0)\n  i = s32[5] iota(), iota_dimension=0\n  z = f32[] constant(-inf)\n  k = s32[] constant(0)\n  ROOT r = (f32[], s32[]) reduce(a, i, z, k), dimensions={0}, to_apply=larger",
+        &["{1, 7, 3, 7, 2}"],
+        "[7.0] [1]",
+    );
+    check_called(
+        "  a = f32[4] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[4] reduce-window(a, z), window={size=3 pad=1_1}, to_apply=add",
+        &["{1, 2, 3, 4}"],
+        "[3.0, 6.0, 9.0, 7.0]",
+    );
+    check_called(
+        "  a = f32[4] parameter(0)\n  b = f32[2] parameter(1)\n  z = f32[] constant(1)\n  ROOT r = f32[4] select-and-scatter(a, b, z), window={size=2 stride=2}, select=ge, scatter=add",
+        &["{1, 2, 4, 3}", "{10, 20}"],
+        "[1.0, 11.0, 21.0, 1.0]",
+    );
+    check_op(
+        "f32[2,2]",
+        "dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        &[("f32[2,2]", "{{1, 2}, {3, 4}}"), ("f32[2,2]", "{{5, 6}, {7, 8}}")],
+        "[19.0, 22.0, 43.0, 50.0]",
+    );
+    check_op(
+        "f32[1,3,1]",
+        "convolution(a, b), window={size=2 pad=0_1}, dim_labels=b0f_0io->b0f",
+        &[("f32[1,3,1]", "{{{1}, {2}, {3}}}"), ("f32[2,1,1]", "{{{10}}, {{1}}}")],
+        "[12.0, 23.0, 30.0]",
+    );
 }
 
 #[test]
 fn scatters_and_sorts() {
-    check_called("  a = f32[3] parameter(0)\n  i = s32[4,1] parameter(1)\n  u = f32[4] parameter(2)\n  ROOT r = f32[3] scatter(a, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
-        &["{1, 2, 3}", "{{0}, {2}, {0}, {9}}", "{10, 20, 30, 40}"], "[41.0, 2.0, 23.0]");
-    check_called("  a = s32[2,4] parameter(0)\n  ROOT r = s32[2,4] sort(a), dimensions={1}, to_apply=lt",
-        &["{{3, 1, 2, 0}, {5, 5, 4, 9}}"], "[0, 1, 2, 3, 4, 5, 5, 9]");
-    check_called("  a = s32[7] parameter(0)\n  b = f32[7] parameter(1)\n  ROOT r = (s32[7], f32[7]) sort(a, b), dimensions={0}, is_stable=true, to_apply=lt2",
-        &["{2, 1, 2, 1, 0, 2, 1}", "{1, 2, 3, 4, 5, 6, 7}"], "[0, 1, 1, 1, 2, 2, 2] [5.0, 2.0, 4.0, 7.0, 1.0, 3.0, 6.0]");
+    check_called(
+        "  a = f32[3] parameter(0)\n  i = s32[4,1] parameter(1)\n  u = f32[4] parameter(2)\n  ROOT r = f32[3] scatter(a, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+        &["{1, 2, 3}", "{{0}, {2}, {0}, {9}}", "{10, 20, 30, 40}"],
+        "[41.0, 2.0, 23.0]",
+    );
+    check_called(
+        "  a = s32[2,4] parameter(0)\n  ROOT r = s32[2,4] sort(a), dimensions={1}, to_apply=lt",
+        &["{{3, 1, 2, 0}, {5, 5, 4, 9}}"],
+        "[0, 1, 2, 3, 4, 5, 5, 9]",
+    );
+    check_called(
+        "  a = s32[7] parameter(0)\n  b = f32[7] parameter(1)\n  ROOT r = (s32[7], f32[7]) sort(a, b), dimensions={0}, is_stable=true, to_apply=lt2",
+        &["{2, 1, 2, 1, 0, 2, 1}", "{1, 2, 3, 4, 5, 6, 7}"],
+        "[0, 1, 1, 1, 2, 2, 2] [5.0, 2.0, 4.0, 7.0, 1.0, 3.0, 6.0]",
+    );
 }
 
 #[test]
@@ -153,12 +227,17 @@ e { b = s32[] parameter(0)\n x = s32[] parameter(1)\n ROOT c = s32[] conditional
 #[test]
 fn what_is_open_is_said() {
     // The sum of three numbers depends on the order by at most some units in the last place.
-    let text = format!("HloModule m\n{CALLED}e {{\n  a = f32[3] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(a, z), dimensions={{0}}, to_apply=add\n}}\n");
+    let text = format!(
+        "HloModule m\n{CALLED}e {{\n  a = f32[3] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(a, z), dimensions={{0}}, to_apply=add\n}}\n"
+    );
     let sum = &evaluate(&text, &["{1, 2, 4}"]).unwrap()[0];
     assert!(sum.error_at(0) > 0.0 && sum.error_at(0) < 2e-6, "{}", sum.error_at(0));
     let open = &evaluate(&text, &["{3e38, 3e38, -3e38}"]).unwrap()[0];
     assert!(open.is_open(0));
-    let why = evaluate("HloModule m\ne {\n  a = f32[2] parameter(0)\n  ROOT r = f32[2] custom-call(a), custom_call_target=\"x\"\n}\n", &["{1, 2}"]);
+    let why = evaluate(
+        "HloModule m\ne {\n  a = f32[2] parameter(0)\n  ROOT r = f32[2] custom-call(a), custom_call_target=\"x\"\n}\n",
+        &["{1, 2}"],
+    );
     assert_eq!(why.unwrap_err(), "custom-call is not evaluated [r]");
     let huge = evaluate("HloModule m\ne {\n  ROOT r = f32[100000,100000] iota(), iota_dimension=0\n}\n", &[]);
     assert_eq!(huge.unwrap_err(), "f32[100000,100000] has too many elements to hold");

@@ -55,11 +55,12 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     thread::Builder::new().name("main loop".into()).spawn(move || main_loop.run(&events))?;
 
     // The router's own way to the client is not used, see `outbox.rs`.
-    let (service, _) = test_hooks::register(evaluation::register(kernels::register(LspService::build(|_| Handlers {
-        mailbox,
-        tokens: Arc::default(),
-    }))))
-    .finish();
+    let (service, _) =
+        test_hooks::register(evaluation::register(kernels::register(LspService::build(|_| Handlers {
+            mailbox,
+            tokens: Arc::default(),
+        }))))
+        .finish();
     let mut reader = Reader {
         service: InOrder(service),
         outbox: outbox.clone(),
