@@ -68,8 +68,8 @@ impl Lowering<'_> {
             ElementType::F64 => Some((a, b, "f64")),
             ElementType::F32 => Some((a, b, "f32")),
             _ => {
-                let a = self.to_f32(a, element)?;
-                let b = self.to_f32(b, element)?;
+                let a = self.as_f32(a, element)?;
+                let b = self.as_f32(b, element)?;
                 Some((a, b, "f32"))
             }
         }

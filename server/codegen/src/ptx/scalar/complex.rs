@@ -45,15 +45,14 @@ impl Lowering<'_> {
             _ => {}
         }
         let kind = kind_of(part)?;
-        let written = self.formula(|code| {
+        self.formula(|code| {
             let z = Z { re: X::new(code, re, kind).in_register(), im: X::new(code, im, kind).in_register() };
             if opcode == Opcode::Abs {
                 return Some(Val::Num(functions::abs(z).operand));
             }
             let result = functions::unary(opcode, z)?;
             Some(Val::Complex(result.re.operand, result.im.operand))
-        });
-        written
+        })
     }
 
     pub(super) fn complex_binary(&mut self, opcode: Opcode, a: Val, b: Val, to: ElementType) -> Option<Val> {
@@ -63,7 +62,7 @@ impl Lowering<'_> {
         }
         let (Val::Complex(ar, ai), Val::Complex(br, bi)) = (a, b) else { return None };
         let kind = kind_of(part)?;
-        let written = self.formula(|code| {
+        self.formula(|code| {
             let of = |x: Operand| X::new(code, x, kind).in_register();
             let (a, b) = (Z { re: of(ar), im: of(ai) }, Z { re: of(br), im: of(bi) });
             let z = match opcode {
@@ -76,8 +75,7 @@ impl Lowering<'_> {
                 _ => return None,
             };
             Some(Val::Complex(z.re.operand, z.im.operand))
-        });
-        written
+        })
     }
 }
 

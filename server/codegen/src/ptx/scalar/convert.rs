@@ -34,7 +34,7 @@ impl Lowering<'_> {
             return Some(self.of_pred(a.num(), to));
         }
         if to == ElementType::Pred {
-            return self.to_pred(a.num(), from);
+            return self.as_pred(a.num(), from);
         }
         let x = self.in_register(a.num(), class_of(from));
         match (from.is_floating(), to.is_floating()) {
@@ -50,13 +50,13 @@ impl Lowering<'_> {
         self.select(Val::Pred(pred), Val::constant(one), Val::constant(zero), to)
     }
 
-    fn to_pred(&mut self, x: Operand, from: ElementType) -> Option<Val> {
+    fn as_pred(&mut self, x: Operand, from: ElementType) -> Option<Val> {
         let class = class_of(from);
         let x = self.in_register(x, class);
         let is_set = match from {
             ElementType::F64 => self.code.pure("setp.neu.f64", Class::Pred, [x, Operand::F64(0)]),
             _ if from.is_floating() => {
-                let x = self.to_f32(x, from)?;
+                let x = self.as_f32(x, from)?;
                 self.code.pure("setp.neu.f32", Class::Pred, [x, Operand::F32(0)])
             }
             _ => self.code.pure(format!("setp.ne.b{}", class.bits()), Class::Pred, [x, Operand::Int(0)]),
@@ -100,7 +100,7 @@ impl Lowering<'_> {
     fn float_to_int(&mut self, x: Operand, from: ElementType, to: ElementType) -> Option<Val> {
         let (x, kind) = match from {
             ElementType::F64 => (x, "f64"),
-            _ => (self.to_f32(x, from)?, "f32"),
+            _ => (self.as_f32(x, from)?, "f32"),
         };
         let sign = if to.is_signed_integer() { "s" } else { "u" };
         let bits = to.bits()?;
@@ -174,7 +174,7 @@ impl Lowering<'_> {
         }
         match (from, to) {
             (ElementType::Pred, _) => self.of_pred(a.num(), to),
-            (_, ElementType::Pred) => self.to_pred(a.num(), ElementType::U8).unwrap_or(a),
+            (_, ElementType::Pred) => self.as_pred(a.num(), ElementType::U8).unwrap_or(a),
             _ => {
                 let constant = match a.num() {
                     Operand::F32(bits) => Some(Operand::Int(i64::from(bits as i32))),
