@@ -15,6 +15,9 @@ use crate::emit::body::Body;
 use crate::emit::reducer::comparison;
 use crate::kernel::{Detail, Function, Missing, OpKind, Type, ValueId};
 
+/// The results of ops at indices.
+type Known = FxHashMap<(OpId, Vec<Expr>), Vec<ValueId>>;
+
 /// Operands below operands beyond this depth are not written.
 const MAX_DEPTH: u32 = 2048;
 
@@ -27,7 +30,7 @@ pub(crate) struct Elements<'a> {
     /// The tensors of the operands of the fusion.
     pub tensors: Vec<ValueId>,
     /// What is at hand, per open region: the results of an op at an index.
-    known: Vec<FxHashMap<(OpId, Vec<Expr>), Vec<ValueId>>>,
+    known: Vec<Known>,
     /// Values that the caller computed in place of ops: the hero in an epilogue.
     pub given: FxHashMap<OpId, Vec<ValueId>>,
     pub missing: Vec<Missing>,

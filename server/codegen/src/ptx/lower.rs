@@ -17,6 +17,9 @@ const UNROLLED_OPS: i64 = 400;
 /// Ops of a kernel that are written out, in all.
 const MAX_OPS: usize = 200_000;
 
+/// The results of functions at indices, over tensors.
+type Calls = FxHashMap<(usize, Vec<Expr>, Vec<Place>), Vec<Val>>;
+
 pub(crate) struct Lowering<'k> {
     pub kernel: &'k Kernel,
     pub code: Code,
@@ -25,7 +28,7 @@ pub(crate) struct Lowering<'k> {
     pub pointers: Vec<Option<Reg>>,
     pub shared: Vec<SharedArray>,
     /// Results of calls, per open region.
-    calls: Vec<FxHashMap<(usize, Vec<Expr>, Vec<Place>), Vec<Val>>>,
+    calls: Vec<Calls>,
     written: usize,
     pub is_too_large: bool,
     /// Does it convert to and from two formats of eight bits?
