@@ -2,6 +2,8 @@
 //!
 //! A seeded sample; `EVAL_KERNELS=all` runs all of them, `EVAL_KERNELS=<part of a name>` those.
 
+#![allow(clippy::print_stdout, reason = "how many kernels agree")]
+
 #[path = "../../eval/tests/kernels/pairs.rs"]
 #[allow(dead_code, reason = "shared with the test of XLA's kernels")]
 mod pairs;
