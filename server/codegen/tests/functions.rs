@@ -1,5 +1,7 @@
 //! Kernels of one op each, run on the processor over special and random numbers: how far each result is from the right one.
 
+#![allow(clippy::print_stdout, reason = "how far each function is from the right answer")]
+
 mod kernels;
 
 use kernels::{Bits, ladder, worst};

@@ -160,13 +160,13 @@ impl<'k> Lowering<'k> {
                 let index = self.indices.here(&index);
                 let to = frame.function.element(op.results[0]);
                 let (value, width) = self.indices.compute(&mut self.code, &index);
-                vec![self.number_of_index(value, width, to)]
+                vec![self.index_as_number(value, width, to)]
             }
             OpKind::ToIndex { value, var } => {
                 let from = frame.function.element(*value);
                 let bounds = frame.function.index_vars[*var as usize].bounds;
                 let value = frame.value(*value);
-                frame.vars[*var as usize] = self.index_of_number(value, from, bounds);
+                frame.vars[*var as usize] = self.number_as_index(value, from, bounds);
                 Vec::new()
             }
             OpKind::Compute { opcode, operands, detail } => {

@@ -165,7 +165,7 @@ impl Lowering<'_> {
     }
 
     /// An index as a number.
-    pub(super) fn number_of_index(&mut self, index: Operand, width: u32, to: ElementType) -> Val {
+    pub(super) fn index_as_number(&mut self, index: Operand, width: u32, to: ElementType) -> Val {
         let from = if width == 32 { ElementType::S32 } else { ElementType::S64 };
         if let Operand::Int(value) = index {
             return Val::constant(Constant::of_int(to, value));
@@ -186,7 +186,7 @@ impl Lowering<'_> {
     }
 
     /// A number clamped to bounds, as an index. Numbers without sign are large where they look negative.
-    pub(super) fn index_of_number(&mut self, value: Val, from: ElementType, bounds: Interval) -> Expr {
+    pub(super) fn number_as_index(&mut self, value: Val, from: ElementType, bounds: Interval) -> Expr {
         if let Some(point) = bounds.as_point() {
             return Expr::Const(point);
         }

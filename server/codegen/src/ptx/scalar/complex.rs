@@ -45,7 +45,6 @@ impl Lowering<'_> {
             _ => {}
         }
         let kind = kind_of(part)?;
-        
         self.formula(|code| {
             let z = Z { re: X::new(code, re, kind).in_register(), im: X::new(code, im, kind).in_register() };
             if opcode == Opcode::Abs {
@@ -63,7 +62,6 @@ impl Lowering<'_> {
         }
         let (Val::Complex(ar, ai), Val::Complex(br, bi)) = (a, b) else { return None };
         let kind = kind_of(part)?;
-        
         self.formula(|code| {
             let of = |x: Operand| X::new(code, x, kind).in_register();
             let (a, b) = (Z { re: of(ar), im: of(ai) }, Z { re: of(br), im: of(bi) });

@@ -34,7 +34,7 @@ impl Lowering<'_> {
             return Some(self.of_pred(a.num(), to));
         }
         if to == ElementType::Pred {
-            return self.pred_of(a.num(), from);
+            return self.as_pred(a.num(), from);
         }
         let x = self.in_register(a.num(), class_of(from));
         match (from.is_floating(), to.is_floating()) {
@@ -50,7 +50,7 @@ impl Lowering<'_> {
         self.select(Val::Pred(pred), Val::constant(one), Val::constant(zero), to)
     }
 
-    fn pred_of(&mut self, x: Operand, from: ElementType) -> Option<Val> {
+    fn as_pred(&mut self, x: Operand, from: ElementType) -> Option<Val> {
         let class = class_of(from);
         let x = self.in_register(x, class);
         let is_set = match from {
@@ -174,7 +174,7 @@ impl Lowering<'_> {
         }
         match (from, to) {
             (ElementType::Pred, _) => self.of_pred(a.num(), to),
-            (_, ElementType::Pred) => self.pred_of(a.num(), ElementType::U8).unwrap_or(a),
+            (_, ElementType::Pred) => self.as_pred(a.num(), ElementType::U8).unwrap_or(a),
             _ => {
                 let constant = match a.num() {
                     Operand::F32(bits) => Some(Operand::Int(i64::from(bits as i32))),

@@ -49,7 +49,6 @@ impl Lowering<'_> {
     /// A function of one number, of an `f32` or an `f64`.
     pub(super) fn math_unary(&mut self, opcode: Opcode, x: Operand, element: ElementType) -> Option<Operand> {
         let kind = kind_of(element)?;
-        
         self.formula(|code| unary(opcode, X::new(code, x, kind)).map(|y| y.operand))
     }
 
@@ -64,7 +63,6 @@ impl Lowering<'_> {
         if opcode == Opcode::Remainder {
             return Some(self.float_remainder(a, b, kind));
         }
-        
         self.formula(|code| {
             let (a, b) = (X::new(code, a, kind), X::new(code, b, kind));
             match opcode {

@@ -20,7 +20,7 @@ impl Lowering<'_> {
                 ElementType::F32 => x,
                 _ => self.float_to_float(x, from, ElementType::F32)?,
             };
-            return self.as_small(single, to);
+            return self.narrowed(single, to);
         }
         let single = self.of_small(x, from)?;
         match to {
@@ -46,13 +46,13 @@ impl Lowering<'_> {
         })
     }
 
-    fn as_small(&mut self, x: Operand, to: ElementType) -> Option<Operand> {
+    fn narrowed(&mut self, x: Operand, to: ElementType) -> Option<Operand> {
         if to == ElementType::F8e8m0fnu {
             let code = self.formula(|code| power_code(X::new(code, x, Kind::F32)).operand);
             return Some(self.code.pure("cvt.u16.u32", Class::B16, [code]).into());
         }
         if self.is_own(to) {
-            return Some(self.in_own_type(x, to));
+            return Some(self.narrowed_by_device(x, to));
         }
         let format = format(to)?;
         let code = self.formula(|code| rounded(X::new(code, x, Kind::F32), format).operand);
@@ -60,7 +60,7 @@ impl Lowering<'_> {
     }
 
     /// The instruction clamps what is too large: infinity, or NaN, is put in its place.
-    fn in_own_type(&mut self, x: Operand, to: ElementType) -> Operand {
+    fn narrowed_by_device(&mut self, x: Operand, to: ElementType) -> Operand {
         let is_four = to == ElementType::F8e4m3fn;
         let name = if is_four { "e4m3x2" } else { "e5m2x2" };
         let x = self.in_register(x, Class::B32);

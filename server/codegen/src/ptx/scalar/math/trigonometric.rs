@@ -7,7 +7,7 @@ use super::flow::{Kind, P, X};
 
 /// π/2 in three parts, all cut and so positive: their products with 0 have the sign that keeps -0.
 const PI_2_F32: [f64; 3] = [1.570796251296997, 7.549789415861596e-08, 5.390302529957765e-15];
-const PI_2_F64: [f64; 3] = [std::f64::consts::FRAC_PI_2, 6.123233995736765e-17, 1.0828566739219139e-32];
+const PI_2_F64: [f64; 3] = [FRAC_PI_2, 6.123233995736765e-17, 1.0828566739219139e-32];
 
 /// The first 1152 bits of 2/π behind the point.
 const TWO_OVER_PI: [u64; 18] = [
