@@ -1,7 +1,6 @@
 //! Functions of complex numbers of `f32`, against formulas in `f64`. Distances are in units of the larger part.
 
 #![allow(clippy::print_stdout, reason = "how far each function is from the right answer")]
-
 #![allow(clippy::type_complexity, reason = "a table")]
 
 mod kernels;

@@ -383,7 +383,7 @@ impl Analysis {
         file: FileId,
         offset: usize,
         inputs: &[String],
-    ) -> Cancellable<Option<(String, Result<Vec<String>, QueryError>)>> {
+    ) -> Cancellable<Option<Evaluated>> {
         self.with_file(file, |context| evaluate::evaluate_at(&context, offset, inputs))
     }
 
