@@ -2,6 +2,8 @@
 
 #![allow(clippy::print_stdout, reason = "how far each function is from the right answer")]
 
+#![allow(clippy::type_complexity, reason = "a table")]
+
 mod kernels;
 
 use kernels::{Bits, apply, bits_of, bytes_of};

@@ -7,21 +7,14 @@
 #[path = "../../eval/tests/kernels/pairs.rs"]
 #[allow(dead_code, reason = "shared with the test of XLA's kernels")]
 mod pairs;
-#[path = "../../eval/tests/kernels/run.rs"]
-#[allow(dead_code, reason = "shared with the test of XLA's kernels")]
-mod run;
-#[path = "../../eval/tests/kernels/values.rs"]
-#[allow(dead_code, reason = "shared with the test of XLA's kernels")]
-mod values;
 mod written;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use eval::agreement::{Effort, Flavour};
 use pairs::Pair;
-use run::Effort;
-use values::Flavour;
 use written::written;
 
 #[derive(Default)]
@@ -76,7 +69,7 @@ fn check(pair: &Pair, efforts: &[Effort], tally: &Mutex<Tally>) {
         }
     };
     for &effort in efforts {
-        match run::check(&own, effort) {
+        match eval::agreement::check(&own.hlo, &own.launches, effort) {
             Ok(outcome) => {
                 add(&|t| t.compared += outcome.compared);
                 // Several results in a word: it is read to be exchanged, whoever wrote it.

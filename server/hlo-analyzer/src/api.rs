@@ -4,6 +4,7 @@
 mod access_pattern;
 mod coalescing;
 mod error;
+mod evaluate;
 mod fusion;
 mod indexing;
 mod kernel;

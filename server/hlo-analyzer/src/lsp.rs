@@ -29,6 +29,7 @@ mod config;
 mod diagnostics;
 mod document_links;
 mod documents;
+mod evaluation;
 mod framing;
 mod from_proto;
 mod handlers;

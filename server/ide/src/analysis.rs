@@ -365,6 +365,28 @@ impl Analysis {
         self.with_file(file, |context| coalescing_queries::coalescing(&context, query, tile_sizes))
     }
 
+    /// The arrays that a computation answers (without a name: the entry), or one of its instructions, as literals, from those
+    /// of its parameters.
+    pub fn evaluate(
+        &self,
+        file: FileId,
+        computation: Option<&str>,
+        instruction: Option<&str>,
+        inputs: &[String],
+    ) -> Cancellable<Result<Vec<String>, QueryError>> {
+        self.with_file(file, |context| evaluate::evaluate(&context, computation, instruction, inputs))
+    }
+
+    /// The name of the instruction at `offset`, and its arrays as literals from those of the parameters of its computation.
+    pub fn evaluate_at(
+        &self,
+        file: FileId,
+        offset: usize,
+        inputs: &[String],
+    ) -> Cancellable<Option<(String, Result<Vec<String>, QueryError>)>> {
+        self.with_file(file, |context| evaluate::evaluate_at(&context, offset, inputs))
+    }
+
     /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named
     /// opcodes open a function of their own.
     pub fn partition(

@@ -17,6 +17,7 @@ mod completion;
 mod diagnostics;
 mod document_links;
 mod document_symbols;
+mod evaluate;
 mod executions;
 #[cfg(test)]
 mod fixture;

@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: how fast a text becomes findings, ours beside XLA's own parser (which builds and verifies the
 //! module) on the same files in one run; how long a file takes to open in a fresh process; how long the maps of all its
-//! instructions take; all that is told of its kernels; and maps by themselves.
+//! instructions take; all that is told of its kernels; maps by themselves; and PTX, executed.
 
 mod generate;
 mod xla;
@@ -99,7 +99,15 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
         kernel_files.extend(optimized()?);
     }
     kernels(&server, &kernel_files)?;
-    simplification()
+    simplification()?;
+    execution()
+}
+
+/// The bench of the executor's own crate: PTX instructions of threads a second.
+fn execution() -> Result<()> {
+    println!("\nPTX, run on one core");
+    let example = ["run", "--quiet", "--profile", "dist", "--package", "eval", "--example", "ptx_bench"];
+    run(&mut cargo(&example))
 }
 
 /// Everything about the kernels of a file (emitters, maps, functions, use of memory, times) in times its parsing, and after

@@ -8,6 +8,7 @@ mod commands;
 mod dist;
 mod docs;
 mod install;
+mod kernels;
 mod test;
 mod tools;
 
@@ -25,7 +26,8 @@ usage: cargo xtask TASK
   dist [--profile dist|release] [--out DIR]
                           the VS Code extension with the server inside, as DIR/hlo-analyzer.vsix
   bench [--with-jaxlib] [FILE…]
-                          our parse rate, beside XLA's own parser where jaxlib can be imported
+                          our parse rate, beside XLA's own parser where jaxlib can be imported; maps; PTX instructions run
+  kernels [--all | PART]  XLA's kernels run and held against the interpreter: a sample, all, or those with PART in their name
   codegen [--check]       the parts of this tree that are made from others; --check only compares
   tools                   installs what `test` needs to drive a real VS Code (else it skips that step)
 ";
@@ -54,6 +56,7 @@ fn task() -> Result<()> {
         ["install"] => install::install(&tools),
         ["dist", options @ ..] => dist::dist(&dist::Options::parse(options)?, &tools).map(drop),
         ["bench", options @ ..] => bench::bench(options, &tools),
+        ["kernels", options @ ..] => kernels::kernels(options),
         ["codegen"] => codegen::codegen(codegen::Mode::Write),
         ["codegen", "--check"] => codegen::codegen(codegen::Mode::Check),
         ["tools"] => install_tools(),

@@ -1,15 +1,19 @@
-//! Loads and stores of a warp.
+//! Where the accesses of a warp go: addresses, spaces, pages, and the sectors of a request.
 
 use super::block::Machine;
-use super::memory::Refused;
+use super::memory::{PAGE, Page, Refused};
 use super::names::{GLOBAL, LOCAL, SHARED};
 use super::problem::Problem;
-use super::program::{Access, Base, Cell, Space};
+use super::program::{Access, Base, Space};
 use super::sectors::{self, Traffic};
 use super::warp::Warp;
 
 /// The most bytes that a thread moves with one instruction.
-const WIDEST: usize = 64;
+pub(crate) const WIDEST: usize = 64;
+
+pub(crate) fn in_page(address: u64) -> usize {
+    (address % PAGE) as usize
+}
 
 /// Calls `f` with each lane that is set.
 pub(crate) fn each_lane(mut lanes: u32, mut f: impl FnMut(u32)) {
@@ -19,7 +23,7 @@ pub(crate) fn each_lane(mut lanes: u32, mut f: impl FnMut(u32)) {
     }
 }
 
-fn lanes_of(mut lanes: u32) -> impl Iterator<Item = u32> {
+pub(crate) fn lanes_of(mut lanes: u32) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         (lanes != 0).then(|| {
             let lane = lanes.trailing_zeros();
@@ -118,131 +122,45 @@ impl Machine<'_, '_> {
         Ok(address as usize)
     }
 
-    pub(crate) fn load(
+    /// The page that all accesses of a request lie in, all aligned: the common case of global memory.
+    #[inline]
+    pub(crate) fn one_page(
         &mut self,
-        warp: &mut Warp,
-        access: Access,
-        step: u32,
+        addresses: &[u64; 32],
+        access: &Access,
+        bytes: u64,
         active: u32,
-    ) -> Result<(), Problem> {
-        let cells = &self.program.cells[access.cells.0 as usize..access.cells.1 as usize];
-        let width = usize::from(access.width);
-        let bytes = (width * cells.len()) as u64;
-        let addresses = self.addresses(warp, &access, step, active);
-        self.trace(&addresses, &access, bytes, step, active, (false, false));
-        let mut buffer = [0u8; WIDEST];
-        for lane in lanes_of(active) {
-            let (space, address) = self.resolve(access.space, addresses[lane as usize]);
-            self.aligned(step, warp, lane, address, bytes)?;
-            let held = &mut buffer[..bytes as usize];
-            match space {
-                Space::Global | Space::Generic => match self.memory.page(address, bytes) {
-                    Ok((page, at)) => {
-                        held.copy_from_slice(&page.bytes[at..at + bytes as usize]);
-                        if !page.knows(at, bytes as usize) {
-                            self.finding("uninitialised-global", step, warp, 1 << lane, || {
-                                "reads global memory that nobody wrote".to_owned()
-                            });
-                        }
-                    }
-                    Err(why) => return Err(self.outside(step, warp, lane, bytes, why)),
-                },
-                Space::Shared => {
-                    let at = self.shared_range(step, warp, lane, address, bytes)?;
-                    held.copy_from_slice(&self.shared.bytes[at..at + bytes as usize]);
-                    let amiss = self.shared.note_read(address, bytes, warp.first + lane);
-                    if amiss.is_some() {
-                        self.amiss(amiss, step, warp, lane);
-                    }
-                }
-                Space::Local => held.copy_from_slice(self.local(step, warp, lane, address, bytes)?),
-                Space::Parameter => {
-                    let from = usize::try_from(address).ok();
-                    let from = from.and_then(|at| self.arguments.get(at..)?.get(..bytes as usize));
-                    let Some(from) = from else {
-                        return Err(self.problem("out-of-bounds", step, warp, 1 << lane, "no such argument"));
-                    };
-                    held.copy_from_slice(from);
-                }
-            }
-            for (cell, part) in cells.iter().zip(held.chunks_exact(width)) {
-                let mut value = [0u8; 8];
-                value[..width].copy_from_slice(part);
-                let mut value = u64::from_le_bytes(value);
-                if access.is_signed && width < 8 {
-                    let unused = 64 - 8 * width as u32;
-                    value = ((value << unused) as i64 >> unused) as u64;
-                }
-                match *cell {
-                    Cell::Word(slot, mask) => warp.words[slot as usize][lane as usize] = value as u32 & mask,
-                    Cell::Double(slot) => warp.doubles[slot as usize][lane as usize] = value,
-                    Cell::Nowhere => (),
-                }
+    ) -> Option<&mut Page> {
+        if !matches!(access.space, Space::Global | Space::Generic) {
+            return None;
+        }
+        let (mut low, mut high, mut all) = (u64::MAX, 0, 0);
+        for (lane, &address) in addresses.iter().enumerate() {
+            if active >> lane & 1 == 1 {
+                low = low.min(address);
+                high = high.max(address);
+                all |= address;
             }
         }
-        for cell in cells {
-            match *cell {
-                Cell::Word(slot, _) => warp.known_words[slot as usize] |= active,
-                Cell::Double(slot) => warp.known_doubles[slot as usize] |= active,
-                Cell::Nowhere => (),
-            }
-        }
-        Ok(())
+        let is_one = low >= GLOBAL && low / PAGE == high / PAGE && all & (bytes - 1) == 0;
+        if is_one { self.memory.page(high, bytes).ok().map(|(page, _)| page) } else { None }
     }
 
-    pub(crate) fn store(
-        &mut self,
-        warp: &mut Warp,
-        access: Access,
-        step: u32,
+    /// Whether all accesses of a request are aligned and inside of shared memory, by its own addresses.
+    #[inline]
+    pub(crate) fn is_plainly_shared(
+        &self,
+        addresses: &[u64; 32],
+        access: &Access,
+        bytes: u64,
         active: u32,
-    ) -> Result<(), Problem> {
-        let cells = &self.program.cells[access.cells.0 as usize..access.cells.1 as usize];
-        let width = usize::from(access.width);
-        let bytes = (width * cells.len()) as u64;
-        let addresses = self.addresses(warp, &access, step, active);
-        self.trace(&addresses, &access, bytes, step, active, (true, false));
-        for cell in cells {
-            let unknown = match *cell {
-                Cell::Word(slot, _) => Warp::unknown(&warp.known_words, slot, active),
-                Cell::Double(slot) => Warp::unknown(&warp.known_doubles, slot, active),
-                Cell::Nowhere => 0,
-            };
-            self.unknown_register(unknown, step, warp);
-        }
-        let mut buffer = [0u8; WIDEST];
-        for lane in lanes_of(active) {
-            let (space, address) = self.resolve(access.space, addresses[lane as usize]);
-            self.aligned(step, warp, lane, address, bytes)?;
-            let held = &mut buffer[..bytes as usize];
-            for (cell, part) in cells.iter().zip(held.chunks_exact_mut(width)) {
-                let value = match *cell {
-                    Cell::Word(slot, _) => u64::from(warp.word(slot)[lane as usize]),
-                    Cell::Double(slot) => warp.double(slot)[lane as usize],
-                    Cell::Nowhere => 0,
-                };
-                part.copy_from_slice(&value.to_le_bytes()[..width]);
-            }
-            match space {
-                Space::Global | Space::Generic | Space::Parameter => match self.memory.page(address, bytes) {
-                    Ok((page, at)) => {
-                        page.bytes[at..at + bytes as usize].copy_from_slice(held);
-                        page.mark(at, bytes as usize);
-                    }
-                    Err(why) => return Err(self.outside(step, warp, lane, bytes, why)),
-                },
-                Space::Shared => {
-                    let at = self.shared_range(step, warp, lane, address, bytes)?;
-                    self.shared.bytes[at..at + bytes as usize].copy_from_slice(held);
-                    let amiss = self.shared.note_write(address, bytes, warp.first + lane, false);
-                    if amiss.is_some() {
-                        self.amiss(amiss, step, warp, lane);
-                    }
-                }
-                Space::Local => self.local(step, warp, lane, address, bytes)?.copy_from_slice(held),
-            }
-        }
-        Ok(())
+    ) -> bool {
+        let size = self.shared.bytes.len() as u64;
+        access.space == Space::Shared
+            && lanes_of(active).all(|lane| {
+                let address = addresses[lane as usize];
+                address & (bytes - 1) == 0 && address < size && bytes <= size - address
+            })
     }
 
     /// Copies of a call, for the lanes that make it.

@@ -40,20 +40,20 @@ impl Program {
 }
 
 pub(crate) struct Decoder<'m, 'a> {
-    module: &'m Module<'a>,
+    pub(crate) module: &'m Module<'a>,
     pub(crate) names: Names<'a>,
     pub(crate) program: Program,
     labels: HashMap<(u32, &'a str), u32>,
     /// Branches to patch: step, function, label.
     jumps: Vec<(usize, u32, &'a str, Place)>,
-    calls: Vec<(usize, &'a str)>,
-    called_by: Vec<(u32, &'a str)>,
+    pub(crate) calls: Vec<(usize, &'a str)>,
+    pub(crate) called_by: Vec<(u32, &'a str)>,
     entries: HashMap<&'a str, u32>,
-    numbers: HashMap<&'a str, u32>,
-    wanted: Vec<&'a str>,
+    pub(crate) numbers: HashMap<&'a str, u32>,
+    pub(crate) wanted: Vec<&'a str>,
     /// Formal parameters and results of each function, in thread-local memory.
-    formals: HashMap<&'a str, (Vec<Placed>, Vec<Placed>)>,
-    function: u32,
+    pub(crate) formals: HashMap<&'a str, (Vec<Placed>, Vec<Placed>)>,
+    pub(crate) function: u32,
     word_constants: HashMap<u32, Slot>,
     double_constants: HashMap<u64, Slot>,
 }
@@ -101,24 +101,6 @@ impl<'m, 'a> Decoder<'m, 'a> {
             decoder.numbers.insert(function.name, number as u32);
         }
         Ok(decoder)
-    }
-
-    /// Where a function's parameters and results lie; the same for its declaration and its body.
-    fn formals(&mut self, name: &'a str) -> Result<&(Vec<Placed>, Vec<Placed>), Problem> {
-        if !self.formals.contains_key(name) {
-            let module = self.module;
-            let function = module.functions.iter().find(|f| f.name == name && f.body.is_some());
-            let function = function.ok_or_else(|| {
-                Problem::new("ptx-unsupported", Place::default(), format!("calls of {name}"))
-            })?;
-            self.names.open();
-            let parameters =
-                function.parameters.iter().map(|v| self.names.declare(v)).collect::<Result<_, _>>();
-            let results = function.results.iter().map(|v| self.names.declare(v)).collect::<Result<_, _>>();
-            self.names.close();
-            self.formals.insert(name, (parameters?, results?));
-        }
-        Ok(&self.formals[name])
     }
 
     fn function(&mut self, function: &'m Function<'a>) -> Result<(), Problem> {
@@ -199,52 +181,6 @@ impl<'m, 'a> Decoder<'m, 'a> {
         self.push(Step { op, guard }, place)
     }
 
-    /// `call (results), name, (arguments)`.
-    fn call(&mut self, operands: &[Operand<'a>], place: Place) -> Result<Op, Problem> {
-        let unsupported = || Problem::new("ptx-unsupported", place, "a call of this form");
-        let none = Vec::new();
-        let (results, name, arguments) = match operands {
-            [Operand::Name(name)] => (&none, *name, &none),
-            [Operand::Name(name), Operand::List(arguments)] => (&none, *name, arguments),
-            [Operand::List(results), Operand::Name(name)] => (results, *name, &none),
-            [Operand::List(results), Operand::Name(name), Operand::List(arguments)] => {
-                (results, *name, arguments)
-            }
-            _ => return Err(unsupported()),
-        };
-        let (formal_parameters, formal_results) = self.formals(name)?.clone();
-        if formal_parameters.len() != arguments.len() || formal_results.len() != results.len() {
-            return Err(Problem::new(
-                "ptx-operand",
-                place,
-                "not as many arguments or results as the function has",
-            ));
-        }
-        let actual = |operand: &Operand<'a>, names: &Names<'a>| match operand {
-            Operand::Name(name) => {
-                names.variable(name).filter(|v| v.space == Space::Local).ok_or_else(unsupported)
-            }
-            _ => Err(unsupported()),
-        };
-        let mut copies = Vec::new();
-        for (operand, formal) in arguments.iter().zip(&formal_parameters) {
-            let own = actual(operand, &self.names)?;
-            copies.push(Copy { from: own.address, to: formal.address, bytes: own.size.min(formal.size) });
-        }
-        let middle = copies.len();
-        for (operand, formal) in results.iter().zip(&formal_results) {
-            let own = actual(operand, &self.names)?;
-            copies.push(Copy { from: formal.address, to: own.address, bytes: own.size.min(formal.size) });
-        }
-        let start = self.program.copies.len() as u32;
-        let (middle, end) = (start + middle as u32, start + copies.len() as u32);
-        self.program.copies.extend(copies);
-        self.calls.push((self.program.steps.len(), name));
-        self.called_by.push((self.function, name));
-        self.wanted.push(name);
-        Ok(Op::Call { to: 0, arguments: (start, middle), results: (middle, end) })
-    }
-
     fn finish(mut self, entry: &Function<'a>) -> Result<Program, Problem> {
         for (step, function, label, place) in std::mem::take(&mut self.jumps) {
             let Some(&to) = self.labels.get(&(function, label)) else {
@@ -271,23 +207,6 @@ impl<'m, 'a> Decoder<'m, 'a> {
         program.name = entry.name.to_owned();
         program.threads = entry.threads;
         Ok(self.program)
-    }
-
-    /// Registers and parameters of a function exist once.
-    fn refuse_recursion(&self, entry: &Function<'a>) -> Result<(), Problem> {
-        let mut left: Vec<(u32, &str)> = self.called_by.clone();
-        loop {
-            // Takes away the functions that call none that is left.
-            let before = left.len();
-            let callers: Vec<u32> = left.iter().map(|&(caller, _)| caller).collect();
-            left.retain(|(_, name)| self.numbers.get(name).is_some_and(|number| callers.contains(number)));
-            if left.is_empty() {
-                return Ok(());
-            }
-            if left.len() == before {
-                return Err(Problem::new("ptx-unsupported", entry.place, "functions that call themselves"));
-            }
-        }
     }
 
     /// A register that no name means.

@@ -81,23 +81,11 @@ pub(crate) fn fused_wide(a: f32, b: f32, c: f32) -> f64 {
 
 /// The number where only one is.
 pub(crate) fn smaller(a: f32, b: f32) -> f32 {
-    if a.is_nan() || a == b && b.is_sign_negative() {
-        b
-    } else if b < a {
-        b
-    } else {
-        a
-    }
+    if a.is_nan() || b < a || a == b && b.is_sign_negative() { b } else { a }
 }
 
 pub(crate) fn larger(a: f32, b: f32) -> f32 {
-    if a.is_nan() || a == b && a.is_sign_negative() {
-        b
-    } else if b > a {
-        b
-    } else {
-        a
-    }
+    if a.is_nan() || b > a || a == b && a.is_sign_negative() { b } else { a }
 }
 
 fn or_nan(a: f32, b: f32, f: fn(f32, f32) -> f32) -> f32 {
@@ -206,22 +194,10 @@ fn doubles(op: &Opcode<'_>) -> Option<Map> {
         f64::from_bits(bits)
     }
     fn smaller(a: f64, b: f64) -> f64 {
-        if a.is_nan() || a == b && b.is_sign_negative() {
-            b
-        } else if b < a {
-            b
-        } else {
-            a
-        }
+        if a.is_nan() || b < a || a == b && b.is_sign_negative() { b } else { a }
     }
     fn larger(a: f64, b: f64) -> f64 {
-        if a.is_nan() || a == b && a.is_sign_negative() {
-            b
-        } else if b > a {
-            b
-        } else {
-            a
-        }
+        if a.is_nan() || b > a || a == b && a.is_sign_negative() { b } else { a }
     }
     Some(match (op.name, op.modifier(), op.rounding.unwrap_or("rn")) {
         ("add", "", "rn") => lanes!(D2, |a, b| put64(get(a) + get(b))),

@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 
 use super::names::{FIRST_CONSTANT, GLOBAL};
 
-const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = 4096;
 
 /// Pages of a buffer that are kept in a list.
 const NEAR: usize = 1 << 20;
+
+/// Writes what stands from an offset on.
+pub type Fill<'a> = dyn Fn(u64, &mut [u8]) + 'a;
 
 /// What a buffer holds before anybody writes.
 pub enum Contents<'a> {
     /// Nothing: reading it is a finding.
     Unknown,
-    /// `fill(offset, bytes)` writes what stands from `offset` on.
-    Known(Box<dyn Fn(u64, &mut [u8]) + 'a>),
+    /// As a function of the offset.
+    Known(Box<Fill<'a>>),
 }
 
 /// Buffers in global memory. Holds at most [`Memory::new`]'s bytes, whatever the sizes of the buffers.
@@ -212,6 +215,12 @@ impl Page {
     #[inline]
     fn bits(len: usize) -> u64 {
         if len >= 64 { u64::MAX } else { (1 << len) - 1 }
+    }
+
+    /// Whether all of it holds something.
+    #[inline]
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_known
     }
 
     /// Whether `len` bytes (a power of two, aligned to it) hold something.

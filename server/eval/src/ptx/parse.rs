@@ -4,7 +4,7 @@ use super::problem::{Place, Problem};
 use super::tokens::{Token, Tokens};
 
 /// Texts nest and repeat no deeper and no longer than this.
-const MAX_DEPTH: u32 = 64;
+pub(crate) const MAX_DEPTH: u32 = 64;
 
 #[derive(Debug, Default)]
 pub(crate) struct Module<'a> {
@@ -90,14 +90,14 @@ pub(crate) fn parse(text: &str) -> Result<Module<'_>, Problem> {
     Ok(module)
 }
 
-struct Parser<'a> {
-    tokens: Tokens<'a>,
+pub(crate) struct Parser<'a> {
+    pub(crate) tokens: Tokens<'a>,
 }
 
-type Parsed<T> = Result<T, Problem>;
+pub(crate) type Parsed<T> = Result<T, Problem>;
 
 impl<'a> Parser<'a> {
-    fn eat(&mut self, mark: u8) -> Parsed<bool> {
+    pub(crate) fn eat(&mut self, mark: u8) -> Parsed<bool> {
         let found = self.tokens.token == Token::Mark(mark);
         if found {
             self.tokens.next()?;
@@ -105,21 +105,21 @@ impl<'a> Parser<'a> {
         Ok(found)
     }
 
-    fn expect(&mut self, mark: u8) -> Parsed<()> {
+    pub(crate) fn expect(&mut self, mark: u8) -> Parsed<()> {
         match self.eat(mark)? {
             true => Ok(()),
             false => Err(self.tokens.problem(format!("expected `{}`", mark as char))),
         }
     }
 
-    fn name(&mut self) -> Parsed<&'a str> {
+    pub(crate) fn name(&mut self) -> Parsed<&'a str> {
         match self.tokens.token {
             Token::Name(name) => self.tokens.next().map(|_| name),
             _ => Err(self.tokens.problem("expected a name")),
         }
     }
 
-    fn integer(&mut self) -> Parsed<u64> {
+    pub(crate) fn integer(&mut self) -> Parsed<u64> {
         match self.tokens.token {
             Token::Integer(value) => self.tokens.next().map(|_| value),
             _ => Err(self.tokens.problem("expected a whole number")),
@@ -159,14 +159,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn anything(&mut self) -> Parsed<()> {
+    pub(crate) fn anything(&mut self) -> Parsed<()> {
         match self.tokens.next()? {
             Token::End => Err(self.tokens.problem("the text ends too early")),
             _ => Ok(()),
         }
     }
 
-    fn rest_of_line(&mut self, line: u32) -> Parsed<()> {
+    pub(crate) fn rest_of_line(&mut self, line: u32) -> Parsed<()> {
         while self.tokens.place.line == line && self.tokens.token != Token::End {
             self.tokens.next()?;
         }
@@ -237,10 +237,10 @@ impl<'a> Parser<'a> {
 
     fn triple(&mut self) -> Parsed<[u32; 3]> {
         let mut sizes = [1; 3];
-        for i in 0..3 {
+        for size in &mut sizes {
             let place = self.tokens.place;
-            let size = u32::try_from(self.integer()?);
-            sizes[i] = size.map_err(|_| Problem::new("ptx-syntax", place, "too large"))?;
+            let given = u32::try_from(self.integer()?);
+            *size = given.map_err(|_| Problem::new("ptx-syntax", place, "too large"))?;
             if !self.eat(b',')? {
                 break;
             }
@@ -258,205 +258,6 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(list)
-    }
-
-    /// From the space on: `.param .u64 .ptr .align 16 name`, `.global .align 4 .b8 name[8] = {1, 2}`.
-    fn variable(&mut self) -> Parsed<Variable<'a>> {
-        let space = self.name()?.trim_start_matches('.');
-        let (mut align, mut element, mut vector) = (0, 0, 1u64);
-        while let Token::Name(word) = self.tokens.token
-            && word.starts_with('.')
-        {
-            self.tokens.next()?;
-            match word {
-                ".align" => align = self.integer()?,
-                ".v2" => vector = 2,
-                ".v4" => vector = 4,
-                ".ptr" | ".global" | ".shared" | ".const" | ".local" => (),
-                _ => {
-                    let bits = bits_of(&word[1..]);
-                    element =
-                        bits.ok_or_else(|| self.tokens.problem(format!("`{word}` is no type")))?.div_ceil(8);
-                }
-            }
-        }
-        let place = self.tokens.place;
-        let name = self.name()?;
-        let mut size = element.saturating_mul(vector);
-        while self.eat(b'[')? {
-            let count = if self.tokens.token == Token::Mark(b']') { 0 } else { self.integer()? };
-            size = size.checked_mul(count).ok_or_else(|| self.tokens.problem("too large"))?;
-            self.expect(b']')?;
-        }
-        let mut initial = Vec::new();
-        if self.eat(b'=')? {
-            let is_list = self.eat(b'{')?;
-            loop {
-                match self.tokens.next()? {
-                    Token::Integer(value) | Token::Double(value) => initial.push(value),
-                    Token::Single(bits) => initial.push(u64::from(bits)),
-                    _ => {
-                        return Err(Problem::new(
-                            "ptx-unsupported",
-                            place,
-                            "an initial value that is no number",
-                        ));
-                    }
-                }
-                if !is_list || !self.eat(b',')? {
-                    break;
-                }
-            }
-            if is_list {
-                self.expect(b'}')?;
-            }
-        }
-        let align = if align == 0 { element.max(1) } else { align };
-        if !align.is_power_of_two() || align > 1 << 20 {
-            return Err(Problem::new("ptx-syntax", place, "an alignment is a power of two"));
-        }
-        Ok(Variable { name, space, align, element, size, initial, is_extern: false, place })
-    }
-
-    fn body(&mut self) -> Parsed<Vec<Statement<'a>>> {
-        let mut statements = Vec::new();
-        let mut depth = 0u32;
-        loop {
-            let place = self.tokens.place;
-            match self.tokens.token {
-                Token::Mark(b'}') => {
-                    self.tokens.next()?;
-                    if depth == 0 {
-                        return Ok(statements);
-                    }
-                    depth -= 1;
-                    statements.push(Statement::Close);
-                }
-                Token::Mark(b'{') => {
-                    self.tokens.next()?;
-                    depth += 1;
-                    if depth > MAX_DEPTH {
-                        return Err(self.tokens.problem("blocks nest too deep"));
-                    }
-                    statements.push(Statement::Open);
-                }
-                Token::Mark(b';') => _ = self.tokens.next()?,
-                Token::Name(".reg") => self.registers(&mut statements)?,
-                Token::Name(".shared" | ".local" | ".param") => {
-                    statements.push(Statement::Variable(self.variable()?));
-                    self.expect(b';')?;
-                }
-                Token::Name(".pragma") => {
-                    self.tokens.next()?;
-                    self.anything()?;
-                    self.expect(b';')?;
-                }
-                Token::Name(".loc") => self.rest_of_line(place.line)?,
-                Token::Mark(b'@') => {
-                    self.tokens.next()?;
-                    let is_negated = self.eat(b'!')?;
-                    let guard = Some((self.name()?, is_negated));
-                    let opcode = self.name()?;
-                    statements.push(Statement::Instruction(self.instruction(guard, opcode, place)?));
-                }
-                Token::Name(name) => {
-                    self.tokens.next()?;
-                    if self.eat(b':')? {
-                        statements.push(Statement::Label(name, place));
-                    } else {
-                        statements.push(Statement::Instruction(self.instruction(None, name, place)?));
-                    }
-                }
-                Token::End => return Err(self.tokens.problem("the function does not end")),
-                _ => return Err(self.tokens.problem("expected an instruction")),
-            }
-        }
-    }
-
-    fn registers(&mut self, statements: &mut Vec<Statement<'a>>) -> Parsed<()> {
-        self.tokens.next()?;
-        let kind = self.name()?.trim_start_matches('.');
-        loop {
-            let place = self.tokens.place;
-            let name = self.name()?;
-            let mut count = None;
-            if self.eat(b'<')? {
-                let number = u32::try_from(self.integer()?).ok().filter(|&n| n <= 1 << 20);
-                count = Some(number.ok_or_else(|| self.tokens.problem("too many registers"))?);
-                self.expect(b'>')?;
-            }
-            statements.push(Statement::Registers { kind, name, count, place });
-            if !self.eat(b',')? {
-                return self.expect(b';');
-            }
-        }
-    }
-
-    fn instruction(
-        &mut self,
-        guard: Option<(&'a str, bool)>,
-        opcode: &'a str,
-        place: Place,
-    ) -> Parsed<Instruction<'a>> {
-        let mut operands = Vec::new();
-        if !self.eat(b';')? {
-            loop {
-                operands.push(self.operand(0)?);
-                if !self.eat(b',')? {
-                    break;
-                }
-            }
-            self.expect(b';')?;
-        }
-        Ok(Instruction { guard, opcode, operands, place })
-    }
-
-    fn operand(&mut self, depth: u32) -> Parsed<Operand<'a>> {
-        match self.tokens.token {
-            Token::Mark(open @ (b'{' | b'(')) if depth < 2 => {
-                self.tokens.next()?;
-                let close = if open == b'{' { b'}' } else { b')' };
-                let mut list = Vec::new();
-                while !self.eat(close)? {
-                    list.push(self.operand(depth + 1)?);
-                    if self.tokens.token != Token::Mark(close) {
-                        self.expect(b',')?;
-                    }
-                }
-                Ok(Operand::List(list))
-            }
-            Token::Mark(b'[') => {
-                self.tokens.next()?;
-                let base = match self.tokens.token {
-                    Token::Name(_) => Some(self.name()?),
-                    _ => None,
-                };
-                let mut offset = if base.is_none() { self.integer()? as i64 } else { 0 };
-                if self.eat(b'+')? {
-                    offset = offset.wrapping_add(self.integer()? as i64);
-                } else if let Token::Integer(value) = self.tokens.token {
-                    self.tokens.next()?;
-                    offset = offset.wrapping_add(value as i64);
-                }
-                self.expect(b']')?;
-                Ok(Operand::Address(base, offset))
-            }
-            Token::Mark(b'!') => {
-                self.tokens.next()?;
-                Ok(Operand::Not(self.name()?))
-            }
-            Token::Name(name) => {
-                self.tokens.next()?;
-                match self.eat(b'|')? {
-                    true => Ok(Operand::Pair(name, self.name()?)),
-                    false => Ok(Operand::Name(name)),
-                }
-            }
-            Token::Integer(value) => self.tokens.next().map(|_| Operand::Integer(value)),
-            Token::Single(bits) => self.tokens.next().map(|_| Operand::Single(bits)),
-            Token::Double(bits) => self.tokens.next().map(|_| Operand::Double(bits)),
-            _ => Err(self.tokens.problem("expected an operand")),
-        }
     }
 }
 

@@ -26,7 +26,9 @@ pub(crate) enum Amiss {
 pub(crate) struct Shared {
     pub(crate) bytes: Vec<u8>,
     traces: Vec<Trace>,
-    grain: u64,
+    /// The grain as a power of two, and one less than it.
+    shift: u32,
+    round: u64,
     /// Counts the blocks, and the barriers of all of them, from 1.
     block: u32,
     epoch: u32,
@@ -34,11 +36,24 @@ pub(crate) struct Shared {
     within_warps: bool,
 }
 
+#[inline]
+fn is_other(within_warps: bool, one: u32, other: u32) -> bool {
+    if within_warps { one != other } else { one / 32 != other / 32 }
+}
+
 impl Shared {
     pub(crate) fn new(size: u64, grain: u64, within_warps: bool) -> Shared {
-        let grain = grain.max(1);
+        let grain = grain.max(1).next_power_of_two();
         let traces = vec![Trace::default(); size.div_ceil(grain) as usize];
-        Shared { bytes: vec![0; size as usize], traces, grain, block: 0, epoch: 0, within_warps }
+        Shared {
+            bytes: vec![0; size as usize],
+            traces,
+            shift: grain.trailing_zeros(),
+            round: grain - 1,
+            block: 0,
+            epoch: 0,
+            within_warps,
+        }
     }
 
     pub(crate) fn next_block(&mut self) {
@@ -50,47 +65,45 @@ impl Shared {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    fn is_other(&self, one: u32, other: u32) -> bool {
-        if self.within_warps { one != other } else { one / 32 != other / 32 }
-    }
-
     /// Notes a read of `len` bytes inside the memory.
+    #[inline]
     pub(crate) fn note_read(&mut self, at: u64, len: u64, thread: u32) -> Option<Amiss> {
         let mut amiss = None;
-        for i in at / self.grain..(at + len).div_ceil(self.grain) {
-            let trace = self.traces[i as usize];
-            if trace.block != self.block {
+        let (block, epoch, within) = (self.block, self.epoch, self.within_warps);
+        let places = (at >> self.shift) as usize..((at + len + self.round) >> self.shift) as usize;
+        for trace in &mut self.traces[places] {
+            if trace.block != block {
                 amiss = amiss.or(Some(Amiss::Unknown));
-            } else if trace.write_epoch == self.epoch && self.is_other(trace.writer, thread) {
+            } else if trace.write_epoch == epoch && is_other(within, trace.writer, thread) {
                 amiss = amiss.or(Some(Amiss::Race { other: trace.writer }));
             }
-            let trace = &mut self.traces[i as usize];
-            let is_first = trace.read_epoch != self.epoch;
+            let is_first = trace.read_epoch != epoch;
             trace.reader = if is_first || trace.reader == thread { thread } else { MANY };
-            trace.read_epoch = self.epoch;
+            trace.read_epoch = epoch;
         }
         amiss
     }
 
     /// Notes a write of `len` bytes inside the memory; `is_atomic` ones do not disturb each other.
+    #[inline]
     pub(crate) fn note_write(&mut self, at: u64, len: u64, thread: u32, is_atomic: bool) -> Option<Amiss> {
         let mut amiss = None;
-        for i in at / self.grain..(at + len).div_ceil(self.grain) {
-            let trace = self.traces[i as usize];
+        let (block, epoch, within) = (self.block, self.epoch, self.within_warps);
+        let places = (at >> self.shift) as usize..((at + len + self.round) >> self.shift) as usize;
+        for trace in &mut self.traces[places] {
             if !is_atomic {
-                if trace.write_epoch == self.epoch && self.is_other(trace.writer, thread) {
+                if trace.write_epoch == epoch && is_other(within, trace.writer, thread) {
                     amiss = Some(Amiss::Race { other: trace.writer });
                 }
-                if trace.read_epoch == self.epoch
-                    && (trace.reader == MANY || self.is_other(trace.reader, thread))
+                if trace.read_epoch == epoch
+                    && (trace.reader == MANY || is_other(within, trace.reader, thread))
                 {
                     amiss = Some(Amiss::Race { other: trace.reader });
                 }
             }
-            let trace = &mut self.traces[i as usize];
-            trace.block = self.block;
+            trace.block = block;
             if !is_atomic {
-                trace.write_epoch = self.epoch;
+                trace.write_epoch = epoch;
                 trace.writer = thread;
             }
         }

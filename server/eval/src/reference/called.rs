@@ -6,8 +6,9 @@ use std::rc::Rc;
 use ir::{AttributeKey, Graph, OpId, Opcode, is_elementwise};
 
 use super::column::Column;
+use super::dispatch::Asked;
 use super::elementwise;
-use super::evaluator::{Asked, Binding, Evaluator, kind_of};
+use super::evaluator::{Binding, Evaluator, kind_of};
 use super::literals;
 use crate::case::{Checked, ensure, leaves};
 

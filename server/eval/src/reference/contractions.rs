@@ -3,7 +3,8 @@
 use ir::AttributeKey::{self, *};
 
 use super::column::Column;
-use super::evaluator::{Asked, Evaluator, kind_of};
+use super::dispatch::Asked;
+use super::evaluator::{Evaluator, kind_of};
 use super::folding::Sum;
 use super::positions::{affine, array, each_index, strides};
 use super::types::{Kind, Short};

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use ir::{Graph, Op, OpId, Opcode, Shape, is_elementwise};
 
 use super::column::Column;
+use super::known::Known;
 use super::positions::{Batch, array, count};
 use super::types::Kind;
-use super::{called, contractions, elementwise, indexed, moves, reductions, sorting, windows};
+use super::{elementwise, scatters};
 use crate::case::{Callees, Checked, Reason, leaves};
 
 /// Elements of all ops together that one evaluator computes.
@@ -46,22 +47,16 @@ pub(crate) struct Frame {
     recent: HashMap<(OpId, usize, u64), Rc<Column>>,
 }
 
-#[derive(Default)]
-pub(crate) struct Known {
-    places: HashMap<i64, u32>,
-    columns: Vec<Column>,
-}
-
 /// Evaluates ops of graphs. Memory and work are bounded; what is beyond is an error that says so.
 pub struct Evaluator<'a> {
     pub(crate) callees: &'a Callees<'a>,
-    inputs: &'a Inputs<'a>,
+    pub(crate) inputs: &'a Inputs<'a>,
     pub(crate) frames: Vec<Frame>,
     batches: u64,
     work_left: u64,
     depth: u32,
     /// Arrivals of scatters, and other whole answers, by frame and op.
-    pub(crate) arrivals: HashMap<(usize, OpId), Rc<indexed::Arrivals>>,
+    pub(crate) arrivals: HashMap<(usize, OpId), Rc<scatters::Arrivals>>,
 }
 
 impl<'a> Evaluator<'a> {
@@ -287,133 +282,9 @@ impl<'a> Evaluator<'a> {
         }
         columns.remove(&op).ok_or_else(|| "the op is missing".into())
     }
-
-    fn boundary(
-        &mut self,
-        frame: usize,
-        graph: &Arc<Graph>,
-        id: OpId,
-        leaf: usize,
-        batch: &Rc<Batch>,
-    ) -> Checked<Rc<Column>> {
-        let op = &graph.ops[id as usize];
-        let elements = count(array(leaf_shape(&op.shape, leaf)?)?);
-        if batch.positions.iter().any(|p| !(0..elements).contains(p)) {
-            return Err(format!("an element outside of {}", graph.names[id as usize]).into());
-        }
-        if batch.positions.is_empty() {
-            return Ok(Rc::new(Column::none(kind_of(leaf_shape(&op.shape, leaf)?)?)));
-        }
-        self.spend(batch.positions.len())?;
-        let given = Asked { frame, graph, id, op, leaf, batch };
-        let result = match op.opcode {
-            Opcode::Parameter => return self.parameter(frame, op, leaf, batch),
-            Opcode::Tuple => return called::tuple(self, &given),
-            Opcode::GetTupleElement => return called::element(self, &given),
-            Opcode::Fusion | Opcode::Call => return called::call(self, &given),
-            Opcode::Conditional => return called::conditional(self, &given),
-            Opcode::While => called::while_loop(self, &given),
-            Opcode::Map => called::map(self, &given),
-            Opcode::OptBarrier | Opcode::Domain | Opcode::AddDependency | Opcode::Copy => {
-                return self.eval(frame, given.operand(0)?, leaf, batch);
-            }
-            Opcode::Reduce => self.known(&given, reductions::reduce),
-            Opcode::ReduceWindow => self.known(&given, windows::reduce_window),
-            Opcode::SelectAndScatter => self.known(&given, windows::select_and_scatter),
-            Opcode::Dot => self.known(&given, contractions::dot),
-            Opcode::Convolution => self.known(&given, contractions::convolution),
-            Opcode::Scatter => self.known(&given, indexed::scatter),
-            Opcode::Sort => self.known(&given, sorting::sort),
-            _ => moves::moved(self, &given),
-        };
-        result.map(Rc::new).map_err(|why| named(graph, id, why))
-    }
-
-    fn parameter(&mut self, frame: usize, op: &Op, leaf: usize, batch: &Rc<Batch>) -> Checked<Rc<Column>> {
-        let number = op.parameter.ok_or("a parameter without a number")?;
-        let binding = self.frames[frame].parameters.get(number as usize).cloned();
-        match binding.ok_or_else(|| Reason::from(format!("parameter {number} has no value")))? {
-            Binding::Input(number) => {
-                let column = (self.inputs)(number, leaf, &batch.positions)?;
-                let kind = kind_of(leaf_shape(&op.shape, leaf)?)?;
-                if column.len() != batch.positions.len() || column.kind != kind {
-                    return Err(format!("the value of parameter {number} does not have its shape").into());
-                }
-                Ok(Rc::new(column))
-            }
-            Binding::Outer(frame, op) => self.eval(frame, op, leaf, batch),
-            Binding::Held(leaves) => {
-                let whole = leaves.get(leaf).ok_or("a tuple has too few elements")?;
-                let indices: Vec<u32> = batch.positions.iter().map(|&p| p as u32).collect();
-                if indices.iter().any(|&i| i as usize >= whole.len()) {
-                    return Err("a parameter does not have the shape of its argument".into());
-                }
-                Ok(Rc::new(whole.pick(&indices)))
-            }
-        }
-    }
-
-    /// Elements of a costly op: each is computed once. `compute` answers all leaves at positions that differ.
-    fn known(
-        &mut self,
-        asked: &Asked<'_>,
-        compute: fn(&mut Evaluator<'a>, &Asked<'_>, &[i64]) -> Checked<Vec<Column>>,
-    ) -> Checked<Column> {
-        let (frame, id, leaf) = (asked.frame, asked.id, asked.leaf);
-        let places = &self.frames[frame].known.entry(id).or_default().places;
-        let mut missing: Vec<i64> =
-            asked.batch.positions.iter().copied().filter(|p| !places.contains_key(p)).collect();
-        missing.sort_unstable();
-        missing.dedup();
-        if !missing.is_empty() {
-            if (places.len() + missing.len()) as i64 > MAX_HELD {
-                return Err("too many elements to hold".into());
-            }
-            let columns = compute(self, asked, &missing)?;
-            let known = self.frames[frame].known.entry(id).or_default();
-            let start = known.places.len() as u32;
-            if known.columns.is_empty() {
-                known.columns = columns;
-            } else {
-                known.columns.iter_mut().zip(&columns).for_each(|(own, more)| own.append(more));
-            }
-            known.places.extend(missing.iter().enumerate().map(|(i, &p)| (p, start + i as u32)));
-        }
-        let known = &self.frames[frame].known[&id];
-        let column = known.columns.get(leaf).ok_or("there is no such output")?;
-        let indices: Vec<u32> = asked.batch.positions.iter().map(|p| known.places[p]).collect();
-        if indices.iter().any(|&i| i as usize >= column.len()) {
-            return Err("an op answers too few elements".into());
-        }
-        Ok(column.pick(&indices))
-    }
 }
 
-/// What is asked: elements of one array of an op's result.
-pub(crate) struct Asked<'a> {
-    pub(crate) frame: usize,
-    pub(crate) graph: &'a Arc<Graph>,
-    pub(crate) id: OpId,
-    pub(crate) op: &'a Op,
-    pub(crate) leaf: usize,
-    pub(crate) batch: &'a Rc<Batch>,
-}
-
-impl Asked<'_> {
-    pub(crate) fn operands(&self) -> &[OpId] {
-        &self.graph.operands[self.id as usize]
-    }
-
-    pub(crate) fn operand(&self, i: usize) -> Checked<OpId> {
-        self.operands().get(i).copied().ok_or_else(|| format!("operand {i} is missing").into())
-    }
-
-    pub(crate) fn operand_shape(&self, i: usize) -> Checked<&Shape> {
-        self.op.operand_shapes.get(i).ok_or_else(|| format!("operand {i} is missing").into())
-    }
-}
-
-fn named(graph: &Graph, op: OpId, why: Reason) -> Reason {
+pub(crate) fn named(graph: &Graph, op: OpId, why: Reason) -> Reason {
     if why.contains(" [") { why } else { format!("{why} [{}]", graph.names[op as usize]).into() }
 }
 

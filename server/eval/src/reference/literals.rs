@@ -2,7 +2,7 @@
 
 use ir::Op;
 
-use super::column::Column;
+use super::column::{Column, Values};
 use super::evaluator::kind_of;
 use super::positions::{array, count};
 use super::types::Kind;
@@ -97,4 +97,50 @@ fn hexadecimal(word: &str) -> Option<f64> {
     let scale = exponent.checked_sub(4 * i32::try_from(fraction.len()).ok()?)?;
     let value = value * 2f64.powi(scale);
     Some(if is_negative { -value } else { value })
+}
+
+/// A whole array as the text of a literal: `{{1, 2}, {3, 4}}`.
+pub fn print(column: &Column, dims: &[i64]) -> String {
+    let mut text = String::new();
+    let mut next = 0;
+    nested(column, dims, &mut next, &mut text);
+    text
+}
+
+fn nested(column: &Column, dims: &[i64], next: &mut usize, text: &mut String) {
+    let Some((&size, inner)) = dims.split_first() else {
+        if *next < column.len() {
+            *text += &element(column, *next);
+        }
+        *next += 1;
+        return;
+    };
+    text.push('{');
+    for i in 0..size {
+        if i > 0 {
+            *text += ", ";
+        }
+        nested(column, inner, next, text);
+    }
+    text.push('}');
+}
+
+fn element(column: &Column, i: usize) -> String {
+    let float = |x: f64, is_wide: bool| match x {
+        _ if x.is_nan() => "nan".to_owned(),
+        _ if x.is_infinite() => if x > 0.0 { "inf" } else { "-inf" }.to_owned(),
+        _ if is_wide => x.to_string(),
+        // The shortest text that reads as this number of 32 bits; shorter formats lie among those.
+        _ => (x as f32).to_string(),
+    };
+    match &column.values {
+        Values::Int(v) if column.kind == Kind::Pred => (v[i] != 0).to_string(),
+        Values::Int(v) if column.kind == Kind::Unsigned(64) => (v[i] as u64).to_string(),
+        Values::Int(v) => v[i].to_string(),
+        Values::Real(v) => float(v[i], column.kind == Kind::F64),
+        Values::Complex(v) => {
+            let is_wide = column.kind.width() == 128;
+            format!("({}, {})", float(v[i][0], is_wide), float(v[i][1], is_wide))
+        }
+    }
 }

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use ir::{AttributeKey, ElementTypeExt, Opcode};
 
 use super::column::Column;
-use super::evaluator::{Asked, Evaluator, kind_of};
+use super::dispatch::Asked;
+use super::evaluator::{Evaluator, kind_of};
 use super::positions::{affine, array, count, distinct, each_index, from_memory, memory_strides, strides};
 use super::types::Kind;
 use super::{indexed, literals};

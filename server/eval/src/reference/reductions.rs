@@ -6,7 +6,8 @@ use std::rc::Rc;
 use ir::AttributeKey;
 
 use super::column::{Column, Values};
-use super::evaluator::{Asked, Evaluator, kind_of};
+use super::dispatch::Asked;
+use super::evaluator::{Evaluator, kind_of};
 use super::folding::{Combine, Sums, combine_of, combined, fold_rows};
 use super::positions::{affine, array, each_index, strides};
 use super::types::Kind;

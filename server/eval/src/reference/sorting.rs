@@ -6,7 +6,8 @@ use ir::AttributeKey;
 
 use super::called::lanes;
 use super::column::Column;
-use super::evaluator::{Asked, Evaluator};
+use super::dispatch::Asked;
+use super::evaluator::Evaluator;
 use super::positions::{affine, array, each_index, strides};
 use super::reductions::name;
 use super::types::Kind;

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use ir::{AttributeKey, WindowDim};
 
 use super::column::Column;
-use super::evaluator::{Asked, Evaluator, kind_of};
+use super::dispatch::Asked;
+use super::evaluator::{Evaluator, kind_of};
 use super::folding::{Combine, Sums, combine_of, fold_rows};
 use super::moves::woven;
 use super::positions::{array, count, each_index, strides};
@@ -85,8 +86,8 @@ pub(crate) fn reduce_window(
         let places = taps(window, &operand.dims, &output, positions);
         let init = init_values(evaluator, asked, positions.len())?;
         let mut columns = Vec::new();
-        for i in 0..kinds.len() {
-            columns.push(with_padding(evaluator, asked, i, &places, &init[i].clone())?);
+        for (i, outside) in init.iter().enumerate() {
+            columns.push(with_padding(evaluator, asked, i, &places, outside)?);
         }
         evaluator.spend(places.len())?;
         let finished = match &how {
@@ -163,5 +164,5 @@ pub(crate) fn select_and_scatter(
     let init = evaluator.scalar(asked.frame, asked.operand(2)?)?;
     let start = init.pick(&vec![0; positions.len()]);
     let how = combine_of(evaluator, &scatter, &[kind])?;
-    super::indexed::arrived(evaluator, asked, &how, positions, &[Rc::new(start)], &arrivals, (1, true))
+    super::scatters::arrived(evaluator, asked, &how, positions, &[Rc::new(start)], &arrivals, (1, true))
 }

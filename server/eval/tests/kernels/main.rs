@@ -2,18 +2,17 @@
 //!
 //! A seeded sample; `EVAL_KERNELS=all` runs all of them (`cargo xtask kernels --all`), `EVAL_KERNELS=<part of a name>` those.
 
+#![allow(clippy::print_stdout, reason = "the figures are what a run over all kernels is for")]
+
 mod pairs;
-mod run;
 mod sectors;
-mod values;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use eval::agreement::{Effort, Flavour, check};
 use pairs::Pair;
-use run::Effort;
-use values::Flavour;
 
 #[derive(Default)]
 struct Tally {
@@ -42,7 +41,7 @@ fn on_all(pairs: &[&Pair], efforts: &[Effort], verbose: bool) -> Tally {
             let started = std::time::Instant::now();
             let mut is_right = true;
             for &effort in efforts {
-                let result = run::check(pair, effort);
+                let result = check(&pair.hlo, &pair.launches, effort);
                 let mut tally = tally.lock().expect("no panic elsewhere");
                 match result {
                     Ok(outcome) => {

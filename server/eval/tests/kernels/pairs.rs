@@ -3,29 +3,20 @@
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 
-use ir::{AttributeKey, Graph, Op, OpId, Opcode};
+use eval::agreement::Kernel;
 use serde_json::Value;
-use syntax::hlo::{PieceState, parse};
 
 /// One fusion and its kernel.
 pub struct Pair {
     pub name: String,
     /// The instruction.
+    #[allow(dead_code, reason = "read where kernels are written, too")]
     pub fusion: String,
     pub emitter: String,
     pub hlo: String,
     /// The launches of a sort, in order; else one.
-    pub launches: Vec<KernelLaunch>,
-}
-
-#[derive(Clone)]
-pub struct KernelLaunch {
-    pub ptx: String,
-    pub grid: [u32; 3],
-    pub threads: [u32; 3],
-    step: i64,
+    pub launches: Vec<Kernel>,
 }
 
 pub struct Loaded {
@@ -56,13 +47,15 @@ pub fn load() -> Option<Loaded> {
         return None;
     }
     let mut loaded = Loaded { pairs: Vec::new(), custom: 0, reused: 0 };
-    let mut steps: HashMap<(String, String), Vec<KernelLaunch>> = HashMap::new();
+    let mut steps: HashMap<(String, String), Vec<(i64, Kernel)>> = HashMap::new();
     let text = |record: &Value, key: &str| record[key].as_str().unwrap_or("").to_owned();
-    let launch = |record: &Value| KernelLaunch {
-        ptx: text(record, "ptx"),
-        grid: sizes(&record["grid"]),
-        threads: sizes(&record["threads"]),
-        step: record["step"].as_i64().unwrap_or(0),
+    let launch = |record: &Value| {
+        let kernel = Kernel {
+            ptx: text(record, "ptx"),
+            grid: sizes(&record["grid"]),
+            threads: sizes(&record["threads"]),
+        };
+        (record["step"].as_i64().unwrap_or(0), kernel)
     };
     for record in lines(&folder.join("xla_gpu_sweep/sort_steps.jsonl.gz")) {
         let key = (text(&record, "fusion"), text(&record, "device"));
@@ -81,7 +74,7 @@ pub fn load() -> Option<Loaded> {
             let mut launches = vec![launch(&record)];
             let key = (text(&record, "fusion"), text(&record, "device"));
             launches.extend(steps.get(&key).into_iter().flatten().cloned());
-            launches.sort_by_key(|launch| launch.step);
+            launches.sort_by_key(|(step, _)| *step);
             loaded.pairs.push(Pair {
                 name: format!(
                     "{}/{}@{}",
@@ -92,75 +85,9 @@ pub fn load() -> Option<Loaded> {
                 fusion: text(&record, "fusion"),
                 emitter: text(&record, "xla_emitter"),
                 hlo: text(&record, "hlo"),
-                launches,
+                launches: launches.into_iter().map(|(_, kernel)| kernel).collect(),
             });
         }
     }
     Some(loaded)
-}
-
-/// The graphs of a module, by name.
-pub struct Graphs(HashMap<String, Arc<Graph>>);
-
-impl Graphs {
-    pub fn new(text: &str) -> Graphs {
-        let text: Arc<str> = Arc::from(text);
-        let parse = Arc::new(parse(&text, PieceState::HEADER));
-        let block = ir::lower(text.clone(), parse.clone());
-        let named = parse.computations.iter().enumerate().filter_map(|(i, computation)| {
-            let graph = Graph::build(&[(&block, i as u32)])?;
-            Some((computation.name.of(&text).trim_start_matches('%').to_owned(), Arc::new(graph)))
-        });
-        Graphs(named.collect())
-    }
-
-    pub fn get(&self, name: &str) -> Option<Arc<Graph>> {
-        self.0.get(name).cloned()
-    }
-
-    /// The computation around a fusion, its root.
-    pub fn entry(&self) -> Option<Arc<Graph>> {
-        let is_entry = |graph: &&Arc<Graph>| graph.ops[graph.root as usize].opcode == Opcode::Fusion;
-        self.0.values().find(is_entry).cloned()
-    }
-
-    /// The operands of a fusion that are init values of its reductions: XLA wants neutral ones.
-    pub fn init_parameters(&self, fusion: &Op) -> Vec<usize> {
-        let callee = fusion.attributes.computation(AttributeKey::Calls).and_then(|name| self.get(name));
-        let Some(graph) = callee else { return Vec::new() };
-        let reductions = (0..graph.ops.len())
-            .filter(|&i| matches!(graph.ops[i].opcode, Opcode::Reduce | Opcode::ReduceWindow));
-        let inits = reductions.flat_map(|i| graph.operands[i][graph.operands[i].len() / 2..].to_vec());
-        inits.filter_map(|id| Some(graph.ops[id as usize].parameter? as usize)).collect()
-    }
-
-    /// Per output of a fusion: the operand whose buffer it shares, and how it does.
-    pub fn shared_buffers(&self, fusion: &Op) -> Vec<Option<(usize, Opcode)>> {
-        let callee = fusion.attributes.computation(AttributeKey::Calls).and_then(|name| self.get(name));
-        let Some(graph) = callee else { return Vec::new() };
-        let roots: Vec<OpId> = match graph.ops[graph.root as usize].opcode {
-            Opcode::Tuple => graph.operands[graph.root as usize].clone(),
-            Opcode::Sort | Opcode::Scatter => {
-                let outputs = eval::leaves(&fusion.shape).len();
-                graph.operands[graph.root as usize].iter().copied().take(outputs).collect()
-            }
-            _ => vec![graph.root],
-        };
-        let root = graph.ops[graph.root as usize].opcode;
-        let of = |mut op: OpId| {
-            let mut how = matches!(root, Opcode::Sort | Opcode::Scatter).then_some(root);
-            loop {
-                let found = &graph.ops[op as usize];
-                match found.opcode {
-                    Opcode::Parameter => return Some((found.parameter? as usize, how?)),
-                    Opcode::Bitcast | Opcode::Copy | Opcode::Reshape => (),
-                    Opcode::GetTupleElement => how = how.or(Some(Opcode::Scatter)),
-                    Opcode::DynamicUpdateSlice | Opcode::Scatter => how = Some(found.opcode),
-                    _ => return None,
-                }
-                op = *graph.operands[op as usize].first()?;
-            }
-        };
-        roots.into_iter().map(of).collect()
-    }
 }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use eval::agreement::{Effort, Flavour, Graphs, check};
 use gpu::{Device, Fused, FusionAnalysis};
 use ir::AttributeKey;
 
-use crate::pairs::{self, Graphs, Pair};
-use crate::run::{self, Effort};
-use crate::values::Flavour;
+use crate::pairs::{self, Pair};
 
 #[derive(Default)]
 struct Tally {
@@ -64,7 +63,7 @@ fn sectors_of_xla_kernels_are_those_of_the_maps() {
         if threads > limit {
             continue;
         }
-        let Ok(outcome) = run::check(pair, effort) else { continue };
+        let Ok(outcome) = check(&pair.hlo, &pair.launches, effort) else { continue };
         let (Some(report), false) = (outcome.reports.first(), outcome.is_in_place) else { continue };
         let Some(computed) = computed(pair, &outcome.results) else {
             tally.unknown += 1;

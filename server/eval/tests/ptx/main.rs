@@ -1,5 +1,6 @@
 //! Small kernels, run: what they write, what is found amiss, where they end.
 
+mod agreement;
 mod broken;
 mod kernels;
 

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
-use super::{access_pattern, coalescing, fusion, indexing, kernel, maps, parse, partition, print, tile};
+use super::{
+    access_pattern, coalescing, evaluate, fusion, indexing, kernel, maps, parse, partition, print, tile,
+};
 use crate::cli::input;
 
 /// Keeps the text of the last request open: the next one is often about the same.
@@ -79,9 +81,7 @@ impl Session {
             "expr" => maps::expr(p),
             "access_pattern" => access_pattern::access_pattern(self, p),
             "coalescing" => coalescing::coalescing(self, p),
-            "evaluate" => {
-                Err(ApiError::new(ErrorKind::Unsupported, format!("{} is not supported yet", request.method)))
-            }
+            "evaluate" => evaluate::evaluate(self, p),
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),
         }
     }

@@ -1,6 +1,6 @@
 //! The values of inputs: a function of the seed, the parameter and the element's place in memory.
 
-use eval::reference::{Column, Kind};
+use crate::reference::{Column, Kind};
 use ir::ElementType;
 
 /// What the floating-point numbers among the inputs are like.

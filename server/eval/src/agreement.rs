@@ -1,32 +1,61 @@
-//! One pair: its kernel run on seeded inputs, what it writes held against the interpreter.
+//! Whether a kernel answers what its fusion means: PTX run on seeded inputs, its outputs held against the interpreter.
+//!
+//! [`check`] takes the HLO text and the PTX. Whole numbers, data movement and single roundings must be met exactly, all
+//! else as [`crate::reference`] says; what that leaves open is counted.
+//!
+//! Architecture Invariant: nothing here knows who wrote the kernel.
 
-use std::borrow::Cow;
+mod buffers;
+mod comparison;
+mod graphs;
+mod values;
 
-use eval::ptx::{Argument, Blocks, Contents, Launch, Memory, Program, Report, run};
-use eval::reference::{Column, Evaluator, Kind, memory_strides};
 use ir::{ArrayShape, Opcode, Shape};
 
-use crate::pairs::{Graphs, Pair};
-use crate::values::{self, Flavour};
+use self::buffers::{fill, physical};
+use self::comparison::{compare, places};
+use crate::case::Reason;
+use crate::ptx::{Argument, Blocks, Contents, Launch, Memory, Program, Report, run};
+use crate::reference::{Column, Evaluator, Kind, memory_strides};
+
+pub use buffers::memory_bits;
+pub use graphs::Graphs;
+pub use values::{Flavour, bits};
+
+/// A kernel and how it is launched.
+#[derive(Debug, Clone)]
+pub struct Kernel {
+    /// Text with one kernel.
+    pub ptx: String,
+    pub grid: [u32; 3],
+    pub threads: [u32; 3],
+}
 
 /// How much is run and compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
+    /// Of the inputs, and of the blocks that are run of many.
     pub seed: u64,
+    /// What floating-point inputs are like.
     pub flavour: Flavour,
     /// Threads up to which a grid is run whole.
     pub threads: u64,
     /// Elements of an output that are compared; with 0 nothing is, only the kernel is run.
     pub elements: usize,
+    /// Whether the reports count sectors.
     pub traces: bool,
 }
 
+/// What came of it.
 #[derive(Debug, Default)]
 pub struct Outcome {
+    /// Elements.
     pub compared: u64,
     /// Elements whose answer the reference leaves open.
     pub open: u64,
+    /// One line per wrong element, up to a thousand.
     pub wrong: Vec<String>,
+    /// Of each launch.
     pub reports: Vec<Report>,
     /// The buffers of the results; those of the operands are numbered in order.
     pub results: Vec<usize>,
@@ -34,86 +63,15 @@ pub struct Outcome {
     pub is_in_place: bool,
 }
 
-/// Bits of an element in memory.
-pub fn memory_bits(array: &ArrayShape) -> u64 {
-    let Some(kind) = Kind::of(array.element) else { return 8 };
-    let stated = array.layout.as_ref().map_or(0, |layout| layout.element_bits);
-    match u64::try_from(stated) {
-        Ok(bits) if bits > 0 => bits,
-        // XLA's GPU compiler packs these whether the layout says so or not.
-        _ if matches!(kind, Kind::Signed(2 | 4) | Kind::Unsigned(2 | 4)) => u64::from(kind.width()),
-        _ => u64::from(kind.width()).next_multiple_of(8),
-    }
-}
-
 fn leaf_arrays(shape: &Shape) -> Vec<ArrayShape> {
-    eval::leaves(shape).into_iter().filter_map(|s| s.as_array().cloned()).collect()
+    crate::case::leaves(shape).into_iter().filter_map(|s| s.as_array().cloned()).collect()
 }
 
-/// What stands in memory for the array of a parameter, from a byte offset on.
-fn fill(array: &ArrayShape, effort: Effort, parameter: u32, offset: u64, bytes: &mut [u8]) {
-    let width = memory_bits(array);
-    bytes.fill(0);
-    let count = array.elements().unwrap_or(0) as u64;
-    if width < 8 {
-        let per_byte = 8 / width;
-        for (i, byte) in bytes.iter_mut().enumerate() {
-            for k in 0..per_byte {
-                let place = (offset + i as u64) * per_byte + k;
-                if place < count {
-                    let bits = values::bits(array.element, effort.seed, parameter, place, effort.flavour);
-                    *byte |= (bits as u8) << (k * width);
-                }
-            }
-        }
-        return;
-    }
-    let width = width / 8;
-    let mut place = offset / width;
-    let mut at = 0i64 - (offset % width) as i64;
-    while at < bytes.len() as i64 && place < count {
-        let bits = values::bits(array.element, effort.seed, parameter, place, effort.flavour);
-        for k in 0..width as i64 {
-            if let Some(byte) = usize::try_from(at + k).ok().and_then(|i| bytes.get_mut(i)) {
-                *byte = (bits >> (8 * k)) as u8;
-            }
-        }
-        at += width as i64;
-        place += 1;
-    }
-}
-
-fn logical(array: &ArrayShape, places: &[u64]) -> Vec<i64> {
-    let order = array.minor_to_major();
-    let mut strides = vec![1i64; array.dims.len()];
-    for d in (1..array.dims.len()).rev() {
-        strides[d - 1] = strides[d] * array.dims[d];
-    }
-    let of = |&place: &u64| {
-        let mut rest = place as i64;
-        order.iter().fold(0, |position, &d| {
-            let index = rest % array.dims[d];
-            rest /= array.dims[d];
-            position + index * strides[d]
-        })
-    };
-    places.iter().map(of).collect()
-}
-
-fn physical(array: &ArrayShape, position: i64, strides: &[i64]) -> u64 {
-    let mut rest = position;
-    let mut place = 0;
-    for d in (0..array.dims.len()).rev() {
-        place += rest % array.dims[d] * strides[d];
-        rest /= array.dims[d];
-    }
-    place as u64
-}
-
-/// Runs a pair. `Err` with the reason where it cannot be.
-pub fn check(pair: &Pair, effort: Effort) -> Result<Outcome, Cow<'static, str>> {
+/// Runs a fusion's kernel and compares. `hlo` is a module whose entry's root is the fusion; of a sort the kernels are those of
+/// all launches, in order. The kernel's arguments are the fusion's operands, then its results. `Err` says why it cannot be.
+pub fn check(hlo: &str, kernels: &[Kernel], effort: Effort) -> Result<Outcome, Reason> {
     // Stable sorts get an index operand before they are compiled; these were not, so that their kernels are not stable.
-    let graphs = Graphs::new(&pair.hlo.replace("is_stable=true", "is_stable=false"));
+    let graphs = Graphs::new(&hlo.replace("is_stable=true", "is_stable=false"));
     let entry = graphs.entry().ok_or("no fusion in the text")?;
     let fusion = &entry.ops[entry.root as usize];
     let operands = &entry.operands[entry.root as usize];
@@ -167,7 +125,7 @@ pub fn check(pair: &Pair, effort: Effort) -> Result<Outcome, Cow<'static, str>> 
 
     let mut outcome = Outcome::default();
     let mut is_whole = true;
-    for launch in &pair.launches {
+    for launch in kernels {
         let program = Program::new(&launch.ptx, None).map_err(|p| format!("{}: {}", p.code, p.words))?;
         let threads = launch.grid.iter().chain(&launch.threads).map(|&n| u64::from(n)).product::<u64>();
         let has_order = is_sort || launch.ptx.contains("atom.") || launch.ptx.contains("\tred.");
@@ -196,7 +154,7 @@ pub fn check(pair: &Pair, effort: Effort) -> Result<Outcome, Cow<'static, str>> 
     if effort.elements == 0 {
         return Ok(outcome);
     }
-    let inputs = |number: u32, _: usize, positions: &[i64]| -> Result<Column, Cow<'static, str>> {
+    let inputs = |number: u32, _: usize, positions: &[i64]| -> Result<Column, Reason> {
         let at = (0..operands.len()).find(|&i| entry.ops[operands[i] as usize].parameter == Some(number));
         let array = &arrays[at.ok_or("no such parameter")?];
         let strides = memory_strides(array);
@@ -207,7 +165,7 @@ pub fn check(pair: &Pair, effort: Effort) -> Result<Outcome, Cow<'static, str>> 
                 return 0;
             }
             let place = physical(array, position, &strides);
-            values::bits(array.element, effort.seed, number, place, effort.flavour)
+            bits(array.element, effort.seed, number, place, effort.flavour)
         });
         Ok(Column::from_bits(kind, bits))
     };
@@ -216,7 +174,7 @@ pub fn check(pair: &Pair, effort: Effort) -> Result<Outcome, Cow<'static, str>> 
     // An output whose address the kernel does not ask for shares the buffer of an operand, the one that is written.
     for (leaf, array) in outputs.iter().enumerate() {
         let parameter = format!("_param_{}]", operands.len() + leaf);
-        if pair.launches.iter().any(|launch| launch.ptx.contains(&parameter)) || in_place[leaf] {
+        if kernels.iter().any(|launch| launch.ptx.contains(&parameter)) || in_place[leaf] {
             continue;
         }
         let is_it = |&i: &usize| -> bool {
@@ -243,83 +201,4 @@ pub fn check(pair: &Pair, effort: Effort) -> Result<Outcome, Cow<'static, str>> 
         compare(&mut evaluator, (entry.root, leaf), array, &places, &memory, written[leaf], &mut outcome)?;
     }
     Ok(outcome)
-}
-
-/// The elements of an output to compare: those that were written, or a part of them. `Err` where one was not that should be.
-fn places(
-    memory: &Memory<'_>,
-    buffer: usize,
-    array: &ArrayShape,
-    must_all_be_written: bool,
-    effort: Effort,
-) -> Result<Vec<u64>, String> {
-    let width = memory_bits(array);
-    let count = array.elements().unwrap_or(0) as u64;
-    let mut ranges = Vec::new();
-    let mut total = 0;
-    memory.for_each_written(buffer, |offset, bytes| {
-        let from = (offset * 8).div_ceil(width);
-        let to = ((offset + bytes.len() as u64) * 8 / width).min(count);
-        total += to.saturating_sub(from);
-        ranges.push(from..to);
-    });
-    if must_all_be_written && total < count {
-        return Err(format!("{total} of {count} elements of an output were written"));
-    }
-    let step = (total / effort.elements as u64).max(1);
-    // The first and last ones, and every step-th with a wandering offset.
-    let mut all = Vec::new();
-    let mut seen = 0;
-    for range in ranges {
-        for place in range {
-            let turn = seen / step;
-            if seen % step == turn.wrapping_mul(0x9E37_79B9) % step || seen < 64 || seen + 64 >= total {
-                all.push(place);
-            }
-            seen += 1;
-        }
-    }
-    Ok(all)
-}
-
-fn compare(
-    evaluator: &mut Evaluator<'_>,
-    (root, leaf): (u32, usize),
-    array: &ArrayShape,
-    places: &[u64],
-    memory: &Memory<'_>,
-    buffer: usize,
-    outcome: &mut Outcome,
-) -> Result<(), Cow<'static, str>> {
-    let kind = Kind::of(array.element).ok_or("a type without values")?;
-    let width = memory_bits(array);
-    for places in places.chunks(1 << 13) {
-        let positions = logical(array, places);
-        let expected =
-            evaluator.elements(root, leaf, &positions).map_err(|why| format!("reference: {why}"))?;
-        let bits = places.iter().map(|&place| {
-            let mut bytes = [0u8; 16];
-            let len = width.div_ceil(8) as usize;
-            let at = place * width;
-            _ = memory.read(buffer, at / 8, &mut bytes[..len]);
-            let bits = u128::from_le_bytes(bytes) >> (at % 8);
-            if width >= 128 { bits } else { bits & ((1 << width) - 1) }
-        });
-        let got = Column::from_bits(kind, bits);
-        for i in 0..places.len() {
-            outcome.compared += 1;
-            outcome.open += u64::from(expected.is_open(i));
-            if let Some((want, got)) = expected.differs(i, &got)
-                && outcome.wrong.len() < 1000
-            {
-                let words = format!(
-                    "output {leaf}, element {}: {want:e} expected (error {:e}), {got:e} written",
-                    positions[i],
-                    expected.error_at(i)
-                );
-                outcome.wrong.push(words);
-            }
-        }
-    }
-    Ok(())
 }

@@ -1,0 +1,21 @@
+//! `cargo xtask kernels`: the kernels that XLA's GPU compiler wrote, run on the processor, against the reference interpreter.
+
+use anyhow::{Result, bail};
+
+use crate::commands::{cargo, root, run};
+
+pub fn kernels(options: &[&str]) -> Result<()> {
+    let which = match options {
+        [] => "",
+        ["--all"] => "all",
+        [part] if !part.starts_with('-') => part,
+        _ => bail!("kernels takes --all, or a part of a name"),
+    };
+    if !root().join("../shared/conformance/data").is_dir() {
+        println!("there are no kernels of XLA's compiler beside this checkout");
+        return Ok(());
+    }
+    let mut test =
+        cargo(&["test", "--release", "--package", "eval", "--test", "kernels", "--", "--nocapture"]);
+    run(test.env("EVAL_KERNELS", which))
+}
