@@ -2,7 +2,7 @@
 
 mod kernels;
 
-use kernels::{Bits, apply, bits_of, bytes_of, ladder};
+use kernels::{Bits, apply, bits_of, bytes_of, ladder, worst};
 
 /// Name, bits of exponent and mantissa, bias, and what the top of the range is: `i` infinity and NaN, `n` one NaN, `z` minus
 /// zero is NaN, `-` numbers alone.
@@ -128,6 +128,36 @@ fn others_are_rounded_to_small_floats() {
                     format.0
                 );
             }
+        }
+    }
+}
+
+/// Rounded to so many bits of mantissa; numbers below the normal ones become zero.
+fn reduced(x: f64, exponent: i32, mantissa: i32) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return x;
+    }
+    let reach = 1 << (exponent - 1);
+    // Far from the limits of f64, where its own numbers are rounded as any.
+    let (size, shift) = if x.abs() < 1e-200 { (x.abs() * f64::powi(2.0, 600), 600) } else { (x.abs(), 0) };
+    let top = (size.to_bits() >> 52) as i32 - 1023;
+    let unit = f64::powi(2.0, top - mantissa);
+    let rounded = (size / unit).round_ties_even() * unit * f64::powi(2.0, -shift);
+    let cut = if rounded < f64::powi(2.0, 2 - reach) { 0.0 } else { rounded };
+    if cut >= f64::powi(2.0, reach) { f64::INFINITY.copysign(x) } else { cut.copysign(x) }
+}
+
+#[test]
+fn precision_is_reduced() {
+    for bits in [Bits::F16, Bits::Bf16, Bits::F32, Bits::F64] {
+        for (exponent, mantissa) in [(5, 2), (4, 3), (3, 1), (5, 6)] {
+            // With as many bits of exponent, numbers below the normal ones stay.
+            if bits == Bits::F16 && exponent == 5 {
+                continue;
+            }
+            let op = format!("reduce-precision exponent_bits={exponent}, mantissa_bits={mantissa}");
+            let found = worst(&op, bits, &[ladder(bits)], |x| reduced(x[0], exponent, mantissa), 0.0);
+            assert!(found.ulp == 0.0, "{op} {}: {found:?}", bits.name());
         }
     }
 }

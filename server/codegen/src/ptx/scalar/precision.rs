@@ -81,7 +81,5 @@ fn reduced(x: X<'_>, (from_e, from_m): (u32, u32), (to_e, to_m): (u32, u32)) -> 
         y = is_under.select(zero, y);
     }
     let is_nan = !x.and(magnitudes).below(infinity + 1);
-    // Without a mantissa there is no NaN.
-    let special = if to_m > 0 { x } else { x.and(sign).or(infinity) };
-    is_nan.select(special, y)
+    is_nan.select(x, y)
 }
