@@ -78,6 +78,22 @@ fn check_renders_findings_and_says_so_in_its_exit_code() {
     assert_eq!(run(&["check", "/nowhere.hlo"]).status.code(), Some(2));
 }
 
+#[test]
+fn check_lists_the_heaviest_kernels() {
+    let output = run_on(&["check", "-", "--format", "json", "--kernels", "1"], MODULE);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    let file = &report["files"][0];
+    let kernels = file["kernels"].as_array().expect("a list");
+    let launches = file["kernel_totals"]["launches"].as_u64().expect("a number");
+    assert_eq!(kernels.len(), 1);
+    assert_eq!(file["kernel_totals"]["omitted"].as_u64(), Some(launches - 1));
+    assert!(kernels[0]["roofline"]["memory_us"].as_f64() > Some(0.0), "{kernels:?}");
+    assert!(kernels[0]["share"].as_f64() <= Some(1.0), "{kernels:?}");
+    let output = run_on(&["check", "-", "--format", "json", "--kernels", "0"], MODULE);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    assert!(report["files"][0].get("kernels").is_none());
+}
+
 /// A running `query`, asked one request at a time.
 struct Query {
     child: std::process::Child,
@@ -174,4 +190,55 @@ fn analysis_stats_tells_times() {
     let file = &report["files"][0];
     assert!(file["parse_seconds"].as_f64().is_some_and(|s| s > 0.0));
     assert!(file["edits"]["hover_ms"]["p50"].as_f64().is_some_and(|ms| ms > 0.0));
+}
+
+/// A fusion that reads one operand against its layout.
+const KERNEL: &str = "HloModule m
+
+fused {
+  p = f32[512,512]{1,0} parameter(0)
+  q = f32[512,512]{0,1} parameter(1)
+  ROOT a = f32[512,512]{1,0} add(p, q)
+}
+
+ENTRY e {
+  x = f32[512,512]{1,0} parameter(0)
+  y = f32[512,512]{0,1} parameter(1)
+  ROOT f = f32[512,512]{1,0} fusion(x, y), kind=kLoop, calls=fused
+}
+";
+
+#[test]
+fn kernels_tell_how_they_use_memory() {
+    let request = |method: &str, device: &str| {
+        let params = json!({"text": KERNEL, "instruction": "f", "device": device, "warp": 3});
+        json!({"id": 1, "method": method, "params": params}).to_string() + "\n"
+    };
+    let requests = ["coalescing", "access_pattern"].map(|method| request(method, "h100-sxm")).concat();
+    let output = run_on(&["query"], &(requests + &request("coalescing", "abacus")));
+    let answers: Vec<Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let operands = &answers[0]["result"]["operands"];
+    let figures = |i: usize| {
+        let of = |key: &str| operands[i][key].clone();
+        json!([of("name"), of("xla_coalesced"), of("coalesced"), of("sectors_per_request"), of("pattern")])
+    };
+    assert_eq!(figures(0), json!(["x", true, true, 4.0, "contiguous"]));
+    assert_eq!(figures(1), json!(["y", false, false, 32.0, "strided by 512"]));
+    assert_eq!(answers[0]["result"]["results"][0]["bytes_used"], 512 * 512 * 4);
+    assert_eq!(answers[1]["result"]["title"], "%y read by %f");
+    let error = answers[2]["error"]["message"].as_str().expect("an error");
+    assert!(error.contains("abacus") && error.contains("h100-sxm"), "{error}");
+}
+
+#[test]
+fn check_warns_of_waste_on_the_device_that_is_asked_for() {
+    let warned = run_on(&["check", "-", "--fail-on", "warning", "--device", "b200"], KERNEL);
+    assert_eq!(warned.status.code(), Some(1));
+    assert!(text(&warned.stdout).contains("warning[uncoalesced]"), "{}", text(&warned.stdout));
+    let patient = ["check", "-", "--fail-on", "warning", "--coalescing-threshold", "10"];
+    assert_eq!(run_on(&patient, KERNEL).status.code(), Some(0));
+    let unknown = run_on(&["check", "-", "--device", "abacus"], KERNEL);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("h100-sxm"), "{}", text(&unknown.stderr));
 }

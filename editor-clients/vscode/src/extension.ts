@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import { switchHloDocuments } from "./language-detection";
 import { registerAccessPattern } from "./access-pattern";
 import { registerFunctionColours } from "./function-colours";
+import { registerHeaviestKernels } from "./heaviest-kernels";
 import { Server } from "./server";
 import { registerShowReferences } from "./show-references";
 import { registerStatus } from "./status";
@@ -22,6 +23,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerShowReferences(),
     registerAccessPattern(running),
     registerFunctionColours(running),
+    registerHeaviestKernels(running),
     registerStatus(running),
     switchHloDocuments(),
     // The extension is also awake for plain text, to look at first lines; the server starts with the first HLO.

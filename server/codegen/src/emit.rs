@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use gpu::{Emitter, FusionAnalysis, Launch, Partition};
 use indexing::Callees;
-use ir::{ArrayShape, Graph, OpId, Shape};
+use ir::{ArrayShape, ElementTypeExt, Graph, OpId, Shape};
 
 use crate::Reason;
 use crate::kernel::{Kernel, Param, Role};
@@ -131,6 +131,9 @@ fn params(analysis: &FusionAnalysis) -> Result<Vec<Param>, Reason> {
 }
 
 fn param(role: Role, shape: Arc<ArrayShape>, align: u32) -> Result<Param, Reason> {
+    if shape.element.bits().is_some_and(|bits| bits < 8) {
+        return Err(format!("an array of {} is not written yet", shape.element).into());
+    }
     let bytes = shape.bytes().ok_or("an array of the fusion has no size")?;
     Ok(Param { role, shape, bytes, align, aliases: None })
 }

@@ -161,8 +161,11 @@ pub enum OpKind {
     },
     /// Memory of the block. The result is of type [`Type::Shared`].
     AllocateShared,
-    /// All threads of the block arrive here before one goes on.
-    Sync,
+    /// All threads of the block arrive here before one goes on. The results are the tensors as all threads have written
+    /// them.
+    Sync {
+        tensors: Vec<ValueId>,
+    },
     /// An op that no rule writes.
     Missing,
 }

@@ -15,12 +15,16 @@
 mod constant;
 mod emit;
 pub mod kernel;
+mod kernel_text;
+mod mlir;
 mod ptx;
 
 pub use constant::Constant;
 pub use emit::{Source, emit};
 pub use kernel::Kernel;
-pub use ptx::{PtxText, ptx};
+pub use kernel_text::KernelText;
+pub use mlir::mlir;
+pub use ptx::ptx;
 
 use std::borrow::Cow;
 

@@ -13,20 +13,9 @@ mod value;
 use gpu::Device;
 use ir::OpId;
 
-use crate::Reason;
+use crate::{KernelText, Reason};
 use crate::kernel::{Kernel, Missing};
 use lower::Lowering;
-
-/// The text, and where its lines come from.
-#[derive(Debug, Clone)]
-pub struct PtxText {
-    pub text: String,
-    /// Per line, counted from 0: the op of the fused computation that it belongs to.
-    pub lines: Vec<Option<OpId>>,
-    /// Ops in whose place zero stands.
-    pub missing: Vec<Missing>,
-    pub shared_bytes: i64,
-}
 
 /// What the text is made for: `sm_90a` is 9, 0 and the features of exactly this one.
 #[derive(Clone, Copy)]
@@ -37,7 +26,7 @@ struct Target {
 }
 
 /// The kernel as PTX for a device. `name_of` tells the names of ops, for comments and for what is missing.
-pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -> Result<PtxText, Reason> {
+pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -> Result<KernelText, Reason> {
     let gpu::Platform::Cuda { major, minor, accelerated } = device.platform else {
         return Err(format!("PTX is for NVIDIA, and {} is not", device.name).into());
     };

@@ -2,53 +2,14 @@
 //!
 //! Needs the corpus beside the checkout; where that is absent it says so and passes.
 
+mod written;
+
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use gpu::{Device, Fused, FusionAnalysis};
-use ir::{AttributeKey, Graph, Opcode};
 use serde_json::Value;
-use syntax::hlo::{PieceState, parse};
-
-fn graphs(text: &str) -> Vec<(String, Arc<Graph>)> {
-    let text: Arc<str> = Arc::from(text);
-    let parse = Arc::new(parse(&text, PieceState::HEADER));
-    let block = ir::lower(text.clone(), parse.clone());
-    let named = parse.computations.iter().enumerate().filter_map(|(i, computation)| {
-        let graph = Graph::build(&[(&block, i as u32)])?;
-        Some((computation.name.of(&text).trim_start_matches('%').to_owned(), Arc::new(graph)))
-    });
-    named.collect()
-}
-
-/// The PTX of a fusion, with what it lacks; the emitter in any case.
-fn written(hlo: &str, fusion: &str, device: &str) -> Result<(String, Vec<String>), String> {
-    let graphs = graphs(hlo);
-    let callee = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
-    let (graph, id) =
-        graphs.iter().rev().find_map(|(_, g)| Some((g, g.find(fusion)?))).ok_or("no such instruction")?;
-    let op = &graph.ops[id as usize];
-    let mut computation = "fused".to_owned();
-    let fused = match (op.opcode, op.attributes.computation(AttributeKey::Calls)) {
-        (Opcode::Fusion, Some(called)) => {
-            computation = called.to_owned();
-            let called = callee(called).ok_or("no such computation")?;
-            Fused::of_fusion(op, &called, &callee)
-        }
-        _ => Fused::wrapping(op, fusion),
-    };
-    let device = Device::find(device).map_err(|_| "no such device")?;
-    let fused = fused.map_err(|r| r.to_string())?;
-    let analysis = FusionAnalysis::new(fused, device).map_err(|r| r.to_string())?;
-    let source =
-        codegen::Source { name: fusion, computation: &computation, analysis: &analysis, callees: &callee };
-    let kernel = codegen::emit(&source).map_err(|r| r.to_string())?;
-    let name_of = |op| analysis.fused.name(op).to_owned();
-    let ptx = codegen::ptx(&kernel, device, &name_of).map_err(|r| r.to_string())?;
-    Ok((ptx.text, ptx.missing.into_iter().map(|m| m.reason).collect()))
-}
+use written::written;
 
 /// How often each kind of access to global memory occurs in the text.
 fn accesses(ptx: &str, kind: &str) -> BTreeMap<String, usize> {

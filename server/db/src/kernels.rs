@@ -27,29 +27,25 @@ pub struct Target {
     pub device: &'static Device,
 }
 
-impl Target {
-    /// That of the database; the default device where none was set.
-    fn of(db: &dyn salsa::Database) -> &'static Device {
-        let default = || &Device::all()[0];
-        match Target::try_get(db) {
-            Some(target) => target.device(db),
-            None => Device::find(gpu::DEFAULT_DEVICE).unwrap_or_else(|_| default()),
-        }
-    }
-}
-
 impl Database {
+    /// The default device, until another is set. The input is there from the start: that it is missing is nothing that salsa
+    /// would remember.
+    pub(crate) fn with_target(self) -> Database {
+        let known = Device::find(gpu::DEFAULT_DEVICE);
+        Target::new(&self, known.unwrap_or_else(|_| &Device::all()[0]));
+        self
+    }
+
     /// Kernels are for this device from now on.
     pub fn set_device(&mut self, device: &'static Device) {
-        match Target::try_get(self) {
-            Some(target) if target.device(self) == device => {}
-            Some(target) => _ = target.set_device(self).to(device),
-            None => _ = Target::new(self, device),
+        let target = Target::get(self);
+        if target.device(self) != device {
+            target.set_device(self).to(device);
         }
     }
 
     pub fn device(&self) -> &'static Device {
-        Target::of(self)
+        Target::get(self).device(self)
     }
 }
 
@@ -68,6 +64,9 @@ pub fn fused_computations(db: &dyn salsa::Database, file: File) -> Arc<FxHashSet
     Arc::new(pieces.flat_map(|&piece| fusion_calls(db, piece).iter().cloned()).collect())
 }
 
+/// A computation by the name under which it is called.
+pub type Callee = (String, Arc<Graph>);
+
 /// An instruction with the computations that it calls, as far as its kernel depends on them: shapes and layouts of the
 /// operands are the op's.
 #[derive(Debug, Clone)]
@@ -75,14 +74,12 @@ pub struct FusionSource {
     pub name: Arc<str>,
     pub op: Op,
     /// The fused computation, those that fusions inside it call, and what reductions apply, by the name in the text.
-    pub callees: Vec<(String, Arc<Graph>)>,
+    pub callees: Vec<Callee>,
 }
 
 impl PartialEq for FusionSource {
     fn eq(&self, other: &FusionSource) -> bool {
-        let same = |(a, b): (&(String, Arc<Graph>), &(String, Arc<Graph>))| {
-            a.0 == b.0 && (Arc::ptr_eq(&a.1, &b.1) || a.1 == b.1)
-        };
+        let same = |(a, b): (&Callee, &Callee)| a.0 == b.0 && (Arc::ptr_eq(&a.1, &b.1) || a.1 == b.1);
         self.name == other.name
             && self.op == other.op
             && self.callees.len() == other.callees.len()
@@ -156,7 +153,7 @@ fn collect(
     file: File,
     section: u32,
     name: &str,
-    callees: &mut Vec<(String, Arc<Graph>)>,
+    callees: &mut Vec<Callee>,
     depth: usize,
 ) {
     if depth > MAX_DEPTH || callees.iter().any(|(known, _)| known == name) {
@@ -193,7 +190,7 @@ pub fn kernel(
     name: Arc<str>,
 ) -> Option<Result<Arc<FusionAnalysis>, Reason>> {
     let source = fusion_source(db, piece, computation, name).clone()?;
-    let analysis = source.fused().and_then(|fused| FusionAnalysis::new(fused, Target::of(db)));
+    let analysis = source.fused().and_then(|fused| FusionAnalysis::new(fused, Target::get(db).device(db)));
     Some(analysis.map(Arc::new))
 }
 

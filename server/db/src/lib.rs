@@ -12,6 +12,7 @@ mod costs;
 mod documents;
 mod externals;
 mod giants;
+mod kernel_costs;
 mod kernels;
 mod load;
 mod queries;
@@ -23,9 +24,10 @@ pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
 pub use externals::link_findings;
 pub use giants::{Definition, GiantIndex, giant_index};
+pub use kernel_costs::kernel_cost;
 pub use kernels::{
-    FusionSource, Target, Waste, fused_computations, fusion_calls, fusion_source, kernel, kernel_coalescing, kernel_code,
-    kernel_estimate, kernel_partition, kernel_waste,
+    FusionSource, Target, Waste, fused_computations, fusion_calls, fusion_source, kernel, kernel_coalescing,
+    kernel_code, kernel_estimate, kernel_partition, kernel_waste,
 };
 pub use load::Progress;
 pub use queries::{block, computation_graph, graph, module, signature};
@@ -75,7 +77,7 @@ impl salsa::Database for Database {}
 
 impl Default for Database {
     fn default() -> Self {
-        Database { storage: salsa::Storage::new(None) }
+        Database { storage: salsa::Storage::new(None) }.with_target()
     }
 }
 
@@ -87,6 +89,6 @@ impl Database {
                 observe(format!("{database_key:?}"));
             }
         };
-        Database { storage: salsa::Storage::new(Some(Box::new(callback))) }
+        Database { storage: salsa::Storage::new(Some(Box::new(callback))) }.with_target()
     }
 }

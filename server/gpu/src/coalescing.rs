@@ -4,14 +4,17 @@
 mod accesses;
 mod cause;
 mod classes;
+mod counter;
 mod counts;
 mod heuristic;
 mod kernel;
 mod lanes;
 mod pattern;
 mod picture;
+mod points;
 mod remedies;
 mod requests;
+mod samples;
 mod shift;
 mod tiled;
 mod traffic;

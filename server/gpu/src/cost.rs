@@ -20,7 +20,7 @@ pub mod times;
 mod against_xla;
 
 pub use bandwidth::has_coalesced_reads;
-pub(crate) use bandwidth::read_efficiency;
+pub(crate) use bandwidth::{read_efficiency, transposes_minor};
 pub use block_level::BlockLevel;
 pub use fusion_use::FusionUse;
 pub use instruction_cost::InstructionCost;
@@ -99,4 +99,52 @@ pub fn estimate(analysis: &FusionAnalysis, callees: &Callees<'_>) -> Estimate {
         _ => Bound::Memory,
     };
     estimate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[track_caller]
+    fn check(lines: &str, expect: Bound) {
+        let analysis = fixture::analysis(lines, "h100-sxm").unwrap();
+        let estimate = estimate(&analysis, &fixture::callees());
+        assert_eq!(estimate.bound, expect, "{estimate:?}");
+        assert!(estimate.exec_us() >= 0.0);
+    }
+
+    #[test]
+    fn what_decides() {
+        check("p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] negate(p)", Bound::Memory);
+        check("p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] cosine(p)", Bound::Compute);
+        check("p = f32[64] parameter(0)\n ROOT n = f32[64] negate(p)", Bound::Launch);
+    }
+
+    /// Whatever the sizes, the answer is a number that is no less than nothing.
+    #[test]
+    fn no_size_panics() {
+        let bodies = [
+            "p = f32[A,B] parameter(0)\n ROOT r = f32[A,B] negate(p)",
+            "p = f32[A,B] parameter(0)\n t = f32[B,A] transpose(p), dimensions={1,0}\n ROOT r = f32[B,A] reverse(t), dimensions={0}",
+            "p = f32[A,B] parameter(0)\n z = f32[] constant(0)\n ROOT r = f32[A] reduce(p, z), dimensions={1}, to_apply=add",
+            "p = f32[A,B] parameter(0)\n ROOT r = f32[A,B,B] broadcast(p), dimensions={0,1}",
+            "p = f32[A,B] parameter(0)\n i = s32[] parameter(1)\n ROOT r = f32[1,B] dynamic-slice(p, i, i), dynamic_slice_sizes={1,B}",
+            "p = f32[A,B] parameter(0)\n u = f32[1,B] parameter(1)\n i = s32[] parameter(2)\n ROOT r = f32[A,B] dynamic-update-slice(p, u, i, i)",
+            "p = f32[A,B] parameter(0)\n q = f32[B,A] parameter(1)\n ROOT r = f32[A,A] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        ];
+        let sizes = ["0", "1", "64", "4000", "<=7", "4611686018427387905", "9223372036854775807"];
+        for body in bodies {
+            for (a, b) in sizes.iter().flat_map(|a| sizes.iter().map(move |b| (a, b))) {
+                for device in ["h100-sxm", "p100", "mi350", "pvc"] {
+                    let text = body.replace('A', a).replace('B', b);
+                    let Ok(analysis) = fixture::analysis(&text, device) else { continue };
+                    let estimate = estimate(&analysis, &fixture::callees());
+                    assert!(estimate.exec_us() >= 0.0, "{text}: {estimate:?}");
+                    assert!(estimate.roofline.exec_us() >= 0.0, "{text}: {estimate:?}");
+                    assert_eq!(estimate.xla.is_none(), estimate.not_modelled.is_some());
+                }
+            }
+        }
+    }
 }

@@ -57,7 +57,9 @@ pub use heroes::{Kind, hero, is_real_reduction, kind, tiling};
 pub use launch::{Launch, split_grid_x};
 pub use partition::{Function, Partition, Reason as SplitReason, partition};
 pub use post_order::post_order;
-pub use priority_fusion::{Candidate, ConsumerDecision, Decision, Pair, can_fuse, decide, is_fusible};
+pub use priority_fusion::{
+    Candidate, ConsumerDecision, Decision, Pair, can_fuse, decide, into_several_results, is_fusible, siblings,
+};
 pub use reduction_dims::{ReductionDims, is_race_free, is_reduction_hero};
 pub use signature::signature;
 pub use thread_map::{bitcast, work_items};

@@ -4,8 +4,9 @@
 //! be, in the words of XLA's own log, and how long producer and consumers take apart and together.
 //!
 //! * [`Candidate`]: an instruction with the kernel that it would be on its own.
-//! * [`can_fuse`]: the rules for a pair, in XLA's order.
+//! * [`can_fuse()`]: the rules for a pair, in XLA's order.
 //! * [`Pair`]: producer and consumer as one fusion.
+//! * [`siblings`], [`into_several_results`]: what the later pass for fusions of several results says of two instructions.
 //!
 //! Source: XLA `backends/gpu/transforms/priority_fusion.cc`, `service/gpu/gpu_fusible.cc`,
 //! `service/gpu/model/gpu_performance_model.cc`. Facts: which flags are XLA's defaults.
@@ -16,11 +17,13 @@ mod budget;
 mod can_fuse;
 mod candidate;
 mod in_place;
+mod multi_output;
 mod pair;
 mod tiling;
 
 pub use can_fuse::{can_fuse, is_fusible};
 pub use candidate::Candidate;
+pub use multi_output::{into_several_results, siblings};
 pub use pair::Pair;
 
 use indexing::Callees;
@@ -49,6 +52,8 @@ pub struct ConsumerDecision {
     pub consumer: OpId,
     /// Why not this one, in XLA's words.
     pub reason: Option<Reason>,
+    /// Why the pass behind does not make them a fusion with the results of both either; nothing where it may.
+    pub several_results: Option<Reason>,
 }
 
 impl Decision {
@@ -99,7 +104,11 @@ pub fn decide(
         // A bitcast is no kernel: the producer stays for it, and XLA counts it all the same.
         if !is_bitcast(consumer) {
             let verdict = can_fuse(graph, &producer, &candidate, &pair, is_root, device);
-            decision.consumers.push(ConsumerDecision { consumer, reason: verdict.err() });
+            let several_results = match is_root {
+                true => None,
+                false => into_several_results(graph, &producer, &candidate, device).err(),
+            };
+            decision.consumers.push(ConsumerDecision { consumer, reason: verdict.err(), several_results });
         }
     }
     decision.ineligible = decision.consumers.iter().find_map(|consumer| consumer.reason.clone());

@@ -1,12 +1,14 @@
 //! The machine interface: one request in, one answer out. Spoken as JSON Lines by `query`; the custom requests of
 //! the language server return the same `result` objects. Field names are fixed.
 
+mod access_pattern;
 mod coalescing;
 mod error;
 mod evaluate;
 mod fusion;
 mod indexing;
 mod kernel;
+pub(crate) mod kernels;
 mod maps;
 mod parse;
 mod partition;
@@ -15,6 +17,7 @@ mod request;
 mod session;
 mod tile;
 
+pub use access_pattern::described as described_access_pattern;
 pub use error::{ApiError, ErrorKind};
 pub use request::MAX_REQUEST_BYTES;
 pub use session::Session;

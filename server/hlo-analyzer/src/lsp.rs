@@ -33,6 +33,7 @@ mod evaluation;
 mod framing;
 mod from_proto;
 mod handlers;
+mod heaviest_kernels;
 mod in_order;
 mod kernels;
 mod mailbox;

@@ -335,6 +335,11 @@ impl Analysis {
         self.with_file(file, |context| fusion_kernel::fusion_kernel(&context, query))
     }
 
+    /// The kernels of the module by the time that they take, and how much that is together.
+    pub fn heaviest_kernels(&self, file: FileId, limit: usize) -> Cancellable<HeaviestKernels> {
+        self.with_file(file, |context| heaviest_kernels::heaviest_kernels(&context, limit))
+    }
+
     /// The code of a kernel as text.
     pub fn kernel_preview(
         &self,

@@ -12,6 +12,7 @@ use crate::maps::{LocalGraph, outputs};
 use crate::markdown::{bytes, code, fence, shorten};
 use crate::reference::{Explained, at_cursor};
 use crate::source_location::source_location;
+use crate::why_not_fused::why_not_fused;
 use crate::{Hover, TextRange};
 
 /// Columns of a map before it is broken at a comma: popups are narrow.
@@ -95,6 +96,7 @@ pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config:
     }
     out += &crate::kernel_hover::kernel_hover(context, at);
     out += &maps(context, at, config);
+    out += &why_not_fused(context, at);
     let source = source_location(context, at);
     let parts: Vec<String> =
         source.op_name.as_deref().map(|n| code(&shorten(n, 200))).into_iter().chain(source.link()).collect();

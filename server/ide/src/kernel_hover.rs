@@ -200,36 +200,36 @@ ENTRY e {
         check(
             text,
             expect![[r#"
-            **transpose** on h100-sxm · hero `%t` · grid 4 × 128 threads, 4.22 kB shared · 32.8 kB
+                **transpose** on h100-sxm · hero `%t` · grid 4 × 128 threads, 4.22 kB shared · 32.8 kB · ≈ 0.2 µs
 
-            epilogue: from `%t` to `%r`
+                epilogue: from `%t` to `%r`
 
-            - reads `%p`: contiguous, 4 sectors per request (ideal 4), 16.4 kB moved for 16.4 kB
-            - writes `%r`: contiguous, 4 sectors per request (ideal 4), 16.4 kB moved for 16.4 kB
+                - reads `%p`: contiguous, 4 sectors per request (ideal 4), 16.4 kB moved for 16.4 kB
+                - writes `%r`: contiguous, 4 sectors per request (ideal 4), 16.4 kB moved for 16.4 kB
 
-            **thread → output**
-            ```
-            (th_x, th_y, th_z, bl_x, bl_y,
-              bl_z)[s0, s1] -> ((bl_x mod 2) * 32 + s0 * 4 + th_x floordiv 32,
-              (bl_x floordiv 2) * 32 + th_x mod 32)
-            domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
-              bl_x in [0, 3], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 7],
-              s1 in [0, 0]
-            ```
-            **thread → `%p`**
-            ```
-            (th_x, th_y, th_z, bl_x, bl_y,
-              bl_z)[s0] -> ((bl_x floordiv 2) * 32 + s0 * 4 + th_x floordiv 32,
-              (bl_x mod 2) * 32 + th_x mod 32)
-            domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
-              bl_x in [0, 3], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 7]
-            ```
-            **3 functions**
-            1. `fused_r` of 1 instruction
-            2. `fused_t` of 1 instruction: the kernel is built around it
-            3. `fused_e` of 2 instructions: the kernel is built around it
+                **thread → output**
+                ```
+                (th_x, th_y, th_z, bl_x, bl_y,
+                  bl_z)[s0, s1] -> ((bl_x mod 2) * 32 + s0 * 4 + th_x floordiv 32,
+                  (bl_x floordiv 2) * 32 + th_x mod 32)
+                domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
+                  bl_x in [0, 3], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 7],
+                  s1 in [0, 0]
+                ```
+                **thread → `%p`**
+                ```
+                (th_x, th_y, th_z, bl_x, bl_y,
+                  bl_z)[s0] -> ((bl_x floordiv 2) * 32 + s0 * 4 + th_x floordiv 32,
+                  (bl_x mod 2) * 32 + th_x mod 32)
+                domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
+                  bl_x in [0, 3], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 7]
+                ```
+                **3 functions**
+                1. `fused_r` of 1 instruction
+                2. `fused_t` of 1 instruction: the kernel is built around it
+                3. `fused_e` of 2 instructions: the kernel is built around it
 
-        "#]],
+            "#]],
         );
     }
 }

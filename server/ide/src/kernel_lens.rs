@@ -160,12 +160,12 @@ ENTRY e {
         check(
             MODULE,
             expect![[r#"
-            f: transpose · grid 256 × 128 threads, 4.22 kB shared · 3 functions · 2.1 MB
-            g: reduction-row · grid 64 × 256 threads · 4 functions · 1.05 MB
-            h: triton · Triton writes this kernel; its launch depends on the tiling · tiles 1×128, 4 warps · 2.1 MB
-            t: transpose · grid 256 × 128 threads, 4.22 kB shared · 2.1 MB
-            x: no kernel: the fusion calls an unknown computation
-        "#]],
+                f: transpose · grid 256 × 128 threads, 4.22 kB shared · 3 functions · 2.1 MB · ≈ 0.8 µs on h100-sxm
+                g: reduction-row · grid 64 × 256 threads · 4 functions · 1.05 MB · ≈ 0.3 µs on h100-sxm
+                h: triton · Triton writes this kernel; its launch depends on the tiling · tiles 1×128, 4 warps · 2.1 MB · ≈ 0.6 µs on h100-sxm
+                t: transpose · grid 256 × 128 threads, 4.22 kB shared · 2.1 MB · ≈ 0.6 µs on h100-sxm
+                x: no kernel: the fusion calls an unknown computation
+            "#]],
         );
     }
 

@@ -7,6 +7,8 @@ use crate::locate::FileContext;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelLanguage {
+    /// As XLA's emitters write it, before it is lowered.
+    Mlir,
     Ptx,
 }
 
@@ -46,6 +48,7 @@ pub(crate) fn kernel_preview(
     };
     let name_of = |op| analysis.fused.name(op).to_owned();
     let text = match emit {
+        KernelLanguage::Mlir => codegen::mlir(kernel),
         KernelLanguage::Ptx => {
             codegen::ptx(kernel, analysis.device, &name_of).map_err(|r| not_emitted(&r))?
         }

@@ -33,6 +33,11 @@ impl<'a> FileContext<'a> {
         db::kernel(self.db, key.piece, key.computation, key.name.clone()).as_ref()
     }
 
+    /// How long it takes; nothing where the instruction has no shape.
+    pub(crate) fn kernel_cost(&self, key: &KernelKey) -> Option<Arc<Estimate>> {
+        db::kernel_cost(self.db, key.piece, key.computation, key.name.clone())
+    }
+
     pub(crate) fn kernel_code(&self, key: &KernelKey) -> Option<&'a Result<Arc<codegen::Kernel>, Reason>> {
         db::kernel_code(self.db, key.piece, key.computation, key.name.clone()).as_ref()
     }

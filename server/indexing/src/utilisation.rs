@@ -65,7 +65,12 @@ pub fn utilisation(accesses: &[OperandIndexing], operand: &Shape) -> Option<Util
     let counts: Vec<Counts> = accesses.iter().map(|access| counts(access, elements)).collect();
     let sum = |of: &dyn Fn(&Counts) -> u64| counts.iter().fold(0u64, |n, c| n.saturating_add(of(c)));
     let reads = Count { lower: sum(&|c| c.points.lower), upper: sum(&|c| c.points.upper) };
-    let read = match union(accesses, &array.dims) {
+    // Of a single access the groups tell it already, mostly.
+    let of_one = match counts.as_slice() {
+        [one] if one.distinct.is_exact() => Some(one.distinct.lower),
+        _ => None,
+    };
+    let read = match of_one.or_else(|| union(accesses, &array.dims)) {
         Some(exact) => Count::exactly(exact),
         None => {
             let are_apart =
@@ -212,6 +217,13 @@ impl Group {
         if has_runtime {
             return self.with_runtime(map, runtime, access, all);
         }
+        // A sum without gaps or repetitions needs no enumeration.
+        if let ([result], true) = (self.results.as_slice(), self.constraints.is_empty()) {
+            let distinct = sums(map, &map.results()[*result]);
+            if distinct.is_exact() {
+                return Counts { distinct, points: Count::exactly(all) };
+            }
+        }
         if let Some(counts) = self.enumerated(map, all) {
             return counts;
         }
@@ -239,7 +251,7 @@ impl Group {
             return None;
         }
         let mut point: Vec<i64> = map.variables().iter().map(|v| v.bounds.lower).collect();
-        let mut seen: FxHashSet<Vec<i64>> = FxHashSet::default();
+        let mut seen = Seen::new(map, &self.results);
         let mut points = 0;
         for _ in 0..all {
             let holds = self.constraints.iter().all(|&i| {
@@ -248,9 +260,7 @@ impl Group {
             });
             if holds {
                 points += 1;
-                seen.insert(
-                    self.results.iter().map(|&i| map.results()[i].evaluate(&point)).collect::<Option<_>>()?,
-                );
+                seen.insert(self.results.iter().map(|&i| map.results()[i].evaluate(&point)))?;
             }
             for &v in self.variables.iter().rev() {
                 let Interval { lower, upper } = map.variables()[v].bounds;
@@ -261,7 +271,7 @@ impl Group {
                 point[v] = lower;
             }
         }
-        Some(Counts { distinct: Count::exactly(seen.len() as u64), points: Count::exactly(points) })
+        Some(Counts { distinct: Count::exactly(seen.len()), points: Count::exactly(points) })
     }
 
     /// One value for the whole output moves what is read, and changes no count, if it is only added to one result and no
@@ -293,6 +303,50 @@ impl Group {
         let least = u64::from(self.constraints.is_empty());
         let points = if least == 1 { Count::exactly(all) } else { Count { lower: 0, upper: all } };
         Counts { distinct: Count { lower: least, upper: self.spread(map).min(all) }, points }
+    }
+}
+
+/// Results that were met: a bit for each where their ranges are small, else a set.
+enum Seen {
+    Bits { ranges: Vec<Interval>, bits: Vec<u64>, count: u64 },
+    Set(FxHashSet<Vec<i64>>),
+}
+
+/// Bits that are worth less than a set of [`MAX_POINTS`].
+const MAX_BITS: u64 = 1 << 20;
+
+impl Seen {
+    fn new(map: &IndexingMap, results: &[usize]) -> Seen {
+        let context = RangeContext::new(map.variables(), &[]);
+        let ranges: Vec<Interval> = results.iter().map(|&i| context.range(&map.results()[i])).collect();
+        match ranges.iter().try_fold(1u64, |n, r| n.checked_mul(r.size()).filter(|&n| n <= MAX_BITS)) {
+            Some(size) => Seen::Bits { ranges, bits: vec![0; size.div_ceil(64) as usize], count: 0 },
+            None => Seen::Set(FxHashSet::default()),
+        }
+    }
+
+    /// Nothing where a result has no value.
+    fn insert(&mut self, mut values: impl Iterator<Item = Option<i64>>) -> Option<()> {
+        match self {
+            Seen::Bits { ranges, bits, count } => {
+                let mut at = 0u64;
+                for (range, value) in ranges.iter().zip(values) {
+                    at = at * range.size() + value?.abs_diff(range.lower);
+                }
+                let (word, bit) = (bits.get_mut((at / 64) as usize)?, 1u64 << (at % 64));
+                *count += u64::from(*word & bit == 0);
+                *word |= bit;
+            }
+            Seen::Set(set) => _ = set.insert(values.by_ref().collect::<Option<_>>()?),
+        }
+        Some(())
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Seen::Bits { count, .. } => *count,
+            Seen::Set(set) => set.len() as u64,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: how fast a text becomes findings, ours beside XLA's own parser (which builds and verifies the
 //! module) on the same files in one run; how long a file takes to open in a fresh process; how long the maps of all its
-//! instructions take; maps by themselves; and PTX, executed.
+//! instructions take; all that is told of its kernels; maps by themselves; and PTX, executed.
 
 mod generate;
 mod xla;
@@ -65,7 +65,8 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     }
 
     let server = dist::build_server("dist")?;
-    let files = if named.is_empty() { corpus()? } else { named };
+    let named_none = named.is_empty();
+    let files = if named_none { corpus()? } else { named };
     let peer = xla::Parser::find(tools, install);
     match &peer {
         Ok(parser) => println!("XLA's parser: {}", parser.version()),
@@ -93,7 +94,11 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
         });
     }
     print_table(&rows);
-    kernels(&server, &files)?;
+    let mut kernel_files = files.clone();
+    if named_none {
+        kernel_files.extend(optimized()?);
+    }
+    kernels(&server, &kernel_files)?;
     simplification()?;
     execution()
 }
@@ -185,6 +190,22 @@ fn number_after(json: &str, key: &str) -> Option<f64> {
 }
 
 /// The HLO files of the corpus beside the checkout, unpacked; without a corpus, one module made here.
+/// A module with many kernels, where it is at hand.
+fn optimized() -> Result<Option<PathBuf>> {
+    const MEMBER: &str = "gpt_train_unrolled.gpu_opt.hlo";
+    let archive = root().join("../shared/corpus/jax-dev.tar.gz");
+    if !archive.is_file() {
+        println!("\nskipped {MEMBER}, which is not beside this checkout");
+        return Ok(None);
+    }
+    let mut tar = command("tar", &["--extract", "--gzip", "--to-stdout", "--wildcards", "--file"]);
+    let text = output(tar.arg(&archive).arg(format!("*{MEMBER}")))?;
+    let file = target_dir().join("bench").join(MEMBER);
+    fs::create_dir_all(target_dir().join("bench"))?;
+    fs::write(&file, text)?;
+    Ok(Some(file))
+}
+
 fn corpus() -> Result<Vec<PathBuf>> {
     let out = target_dir().join("bench");
     fs::create_dir_all(&out)?;

@@ -21,7 +21,7 @@ ENTRY %e {
 async def test_lenses_say_how_a_kernel_runs(editor):
     document = editor.open(MODULE)
     lenses = await editor.client.text_document_code_lens_async(document.all(t.CodeLensParams))
-    [lens] = [lens for lens in lenses if document.word(lens.range) == "%fast"]
+    [lens] = [lens for lens in lenses if document.word(lens.range) == "fast"]
     assert lens.command is None, "the words come later"
     lens = await editor.client.code_lens_resolve_async(lens)
     assert lens.command.title.startswith("loop · grid 2048 × 128 threads · 3.15 MB · ≈ ")
@@ -38,7 +38,7 @@ async def test_hovers_tell_the_kernel(editor):
 async def test_uncoalesced_reads_are_warnings(editor):
     document = editor.open(MODULE)
     [warning] = [d for d in await editor.diagnostics(document) if d.code == "uncoalesced"]
-    assert document.word(warning.range) == "%y"
+    assert document.word(warning.range) == "y"
     assert warning.severity == t.DiagnosticSeverity.Warning
     for expect in ["stride of 512 elements", "32 sectors per request, 4 would do", "laid out {1,0} it is 4"]:
         assert expect in warning.message

@@ -67,9 +67,12 @@ pub(super) fn emit(
         tensors
     });
     let (shared, results) = written.split_at(written.len() - results);
-    let shared = shared.to_vec();
+    let written = shared.to_vec();
     entry.results = results.to_vec();
-    entry.elements.body.push(OpKind::Sync, Vec::new());
+    let body = &mut entry.elements.body;
+    let types: Vec<Type> = written.iter().map(|&v| body.function.ty(v).clone()).collect();
+    let shared: Vec<ValueId> = types.into_iter().map(|ty| body.value(ty)).collect();
+    body.push(OpKind::Sync { tensors: written }, shared.clone());
     // Write: what follows from the transposes.
     let output = fused.op(first).shape.clone();
     let write = transpose.moved(false, &output);

@@ -43,17 +43,11 @@ impl Indices {
     pub fn assume(&mut self, facts: impl IntoIterator<Item = Constraint>) -> usize {
         let before = self.facts.len();
         self.facts.extend(facts);
-        if self.facts.len() > before {
-            self.simple.clear();
-        }
         before
     }
 
     pub fn forget(&mut self, before: usize) {
-        if self.facts.len() > before {
-            self.facts.truncate(before);
-            self.simple.clear();
-        }
+        self.facts.truncate(before);
     }
 
     pub fn simplify(&mut self, expr: &Expr) -> Expr {
@@ -63,7 +57,8 @@ impl Indices {
         if let Some(known) = self.simple.get(expr) {
             return known.clone();
         }
-        let ranges = RangeContext::new(&self.variables, &self.facts);
+        // As XLA does: by the ranges of the variables alone.
+        let ranges = RangeContext::new(&self.variables, &[]);
         let simple = Simplifier::new(ranges, SimplifyMode::Replace).simplify(expr);
         self.simple.insert(expr.clone(), simple.clone());
         simple

@@ -1,6 +1,6 @@
 //! Neighbouring loads and stores become one. Within straight-line code: at the place of the first load, of the last store.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::Code;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
@@ -11,11 +11,12 @@ const WIDEST: i64 = 16;
 pub(crate) fn join(code: &mut Code, widest: i64) {
     let widest = widest.max(WIDEST);
     let insts = std::mem::take(&mut code.insts);
+    let halves = Halves::of(&insts);
     let mut start = 0;
     let mut out = Vec::with_capacity(insts.len());
     for at in 0..=insts.len() {
         if at == insts.len() || insts[at].is_boundary() {
-            out.extend(straight(code, &insts[start..at], widest));
+            out.extend(straight(code, &insts[start..at], widest, &halves));
             if let Some(boundary) = insts.get(at) {
                 out.push(boundary.clone());
             }
@@ -25,6 +26,49 @@ pub(crate) fn join(code: &mut Code, widest: i64) {
     code.insts = out;
 }
 
+/// Which registers of 16 bits are halves of a word: what is computed two at a time. Others move on their own, in vectors.
+/// What is only moved goes in words, too.
+#[derive(Default)]
+struct Halves {
+    computed: FxHashSet<Reg>,
+    used: FxHashSet<Reg>,
+    loaded: FxHashSet<Reg>,
+    /// Read by something else than a store.
+    read: FxHashSet<Reg>,
+}
+
+impl Halves {
+    fn of(insts: &[Inst]) -> Halves {
+        let mut halves = Halves::default();
+        for inst in insts {
+            if !matches!(inst.kind, Kind::Store { .. }) {
+                halves.read.extend(inst.reads().into_iter().filter_map(|operand| match operand {
+                    Operand::Reg(reg) => Some(reg),
+                    _ => None,
+                }));
+            }
+            if matches!(inst.kind, Kind::Load { .. }) {
+                halves.loaded.extend(&inst.to);
+            }
+            let Kind::Pure { name, from } = &inst.kind else { continue };
+            let is_rounded = name.starts_with("cvt.rn.bf16.f32") || name.starts_with("cvt.rn.f16.f32");
+            let in_halves = name.ends_with(".bf16") || name.ends_with(".f16");
+            let is_pairwise = in_halves && !name.starts_with("cvt");
+            if is_pairwise || is_rounded {
+                halves.computed.extend(inst.to.iter().copied());
+            }
+            if is_pairwise && !name.starts_with("neg") {
+                let regs = from.iter().filter_map(|operand| match operand {
+                    Operand::Reg(reg) => Some(*reg),
+                    _ => None,
+                });
+                halves.used.extend(regs);
+            }
+        }
+        halves
+    }
+}
+
 /// Accesses that belong together.
 struct Group {
     /// By offset; positions in the straight-line code.
@@ -32,13 +76,13 @@ struct Group {
     bits: u32,
 }
 
-fn straight(code: &mut Code, insts: &[Inst], widest: i64) -> Vec<Inst> {
+fn straight(code: &mut Code, insts: &[Inst], widest: i64, halves: &Halves) -> Vec<Inst> {
     let mut replaced: FxHashMap<usize, Vec<Inst>> = FxHashMap::default();
     for group in groups(insts, false) {
-        load(code, insts, &group, widest, &mut replaced);
+        load(code, insts, &group, widest, halves, &mut replaced);
     }
     for group in groups(insts, true) {
-        store(code, insts, &group, widest, &mut replaced);
+        store(code, insts, &group, widest, halves, &mut replaced);
     }
     let mut out = Vec::with_capacity(insts.len());
     for (n, inst) in insts.iter().enumerate() {
@@ -125,6 +169,7 @@ fn load(
     insts: &[Inst],
     group: &Group,
     widest: i64,
+    halves: &Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
     for run in runs(insts, group, false, widest) {
@@ -132,7 +177,10 @@ fn load(
         let Kind::Load { address, is_invariant, .. } = insts[*first].kind else { continue };
         let earliest = run.iter().copied().min().unwrap_or(*first);
         let to: Vec<Reg> = run.iter().map(|&n| insts[n].to[0]).collect();
-        let (words, bits) = words(code, to.len(), group.bits);
+        let in_words = group.bits != 16
+            || to.len() > 4
+            || to.iter().any(|reg| halves.used.contains(reg) || !halves.read.contains(reg));
+        let (words, bits) = words(code, to.len(), group.bits, in_words);
         let mut new = Vec::new();
         let mut inst = insts[*first].clone();
         inst.kind = Kind::Load { address, bits, is_invariant };
@@ -160,6 +208,7 @@ fn store(
     insts: &[Inst],
     group: &Group,
     widest: i64,
+    halves: &Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
     for run in runs(insts, group, true, widest) {
@@ -173,7 +222,14 @@ fn store(
                 _ => None,
             })
             .collect();
-        let (words, bits) = words(code, from.len(), group.bits);
+        let is_half = |operand: &Operand| match operand {
+            Operand::Reg(reg) => {
+                halves.computed.contains(reg) || halves.loaded.contains(reg) && !halves.read.contains(reg)
+            }
+            _ => true,
+        };
+        let in_words = group.bits != 16 || from.len() > 4 || from.iter().any(is_half);
+        let (words, bits) = words(code, from.len(), group.bits, in_words);
         let mut new = Vec::new();
         let mut inst = insts[latest].clone();
         if bits == group.bits {
@@ -195,9 +251,9 @@ fn store(
 }
 
 /// Registers for `count` numbers of `bits` bits: as they are where they fit a vector of up to four, else words of 32.
-fn words(code: &mut Code, count: usize, bits: u32) -> (Vec<Reg>, u32) {
+fn words(code: &mut Code, count: usize, bits: u32, in_words: bool) -> (Vec<Reg>, u32) {
     let total = count as u32 * bits;
-    if bits >= 32 && count <= 4 || bits >= 32 && total <= 256 {
+    if !in_words || bits >= 32 && count <= 4 || bits >= 32 && total <= 256 {
         return (Vec::new(), bits);
     }
     if total < 32 {

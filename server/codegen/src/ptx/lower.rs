@@ -28,14 +28,24 @@ pub(crate) struct Lowering<'k> {
     calls: Vec<FxHashMap<(usize, Vec<Expr>, Vec<Place>), Vec<Val>>>,
     written: usize,
     pub is_too_large: bool,
-    /// Does the device compute in `bf16`?
-    pub has_bf16: bool,
+    pub bf16: Bf16,
     /// What the rounds of an unrolled loop store, until they are through.
     pub pending: Option<Vec<(Address, u32, Operand)>>,
+    /// Neighbouring elements are not joined here.
+    pub is_parted: bool,
     /// Does a result lie where an operand does?
     has_aliases: bool,
     /// Ops that no rule writes.
     pub missing: Vec<(OpId, String)>,
+}
+
+/// What a device computes in `bf16`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bf16 {
+    None,
+    /// Products with a sum, in one rounding; by these a sum or a product alone.
+    Fused,
+    Full,
 }
 
 /// A branch around rounds of a loop, and the facts that held before it.
@@ -63,8 +73,13 @@ impl<'k> Lowering<'k> {
             calls: vec![FxHashMap::default()],
             written: 0,
             is_too_large: false,
-            has_bf16: major >= 9,
+            bf16: match major {
+                0..=7 => Bf16::None,
+                8 => Bf16::Fused,
+                _ => Bf16::Full,
+            },
             pending: None,
+            is_parted: false,
             has_aliases: kernel.params.iter().any(|param| param.aliases.is_some()),
             missing: Vec::new(),
         }
@@ -165,13 +180,13 @@ impl<'k> Lowering<'k> {
                 }
                 _ => Vec::new(),
             },
-            OpKind::Sync => {
+            OpKind::Sync { tensors } => {
                 self.code.push(
                     super::machine::Kind::Effect { name: "bar.sync".into(), from: vec![Operand::Int(0)] },
                     Vec::new(),
                 );
                 self.code.forget_loads();
-                Vec::new()
+                tensors.iter().map(|&value| frame.value(value)).collect()
             }
             OpKind::Missing => {
                 let zero = |&result: &ValueId| Val::constant(Constant::zero(frame.function.element(result)));
@@ -406,6 +421,7 @@ impl<'k> Lowering<'k> {
         if map.is_known_empty() {
             return carried;
         }
+        let was_parted = std::mem::replace(&mut self.is_parted, wraps(map));
         let dims: Vec<Expr> = frame.indices(dims);
         let mut ranges: Vec<Expr> = Vec::new();
         // Constraints that do not change in the loop are asked once.
@@ -417,12 +433,13 @@ impl<'k> Lowering<'k> {
         };
         let is_outer =
             |c: &&Constraint| !(0..map.num_ranges()).any(|n| c.expr.uses_var((dims.len() + n) as u32));
-        let outer: Vec<Constraint> = map
-            .constraints()
-            .iter()
-            .filter(is_outer)
-            .map(|c| Constraint { expr: of(&c.expr, &[]), interval: c.interval })
+        // The bounds of the dimensions may be narrower than the grid.
+        let bounds = dims.iter().zip(map.dims());
+        let mut outer: Vec<Constraint> = bounds
+            .map(|(dim, variable)| Constraint { expr: dim.clone(), interval: variable.bounds })
             .collect();
+        let stated = map.constraints().iter().filter(is_outer);
+        outer.extend(stated.map(|c| Constraint { expr: of(&c.expr, &[]), interval: c.interval }));
         let end = self.code.label();
         let guard = self.guard(&outer);
         if let Some(guard) = guard {
@@ -522,6 +539,7 @@ impl<'k> Lowering<'k> {
             self.leave();
             self.code.place(end);
         }
+        self.is_parted = was_parted;
         values
     }
 }
@@ -557,6 +575,15 @@ impl Frame<'_> {
 
 fn operands(regs: &[Reg]) -> Vec<Operand> {
     regs.iter().map(|&reg| reg.into()).collect()
+}
+
+/// Do the elements of one thread lie in several rows of an array that the threads do not fill evenly? XLA keeps a remainder
+/// in the slowest index then, and joins no accesses behind it.
+fn wraps(map: &IndexingMap) -> bool {
+    let mut moving = map.results().iter().filter(|e| e.as_const().is_none());
+    let (Some(slowest), Some(_)) = (moving.next(), moving.next()) else { return false };
+    let Some(innermost) = map.num_ranges().checked_sub(1) else { return false };
+    !map.constraints().is_empty() && slowest.uses_var((map.num_dims() + innermost) as u32)
 }
 
 /// Ops of a region, those of the functions that it calls included, up to a limit.

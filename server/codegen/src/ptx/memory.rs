@@ -63,8 +63,8 @@ impl Lowering<'_> {
         match place {
             Place::Param(param) => {
                 let base = self.pointer(param);
-                let align =
-                    align.min(i64::from(self.kernel.params[param].align)).min(self.row_align(param, bytes));
+                let align = if self.is_parted { bytes } else { align };
+                let align = align.min(i64::from(self.kernel.params[param].align));
                 let base = self.moved(base, &rest, bytes, elements);
                 (Address { space: Space::Global(param), base, offset, align }, bits)
             }
@@ -82,13 +82,6 @@ impl Lowering<'_> {
                 (Address { space: Space::Shared(number), base, offset, align: align.min(16) }, bits)
             }
         }
-    }
-
-    /// XLA joins accesses only where a whole number of them fits a row. Source: `vectorize_loads_stores.cc`.
-    fn row_align(&self, param: usize, bytes: i64) -> i64 {
-        let shape = &self.kernel.params[param].shape;
-        let row = shape.minor_to_major().first().map_or(1, |&dim| shape.dims[dim]);
-        1 << row.saturating_mul(bytes).max(1).trailing_zeros().min(8)
     }
 
     /// A pointer that many elements further.

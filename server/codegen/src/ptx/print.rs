@@ -6,7 +6,8 @@ use ir::{ElementTypeExt, OpId};
 
 use super::code::Code;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
-use super::{PtxText, Target};
+use super::Target;
+use crate::KernelText;
 use crate::kernel::{Kernel, Missing, SharedArray};
 
 /// The version of the PTX ISA that XLA writes today.
@@ -21,7 +22,7 @@ pub(super) fn print(
     shared: &[SharedArray],
     missing: Vec<Missing>,
     name_of: &dyn Fn(OpId) -> String,
-) -> PtxText {
+) -> KernelText {
     let mut insts = arguments(kernel, &mut code, pointers);
     insts.append(&mut code.insts);
     code.insts = insts;
@@ -73,7 +74,7 @@ pub(super) fn print(
         out.line(format_args!("{text}"), inst.origin);
     }
     out.line(format_args!("}}"), None);
-    PtxText { text: out.text, lines: out.origins, missing, shared_bytes }
+    KernelText { text: out.text, lines: out.origins, missing, shared_bytes }
 }
 
 #[derive(Default)]

@@ -1,8 +1,8 @@
 //! The reads and writes of a kernel, as maps from threads to positions in memory.
 
-use indexing::{OperandIndexing, Rules, grouped, logical_to_linear, no_callees};
+use indexing::{OperandIndexing, Rules, RuntimeSource, grouped, logical_to_linear, no_callees};
 use indexing_map::{Expr, IndexingMap, SimplifyMode};
-use ir::{ElementTypeExt, OpId, Opcode, Shape};
+use ir::{ElementTypeExt, Graph, OpId, Opcode, Shape};
 
 use super::traffic::Access;
 use crate::emitters::Emitter;
@@ -38,13 +38,19 @@ pub struct MemoryAccess {
 }
 
 impl MemoryAccess {
-    fn new(buffer: Buffer, shape: &Shape, start: &Start, elements: OperandIndexing) -> MemoryAccess {
+    fn new(
+        graph: &Graph,
+        buffer: Buffer,
+        shape: &Shape,
+        start: &Start,
+        elements: OperandIndexing,
+    ) -> MemoryAccess {
         let mut positions = match elements.map.is_undefined() {
             true => IndexingMap::undefined(),
             false => then(&elements.map, &logical_to_linear(shape)),
         };
         positions.remove_unused_symbols();
-        let gathered_at = gathered_at(&elements);
+        let gathered_at = gathered_at(&elements, graph);
         MemoryAccess {
             buffer,
             shape: shape.clone(),
@@ -82,7 +88,7 @@ pub(crate) fn element_bits(shape: &Shape) -> Option<i64> {
 
 /// Where the runtime variables are read from, of those that lanes of a warp may read at different places. Loops of the
 /// thread stand at their first turn.
-fn gathered_at(elements: &OperandIndexing) -> Vec<IndexingMap> {
+fn gathered_at(elements: &OperandIndexing, graph: &Graph) -> Vec<IndexingMap> {
     let differs = |m: &IndexingMap| m.results().iter().any(|result| (0..3).any(|id| result.uses_var(id)));
     let mut maps = Vec::new();
     for variable in elements.runtime_variables.iter().filter(|v| differs(&v.map)) {
@@ -93,7 +99,15 @@ fn gathered_at(elements: &OperandIndexing) -> Vec<IndexingMap> {
             Some(Expr::Const(bounds.lower))
         };
         let results = map.results().iter().map(|e| e.substitute(&mut { first })).collect();
-        maps.push(IndexingMap::new(map.dims().to_vec(), Vec::new(), Vec::new(), results));
+        let mut at = IndexingMap::new(map.dims().to_vec(), Vec::new(), Vec::new(), results);
+        // As one number: it repeats sooner than its digits.
+        if let RuntimeSource::Op { op, .. } = &variable.source
+            && let Some(source) = graph.ops.get(*op as usize)
+            && source.shape.dims().len() == at.results().len()
+        {
+            at = then(&at, &logical_to_linear(&source.shape));
+        }
+        maps.push(at);
     }
     maps
 }
@@ -197,7 +211,8 @@ impl FusionAnalysis {
             let shape = &graph.ops[op.place.op as usize].shape;
             for access in &op.indexing {
                 let elements = from.compose(access);
-                let new = MemoryAccess::new(Buffer::Operand(number), shape, start, elements);
+                let new =
+                    MemoryAccess::new(&self.fused.graph, Buffer::Operand(number), shape, start, elements);
                 if !known(accesses, &new) {
                     accesses.retain(|a| a.buffer != new.buffer || a.positions != new.positions);
                     accesses.push(new);
@@ -230,7 +245,13 @@ impl FusionAnalysis {
             for elements in written {
                 let threads = elements.map.clone();
                 let start = Start { op, threads, is_of_hero: false };
-                accesses.push(MemoryAccess::new(Buffer::Result(result), shape, &start, elements));
+                accesses.push(MemoryAccess::new(
+                    &self.fused.graph,
+                    Buffer::Result(result),
+                    shape,
+                    &start,
+                    elements,
+                ));
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Exact counts without looking at every block: blocks and iterations that shift all lanes by whole cache lines ask for
 //! the same sectors, so one of each class is looked at. Constraints that cut the grid are followed to where they cut.
 
-use indexing_map::{Interval, RangeContext, Variable};
+use indexing_map::{BinaryOp, Expr, Interval, RangeContext, Variable, gcd};
 
+use super::points::uses_lanes;
 use super::shift::{Shift, lcm};
 use super::traffic::Access;
 
@@ -24,12 +25,43 @@ pub(super) struct Classes<'a> {
     left: u64,
 }
 
+fn add_summands<'e>(e: &'e Expr, out: &mut Vec<&'e Expr>) {
+    match e.as_binary() {
+        Some((BinaryOp::Add, lhs, rhs)) => {
+            add_summands(lhs, out);
+            add_summands(rhs, out);
+        }
+        _ => out.push(e),
+    }
+}
+
+/// After how many steps of `v` every summand has moved by a multiple of `unit`, the same in all lanes.
+fn address_period(summands: &[&Expr], v: u32, unit: i64) -> Option<i64> {
+    let mut period = 1;
+    for summand in summands.iter().filter(|e| e.uses_var(v)) {
+        let (e, scale) = summand.as_scaled().unwrap_or((summand, 1));
+        // Of a summand that all lanes share only what is left of whole lines matters.
+        let rest = unit / i64::try_from(gcd(scale, unit)).ok()?.max(1);
+        if rest == 1 && !uses_lanes(e) {
+            continue;
+        }
+        period = lcm(period, Shift::of(e, v)?.until_multiple_of(rest)?.period)?;
+    }
+    Some(period)
+}
+
 impl<'a> Classes<'a> {
     /// Positions that differ by a multiple of `unit` elements are alike.
     pub(super) fn new(access: &'a Access<'a>, outer: Vec<u32>, unit: i64, budget: u64) -> Classes<'a> {
         let shifts = |e| outer.iter().map(|&v| Shift::of(e, v)).collect::<Vec<_>>();
         let address = access.map.results().first().map_or_else(Vec::new, |result| {
-            shifts(result).into_iter().map(|s| Some(s?.until_multiple_of(unit)?.period)).collect()
+            // Lanes that all touch one element are in one sector, wherever that is.
+            if !uses_lanes(result) && (access.element_bits as u64).is_power_of_two() {
+                return vec![Some(1); outer.len()];
+            }
+            let mut summands = Vec::new();
+            add_summands(result, &mut summands);
+            outer.iter().map(|&v| address_period(&summands, v, unit)).collect()
         });
         let constraints = access.map.constraints().iter().map(|c| shifts(&c.expr)).collect();
         let keys = access.gathered_at.iter().flat_map(|m| m.results()).map(shifts).collect();

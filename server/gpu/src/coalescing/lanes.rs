@@ -28,6 +28,8 @@ pub(super) struct Program {
     constraints: Vec<(u32, Interval)>,
     per_lane: Vec<[i64; MAX_LANES]>,
     uniform: Vec<i64>,
+    /// Uniform steps that per-lane steps use, or that are results; no constants.
+    frontier: Vec<u32>,
 }
 
 impl Program {
@@ -41,6 +43,7 @@ impl Program {
             constraints: Vec::new(),
             per_lane: Vec::new(),
             uniform: Vec::new(),
+            frontier: Vec::new(),
         };
         // Lanes that a constraint turns off are computed as well: only bounds may be relied on.
         let ranges = RangeContext::new(map.variables(), &[]);
@@ -55,6 +58,7 @@ impl Program {
         }
         program.per_lane = vec![[0; MAX_LANES]; program.steps.len()];
         program.uniform = vec![0; program.steps.len()];
+        program.frontier = program.shared_steps();
         Some(program)
     }
 
@@ -94,6 +98,20 @@ impl Program {
         Some(step)
     }
 
+    fn shared_steps(&self) -> Vec<u32> {
+        let used = self.steps.iter().filter_map(|step| match step {
+            Step::PerLane(Op::Binary(_, a, b)) => Some([*a, *b]),
+            _ => None,
+        });
+        let is_shared =
+            |&step: &u32| matches!(self.steps[step as usize], Step::Uniform(Op::Var(_) | Op::Binary(..)));
+        let mut shared: Vec<u32> =
+            used.flatten().chain(self.results.iter().copied()).filter(is_shared).collect();
+        shared.sort_unstable();
+        shared.dedup();
+        shared
+    }
+
     /// Computes all steps for `lanes` lanes. `uniform` has the value of each variable; where lanes differ `per_lane` has
     /// them.
     pub(super) fn run(
@@ -129,6 +147,12 @@ impl Program {
     /// Result `i` in `lane`, after [`Program::run`].
     pub(super) fn result(&self, i: usize, lane: usize) -> i64 {
         self.value(self.results[i], lane)
+    }
+
+    /// The values of what the lanes share and compute with, after [`Program::run`]: results are functions of these and of
+    /// the lane.
+    pub(super) fn frontier(&self, out: &mut Vec<i64>) {
+        out.extend(self.frontier.iter().map(|&step| self.uniform[step as usize]));
     }
 
     /// All results in `lane`, after [`Program::run`].

@@ -1,9 +1,10 @@
 //! One request, lane by lane: what "show access pattern" draws.
 
+use super::counter::active_lanes;
 use super::counts::Counts;
 use super::lanes::{MAX_LANES, Program};
 use super::requests::{request, vector_of};
-use super::traffic::{Access, active_lanes};
+use super::traffic::Access;
 
 /// What there is to choose from: blocks of the grid, warps of a block, iterations of a thread's loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,17 +1,14 @@
 //! The traffic of one access: every request that a kernel makes, from the addresses of the lanes of its warps.
 
-use indexing_map::{IndexingMap, Interval, Variable};
+use indexing_map::IndexingMap;
 
 use super::LINE_BYTES;
-use super::classes::Classes;
+use super::counter::Counter;
 use super::counts::Counts;
-use super::lanes::{MAX_LANES, Program};
-use super::pattern::{Pattern, pattern_of};
-use super::requests::{request, vector_of};
-use super::shift::Shift;
-
-/// Values of runtime variables that are all tried.
-const MAX_RUNTIME_CLASSES: i64 = 64;
+use super::lanes::Program;
+use super::pattern::Pattern;
+use super::requests::vector_of;
+use super::samples::runtime_choices;
 
 /// One read or write of a kernel: which element of an array in memory each thread touches.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +56,11 @@ pub fn traffic(access: &Access<'_>, budget: u64) -> Option<Traffic> {
     let program = Program::new(map, &|v| v < 3)?;
     let first_runtime = map.num_dims() + map.num_ranges();
     let unit = elements_per_line(access.element_bits);
-    let (choices, mut is_exact) = runtime_choices(map, first_runtime, unit);
+    // Places to which lanes are sent one by one are taken to begin where the least values lead.
+    let (choices, mut is_exact) = match access.gathered_at.is_empty() {
+        true => runtime_choices(map, first_runtime, unit),
+        false => (vec![map.runtime().iter().map(|v| v.bounds.lower).collect()], true),
+    };
     let keys = access.gathered_at.iter().map(|m| Program::new(m, &|v| v < 3)).collect::<Option<Vec<_>>>();
     let mut counter =
         Counter { access, vector, program, keys: keys?, pattern: None, counts: Counts::default() };
@@ -99,210 +100,6 @@ fn elements_per_line(element_bits: i64) -> i64 {
     let bits = element_bits.max(1);
     let gcd = indexing_map::gcd(line, bits).max(1) as i64;
     line / gcd
-}
-
-struct Counter<'a> {
-    access: &'a Access<'a>,
-    vector: i64,
-    program: Program,
-    /// Lanes that differ in one of these may be sent to different places.
-    keys: Vec<Program>,
-    /// How many lanes took part in the request that it is of.
-    pattern: Option<(usize, Pattern)>,
-    counts: Counts,
-}
-
-impl Counter<'_> {
-    /// Counts all requests at these values of the runtime variables; whether none is left out.
-    fn count(&mut self, values: &mut [i64], unit: i64, budget: u64) -> Option<bool> {
-        let access = self.access;
-        let map = access.map;
-        let mut bounds: Vec<Variable> = map.variables().to_vec();
-        for (axis, &size) in access.grid.iter().enumerate() {
-            bounds[3 + axis].bounds = bounds[3 + axis].bounds.intersect(Interval::from_size(size));
-        }
-        let mut last = map.num_dims() + map.num_ranges();
-        if self.vector > 1 {
-            last -= 1;
-            bounds[last].bounds = Interval::point(0);
-        }
-        for (id, value) in values.iter().enumerate().skip(map.num_dims() + map.num_ranges()) {
-            bounds[id].bounds = Interval::point(*value);
-        }
-        let outer: Vec<u32> = (3..last as u32).collect();
-        if outer.iter().any(|&v| bounds[v as usize].bounds.is_empty()) {
-            self.counts = Counts::default();
-            return Some(true);
-        }
-        let warps = self.warps()?;
-        let rounds = budget / warps.len() as u64;
-        let mut total = Counts::default();
-        let all = Classes::new(access, outer.clone(), unit, rounds.max(4)).for_each(
-            &bounds,
-            values,
-            &mut |values, times| {
-                for warp in &warps {
-                    total.add(self.request(values, warp), times);
-                }
-            },
-        );
-        if all.is_none() {
-            total = Counts::default();
-            let ranges: Vec<Interval> = outer.iter().map(|&v| bounds[v as usize].bounds).collect();
-            let points = choose_points(&ranges, rounds.clamp(16, 4096));
-            for point in &points {
-                for (&v, &value) in outer.iter().zip(point) {
-                    values[v as usize] = value;
-                }
-                for warp in &warps {
-                    total.add(self.request(values, warp), 1);
-                }
-            }
-            let whole = ranges.iter().fold(1u64, |n, r| n.saturating_mul(r.size()));
-            total = total.scaled(whole, points.len() as u64);
-        }
-        self.counts = total;
-        Some(all.is_some())
-    }
-
-    /// Per warp of a block, the thread ids per lane and the number of lanes.
-    fn warps(&self) -> Option<Vec<([[i64; MAX_LANES]; 3], usize)>> {
-        let [size_x, size_y, size_z] = self.access.block;
-        let threads =
-            size_x.checked_mul(size_y)?.checked_mul(size_z).filter(|n| (1..=1 << 16).contains(n))?;
-        let width = self.access.threads_per_warp.clamp(1, MAX_LANES as i64);
-        let firsts = (0..threads).step_by(width as usize);
-        let warps = firsts.map(|first| {
-            let of_axis = |id: &dyn Fn(i64) -> i64| std::array::from_fn(|lane| id(first + lane as i64));
-            let ids = [
-                of_axis(&|thread| thread % size_x),
-                of_axis(&|thread| thread / size_x % size_y),
-                of_axis(&|thread| thread / size_x / size_y),
-            ];
-            (ids, (threads - first).min(width) as usize)
-        });
-        Some(warps.collect())
-    }
-
-    fn request(&mut self, values: &[i64], (ids, lanes): &([[i64; MAX_LANES]; 3], usize)) -> Counts {
-        let mut starts = [0i64; MAX_LANES];
-        let mut chosen = [0usize; MAX_LANES];
-        let active =
-            active_lanes(&mut self.program, self.access.map, values, ids, *lanes, &mut starts, &mut chosen);
-        if active == 0 {
-            return Counts::default();
-        }
-        let starts = &mut starts[..active];
-        let is_fuller = self.pattern.is_none_or(|(seen, _)| seen < active && seen < *lanes);
-        if is_fuller {
-            self.pattern = Some((active, pattern_of(starts, self.vector)));
-        }
-        if self.keys.is_empty() {
-            return request(starts, self.access.element_bits, self.vector);
-        }
-        // Lanes with equal keys read relative to one place; the places are taken to be apart.
-        for key in &mut self.keys {
-            key.run(*lanes, values, &|v| ids.get(v as usize).copied());
-        }
-        let key_of =
-            |lane: usize| -> Vec<i64> { self.keys.iter().flat_map(|key| key.results_of(lane)).collect() };
-        let mut groups: Vec<(Vec<i64>, i64)> =
-            chosen[..active].iter().zip(&*starts).map(|(&lane, &start)| (key_of(lane), start)).collect();
-        groups.sort_unstable();
-        let mut counts = Counts::default();
-        for group in groups.chunk_by(|a, b| a.0 == b.0) {
-            let mut starts: Vec<i64> = group.iter().map(|(_, start)| *start).collect();
-            counts.add(request(&mut starts, self.access.element_bits, self.vector), 1);
-        }
-        Counts { requests: 1, ideal_sectors: counts.bytes_used.div_ceil(super::SECTOR_BYTES), ..counts }
-    }
-}
-
-/// Where the lanes that take part start, in lane order, and which they are; answers how many.
-pub(super) fn active_lanes(
-    program: &mut Program,
-    map: &IndexingMap,
-    values: &[i64],
-    ids: &[[i64; MAX_LANES]; 3],
-    lanes: usize,
-    starts: &mut [i64; MAX_LANES],
-    chosen: &mut [usize; MAX_LANES],
-) -> usize {
-    program.run(lanes, values, &|v| ids.get(v as usize).copied());
-    let bounds = &map.dims()[..3];
-    let mut active = 0;
-    for lane in 0..lanes {
-        let is_in_bounds = ids.iter().zip(bounds).all(|(ids, v)| v.bounds.contains(ids[lane]));
-        if is_in_bounds && program.is_active(lane) {
-            starts[active] = program.result(0, lane);
-            chosen[active] = lane;
-            active += 1;
-        }
-    }
-    active
-}
-
-/// Values of the runtime variables to try, and whether they stand for all: one per class where the positions repeat after
-/// a few steps, else the lower, middle and upper bound, and next to these.
-fn runtime_choices(map: &IndexingMap, first: usize, unit: i64) -> (Vec<Vec<i64>>, bool) {
-    if map.num_runtime() == 0 {
-        return (vec![Vec::new()], true);
-    }
-    let classes = map.runtime().iter().enumerate().map(|(i, v)| {
-        let id = (first + i) as u32;
-        if map.constraints().iter().any(|c| c.expr.uses_var(id)) {
-            return None;
-        }
-        let period = Shift::of(&map.results()[0], id)?.until_multiple_of(unit)?.period;
-        i64::try_from(v.bounds.size()).ok().map(|size| size.min(period))
-    });
-    let classes: Option<Vec<i64>> = classes.collect();
-    let count = |c: &Vec<i64>| c.iter().try_fold(1i64, |n, &c| n.checked_mul(c));
-    if let Some(classes) = classes.filter(|c| count(c).is_some_and(|n| n <= MAX_RUNTIME_CLASSES)) {
-        let ranges: Vec<Interval> = (classes.iter().zip(map.runtime()))
-            .map(|(&count, v)| Interval::new(v.bounds.lower, v.bounds.lower + count - 1))
-            .collect();
-        return (choose_points(&ranges, MAX_RUNTIME_CLASSES as u64), true);
-    }
-    let at = |f: &dyn Fn(Interval) -> i64| map.runtime().iter().map(|v| f(v.bounds)).collect::<Vec<_>>();
-    let mut choices = vec![
-        at(&|b| b.lower),
-        at(&|b| b.upper),
-        at(&|b| b.lower + b.upper.saturating_sub(b.lower) / 2),
-        at(&|b| b.lower.saturating_add(1).min(b.upper)),
-        at(&|b| b.upper.saturating_sub(1).max(b.lower)),
-    ];
-    choices.sort_unstable();
-    choices.dedup();
-    (choices, false)
-}
-
-/// Numbers from 0 up to `count`, all of them or `wanted` spread evenly, the first and the last among them.
-fn choose(count: i64, wanted: u64) -> Vec<i64> {
-    let wanted = i64::try_from(wanted).unwrap_or(i64::MAX).max(2);
-    if count <= wanted {
-        return (0..count).collect();
-    }
-    let step = |i: i64| (i128::from(i) * i128::from(count - 1) / i128::from(wanted - 1)) as i64;
-    let mut chosen: Vec<i64> = (0..wanted).map(step).collect();
-    chosen.dedup();
-    chosen
-}
-
-/// Points of a box, all of them or some: the first and last, and others spread evenly.
-fn choose_points(bounds: &[Interval], wanted: u64) -> Vec<Vec<i64>> {
-    let count = bounds.iter().fold(1u64, |n, b| n.saturating_mul(b.size()));
-    let count = i64::try_from(count).unwrap_or(i64::MAX);
-    let point = |mut number: i64| {
-        let mut point = vec![0; bounds.len()];
-        for (value, bounds) in point.iter_mut().zip(bounds).rev() {
-            let size = i64::try_from(bounds.size()).unwrap_or(i64::MAX).max(1);
-            *value = bounds.lower + number % size;
-            number /= size;
-        }
-        point
-    };
-    choose(count, wanted).into_iter().map(point).collect()
 }
 
 #[cfg(test)]

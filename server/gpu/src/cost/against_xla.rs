@@ -1,7 +1,7 @@
 //! The model against XLA's own figures.
 //!
-//! `testdata/kernel_costs_h100.hlo.gz` holds modules of real models after XLA's GPU pipeline, one after the other, with what
-//! its pass `gpu_cost_model_stats_collection` wrote into each fusion for an H100: `reification_cost`, of which the entry
+//! `testdata/kernel_costs_*.hlo.gz` hold modules of real models after XLA's GPU pipeline, one after the other, with what
+//! its pass `gpu_cost_model_stats_collection` wrote into each fusion for that device: `reification_cost`, of which the entry
 //! without a name is the analytical model and `indexing-cost-model` that for block-level fusions.
 
 use std::collections::BTreeMap;
@@ -39,18 +39,17 @@ fn figures(config: &str) -> Option<Figures> {
     })
 }
 
-fn modules() -> String {
-    let packed = include_bytes!("../../testdata/kernel_costs_h100.hlo.gz");
+fn unpacked(packed: &[u8]) -> String {
     let mut text = String::new();
-    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut text).expect("a gzip file");
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).expect("a gzip file");
     text
 }
 
-fn estimate_of(graphs: &BTreeMap<String, Arc<Graph>>, op: &ir::Op) -> Option<Estimate> {
+fn estimate_of(graphs: &BTreeMap<String, Arc<Graph>>, op: &ir::Op, device: &str) -> Option<Estimate> {
     let callee = |name: &str| graphs.get(name.trim_start_matches('%')).cloned();
     let called = callee(op.attributes.computation(AttributeKey::Calls)?)?;
     let fused = Fused::of_fusion(op, &called, &callee).ok()?;
-    let analysis = FusionAnalysis::new(fused, Device::find("h100-sxm").ok()?).ok()?;
+    let analysis = FusionAnalysis::new(fused, Device::find(device).ok()?).ok()?;
     Some(estimate(&analysis, &callee))
 }
 
@@ -61,11 +60,27 @@ fn is_close(ours: f64, theirs: f64) -> bool {
 
 #[test]
 fn kernels_of_real_models() {
+    let h100 = include_bytes!("../../testdata/kernel_costs_h100.hlo.gz");
+    check(&unpacked(h100), "h100-sxm", [174, 14]);
+}
+
+/// Other caches, another bandwidth, other tables of ops.
+#[test]
+fn kernels_of_other_devices() {
+    let a100 = include_bytes!("../../testdata/kernel_costs_a100.hlo.gz");
+    check(&unpacked(a100), "a100-sxm-80", [60, 8]);
+    let b200 = include_bytes!("../../testdata/kernel_costs_b200.hlo.gz");
+    check(&unpacked(b200), "b200", [60, 8]);
+}
+
+/// At least so many fusions of the analytical and of the tiled model are there, and their times are XLA's.
+#[track_caller]
+fn check(modules: &str, device: &str, least: [usize; 2]) {
     let mut report = String::new();
     // By model: fusions, and those close in time together, computing, memory.
     let mut counts: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
     let mut unmodelled = 0;
-    for module in modules().split("HloModule ").skip(1) {
+    for module in modules.split("HloModule ").skip(1) {
         let name = module.lines().next().unwrap_or_default().to_owned();
         let graphs: BTreeMap<_, _> = fixture::graphs(&format!("HloModule {module}")).into_iter().collect();
         for graph in graphs.values() {
@@ -74,7 +89,7 @@ fn kernels_of_real_models() {
                 let Some(theirs) = config.filter(|_| op.opcode == Opcode::Fusion).and_then(figures) else {
                     continue;
                 };
-                let estimate = estimate_of(&graphs, op);
+                let estimate = estimate_of(&graphs, op, device);
                 let reason = estimate.as_ref().and_then(|estimate| estimate.not_modelled);
                 let Some(ours) = estimate.and_then(|estimate| estimate.xla) else {
                     _ = writeln!(report, "{name} {instruction}: {reason:?}");
@@ -102,10 +117,10 @@ fn kernels_of_real_models() {
         }
     }
     for (model, [all, exec, compute, memory]) in &counts {
-        eprintln!("{model}: of {all} within 5 %: exec {exec}, compute {compute}, memory {memory}");
+        eprintln!("{device}, {model}: of {all} within 5 %: exec {exec}, compute {compute}, memory {memory}");
     }
     eprintln!("not modelled: {unmodelled}\n{report}");
-    for (model, least) in [("analytical", 174), ("block-level", 14)] {
+    for (model, least) in ["analytical", "block-level"].into_iter().zip(least) {
         let [all, exec, compute, memory] = counts[model];
         assert!(all >= least, "{all} kernels");
         assert!(exec.min(compute).min(memory) * 100 >= all * 98, "{model}: {exec} of {all}");

@@ -90,7 +90,9 @@ impl Pair {
         for &operand in &self.operands {
             let shape = &graph.ops[operand as usize].shape;
             let size = shape.bytes()? as f64;
-            let bytes = |of: &Candidate| index(of, operand).map_or(0.0, |at| of.bytes_read[at]);
+            let bytes = |of: &Candidate| {
+                index(of, operand).and_then(|at| of.bytes_read.get(at).copied()).unwrap_or(0.0)
+            };
             let shared = common(graph, producer, consumer, operand) * size;
             let total = (bytes(producer) * first).trunc() + bytes(consumer) - shared.trunc();
             let efficiency = read_efficiency(shape, is_coalesced, device);

@@ -21,9 +21,7 @@ pub fn kernel(session: &mut Session, value: &Value) -> Answer {
     let p: KernelParams = params(value)?;
     let emit = match p.emit.as_deref() {
         None | Some("ptx") => KernelLanguage::Ptx,
-        Some("mlir") => {
-            return Err(ApiError::new(ErrorKind::Unsupported, "emit: mlir is not written yet".to_owned()));
-        }
+        Some("mlir") => KernelLanguage::Mlir,
         Some(other) => {
             let message = format!("emit: {other} is none of mlir, ptx");
             return Err(ApiError::new(ErrorKind::InvalidParams, message));

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
-use super::{coalescing, evaluate, fusion, indexing, kernel, maps, parse, partition, print, tile};
+use super::{
+    access_pattern, coalescing, evaluate, fusion, indexing, kernel, maps, parse, partition, print, tile,
+};
 use crate::cli::input;
 
 /// Keeps the text of the last request open: the next one is often about the same.
@@ -77,6 +79,7 @@ impl Session {
             "tile" => tile::tile(self, p),
             "map" => maps::map(p),
             "expr" => maps::expr(p),
+            "access_pattern" => access_pattern::access_pattern(self, p),
             "coalescing" => coalescing::coalescing(self, p),
             "evaluate" => evaluate::evaluate(self, p),
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),

@@ -14,6 +14,7 @@ use text::PositionEncoding;
 use text::position::position;
 
 use super::{input, sarif};
+use crate::api::kernels::heaviest_kernels;
 
 #[derive(clap::Args)]
 pub struct CheckArguments {
@@ -35,6 +36,10 @@ pub struct CheckArguments {
     /// At most this many findings per file are listed; the rest is counted.
     #[arg(long, default_value_t = 100)]
     limit: usize,
+    /// `--format json` lists this many kernels per file, the heaviest first, with their estimated times; the rest is
+    /// counted.
+    #[arg(long, default_value_t = 20)]
+    kernels: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,6 +63,8 @@ pub(super) struct Checked {
     pub(super) diagnostics: ide::Diagnostics,
     /// Warnings beyond the limit.
     pub(super) more_warnings: usize,
+    /// Asked for by `--format json` alone.
+    kernels: Option<ide::HeaviestKernels>,
 }
 
 /// 0 clean, 1 findings at or above `--fail-on`, 2 a file could not be read.
@@ -153,7 +160,10 @@ fn check(path: &Path, arguments: &CheckArguments) -> Result<Checked> {
         diagnostics.shown.sort_by_key(|d| (d.range.start, d.range.end));
         more_warnings = found.omitted + wasted.omitted;
     }
-    Ok(Checked { name, text, diagnostics, more_warnings })
+    let lists_kernels = arguments.format == Format::Json && arguments.kernels > 0;
+    let kernels =
+        lists_kernels.then(|| analysis.heaviest_kernels(file, arguments.kernels).unwrap_or_default());
+    Ok(Checked { name, text, diagnostics, more_warnings, kernels })
 }
 
 /// Directories become the HLO files in them, in order.
@@ -254,5 +264,14 @@ fn report(checked: &Checked) -> serde_json::Value {
             json!({"severity": severity, "code": d.code, "message": d.message, "at": place(&d.range), "related": related})
         })
         .collect();
-    json!({"file": checked.name, "findings": findings, "omitted": checked.diagnostics.omitted + checked.more_warnings})
+    let omitted = checked.diagnostics.omitted + checked.more_warnings;
+    let mut report = json!({"file": checked.name, "findings": findings, "omitted": omitted});
+    // Of a module that is not compiled yet nobody knows the kernels.
+    if let Some(kernels) = checked.kernels.as_ref().filter(|kernels| kernels.launches > 0) {
+        let mut totals = heaviest_kernels(kernels, &place);
+        report["kernels"] = totals["kernels"].take();
+        totals.as_object_mut().map(|totals| totals.remove("kernels"));
+        report["kernel_totals"] = totals;
+    }
+    report
 }

@@ -1,6 +1,6 @@
 //! Requests of ours about kernels: `hlo-analyzer/accessPattern` and `hlo-analyzer/kernelFunctions`.
 
-use ide::{AccessPattern, AccessPatternQuery, KernelFunction};
+use ide::{AccessPatternQuery, KernelFunction};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_lsp::LspServiceBuilder;
@@ -10,6 +10,7 @@ use tower_lsp::lsp_types::{Position, TextDocumentIdentifier};
 use super::handlers::Handlers;
 use super::read::{Route, Target, WhenEdited};
 use super::snapshot::View;
+use crate::api::described_access_pattern;
 
 static ACCESS_PATTERN: Route =
     Route { method: "hlo-analyzer/accessPattern", when_edited: WhenEdited::Retry(8) };
@@ -57,7 +58,7 @@ impl Handlers {
             params.text_document.uri,
             Target::At(params.position),
             move |analysis, view| analysis.access_pattern(view.file, view.span.start, &query),
-            |_, pattern| pattern.map_or(Value::Null, |pattern| described(&pattern)),
+            |_, pattern| pattern.map_or(Value::Null, |pattern| described_access_pattern(&pattern)),
         )
         .await
     }
@@ -72,23 +73,6 @@ impl Handlers {
         )
         .await
     }
-}
-
-fn described(pattern: &AccessPattern) -> Value {
-    json!({
-        "title": pattern.title,
-        "summary": pattern.summary,
-        "arrays": pattern.arrays,
-        "array": pattern.array,
-        "blocks": pattern.blocks,
-        "warps": pattern.warps,
-        "iterations": pattern.iterations,
-        "block": pattern.block,
-        "warp": pattern.warp,
-        "iteration": pattern.iteration,
-        "svg": pattern.svg,
-        "text": pattern.text,
-    })
 }
 
 impl View {

@@ -16,6 +16,7 @@ use tower_lsp::{ExitedError, LspService};
 
 use super::framing::{Incoming, read_message};
 use super::handlers::Handlers;
+use super::heaviest_kernels;
 use super::in_order::{Answer, InOrder};
 use super::mailbox::Mailbox;
 use super::main_loop::MainLoop;
@@ -55,12 +56,9 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     thread::Builder::new().name("main loop".into()).spawn(move || main_loop.run(&events))?;
 
     // The router's own way to the client is not used, see `outbox.rs`.
-    let (service, _) =
-        test_hooks::register(evaluation::register(kernels::register(LspService::build(|_| Handlers {
-            mailbox,
-            tokens: Arc::default(),
-        }))))
-        .finish();
+    let service = LspService::build(|_| Handlers { mailbox, tokens: Arc::default() });
+    let service = heaviest_kernels::register(evaluation::register(kernels::register(service)));
+    let (service, _) = test_hooks::register(service).finish();
     let mut reader = Reader {
         service: InOrder(service),
         outbox: outbox.clone(),

@@ -3,7 +3,7 @@
 use ir::ElementTypeExt;
 use syntax::hlo::{ElementType, Opcode};
 
-use super::super::lower::Lowering;
+use super::super::lower::{Bf16, Lowering};
 use super::super::machine::{Class, Operand};
 use super::super::memory::class_of;
 use super::super::value::Val;
@@ -13,7 +13,7 @@ impl Lowering<'_> {
     fn is_native(&self, element: ElementType) -> bool {
         match element {
             ElementType::F32 | ElementType::F64 | ElementType::F16 => true,
-            ElementType::Bf16 => self.has_bf16,
+            ElementType::Bf16 => self.bf16 == Bf16::Full,
             _ => false,
         }
     }
@@ -69,8 +69,22 @@ impl Lowering<'_> {
             return self.double_unary(opcode, x).map(Val::Num);
         }
         let wide = self.to_f32(x, from)?;
-        let result = self.single_unary(opcode, wide)?;
+        let result = match opcode {
+            Opcode::Exponential | Opcode::Log if from != ElementType::F32 => self.approximate(opcode, wide),
+            _ => self.single_unary(opcode, wide)?,
+        };
         self.convert(Val::Num(result), ElementType::F32, to)
+    }
+
+    /// Of numbers with few bits the instructions' own precision is enough.
+    fn approximate(&mut self, opcode: Opcode, x: Operand) -> Operand {
+        let element = ElementType::F32;
+        if opcode == Opcode::Exponential {
+            let scaled = self.op("mul.rn.f32", element, [x, single(std::f32::consts::LOG2_E)]);
+            return self.op("ex2.approx.f32", element, [scaled.into()]).into();
+        }
+        let log = self.op("lg2.approx.f32", element, [x]);
+        self.op("mul.rn.f32", element, [log.into(), single(std::f32::consts::LN_2)]).into()
     }
 
     /// Functions that are instructions.
@@ -81,19 +95,9 @@ impl Lowering<'_> {
             Opcode::Ceil => "cvt.rpi.f32.f32",
             Opcode::RoundNearestEven => "cvt.rni.f32.f32",
             Opcode::Sqrt => "sqrt.approx.f32",
-            Opcode::Rsqrt => "rsqrt.approx.f32",
             Opcode::Sign => return Some(self.signum(x, ElementType::F32)),
             Opcode::RoundNearestAfz => return Some(self.round_away(x, ElementType::F32)),
-            Opcode::Exponential => return Some(self.exp_f32(x)),
-            Opcode::Logistic => {
-                let negative = self.op("neg.f32", element, [x]);
-                let power = self.exp_f32(negative.into());
-                let one = Operand::F32(1f32.to_bits());
-                let sum = self.op("add.rn.f32", element, [power, one]);
-                let one = self.in_register(one, Class::B32);
-                return Some(self.op("div.full.f32", element, [one, sum.into()]).into());
-            }
-            _ => return self.math_f32(opcode, x),
+            _ => return self.math_unary(opcode, x, element),
         };
         Some(self.op(name, element, [x]).into())
     }
@@ -107,7 +111,7 @@ impl Lowering<'_> {
             Opcode::Sqrt => "sqrt.rn.f64",
             Opcode::Sign => return Some(self.signum(x, element)),
             Opcode::RoundNearestAfz => return Some(self.round_away(x, element)),
-            _ => return self.math_f64(opcode, x),
+            _ => return self.math_unary(opcode, x, element),
         };
         Some(self.op(name, element, [x]).into())
     }
@@ -164,6 +168,9 @@ impl Lowering<'_> {
             Opcode::Multiply => Some("mul.rn"),
             _ => None,
         };
+        if element == ElementType::Bf16 && self.bf16 == Bf16::Fused && simple.is_some() {
+            return Some(Val::Num(self.fused_bf16(opcode, a, b)));
+        }
         if let Some(simple) = simple
             && self.is_native(element)
         {
@@ -176,6 +183,20 @@ impl Lowering<'_> {
         let wide = (self.to_f32(a, element)?, self.to_f32(b, element)?);
         let result = self.wide_binary(opcode, wide.0, wide.1, ElementType::F32, simple)?;
         self.convert(Val::Num(result), ElementType::F32, element)
+    }
+
+    /// `a + b` as `a * 1 + b`, `a * b` as `a * b + -0`.
+    fn fused_bf16(&mut self, opcode: Opcode, a: Operand, b: Operand) -> Operand {
+        const ONE: i64 = 0x3f80;
+        const MINUS_ONE: i64 = 0xbf80;
+        const MINUS_ZERO: i64 = 0x8000;
+        let from = match opcode {
+            Opcode::Add => [a, Operand::Int(ONE), b],
+            Opcode::Subtract => [b, Operand::Int(MINUS_ONE), a],
+            _ => [a, b, Operand::Int(MINUS_ZERO)],
+        };
+        let from = from.map(|operand| self.in_register(operand, Class::B16));
+        self.op("fma.rn.bf16", ElementType::Bf16, from).into()
     }
 
     /// A constant of 16 bits stands in a register.
@@ -225,24 +246,8 @@ impl Lowering<'_> {
             _ => self.convert(Val::Num(x), element, ElementType::F32).map(Val::num),
         }
     }
+}
 
-    /// `2^(x log2 e)`: the whole part of the exponent by adding it to the bits, the rest by the instruction.
-    /// At most 2 ulp; the largest and the smallest results saturate.
-    pub(super) fn exp_f32(&mut self, x: Operand) -> Operand {
-        let f = |v: f32| Operand::F32(v.to_bits());
-        let of = ElementType::F32;
-        let x = self.in_register(x, Class::B32);
-        // x log2(e) / 252 + 1/2, cut to [0, 1], times 252, rounded down to a whole number: the exponent plus 126.
-        let scaled = self.op("fma.rn.f32", of, [x, f(std::f32::consts::LOG2_E / 252.0), f(0.5)]);
-        let unit = self.op("cvt.sat.f32.f32", of, [scaled.into()]);
-        let shifted = self.op("fma.rm.f32", of, [unit.into(), f(252.0), f(12_582_913.0)]);
-        let whole = self.op("add.rn.f32", of, [shifted.into(), f(-12_583_039.0)]);
-        let negative = self.op("neg.f32", of, [whole.into()]);
-        let high = self.op("fma.rn.f32", of, [x, f(std::f32::consts::LOG2_E), negative.into()]);
-        // log2(e) beyond 24 bits.
-        let rest = self.op("fma.rn.f32", of, [x, f(1.925_963e-8), high.into()]);
-        let scale = self.op("shl.b32", of, [shifted.into(), Operand::Int(23)]);
-        let power = self.op("ex2.approx.ftz.f32", of, [rest.into()]);
-        self.op("mul.rn.f32", of, [power.into(), scale.into()]).into()
-    }
+fn single(value: f32) -> Operand {
+    Operand::F32(value.to_bits())
 }

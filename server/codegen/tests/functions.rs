@@ -1,0 +1,86 @@
+//! Kernels of one op each, run on the processor over special and random numbers: how far each result is from the right one.
+
+mod kernels;
+
+use kernels::{Bits, ladder, worst};
+
+/// f32 functions against the same ones computed in `f64`, f64 functions against the standard library's. The bound in units in the
+/// last place of the result; the library's own unit is added for `f64`.
+#[test]
+fn functions_of_one_number_are_within_their_bounds() {
+    type Function = fn(f64) -> f64;
+    let functions: &[(&str, Function, f64, f64)] = &[
+        ("exponential", f64::exp, 2.0, 1.0),
+        ("exponential-minus-one", f64::exp_m1, 2.0, 2.0),
+        ("log", f64::ln, 1.0, 1.0),
+        ("log-plus-one", f64::ln_1p, 2.0, 2.0),
+        ("logistic", |x| 1.0 / (1.0 + (-x).exp()), 3.0, 3.0),
+        ("tanh", f64::tanh, 3.0, 3.0),
+        ("sinh", f64::sinh, 3.0, 3.0),
+        ("cosh", f64::cosh, 2.0, 2.0),
+        ("sine", f64::sin, 2.0, 2.0),
+        ("cosine", f64::cos, 2.0, 2.0),
+        ("tan", f64::tan, 4.0, 4.0),
+        ("asin", f64::asin, 2.0, 2.0),
+        ("acos", f64::acos, 2.0, 2.0),
+        ("asinh", kernels::asinh, 3.0, 4.0),
+        ("acosh", kernels::acosh, 3.0, 4.0),
+        ("atanh", kernels::atanh, 3.0, 4.0),
+        ("cbrt", f64::cbrt, 1.0, 1.0),
+        ("sqrt", f64::sqrt, 1.0, 0.5),
+        ("rsqrt", |x| 1.0 / x.sqrt(), 1.0, 1.0),
+        ("erf", kernels::erf, 2.0, 2.0),
+        ("floor", f64::floor, 0.0, 0.0),
+        ("ceil", f64::ceil, 0.0, 0.0),
+        ("round-nearest-even", f64::round_ties_even, 0.0, 0.0),
+        ("round-nearest-afz", f64::round, 0.0, 0.0),
+        ("abs", f64::abs, 0.0, 0.0),
+        ("negate", |x| -x, 0.0, 0.0),
+        ("sign", |x| if x == 0.0 || x.is_nan() { x } else { x.signum() }, 0.0, 0.0),
+    ];
+    let mut failures = Vec::new();
+    for &(op, function, single, double) in functions {
+        for (bits, bound) in [(Bits::F32, single), (Bits::F64, double), (Bits::F16, 0.51), (Bits::Bf16, 0.51)]
+        {
+            // Of the small ones the rounding of a result that is off by a little.
+            let bound = if matches!(bits, Bits::F64) && bound > 0.5 { bound + 1.0 } else { bound };
+            let inputs = ladder(bits);
+            let found = worst(op, bits, &[inputs.clone()], |x| function(x[0]));
+            println!("{op} {}: {:.2} ulp at {:?}", bits.name(), found.ulp, found.inputs);
+            if found.ulp > bound {
+                failures.push(format!("{op} {}: {found:?}", bits.name()));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn functions_of_two_numbers_are_within_their_bounds() {
+    type Function = fn(f64, f64) -> f64;
+    let functions: &[(&str, Function, f64, f64)] = &[
+        ("power", f64::powf, 2.0, 2.0),
+        ("atan2", f64::atan2, 3.0, 3.0),
+        ("remainder", |a, b| a % b, 0.0, 0.0),
+        ("add", |a, b| a + b, 0.5, 0.5),
+        ("subtract", |a, b| a - b, 0.5, 0.5),
+        ("multiply", |a, b| a * b, 0.5, 0.5),
+        ("divide", |a, b| a / b, 2.0, 0.5),
+        ("maximum", |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }, 0.0, 0.0),
+        ("minimum", |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) }, 0.0, 0.0),
+    ];
+    let mut failures = Vec::new();
+    for &(op, function, single, double) in functions {
+        for (bits, bound) in [(Bits::F32, single), (Bits::F64, double), (Bits::F16, 0.51), (Bits::Bf16, 0.51)]
+        {
+            let bound = if matches!(bits, Bits::F64) && bound > 0.5 { bound + 1.0 } else { bound };
+            let (a, b) = kernels::pairs(bits);
+            let found = worst(op, bits, &[a, b], |x| function(x[0], x[1]));
+            println!("{op} {}: {:.2} ulp at {:?}", bits.name(), found.ulp, found.inputs);
+            if found.ulp > bound {
+                failures.push(format!("{op} {}: {found:?}", bits.name()));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

@@ -1,0 +1,204 @@
+//! Fusions of several results: what the pass after priority fusion refuses, in XLA's words.
+
+use ir::{ArrayShape, ElementTypeExt, Graph, Op, OpId, Opcode, Shape, is_elementwise};
+
+use super::budget::fits_budget;
+use super::candidate::Candidate;
+use crate::Reason;
+use crate::cost::transposes_minor;
+use crate::device::Device;
+use crate::heroes::{Kind, is_real_reduction};
+use crate::reduction_dims::ReductionDims;
+
+/// May two users of one operand become one kernel with the results of both?
+/// Source: XLA `backends/gpu/transforms/multi_output_fusion.cc` (`CanFuseSiblings`). Not followed: whether both read parts of
+/// the operand that do not overlap.
+pub fn siblings(graph: &Graph, a: &Candidate, b: &Candidate, device: &Device) -> Result<(), Reason> {
+    let name = |candidate: &Candidate| &graph.names[candidate.id as usize];
+    if is_connected(graph, a.id, b.id) || is_connected(graph, b.id, a.id) {
+        return Err(format!("{} and {} are connected", name(a), name(b)).into());
+    }
+    compatible(a, b, device)?;
+    if [a, b].into_iter().all(|candidate| has_root(candidate, Opcode::DynamicUpdateSlice)) {
+        return Err("can't fuse multiple DUSs".into());
+    }
+    fits_budget(graph, a, b, device)
+}
+
+/// May the consumer take the producer and write its result as well?
+/// Source: as above (`ProducerCandidateIsFusible`, `GetProducerConsumerMultiOutputFusionCandidates`).
+pub fn into_several_results(
+    graph: &Graph,
+    producer: &Candidate,
+    consumer: &Candidate,
+    device: &Device,
+) -> Result<(), Reason> {
+    let name = |candidate: &Candidate| &graph.names[candidate.id as usize];
+    if producer.op.shape.tuple_elements().is_some() {
+        return Err(format!("{} is a multi-output fusion", name(producer)).into());
+    }
+    if [Opcode::Scatter, Opcode::DynamicUpdateSlice].iter().any(|&opcode| has_root(producer, opcode)) {
+        return Err(format!("{} is in-place operation", name(producer)).into());
+    }
+    let is_loop = match producer.op.opcode {
+        Opcode::Fusion => producer.kind() == Some(Kind::Loop),
+        Opcode::Reduce => producer.op.shape.as_array().is_some(),
+        opcode => super::is_fusible(producer) && opcode != Opcode::Scatter,
+    };
+    if !is_loop {
+        return Err(format!("{} is not loop-fusible", name(producer)).into());
+    }
+    if producer.ops().into_iter().any(|op| op.opcode == Opcode::Copy || transposes_minor(op)) {
+        return Err(format!("{} is physically transposing", name(producer)).into());
+    }
+    if !is_eligible_root(consumer) {
+        return Err(format!("{} is not eligible as multi-output fusion root.", name(consumer)).into());
+    }
+    compatible(producer, consumer, device)?;
+    if is_connected_otherwise(graph, producer.id, consumer.id) {
+        return Err(format!("{} would introduce a cycle when fused", name(producer)).into());
+    }
+    fits_budget(graph, producer, consumer, device)
+}
+
+/// Source: `IsFusibleAsMultiOutputFusionRoot`, `service/gpu/gpu_fusible.cc`.
+fn is_eligible_root(candidate: &Candidate) -> bool {
+    super::is_fusible(candidate)
+        && match candidate.kind() {
+            Some(Kind::Reduction | Kind::Transpose) => true,
+            Some(Kind::Loop) => candidate.is_fusion() || is_elementwise(candidate.op.opcode),
+            _ => false,
+        }
+}
+
+/// Heroes that share a kernel, and equal shapes that it loops over.
+/// Source: `FusionHeroesAreCompatible`, `ShapesCompatibleForMultiOutputFusion`, `service/gpu/gpu_fusible.cc`.
+fn compatible(a: &Candidate, b: &Candidate, device: &Device) -> Result<(), Reason> {
+    let (Some(hero_a), Some(hero_b)) = (Hero::of(a, device), Hero::of(b, device)) else {
+        return Err("no kernel of a fusion emitter".into());
+    };
+    match (&hero_a.reduction, &hero_b.reduction) {
+        (Some(a), Some(b)) if a != b => {
+            return Err("two reductions with different reduction dimensions".into());
+        }
+        _ => {}
+    }
+    if hero_a.transposes && hero_b.reduction.is_some() || hero_b.transposes && hero_a.reduction.is_some() {
+        return Err("MOF-fusion of a transpose and a reduction".into());
+    }
+    match is_same_loop(&hero_a.shape, &hero_b.shape) {
+        true => Ok(()),
+        false => Err("different loop shapes".into()),
+    }
+}
+
+/// What a kernel is built around, and the shape that it loops over.
+struct Hero {
+    reduction: Option<ReductionDims>,
+    transposes: bool,
+    shape: Shape,
+}
+
+impl Hero {
+    fn of(candidate: &Candidate, device: &Device) -> Option<Hero> {
+        let analysis = candidate.analysis.as_ref()?;
+        let fused = &analysis.fused;
+        let hero = analysis.hero();
+        let at = analysis.heroes.iter().position(|&h| h == hero)?;
+        let op: &Op = fused.op(hero);
+        let is_reduction = is_real_reduction(fused, fused.roots[at], hero, device);
+        let transposes = crate::heroes::tiling(fused, hero).is_some() && analysis.kind == Kind::Transpose;
+        let shape = match is_reduction || transposes {
+            true => op.operand_shapes.first()?.clone(),
+            false => fused.root_shape(at).clone(),
+        };
+        let reduction = if is_reduction { ReductionDims::of(op) } else { None };
+        Some(Hero { reduction, transposes, shape })
+    }
+}
+
+/// The same but for the element type, or the same elements in the same order in memory.
+fn is_same_loop(a: &Shape, b: &Shape) -> bool {
+    let equal = |a: &ArrayShape, b: &ArrayShape| a.dims == b.dims && a.minor_to_major() == b.minor_to_major();
+    match (a.as_array(), b.as_array()) {
+        (Some(x), Some(y)) => {
+            equal(x, y) || x.element.bits().is_some() && crate::bitcasts::reshape_is_bitcast(a, b)
+        }
+        _ => false,
+    }
+}
+
+fn has_root(candidate: &Candidate, opcode: Opcode) -> bool {
+    candidate.analysis.as_ref().is_some_and(|analysis| {
+        analysis.fused.roots.iter().any(|&root| analysis.fused.op(root).opcode == opcode)
+    })
+}
+
+/// Does `user` depend on `of`?
+fn is_connected(graph: &Graph, user: OpId, of: OpId) -> bool {
+    reaches(graph, graph.operands[user as usize].clone(), of)
+}
+
+/// By another way than directly?
+fn is_connected_otherwise(graph: &Graph, producer: OpId, consumer: OpId) -> bool {
+    let others = graph.operands[consumer as usize].iter().copied().filter(|&operand| operand != producer);
+    others.into_iter().any(|operand| is_connected(graph, operand, producer))
+}
+
+fn reaches(graph: &Graph, mut open: Vec<OpId>, of: OpId) -> bool {
+    let mut seen = vec![false; graph.ops.len()];
+    while let Some(id) = open.pop() {
+        if id == of {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[id as usize], true) {
+            open.extend(&graph.operands[id as usize]);
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    /// What is said of `a` and `b` of an entry, as siblings and as producer and consumer.
+    #[track_caller]
+    fn check(lines: &str, as_siblings: Result<(), &str>, as_pair: Result<(), &str>) {
+        let module = format!(
+            "HloModule m\nadd {{\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT s = f32[] add(x, y)\n}}\n\
+             ENTRY e {{\n p = f32[64,64] parameter(0)\n z = f32[] constant(0)\n{lines}\n}}\n"
+        );
+        let graphs = fixture::graphs(&module);
+        let callees = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
+        let (_, graph) = graphs.last().expect("an entry");
+        let device = Device::find("h100-sxm").unwrap();
+        let [a, b] = ["a", "b"].map(|n| Candidate::of(graph, graph.find(n).unwrap(), device, &callees));
+        let words = |verdict: Result<(), Reason>| verdict.map_err(|reason| reason.into_owned());
+        assert_eq!(words(siblings(graph, &a, &b, device)), as_siblings.map_err(str::to_owned), "{lines}");
+        let pair = words(into_several_results(graph, &a, &b, device));
+        assert_eq!(pair, as_pair.map_err(str::to_owned), "{lines}");
+    }
+
+    #[test]
+    fn loops_of_one_shape() {
+        let two = " a = f32[64,64] negate(p)\n b = f32[64,64] floor(p)\n ROOT t = (f32[64,64], f32[64,64]) tuple(a, b)";
+        check(two, Ok(()), Ok(()));
+        let chain = " a = f32[64,64] negate(p)\n ROOT b = f32[64,64] floor(a)";
+        check(chain, Err("a and b are connected"), Ok(()));
+        let other = " a = f32[64,64] negate(p)\n s = f32[8,64] slice(p), slice={[0:8],[0:64]}\n ROOT b = f32[8,64] floor(s)";
+        check(other, Err("different loop shapes"), Err("different loop shapes"));
+        let cycle = " a = f32[64,64] negate(p)\n c = f32[64,64] sort(a), dimensions={1}, to_apply=add\n ROOT b = f32[64,64] add(a, c)";
+        check(cycle, Err("a and b are connected"), Err("a would introduce a cycle when fused"));
+    }
+
+    #[test]
+    fn heroes() {
+        let rows = " a = f32[64] reduce(p, z), dimensions={1}, to_apply=add\n b = f32[64] reduce(p, z), dimensions={0}, to_apply=add\n ROOT t = (f32[64], f32[64]) tuple(a, b)";
+        let differ = "two reductions with different reduction dimensions";
+        check(rows, Err(differ), Err(differ));
+        let both = " a = f32[64,64] transpose(p), dimensions={1,0}\n b = f32[64] reduce(p, z), dimensions={1}, to_apply=add\n ROOT t = (f32[64,64], f32[64]) tuple(a, b)";
+        check(both, Err("MOF-fusion of a transpose and a reduction"), Err("a is physically transposing"));
+    }
+}

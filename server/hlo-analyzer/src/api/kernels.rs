@@ -1,0 +1,54 @@
+//! Kernels and what they cost, as `check --format json` lists them and `hlo-analyzer/heaviestKernels` answers them.
+
+use ide::{HeaviestKernels, HeavyKernel};
+use serde_json::{Value, json};
+
+/// Kernels, totals and what was left out; `place` says where a range is, in the terms of the one who asked. Times are in
+/// microseconds, without launches.
+pub fn heaviest_kernels(report: &HeaviestKernels, place: &dyn Fn(&ide::TextRange) -> Value) -> Value {
+    let kernels: Vec<Value> = report.kernels.iter().map(|one| kernel(one, place)).collect();
+    json!({
+        "device": report.device,
+        "total_us": report.total_us,
+        "launches": report.launches,
+        "unknown_loops": report.unknown_loops,
+        "omitted": report.omitted,
+        "note": report.summary(),
+        "kernels": kernels,
+    })
+}
+
+fn kernel(kernel: &HeavyKernel, place: &dyn Fn(&ide::TextRange) -> Value) -> Value {
+    let roofline = &kernel.estimate.roofline;
+    let xla = kernel.estimate.xla.as_ref().map(|xla| {
+        json!({
+            "flops": xla.flops,
+            "bytes_read": xla.bytes_read,
+            "bytes_written": xla.bytes_written,
+            "compute_us": xla.compute_us,
+            "read_us": xla.read_us,
+            "write_us": xla.write_us,
+            "exec_us": xla.exec_us,
+        })
+    });
+    json!({
+        "name": kernel.name,
+        "computation": kernel.computation,
+        "kind": kernel.kind,
+        "at": place(&kernel.range),
+        "executions": kernel.executions,
+        "total_us": kernel.total_us,
+        "share": kernel.share,
+        "bound": ide::bound(kernel.estimate.bound),
+        "xla": xla,
+        "not_modelled": kernel.estimate.not_modelled,
+        "roofline": {
+            "flops": roofline.flops,
+            "bytes_read": roofline.bytes_read,
+            "bytes_written": roofline.bytes_written,
+            "compute_us": roofline.compute_us,
+            "memory_us": roofline.memory_us,
+            "exec_us": roofline.exec_us(),
+        },
+    })
+}

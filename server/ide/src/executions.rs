@@ -1,0 +1,77 @@
+//! How often each computation is run.
+
+use ir::{AttributeKey, Opcode};
+use rustc_hash::FxHashSet;
+
+use crate::locate::{FileContext, InstructionRef};
+
+/// Per computation: how often it is run, instruction by instruction, when the module is run once. And the number of loops
+/// that were counted once.
+pub(crate) fn executions(context: &FileContext<'_>) -> (Vec<u64>, usize) {
+    let module = context.module();
+    let calls = db::call_graph(context.db, context.view.file);
+    let mut executions: Vec<u64> = vec![0; module.computations.len()];
+    let mut unknown_loops: FxHashSet<(usize, u32)> = FxHashSet::default();
+    // Callers stand below what they call; a text in which they do not has an error.
+    for index in (0..executions.len()).rev() {
+        if module.is_entry(index) {
+            executions[index] = executions[index].saturating_add(1);
+        }
+        for call in calls.incoming(index).iter().filter(|call| call.caller > index) {
+            let block = context.block(call.piece);
+            let times = match block.instruction(call.instruction).opcode {
+                Some(Opcode::While) => trip_count(context, call).unwrap_or_else(|| {
+                    unknown_loops.insert((call.piece, call.instruction));
+                    1
+                }),
+                Some(Opcode::Call | Opcode::Conditional | Opcode::AsyncStart) => 1,
+                _ => 0,
+            };
+            let times = executions[call.caller].saturating_mul(times);
+            executions[index] = executions[index].saturating_add(times);
+        }
+    }
+    (executions, unknown_loops.len())
+}
+
+/// `backend_config={"known_trip_count":{"n":"20"}}` of a loop.
+fn trip_count(context: &FileContext<'_>, call: &db::CallSite) -> Option<u64> {
+    let op = context.op(InstructionRef { piece: call.piece, id: call.instruction })?;
+    let config = op.attributes.text(AttributeKey::BackendConfig)?;
+    let (_, rest) = config.split_once("known_trip_count")?;
+    let (_, number) = rest.split_once('n')?;
+    let digits = number.trim_start_matches(|c: char| !c.is_ascii_digit() && c != '}');
+    digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::open;
+
+    /// How often a fusion in the body of a loop with this configuration runs.
+    #[track_caller]
+    fn check(config: &str, runs: u64, unknown_loops: usize) {
+        let module = format!(
+            "HloModule m\n\nf {{\n  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate(p)\n}}\n\n\
+             body {{\n  x = f32[8] parameter(0)\n  ROOT k = f32[8] fusion(x), kind=kLoop, calls=f\n}}\n\n\
+             condition {{\n  y = f32[8] parameter(0)\n  ROOT c = pred[] constant(true)\n}}\n\n\
+             outer {{\n  z = f32[8] parameter(0)\n  ROOT w = f32[8] while(z), condition=condition, body=body{config}\n}}\n\n\
+             ENTRY e {{\n  a = f32[8] parameter(0)\n  b = f32[8] call(a), to_apply=outer\n  ROOT d = f32[8] call(b), to_apply=outer\n}}\n"
+        );
+        let (analysis, file, _) = open(&module);
+        let found = analysis.heaviest_kernels(file, 9).expect("nobody cancels");
+        assert_eq!((found.kernels[0].executions, found.unknown_loops), (runs, unknown_loops), "{config}");
+    }
+
+    #[test]
+    fn loops_and_calls_multiply() {
+        check(", backend_config={\"known_trip_count\":{\"n\":\"20\"}}", 40, 0);
+        check(
+            ", backend_config={\"known_trip_count\": {\"n\": \"3\"},\"known_init_step\":{\"init\":\"0\"}}",
+            6,
+            0,
+        );
+        check("", 2, 1);
+        check(", backend_config={\"known_trip_count\":{\"n\":\"99999999999999999999\"}}", 2, 1);
+    }
+}

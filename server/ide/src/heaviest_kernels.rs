@@ -1,0 +1,283 @@
+//! Where the time of a module goes: its kernels, the heaviest first.
+
+use std::sync::Arc;
+
+use gpu::{Bound, Estimate};
+use ir::{Opcode, SegmentRef};
+
+use crate::TextRange;
+use crate::executions::executions;
+use crate::locate::{FileContext, InstructionRef};
+use crate::markdown::code;
+
+/// One instruction that runs as a kernel, with all its executions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeavyKernel {
+    /// The instruction's name.
+    pub range: TextRange,
+    pub name: String,
+    /// Where it stands.
+    pub computation: String,
+    /// The emitter of a fusion, the opcode of anything else.
+    pub kind: String,
+    /// How often it runs when the module runs once.
+    pub executions: u64,
+    /// Microseconds of all executions, without launches.
+    pub total_us: f64,
+    /// The part of the module's time, from 0 to 1.
+    pub share: f64,
+    /// Of one execution.
+    pub estimate: Estimate,
+}
+
+/// The kernels of a module, added up.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HeaviestKernels {
+    /// At most as many as asked for, the heaviest first.
+    pub kernels: Vec<HeavyKernel>,
+    /// How many more there are.
+    pub omitted: usize,
+    /// Microseconds of all executions of all kernels, without launches.
+    pub total_us: f64,
+    /// Executions of kernels.
+    pub launches: u64,
+    /// Loops whose number of iterations the text does not say: counted once, so that times are at least so large.
+    pub unknown_loops: usize,
+    pub device: &'static str,
+}
+
+/// An instruction, how often it runs, what it costs.
+type Found = (InstructionRef, u64, Arc<Estimate>);
+
+/// Of all computations that are run instruction by instruction; of a conditional all branches count. Reads one cost per
+/// kernel, and the call graph.
+pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> HeaviestKernels {
+    let module = context.module();
+    let mut report = HeaviestKernels { device: context.db.device().name, ..HeaviestKernels::default() };
+    let (executions, unknown_loops) = executions(context);
+    report.unknown_loops = unknown_loops;
+    let mut found: Vec<Found> = Vec::new();
+    // Of a module that is not optimized yet nobody knows what the kernels will be.
+    let mut segments = module.computations.iter().flat_map(|computation| &computation.segments);
+    if !segments.any(|&segment| context.launches_kernels(segment)) {
+        return report;
+    }
+    for (index, computation) in module.computations.iter().enumerate() {
+        let times = executions[index];
+        if times == 0 {
+            continue;
+        }
+        for &segment in &computation.segments {
+            crate::analysis::check_cancelled(context.db);
+            for at in timed(context, segment) {
+                let Some(key) = context.kernel_key(at) else { continue };
+                let Some(estimate) = context.kernel_cost(&key) else { continue };
+                report.total_us += estimate.exec_us() * times as f64;
+                found.push((at, times, estimate));
+                report.launches = report.launches.saturating_add(times);
+            }
+        }
+    }
+    let total = |(_, times, estimate): &Found| estimate.exec_us() * *times as f64;
+    // Of equals the first in the text.
+    found.sort_by(|a, b| total(b).total_cmp(&total(a)));
+    report.omitted = found.len().saturating_sub(limit);
+    let whole = report.total_us;
+    let heavy = |found: Found| {
+        let total_us = total(&found);
+        let (at, executions, estimate) = found;
+        let block = context.block(at.piece);
+        let index = context.computation_index(at);
+        HeavyKernel {
+            range: context.range(at.piece, block.instruction(at.id).name),
+            name: block.name(at.id).to_owned(),
+            computation: index.map_or_else(String::new, |index| module.computations[index].name.to_string()),
+            kind: kind(context, at),
+            executions,
+            total_us,
+            share: if whole > 0.0 { total_us / whole } else { 0.0 },
+            estimate: (*estimate).clone(),
+        }
+    };
+    report.kernels = found.into_iter().take(limit).map(heavy).collect();
+    report
+}
+
+/// The instructions of a computation that take time on the device: kernels, calls of libraries, collectives.
+fn timed(context: &FileContext<'_>, segment: SegmentRef) -> Vec<InstructionRef> {
+    let block = context.block(segment.piece);
+    let takes_time = |opcode: Opcode| {
+        use Opcode::*;
+        let library = [Dot, ScaledDot, RaggedDot, Convolution, CustomCall, Fft, TriangularSolve, Cholesky];
+        // Of an asynchronous pair the start does the work.
+        let collective = [
+            AllReduce,
+            AllReduceStart,
+            AllGather,
+            AllGatherStart,
+            ReduceScatter,
+            AllToAll,
+            CollectivePermute,
+        ];
+        opcode == Fusion
+            || gpu::is_wrapped(opcode)
+            || library.contains(&opcode)
+            || collective.contains(&opcode)
+    };
+    let ids = context.computation(segment).instructions.clone();
+    let ids = ids.filter(|&id| block.instruction(id).opcode.is_some_and(takes_time));
+    ids.map(|id| InstructionRef { piece: segment.piece, id }).collect()
+}
+
+fn kind(context: &FileContext<'_>, at: InstructionRef) -> String {
+    let opcode = context.block(at.piece).instruction(at.id).opcode;
+    let kernel = context.kernel_key(at).and_then(|key| context.kernel(&key));
+    match (opcode, kernel) {
+        (Some(Opcode::Fusion), Some(Ok(analysis))) => analysis.emitter.name().to_owned(),
+        (opcode, _) => opcode.map_or_else(String::new, |opcode| opcode.name().to_owned()),
+    }
+}
+
+impl HeaviestKernels {
+    /// As a page, for clients that have no list of their own.
+    pub fn markdown(&self) -> String {
+        let mut out = format!("# Heaviest kernels\n\n{}\n\n", self.summary());
+        out += "| kernel | in | kind | runs | µs | share | bound by |\n|---|---|---|--:|--:|--:|---|\n";
+        for kernel in &self.kernels {
+            out += &format!(
+                "| {} | {} | {} | {} | {:.2} | {:.1} % | {} |\n",
+                code(&format!("%{}", kernel.name)),
+                code(&kernel.computation),
+                kernel.kind,
+                kernel.executions,
+                kernel.total_us,
+                kernel.share * 100.0,
+                bound(kernel.estimate.bound),
+            );
+        }
+        out
+    }
+
+    /// `84.10 µs in 12 launches on h100-sxm; 3 more not listed`
+    pub fn summary(&self) -> String {
+        let mut text = format!("{:.2} µs in {} launches on {}", self.total_us, self.launches, self.device);
+        if self.omitted > 0 {
+            text += &format!("; {} more not listed", self.omitted);
+        }
+        if self.unknown_loops > 0 {
+            let loops = if self.unknown_loops == 1 { "loop" } else { "loops" };
+            text += &format!("; {} {loops} of unknown length counted once", self.unknown_loops);
+        }
+        text
+    }
+}
+
+/// `memory`, `compute`, `launch`.
+pub fn bound(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Memory => "memory",
+        Bound::Compute => "compute",
+        Bound::Launch => "launch",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::open;
+
+    const MODULE: &str = "HloModule m
+
+%fused {
+  p = f32[4096,4096] parameter(0)
+  ROOT n = f32[4096,4096] negate(p)
+}
+
+%small {
+  q = f32[64] parameter(0)
+  ROOT n.1 = f32[64] negate(q)
+}
+
+%body {
+  state = (s32[], f32[4096,4096]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  x = f32[4096,4096] get-tuple-element(state), index=1
+  again = f32[4096,4096] fusion(x), kind=kLoop, calls=%fused
+  ROOT next = (s32[], f32[4096,4096]) tuple(i, again)
+}
+
+%condition {
+  state.1 = (s32[], f32[4096,4096]) parameter(0)
+  ROOT true = pred[] constant(true)
+}
+
+ENTRY %e {
+  a = (s32[], f32[4096,4096]) parameter(0)
+  b = f32[64] parameter(1)
+  loop = (s32[], f32[4096,4096]) while(a), condition=%condition, body=%body, backend_config={\"known_trip_count\":{\"n\":\"20\"}}
+  tiny = f32[64] fusion(b), kind=kLoop, calls=%small
+  ROOT r = ((s32[], f32[4096,4096]), f32[64]) tuple(loop, tiny)
+}
+";
+
+    fn check(module: &str, limit: usize, expect: Expect) {
+        let (analysis, file, _) = open(module);
+        let found = analysis.heaviest_kernels(file, limit).expect("nobody cancels");
+        expect.assert_eq(&found.markdown());
+        for kernel in &found.kernels {
+            assert_eq!(module[kernel.range.clone()].trim_start_matches('%'), kernel.name);
+        }
+    }
+
+    #[test]
+    fn loops_count_as_often_as_they_run() {
+        check(
+            MODULE,
+            10,
+            expect![[r#"
+            # Heaviest kernels
+
+            801.51 µs in 21 launches on h100-sxm
+
+            | kernel | in | kind | runs | µs | share | bound by |
+            |---|---|---|--:|--:|--:|---|
+            | `%again` | `body` | loop | 20 | 801.50 | 100.0 % | memory |
+            | `%tiny` | `e` | loop | 1 | 0.00 | 0.0 % | launch |
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        check(
+            &MODULE.replace("known_trip_count", "other"),
+            1,
+            expect![[r#"
+            # Heaviest kernels
+
+            40.08 µs in 2 launches on h100-sxm; 1 more not listed; 1 loop of unknown length counted once
+
+            | kernel | in | kind | runs | µs | share | bound by |
+            |---|---|---|--:|--:|--:|---|
+            | `%again` | `body` | loop | 1 | 40.08 | 100.0 % | memory |
+        "#]],
+        );
+    }
+
+    #[test]
+    fn no_fusion_no_kernel() {
+        check(
+            "HloModule m\n\nENTRY %e {\n  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate(p)\n}\n",
+            5,
+            expect![[r#"
+                # Heaviest kernels
+
+                0.00 µs in 0 launches on h100-sxm
+
+                | kernel | in | kind | runs | µs | share | bound by |
+                |---|---|---|--:|--:|--:|---|
+            "#]],
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! On a producer: may XLA fuse it into its consumers, what would that gain, and if not, why.
+
+use gpu::Decision;
+use ir::{Graph, Op, OpId, Opcode, SegmentRef};
+use rustc_hash::FxHashMap;
+
+use crate::locate::{FileContext, InstructionRef};
+use crate::maps::callee_graph;
+use crate::markdown::code;
+use crate::occurrences::{Role, Symbol, occurrences};
+
+/// Consumers beyond which nothing is said: each is a fusion that is looked into.
+const MAX_CONSUMERS: usize = 32;
+
+/// The section of the popup, in a computation that is run as kernels; empty where XLA does not ask.
+pub(crate) fn why_not_fused(context: &FileContext<'_>, at: InstructionRef) -> String {
+    let Some(computation) = context.computation_id(at) else { return String::new() };
+    if !context.launches_kernels(SegmentRef { piece: at.piece, computation }) {
+        return String::new();
+    }
+    let consumers = consumers(context, at);
+    if consumers.is_empty() {
+        return String::new();
+    }
+    if consumers.len() > MAX_CONSUMERS {
+        return format!("**fusion** into {} consumers: too many to look at\n\n", consumers.len());
+    }
+    let Some((graph, producer)) = surroundings(context, at, &consumers) else { return String::new() };
+    let root = context.block(at.piece).instruction(at.id).is_root.then_some(producer);
+    let device = context.db.device();
+    let callees = |name: &str| callee_graph(context, at, name);
+    match gpu::decide(&graph, root, producer, device, &callees) {
+        Some(decision) => section(&graph, &decision, device.name),
+        None => String::new(),
+    }
+}
+
+fn section(graph: &Graph, decision: &Decision, device: &str) -> String {
+    let name = |id: OpId| code(&format!("%{}", graph.names[id as usize]));
+    let mut out = String::new();
+    let mut taking: Vec<String> = Vec::new();
+    for consumer in &decision.consumers {
+        match &consumer.reason {
+            Some(reason) => {
+                out += &format!("**not fused into {}**: {reason}", name(consumer.consumer));
+                // What a tuple or a library takes is no kernel that could have its result beside the producer's.
+                if let Some(why) = &consumer.several_results
+                    && !reason.ends_with("not fusible")
+                {
+                    out += &format!("; nor with the results of both: {why}");
+                }
+                out += "\n\n";
+            }
+            None => taking.push(name(consumer.consumer)),
+        }
+    }
+    if !taking.is_empty() && !out.is_empty() {
+        // All or none.
+        out += &format!(
+            "{} could take it, but XLA fuses a producer into all of its consumers or none\n\n",
+            taking.join(", ")
+        );
+        return out;
+    }
+    if let (Some(apart), Some(together)) = (decision.unfused_us, decision.fused_us) {
+        let verdict = if decision.is_fused() { "XLA fuses it" } else { "slower, so XLA does not" };
+        out += &format!(
+            "**fusion into {}**: {apart:.2} µs apart, {together:.2} µs together on {device}: {verdict}\n\n",
+            taking.join(", ")
+        );
+    } else if decision.ineligible.is_none() {
+        out += &format!("**fusion into {}**: allowed; its time is not modelled\n\n", taking.join(", "));
+    } else if out.is_empty() {
+        out += &format!("**not fused**: {}\n\n", decision.ineligible.as_deref().unwrap_or_default());
+    }
+    out
+}
+
+/// The instructions of the computation that have it as an operand, each once.
+fn consumers(context: &FileContext<'_>, at: InstructionRef) -> Vec<InstructionRef> {
+    let mut found: Vec<InstructionRef> = Vec::new();
+    for occurrence in occurrences(context, Symbol::Instruction(at)) {
+        let offset = context.range(occurrence.piece, occurrence.span).start;
+        let Some(user) = context.instruction_at(offset).filter(|_| occurrence.role == Role::Use) else {
+            continue;
+        };
+        if !found.contains(&user) {
+            found.push(user);
+        }
+    }
+    found
+}
+
+/// The producer, its consumers, and all their operands as leaves.
+fn surroundings(
+    context: &FileContext<'_>,
+    at: InstructionRef,
+    consumers: &[InstructionRef],
+) -> Option<(Graph, OpId)> {
+    let mut graph = Graph { is_complete: true, ..Graph::default() };
+    let mut known: FxHashMap<(usize, u32), OpId> = FxHashMap::default();
+    let producer = add(context, at, &mut graph, &mut known)?;
+    for &consumer in consumers {
+        add(context, consumer, &mut graph, &mut known)?;
+    }
+    Some((graph, producer))
+}
+
+fn add(
+    context: &FileContext<'_>,
+    at: InstructionRef,
+    graph: &mut Graph,
+    known: &mut FxHashMap<(usize, u32), OpId>,
+) -> Option<OpId> {
+    let op = context.op(at)?;
+    let block = context.block(at.piece);
+    let mut operands = Vec::new();
+    for (i, (operand, _)) in block.operands_of(at.id).enumerate() {
+        let is_element = matches!(operand.kind, syntax::hlo::OperandKind::Element { .. });
+        let definition = context.definition(at, i).filter(|_| !is_element);
+        let key = definition.map(|definition| (definition.piece, definition.id));
+        if let Some(&id) = key.and_then(|key| known.get(&key)) {
+            operands.push(id);
+            continue;
+        }
+        // What the values are matters for where slices start; what computes them does not.
+        let shape = op.operand_shapes.get(i)?.clone();
+        let constant = definition.and_then(|d| context.op(d)).filter(|op| op.opcode == Opcode::Constant);
+        let leaf = constant.unwrap_or_else(|| Op::leaf(shape));
+        let id = graph.push(leaf, Vec::new(), operand.name.of(&block.text).to_owned());
+        if let Some(key) = key {
+            known.insert(key, id);
+        }
+        operands.push(id);
+    }
+    let id = graph.push(op, operands, block.name(at.id).to_owned());
+    known.insert((at.piece, at.id), id);
+    Some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::open;
+
+    /// The section of the popup at `$0`, in an entry with a fusion.
+    fn check(lines: &str, expect: Expect) {
+        let module = format!(
+            "HloModule m\n\n%sum {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}}\n\n\
+             %fused {{\n  p.1 = f32[2048,1024] parameter(0)\n  ROOT n.1 = f32[2048,1024] negate(p.1)\n}}\n\n\
+             ENTRY %e {{\n  p = f32[2048,1024] parameter(0)\n  z = f32[] constant(0)\n  i = s32[] parameter(1)\n{lines}\n}}\n"
+        );
+        let (analysis, file, offset) = open(&module);
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup").markdown;
+        let section: String = hover
+            .lines()
+            .filter(|line| line.contains("fus") && !line.contains("calls="))
+            .collect::<Vec<_>>()
+            .join("\n");
+        expect.assert_eq(&section);
+    }
+
+    #[test]
+    fn what_would_be_faster_together() {
+        check(
+            "  $0n = f32[2048,1024] floor(p)\n  ROOT f = f32[2048,1024] fusion(n), kind=kLoop, calls=%fused",
+            expect!["**fusion into `%f`**: 12.02 µs apart, 6.01 µs together on h100-sxm: XLA fuses it"],
+        );
+    }
+
+    #[test]
+    fn one_that_cannot_take_it() {
+        check(
+            "  $0f = f32[2048,1024] fusion(p), kind=kLoop, calls=%fused\n  c = f32[2048,1024] ceil(f)\n  ROOT t = (f32[2048,1024], f32[2048,1024]) tuple(f, c)",
+            expect![[r#"
+                **not fused into `%t`**: the consumer is not fusible
+                `%c` could take it, but XLA fuses a producer into all of its consumers or none"#]],
+        );
+    }
+
+    #[test]
+    fn reductions_stay_apart() {
+        check(
+            "  f = f32[2048,1024] fusion(p), kind=kLoop, calls=%fused\n  $0r = f32[2048] reduce(f, z), dimensions={1}, to_apply=%sum\n  ROOT b = f32[2048,1024] broadcast(r), dimensions={0}",
+            expect![
+                "**not fused into `%b`**: fusion into output of a reduce fusion would create a loop fusion; nor with the results of both: b is not eligible as multi-output fusion root."
+            ],
+        );
+    }
+
+    #[test]
+    fn operands_and_results_are_no_producers() {
+        check(
+            "  $0f = f32[2048,1024] fusion(p), kind=kLoop, calls=%fused\n  ROOT t = (f32[2048,1024]) tuple(f)",
+            expect!["**not fused into `%t`**: the consumer is not fusible"],
+        );
+        check("  ROOT $0f = f32[2048,1024] fusion(p), kind=kLoop, calls=%fused", expect![[""]]);
+    }
+}
