@@ -90,10 +90,32 @@ impl Constant {
     }
 }
 
-/// Exponent bits, mantissa bits and bias of the formats with fewer than 32 bits, and what stands above the largest number.
-fn format(element: ElementType) -> Option<(u32, u32, i32, Top)> {
+/// A format of fewer than 32 bits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Format {
+    /// Bits of the exponent and of the mantissa.
+    pub exponent: u32,
+    pub mantissa: u32,
+    pub bias: i32,
+    pub top: Top,
+}
+
+/// What stands above the largest number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Top {
+    /// The highest exponent holds infinity and NaN.
+    Infinity,
+    /// Only the very highest pattern is NaN.
+    Nan,
+    /// Minus zero is the one NaN.
+    OnlyMinusZero,
+    /// All patterns are numbers.
+    Number,
+}
+
+pub(crate) fn format(element: ElementType) -> Option<Format> {
     use ElementType::*;
-    Some(match element {
+    let (exponent, mantissa, bias, top) = match element {
         F16 => (5, 10, 15, Top::Infinity),
         Bf16 => (8, 7, 127, Top::Infinity),
         F8e5m2 => (5, 2, 15, Top::Infinity),
@@ -107,19 +129,50 @@ fn format(element: ElementType) -> Option<(u32, u32, i32, Top)> {
         F6e2m3fn => (2, 3, 1, Top::Number),
         F6e3m2fn => (3, 2, 3, Top::Number),
         _ => return None,
-    })
+    };
+    Some(Format { exponent, mantissa, bias, top })
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Top {
-    /// The highest exponent holds infinity and NaN.
-    Infinity,
-    /// Only the very highest pattern is NaN.
-    Nan,
-    /// Minus zero is the one NaN.
-    OnlyMinusZero,
-    /// All patterns are numbers.
-    Number,
+/// Patterns are without sign, but for NaN where that is minus zero.
+impl Format {
+    pub fn bits(self) -> u32 {
+        1 + self.exponent + self.mantissa
+    }
+
+    fn all(self) -> u32 {
+        (1 << (self.exponent + self.mantissa)) - 1
+    }
+
+    fn infinity(self) -> u32 {
+        ((1 << self.exponent) - 1) << self.mantissa
+    }
+
+    pub fn largest(self) -> u32 {
+        match self.top {
+            Top::Infinity => self.infinity() - 1,
+            Top::Nan => self.all() - 1,
+            Top::OnlyMinusZero | Top::Number => self.all(),
+        }
+    }
+
+    /// Where the number is none, minus zero.
+    pub fn nan(self) -> u32 {
+        match self.top {
+            Top::Infinity => self.infinity() | 1 << (self.mantissa - 1),
+            Top::Nan => self.all(),
+            Top::OnlyMinusZero | Top::Number => self.all() + 1,
+        }
+    }
+
+    /// What a number beyond the largest one becomes.
+    pub fn above(self) -> u32 {
+        match self.top {
+            Top::Infinity => self.infinity(),
+            Top::Nan => self.all(),
+            Top::OnlyMinusZero => self.all() + 1,
+            Top::Number => self.all(),
+        }
+    }
 }
 
 /// Rounds to the nearest, ties to even.
@@ -128,31 +181,14 @@ fn small_float(element: ElementType, value: f64) -> u32 {
         let exponent = value.abs().log2().round() as i32 + 127;
         return if value.is_nan() || value <= 0.0 { 255 } else { exponent.clamp(0, 254) as u32 };
     }
-    let Some((exponent_bits, mantissa_bits, bias, top)) = format(element) else { return 0 };
-    let sign = u32::from(value.is_sign_negative()) << (exponent_bits + mantissa_bits);
-    let all = (1u32 << (exponent_bits + mantissa_bits)) - 1;
-    let infinity = ((1u32 << exponent_bits) - 1) << mantissa_bits;
-    let largest = match top {
-        Top::Infinity => infinity - 1,
-        Top::Nan => all - 1,
-        Top::OnlyMinusZero | Top::Number => all,
-    };
-    let nan = match top {
-        Top::Infinity => infinity | 1 << (mantissa_bits - 1),
-        Top::Nan => all,
-        Top::OnlyMinusZero => all + 1,
-        Top::Number => all,
-    };
+    let Some(format) = format(element) else { return 0 };
+    let sign = u32::from(value.is_sign_negative()) << (format.bits() - 1);
+    let signs_nan = matches!(format.top, Top::Infinity | Top::Nan);
     if value.is_nan() {
-        return if top == Top::OnlyMinusZero { nan } else { sign | nan };
+        return if signs_nan { sign | format.nan() } else { format.nan() };
     }
-    let above = match top {
-        Top::Infinity => infinity,
-        Top::Nan => all,
-        Top::OnlyMinusZero | Top::Number => largest,
-    };
-    match magnitude(value.abs(), largest, above, mantissa_bits, bias) {
-        0 if top == Top::OnlyMinusZero => 0,
+    match magnitude(value.abs(), format.largest(), format.above(), format.mantissa, format.bias) {
+        0 if format.top == Top::OnlyMinusZero => 0,
         pattern => sign | pattern,
     }
 }

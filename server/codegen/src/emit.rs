@@ -10,12 +10,14 @@ mod entry_transpose;
 mod entry_update;
 mod parts;
 mod reducer;
+mod tables;
 
 use std::sync::Arc;
 
 use gpu::{Emitter, FusionAnalysis, Launch, Partition};
 use indexing::Callees;
-use ir::{ArrayShape, ElementTypeExt, Graph, OpId, Shape};
+use ir::{ArrayShape, Graph, OpId, Shape};
+use rustc_hash::FxHashMap;
 
 use crate::Reason;
 use crate::kernel::{Kernel, Param, Role};
@@ -47,9 +49,11 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
         launch,
         params: params(analysis)?,
         functions: Vec::new(),
+        tables: Vec::new(),
         missing: Vec::new(),
     };
-    let context = Emission { source, partition: &partition, launch };
+    let tables = tables::of(&analysis.fused.graph, &mut kernel.tables);
+    let context = Emission { source, partition: &partition, launch, tables };
     match &analysis.emitter {
         Emitter::Loop(_) => entry_loop::emit(&context, &mut kernel)?,
         Emitter::Transpose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
@@ -65,6 +69,8 @@ pub(crate) struct Emission<'a> {
     pub source: &'a Source<'a>,
     pub partition: &'a Partition,
     pub launch: Launch,
+    /// Constant arrays: the number of the table, or why there is none.
+    pub tables: FxHashMap<OpId, Result<usize, Reason>>,
 }
 
 impl<'a> Emission<'a> {
@@ -131,9 +137,6 @@ fn params(analysis: &FusionAnalysis) -> Result<Vec<Param>, Reason> {
 }
 
 fn param(role: Role, shape: Arc<ArrayShape>, align: u32) -> Result<Param, Reason> {
-    if shape.element.bits().is_some_and(|bits| bits < 8) {
-        return Err(format!("an array of {} is not written yet", shape.element).into());
-    }
     let bytes = shape.bytes().ok_or("an array of the fusion has no size")?;
     Ok(Param { role, shape, bytes, align, aliases: None })
 }

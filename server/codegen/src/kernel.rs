@@ -26,8 +26,20 @@ pub struct Kernel {
     pub params: Vec<Param>,
     /// The entry first.
     pub functions: Vec<Function>,
+    /// Arrays of numbers that are written into the module.
+    pub tables: Vec<Table>,
     /// Ops that no rule writes: zero stands in their place.
     pub missing: Vec<Missing>,
+}
+
+/// A constant array of the fused computation, as it lies in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    pub shape: Arc<ArrayShape>,
+    /// Row by row.
+    pub elements: Vec<Constant>,
+    /// As they lie in memory.
+    pub bytes: Vec<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +116,8 @@ pub struct Op {
 #[derive(Debug, Clone)]
 pub enum OpKind {
     Constant(Constant),
+    /// A constant array of the kernel, by number: a tensor.
+    Table(usize),
     /// An element. Indices are within the tensor.
     Read {
         tensor: ValueId,

@@ -1,7 +1,7 @@
 //! The code that a fusion becomes: a kernel in a small IR, its MLIR text as XLA's emitters write it, and its PTX.
 //!
 //! * [`Kernel`]: typed SSA with structured control flow. Indices stay expressions over named variables until the very end
-//!   ([`kernel::IndexVar`]), so that each text can say what it needs: MLIR a map, PTX shifts and masks.
+//!   ([`kernel::Function::index_vars`]), so that each text can say what it needs: MLIR a map, PTX shifts and masks.
 //! * [`emit()`]: from a [`gpu::FusionAnalysis`] to the kernel, a function per function of the partition.
 //! * [`ptx()`]: functions inlined, loops unrolled as far as they are short, index arithmetic reduced by the known ranges,
 //!   neighbouring loads and stores joined.

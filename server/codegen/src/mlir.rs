@@ -10,9 +10,9 @@ use ir::{ArrayShape, OpId};
 use rustc_hash::FxHashMap;
 use syntax::hlo::ElementType;
 
-use crate::kernel::{Condition, Function, Kernel, Op, OpKind, Region, SharedArray, Type, ValueId};
 use crate::KernelText;
-use scalars::{element_type, scalar};
+use crate::kernel::{Condition, Function, Kernel, Op, OpKind, Region, SharedArray, Type, ValueId};
+use scalars::{dense, element_type, scalar};
 
 /// The kernel as MLIR, before it is lowered.
 pub fn mlir(kernel: &Kernel) -> KernelText {
@@ -363,6 +363,12 @@ impl<'k> Printer<'k> {
                     let name = names.name(result);
                     self.line(origin, format!("{name} = ub.poison : {ty} // not written"));
                 }
+            }
+            OpKind::Table(number) => {
+                let name = names.name(op.results[0]);
+                let ty = type_text(names.function.ty(op.results[0]));
+                let dense = self.kernel.tables.get(*number).map_or_else(String::new, dense);
+                self.line(origin, format!("{name} = arith.constant dense<{dense}> : {ty}"));
             }
             OpKind::Constant(_) | OpKind::Compute { .. } => {
                 let inputs: Vec<String> = match &op.kind {

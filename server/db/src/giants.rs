@@ -8,10 +8,12 @@ use syntax::hlo::InstructionId;
 use crate::queries::{module, signature};
 use crate::{File, Piece};
 
+type ShownNames = Vec<(InstructionId, Arc<ExportNames>)>;
+
 /// The names that a piece shows to the other parts of a giant computation: per computation of the piece, the first
 /// instruction and the names from there. Apart from the signature, which changes with every shape.
 #[salsa::tracked]
-fn shown_names(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(InstructionId, Arc<ExportNames>)>> {
+fn shown_names(db: &dyn salsa::Database, piece: Piece) -> Arc<ShownNames> {
     let segments = signature(db, piece).segments.iter();
     Arc::new(segments.map(|s| (s.instructions.start, s.export_names.clone())).collect())
 }
@@ -22,7 +24,7 @@ fn shown_names(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(InstructionId
 #[derive(Debug)]
 pub struct GiantIndex {
     /// Per piece.
-    names: Vec<Arc<Vec<(InstructionId, Arc<ExportNames>)>>>,
+    names: Vec<Arc<ShownNames>>,
     /// Per computation of the module; empty for those in one piece.
     tables: Vec<NameTable>,
     /// Per computation: piece, computation and first number of each of its parts.
@@ -54,7 +56,7 @@ pub fn giant_index(db: &dyn salsa::Database, file: File) -> Arc<GiantIndex> {
 }
 
 impl GiantIndex {
-    fn build(module: &Module, names: Vec<Arc<Vec<(InstructionId, Arc<ExportNames>)>>>) -> GiantIndex {
+    fn build(module: &Module, names: Vec<Arc<ShownNames>>) -> GiantIndex {
         let mut index = GiantIndex { names, tables: Vec::new(), parts: Vec::new(), duplicates: Vec::new() };
         for computation in &module.computations {
             let mut parts = Vec::new();

@@ -5,7 +5,7 @@
 //! * [`trace`]: one op. [`trace_graph`]: a graph, through its ops, over one or several replicas.
 //! * [`generate`]: random instructions and fusions of every opcode, as HLO text and as graphs.
 //! * [`mod@reference`]: the interpreter, values with the error that a right answer may have.
-//! * [`mod@ptx`]: PTX text executed, threads, warps and blocks. [`mod@agreement`]: whether it answers what the interpreter does.
+//! * [`ptx`]: PTX text executed, threads, warps and blocks. [`agreement`]: whether it answers what the interpreter does.
 //!
 //! Other crates hold their own, cleverer answers against this one, element for element.
 //!

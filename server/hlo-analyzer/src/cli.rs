@@ -4,5 +4,6 @@ pub mod analysis_stats;
 pub mod check;
 pub mod explain;
 pub mod input;
+pub mod kernel;
 pub mod query;
 mod sarif;

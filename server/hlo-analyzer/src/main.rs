@@ -27,6 +27,8 @@ enum Command {
     Check(cli::check::CheckArguments),
     /// Print what a hover shows, or the whole file annotated with its maps and findings.
     Explain(cli::explain::ExplainArguments),
+    /// Print the code that a fusion becomes: PTX, or MLIR before it is lowered.
+    Kernel(cli::kernel::KernelArguments),
     /// Answer JSON Lines requests on standard input.
     Query(cli::query::QueryArguments),
     /// Load files, run every analysis, print time and memory.
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Command::Lsp(LspArguments { pipe: None, .. }) => lsp::serve_stdio(),
         Command::Check(arguments) => cli::check::run(&arguments),
         Command::Explain(arguments) => cli::explain::run(&arguments),
+        Command::Kernel(arguments) => cli::kernel::run(&arguments),
         Command::Query(arguments) => cli::query::run(&arguments),
         Command::AnalysisStats(arguments) => cli::analysis_stats::run(&arguments),
     };

@@ -340,6 +340,11 @@ impl Analysis {
         self.with_file(file, |context| heaviest_kernels::heaviest_kernels(&context, limit))
     }
 
+    /// Names of the fusions of a file, at most `limit`, in the order of the text.
+    pub fn fusions(&self, file: FileId, limit: usize) -> Cancellable<Vec<String>> {
+        self.with_file(file, |context| kernel_preview::fusions(&context, limit))
+    }
+
     /// The code of a kernel as text.
     pub fn kernel_preview(
         &self,
@@ -378,7 +383,7 @@ impl Analysis {
         file: FileId,
         offset: usize,
         inputs: &[String],
-    ) -> Cancellable<Option<(String, Result<Vec<String>, QueryError>)>> {
+    ) -> Cancellable<Option<Evaluated>> {
         self.with_file(file, |context| evaluate::evaluate_at(&context, offset, inputs))
     }
 

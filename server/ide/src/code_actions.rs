@@ -7,6 +7,7 @@ mod access_pattern;
 mod extract;
 mod operand_shapes;
 mod repair;
+mod show_kernel;
 mod strip_metadata;
 
 pub use access_pattern::ID as ACCESS_PATTERN_ACTION;
@@ -35,6 +36,8 @@ pub enum Change {
     NewDocument {
         /// Without folder and extension.
         name: String,
+        /// Where it is of another language than this file.
+        extension: Option<&'static str>,
         text: String,
     },
 }
@@ -95,6 +98,7 @@ const PROVIDERS: &[Provider] = &[
     strip_metadata::strip_metadata,
     extract::extract,
     access_pattern::offer,
+    show_kernel::offer,
 ];
 
 pub(crate) fn code_actions(

@@ -8,6 +8,9 @@ use ir::Graph;
 use crate::indexing_queries::QueryError;
 use crate::locate::FileContext;
 
+/// The name of an instruction, and its arrays as literals.
+pub type Evaluated = (String, Result<Vec<String>, QueryError>);
+
 /// The arrays that a computation's root answers, as literals, from the literals of its parameters. Without a name: the entry's.
 /// `instruction` asks for another of its instructions than the root.
 pub(crate) fn evaluate(
@@ -32,11 +35,7 @@ pub(crate) fn evaluate(
 }
 
 /// The same of the instruction at `offset`, with its name in front. Nothing where there is none.
-pub(crate) fn evaluate_at(
-    context: &FileContext<'_>,
-    offset: usize,
-    inputs: &[String],
-) -> Option<(String, Result<Vec<String>, QueryError>)> {
+pub(crate) fn evaluate_at(context: &FileContext<'_>, offset: usize, inputs: &[String]) -> Option<Evaluated> {
     let at = context.instruction_at(offset)?;
     let name = context.block(at.piece).name(at.id).to_owned();
     let own = context.computation_index(at)?;

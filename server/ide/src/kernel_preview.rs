@@ -1,9 +1,10 @@
 //! The code of a kernel, beside the instructions it comes from.
 
 use gpu::Launch;
+use ir::Opcode;
 
 use crate::fusion_kernel::{FusionError, FusionQuery, find_kernel};
-use crate::locate::FileContext;
+use crate::locate::{FileContext, InstructionRef};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelLanguage {
@@ -38,13 +39,42 @@ pub(crate) fn kernel_preview(
     query: &FusionQuery,
     emit: KernelLanguage,
 ) -> Result<KernelPreview, FusionError> {
-    let (at, analysis) = find_kernel(context, query)?;
+    let (at, _) = find_kernel(context, query)?;
+    preview_at(context, at, emit)
+}
+
+/// Names of the fusions of a file in the order of the text.
+pub(crate) fn fusions(context: &FileContext<'_>, limit: usize) -> Vec<String> {
+    let mut names = Vec::new();
+    for piece in 0..context.pieces() {
+        let block = context.block(piece);
+        for (id, instruction) in block.parse.instructions.iter().enumerate() {
+            if names.len() < limit && instruction.opcode == Some(Opcode::Fusion) {
+                names.push(block.name(id as u32).to_owned());
+            }
+        }
+    }
+    names
+}
+
+/// The code of the kernel of an instruction.
+pub(crate) fn preview_at(
+    context: &FileContext<'_>,
+    at: InstructionRef,
+    emit: KernelLanguage,
+) -> Result<KernelPreview, FusionError> {
+    let not_found =
+        || FusionError::NotFound(format!("{} has no kernel", context.block(at.piece).name(at.id)));
     let not_emitted = |reason: &gpu::Reason| FusionError::NotEmitted(reason.to_string());
-    let key = context.kernel_key(at).ok_or_else(|| FusionError::NotFound(query.instruction.clone()))?;
+    let key = context.kernel_key(at).ok_or_else(not_found)?;
+    let analysis = match context.kernel(&key).ok_or_else(not_found)? {
+        Ok(analysis) => analysis,
+        Err(reason) => return Err(not_emitted(reason)),
+    };
     let kernel = match context.kernel_code(&key) {
         Some(Ok(kernel)) => kernel,
         Some(Err(reason)) => return Err(not_emitted(reason)),
-        None => return Err(FusionError::NotFound(query.instruction.clone())),
+        None => return Err(not_found()),
     };
     let name_of = |op| analysis.fused.name(op).to_owned();
     let text = match emit {
@@ -70,4 +100,62 @@ pub(crate) fn kernel_preview(
         missing: missing.collect(),
         text: text.text,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    const MODULE: &str = "HloModule m
+
+%fused {
+  p = f32[64,66] parameter(0)
+  q = f32[66] parameter(1)
+  b = f32[64,66] broadcast(q), dimensions={1}
+  ROOT s = f32[64,66] add(p, b)
+}
+
+%triton {
+  p = f32[64,66] parameter(0)
+  ROOT n = f32[64,66] negate(p)
+}
+
+ENTRY %e {
+  p = f32[64,66] parameter(0)
+  q = f32[66] parameter(1)
+  f = f32[64,66] fusion(p, q), kind=kLoop, calls=%fused
+  ROOT g = f32[64,66] fusion(f), kind=kCustom, calls=%triton, backend_config={\"fusion_backend_config\":{\"kind\":\"__triton\"}}
+}
+";
+
+    fn preview(instruction: &str, emit: KernelLanguage) -> Result<KernelPreview, FusionError> {
+        let (analysis, file, _) = fixture::open(MODULE);
+        let computation = Some("e".to_owned());
+        let query = FusionQuery { instruction: instruction.to_owned(), computation };
+        analysis.kernel_preview(file, &query, emit).expect("nobody cancels")
+    }
+
+    #[test]
+    fn lines_lead_back_to_instructions() {
+        for language in [KernelLanguage::Ptx, KernelLanguage::Mlir] {
+            let preview = preview("f", language).expect("a loop");
+            assert_eq!(preview.missing, []);
+            let lines: Vec<&str> = preview.text.lines().collect();
+            let sums = preview.lines.iter().filter(|(n, name)| {
+                name == "s" && (lines[*n].contains("add.rn.f32") || lines[*n].contains("arith.addf"))
+            });
+            assert!(sums.count() > 0, "{}", preview.text);
+            let roles: Vec<_> = preview.params.iter().map(|p| (p.is_result, p.number, p.bytes)).collect();
+            assert_eq!(roles, [(false, 0, 16896), (false, 1, 264), (true, 0, 16896)]);
+        }
+    }
+
+    #[test]
+    fn others_say_who_writes_them() {
+        let Err(FusionError::NotEmitted(reason)) = preview("g", KernelLanguage::Ptx) else {
+            panic!("Triton is somebody else")
+        };
+        assert!(reason.contains("__triton"), "{reason}");
+    }
 }

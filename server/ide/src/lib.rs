@@ -70,6 +70,7 @@ pub use completion::{Completion, CompletionItem, CompletionKind, completion_docu
 pub use db::{FileId, Language};
 pub use diagnostics::Depth;
 pub use document_links::DocumentLink;
+pub use evaluate::Evaluated;
 pub use folding_ranges::{Fold, FoldKind};
 pub use fusion_kernel::{FusionError, FusionQuery, FusionReply};
 pub use gpu::{Counts, DEFAULT_DEVICE, Launch, Pattern};

@@ -1,5 +1,7 @@
 //! One element of an op, from elements of its operands. Source: `codegen/emitters/elemental_hlo_to_mlir.cc`.
 
+use std::sync::Arc;
+
 use indexing::{OperandIndexing, Rules, RuntimeSource};
 use indexing_map::{Constraint, Expr, IndexingMap, Variable};
 use ir::{AttributeKey, Op, OpId, Opcode, Shape, is_elementwise};
@@ -7,11 +9,14 @@ use rustc_hash::FxHashMap;
 use syntax::hlo::ElementType;
 
 use crate::Reason;
-use crate::constant::Constant;
+use crate::constant;
 use crate::emit::Emission;
 use crate::emit::body::Body;
 use crate::emit::reducer::comparison;
 use crate::kernel::{Detail, Function, Missing, OpKind, Type, ValueId};
+
+/// The results of ops at indices.
+type Known = FxHashMap<(OpId, Vec<Expr>), Vec<ValueId>>;
 
 /// Operands below operands beyond this depth are not written.
 const MAX_DEPTH: u32 = 2048;
@@ -25,7 +30,7 @@ pub(crate) struct Elements<'a> {
     /// The tensors of the operands of the fusion.
     pub tensors: Vec<ValueId>,
     /// What is at hand, per open region: the results of an op at an index.
-    known: Vec<FxHashMap<(OpId, Vec<Expr>), Vec<ValueId>>>,
+    known: Vec<Known>,
     /// Values that the caller computed in place of ops: the hero in an epilogue.
     pub given: FxHashMap<OpId, Vec<ValueId>>,
     pub missing: Vec<Missing>,
@@ -150,7 +155,7 @@ impl<'a> Elements<'a> {
         use Opcode::*;
         let one = |value: ValueId| Ok(vec![value]);
         match op.opcode {
-            Constant => one(self.constant(op, at)?),
+            Constant => one(self.constant(id, op, at)?),
             Iota => {
                 let dim = op.attributes.int(AttributeKey::IotaDimension).unwrap_or(0);
                 let index = at.get(dim as usize).cloned().unwrap_or(Expr::ZERO);
@@ -208,14 +213,20 @@ impl<'a> Elements<'a> {
         self.body.compute(op.opcode, values, detail, element(op))
     }
 
-    fn constant(&mut self, op: &Op, at: &[Expr]) -> Result<ValueId, Reason> {
-        let text = op.literal.as_deref().unwrap_or_default();
-        let element = element(op);
-        let is_single = op.shape.dims().iter().all(|&size| size == 1) || at.is_empty();
-        let constant = Constant::parse(element, text.trim_matches(['{', '}', ' ']));
-        match constant.filter(|_| is_single) {
-            Some(constant) => Ok(self.body.constant(constant)),
-            None => Err("a constant array is not written yet".into()),
+    fn constant(&mut self, id: OpId, op: &Op, at: &[Expr]) -> Result<ValueId, Reason> {
+        match self.emission.tables.get(&id) {
+            Some(Ok(table)) if !at.is_empty() => {
+                let shape = op.shape.as_array().ok_or("it is no array")?.clone();
+                let tensor = self.body.value(Type::Tensor(Arc::new(shape)));
+                self.body.push(OpKind::Table(*table), vec![tensor]);
+                Ok(self.body.read(tensor, at.to_vec()))
+            }
+            Some(Err(reason)) => Err(reason.clone()),
+            _ => {
+                let text = op.literal.as_deref().unwrap_or_default();
+                let constant = constant::Constant::parse(element(op), text.trim_matches(['{', '}', ' ']));
+                Ok(self.body.constant(constant.ok_or("its text is no number")?))
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use ir::ElementTypeExt;
 use syntax::hlo::{ElementType, Opcode};
 
 use crate::constant::Constant;
-use crate::kernel::{Comparison, Detail, Direction, Function, Op, OpKind};
+use crate::kernel::{Comparison, Detail, Direction, Function, Op, OpKind, Table};
 
 /// A type as MLIR spells it. Signs are those of the ops.
 pub(super) fn element_type(element: ElementType) -> String {
@@ -91,6 +91,32 @@ fn constant_text(constant: Constant) -> String {
             format!("arith.constant {} : {}", float_text(constant), element_type(element))
         }
         _ => format!("arith.constant {} : {}", constant.as_int(), element_type(element)),
+    }
+}
+
+/// The elements of a table, row by row in nested brackets.
+pub(super) fn dense(table: &Table) -> String {
+    fn rows(dims: &[i64], elements: &[Constant]) -> String {
+        let Some((&size, inner)) = dims.split_first() else {
+            return elements.first().map_or_else(String::new, |&constant| number_text(constant));
+        };
+        let step = elements.len() / usize::try_from(size).unwrap_or(0).max(1);
+        let parts: Vec<String> = elements.chunks(step.max(1)).map(|part| rows(inner, part)).collect();
+        format!("[{}]", parts.join(", "))
+    }
+    rows(&table.shape.dims, &table.elements)
+}
+
+fn number_text(constant: Constant) -> String {
+    let element = constant.element;
+    match element {
+        ElementType::Pred => (constant.bits != 0).to_string(),
+        _ if element.is_complex() => {
+            let (re, im) = constant.parts();
+            format!("({}, {})", float_text(re), float_text(im))
+        }
+        _ if element.is_floating() => float_text(constant),
+        _ => constant.as_int().to_string(),
     }
 }
 

@@ -174,6 +174,11 @@ impl Code {
                     operand(&mut address.base);
                     from.iter_mut().for_each(&mut operand);
                 }
+                Kind::Exchange { address, expected, new } => {
+                    operand(&mut address.base);
+                    operand(expected);
+                    operand(new);
+                }
                 Kind::Branch { guard: Some((reg, _)), .. } => renamed(reg),
                 Kind::Move { from } => operand(from),
                 Kind::Unpack { from } => renamed(from),

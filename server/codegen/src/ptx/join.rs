@@ -4,6 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::Code;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
+use super::packed::store_packed;
 
 /// Bytes of the widest access.
 const WIDEST: i64 = 16;
@@ -138,7 +139,9 @@ fn groups(insts: &[Inst], stores: bool) -> Vec<Group> {
 
 /// Runs of neighbours: a power of two of them, aligned as a whole.
 fn runs(insts: &[Inst], group: &Group, stores: bool, widest: i64) -> Vec<Vec<usize>> {
+    // Elements of fewer than eight bits count for themselves.
     let bytes = i64::from(group.bits / 8).max(1);
+    let widest = if group.bits < 8 { widest * i64::from(8 / group.bits) } else { widest };
     let mut runs = Vec::new();
     let mut at = 0;
     let members = &group.members;
@@ -212,6 +215,10 @@ fn store(
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
     for run in runs(insts, group, true, widest) {
+        if group.bits < 8 {
+            store_packed(code, insts, &run, group.bits, replaced);
+            continue;
+        }
         let [first, _, ..] = run.as_slice() else { continue };
         let Kind::Store { address, .. } = insts[*first].kind else { continue };
         let latest = run.iter().copied().max().unwrap_or(*first);
@@ -262,7 +269,7 @@ fn words(code: &mut Code, count: usize, bits: u32, in_words: bool) -> (Vec<Reg>,
     ((0..total / 32).map(|_| code.reg(Class::B32)).collect(), 32)
 }
 
-fn inst(kind: Kind, to: Vec<Reg>, origin: Option<ir::OpId>) -> Inst {
+pub(super) fn inst(kind: Kind, to: Vec<Reg>, origin: Option<ir::OpId>) -> Inst {
     Inst { kind, to, origin }
 }
 

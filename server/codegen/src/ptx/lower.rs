@@ -17,6 +17,9 @@ const UNROLLED_OPS: i64 = 400;
 /// Ops of a kernel that are written out, in all.
 const MAX_OPS: usize = 200_000;
 
+/// The results of functions at indices, over tensors.
+type Calls = FxHashMap<(usize, Vec<Expr>, Vec<Place>), Vec<Val>>;
+
 pub(crate) struct Lowering<'k> {
     pub kernel: &'k Kernel,
     pub code: Code,
@@ -25,9 +28,11 @@ pub(crate) struct Lowering<'k> {
     pub pointers: Vec<Option<Reg>>,
     pub shared: Vec<SharedArray>,
     /// Results of calls, per open region.
-    calls: Vec<FxHashMap<(usize, Vec<Expr>, Vec<Place>), Vec<Val>>>,
+    calls: Vec<Calls>,
     written: usize,
     pub is_too_large: bool,
+    /// Does it convert to and from two formats of eight bits?
+    pub has_f8: bool,
     pub bf16: Bf16,
     /// What the rounds of an unrolled loop store, until they are through.
     pub pending: Option<Vec<(Address, u32, Operand)>>,
@@ -63,7 +68,7 @@ struct Frame<'k> {
 }
 
 impl<'k> Lowering<'k> {
-    pub fn new(kernel: &'k Kernel, major: u32) -> Lowering<'k> {
+    pub fn new(kernel: &'k Kernel, (major, minor): (u32, u32)) -> Lowering<'k> {
         Lowering {
             kernel,
             code: Code::new(),
@@ -73,6 +78,7 @@ impl<'k> Lowering<'k> {
             calls: vec![FxHashMap::default()],
             written: 0,
             is_too_large: false,
+            has_f8: (major, minor) >= (8, 9),
             bf16: match major {
                 0..=7 => Bf16::None,
                 8 => Bf16::Fused,
@@ -130,6 +136,7 @@ impl<'k> Lowering<'k> {
     fn statement(&mut self, frame: &mut Frame<'k>, op: &'k Op) {
         let results = match &op.kind {
             OpKind::Constant(constant) => vec![Val::constant(*constant)],
+            OpKind::Table(number) => vec![Val::Tensor(Place::Table(*number as u32))],
             OpKind::Read { tensor, at } => {
                 let at = frame.indices(at);
                 let element = frame.function.element(*tensor);
@@ -153,13 +160,13 @@ impl<'k> Lowering<'k> {
                 let index = self.indices.here(&index);
                 let to = frame.function.element(op.results[0]);
                 let (value, width) = self.indices.compute(&mut self.code, &index);
-                vec![self.from_index(value, width, to)]
+                vec![self.index_as_number(value, width, to)]
             }
             OpKind::ToIndex { value, var } => {
                 let from = frame.function.element(*value);
                 let bounds = frame.function.index_vars[*var as usize].bounds;
                 let value = frame.value(*value);
-                frame.vars[*var as usize] = self.to_index(value, from, bounds);
+                frame.vars[*var as usize] = self.number_as_index(value, from, bounds);
                 Vec::new()
             }
             OpKind::Compute { opcode, operands, detail } => {

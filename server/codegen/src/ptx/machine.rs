@@ -70,6 +70,8 @@ pub(crate) enum Operand {
     Symbol(&'static str),
     /// An array in shared memory.
     Shared(u32),
+    /// A constant array of the module.
+    Table(u32),
 }
 
 impl From<Reg> for Operand {
@@ -85,6 +87,8 @@ pub(crate) enum Space {
     /// The argument of this number.
     Global(usize),
     Shared(u32),
+    /// Global as well: a constant array of the module.
+    Table(u32),
 }
 
 /// Where a load or store goes: a register that holds an address, and bytes behind it.
@@ -114,6 +118,12 @@ pub(crate) enum Kind {
         address: Address,
         bits: u32,
         from: Vec<Operand>,
+    },
+    /// A word of 32 bits in memory becomes `new` if it is `expected`; what it was.
+    Exchange {
+        address: Address,
+        expected: Operand,
+        new: Operand,
     },
     /// Anything else that must stay where it is: `bar.sync 0`, a shuffle, an atomic.
     Effect {
@@ -157,6 +167,7 @@ impl Inst {
                 all.push(address.base);
                 all
             }
+            Kind::Exchange { address, expected, new } => vec![address.base, *expected, *new],
             Kind::Branch { guard, .. } => guard.iter().map(|&(reg, _)| reg.into()).collect(),
             Kind::Move { from } => vec![*from],
             Kind::Unpack { from } => vec![(*from).into()],
@@ -178,6 +189,9 @@ impl Inst {
 
     /// Does straight-line code end here?
     pub fn is_boundary(&self) -> bool {
-        matches!(self.kind, Kind::Branch { .. } | Kind::Label(_) | Kind::Effect { .. } | Kind::Return)
+        matches!(
+            self.kind,
+            Kind::Branch { .. } | Kind::Label(_) | Kind::Effect { .. } | Kind::Exchange { .. } | Kind::Return
+        )
     }
 }

@@ -7,6 +7,7 @@ use syntax::hlo::ElementType;
 use super::index::{divisor, split_constant};
 use super::lower::Lowering;
 use super::machine::{Address, Class, Operand, Reg, Space};
+use super::packed::packed;
 use super::value::Val;
 use crate::kernel::SharedArray;
 
@@ -15,11 +16,13 @@ use crate::kernel::SharedArray;
 pub(crate) enum Place {
     Param(usize),
     Shared(u32),
+    /// A constant array of the module.
+    Table(u32),
 }
 
 impl Lowering<'_> {
     /// The number of the element in memory order.
-    fn linear(&mut self, shape: &ArrayShape, at: &[Expr]) -> Expr {
+    pub(super) fn linear(&mut self, shape: &ArrayShape, at: &[Expr]) -> Expr {
         let mut linear = Expr::ZERO;
         let mut stride = 1i64;
         for dim in shape.minor_to_major() {
@@ -50,6 +53,10 @@ impl Lowering<'_> {
                 let shape = self.kernel.params[param].shape.clone();
                 (self.linear(&shape, at), shape.elements().unwrap_or(i64::MAX))
             }
+            Place::Table(number) => {
+                let shape = self.kernel.tables[number as usize].shape.clone();
+                (self.linear(&shape, at), shape.elements().unwrap_or(i64::MAX))
+            }
             Place::Shared(number) => {
                 let array = self.shared[number as usize].clone();
                 (self.linear_shared(&array, at), array.dims.iter().product())
@@ -68,6 +75,11 @@ impl Lowering<'_> {
                 let base = self.moved(base, &rest, bytes, elements);
                 (Address { space: Space::Global(param), base, offset, align }, bits)
             }
+            Place::Table(number) => {
+                let base = self.code.pure("mov.b64", Class::B64, [Operand::Table(number)]);
+                let base = self.moved(base, &rest, bytes, elements);
+                (Address { space: Space::Table(number), base, offset, align: align.min(bytes) }, bits)
+            }
             Place::Shared(number) => {
                 let base = Operand::Shared(number);
                 let base = match rest {
@@ -85,7 +97,7 @@ impl Lowering<'_> {
     }
 
     /// A pointer that many elements further.
-    fn moved(&mut self, pointer: Reg, index: &Expr, bytes: i64, elements: i64) -> Operand {
+    pub(super) fn moved(&mut self, pointer: Reg, index: &Expr, bytes: i64, elements: i64) -> Operand {
         if *index == Expr::ZERO {
             return pointer.into();
         }
@@ -108,7 +120,7 @@ impl Lowering<'_> {
     }
 
     /// The argument as an address in global memory.
-    fn pointer(&mut self, param: usize) -> Reg {
+    pub(super) fn pointer(&mut self, param: usize) -> Reg {
         if let Some(reg) = self.pointers[param] {
             return reg;
         }
@@ -118,7 +130,14 @@ impl Lowering<'_> {
     }
 
     pub(super) fn load(&mut self, place: Place, element: ElementType, at: &[Expr]) -> Val {
-        let is_invariant = matches!(place, Place::Param(param) if !self.is_written(param));
+        let is_invariant = match place {
+            Place::Param(param) => !self.is_written(param),
+            Place::Table(_) => true,
+            Place::Shared(_) => false,
+        };
+        if let Some(bits) = packed(element).filter(|_| !matches!(place, Place::Shared(_))) {
+            return self.load_packed(place, element, bits, at, is_invariant);
+        }
         if element.is_complex() {
             let (address, bits) = self.address(place, element, at);
             let half = bits / 2;
@@ -140,6 +159,9 @@ impl Lowering<'_> {
     }
 
     pub(super) fn store(&mut self, place: Place, element: ElementType, at: &[Expr], value: &Val) {
+        if let (Some(bits), Place::Param(param), Val::Num(number)) = (packed(element), place, *value) {
+            return self.store_packed(param, bits, at, number);
+        }
         let (address, bits) = self.address(place, element, at);
         match *value {
             Val::Complex(re, im) => {
@@ -162,7 +184,7 @@ impl Lowering<'_> {
     }
 
     /// Now, or behind the rounds of the loop around.
-    fn stored(&mut self, address: Address, bits: u32, from: Operand) {
+    pub(super) fn stored(&mut self, address: Address, bits: u32, from: Operand) {
         match &mut self.pending {
             Some(pending) => pending.push((address, bits, from)),
             None => self.code.store(address, bits, from),

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use ir::{ElementTypeExt, OpId};
 
+use super::Target;
 use super::code::Code;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
-use super::Target;
 use crate::KernelText;
 use crate::kernel::{Kernel, Missing, SharedArray};
 
@@ -43,6 +43,12 @@ pub(super) fn print(
         let size = array.dims.iter().product::<i64>() * bytes;
         shared_bytes += size;
         out.line(format_args!(".shared .align 16 .b8 shared_{n}[{size}];"), None);
+    }
+    for (n, table) in kernel.tables.iter().enumerate() {
+        let align = (table.shape.element.bits().unwrap_or(8) / 8).clamp(1, 8);
+        let bytes: Vec<String> = table.bytes.iter().map(u8::to_string).collect();
+        let (size, bytes) = (bytes.len(), bytes.join(", "));
+        out.line(format_args!(".global .align {align} .b8 global_cst_{n}[{size}] = {{{bytes}}};"), None);
     }
     out.line(format_args!(".visible .entry {name}("), None);
     for (n, param) in kernel.params.iter().enumerate() {
@@ -137,6 +143,11 @@ fn text(kernel: &Kernel, inst: &Inst) -> String {
             let from = braced(from_text, from.len());
             format!("\tst.{space}{vector}.b{bits} \t{}, {from};", place(address))
         }
+        Kind::Exchange { address, expected, new } => {
+            let (space, place) = (space(address.space), place(address));
+            let from = values(&[*expected, *new]);
+            format!("\tatom.relaxed.sys.{space}.cas.b32 \t{}, {place}, {from};", list(&inst.to))
+        }
         Kind::Branch { target, guard: None } => format!("\tbra.uni \t$L__BB0_{target};"),
         Kind::Branch { target, guard: Some((guard, is_true)) } => {
             let not = if *is_true { "" } else { "!" };
@@ -170,7 +181,7 @@ fn vector(count: usize) -> &'static str {
 
 fn space(space: Space) -> &'static str {
     match space {
-        Space::Global(_) => "global",
+        Space::Global(_) | Space::Table(_) => "global",
         Space::Shared(_) => "shared",
     }
 }
@@ -191,6 +202,7 @@ fn operand(operand: Operand) -> String {
         Operand::F64(bits) => format!("0d{bits:016X}"),
         Operand::Symbol(name) => name.to_owned(),
         Operand::Shared(n) => format!("shared_{n}"),
+        Operand::Table(n) => format!("global_cst_{n}"),
     }
 }
 

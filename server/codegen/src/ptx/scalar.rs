@@ -10,12 +10,14 @@ mod convert;
 mod float;
 mod integer;
 mod math;
+mod precision;
+mod small;
 
 use indexing_map::{Expr, Interval};
 use ir::ElementTypeExt;
 use syntax::hlo::{ElementType, Opcode};
 
-use super::lower::Lowering;
+use super::lower::{Bf16, Lowering};
 use super::machine::{Class, Operand, Reg};
 use super::memory::class_of;
 use super::value::Val;
@@ -23,6 +25,11 @@ use crate::constant::Constant;
 use crate::kernel::Detail;
 
 impl Lowering<'_> {
+    /// Does the device have every instruction for `bf16`?
+    fn has_bf16(&self) -> bool {
+        self.bf16 == Bf16::Full
+    }
+
     /// `from` is the element type of the operands (of the first one), `to` that of the result.
     pub(super) fn scalar(
         &mut self,
@@ -47,7 +54,7 @@ impl Lowering<'_> {
                 Detail::Precision(exponent, mantissa) => self.reduce_precision(*a, to, exponent, mantissa),
                 _ => None,
             },
-            (_, [a]) if from.is_complex() || to.is_complex() => self.complex_unary(opcode, *a, from, to),
+            (_, [a]) if from.is_complex() || to.is_complex() => self.complex_unary(opcode, *a, from),
             (_, [a, b]) if from.is_complex() || to.is_complex() => self.complex_binary(opcode, *a, *b, to),
             (_, [a]) => self.unary(opcode, *a, from, to),
             (_, [a, b]) => self.binary(opcode, *a, *b, to),
@@ -158,7 +165,7 @@ impl Lowering<'_> {
     }
 
     /// An index as a number.
-    pub(super) fn from_index(&mut self, index: Operand, width: u32, to: ElementType) -> Val {
+    pub(super) fn index_as_number(&mut self, index: Operand, width: u32, to: ElementType) -> Val {
         let from = if width == 32 { ElementType::S32 } else { ElementType::S64 };
         if let Operand::Int(value) = index {
             return Val::constant(Constant::of_int(to, value));
@@ -179,7 +186,7 @@ impl Lowering<'_> {
     }
 
     /// A number clamped to bounds, as an index. Numbers without sign are large where they look negative.
-    pub(super) fn to_index(&mut self, value: Val, from: ElementType, bounds: Interval) -> Expr {
+    pub(super) fn number_as_index(&mut self, value: Val, from: ElementType, bounds: Interval) -> Expr {
         if let Some(point) = bounds.as_point() {
             return Expr::Const(point);
         }

@@ -10,6 +10,9 @@ use serde_json::Value;
 /// One fusion and its kernel.
 pub struct Pair {
     pub name: String,
+    /// The instruction.
+    #[allow(dead_code, reason = "read where kernels are written, too")]
+    pub fusion: String,
     pub emitter: String,
     pub hlo: String,
     /// The launches of a sort, in order; else one.
@@ -79,6 +82,7 @@ pub fn load() -> Option<Loaded> {
                     text(&record, "kernel"),
                     text(&record, "device")
                 ),
+                fusion: text(&record, "fusion"),
                 emitter: text(&record, "xla_emitter"),
                 hlo: text(&record, "hlo"),
                 launches: launches.into_iter().map(|(_, kernel)| kernel).collect(),

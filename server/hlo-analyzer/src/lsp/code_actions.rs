@@ -84,11 +84,11 @@ impl View {
                 let edits = edits.into_iter().map(|edit| self.text_edit(edit)).collect();
                 (self.uri.clone(), Some(self.version), edits, false)
             }
-            Change::NewDocument { name, text } => {
+            Change::NewDocument { name, extension, text } => {
                 let start = lsp_types::Position::default();
                 let range = lsp_types::Range { start, end: start };
                 let edits = vec![lsp_types::TextEdit { range, new_text: text }];
-                (beside(&self.uri, &name), None, edits, true)
+                (beside(&self.uri, &name, extension), None, edits, true)
             }
         };
         // Editors that cannot be told to create a file open one for edits of a file that is not there.
@@ -121,13 +121,15 @@ fn contains(outer: &str, inner: &str) -> bool {
 }
 
 /// A file that does not exist yet, in the folder of `uri`: `dump.hlo` gives `dump.fusion.1.hlo`.
-fn beside(uri: &Url, name: &str) -> Url {
+fn beside(uri: &Url, name: &str, extension: Option<&str>) -> Url {
+    let ending = extension.unwrap_or("hlo");
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80).collect();
     let last = uri.path().rsplit('/').next().unwrap_or_default();
     let stem = last.strip_suffix(".hlo").or_else(|| last.strip_suffix(".txt")).unwrap_or(last);
     let candidate = |n: usize| {
-        let file = if n == 0 { format!("{stem}.{name}.hlo") } else { format!("{stem}.{name}.{n}.hlo") };
+        let file =
+            if n == 0 { format!("{stem}.{name}.{ending}") } else { format!("{stem}.{name}.{n}.{ending}") };
         if uri.cannot_be_a_base() {
             // `untitled:Untitled-1` has no folder.
             return Url::parse(&format!("{}:{file}", uri.scheme())).ok();
@@ -151,7 +153,7 @@ mod tests {
     #[test]
     fn a_new_file_stands_beside_the_old_one() {
         let check = |uri: &str, name: &str, expect: &str| {
-            assert_eq!(beside(&Url::parse(uri).unwrap(), name).as_str(), expect);
+            assert_eq!(beside(&Url::parse(uri).unwrap(), name, None).as_str(), expect);
         };
         check("file:///nowhere/a%20b.hlo", "fusion.1", "file:///nowhere/a%20b.fusion.1.hlo");
         check("file:///nowhere/m.after_opt.txt", "x/../y", "file:///nowhere/m.after_opt.x_.._y.hlo");

@@ -57,8 +57,9 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
 
     // The router's own way to the client is not used, see `outbox.rs`.
     let service = LspService::build(|_| Handlers { mailbox, tokens: Arc::default() });
-    let service = heaviest_kernels::register(evaluation::register(kernels::register(service)));
-    let (service, _) = test_hooks::register(service).finish();
+    let service = heaviest_kernels::register(kernels::register(service));
+    let service = test_hooks::register(evaluation::register(service));
+    let (service, _) = service.finish();
     let mut reader = Reader {
         service: InOrder(service),
         outbox: outbox.clone(),

@@ -24,6 +24,6 @@ pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
         // Comments, so that the document is a text of the same language.
         let lines = pattern.text.lines().chain([pattern.summary.as_str()]);
         let text = lines.map(|line| format!("// {line}\n")).collect();
-        Some(Change::NewDocument { name: format!("{name}.access-pattern"), text })
+        Some(Change::NewDocument { name: format!("{name}.access-pattern"), extension: None, text })
     });
 }

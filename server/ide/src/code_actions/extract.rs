@@ -26,7 +26,11 @@ pub(super) fn extract(context: &FileContext<'_>, range: &TextRange, actions: &mu
                 _ => format!("Extract {name} as a module"),
             };
             actions.offer("extract-instruction", title, CodeActionKind::RefactorExtract, || {
-                Some(Change::NewDocument { name: name.to_owned(), text: instruction_module(context, at)? })
+                Some(Change::NewDocument {
+                    name: name.to_owned(),
+                    extension: None,
+                    text: instruction_module(context, at)?,
+                })
             });
         }
     }
@@ -35,7 +39,11 @@ pub(super) fn extract(context: &FileContext<'_>, range: &TextRange, actions: &mu
     if !context.module().is_entry(index) && !name.is_empty() {
         let title = format!("Extract computation {name} as a module");
         actions.offer("extract-computation", title, CodeActionKind::RefactorExtract, || {
-            Some(Change::NewDocument { name: name.to_string(), text: computation_module(context, index)? })
+            Some(Change::NewDocument {
+                name: name.to_string(),
+                extension: None,
+                text: computation_module(context, index)?,
+            })
         });
     }
 }

@@ -68,8 +68,8 @@ impl Lowering<'_> {
             ElementType::F64 => Some((a, b, "f64")),
             ElementType::F32 => Some((a, b, "f32")),
             _ => {
-                let a = self.to_f32(a, element)?;
-                let b = self.to_f32(b, element)?;
+                let a = self.as_f32(a, element)?;
+                let b = self.as_f32(b, element)?;
                 Some((a, b, "f32"))
             }
         }
@@ -89,7 +89,9 @@ impl Lowering<'_> {
         let mut key = |x: Operand| -> Operand {
             let mut x = self.in_register(x, class);
             if bits < 16 {
-                x = self.code.pure("cvt.s16.s8", class, [x]).into();
+                let unused = Operand::Int(i64::from(16 - bits));
+                let up = self.code.pure("shl.b16", class, [x, unused]);
+                x = self.code.pure("shr.s16", class, [up.into(), unused]).into();
             }
             let sign =
                 self.code.pure(format!("shr.s{width}"), class, [x, Operand::Int(i64::from(width) - 1)]);

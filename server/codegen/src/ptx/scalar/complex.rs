@@ -1,10 +1,22 @@
-//! Complex numbers, part by part.
+//! Complex numbers: parts that are computed one by one, and functions as formulas over both.
+
+mod functions;
+mod quotient;
 
 use syntax::hlo::{ElementType, Opcode};
 
 use super::super::lower::Lowering;
-use super::super::machine::Operand;
+use super::super::machine::{Class, Operand};
 use super::super::value::Val;
+use super::math::flow::X;
+use super::math::kind_of;
+
+/// A complex number under way.
+#[derive(Clone, Copy)]
+struct Z<'f> {
+    re: X<'f>,
+    im: X<'f>,
+}
 
 fn part_of(element: ElementType) -> ElementType {
     match element {
@@ -15,24 +27,32 @@ fn part_of(element: ElementType) -> ElementType {
 }
 
 impl Lowering<'_> {
-    pub(super) fn complex_unary(
-        &mut self,
-        opcode: Opcode,
-        a: Val,
-        from: ElementType,
-        _to: ElementType,
-    ) -> Option<Val> {
+    pub(super) fn complex_unary(&mut self, opcode: Opcode, a: Val, from: ElementType) -> Option<Val> {
         let Val::Complex(re, im) = a else { return None };
         let part = part_of(from);
         let negated = |e: &mut Self, x: Operand| -> Option<Operand> {
             e.float_unary(Opcode::Negate, Val::Num(x), part, part).map(Val::num)
         };
         match opcode {
-            Opcode::Real => Some(Val::Num(re)),
-            Opcode::Imag => Some(Val::Num(im)),
-            Opcode::Negate => Some(Val::Complex(negated(self, re)?, negated(self, im)?)),
-            _ => None,
+            Opcode::Real => return Some(Val::Num(re)),
+            Opcode::Imag => return Some(Val::Num(im)),
+            Opcode::Negate => return Some(Val::Complex(negated(self, re)?, negated(self, im)?)),
+            Opcode::IsFinite => {
+                let mut finite = |x: Operand| self.float_unary(opcode, Val::Num(x), part, part);
+                let (re, im) = (finite(re)?, finite(im)?);
+                return Some(Val::Pred(self.code.pure("and.pred", Class::Pred, [re.num(), im.num()]).into()));
+            }
+            _ => {}
         }
+        let kind = kind_of(part)?;
+        self.formula(|code| {
+            let z = Z { re: X::new(code, re, kind).in_register(), im: X::new(code, im, kind).in_register() };
+            if opcode == Opcode::Abs {
+                return Some(Val::Num(functions::abs(z).operand));
+            }
+            let result = functions::unary(opcode, z)?;
+            Some(Val::Complex(result.re.operand, result.im.operand))
+        })
     }
 
     pub(super) fn complex_binary(&mut self, opcode: Opcode, a: Val, b: Val, to: ElementType) -> Option<Val> {
@@ -41,19 +61,24 @@ impl Lowering<'_> {
             return Some(Val::Complex(a.num(), b.num()));
         }
         let (Val::Complex(ar, ai), Val::Complex(br, bi)) = (a, b) else { return None };
-        let op = |e: &mut Self, opcode: Opcode, x: Operand, y: Operand| -> Option<Operand> {
-            e.float_binary(opcode, Val::Num(x), Val::Num(y), part).map(Val::num)
-        };
-        match opcode {
-            Opcode::Add | Opcode::Subtract => {
-                Some(Val::Complex(op(self, opcode, ar, br)?, op(self, opcode, ai, bi)?))
-            }
-            Opcode::Multiply => {
-                let (rr, ii) = (op(self, Opcode::Multiply, ar, br)?, op(self, Opcode::Multiply, ai, bi)?);
-                let (ri, ir) = (op(self, Opcode::Multiply, ar, bi)?, op(self, Opcode::Multiply, ai, br)?);
-                Some(Val::Complex(op(self, Opcode::Subtract, rr, ii)?, op(self, Opcode::Add, ri, ir)?))
-            }
-            _ => None,
-        }
+        let kind = kind_of(part)?;
+        self.formula(|code| {
+            let of = |x: Operand| X::new(code, x, kind).in_register();
+            let (a, b) = (Z { re: of(ar), im: of(ai) }, Z { re: of(br), im: of(bi) });
+            let z = match opcode {
+                Opcode::Add => Z { re: a.re + b.re, im: a.im + b.im },
+                Opcode::Subtract => Z { re: a.re - b.re, im: a.im - b.im },
+                Opcode::Multiply => product(a, b),
+                Opcode::Divide => quotient::divide(a, b),
+                Opcode::Power => functions::power(a, b),
+                Opcode::Atan2 => functions::angle(a, b),
+                _ => return None,
+            };
+            Some(Val::Complex(z.re.operand, z.im.operand))
+        })
     }
+}
+
+fn product<'f>(a: Z<'f>, b: Z<'f>) -> Z<'f> {
+    Z { re: a.re * b.re - a.im * b.im, im: a.im * b.re + a.re * b.im }
 }

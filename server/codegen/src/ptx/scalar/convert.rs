@@ -34,7 +34,7 @@ impl Lowering<'_> {
             return Some(self.of_pred(a.num(), to));
         }
         if to == ElementType::Pred {
-            return self.to_pred(a.num(), from);
+            return self.as_pred(a.num(), from);
         }
         let x = self.in_register(a.num(), class_of(from));
         match (from.is_floating(), to.is_floating()) {
@@ -50,13 +50,13 @@ impl Lowering<'_> {
         self.select(Val::Pred(pred), Val::constant(one), Val::constant(zero), to)
     }
 
-    fn to_pred(&mut self, x: Operand, from: ElementType) -> Option<Val> {
+    fn as_pred(&mut self, x: Operand, from: ElementType) -> Option<Val> {
         let class = class_of(from);
         let x = self.in_register(x, class);
         let is_set = match from {
             ElementType::F64 => self.code.pure("setp.neu.f64", Class::Pred, [x, Operand::F64(0)]),
             _ if from.is_floating() => {
-                let x = self.to_f32(x, from)?;
+                let x = self.as_f32(x, from)?;
                 self.code.pure("setp.neu.f32", Class::Pred, [x, Operand::F32(0)])
             }
             _ => self.code.pure(format!("setp.ne.b{}", class.bits()), Class::Pred, [x, Operand::Int(0)]),
@@ -87,6 +87,9 @@ impl Lowering<'_> {
                 Some(Val::Num(self.op(&name, to, [x]).into()))
             }
             ElementType::F16 => Some(Val::Num(self.op(&format!("cvt.rn.f16.{sign}{bits}"), to, [x]).into())),
+            ElementType::Bf16 if self.has_bf16() => {
+                Some(Val::Num(self.op(&format!("cvt.rn.bf16.{sign}{bits}"), to, [x]).into()))
+            }
             _ => {
                 let wide = self.op(&format!("cvt.rn.f32.{sign}{bits}"), ElementType::F32, [x]);
                 self.float_to_float(wide.into(), ElementType::F32, to).map(Val::Num)
@@ -97,7 +100,7 @@ impl Lowering<'_> {
     fn float_to_int(&mut self, x: Operand, from: ElementType, to: ElementType) -> Option<Val> {
         let (x, kind) = match from {
             ElementType::F64 => (x, "f64"),
-            _ => (self.to_f32(x, from)?, "f32"),
+            _ => (self.as_f32(x, from)?, "f32"),
         };
         let sign = if to.is_signed_integer() { "s" } else { "u" };
         let bits = to.bits()?;
@@ -125,13 +128,19 @@ impl Lowering<'_> {
         Some(Val::Num(self.code.pure("cvt.u16.u32", Class::B16, [number.into()]).into()))
     }
 
-    fn float_to_float(&mut self, x: Operand, from: ElementType, to: ElementType) -> Option<Operand> {
+    pub(super) fn float_to_float(
+        &mut self,
+        x: Operand,
+        from: ElementType,
+        to: ElementType,
+    ) -> Option<Operand> {
         use ElementType::*;
         let x = self.in_register(x, class_of(from));
         Some(match (from, to) {
             (F16, F32) => self.op("cvt.f32.f16", to, [x]).into(),
             (F16, F64) => self.op("cvt.f64.f16", to, [x]).into(),
             (F32, F64) => self.op("cvt.f64.f32", to, [x]).into(),
+            (Bf16, F32) if self.has_bf16() => self.op("cvt.f32.bf16", to, [x]).into(),
             // The upper half of an f32.
             (Bf16, F32) => {
                 let wide = self.code.pure("cvt.u32.u16", Class::B32, [x]);
@@ -140,6 +149,11 @@ impl Lowering<'_> {
             (F32, F16) => self.op("cvt.rn.f16.f32", to, [x]).into(),
             (F32, Bf16) => self.op("cvt.rn.bf16.f32", to, [x]).into(),
             (F64, F32) => self.op("cvt.rn.f32.f64", to, [x]).into(),
+            (F64, Bf16) if self.has_bf16() => self.op("cvt.rn.bf16.f64", to, [x]).into(),
+            (F64, Bf16) => {
+                let single = self.float_to_float(x, F64, F32)?;
+                self.float_to_float(single, F32, Bf16)?
+            }
             (F64, F16) => self.op("cvt.rn.f16.f64", to, [x]).into(),
             (Bf16, F64) => {
                 let single = self.float_to_float(x, Bf16, F32)?;
@@ -153,11 +167,6 @@ impl Lowering<'_> {
         })
     }
 
-    /// Floats of eight bits and fewer.
-    fn small_float(&mut self, _x: Operand, _from: ElementType, _to: ElementType) -> Option<Operand> {
-        None
-    }
-
     /// The same bits as another type.
     pub(super) fn reinterpret(&mut self, a: Val, from: ElementType, to: ElementType) -> Val {
         if from == to || from.is_complex() || to.is_complex() || from.bits() != to.bits() {
@@ -165,7 +174,7 @@ impl Lowering<'_> {
         }
         match (from, to) {
             (ElementType::Pred, _) => self.of_pred(a.num(), to),
-            (_, ElementType::Pred) => self.to_pred(a.num(), ElementType::U8).unwrap_or(a),
+            (_, ElementType::Pred) => self.as_pred(a.num(), ElementType::U8).unwrap_or(a),
             _ => {
                 let constant = match a.num() {
                     Operand::F32(bits) => Some(Operand::Int(i64::from(bits as i32))),
@@ -173,34 +182,18 @@ impl Lowering<'_> {
                     _ => None,
                 };
                 let value = constant.unwrap_or(a.num());
-                Val::Num(if to.is_floating() { value } else { self.in_range(value, to) })
+                // A code has nothing above its bits.
+                let bits = to.bits().unwrap_or(32);
+                Val::Num(match to.is_floating() {
+                    true if bits < 16 => {
+                        let mask = Operand::Int((1 << bits) - 1);
+                        let value = self.in_register(value, Class::B16);
+                        self.code.pure("and.b16", Class::B16, [value, mask]).into()
+                    }
+                    true => value,
+                    false => self.in_range(value, to),
+                })
             }
         }
-    }
-
-    /// As if stored with so many bits of exponent and mantissa. Source: `EmitReducePrecisionIR`.
-    pub(super) fn reduce_precision(
-        &mut self,
-        a: Val,
-        element: ElementType,
-        exponent: u32,
-        mantissa: u32,
-    ) -> Option<Val> {
-        // What keeps all of a type's bits is that type.
-        let same = match (exponent, mantissa) {
-            (8, 7) => ElementType::Bf16,
-            (5, 10) => ElementType::F16,
-            (8, 23) => ElementType::F32,
-            (11, 52) => return Some(a),
-            _ => return None,
-        };
-        if same == ElementType::F16 && element != ElementType::F16 {
-            return None;
-        }
-        if element == ElementType::F64 {
-            return None;
-        }
-        let narrow = self.convert(a, element, same)?;
-        self.convert(narrow, same, element)
     }
 }

@@ -54,7 +54,7 @@ impl Lowering<'_> {
             Opcode::IsFinite => {
                 let (x, kind, infinity) = match from {
                     ElementType::F64 => (x, "f64", Operand::F64(f64::INFINITY.to_bits())),
-                    _ => (self.to_f32(x, from)?, "f32", Operand::F32(f32::INFINITY.to_bits())),
+                    _ => (self.as_f32(x, from)?, "f32", Operand::F32(f32::INFINITY.to_bits())),
                 };
                 let of = if kind == "f64" { ElementType::F64 } else { ElementType::F32 };
                 let magnitude = self.op(&format!("abs.{kind}"), of, [x]);
@@ -68,7 +68,7 @@ impl Lowering<'_> {
         if from == ElementType::F64 {
             return self.double_unary(opcode, x).map(Val::Num);
         }
-        let wide = self.to_f32(x, from)?;
+        let wide = self.as_f32(x, from)?;
         let result = match opcode {
             Opcode::Exponential | Opcode::Log if from != ElementType::F32 => self.approximate(opcode, wide),
             _ => self.single_unary(opcode, wide)?,
@@ -180,7 +180,7 @@ impl Lowering<'_> {
         if element == ElementType::F64 {
             return self.wide_binary(opcode, a, b, element, simple).map(Val::Num);
         }
-        let wide = (self.to_f32(a, element)?, self.to_f32(b, element)?);
+        let wide = (self.as_f32(a, element)?, self.as_f32(b, element)?);
         let result = self.wide_binary(opcode, wide.0, wide.1, ElementType::F32, simple)?;
         self.convert(Val::Num(result), ElementType::F32, element)
     }
@@ -240,7 +240,7 @@ impl Lowering<'_> {
     }
 
     /// The number as `f32`.
-    pub(super) fn to_f32(&mut self, x: Operand, element: ElementType) -> Option<Operand> {
+    pub(super) fn as_f32(&mut self, x: Operand, element: ElementType) -> Option<Operand> {
         match element {
             ElementType::F32 => Some(x),
             _ => self.convert(Val::Num(x), element, ElementType::F32).map(Val::num),

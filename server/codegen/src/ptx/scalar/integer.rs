@@ -84,6 +84,8 @@ impl Lowering<'_> {
             Opcode::And => self.op(&format!("and.b{width}"), element, [a, b]),
             Opcode::Or => self.op(&format!("or.b{width}"), element, [a, b]),
             Opcode::Xor => self.op(&format!("xor.b{width}"), element, [a, b]),
+            Opcode::Mulhi if bits >= 16 => self.op(&format!("mul.hi.{sign}{width}"), element, [a, b]),
+            Opcode::Power => return Some(self.raised(a, b, element)),
             Opcode::Divide => return Some(self.divided(a, b, element, width, sign)),
             Opcode::Remainder => return Some(self.remainder(a, b, element, width, sign)),
             Opcode::ShiftLeft => return Some(self.shifted("shl.b", a, b, element, false)),
@@ -145,6 +147,48 @@ impl Lowering<'_> {
         }
         let rest = self.op(&format!("rem.{sign}{width}"), element, [a, safe.into()]);
         Val::Num(self.op(&format!("selp.b{width}"), element, [a, rest.into(), is_zero.into()]).into())
+    }
+
+    /// By squaring, six rounds. Larger powers of even numbers are 0, of odd ones what six rounds give; a negative power is that
+    /// of 1 and -1 alone. Source: XLA's lowering of powers of whole numbers.
+    fn raised(&mut self, a: Operand, b: Operand, element: ElementType) -> Val {
+        let bits = element.bits().unwrap_or(32);
+        let width = bits.max(16);
+        let class = class_of(element);
+        let (a, b) = (self.in_register(a, class), self.in_register(b, class));
+        let one = Operand::Int(1);
+        let multiply = format!("mul.lo.s{width}");
+        let choose = format!("selp.b{width}");
+        let has = |e: &mut Self, x: Operand, bit: i64| -> Operand {
+            let masked = e.op(&format!("and.b{width}"), element, [x, Operand::Int(bit)]);
+            e.code.pure(format!("setp.ne.s{width}"), Class::Pred, [masked.into(), Operand::Int(0)]).into()
+        };
+        let (mut result, mut square) = (one, a);
+        for round in 0..6 {
+            let is_set = has(self, b, 1 << round);
+            let factor: Operand = self.op(&choose, element, [square, one, is_set]).into();
+            result = if round == 0 { factor } else { self.op(&multiply, element, [result, factor]).into() };
+            if round < 5 {
+                square = self.op(&multiply, element, [square, square]).into();
+            }
+        }
+        let is_odd = has(self, a, 1);
+        let large: Operand = self.op(&choose, element, [result, Operand::Int(0), is_odd]).into();
+        let is_large = self.code.pure(format!("setp.gt.u{width}"), Class::Pred, [b, Operand::Int(63)]);
+        result = self.op(&choose, element, [large, result, is_large.into()]).into();
+        if element.is_signed_integer() {
+            let odd_power = has(self, b, 1);
+            let test = |e: &mut Self, name: &str, x: Operand, value: i64| -> Operand {
+                e.code.pure(format!("setp.{name}.s{width}"), Class::Pred, [x, Operand::Int(value)]).into()
+            };
+            let (is_one, is_minus) = (test(self, "eq", a, 1), test(self, "eq", a, -1));
+            let of_one: Operand = self.op(&choose, element, [one, Operand::Int(0), is_one]).into();
+            let sign: Operand = self.op(&choose, element, [Operand::Int(-1), one, odd_power]).into();
+            let of_units: Operand = self.op(&choose, element, [sign, of_one, is_minus]).into();
+            let is_negative = test(self, "lt", b, 0);
+            result = self.op(&choose, element, [of_units, result, is_negative]).into();
+        }
+        Val::Num(self.in_range(result, element))
     }
 
     /// Shifts by as many bits as there are or more leave nothing, or the sign.

@@ -25,7 +25,7 @@ pub(super) use hyperbolic::{cosh, sinh, tanh};
 pub(super) use inverse::atan2;
 pub(super) use logarithm::{log, log1p};
 pub(super) use power::pow;
-pub(super) use roots::cbrt;
+pub(super) use roots::{cbrt, hypot};
 pub(super) use trigonometric::{cos, sin, tan};
 
 /// How floats of this type are computed; nothing but `f32` and `f64` is.
@@ -49,8 +49,7 @@ impl Lowering<'_> {
     /// A function of one number, of an `f32` or an `f64`.
     pub(super) fn math_unary(&mut self, opcode: Opcode, x: Operand, element: ElementType) -> Option<Operand> {
         let kind = kind_of(element)?;
-        let written = self.formula(|code| unary(opcode, X::new(code, x, kind)).map(|y| y.operand));
-        written
+        self.formula(|code| unary(opcode, X::new(code, x, kind)).map(|y| y.operand))
     }
 
     pub(super) fn math_binary(
@@ -64,15 +63,14 @@ impl Lowering<'_> {
         if opcode == Opcode::Remainder {
             return Some(self.float_remainder(a, b, kind));
         }
-        let written = self.formula(|code| {
+        self.formula(|code| {
             let (a, b) = (X::new(code, a, kind), X::new(code, b, kind));
             match opcode {
                 Opcode::Atan2 => Some(atan2(a, b).operand),
                 Opcode::Power => Some(pow(a, b).operand),
                 _ => None,
             }
-        });
-        written
+        })
     }
 }
 

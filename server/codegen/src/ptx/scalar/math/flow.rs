@@ -1,7 +1,10 @@
 //! Formulas that write themselves: an expression over [`X`] becomes instructions, in the order in which it is evaluated.
 
+mod conditions;
+mod words;
+
 use std::cell::RefCell;
-use std::ops::{Add, BitAnd, BitOr, Mul, Neg, Not, Sub};
+use std::ops::{Add, Mul, Neg, Sub};
 
 use crate::ptx::code::Code;
 use crate::ptx::machine::{Class, Operand};
@@ -39,19 +42,14 @@ impl Kind {
     }
 }
 
+pub(in crate::ptx) use conditions::P;
+
 /// A number under way.
 #[derive(Clone, Copy)]
 pub(in crate::ptx) struct X<'f> {
     flow: &'f RefCell<Code>,
     pub operand: Operand,
     pub kind: Kind,
-}
-
-/// A condition under way.
-#[derive(Clone, Copy)]
-pub(in crate::ptx) struct P<'f> {
-    flow: &'f RefCell<Code>,
-    pub operand: Operand,
 }
 
 /// What stands beside an [`X`]: another one, or a constant of its kind.
@@ -194,134 +192,11 @@ impl<'f> X<'f> {
         self.same(name, &[])
     }
 
-    /// As an integer of 32 bits, to the nearest.
-    pub fn to_int(self) -> X<'f> {
-        self.call(&format!("cvt.rni.s32.{}", self.kind.name()), Kind::I32, &[self])
-    }
-
-    /// An integer as a float, or a float as the other kind of float.
-    pub fn to(self, kind: Kind) -> X<'f> {
-        let rounds = if self.kind == Kind::F32 { "" } else { ".rn" };
-        self.call(&format!("cvt{rounds}.{}.{}", kind.name(), self.kind.name()), kind, &[self])
-    }
-
-    /// An unsigned integer of 64 bits as a float.
-    pub fn unsigned_to(self, kind: Kind) -> X<'f> {
-        self.call(&format!("cvt.rn.{}.u{}", kind.name(), self.kind.bits()), kind, &[self])
-    }
-
-    /// An integer of 32 bits, with its sign, as wide as `other`.
-    pub fn widened(self, other: X<'f>) -> X<'f> {
-        if other.kind.bits() == 32 { self } else { self.call("cvt.s64.s32", Kind::I64, &[self]) }
-    }
-
-    /// An integer without sign in 64 bits.
-    pub fn unsigned_long(self) -> X<'f> {
-        self.call("cvt.u64.u32", Kind::I64, &[self])
-    }
-
-    /// The lower half of an integer of 64 bits.
-    pub fn low_word(self) -> X<'f> {
-        if self.kind.bits() == 32 { self } else { self.call("cvt.u32.u64", Kind::I32, &[self]) }
-    }
-
-    /// The bits as an integer.
-    pub fn bits(self) -> X<'f> {
-        let operand = match self.operand {
-            Operand::F32(bits) => Operand::Int(i64::from(bits as i32)),
-            Operand::F64(bits) => Operand::Int(bits as i64),
-            other => other,
-        };
-        X { operand, kind: if self.kind.bits() == 32 { Kind::I32 } else { Kind::I64 }, ..self }
-    }
-
-    /// The bits as a float.
-    pub fn float(self) -> X<'f> {
-        X { kind: if self.kind.bits() == 32 { Kind::F32 } else { Kind::F64 }, ..self }
-    }
-
-    pub fn and(self, mask: impl Part<'f>) -> X<'f> {
-        self.call(&format!("and.b{}", self.kind.bits()), self.kind, &[self, mask.beside(self)])
-    }
-
-    pub fn or(self, other: impl Part<'f>) -> X<'f> {
-        self.call(&format!("or.b{}", self.kind.bits()), self.kind, &[self, other.beside(self)])
-    }
-
-    pub fn xor(self, other: impl Part<'f>) -> X<'f> {
-        self.call(&format!("xor.b{}", self.kind.bits()), self.kind, &[self, other.beside(self)])
-    }
-
-    /// The number of bits may stand in a register of 32 bits.
-    pub fn shl(self, by: impl Part<'f>) -> X<'f> {
-        self.call(&format!("shl.b{}", self.kind.bits()), self.kind, &[self, by.beside(self)])
-    }
-
-    pub fn shr(self, by: impl Part<'f>) -> X<'f> {
-        self.call(&format!("shr.u{}", self.kind.bits()), self.kind, &[self, by.beside(self)])
-    }
-
-    /// With the sign drawn in.
-    pub fn sar(self, by: impl Part<'f>) -> X<'f> {
-        self.call(&format!("shr.s{}", self.kind.bits()), self.kind, &[self, by.beside(self)])
-    }
-
-    /// The upper half of the product of two integers without sign.
-    pub fn mul_high(self, by: X<'f>) -> X<'f> {
-        self.call(&format!("mul.hi.u{}", self.kind.bits()), self.kind, &[self, by])
-    }
-
-    /// The product of two integers without sign of 32 bits, in 64.
-    pub fn mul_wide(self, by: X<'f>) -> X<'f> {
-        self.call("mul.wide.u32", Kind::I64, &[self, by])
-    }
-
     /// An instruction without a method of its own.
     pub fn raw(self, name: &str, kind: Kind, others: &[X<'f>]) -> X<'f> {
         let mut from = vec![self];
         from.extend_from_slice(others);
         self.call(name, kind, &from)
-    }
-
-    fn test(self, name: &str, other: X<'f>) -> P<'f> {
-        let name = format!("setp.{name}.{}", self.kind.name());
-        P { flow: self.flow, operand: self.emit(&name, Class::Pred, &[self, other]) }
-    }
-
-    pub fn lt(self, other: impl Part<'f>) -> P<'f> {
-        self.test("lt", other.beside(self))
-    }
-
-    pub fn gt(self, other: impl Part<'f>) -> P<'f> {
-        self.test("gt", other.beside(self))
-    }
-
-    pub fn ge(self, other: impl Part<'f>) -> P<'f> {
-        self.test("ge", other.beside(self))
-    }
-
-    pub fn eq(self, other: impl Part<'f>) -> P<'f> {
-        self.test("eq", other.beside(self))
-    }
-
-    /// Of floats: or one of them is NaN.
-    pub fn ne(self, other: impl Part<'f>) -> P<'f> {
-        self.test(if self.kind.is_float() { "neu" } else { "ne" }, other.beside(self))
-    }
-
-    /// Of integers without sign.
-    pub fn below(self, other: impl Part<'f>) -> P<'f> {
-        let name = format!("setp.lt.u{}", self.kind.bits());
-        P { flow: self.flow, operand: self.emit(&name, Class::Pred, &[self, other.beside(self)]) }
-    }
-
-    pub fn is_nan(self) -> P<'f> {
-        self.test("nan", self)
-    }
-
-    /// Is one of the two NaN?
-    pub fn is_nan_beside(self, other: X<'f>) -> P<'f> {
-        self.test("nan", other)
     }
 
     /// 2 to the power of this integer, of the same kind as `other`. Within the exponents of normal numbers.
@@ -333,58 +208,6 @@ impl<'f> X<'f> {
     /// The sum with a whole number.
     pub fn plus(self, by: i64) -> X<'f> {
         self.same("add", &[by.beside(self)])
-    }
-}
-
-impl<'f> P<'f> {
-    /// The first where it holds, else the second.
-    pub fn select(self, a: X<'f>, b: X<'f>) -> X<'f> {
-        let bits = a.kind.bits();
-        let mut code = self.flow.borrow_mut();
-        let from = [a.operand, b.operand, self.operand];
-        let operand = code.pure(format!("selp.b{bits}"), a.kind.class(), from.map(plain)).into();
-        X { flow: self.flow, operand, kind: a.kind }
-    }
-
-    /// The first condition where this one holds, else the second.
-    pub fn either_way(self, a: P<'f>, b: P<'f>) -> P<'f> {
-        (self & a) | (!self & b)
-    }
-
-    fn with(self, name: &'static str, other: P<'f>) -> P<'f> {
-        let operand = self.flow.borrow_mut().pure(name, Class::Pred, [self.operand, other.operand]).into();
-        P { operand, ..self }
-    }
-}
-
-/// An untyped instruction takes constants as integers.
-fn plain(operand: Operand) -> Operand {
-    match operand {
-        Operand::F32(bits) => Operand::Int(i64::from(bits as i32)),
-        Operand::F64(bits) => Operand::Int(bits as i64),
-        other => other,
-    }
-}
-
-impl<'f> BitAnd for P<'f> {
-    type Output = P<'f>;
-    fn bitand(self, other: P<'f>) -> P<'f> {
-        self.with("and.pred", other)
-    }
-}
-
-impl<'f> BitOr for P<'f> {
-    type Output = P<'f>;
-    fn bitor(self, other: P<'f>) -> P<'f> {
-        self.with("or.pred", other)
-    }
-}
-
-impl<'f> Not for P<'f> {
-    type Output = P<'f>;
-    fn not(self) -> P<'f> {
-        let operand = self.flow.borrow_mut().pure("not.pred", Class::Pred, [self.operand]).into();
-        P { operand, ..self }
     }
 }
 

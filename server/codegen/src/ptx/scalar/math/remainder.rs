@@ -69,9 +69,10 @@ fn round(
     let bits = X::new(code, bits.into(), Kind::I32);
     let step = bits.min(rest.either(22i64, 51));
     let scaled = rest * step.power_of_two(rest);
-    // Rounded towards zero the quotient has the right whole part, and the rest is exact.
-    let quotient = scaled.raw(rest.either("div.rz.f32", "div.rz.f64"), kind, &[X::new(code, divisor, kind)]);
-    let next = (-quotient.trunc()).fma(X::new(code, divisor, kind), scaled);
+    // Rounded up, the quotient may be one too large; the rest is exact all the same, and shows it.
+    let divisor = X::new(code, divisor, kind);
+    let next = (-scaled.over(divisor).trunc()).fma(divisor, scaled);
+    let next = next.lt(0.0).select(next + divisor, next);
     let left = bits - step;
     // The last round leaves none.
     (next.operand, left.operand, left.gt(0i64).operand)

@@ -8,7 +8,7 @@ pub(in crate::ptx::scalar) fn rsqrt(x: X<'_>) -> X<'_> {
         return x.approx("rsqrt.approx");
     }
     // The instruction takes the smallest numbers for zero.
-    let is_small = x.lt(f64::MIN_POSITIVE) & x.gt(0.0);
+    let is_small = x.abs().lt(f64::MIN_POSITIVE) & x.ne(0.0);
     let scaled = is_small.select(x * f64::powi(2.0, 108), x);
     let start = scaled.approx("rsqrt.approx.ftz");
     let error = (scaled * start).fma(-start, 1.0);

@@ -5,9 +5,9 @@ use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 use super::coefficients::{COS_F32, COS_F64, SIN_F32, SIN_F64};
 use super::flow::{Kind, P, X};
 
-/// π/2 in three parts.
-const PI_2_F32: [f64; 3] = [1.570_796_370_506_286_6, -4.371_138_828_673_793e-8, -1.715_124_510_005_881_9e-15];
-const PI_2_F64: [f64; 3] = [FRAC_PI_2, 6.123_233_995_736_766e-17, -1.497_384_904_859_169_8e-33];
+/// π/2 in three parts, all cut and so positive: their products with 0 have the sign that keeps -0.
+const PI_2_F32: [f64; 3] = [1.570796251296997, 7.549789415861596e-08, 5.390302529957765e-15];
+const PI_2_F64: [f64; 3] = [FRAC_PI_2, 6.123233995736765e-17, 1.0828566739219139e-32];
 
 /// The first 1152 bits of 2/π behind the point.
 const TWO_OVER_PI: [u64; 18] = [

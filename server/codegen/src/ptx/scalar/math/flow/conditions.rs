@@ -1,0 +1,110 @@
+//! Comparisons, and what depends on them.
+
+use std::cell::RefCell;
+use std::ops::{BitAnd, BitOr, Not};
+
+use super::{Part, X};
+use crate::ptx::code::Code;
+use crate::ptx::machine::{Class, Operand};
+
+/// A condition under way.
+#[derive(Clone, Copy)]
+pub(in crate::ptx) struct P<'f> {
+    flow: &'f RefCell<Code>,
+    pub operand: Operand,
+}
+
+impl<'f> X<'f> {
+    fn test(self, name: &str, other: X<'f>) -> P<'f> {
+        let name = format!("setp.{name}.{}", self.kind.name());
+        P { flow: self.flow, operand: self.emit(&name, Class::Pred, &[self, other]) }
+    }
+
+    pub fn lt(self, other: impl Part<'f>) -> P<'f> {
+        self.test("lt", other.beside(self))
+    }
+
+    pub fn gt(self, other: impl Part<'f>) -> P<'f> {
+        self.test("gt", other.beside(self))
+    }
+
+    pub fn ge(self, other: impl Part<'f>) -> P<'f> {
+        self.test("ge", other.beside(self))
+    }
+
+    pub fn eq(self, other: impl Part<'f>) -> P<'f> {
+        self.test("eq", other.beside(self))
+    }
+
+    /// Of floats: or one of them is NaN.
+    pub fn ne(self, other: impl Part<'f>) -> P<'f> {
+        self.test(if self.kind.is_float() { "neu" } else { "ne" }, other.beside(self))
+    }
+
+    /// Of integers without sign.
+    pub fn below(self, other: impl Part<'f>) -> P<'f> {
+        let name = format!("setp.lt.u{}", self.kind.bits());
+        P { flow: self.flow, operand: self.emit(&name, Class::Pred, &[self, other.beside(self)]) }
+    }
+
+    pub fn is_nan(self) -> P<'f> {
+        self.test("nan", self)
+    }
+
+    /// Is one of the two NaN?
+    pub fn is_nan_beside(self, other: X<'f>) -> P<'f> {
+        self.test("nan", other)
+    }
+}
+
+impl<'f> P<'f> {
+    /// The first where it holds, else the second.
+    pub fn select(self, a: X<'f>, b: X<'f>) -> X<'f> {
+        let bits = a.kind.bits();
+        let mut code = self.flow.borrow_mut();
+        let from = [a.operand, b.operand, self.operand];
+        let operand = code.pure(format!("selp.b{bits}"), a.kind.class(), from.map(plain)).into();
+        X { flow: self.flow, operand, kind: a.kind }
+    }
+
+    /// The first condition where this one holds, else the second.
+    pub fn either_way(self, a: P<'f>, b: P<'f>) -> P<'f> {
+        (self & a) | (!self & b)
+    }
+
+    fn with(self, name: &'static str, other: P<'f>) -> P<'f> {
+        let operand = self.flow.borrow_mut().pure(name, Class::Pred, [self.operand, other.operand]).into();
+        P { operand, ..self }
+    }
+}
+
+/// An untyped instruction takes constants as integers.
+fn plain(operand: Operand) -> Operand {
+    match operand {
+        Operand::F32(bits) => Operand::Int(i64::from(bits as i32)),
+        Operand::F64(bits) => Operand::Int(bits as i64),
+        other => other,
+    }
+}
+
+impl<'f> BitAnd for P<'f> {
+    type Output = P<'f>;
+    fn bitand(self, other: P<'f>) -> P<'f> {
+        self.with("and.pred", other)
+    }
+}
+
+impl<'f> BitOr for P<'f> {
+    type Output = P<'f>;
+    fn bitor(self, other: P<'f>) -> P<'f> {
+        self.with("or.pred", other)
+    }
+}
+
+impl<'f> Not for P<'f> {
+    type Output = P<'f>;
+    fn not(self) -> P<'f> {
+        let operand = self.flow.borrow_mut().pure("not.pred", Class::Pred, [self.operand]).into();
+        P { operand, ..self }
+    }
+}

@@ -1,0 +1,88 @@
+//! Between floats and integers, and the bits of both.
+
+use super::{Kind, Part, X};
+use crate::ptx::machine::Operand;
+
+impl<'f> X<'f> {
+    /// As an integer of 32 bits, to the nearest.
+    pub fn to_int(self) -> X<'f> {
+        self.call(&format!("cvt.rni.s32.{}", self.kind.name()), Kind::I32, &[self])
+    }
+
+    /// An integer as a float, or a float as the other kind of float.
+    pub fn to(self, kind: Kind) -> X<'f> {
+        let rounds = if self.kind == Kind::F32 { "" } else { ".rn" };
+        self.call(&format!("cvt{rounds}.{}.{}", kind.name(), self.kind.name()), kind, &[self])
+    }
+
+    /// An unsigned integer of 64 bits as a float.
+    pub fn unsigned_to(self, kind: Kind) -> X<'f> {
+        self.call(&format!("cvt.rn.{}.u{}", kind.name(), self.kind.bits()), kind, &[self])
+    }
+
+    /// An integer of 32 bits, with its sign, as wide as `other`.
+    pub fn widened(self, other: X<'f>) -> X<'f> {
+        if other.kind.bits() == 32 { self } else { self.call("cvt.s64.s32", Kind::I64, &[self]) }
+    }
+
+    /// An integer without sign in 64 bits.
+    pub fn unsigned_long(self) -> X<'f> {
+        self.call("cvt.u64.u32", Kind::I64, &[self])
+    }
+
+    /// The lower half of an integer of 64 bits.
+    pub fn low_word(self) -> X<'f> {
+        if self.kind.bits() == 32 { self } else { self.call("cvt.u32.u64", Kind::I32, &[self]) }
+    }
+
+    /// The bits as an integer.
+    pub fn bits(self) -> X<'f> {
+        let operand = match self.operand {
+            Operand::F32(bits) => Operand::Int(i64::from(bits as i32)),
+            Operand::F64(bits) => Operand::Int(bits as i64),
+            other => other,
+        };
+        X { operand, kind: if self.kind.bits() == 32 { Kind::I32 } else { Kind::I64 }, ..self }
+    }
+
+    /// The bits as a float.
+    pub fn float(self) -> X<'f> {
+        X { kind: if self.kind.bits() == 32 { Kind::F32 } else { Kind::F64 }, ..self }
+    }
+
+    pub fn and(self, mask: impl Part<'f>) -> X<'f> {
+        self.call(&format!("and.b{}", self.kind.bits()), self.kind, &[self, mask.beside(self)])
+    }
+
+    pub fn or(self, other: impl Part<'f>) -> X<'f> {
+        self.call(&format!("or.b{}", self.kind.bits()), self.kind, &[self, other.beside(self)])
+    }
+
+    pub fn xor(self, other: impl Part<'f>) -> X<'f> {
+        self.call(&format!("xor.b{}", self.kind.bits()), self.kind, &[self, other.beside(self)])
+    }
+
+    /// The number of bits may stand in a register of 32 bits.
+    pub fn shl(self, by: impl Part<'f>) -> X<'f> {
+        self.call(&format!("shl.b{}", self.kind.bits()), self.kind, &[self, by.beside(self)])
+    }
+
+    pub fn shr(self, by: impl Part<'f>) -> X<'f> {
+        self.call(&format!("shr.u{}", self.kind.bits()), self.kind, &[self, by.beside(self)])
+    }
+
+    /// With the sign drawn in.
+    pub fn sar(self, by: impl Part<'f>) -> X<'f> {
+        self.call(&format!("shr.s{}", self.kind.bits()), self.kind, &[self, by.beside(self)])
+    }
+
+    /// The upper half of the product of two integers without sign.
+    pub fn mul_high(self, by: X<'f>) -> X<'f> {
+        self.call(&format!("mul.hi.u{}", self.kind.bits()), self.kind, &[self, by])
+    }
+
+    /// The product of two integers without sign of 32 bits, in 64.
+    pub fn mul_wide(self, by: X<'f>) -> X<'f> {
+        self.call("mul.wide.u32", Kind::I64, &[self, by])
+    }
+}

@@ -1,0 +1,87 @@
+//! Numbers as if they were stored with fewer bits. Source: XLA `EmitReducePrecisionIR`.
+
+use syntax::hlo::ElementType;
+
+use super::super::lower::Lowering;
+use super::super::machine::Class;
+use super::super::value::Val;
+use super::math::flow::{Kind, X};
+use crate::constant::format;
+
+impl Lowering<'_> {
+    pub(super) fn reduce_precision(
+        &mut self,
+        a: Val,
+        element: ElementType,
+        exponent: u32,
+        mantissa: u32,
+    ) -> Option<Val> {
+        if exponent == 0 || exponent > 11 || mantissa > 52 {
+            return None;
+        }
+        let (source, kind) = match element {
+            ElementType::F64 => ((11, 52), Kind::I64),
+            ElementType::F32 => ((8, 23), Kind::I32),
+            ElementType::F16 | ElementType::Bf16 => {
+                let format = format(element)?;
+                ((format.exponent, format.mantissa), Kind::I32)
+            }
+            // The smallest ones as what holds them.
+            _ => {
+                let wide = self.convert(a, element, ElementType::F32)?;
+                let reduced = self.reduce_precision(wide, ElementType::F32, exponent, mantissa)?;
+                return self.convert(reduced, ElementType::F32, element);
+            }
+        };
+        if source.0 <= exponent && source.1 <= mantissa {
+            return Some(a);
+        }
+        // bf16 is the upper half of f32, and has an instruction.
+        if element == ElementType::F32 && (exponent, mantissa) == (8, 7) {
+            let narrow = self.convert(a, element, ElementType::Bf16)?;
+            return self.convert(narrow, ElementType::Bf16, element);
+        }
+        let is_half = source.0 + source.1 < 16;
+        let mut bits = self.in_register(a.num(), super::class_of(element));
+        if is_half {
+            bits = self.code.pure("cvt.u32.u16", Class::B32, [bits]).into();
+        }
+        let result =
+            self.formula(|code| reduced(X::new(code, bits, kind), source, (exponent, mantissa)).operand);
+        if !is_half {
+            return Some(Val::Num(result));
+        }
+        Some(Val::Num(self.code.pure("cvt.u16.u32", Class::B16, [result]).into()))
+    }
+}
+
+/// On the bits: rounded to the nearest, ties to even; what the exponent does not hold becomes infinity or zero.
+fn reduced(x: X<'_>, (from_e, from_m): (u32, u32), (to_e, to_m): (u32, u32)) -> X<'_> {
+    let sign = match from_e + from_m {
+        63 => i64::MIN,
+        31 => i64::from(i32::MIN),
+        digits => 1 << digits,
+    };
+    let infinity = ((1i64 << from_e) - 1) << from_m;
+    let magnitudes = infinity | ((1i64 << from_m) - 1);
+    let mut y = x;
+    if to_m < from_m {
+        let lost = i64::from(from_m - to_m);
+        let even = x.shr(lost).and(1);
+        y = (x + even).plus((1 << (lost - 1)) - 1).and(!((1i64 << lost) - 1));
+    }
+    if to_e < from_e {
+        let bias = (1i64 << (from_e - 1)) - 1;
+        let reach = (1i64 << (to_e - 1)) - 1;
+        let exponent = y.and(infinity);
+        let zero = y.and(sign);
+        let is_over = !exponent.below(((bias + reach) << from_m) + 1);
+        let is_under = exponent.below(((bias - reach) << from_m) + 1);
+        y = is_over.select(zero.or(infinity), y);
+        y = is_under.select(zero, y);
+    }
+    let is_nan = !x.and(magnitudes).below(infinity + 1);
+    // Without a mantissa there is no NaN.
+    let special = if to_m > 0 { x } else { x.and(sign).or(infinity) };
+    is_nan.select(special, y)
+}

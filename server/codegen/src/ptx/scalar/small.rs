@@ -1,0 +1,168 @@
+//! Floats of eight bits and fewer: a code without sign bits above it, in a register of 16.
+//!
+//! Beyond the largest number comes what the format has: infinity, else NaN, else the largest number. Source: XLA
+//! `lower_tensors`' float conversions, `ml_dtypes`' formats. The two formats that the device knows are converted by its own
+//! instructions from Ada on, corrected for numbers that these would clamp.
+
+use syntax::hlo::ElementType;
+
+use super::super::lower::Lowering;
+use super::super::machine::{Class, Kind as Inst, Operand};
+use crate::constant::{Format, Top, format};
+use crate::ptx::scalar::math::flow::{Kind, X};
+
+impl Lowering<'_> {
+    /// Between a small float and another float.
+    pub(super) fn small_float(&mut self, x: Operand, from: ElementType, to: ElementType) -> Option<Operand> {
+        if to == ElementType::F8e8m0fnu || format(to).is_some_and(|f| f.bits() < 16) {
+            let single = match from {
+                ElementType::F64 if !self.is_own(to) => self.odd_single(x),
+                ElementType::F32 => x,
+                _ => self.float_to_float(x, from, ElementType::F32)?,
+            };
+            return self.narrowed(single, to);
+        }
+        let single = self.of_small(x, from)?;
+        match to {
+            ElementType::F32 => Some(single),
+            _ => self.float_to_float(single, ElementType::F32, to),
+        }
+    }
+
+    /// Has the device instructions for this format?
+    fn is_own(&self, element: ElementType) -> bool {
+        self.has_f8 && matches!(element, ElementType::F8e4m3fn | ElementType::F8e5m2)
+    }
+
+    /// An `f64` as an `f32` that no second rounding harms: cut, and odd where something was lost.
+    fn odd_single(&mut self, x: Operand) -> Operand {
+        self.formula(|code| {
+            let x = X::new(code, x, Kind::F64);
+            let near = x.to(Kind::F32);
+            let back = near.to(Kind::F64);
+            let is_above = back.abs().gt(x.abs());
+            let cut = is_above.select(near.bits().plus(-1), near.bits());
+            back.ne(x).select(cut.or(1), cut).operand
+        })
+    }
+
+    fn narrowed(&mut self, x: Operand, to: ElementType) -> Option<Operand> {
+        if to == ElementType::F8e8m0fnu {
+            let code = self.formula(|code| power_code(X::new(code, x, Kind::F32)).operand);
+            return Some(self.code.pure("cvt.u16.u32", Class::B16, [code]).into());
+        }
+        if self.is_own(to) {
+            return Some(self.narrowed_by_device(x, to));
+        }
+        let format = format(to)?;
+        let code = self.formula(|code| rounded(X::new(code, x, Kind::F32), format).operand);
+        Some(self.code.pure("cvt.u16.u32", Class::B16, [code]).into())
+    }
+
+    /// The instruction clamps what is too large: infinity, or NaN, is put in its place.
+    fn narrowed_by_device(&mut self, x: Operand, to: ElementType) -> Operand {
+        let is_four = to == ElementType::F8e4m3fn;
+        let name = if is_four { "e4m3x2" } else { "e5m2x2" };
+        let x = self.in_register(x, Class::B32);
+        let pair = self.code.pure(format!("cvt.rn.satfinite.{name}.f32"), Class::B16, [x, x]);
+        // The first number that rounds beyond the largest one.
+        let first = if is_four { 0x43e8_0001 } else { 0x4770_0000 };
+        let size = self.code.pure("and.b32", Class::B32, [x, Operand::Int(0x7fff_ffff)]);
+        let above = self.code.pure("add.s32", Class::B32, [size.into(), Operand::Int(-first)]);
+        let count = Operand::Int(0x7f80_0001 - first);
+        let is_beyond = self.code.pure("setp.lt.u32", Class::Pred, [above.into(), count]);
+        let sign = self.code.pure("shr.u32", Class::B32, [x, Operand::Int(24)]);
+        let sign = self.code.pure("cvt.u16.u32", Class::B16, [sign.into()]);
+        let sign = self.code.pure("and.b16", Class::B16, [sign.into(), Operand::Int(128)]);
+        let top = Operand::Int(if is_four { 127 } else { 124 });
+        let beyond = self.code.pure("or.b16", Class::B16, [sign.into(), top]);
+        let either = self.code.pure("selp.b16", Class::B16, [beyond.into(), pair.into(), is_beyond.into()]);
+        self.code.pure("and.b16", Class::B16, [either.into(), Operand::Int(255)]).into()
+    }
+
+    /// A small float as `f32`, exactly.
+    fn of_small(&mut self, x: Operand, from: ElementType) -> Option<Operand> {
+        let x = self.in_register(x, Class::B16);
+        if self.is_own(from) {
+            let name = if from == ElementType::F8e4m3fn { "e4m3x2" } else { "e5m2x2" };
+            let pair = self.code.pure(format!("cvt.rn.f16x2.{name}"), Class::B32, [x]);
+            let (low, high) = (self.code.reg(Class::B16), self.code.reg(Class::B16));
+            self.code.push(Inst::Unpack { from: pair }, vec![low, high]);
+            return Some(self.code.pure("cvt.f32.f16", Class::B32, [low.into()]).into());
+        }
+        let wide = self.code.pure("cvt.u32.u16", Class::B32, [x]).into();
+        if from == ElementType::F8e8m0fnu {
+            return Some(self.formula(|code| {
+                let x = X::new(code, wide, Kind::I32);
+                let number = x.shl(23i64);
+                // The smallest one is below f32's normal numbers.
+                let number = x.eq(0i64).select(x.with_int(0x0040_0000), number);
+                x.eq(255i64).select(x.with_int(0x7fc0_0000), number).operand
+            }));
+        }
+        let format = format(from)?;
+        Some(self.formula(|code| widened(X::new(code, wide, Kind::I32), format).operand))
+    }
+}
+
+/// An `f32` in another format: to the nearest, ties to even.
+fn rounded(x: X<'_>, format: Format) -> X<'_> {
+    let Format { exponent, mantissa, bias, .. } = format;
+    let bits = x.bits();
+    let size = bits.and(0x7fff_ffff);
+    let unused = i64::from(23 - mantissa);
+    let even = size.shr(unused).and(1);
+    let normal = (size + even).plus((1 << (unused - 1)) - 1).shr(unused);
+    let normal = normal.plus(-(i64::from(127 - bias) << mantissa));
+    // Below the normal numbers, the sum with a number whose unit is the format's own rounds.
+    let unit = 1 - bias - mantissa as i32;
+    let large = x.like(f64::powi(2.0, unit + 23));
+    let small = (size.float() + large).bits() - large.bits();
+    let least = f64::powi(2.0, 1 - bias) as f32;
+    let code = size.below(i64::from(least.to_bits())).select(small, normal);
+    let code =
+        code.gt(i64::from(format.largest())).select(x.bits().with_int(i64::from(format.above())), code);
+    let is_nan = x.is_nan();
+    let sign = bits.shr(i64::from(31 - exponent - mantissa)).and(1 << (exponent + mantissa));
+    let signed = code.or(sign);
+    let nan = code.with_int(i64::from(format.nan()));
+    match format.top {
+        Top::Infinity | Top::Nan => is_nan.select(nan.in_register().or(sign), signed),
+        Top::Number => is_nan.select(nan, signed),
+        // There is no negative zero.
+        Top::OnlyMinusZero => is_nan.select(nan, code.eq(0i64).select(code, signed)),
+    }
+}
+
+/// A code of another format as `f32`.
+fn widened(code: X<'_>, format: Format) -> X<'_> {
+    let Format { exponent, mantissa, bias, .. } = format;
+    let digits = exponent + mantissa;
+    let size = code.and((1 << digits) - 1);
+    // As if its bias were f32's, then moved there: exact for numbers below the normal ones too.
+    let plain = size.shl(i64::from(23 - mantissa)).float() * f64::powi(2.0, 127 - bias);
+    let plain = plain.bits();
+    let sign = code.and(1 << digits).shl(i64::from(31 - digits));
+    let nan = code.with_int(0x7fc0_0000);
+    match format.top {
+        Top::Number => plain.or(sign),
+        Top::OnlyMinusZero => code.eq(1 << digits).select(nan, plain.or(sign)),
+        Top::Nan => size.eq((1 << digits) - 1).select(nan, plain).or(sign),
+        Top::Infinity => {
+            let infinity = i64::from(format.above());
+            let edge = size.gt(infinity).select(nan, code.with_int(0x7f80_0000));
+            size.ge(infinity).select(edge, plain).or(sign)
+        }
+    }
+}
+
+/// A power of two, from 2^-127 on: 255 is NaN, and so is all that is not positive. Source: the pass itself, which rounds one
+/// and a half up, and numbers below the normal ones up from 2^-127 on.
+fn power_code(x: X<'_>) -> X<'_> {
+    let bits = x.bits();
+    let normal = bits.plus(0x0040_0000).shr(23i64);
+    let small = bits.plus(0x003f_ffff).shr(23i64);
+    let code = bits.below(0x0080_0000).select(small, normal);
+    let is_number = x.gt(0.0) & code.below(255);
+    is_number.select(code, code.with_int(255))
+}
