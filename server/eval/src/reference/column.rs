@@ -95,8 +95,24 @@ impl Column {
         Column { kind, values, error: None }
     }
 
-    /// Puts another column of the same kind behind this one.
+    /// Puts another column of the same kind behind this one. Of what is not of the same kind, which only broken graphs
+    /// have, the values are open.
     pub(crate) fn append(&mut self, other: &Column) {
+        if std::mem::discriminant(&self.values) != std::mem::discriminant(&other.values) {
+            let len = other.len();
+            let mut open = Column::none(self.kind);
+            match &mut open.values {
+                Values::Int(v) => v.resize(len, 0),
+                Values::Real(v) => v.resize(len, 0.0),
+                Values::Complex(v) => v.resize(len, [0.0; 2]),
+            }
+            // A column that is not of its own kind either stays as it is.
+            if std::mem::discriminant(&self.values) == std::mem::discriminant(&open.values) {
+                open.error = Some(vec![f64::INFINITY; len]);
+                self.append(&open);
+            }
+            return;
+        }
         if self.error.is_some() || other.error.is_some() {
             let before = self.len();
             let errors = self.error.get_or_insert_with(|| vec![0.0; before]);

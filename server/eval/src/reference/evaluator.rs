@@ -213,7 +213,14 @@ impl<'a> Evaluator<'a> {
         self.depth += 1;
         let result = self.sweep(frame, op, leaf, batch);
         self.depth -= 1;
-        result
+        let column = result?;
+        let shape =
+            self.frames.get(frame).and_then(|f| f.graph.ops.get(op as usize)).map(|op| op.shape.clone());
+        let kind = kind_of(leaf_shape(&shape.ok_or("no such op")?, leaf)?)?;
+        match column.len() == batch.positions.len() && column.kind == kind {
+            true => Ok(column),
+            false => Err("an op does not answer what its shape says".into()),
+        }
     }
 
     /// The elementwise ops between `op` and what is not elementwise, in order of definition, without recursion.

@@ -64,3 +64,61 @@ fn elements_are_those_of_the_whole() {
     eprintln!("{evaluated} ops evaluated, {refused} not");
     assert!(evaluated > 4 * refused);
 }
+
+#[test]
+fn nothing_panics_on_spoilt_modules() {
+    let mut state = 11u64;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % below.max(1)
+    };
+    let words = [
+        "0",
+        "1",
+        "-1",
+        "7",
+        "4294967296",
+        "9223372036854775807",
+        "f32",
+        "s8",
+        "pred",
+        "{",
+        "}",
+        "[2,3]",
+        "c64",
+    ];
+    for seed in 0..400u64 {
+        let mut random = eval::generate::Rng::new(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ 7);
+        let program = eval::generate::random_graph(&mut random);
+        let mut parts: Vec<&str> =
+            program.text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()).collect();
+        for _ in 0..=next(2) {
+            let at = next(parts.len());
+            match next(3) {
+                0 => _ = parts.remove(at),
+                1 => parts[at] = parts[next(parts.len())],
+                _ => parts[at] = words[next(words.len())],
+            }
+        }
+        let text: std::sync::Arc<str> = parts.concat().into();
+        let parse = std::sync::Arc::new(syntax::hlo::parse(&text, syntax::hlo::PieceState::HEADER));
+        let block = ir::lower(text.clone(), parse.clone());
+        let named = parse.computations.iter().enumerate().filter_map(|(i, computation)| {
+            let graph = ir::Graph::build(&[(&block, i as u32)])?;
+            Some((computation.name.of(&text).trim_start_matches('%').to_owned(), std::sync::Arc::new(graph)))
+        });
+        let graphs: std::collections::HashMap<_, _> = named.collect();
+        for (name, graph) in &graphs {
+            let inputs: Vec<String> = (0..8)
+                .map_while(|number| {
+                    let shape = &graph.ops[graph.parameter(number)? as usize].shape;
+                    let count = shape.as_array()?.elements().filter(|n| (0..1000).contains(n))?;
+                    Some(vec!["1"; count as usize].join(","))
+                })
+                .collect();
+            let answer = eval::reference::evaluate(&graphs, name, None, &inputs);
+            let is_panic = answer.is_err_and(|why| why == "the evaluation did not end");
+            assert!(!is_panic, "{name} in\n{text}");
+        }
+    }
+}
