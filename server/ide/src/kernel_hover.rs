@@ -3,6 +3,7 @@
 use gpu::{Buffer, BufferTraffic, Emitter, FusionAnalysis};
 use indexing_map::{IndexingMap, PrintStyle, print_map, wrap};
 
+use crate::block_level_tiles::block_level_tiles;
 use crate::coalescing_queries::buffer_name;
 use crate::kernel_functions::explained;
 use crate::kernel_lens::{launched, net_bytes, time};
@@ -30,7 +31,7 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> Str
     let estimate = context.kernel_estimate(&key).map(|estimate| time(estimate.exec_us()));
     let mut out = summary(analysis, buffers, device, estimate);
     if matches!(analysis.emitter, Emitter::Elsewhere(_)) {
-        return out;
+        return out + &block_level_tiles(context, &key, analysis);
     }
     for buffer in buffers.iter().filter(|b| !b.accesses.is_empty()) {
         out += &format!("- {}\n", memory(context, at, analysis, buffer));

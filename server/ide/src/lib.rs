@@ -7,6 +7,7 @@
 mod access_pattern;
 mod analysis;
 mod annotate;
+mod block_level_tiles;
 mod call_arguments;
 mod call_hierarchy;
 mod coalescing_queries;
