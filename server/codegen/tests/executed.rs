@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use eval::agreement::{Effort, Flavour};
 use pairs::Pair;
-use written::written;
+use written::{Written, written};
 
 #[derive(Default)]
 struct Tally {
@@ -40,7 +40,7 @@ fn ours(pair: &Pair) -> Result<Option<Pair>, String> {
     let (_, rest) = pair.name.rsplit_once('/').ok_or("no name")?;
     let (_, device) = rest.rsplit_once('@').ok_or("no device")?;
     let fusion = pair.fusion.as_str();
-    let (ptx, missing) = match written(&pair.hlo, fusion, device) {
+    let Written { ptx, missing, .. } = match written(&pair.hlo, fusion, device) {
         Ok(written) => written,
         Err(reason) if reason.contains("is not written") => return Ok(None),
         Err(reason) => return Err(reason),

@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use written::written;
+use written::{Written, written};
 
 /// How often each kind of access to global memory occurs in the text.
 fn accesses(ptx: &str, kind: &str) -> BTreeMap<String, usize> {
@@ -69,7 +69,7 @@ fn accesses_are_those_of_xla() {
                 .or_default();
             tally.cases += 1;
             match written(of("hlo"), fusion, of("device")) {
-                Ok((own, missing)) => {
+                Ok(Written { ptx: own, missing, .. }) => {
                     tally.written += 1;
                     if missing.is_empty() {
                         tally.complete += 1;

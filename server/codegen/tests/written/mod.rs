@@ -17,8 +17,17 @@ fn graphs(text: &str) -> Vec<(String, Arc<Graph>)> {
     named.collect()
 }
 
-/// The PTX of a fusion, and what it lacks.
-pub fn written(hlo: &str, fusion: &str, device: &str) -> Result<(String, Vec<String>), String> {
+/// A kernel as text.
+pub struct Written {
+    pub ptx: String,
+    /// What it lacks.
+    pub missing: Vec<String>,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+}
+
+/// The PTX of a fusion.
+pub fn written(hlo: &str, fusion: &str, device: &str) -> Result<Written, String> {
     let graphs = graphs(hlo);
     let callee = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
     let found = graphs.iter().rev().find_map(|(_, g)| Some((g, g.find(fusion)?)));
@@ -41,5 +50,11 @@ pub fn written(hlo: &str, fusion: &str, device: &str) -> Result<(String, Vec<Str
     let kernel = codegen::emit(&source).map_err(|r| r.to_string())?;
     let name_of = |op| analysis.fused.name(op).to_owned();
     let ptx = codegen::ptx(&kernel, device, &name_of).map_err(|r| r.to_string())?;
-    Ok((ptx.text, ptx.missing.into_iter().map(|m| m.reason).collect()))
+    let sizes = |sizes: [i64; 3]| sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+    Ok(Written {
+        ptx: ptx.text,
+        missing: ptx.missing.into_iter().map(|m| m.reason).collect(),
+        grid: sizes(kernel.launch.grid),
+        block: sizes(kernel.launch.block),
+    })
 }
