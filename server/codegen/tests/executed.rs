@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use eval::agreement::{Effort, Flavour};
+use eval::agreement::{Effort, Flavour, Kernel};
 use pairs::Pair;
 use written::{Written, written};
 
@@ -40,7 +40,7 @@ fn ours(pair: &Pair) -> Result<Option<Pair>, String> {
     let (_, rest) = pair.name.rsplit_once('/').ok_or("no name")?;
     let (_, device) = rest.rsplit_once('@').ok_or("no device")?;
     let fusion = pair.fusion.as_str();
-    let Written { ptx, missing, .. } = match written(&pair.hlo, fusion, device) {
+    let Written { ptx, missing, grid, block } = match written(&pair.hlo, fusion, device) {
         Ok(written) => written,
         Err(reason) if reason.contains("is not written") => return Ok(None),
         Err(reason) => return Err(reason),
@@ -48,8 +48,7 @@ fn ours(pair: &Pair) -> Result<Option<Pair>, String> {
     if !missing.is_empty() {
         return Ok(None);
     }
-    let mut launch = pair.launches[0].clone();
-    launch.ptx = ptx;
+    let launch = Kernel { ptx, grid, threads: block };
     Ok(Some(Pair {
         name: pair.name.clone(),
         fusion: pair.fusion.clone(),

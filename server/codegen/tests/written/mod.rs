@@ -18,6 +18,7 @@ fn graphs(text: &str) -> Vec<(String, Arc<Graph>)> {
 }
 
 /// A kernel as text.
+#[allow(dead_code, reason = "not every test launches it")]
 pub struct Written {
     pub ptx: String,
     /// What it lacks.
