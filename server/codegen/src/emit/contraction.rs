@@ -10,7 +10,7 @@ use crate::emit::elemental::{Elements, Place, element};
 use crate::kernel::{Detail, ValueId};
 
 impl<'a> Elements<'a> {
-    pub(super) fn contracted(&mut self, id: OpId, op: &'a Op, at: &[Expr]) -> Result<ValueId, Reason> {
+    pub(super) fn contracted(&mut self, id: OpId, op: &Op, at: &[Expr]) -> Result<ValueId, Reason> {
         let accesses = self.indexing(id);
         let map_of = |n: usize| -> Option<IndexingMap> { Some(accesses.get(n)?.first()?.map.clone()) };
         let (Some(left), Some(right)) = (map_of(0), map_of(1)) else {
@@ -31,7 +31,7 @@ impl<'a> Elements<'a> {
         // The left map's constraints are those of the product: the right one is never outside of its operand.
         let dims: Vec<Expr> = at.to_vec();
         let ranges_before = self.body.function.index_vars.len();
-        let results = self.each(&left, at, op, vec![zero], |e, index, carried| {
+        let results = self.each(&left, at, vec![zero], |e, index, carried| {
             let ranges: Vec<Expr> = left
                 .ranges()
                 .iter()

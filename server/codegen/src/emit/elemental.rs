@@ -12,7 +12,7 @@ use crate::Reason;
 use crate::constant;
 use crate::emit::Emission;
 use crate::emit::body::Body;
-use crate::emit::reducer::comparison;
+use crate::emit::reducer::detail;
 use crate::kernel::{Detail, Function, Missing, OpKind, Type, ValueId};
 
 /// The results of ops at indices.
@@ -161,16 +161,6 @@ impl<'a> Elements<'a> {
                 let index = at.get(dim as usize).cloned().unwrap_or(Expr::ZERO);
                 one(self.body.compute_as(OpKind::FromIndex { index }, element(op)))
             }
-            Compare => {
-                let comparison = comparison(op).ok_or("its direction is not known")?;
-                one(self.elementwise(id, op, at, Detail::Compare(comparison)))
-            }
-            ReducePrecision => {
-                let bits = |key| op.attributes.int(key).and_then(|n| u32::try_from(n).ok());
-                let exponent = bits(AttributeKey::ExponentBits).ok_or("it lacks exponent_bits")?;
-                let mantissa = bits(AttributeKey::MantissaBits).ok_or("it lacks mantissa_bits")?;
-                one(self.elementwise(id, op, at, Detail::Precision(exponent, mantissa)))
-            }
             Copy => one(self.value(self.operands(id)[0], at)),
             BitcastConvert if op.operand_shapes[0].dims() != op.shape.dims() => {
                 Err("it changes the rank of its operand".into())
@@ -195,22 +185,22 @@ impl<'a> Elements<'a> {
             Concatenate => one(self.concatenated(id, op, at)?),
             DynamicUpdateSlice => one(self.updated(id, op, at)?),
             Dot | Convolution => one(self.contracted(id, op, at)?),
-            Reduce => self.reduced(id, op, at),
-            ReduceWindow => self.windowed(id, op, at),
+            Reduce | ReduceWindow => self.reduced(id, op, at),
             Map => self.mapped(id, op, at),
             GetTupleElement => {
                 let index = op.attributes.int(AttributeKey::Index).unwrap_or(0);
                 let results = self.results(self.operands(id)[0], at);
                 one(*results.get(index as usize).ok_or("its operand has no such element")?)
             }
-            _ if is_elementwise(op.opcode) => one(self.elementwise(id, op, at, Detail::None)),
+            _ if is_elementwise(op.opcode) => one(self.elementwise(id, op, at)?),
             other => Err(format!("{other} is not written element by element").into()),
         }
     }
 
-    fn elementwise(&mut self, id: OpId, op: &'a Op, at: &[Expr], detail: Detail) -> ValueId {
+    fn elementwise(&mut self, id: OpId, op: &Op, at: &[Expr]) -> Result<ValueId, Reason> {
+        let detail = detail(op)?;
         let values = self.operands(id).iter().map(|&operand| self.value(operand, at)).collect();
-        self.body.compute(op.opcode, values, detail, element(op))
+        Ok(self.body.compute(op.opcode, values, detail, element(op)))
     }
 
     fn constant(&mut self, id: OpId, op: &Op, at: &[Expr]) -> Result<ValueId, Reason> {

@@ -1,7 +1,6 @@
 //! The entry of the concatenate emitter: a thread copies from each operand what it has there.
 //! Source: `backends/gpu/codegen/emitters/concatenate.cc`.
 
-use gpu::ConcatenateEmitter;
 use indexing_map::Expr;
 use ir::AttributeKey;
 
@@ -11,11 +10,7 @@ use crate::emit::elemental::first_array;
 use crate::emit::entry::{Entry, results_of, through};
 use crate::kernel::Kernel;
 
-pub(super) fn emit(
-    emission: &Emission<'_>,
-    concatenate: &ConcatenateEmitter,
-    kernel: &mut Kernel,
-) -> Result<(), Reason> {
+pub(super) fn emit(emission: &Emission<'_>, kernel: &mut Kernel) -> Result<(), Reason> {
     let analysis = emission.source.analysis;
     let fused = &analysis.fused;
     let hero = analysis.heroes[0];
@@ -49,7 +44,6 @@ pub(super) fn emit(
         });
         start += shape.dims().get(dim).copied().unwrap_or(0);
     }
-    let _ = concatenate;
     entry.finish(kernel);
     Ok(())
 }

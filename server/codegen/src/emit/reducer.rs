@@ -13,36 +13,22 @@ use crate::kernel::{Comparison, Condition, Detail, Direction, OpKind, Type, Valu
 const MAX_CALLS: usize = 16;
 
 impl<'a> Elements<'a> {
-    /// All elements that are reduced to the one at `at`, in the order of the reduced dimensions.
-    pub(super) fn reduced(&mut self, id: OpId, op: &'a Op, at: &[Expr]) -> Result<Vec<ValueId>, Reason> {
-        let count = op.operand_shapes.len() / 2;
-        let accesses = self.indexing(id);
-        let map = accesses.first().and_then(|list| list.first()).ok_or("nothing is known of its operand")?;
-        let map = map.map.clone();
-        let called =
-            op.attributes.computation(AttributeKey::ToApply).ok_or("it calls no computation")?.to_owned();
-        let operands = self.operands(id);
-        let inits: Vec<ValueId> = operands[count..].iter().map(|&init| self.value(init, &[])).collect();
-        self.each(&map, at, op, inits, |e, index, carried| {
-            let elements = operands[..count].iter().map(|&operand| e.value(operand, index));
-            let args = carried.iter().copied().chain(elements).collect();
-            e.call(&called, args)
-        })
-    }
-
-    /// All elements of a window around `at`; those that are padding are left out.
-    pub(super) fn windowed(&mut self, id: OpId, op: &'a Op, at: &[Expr]) -> Result<Vec<ValueId>, Reason> {
+    /// All elements that are reduced to the one at `at`, in the order of the reduced dimensions; of a window those around
+    /// it, without padding.
+    pub(super) fn reduced(&mut self, id: OpId, op: &Op, at: &[Expr]) -> Result<Vec<ValueId>, Reason> {
         let count = op.operand_shapes.len() / 2;
         let accesses = self.indexing(id);
         let access =
             accesses.first().and_then(|list| list.first()).ok_or("nothing is known of its operand")?;
         let mut map = access.map.clone();
-        map.rescale_symbols();
+        if op.opcode == Opcode::ReduceWindow {
+            map.rescale_symbols();
+        }
         let called =
             op.attributes.computation(AttributeKey::ToApply).ok_or("it calls no computation")?.to_owned();
         let operands = self.operands(id);
         let inits: Vec<ValueId> = operands[count..].iter().map(|&init| self.value(init, &[])).collect();
-        self.each(&map, at, op, inits, |e, index, carried| {
+        self.each(&map, at, inits, |e, index, carried| {
             let elements = operands[..count].iter().map(|&operand| e.value(operand, index));
             let args = carried.iter().copied().chain(elements).collect();
             e.call(&called, args)
@@ -54,7 +40,6 @@ impl<'a> Elements<'a> {
         &mut self,
         map: &IndexingMap,
         at: &[Expr],
-        op: &'a Op,
         inits: Vec<ValueId>,
         step: impl FnOnce(&mut Self, &[Expr], &[ValueId]) -> Result<Vec<ValueId>, Reason>,
     ) -> Result<Vec<ValueId>, Reason> {
@@ -93,7 +78,6 @@ impl<'a> Elements<'a> {
             self.body.push(kind, results.clone());
             results
         };
-        let _ = op;
         for (var, count, inits) in loops.into_iter().rev() {
             let body = self.leave(values);
             let results: Vec<ValueId> = types.iter().map(|ty| self.body.value(ty.clone())).collect();
@@ -160,9 +144,8 @@ pub(crate) fn inline(
                 let called = op.attributes.computation(AttributeKey::Calls).unwrap_or_default();
                 inline(body, called, &inputs, find, depth + 1)?
             }
-            Opcode::Compare | Opcode::ReducePrecision => vec![detailed(body, op, inputs)?],
             other if is_elementwise(other) || matches!(other, Opcode::Select | Opcode::Clamp) => {
-                vec![body.compute(other, inputs, Detail::None, element(op))]
+                vec![body.compute(other, inputs, detail(op)?, element(op))]
             }
             other => return Err(format!("{other} in {computation} is not written").into()),
         };
@@ -174,19 +157,20 @@ pub(crate) fn inline(
     values.get(graph.root as usize).cloned().ok_or_else(|| format!("{computation} is empty").into())
 }
 
-fn detailed(body: &mut Body, op: &Op, inputs: Vec<ValueId>) -> Result<ValueId, Reason> {
-    let detail = match op.opcode {
-        Opcode::Compare => Detail::Compare(comparison(op).ok_or("a comparison has no direction")?),
-        _ => {
+/// What an elementwise op does beyond its opcode and its types.
+pub(crate) fn detail(op: &Op) -> Result<Detail, Reason> {
+    Ok(match op.opcode {
+        Opcode::Compare => Detail::Compare(comparison(op).ok_or("its direction is not known")?),
+        Opcode::ReducePrecision => {
             let bits = |key| op.attributes.int(key).and_then(|n| u32::try_from(n).ok());
             let exponent = bits(AttributeKey::ExponentBits).ok_or("it lacks exponent_bits")?;
             Detail::Precision(exponent, bits(AttributeKey::MantissaBits).ok_or("it lacks mantissa_bits")?)
         }
-    };
-    Ok(body.compute(op.opcode, inputs, detail, element(op)))
+        _ => Detail::None,
+    })
 }
 
-pub(crate) fn comparison(op: &Op) -> Option<Comparison> {
+fn comparison(op: &Op) -> Option<Comparison> {
     let direction = match op.attributes.text(AttributeKey::Direction)? {
         "EQ" => Direction::Eq,
         "NE" => Direction::Ne,
