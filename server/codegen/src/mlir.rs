@@ -16,7 +16,7 @@ use scalars::{dense, element_type, scalar};
 
 /// The kernel as MLIR, before it is lowered.
 pub fn mlir(kernel: &Kernel) -> KernelText {
-    let mut printer = Printer { kernel, maps: Vec::new(), lines: Vec::new(), indent: 1 };
+    let mut printer = Printer { kernel, maps: Vec::new(), lines: Vec::new(), accesses: Vec::new(), indent: 1 };
     for (number, function) in kernel.functions.iter().enumerate() {
         // A tuple of results is no function.
         if number == 0 || !function.name.is_empty() {
@@ -25,9 +25,11 @@ pub fn mlir(kernel: &Kernel) -> KernelText {
     }
     let mut text = String::new();
     let mut origins = Vec::new();
+    let mut accesses = Vec::new();
     let mut line = |origin: Option<OpId>, line: &str| {
         let _ = writeln!(text, "{line}");
         origins.push(origin);
+        origins.len()
     };
     for missing in &kernel.missing {
         line(None, &format!("// incomplete: {}: {}", missing.instruction, missing.reason));
@@ -42,12 +44,15 @@ pub fn mlir(kernel: &Kernel) -> KernelText {
             kernel.name
         ),
     );
+    let mut next = 0;
     for (origin, body) in &printer.lines {
-        line(*origin, body);
+        next = line(*origin, body);
     }
     line(None, "}");
+    let first = next - printer.lines.len();
+    accesses.extend(printer.accesses.iter().map(|&(at, argument)| (first + at, argument)));
     let missing = kernel.missing.clone();
-    KernelText { text, lines: origins, missing, shared_bytes: kernel.launch.shared_bytes }
+    KernelText { text, lines: origins, missing, accesses, shared_bytes: kernel.launch.shared_bytes }
 }
 
 fn map_name(number: usize) -> String {
@@ -58,6 +63,8 @@ struct Printer<'k> {
     kernel: &'k Kernel,
     maps: Vec<String>,
     lines: Vec<(Option<OpId>, String)>,
+    /// Places in `lines`, with the argument of the kernel that is read there.
+    accesses: Vec<(usize, usize)>,
     indent: usize,
 }
 
@@ -234,6 +241,9 @@ impl<'k> Printer<'k> {
                 let ty = type_text(names.function.ty(*tensor));
                 let tensor_name = names.value(*tensor);
                 let name = names.fresh();
+                // Tensors that are arguments of a function are those of the kernel, by position.
+                let argument = names.function.args.iter().position(|arg| arg == tensor);
+                self.accesses.extend(argument.map(|argument| (self.lines.len(), argument)));
                 self.line(origin, format!("{name} = tensor.extract {tensor_name}[{at}] : {ty}"));
                 let name = match names.function.element(*tensor) {
                     ElementType::Pred => {
@@ -361,7 +371,11 @@ impl<'k> Printer<'k> {
                 for &result in &op.results {
                     let ty = type_text(names.function.ty(result));
                     let name = names.name(result);
-                    self.line(origin, format!("{name} = ub.poison : {ty} // not written"));
+                    let known = self.kernel.missing.iter().find(|missing| Some(missing.op) == op.origin);
+                    let why = known.map_or_else(String::new, |missing| {
+                        format!(": %{}: {}", missing.instruction, missing.reason)
+                    });
+                    self.line(origin, format!("{name} = ub.poison : {ty} // not written{why}"));
                 }
             }
             OpKind::Table(number) => {

@@ -11,6 +11,7 @@ mod show_kernel;
 mod strip_metadata;
 
 pub use access_pattern::ID as ACCESS_PATTERN_ACTION;
+pub use show_kernel::{ID as SHOW_KERNEL_ACTION, ID_AS_TEXT as SHOW_KERNEL_AS_TEXT};
 use syntax::Span;
 use syntax::hlo::AttributeKey;
 

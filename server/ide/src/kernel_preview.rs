@@ -77,11 +77,10 @@ pub(crate) fn preview_at(
         None => return Err(not_found()),
     };
     let name_of = |op| analysis.fused.name(op).to_owned();
-    let text = match emit {
-        KernelLanguage::Mlir => codegen::mlir(kernel),
-        KernelLanguage::Ptx => {
-            codegen::ptx(kernel, analysis.device, &name_of).map_err(|r| not_emitted(&r))?
-        }
+    let text = match context.kernel_text(&key, emit) {
+        Some(Ok(text)) => text,
+        Some(Err(reason)) => return Err(not_emitted(reason)),
+        None => return Err(not_found()),
     };
     let params = kernel.params.iter().map(|param| {
         let (is_result, number) = match param.role {
@@ -98,7 +97,7 @@ pub(crate) fn preview_at(
         params: params.collect(),
         lines: lines.collect(),
         missing: missing.collect(),
-        text: text.text,
+        text: text.text.clone(),
     })
 }
 

@@ -69,6 +69,7 @@ pub(super) fn print(
     }
     out.line(format_args!(""), None);
     let mut last = None;
+    let mut accesses = Vec::new();
     for inst in &code.insts {
         if inst.origin != last
             && let Some(op) = inst.origin
@@ -77,10 +78,11 @@ pub(super) fn print(
             last = inst.origin;
         }
         let text = text(kernel, inst);
+        accesses.extend(inst.argument().map(|argument| (out.origins.len(), argument)));
         out.line(format_args!("{text}"), inst.origin);
     }
     out.line(format_args!("}}"), None);
-    KernelText { text: out.text, lines: out.origins, missing, shared_bytes }
+    KernelText { text: out.text, lines: out.origins, missing, accesses, shared_bytes }
 }
 
 #[derive(Default)]
@@ -167,6 +169,7 @@ fn text(kernel: &Kernel, inst: &Inst) -> String {
         Kind::Unpack { from } => format!("\tmov.b32 \t{{{}}}, {};", list(&inst.to), reg(from)),
         Kind::Pack { from } => format!("\tmov.b32 \t{}, {{{}}};", list(&inst.to), values(from)),
         Kind::Return => "\tret;".to_owned(),
+        Kind::Note(note) => format!("\t// {note}"),
     }
 }
 
