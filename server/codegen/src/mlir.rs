@@ -16,7 +16,8 @@ use scalars::{dense, element_type, scalar};
 
 /// The kernel as MLIR, before it is lowered.
 pub fn mlir(kernel: &Kernel) -> KernelText {
-    let mut printer = Printer { kernel, maps: Vec::new(), lines: Vec::new(), accesses: Vec::new(), indent: 1 };
+    let mut printer =
+        Printer { kernel, maps: Vec::new(), lines: Vec::new(), accesses: Vec::new(), indent: 1 };
     for (number, function) in kernel.functions.iter().enumerate() {
         // A tuple of results is no function.
         if number == 0 || !function.name.is_empty() {

@@ -340,9 +340,9 @@ impl Analysis {
         self.with_file(file, |context| heaviest_kernels::heaviest_kernels(&context, limit))
     }
 
-    /// Names of the fusions of a file, at most `limit`, in the order of the text.
-    pub fn fusions(&self, file: FileId, limit: usize) -> Cancellable<Vec<String>> {
-        self.with_file(file, |context| kernel_preview::fusions(&context, limit))
+    /// The instruction whose kernel is meant where none is named, or why none is.
+    pub fn default_kernel(&self, file: FileId) -> Cancellable<Result<String, &'static str>> {
+        self.with_file(file, |context| kernel_preview::default_kernel(&context))
     }
 
     /// The code of a kernel as text.
@@ -426,6 +426,15 @@ impl Analysis {
         inputs: &[String],
     ) -> Cancellable<Option<Evaluated>> {
         self.with_file(file, |context| evaluate::evaluate_at(&context, offset, inputs))
+    }
+
+    /// Parameters that the instruction at `offset` depends on.
+    pub fn evaluation_parameters(
+        &self,
+        file: FileId,
+        offset: usize,
+    ) -> Cancellable<Vec<EvaluationParameter>> {
+        self.with_file(file, |context| evaluation_parameters::evaluation_parameters(&context, offset))
     }
 
     /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named

@@ -90,6 +90,15 @@ impl Actions<'_> {
     }
 }
 
+impl Actions<'_> {
+    /// Offers what the client does itself, without a change.
+    pub(crate) fn offer_command(&mut self, id: &str, title: &str, kind: CodeActionKind) {
+        if !matches!(self.wanted, Wanted::Change(wanted) if wanted != id) {
+            self.found.push(CodeAction { id: id.to_owned(), title: title.to_owned(), kind, change: None });
+        }
+    }
+}
+
 type Provider = fn(&FileContext<'_>, &TextRange, &mut Actions<'_>);
 
 /// In the order in which editors show them.

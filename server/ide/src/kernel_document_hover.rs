@@ -140,7 +140,8 @@ ENTRY %e {
 
     #[test]
     fn accesses_have_their_maps() {
-        for (language, code) in [(KernelLanguage::Ptx, "ld.global"), (KernelLanguage::Mlir, "tensor.extract")] {
+        for (language, code) in [(KernelLanguage::Ptx, "ld.global"), (KernelLanguage::Mlir, "tensor.extract")]
+        {
             let wasteful = "reads `%y`: strided by 512, 32 sectors per request (ideal 4)";
             check(language, code, &[wasteful, "**thread → `%x`**", "th_x", "parameter(1)"]);
         }

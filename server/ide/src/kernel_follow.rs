@@ -39,7 +39,8 @@ fn places(document: &KernelDocument, at: InstructionRef) -> Vec<u32> {
 
 /// The line on which the kernel begins.
 fn signature(document: &KernelDocument) -> Option<usize> {
-    let is_first = |line: &str| line.starts_with(".visible .entry") || line.trim_start().starts_with("func.func");
+    let is_first =
+        |line: &str| line.starts_with(".visible .entry") || line.trim_start().starts_with("func.func");
     document.body.lines().position(is_first)
 }
 

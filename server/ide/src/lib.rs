@@ -19,6 +19,7 @@ mod diagnostics;
 mod document_links;
 mod document_symbols;
 mod evaluate;
+mod evaluation_parameters;
 mod executions;
 #[cfg(test)]
 mod fixture;
@@ -77,6 +78,7 @@ pub use db::{FileId, Language};
 pub use diagnostics::Depth;
 pub use document_links::DocumentLink;
 pub use evaluate::Evaluated;
+pub use evaluation_parameters::EvaluationParameter;
 pub use folding_ranges::{Fold, FoldKind};
 pub use fusion_kernel::{FusionError, FusionQuery, FusionReply};
 pub use gpu::{Counts, DEFAULT_DEVICE, Launch, Pattern};

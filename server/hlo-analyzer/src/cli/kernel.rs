@@ -15,7 +15,7 @@ pub struct KernelArguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The fusion, or an instruction that XLA would wrap into one, with or without `%`. Without it, the only fusion of the
-    /// file.
+    /// file, or the root of the entry.
     #[arg(long, value_name = "NAME")]
     fusion: Option<String>,
     #[arg(long, value_enum, default_value_t = Emit::Ptx)]
@@ -43,10 +43,9 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
     let uncancelled = "the analysis was cancelled";
     let instruction = match &arguments.fusion {
         Some(name) => name.trim_start_matches('%').to_owned(),
-        None => match analysis.fusions(file, 2).ok().context(uncancelled)?.as_slice() {
-            [only] => only.clone(),
-            [] => bail!("{path}: there is no fusion; name an instruction with --fusion"),
-            _ => bail!("{path}: there are several fusions; name one with --fusion"),
+        None => match analysis.default_kernel(file).ok().context(uncancelled)? {
+            Ok(name) => name,
+            Err(why) => bail!("{path}: {why} with --fusion"),
         },
     };
     let query = FusionQuery { instruction, computation: None };
@@ -55,7 +54,12 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
         Emit::Ptx => KernelLanguage::Ptx,
     };
     match analysis.kernel_preview(file, &query, emit).ok().context(uncancelled)? {
-        Ok(preview) => stdout().write_all(preview.text.as_bytes())?,
+        Ok(preview) => {
+            if let Some(who) = &preview.elsewhere {
+                writeln!(stdout(), "// %{}: no kernel of XLA's emitters: {who}", preview.name)?;
+            }
+            stdout().write_all(preview.text.as_bytes())?;
+        }
         Err(FusionError::NotFound(message)) => bail!("{path}: {message}"),
         Err(FusionError::NotEmitted(reason)) => bail!("{path}: {}: no kernel: {reason}", query.instruction),
     }

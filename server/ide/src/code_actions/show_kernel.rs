@@ -29,7 +29,7 @@ pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     if is_written(KernelLanguage::Mlir).is_none() {
         return;
     }
-    actions.offer(ID, "Show kernel", CodeActionKind::Source, || None);
+    actions.offer_command(ID, "Show kernel", CodeActionKind::Source);
     let texts: &[(&str, &str, KernelLanguage, &'static str)] = match kernel.has_code {
         true => &[
             ("ptx", "Show kernel as PTX", KernelLanguage::Ptx, "ptx"),
