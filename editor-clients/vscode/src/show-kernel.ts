@@ -50,7 +50,10 @@ class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocu
   private readonly marks = new Map<string, vscode.Range[]>();
   private readonly mark = vscode.window.createTextEditorDecorationType({
     isWholeLine: true,
-    backgroundColor: new vscode.ThemeColor("editor.rangeHighlightBackground"),
+    backgroundColor: new vscode.ThemeColor("editor.wordHighlightBackground"),
+    borderStyle: "solid",
+    borderWidth: "0 0 0 3px",
+    borderColor: new vscode.ThemeColor("focusBorder"),
     overviewRulerColor: new vscode.ThemeColor("editorOverviewRuler.rangeHighlightForeground"),
     overviewRulerLane: vscode.OverviewRulerLane.Center,
   });
