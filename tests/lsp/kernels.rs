@@ -34,7 +34,9 @@ ENTRY %e {
 ";
 
 fn line_of(text: &str, start: &str) -> usize {
-    text.lines().position(|line| line.starts_with(start)).unwrap_or_else(|| panic!("no line {start} in {text}"))
+    text.lines()
+        .position(|line| line.starts_with(start))
+        .unwrap_or_else(|| panic!("no line {start} in {text}"))
 }
 
 fn line_with(text: &str, part: &str) -> usize {
@@ -111,7 +113,8 @@ fn the_cursor_is_followed_both_ways() {
         let here = json!({"line": hlo, "character": 8});
         let runs = client.ask("hlo-analyzer/kernelLines", json!({"uri": uri, "position": here}));
         let runs = runs["lines"].as_array().expect("a list").clone();
-        let holds = |run: &Value| (run["first"].as_u64()..=run["last"].as_u64()).contains(&Some(kernel as u64));
+        let holds =
+            |run: &Value| (run["first"].as_u64()..=run["last"].as_u64()).contains(&Some(kernel as u64));
         assert!(runs.iter().any(holds), "{kernel} is not in {runs:?}:\n{text}");
 
         let source = client.ask("hlo-analyzer/kernelSource", json!({"uri": uri, "line": kernel}));
@@ -138,7 +141,8 @@ fn lines_above_move_nothing_away() {
     let text = content(&mut client, &uri);
     shows(&mut client, &uri, &text);
     replace(&mut client, 2, 1, (0, 0), "\n// a remark\n\n");
-    let source = client.ask("hlo-analyzer/kernelSource", json!({"uri": uri, "line": line_with(&text, "add.rn.f32")}));
+    let source =
+        client.ask("hlo-analyzer/kernelSource", json!({"uri": uri, "line": line_with(&text, "add.rn.f32")}));
     assert_eq!(source["at"]["range"]["start"]["line"], line_of(MODULE, "  ROOT s") + 3);
     // Nor is there news of a text that is the same.
     let news = changed_within(&mut client, Duration::from_millis(700));
@@ -218,7 +222,8 @@ fn the_action_and_the_lens_name_the_command() {
     let line = line_of(MODULE, "  f = ");
     let params = json!({"textDocument": {"uri": URI}, "range": range((line, 3), (line, 3)), "context": {"diagnostics": []}});
     let actions = client.ask("textDocument/codeAction", params);
-    let titles: Vec<&str> = actions.as_array().expect("a list").iter().filter_map(|a| a["title"].as_str()).collect();
+    let titles: Vec<&str> =
+        actions.as_array().expect("a list").iter().filter_map(|a| a["title"].as_str()).collect();
     assert_eq!(titles.iter().filter(|title| title.starts_with("Show kernel")).count(), 1, "{titles:?}");
     let lenses = client.ask("textDocument/codeLens", json!({"textDocument": {"uri": URI}}));
     let lenses = lenses.as_array().expect("a list");
@@ -279,7 +284,8 @@ fn assembler() -> Option<String> {
     let named = std::env::var("HLO_ANALYZER_PTXAS").ok();
     let found = named.or_else(|| {
         let path = std::env::var_os("PATH")?;
-        let found = std::env::split_paths(&path).map(|folder| folder.join("ptxas")).find(|file| file.is_file())?;
+        let found =
+            std::env::split_paths(&path).map(|folder| folder.join("ptxas")).find(|file| file.is_file())?;
         Some(found.to_str()?.to_owned())
     });
     if found.is_none() {
@@ -292,7 +298,8 @@ fn assembler() -> Option<String> {
 fn registers_are_told_where_there_is_an_assembler() {
     let Some(ptxas) = assembler() else { return };
     let nvdisasm = std::env::var("HLO_ANALYZER_NVDISASM").unwrap_or_default();
-    let programs = json!({"ptxas": {"path": ptxas}, "nvdisasm": {"path": nvdisasm}, "workspace": {"trusted": true}});
+    let programs =
+        json!({"ptxas": {"path": ptxas}, "nvdisasm": {"path": nvdisasm}, "workspace": {"trusted": true}});
     let mut client = client(programs);
     let tabs = tabs(&mut client, line_of(MODULE, "  f = "));
     let (_, uri) = &tabs[1];
@@ -309,7 +316,8 @@ fn registers_are_told_where_there_is_an_assembler() {
         return println!("without SASS: no nvdisasm on PATH, and HLO_ANALYZER_NVDISASM names none");
     };
     let text = content(&mut client, sass);
-    let source = client.ask("hlo-analyzer/kernelSource", json!({"uri": sass, "line": line_with(&text, "FADD")}));
+    let source =
+        client.ask("hlo-analyzer/kernelSource", json!({"uri": sass, "line": line_with(&text, "FADD")}));
     assert_eq!(source["instruction"], "s", "{text}");
 }
 
@@ -320,7 +328,10 @@ fn a_path_is_run_in_a_trusted_workspace_alone() {
     let folder = std::env::temp_dir().join(format!("hlo-analyzer-test-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let (program, mark) = (folder.join("ptxas"), folder.join("was-run"));
-    let script = format!("#!/bin/sh\ntouch {}\necho 'kernel.ptx, line 12; error   : on purpose' >&2\nexit 1\n", mark.display());
+    let script = format!(
+        "#!/bin/sh\ntouch {}\necho 'kernel.ptx, line 12; error   : on purpose' >&2\nexit 1\n",
+        mark.display()
+    );
     std::fs::write(&program, script).expect("it can be written");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
     for trusted in [false, true] {

@@ -3,6 +3,7 @@
 //! Architecture Invariant: nothing is started but a program that the user's settings name by an absolute path in a trusted
 //! workspace, or that lies in an absolute folder of PATH; never what an opened folder names.
 
+mod notes;
 mod process;
 mod report;
 mod sass;
@@ -10,6 +11,7 @@ mod sass;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use notes::{note, with_sass};
 pub use process::WorkFolder;
 use process::{Ended, run};
 

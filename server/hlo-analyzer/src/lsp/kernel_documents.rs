@@ -28,7 +28,7 @@ use super::kernel_uri::{KernelUri, Tab};
 use super::mailbox::Mailbox;
 use super::read::{Route, Target, WhenEdited};
 use super::snapshot::{Session, View};
-use crate::assembler::{Assembled, Assembler, Sass};
+use crate::assembler::{Assembled, Assembler, note, with_sass};
 
 static SHOW: Route = Route { method: "hlo-analyzer/showKernel", when_edited: WhenEdited::Retry(8) };
 static CONTENT: Route = Route { method: "hlo-analyzer/kernelContent", when_edited: WhenEdited::Retry(32) };
@@ -139,23 +139,6 @@ impl Maker<'_> {
     }
 }
 
-/// `registers 30 · no spills`, or what went wrong. `first` is the line of the document on which the body begins.
-fn note(assembled: &Assembled, first: usize) -> String {
-    if let Some(problem) = &assembled.problem {
-        return format!("ptxas: {problem}");
-    }
-    if let Some(error) = assembled.errors.first() {
-        let (count, line) = (assembled.errors.len(), first + error.line + 1);
-        let unit = if count == 1 { "error" } else { "errors, the first" };
-        return format!("ptxas: {count} {unit} on line {line} of the PTX: {}", error.message);
-    }
-    let registers = assembled.registers.map_or_else(|| "unknown".to_owned(), |count| count.to_string());
-    match (assembled.spill_stores, assembled.spill_loads) {
-        (0, 0) => format!("registers {registers} · no spills"),
-        (stores, loads) => format!("registers {registers} · spills: {stores} B stored, {loads} B loaded"),
-    }
-}
-
 fn errors(assembled: &Assembled, document: &KernelDocument, first: usize) -> Vec<Diagnostic> {
     let lines: Vec<&str> = document.body.lines().collect();
     let errors = assembled.errors.iter().map(|error| {
@@ -188,17 +171,6 @@ fn disassembled(
     let KernelDocument { mut head, has_code, is_incomplete, .. } = document;
     head.push(why.to_owned());
     KernelDocument { head, has_code, is_incomplete, ..Default::default() }
-}
-
-fn with_sass(document: KernelDocument, sass: &Sass) -> KernelDocument {
-    let origin = |line: &Option<usize>| document.lines.get((*line)?).copied().flatten();
-    let lines = sass.lines.iter().map(origin).collect();
-    let accesses = sass.lines.iter().enumerate().filter_map(|(n, line)| {
-        let (_, argument) = document.accesses.iter().find(|(at, _)| Some(*at) == *line)?;
-        Some((n, *argument))
-    });
-    let accesses = accesses.collect();
-    KernelDocument { lines, accesses, body: sass.text.clone(), ..document }
 }
 
 /// The tabs of a kernel, as many as there are programs for.
