@@ -1,14 +1,19 @@
 //! The PTX text of a kernel.
 
+mod branch;
+mod carried;
 mod code;
 mod index;
 mod join;
+mod loops;
 mod lower;
 mod machine;
 mod memory;
 mod packed;
 mod print;
 mod scalar;
+mod shuffle;
+mod unrolling;
 mod value;
 
 use gpu::Device;

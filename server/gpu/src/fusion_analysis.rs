@@ -90,6 +90,11 @@ impl FusionAnalysis {
         self.fused.outputs.iter().map(|&root| maps[root].clone()).collect()
     }
 
+    /// The same of root number `root`; a result may be several roots, and a root several results.
+    pub fn thread_to_root(&self, root: usize) -> Option<IndexingMap> {
+        self.emitter.thread_to_output(&self.context(), root)
+    }
+
     /// Per hero, each once, and per operand of it, the map from threads to the elements that they read. Undefined where
     /// the operand is not read by a map.
     pub fn thread_to_input(&self) -> Vec<(OpId, Vec<IndexingMap>)> {

@@ -179,7 +179,7 @@ impl Lowering<'_> {
                 self.stored(address, 8, byte);
             }
             Val::Num(number) => self.stored(address, bits, number),
-            Val::Tensor(_) => {}
+            Val::Tensor(_) | Val::Vector(_) => {}
         }
     }
 
