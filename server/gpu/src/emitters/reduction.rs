@@ -9,7 +9,7 @@ use super::{Context, reduction_column, reduction_multirow, reduction_row, reduct
 use crate::Reason;
 use crate::heroes::is_real_reduction;
 use crate::launch::{Launch, product, split_grid_x};
-use crate::reduction_dims::{ReductionDims, is_race_free};
+use crate::reduction_dims::{ReductionDims, is_race_free, result_in_operand_order};
 use crate::thread_map::{
     BL_X, BL_Y, BL_Z, RANGES, TH_X, bitcast, bitcast_from_sizes, delinearize, grid_map, in_bounds, then,
 };
@@ -232,8 +232,9 @@ impl ReductionEmitter {
 
     pub(super) fn thread_to_output(&self, context: &Context<'_>, root: usize) -> IndexingMap {
         if self.is_reduction(context, root) {
-            let shape = first_array(&context.fused.op(context.heroes[root]).shape);
-            return context.on_to_root(self.written_map(root, shape), root);
+            let hero = context.fused.op(context.heroes[root]);
+            let shape = result_in_operand_order(hero).unwrap_or_else(|| first_array(&hero.shape).clone());
+            return context.on_to_root(self.written_map(root, &shape), root);
         }
         // Another result is written where the reductions read.
         let input = &context.fused.op(self.reductions[0]).operand_shapes[0];
