@@ -260,8 +260,9 @@ impl<'k> Printer<'k> {
             OpKind::Call { function, args, at } => {
                 let at_text = self.indices(names, at, origin);
                 let called = self.kernel.functions.get(*function).map_or("", |called| &called.name);
-                let is_number =
-                    |arg: &&ValueId| matches!(names.function.ty(**arg), Type::Scalar(_) | Type::Vector { .. });
+                let is_number = |arg: &&ValueId| {
+                    matches!(names.function.ty(**arg), Type::Scalar(_) | Type::Vector { .. })
+                };
                 let tensors = args.iter().take_while(|arg| !is_number(arg)).count();
                 let (tensors, numbers) = args.split_at(tensors);
                 let join = |parts: [String; 3]| {
@@ -506,7 +507,12 @@ impl<'k> Printer<'k> {
     }
 
     /// A bit that says whether all constraints hold.
-    fn constraints(&mut self, names: &mut Names<'k>, constraints: &[Constraint], origin: Option<OpId>) -> String {
+    fn constraints(
+        &mut self,
+        names: &mut Names<'k>,
+        constraints: &[Constraint],
+        origin: Option<OpId>,
+    ) -> String {
         let mut all: Option<String> = None;
         for Constraint { expr, interval } in constraints {
             let index = self.index(names, expr, origin);

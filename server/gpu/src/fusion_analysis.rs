@@ -67,7 +67,11 @@ impl FusionAnalysis {
         }
         let mut forced = Vec::new();
         for (&root, &hero) in self.fused.roots.iter().zip(&self.heroes) {
-            if root != hero
+            let is_exchanged = match &self.emitter {
+                Emitter::Reduction(reduction) => reduction.reductions.contains(&hero),
+                _ => root != hero,
+            };
+            if is_exchanged
                 && let Some(hero) = graph.find(self.fused.name(hero))
             {
                 forced.push(hero);

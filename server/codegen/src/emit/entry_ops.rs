@@ -136,7 +136,8 @@ impl<'a> Entry<'a> {
         let emission = self.emission;
         let names: Vec<String> =
             roots.iter().map(|&root| super::kernel_name(&emission.graph().names[root as usize])).collect();
-        let name = format!("{}__epilogue__{}", super::kernel_name(emission.source.computation), names.join("_"));
+        let name =
+            format!("{}__epilogue__{}", super::kernel_name(emission.source.computation), names.join("_"));
         let mut elements = Elements::new(emission, u32::MAX, Body::new(&name, roots.first().copied()));
         let vars: Vec<Expr> =
             variables.iter().map(|variable| elements.body.index_arg(variable.clone())).collect();
@@ -162,8 +163,7 @@ impl<'a> Entry<'a> {
             yields.extend(values);
         }
         self.elements.missing.append(&mut elements.missing);
-        let types: Vec<Type> =
-            yields.iter().map(|&value| elements.body.function.ty(value).clone()).collect();
+        let types: Vec<Type> = yields.iter().map(|&value| elements.body.function.ty(value).clone()).collect();
         let function = emission.add(elements.body.finish(yields));
         let body = &mut self.elements.body;
         let results: Vec<ValueId> = types.into_iter().map(|ty| body.value(ty)).collect();

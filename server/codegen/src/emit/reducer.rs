@@ -98,12 +98,8 @@ impl<'a> Elements<'a> {
         let function = self.emission.computation(computation)?;
         let added = self.emission.added.borrow();
         let called = &added[function - 1 - self.emission.partition.functions.len()];
-        let results: Vec<ValueId> = called
-            .body
-            .yields
-            .iter()
-            .map(|&value| self.body.value(called.ty(value).clone()))
-            .collect();
+        let results: Vec<ValueId> =
+            called.body.yields.iter().map(|&value| self.body.value(called.ty(value).clone())).collect();
         self.body.push(OpKind::Call { function, args, at: Vec::new() }, results.clone());
         Ok(results)
     }

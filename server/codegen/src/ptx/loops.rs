@@ -5,9 +5,9 @@ use indexing_map::{Constraint, Expr, IndexingMap, Interval};
 use super::carried::Carried;
 use super::lower::{Frame, Lowering};
 use super::machine::{Address, Class, Kind, Operand, Reg};
-use super::unrolling::{full_unroll, partial_unroll, size};
+use super::unrolling::{ReductionBody, full_unroll, loop_size, partial_unroll, size};
 use super::value::Val;
-use crate::kernel::{Region, ValueId};
+use crate::kernel::{Region, Type, ValueId};
 
 /// What the rounds of an unrolled loop store, until they are through: address, bits, value.
 pub(super) type Pending = Vec<(Address, u32, Operand)>;
@@ -32,8 +32,58 @@ enum Axis {
     At(i64),
     /// So many rounds, each written out.
     Unrolled(i64),
-    /// So many rounds, `factor` of them in each turn of the loop.
+    /// So many rounds, `factor` of them in each turn of the loop. The last turn may have fewer.
     Counted { rounds: i64, factor: i64 },
+}
+
+/// How long the body of a loop is.
+#[derive(Clone, Copy)]
+enum Body {
+    /// Elements are computed and written.
+    Elements(i64),
+    /// Elements are reduced, of several columns in the innermost loop.
+    Reduced(ReductionBody, i64),
+}
+
+impl Body {
+    /// Are all rounds of the loop over range variable `n` written out, with `below` rounds of others in each?
+    fn is_unrolled(self, rounds: i64, below: i64, is_innermost: bool) -> bool {
+        match self {
+            Body::Elements(size) => full_unroll(rounds, size.saturating_mul(below)),
+            Body::Reduced(_, columns) if is_innermost && rounds == columns => true,
+            Body::Reduced(body, columns) => body.is_unrolled(rounds.saturating_mul(below / columns.max(1))),
+        }
+    }
+
+    /// Is it a round of rows within rows that LLVM has written out, behind the first round of its turn? What is read there is
+    /// not joined.
+    fn is_behind(self, round: i64, changing: &[(Expr, i64)]) -> bool {
+        let Body::Reduced(body, columns) = self else { return false };
+        let &[(_, outer), (_, inner), (_, innermost)] = changing else { return false };
+        if innermost != columns {
+            return false;
+        }
+        let factor = body.factor_of_xla_around(outer, inner);
+        let number = round / columns.max(1);
+        let (row, within) = (number / inner.max(1), number % inner.max(1));
+        row >= factor && (row % factor != 0 || within != 0)
+    }
+
+    /// Are numbers of 16 bits added two at a time? LLVM does it for the one sum of two rounds.
+    fn is_paired(self, rounds: i64, below: i64) -> bool {
+        match self {
+            Body::Elements(_) => true,
+            Body::Reduced(_, columns) => rounds.saturating_mul(below) / columns.max(1) <= 2,
+        }
+    }
+
+    fn factor(self, rounds: i64, below: i64) -> i64 {
+        match self {
+            Body::Elements(size) => partial_unroll(rounds, size.saturating_mul(below)),
+            Body::Reduced(body, columns) if below <= columns => body.factor(rounds),
+            Body::Reduced(..) => 1,
+        }
+    }
 }
 
 /// A branch around rounds of a loop, and what it takes to end it.
@@ -41,6 +91,14 @@ struct Held {
     skip: u32,
     facts: usize,
     carried: Carried,
+}
+
+/// A loop whose last turn has fewer rounds: it is left in the middle.
+struct Leaves {
+    counter: Reg,
+    turn: i64,
+    after: i64,
+    end: u32,
 }
 
 /// A loop that is open in the code.
@@ -63,27 +121,42 @@ impl<'k> Lowering<'k> {
         if count <= 0 {
             return values;
         }
-        let bounds = Interval::from_size(count);
-        if full_unroll(count, size(body, self.kernel)) {
-            let variable = self.indices.variable(bounds, Operand::Int(0));
-            frame.vars[var as usize] = variable.clone();
-            for round in 0..count {
-                self.indices.fix(&variable, Some(round));
-                frame.give(&body.args, &values);
-                self.calls.push(Default::default());
-                values = self.region(frame, body);
-                self.calls.pop();
-            }
-            return values;
+        let length = loop_size(body, self.kernel);
+        let factor = if full_unroll(count, length) { count } else { partial_unroll(count, length) };
+        if factor == count {
+            return self.rounds(frame, var, None, count, values, body);
         }
         let carried = self.carry(frame, &body.args, &values);
-        let (open, variable) = self.open_loop(count);
-        frame.vars[var as usize] = variable;
-        frame.give(&body.args, &carried.values);
-        let values = self.region(frame, body);
+        let (open, counter) = self.open_loop(count / factor);
+        values = self.rounds(frame, var, Some(counter * factor), factor, carried.values.clone(), body);
         self.set(&carried, &values);
         self.close_loop(open);
         carried.values
+    }
+
+    /// Rounds that are written out, counted from `start`.
+    fn rounds(
+        &mut self,
+        frame: &mut Frame<'k>,
+        var: u32,
+        start: Option<Expr>,
+        count: i64,
+        mut values: Vec<Val>,
+        body: &'k Region,
+    ) -> Vec<Val> {
+        let round = self.indices.variable(Interval::from_size(count), Operand::Int(0));
+        frame.vars[var as usize] = match start {
+            Some(start) => start + round.clone(),
+            None => round.clone(),
+        };
+        for number in 0..count {
+            self.indices.fix(&round, Some(number));
+            frame.give(&body.args, &values);
+            self.calls.push(Default::default());
+            values = self.region(frame, body);
+            self.calls.pop();
+        }
+        values
     }
 
     /// A loop that counts to `turns`, and the variable that it counts with.
@@ -147,21 +220,22 @@ impl<'k> Lowering<'k> {
         let before = self.indices.assume(outer);
         let rounds: Vec<i64> =
             map.ranges().iter().map(|v| i64::try_from(v.bounds.size()).unwrap_or(i64::MAX)).collect();
+        let length = self.length(frame, map_loop, rounds.last().copied().unwrap_or(1));
         let mut axes: Vec<Axis> = Vec::new();
-        let mut below = size(body, self.kernel);
+        let mut below = 1i64;
         let mut is_whole = true;
         for (n, &rounds) in rounds.iter().enumerate().rev() {
-            let own = inner.iter().any(|c| c.expr.uses_var((map.num_dims() + n) as u32));
-            axes.push(match is_whole && full_unroll(rounds, below) {
+            self.in_pairs &= length.is_paired(rounds, below);
+            axes.push(match is_whole && length.is_unrolled(rounds, below, n + 1 == map.num_ranges()) {
                 true => Axis::Unrolled(rounds),
-                false if is_whole && !own => Axis::Counted { rounds, factor: partial_unroll(rounds, below) },
+                false if is_whole => Axis::Counted { rounds, factor: length.factor(rounds, below) },
                 false => Axis::Counted { rounds, factor: 1 },
             });
             is_whole &= matches!(axes.last(), Some(Axis::Unrolled(_)));
             below = below.saturating_mul(rounds);
         }
         axes.reverse();
-        values = self.peeled(frame, map_loop, &dims, &inner, axes, values);
+        values = self.peeled(frame, map_loop, &dims, &inner, axes, length, values);
         self.indices.forget(before);
         if let Some((skip, carried)) = held {
             self.set(&carried, &values);
@@ -173,6 +247,24 @@ impl<'k> Lowering<'k> {
         values
     }
 
+    fn length(&self, frame: &Frame<'k>, map_loop: MapLoop<'k>, innermost: i64) -> Body {
+        let types = map_loop.inits.iter().map(|&init| frame.function.ty(init));
+        let columns = types.fold(None, |columns: Option<i64>, ty| match ty {
+            Type::Scalar(_) => Some(columns.unwrap_or(1)),
+            Type::Vector { size, .. } => Some(*size),
+            Type::Tensor(_) | Type::Shared(_) => columns,
+        });
+        match columns {
+            None => Body::Elements(size(map_loop.body, self.kernel)),
+            // Rows are reduced by as many elements as are read at once.
+            Some(columns) => {
+                let body =
+                    ReductionBody::of(frame.function, map_loop.body, self.kernel, (innermost, columns > 1));
+                Body::Reduced(body, innermost)
+            }
+        }
+    }
+
     /// All rounds. The last one of a counted loop is written behind it where only that one has to ask a condition.
     fn peeled(
         &mut self,
@@ -181,6 +273,7 @@ impl<'k> Lowering<'k> {
         dims: &[Expr],
         inner: &[&Constraint],
         axes: Vec<Axis>,
+        length: Body,
         mut values: Vec<Val>,
     ) -> Vec<Val> {
         let counted = axes.iter().rposition(|axis| matches!(axis, Axis::Counted { .. }));
@@ -193,16 +286,18 @@ impl<'k> Lowering<'k> {
                 Axis::Unrolled(rounds) => *rounds,
                 Axis::At(_) | Axis::Counted { .. } => 1,
             });
-            let below = below.fold(size(map_loop.body, self.kernel), i64::saturating_mul);
+            let below = below.fold(1, i64::saturating_mul);
             let mut most = axes.clone();
-            let factor = partial_unroll(rounds - 1, below);
-            most[n] = Axis::Counted { rounds: rounds - 1, factor };
-            values = self.nest(frame, map_loop, dims, inner, &most, values);
+            most[n] = match length.is_unrolled(rounds - 1, below, false) {
+                true => Axis::Unrolled(rounds - 1),
+                false => Axis::Counted { rounds: rounds - 1, factor: length.factor(rounds - 1, below) },
+            };
+            values = self.nest(frame, map_loop, dims, inner, &most, length, values);
             let mut last = axes;
             last[n] = Axis::At(rounds - 1);
-            return self.nest(frame, map_loop, dims, inner, &last, values);
+            return self.nest(frame, map_loop, dims, inner, &last, length, values);
         }
-        self.nest(frame, map_loop, dims, inner, &axes, values)
+        self.nest(frame, map_loop, dims, inner, &axes, length, values)
     }
 
     /// Do all conditions that name range variable `n` hold but in its last round?
@@ -225,7 +320,8 @@ impl<'k> Lowering<'k> {
             .enumerate()
             .map(|(k, variable)| {
                 let bounds = variable.bounds;
-                let count = if k == n { rounds - 1 } else { i64::try_from(bounds.size()).unwrap_or(i64::MAX) };
+                let count =
+                    if k == n { rounds - 1 } else { i64::try_from(bounds.size()).unwrap_or(i64::MAX) };
                 self.indices.variable(Interval::from_size(count), Operand::Int(0)) + bounds.lower
             })
             .collect();
@@ -243,9 +339,11 @@ impl<'k> Lowering<'k> {
         dims: &[Expr],
         inner: &[&Constraint],
         axes: &[Axis],
+        length: Body,
         mut values: Vec<Val>,
     ) -> Vec<Val> {
         let MapLoop { map, vars, results, body, .. } = map_loop;
+        let was_parted = self.is_parted;
         let is_counted = |axis: &Axis| matches!(axis, Axis::Counted { .. });
         let carried = axes.iter().any(is_counted).then(|| self.carry(frame, &body.args, &values));
         if let Some(carried) = &carried {
@@ -255,19 +353,32 @@ impl<'k> Lowering<'k> {
         let mut open: Vec<Open> = Vec::new();
         // Variables that have another value in each round, and how many values.
         let mut changing: Vec<(Expr, i64)> = Vec::new();
+        // Which of these counts the rounds of a turn, and in which turn the loop is left after how many of them.
+        let mut turned: Option<usize> = None;
+        let mut leaves: Option<Leaves> = None;
         for (axis, variable) in axes.iter().zip(map.ranges()) {
-            let mut written_out = |lowering: &mut Self, rounds: i64| {
-                let index = lowering.indices.variable(Interval::from_size(rounds), Operand::Int(0));
-                changing.push((index.clone(), rounds));
-                index
-            };
             let index = match *axis {
                 Axis::At(round) => Expr::Const(round),
-                Axis::Unrolled(rounds) => written_out(self, rounds),
+                Axis::Unrolled(rounds) => self.written_out(rounds, &mut changing),
                 Axis::Counted { rounds, factor } => {
-                    let (opened, counter) = self.open_loop(rounds / factor);
+                    let turns = rounds / factor + i64::from(rounds % factor != 0);
+                    let (opened, counter) = self.open_loop(turns);
+                    if rounds % factor != 0 {
+                        let end = self.code.label();
+                        leaves = Some(Leaves {
+                            counter: opened.counter,
+                            turn: turns - 1,
+                            after: rounds % factor,
+                            end,
+                        });
+                    }
                     open.push(opened);
-                    if factor == 1 { counter } else { counter * factor + written_out(self, factor) }
+                    if factor == 1 {
+                        counter
+                    } else {
+                        turned = Some(changing.len());
+                        counter * factor + self.written_out(factor, &mut changing)
+                    }
                 }
             };
             ranges.push(index + variable.bounds.lower);
@@ -280,11 +391,27 @@ impl<'k> Lowering<'k> {
             frame.vars[var as usize] = expr.clone();
         }
         let rounds: i64 = changing.iter().map(|(_, rounds)| rounds).product();
+        // Rounds of the unrolled loops below the one that is written out in part.
+        let in_turn: i64 =
+            changing.iter().skip(turned.map_or(0, |n| n + 1)).map(|(_, rounds)| rounds).product();
+        let is_joined_throughout = !matches!(length, Body::Reduced(body, _) if !body.is_direct);
         let defers = rounds > 1 && self.pending.is_none() && !self.has_aliases;
         // Rounds that hold under the same condition share a branch; what they store is stored behind them, so that
         // neighbours meet.
         let mut held: Option<(Vec<Constraint>, Option<Held>)> = None;
         for round in 0..rounds {
+            if let (Some(leaves), Some(carried)) = (&leaves, &carried)
+                && round == leaves.after * in_turn
+            {
+                if let Some((_, held)) = held.take() {
+                    values = self.release(held, values);
+                }
+                self.set(carried, &values);
+                self.leave_in(leaves);
+            }
+            self.is_parted = was_parted
+                || turned.is_some() && round >= in_turn && !is_joined_throughout
+                || length.is_behind(round, &changing);
             let mut rest = round;
             for (variable, rounds) in changing.iter().rev() {
                 self.indices.fix(variable, Some(rest % rounds));
@@ -325,14 +452,33 @@ impl<'k> Lowering<'k> {
         if let Some((_, held)) = held {
             values = self.release(held, values);
         }
+        self.is_parted = was_parted;
         if let Some(carried) = carried {
             self.set(&carried, &values);
             for open in open.into_iter().rev() {
+                let end = leaves.take().map(|leaves| leaves.end);
                 self.close_loop(open);
+                if let Some(end) = end {
+                    self.code.place(end);
+                }
             }
             values = carried.values;
         }
         values
+    }
+
+    /// A variable that has another value in each round.
+    fn written_out(&mut self, rounds: i64, changing: &mut Vec<(Expr, i64)>) -> Expr {
+        let index = self.indices.variable(Interval::from_size(rounds), Operand::Int(0));
+        changing.push((index.clone(), rounds));
+        index
+    }
+
+    fn leave_in(&mut self, leaves: &Leaves) {
+        let width = leaves.counter.class.bits();
+        let from = [leaves.counter.into(), Operand::Int(leaves.turn)];
+        let is_last = self.code.pure(format!("setp.eq.s{width}"), Class::Pred, from);
+        self.code.branch(leaves.end, Some((is_last, true)));
     }
 
     /// Ends rounds that held under one condition: what they store is stored here.

@@ -39,6 +39,8 @@ pub(crate) struct Lowering<'k> {
     pub pending: Option<Pending>,
     /// By number, what [`Val::Vector`] consists of.
     pub vectors: Vec<Vec<Val>>,
+    /// Numbers of 16 bits are computed two at a time before they go to shared memory.
+    pub in_pairs: bool,
     /// Neighbouring elements are not joined here.
     pub is_parted: bool,
     /// Does a result lie where an operand does?
@@ -83,6 +85,7 @@ impl<'k> Lowering<'k> {
             },
             pending: None,
             vectors: Vec::new(),
+            in_pairs: true,
             is_parted: false,
             has_aliases: kernel.params.iter().any(|param| param.aliases.is_some()),
             missing: Vec::new(),
@@ -234,10 +237,8 @@ impl<'k> Lowering<'k> {
                 _ => Vec::new(),
             },
             OpKind::Sync { tensors } => {
-                self.code.push(
-                    Kind::Effect { name: "bar.sync".into(), from: vec![Operand::Int(0)] },
-                    Vec::new(),
-                );
+                self.code
+                    .push(Kind::Effect { name: "bar.sync".into(), from: vec![Operand::Int(0)] }, Vec::new());
                 self.code.forget_loads();
                 tensors.iter().map(|&value| frame.value(value)).collect()
             }

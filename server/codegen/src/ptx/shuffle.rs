@@ -6,7 +6,12 @@ use super::value::Val;
 
 impl Lowering<'_> {
     /// After each of the rounds a thread has what it and the one `distance` behind it had; `combiner` is a function.
-    pub(super) fn shuffle_reduce(&mut self, mut values: Vec<Val>, distance: i64, combiner: usize) -> Vec<Val> {
+    pub(super) fn shuffle_reduce(
+        &mut self,
+        mut values: Vec<Val>,
+        distance: i64,
+        combiner: usize,
+    ) -> Vec<Val> {
         let kernel = self.kernel;
         let Some(combiner) = kernel.functions.get(combiner) else { return values };
         let mut distance = distance;
