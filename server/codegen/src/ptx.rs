@@ -1,14 +1,19 @@
 //! The PTX text of a kernel.
 
+mod branch;
+mod carried;
 mod code;
 mod index;
 mod join;
+mod loops;
 mod lower;
 mod machine;
 mod memory;
 mod packed;
 mod print;
 mod scalar;
+mod shuffle;
+mod unrolling;
 mod value;
 
 use gpu::Device;
@@ -34,10 +39,10 @@ pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -
     let target = Target { major, minor, accelerated };
     let mut lowering = Lowering::new(kernel, (major, minor));
     lowering.run();
-    let Lowering { mut code, shared, pointers, missing, is_too_large, .. } = lowering;
+    let Lowering { mut code, shared, pointers, missing, is_too_large, in_pairs, .. } = lowering;
     code.drop_dead();
     // Blackwell reads and writes 32 bytes at once.
-    join::join(&mut code, if major >= 10 { 32 } else { 16 });
+    join::join(&mut code, if major >= 10 { 32 } else { 16 }, in_pairs);
     code.drop_dead();
     let mut all = kernel.missing.clone();
     for (op, reason) in missing {

@@ -74,7 +74,10 @@ fn check(pair: &Pair, efforts: &[Effort], tally: &Mutex<Tally>) {
                 // Several results in a word: it is read to be exchanged, whoever wrote it.
                 let exchanges = own.launches[0].ptx.contains("global.cas.b32");
                 for finding in outcome.reports.iter().flat_map(|report| &report.findings) {
-                    if exchanges && finding.code == "uninitialised-global" {
+                    // Blocks of fewer threads than a warp ask beyond their last thread, as XLA's do; nobody uses the answer.
+                    let is_small = own.launches[0].threads.iter().product::<u32>() < 32
+                        && finding.code == "inactive-shuffle";
+                    if is_small || exchanges && finding.code == "uninitialised-global" {
                         continue;
                     }
                     let words = format!("{} line {}: {}", pair.name, finding.place.line, finding.words);

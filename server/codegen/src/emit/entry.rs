@@ -1,6 +1,6 @@
 //! The entry of a kernel: the function that every thread runs.
 
-use indexing_map::{Expr, IndexingMap, Variable};
+use indexing_map::{Constraint, Expr, IndexingMap, Variable};
 use ir::{OpId, Opcode, Shape};
 
 use crate::emit::body::Body;
@@ -56,6 +56,7 @@ impl<'a> Entry<'a> {
         kernel.missing.append(&mut elements.missing);
         kernel.functions.insert(0, elements.body.finish(results));
         functions(emission, kernel);
+        kernel.functions.append(&mut emission.added.borrow_mut());
     }
 
     /// The results of an op, by a call of the function that it is the root of.
@@ -105,12 +106,8 @@ impl<'a> Entry<'a> {
                 body.index_var(Variable::named(&name, 0, (size - 1).max(0)))
             })
             .collect();
-        let like = |body: &mut Body, values: &[ValueId]| -> Vec<ValueId> {
-            let types: Vec<Type> = values.iter().map(|&v| body.function.ty(v).clone()).collect();
-            types.into_iter().map(|ty| body.value(ty)).collect()
-        };
-        let inner = like(body, &carried);
-        let ends = like(body, &carried);
+        let inner = self.like(&carried);
+        let ends = self.like(&carried);
         self.elements.enter(inner.clone());
         let of = |ids: &[u32]| -> Vec<Expr> { ids.iter().map(|&id| Expr::var(id as usize)).collect() };
         let yields = write(self, &of(&results), &of(&vars), inner);
@@ -124,18 +121,38 @@ impl<'a> Entry<'a> {
 
     /// Writes the results of a root at the place that `index` is in the root's first array.
     pub fn write(&mut self, root: OpId, values: Vec<ValueId>, index: &[Expr], to: &mut [ValueId]) {
+        self.write_where(root, values, index, &[], to);
+    }
+
+    /// The same by the threads for which all constraints hold.
+    pub fn write_where(
+        &mut self,
+        root: OpId,
+        values: Vec<ValueId>,
+        index: &[Expr],
+        constraints: &[Constraint],
+        to: &mut [ValueId],
+    ) {
         let shape = self.emission.graph().ops[root as usize].shape.clone();
         let mut leaves = Vec::new();
         arrays(&shape, &mut leaves);
         let Some(first) = leaves.first().cloned().map(Shape::Array) else { return };
-        let body = &mut self.elements.body;
-        let before = body.origin.replace(root);
+        let before = self.elements.body.origin.replace(root);
         for ((value, leaf), tensor) in values.into_iter().zip(leaves).zip(to) {
-            let at = through(body, &gpu::bitcast(&first, &Shape::Array(leaf)), index);
-            *tensor = body.write(value, *tensor, at);
+            let at = through(&self.elements.body, &gpu::bitcast(&first, &Shape::Array(leaf)), index);
+            *tensor = self.write_if(value, *tensor, at, constraints.to_vec());
         }
-        body.origin = before;
+        self.elements.body.origin = before;
     }
+}
+
+/// An index over the variables of a thread map: ids of thread and block, then its range variables.
+pub(super) fn on_threads(entry: &Entry<'_>, index: &[Expr], ranges: &[Expr]) -> Vec<Expr> {
+    let grid = &entry.grid;
+    let at = |e: &Expr| {
+        e.substitute(&mut |v| grid.get(v as usize).or_else(|| ranges.get(v as usize - grid.len())).cloned())
+    };
+    index.iter().map(|e| entry.elements.body.simplify(&at(e))).collect()
 }
 
 /// The results of a map of dimensions alone, at an index.

@@ -77,7 +77,7 @@ pub(super) fn print(
             out.line(format_args!("\t// %{}", name_of(op)), inst.origin);
             last = inst.origin;
         }
-        let text = text(kernel, inst);
+        let text = text(inst);
         accesses.extend(inst.argument().map(|argument| (out.origins.len(), argument)));
         out.line(format_args!("{text}"), inst.origin);
     }
@@ -117,8 +117,7 @@ fn arguments(kernel: &Kernel, code: &mut Code, pointers: &[Option<Reg>]) -> Vec<
     insts
 }
 
-fn text(kernel: &Kernel, inst: &Inst) -> String {
-    let _ = kernel;
+fn text(inst: &Inst) -> String {
     let reg = |reg: &Reg| format!("{}{}", reg.class.prefix(), reg.number);
     let list = |regs: &[Reg]| regs.iter().map(reg).collect::<Vec<_>>().join(", ");
     let values = |from: &[Operand]| from.iter().map(|o| operand(*o)).collect::<Vec<_>>().join(", ");
@@ -166,8 +165,13 @@ fn text(kernel: &Kernel, inst: &Inst) -> String {
                 _ => format!("\tmov.b{} \t{}, {};", class.bits(), list(&inst.to), operand(*from)),
             }
         }
-        Kind::Unpack { from } => format!("\tmov.b32 \t{{{}}}, {};", list(&inst.to), reg(from)),
-        Kind::Pack { from } => format!("\tmov.b32 \t{}, {{{}}};", list(&inst.to), values(from)),
+        Kind::Unpack { from } => {
+            format!("\tmov.b{} \t{{{}}}, {};", from.class.bits(), list(&inst.to), reg(from))
+        }
+        Kind::Pack { from } => {
+            let bits = inst.to.first().map_or(32, |reg| reg.class.bits());
+            format!("\tmov.b{bits} \t{}, {{{}}};", list(&inst.to), values(from))
+        }
         Kind::Return => "\tret;".to_owned(),
         Kind::Note(note) => format!("\t// {note}"),
     }
