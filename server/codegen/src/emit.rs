@@ -6,6 +6,8 @@ mod elemental;
 mod entry;
 mod entry_concatenate;
 mod entry_loop;
+mod entry_scatter;
+mod entry_scatter_sorted;
 mod entry_transpose;
 mod entry_update;
 mod parts;
@@ -59,6 +61,7 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
         Emitter::Transpose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
         Emitter::Concatenate(_) => entry_concatenate::emit(&context, &mut kernel)?,
         Emitter::DynamicUpdateSlice(update) => entry_update::emit(&context, update, &mut kernel)?,
+        Emitter::Scatter(scatter) => entry_scatter::emit(&context, scatter, &mut kernel)?,
         other => return Err(format!("the {} emitter is not written yet", other.name()).into()),
     }
     Ok(kernel)

@@ -1,5 +1,6 @@
 //! The PTX text of a kernel.
 
+mod atomic;
 mod code;
 mod index;
 mod join;
@@ -37,7 +38,7 @@ pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -
     let Lowering { mut code, shared, pointers, missing, is_too_large, .. } = lowering;
     code.drop_dead();
     // Blackwell reads and writes 32 bytes at once.
-    join::join(&mut code, if major >= 10 { 32 } else { 16 });
+    join::join(&mut code, if major >= 10 { 32 } else { 16 }, major >= 9);
     code.drop_dead();
     let mut all = kernel.missing.clone();
     for (op, reason) in missing {

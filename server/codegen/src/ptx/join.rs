@@ -9,7 +9,8 @@ use super::packed::store_packed;
 /// Bytes of the widest access.
 const WIDEST: i64 = 16;
 
-pub(crate) fn join(code: &mut Code, widest: i64) {
+/// `vector_atomics`: does the device add several numbers in one instruction?
+pub(crate) fn join(code: &mut Code, widest: i64, vector_atomics: bool) {
     let widest = widest.max(WIDEST);
     let insts = std::mem::take(&mut code.insts);
     let halves = Halves::of(&insts);
@@ -17,7 +18,7 @@ pub(crate) fn join(code: &mut Code, widest: i64) {
     let mut out = Vec::with_capacity(insts.len());
     for at in 0..=insts.len() {
         if at == insts.len() || insts[at].is_boundary() {
-            out.extend(straight(code, &insts[start..at], widest, &halves));
+            out.extend(straight(code, &insts[start..at], widest, vector_atomics, &halves));
             if let Some(boundary) = insts.get(at) {
                 out.push(boundary.clone());
             }
@@ -77,13 +78,24 @@ struct Group {
     bits: u32,
 }
 
-fn straight(code: &mut Code, insts: &[Inst], widest: i64, halves: &Halves) -> Vec<Inst> {
+fn straight(
+    code: &mut Code,
+    insts: &[Inst],
+    widest: i64,
+    vector_atomics: bool,
+    halves: &Halves,
+) -> Vec<Inst> {
     let mut replaced: FxHashMap<usize, Vec<Inst>> = FxHashMap::default();
-    for group in groups(insts, false) {
+    for group in groups(insts, Access::Load) {
         load(code, insts, &group, widest, halves, &mut replaced);
     }
-    for group in groups(insts, true) {
+    for group in groups(insts, Access::Store) {
         store(code, insts, &group, widest, halves, &mut replaced);
+    }
+    if vector_atomics {
+        for group in groups(insts, Access::Add) {
+            add(insts, &group, &mut replaced);
+        }
     }
     let mut out = Vec::with_capacity(insts.len());
     for (n, inst) in insts.iter().enumerate() {
@@ -95,25 +107,52 @@ fn straight(code: &mut Code, insts: &[Inst], widest: i64, halves: &Halves) -> Ve
     out
 }
 
-fn access(inst: &Inst, stores: bool) -> Option<(Address, u32)> {
+/// What is joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Load,
+    Store,
+    /// To an `f32` in memory.
+    Add,
+}
+
+/// The address of an access of that kind, and the bits that it is about.
+fn access(inst: &Inst, kind: Access) -> Option<(Address, u32)> {
     match &inst.kind {
-        Kind::Load { address, bits, .. } if !stores && inst.to.len() == 1 => Some((*address, *bits)),
-        Kind::Store { address, bits, from } if stores && from.len() == 1 => Some((*address, *bits)),
+        Kind::Load { address, bits, .. } if kind == Access::Load && inst.to.len() == 1 => {
+            Some((*address, *bits))
+        }
+        Kind::Store { address, bits, from } if kind == Access::Store && from.len() == 1 => {
+            Some((*address, *bits))
+        }
+        Kind::Atomic { name: "add.f32", address, from } if kind == Access::Add && from.len() == 1 => {
+            Some((*address, 32))
+        }
+        _ => None,
+    }
+}
+
+/// The memory that an access of another kind touches.
+fn other_access(inst: &Inst, kind: Access) -> Option<Space> {
+    match &inst.kind {
+        Kind::Load { address, .. } if kind != Access::Load => Some(address.space),
+        Kind::Store { address, .. } if kind != Access::Store => Some(address.space),
+        Kind::Atomic { address, .. } if access(inst, kind).is_none() => Some(address.space),
         _ => None,
     }
 }
 
 /// Accesses to the same base with the same width, between which nothing touches the same memory in another way.
-fn groups(insts: &[Inst], stores: bool) -> Vec<Group> {
+fn groups(insts: &[Inst], kind: Access) -> Vec<Group> {
     let mut open: FxHashMap<(Space, Operand, u32), Group> = FxHashMap::default();
     let mut done = Vec::new();
     for (n, inst) in insts.iter().enumerate() {
-        // The other kind of access to the same memory parts the group.
-        if let Some((address, _)) = access(inst, !stores) {
-            let parted: Vec<_> = open.keys().filter(|key| key.0 == address.space).copied().collect();
+        // Another kind of access to the same memory parts the group.
+        if let Some(space) = other_access(inst, kind) {
+            let parted: Vec<_> = open.keys().filter(|key| key.0 == space).copied().collect();
             done.extend(parted.into_iter().filter_map(|key| open.remove(&key)));
         }
-        let Some((address, bits)) = access(inst, stores) else { continue };
+        let Some((address, bits)) = access(inst, kind) else { continue };
         if !matches!(address.space, Space::Global(_)) {
             continue;
         }
@@ -138,7 +177,7 @@ fn groups(insts: &[Inst], stores: bool) -> Vec<Group> {
 }
 
 /// Runs of neighbours: a power of two of them, aligned as a whole.
-fn runs(insts: &[Inst], group: &Group, stores: bool, widest: i64) -> Vec<Vec<usize>> {
+fn runs(insts: &[Inst], group: &Group, kind: Access, widest: i64) -> Vec<Vec<usize>> {
     // Elements of fewer than eight bits count for themselves.
     let bytes = i64::from(group.bits / 8).max(1);
     let widest = if group.bits < 8 { widest * i64::from(8 / group.bits) } else { widest };
@@ -147,7 +186,7 @@ fn runs(insts: &[Inst], group: &Group, stores: bool, widest: i64) -> Vec<Vec<usi
     let members = &group.members;
     while at < members.len() {
         let (offset, first) = members[at];
-        let align = access(&insts[first], stores).map_or(1, |(address, _)| address.align);
+        let align = access(&insts[first], kind).map_or(1, |(address, _)| address.align);
         let mut length = 1;
         while at + length < members.len() && members[at + length].0 == offset + length as i64 * bytes {
             length += 1;
@@ -175,7 +214,7 @@ fn load(
     halves: &Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
-    for run in runs(insts, group, false, widest) {
+    for run in runs(insts, group, Access::Load, widest) {
         let [first, _, ..] = run.as_slice() else { continue };
         let Kind::Load { address, is_invariant, .. } = insts[*first].kind else { continue };
         let earliest = run.iter().copied().min().unwrap_or(*first);
@@ -214,7 +253,7 @@ fn store(
     halves: &Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
-    for run in runs(insts, group, true, widest) {
+    for run in runs(insts, group, Access::Store, widest) {
         if group.bits < 8 {
             store_packed(code, insts, &run, group.bits, replaced);
             continue;
@@ -254,6 +293,26 @@ fn store(
             replaced.insert(n, Vec::new());
         }
         replaced.insert(latest, new);
+    }
+}
+
+/// Up to four sums at once.
+fn add(insts: &[Inst], group: &Group, replaced: &mut FxHashMap<usize, Vec<Inst>>) {
+    for run in runs(insts, group, Access::Add, WIDEST) {
+        let [first, _, ..] = run.as_slice() else { continue };
+        let Kind::Atomic { address, name, .. } = insts[*first].kind else { continue };
+        let latest = run.iter().copied().max().unwrap_or(*first);
+        let mut inst = insts[latest].clone();
+        inst.to = run.iter().flat_map(|&n| insts[n].to.clone()).collect();
+        let operands = run.iter().filter_map(|&n| match &insts[n].kind {
+            Kind::Atomic { from, .. } => from.first().copied(),
+            _ => None,
+        });
+        inst.kind = Kind::Atomic { name, address, from: operands.collect() };
+        for &n in &run {
+            replaced.insert(n, Vec::new());
+        }
+        replaced.insert(latest, vec![inst]);
     }
 }
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::code::Code;
 use super::index::Indices;
-use super::machine::{Address, Class, Operand, Reg};
+use super::machine::{Address, Class, Inst, Operand, Reg};
 use super::memory::{Place, class_of};
 use super::value::Val;
 use crate::constant::Constant;
@@ -35,7 +35,7 @@ pub(crate) struct Lowering<'k> {
     pub has_f8: bool,
     pub bf16: Bf16,
     /// What the rounds of an unrolled loop store, until they are through.
-    pub pending: Option<Vec<(Address, u32, Operand)>>,
+    pub pending: Option<Vec<Pending>>,
     /// Neighbouring elements are not joined here.
     pub is_parted: bool,
     /// Does a result lie where an operand does?
@@ -53,6 +53,12 @@ pub(crate) enum Bf16 {
     Full,
 }
 
+/// What changes memory, and waits until the rounds of a loop are through.
+pub(crate) enum Pending {
+    Store(Address, u32, Operand),
+    Code(Vec<Inst>),
+}
+
 /// A branch around rounds of a loop, and the facts that held before it.
 struct Held {
     skip: u32,
@@ -60,7 +66,7 @@ struct Held {
 }
 
 /// One function at one place.
-struct Frame<'k> {
+pub(super) struct Frame<'k> {
     function: &'k Function,
     values: Vec<Option<Val>>,
     /// What stands for the function's index variables.
@@ -117,7 +123,7 @@ impl<'k> Lowering<'k> {
     }
 
     /// Writes the ops of a region; what it yields.
-    fn region(&mut self, frame: &mut Frame<'k>, region: &'k Region) -> Vec<Val> {
+    pub(super) fn region(&mut self, frame: &mut Frame<'k>, region: &'k Region) -> Vec<Val> {
         for op in &region.ops {
             self.written += 1;
             if self.written > MAX_OPS {
@@ -151,6 +157,22 @@ impl<'k> Lowering<'k> {
                 let (value, tensor) = (frame.value(*value), frame.value(*tensor));
                 if let Val::Tensor(place) = tensor {
                     self.store(place, element, &at, &value);
+                }
+                vec![tensor]
+            }
+            OpKind::AsIndex { value, var } => {
+                let from = frame.function.element(*value);
+                let bounds = frame.function.index_vars[*var as usize].bounds;
+                let value = frame.value(*value);
+                frame.vars[*var as usize] = self.as_index(value, from, bounds);
+                Vec::new()
+            }
+            OpKind::Update { tensor, at, body } => {
+                let at = frame.indices(at);
+                let element = frame.function.element(*tensor);
+                let tensor = frame.value(*tensor);
+                if let Val::Tensor(place) = tensor {
+                    self.update(frame, place, element, &at, body);
                 }
                 vec![tensor]
             }
@@ -227,12 +249,12 @@ impl<'k> Lowering<'k> {
         values
     }
 
-    fn enter(&mut self) {
+    pub(super) fn enter(&mut self) {
         self.code.enter();
         self.calls.push(FxHashMap::default());
     }
 
-    fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         self.code.leave();
         self.calls.pop();
     }
@@ -301,8 +323,14 @@ impl<'k> Lowering<'k> {
 
     /// Ends rounds that held under one condition: what they store is stored here.
     fn release(&mut self, held: Option<Held>) {
-        for (address, bits, from) in self.pending.take().unwrap_or_default() {
-            self.code.store(address, bits, from);
+        for pending in self.pending.take().unwrap_or_default() {
+            match pending {
+                Pending::Store(address, bits, from) => self.code.store(address, bits, from),
+                Pending::Code(insts) => {
+                    self.code.forget_loads();
+                    self.code.insts.extend(insts);
+                }
+            }
         }
         if let Some(Held { skip, facts }) = held {
             self.indices.forget(facts);
@@ -342,10 +370,18 @@ impl<'k> Lowering<'k> {
     }
 
     fn assign(&mut self, to: &[Vec<Reg>], values: &[Val]) {
-        for (regs, value) in to.iter().zip(values) {
-            for (&reg, operand) in regs.iter().zip(value.operands()) {
-                self.code.set(reg, operand);
+        let pairs =
+            to.iter().zip(values).flat_map(|(regs, value)| regs.iter().copied().zip(value.operands()));
+        let mut pairs: Vec<(Reg, Operand)> = pairs.collect();
+        // All at once: what is overwritten before it is read is kept aside.
+        for n in 1..pairs.len() {
+            let Operand::Reg(from) = pairs[n].1 else { continue };
+            if pairs[..n].iter().any(|(reg, value)| *reg == from && *value != Operand::Reg(*reg)) {
+                pairs[n].1 = self.code.variable(from.class, from.into()).into();
             }
+        }
+        for (reg, operand) in pairs {
+            self.code.set(reg, operand);
         }
     }
 
@@ -527,7 +563,9 @@ impl<'k> Lowering<'k> {
             }
             frame.give(&body.args, &values);
             self.calls.push(FxHashMap::default());
-            let defers = self.pending.is_none() && !self.has_aliases;
+            // What only changes elements reads none before.
+            let only_changes = || body.ops.iter().any(|op| matches!(op.kind, OpKind::Update { .. }));
+            let defers = self.pending.is_none() && (!self.has_aliases || only_changes());
             if defers && unrolled > 1 {
                 self.pending = Some(Vec::new());
             }
@@ -552,12 +590,12 @@ impl<'k> Lowering<'k> {
 }
 
 impl Frame<'_> {
-    fn value(&self, value: ValueId) -> Val {
+    pub fn value(&self, value: ValueId) -> Val {
         let found = self.values.get(value as usize).copied().flatten();
         found.unwrap_or_else(|| self.kind(value))
     }
 
-    fn give(&mut self, to: &[ValueId], values: &[Val]) {
+    pub fn give(&mut self, to: &[ValueId], values: &[Val]) {
         for (&value, &given) in to.iter().zip(values) {
             self.values[value as usize] = Some(given);
         }
@@ -600,6 +638,7 @@ fn size(region: &Region, kernel: &Kernel) -> i64 {
         for op in &region.ops {
             sum += match &op.kind {
                 OpKind::Constant(_) => 0,
+                OpKind::Update { body, .. } => count(body, kernel, depth) + 1,
                 OpKind::If { then, otherwise, .. } => {
                     count(then, kernel, depth) + count(otherwise, kernel, depth) + 1
                 }

@@ -5,7 +5,7 @@ use ir::{ArrayShape, ElementTypeExt};
 use syntax::hlo::ElementType;
 
 use super::index::{divisor, split_constant};
-use super::lower::Lowering;
+use super::lower::{Lowering, Pending};
 use super::machine::{Address, Class, Operand, Reg, Space};
 use super::packed::packed;
 use super::value::Val;
@@ -45,7 +45,7 @@ impl Lowering<'_> {
     }
 
     /// The address of an element, and how many bits it has.
-    fn address(&mut self, place: Place, element: ElementType, at: &[Expr]) -> (Address, u32) {
+    pub(super) fn address(&mut self, place: Place, element: ElementType, at: &[Expr]) -> (Address, u32) {
         let bits = element.bits().unwrap_or(8).max(8);
         let bytes = i64::from(bits / 8);
         let (linear, elements) = match place {
@@ -186,7 +186,7 @@ impl Lowering<'_> {
     /// Now, or behind the rounds of the loop around.
     pub(super) fn stored(&mut self, address: Address, bits: u32, from: Operand) {
         match &mut self.pending {
-            Some(pending) => pending.push((address, bits, from)),
+            Some(pending) => pending.push(Pending::Store(address, bits, from)),
             None => self.code.store(address, bits, from),
         }
     }

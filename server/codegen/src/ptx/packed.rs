@@ -76,7 +76,7 @@ impl Lowering<'_> {
     }
 
     /// How many bits of its byte stand below the element.
-    fn bit_shift(&mut self, linear: &Expr, per_byte: i64, bits: u32) -> Operand {
+    pub(super) fn bit_shift(&mut self, linear: &Expr, per_byte: i64, bits: u32) -> Operand {
         let shift = linear.clone().modulo(per_byte) * i64::from(bits);
         let shift = self.indices.simplify(&shift);
         self.indices.compute_as(&mut self.code, &shift, 32)
@@ -157,7 +157,7 @@ fn merged(
     };
     let others = pure(&mut insts, "and.b32", vec![old.into(), kept]);
     let new = pure(&mut insts, "or.b32", vec![others, set]);
-    push(&mut insts, Kind::Exchange { address, expected: old.into(), new }, vec![found]);
+    push(&mut insts, Kind::Exchange { address, bits: 32, expected: old.into(), new }, vec![found]);
     let test = Kind::Pure { name: "setp.ne.b32".into(), from: vec![found.into(), old.into()] };
     push(&mut insts, test, vec![differs]);
     push(&mut insts, Kind::Move { from: found.into() }, vec![old]);

@@ -143,10 +143,24 @@ fn text(kernel: &Kernel, inst: &Inst) -> String {
             let from = braced(from_text, from.len());
             format!("\tst.{space}{vector}.b{bits} \t{}, {from};", place(address))
         }
-        Kind::Exchange { address, expected, new } => {
+        Kind::Exchange { address, bits, expected, new } => {
             let (space, place) = (space(address.space), place(address));
             let from = values(&[*expected, *new]);
-            format!("\tatom.relaxed.sys.{space}.cas.b32 \t{}, {place}, {from};", list(&inst.to))
+            format!("\tatom.relaxed.sys.{space}.cas.b{bits} \t{}, {place}, {from};", list(&inst.to))
+        }
+        Kind::Atomic { name, address, from } => {
+            let (space, place) = (space(address.space), place(address));
+            let to = braced(list(&inst.to), inst.to.len());
+            let values = braced(values(from), from.len());
+            match name.split_once('.') {
+                _ if inst.to.is_empty() => format!("\tst.relaxed.sys.{space}.{name} \t{place}, {values};"),
+                // Vectors name the type before the operation.
+                Some((operation, ty)) if from.len() > 1 => {
+                    let vector = vector(from.len());
+                    format!("\tatom.{space}{vector}.{ty}.{operation} \t{to}, {place}, {values};")
+                }
+                _ => format!("\tatom.relaxed.sys.{space}.{name} \t{to}, {place}, {values};"),
+            }
         }
         Kind::Branch { target, guard: None } => format!("\tbra.uni \t$L__BB0_{target};"),
         Kind::Branch { target, guard: Some((guard, is_true)) } => {
@@ -164,8 +178,13 @@ fn text(kernel: &Kernel, inst: &Inst) -> String {
                 _ => format!("\tmov.b{} \t{}, {};", class.bits(), list(&inst.to), operand(*from)),
             }
         }
-        Kind::Unpack { from } => format!("\tmov.b32 \t{{{}}}, {};", list(&inst.to), reg(from)),
-        Kind::Pack { from } => format!("\tmov.b32 \t{}, {{{}}};", list(&inst.to), values(from)),
+        Kind::Unpack { from } => {
+            format!("\tmov.b{} \t{{{}}}, {};", from.class.bits(), list(&inst.to), reg(from))
+        }
+        Kind::Pack { from } => {
+            let bits = inst.to.first().map_or(32, |to| to.class.bits());
+            format!("\tmov.b{bits} \t{}, {{{}}};", list(&inst.to), values(from))
+        }
         Kind::Return => "\tret;".to_owned(),
     }
 }
