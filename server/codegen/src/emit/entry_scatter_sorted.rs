@@ -14,6 +14,8 @@ use crate::kernel::{Comparison, Condition, Detail, Direction, OpKind, ValueId};
 
 /// Sums that a thread keeps at most.
 const MAX_SUMS: i64 = 1024;
+/// Rows whose indices are read before any is done, where the emitter reads them one by one.
+const MAX_ROWS: i64 = 4;
 /// Warps of a block.
 const WARPS: i64 = 4;
 
@@ -82,6 +84,9 @@ pub(super) fn rows(
     let element = entry.elements.body.function.element(tensor);
     let all = Rows { scattering, turns, element };
     let is_whole = rows % rows_per_warp == 0;
+    // A few rows are read at once, too: nothing parts their loads.
+    let is_few = scatter.row_length == 1 && rows_per_warp <= MAX_ROWS;
+    let index_vector = if is_few { rows_per_warp } else { index_vector };
     let count = rows_per_warp / index_vector;
     scattering.only_where(entry, condition, tensors, |entry, tensors| {
         let mut state = all.group(entry, &first, index_vector, is_whole, None, tensors[0])?;

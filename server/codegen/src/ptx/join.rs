@@ -43,7 +43,7 @@ impl Halves {
     fn of(insts: &[Inst]) -> Halves {
         let mut halves = Halves::default();
         for inst in insts {
-            if !matches!(inst.kind, Kind::Store { .. }) {
+            if !matches!(inst.kind, Kind::Store { .. } | Kind::Move { .. }) {
                 halves.read.extend(inst.reads().into_iter().filter_map(|operand| match operand {
                     Operand::Reg(reg) => Some(reg),
                     _ => None,

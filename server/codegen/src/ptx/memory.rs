@@ -1,6 +1,6 @@
 //! Elements of arrays: addresses, loads, stores.
 
-use indexing_map::{Expr, Interval};
+use indexing_map::{BinaryOp, Expr, Interval};
 use ir::{ArrayShape, ElementTypeExt};
 use syntax::hlo::ElementType;
 
@@ -70,6 +70,11 @@ impl Lowering<'_> {
         match place {
             Place::Param(param) => {
                 let base = self.pointer(param);
+                if let (1, Some(odd)) = (constant, self.odd_of_pair(&rest)) {
+                    let bytes_here = self.code.pure("mul.wide.u32", Class::B64, [odd, Operand::Int(bytes)]);
+                    let base = self.code.pure("add.s64", Class::B64, [base.into(), bytes_here.into()]).into();
+                    return (Address { space: Space::Global(param), base, offset: 0, align: bytes }, bits);
+                }
                 let align = if self.is_parted { bytes } else { align };
                 let align = align.min(i64::from(self.kernel.params[param].align));
                 let base = self.moved(base, &rest, bytes, elements);
@@ -94,6 +99,17 @@ impl Lowering<'_> {
                 (Address { space: Space::Shared(number), base, offset, align: align.min(16) }, bits)
             }
         }
+    }
+
+    /// The second one of a pair, of which the first one is `x` without its lowest bit: that is `x` with it, and no longer
+    /// seen to be the first one's neighbour. Source: LLVM's instruction combination.
+    fn odd_of_pair(&mut self, first: &Expr) -> Option<Operand> {
+        let (half, 2) = first.as_scaled()? else { return None };
+        let (x, 2) = half.as_op_const(BinaryOp::FloorDiv)? else { return None };
+        let range = self.indices.range(x);
+        let is_small = Interval::new(0, i64::from(i32::MAX)).contains_interval(range);
+        let x = is_small.then(|| self.indices.compute_as(&mut self.code, x, 32))?;
+        Some(self.code.pure("or.b32", Class::B32, [x, Operand::Int(1)]).into())
     }
 
     /// A pointer that many elements further.
