@@ -59,6 +59,7 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
     match &analysis.emitter {
         Emitter::Loop(_) => entry_loop::emit(&context, &mut kernel)?,
         Emitter::Transpose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
+        Emitter::PackedTranspose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
         Emitter::Concatenate(_) => entry_concatenate::emit(&context, &mut kernel)?,
         Emitter::DynamicUpdateSlice(update) => entry_update::emit(&context, update, &mut kernel)?,
         Emitter::Scatter(scatter) => entry_scatter::emit(&context, scatter, &mut kernel)?,

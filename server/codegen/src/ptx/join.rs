@@ -153,7 +153,8 @@ fn groups(insts: &[Inst], kind: Access) -> Vec<Group> {
             done.extend(parted.into_iter().filter_map(|key| open.remove(&key)));
         }
         let Some((address, bits)) = access(inst, kind) else { continue };
-        if !matches!(address.space, Space::Global(_)) {
+        // In the block's memory, only elements that are smaller than a byte.
+        if !matches!(address.space, Space::Global(_)) && bits >= 8 {
             continue;
         }
         let key = (address.space, address.base, bits);

@@ -531,14 +531,23 @@ impl<'k> Lowering<'k> {
         // Rounds that hold under the same condition share a branch; what they store is stored behind them, so that
         // neighbours meet.
         let mut held: Option<(Vec<Constraint>, Option<Held>)> = None;
-        for round in 0..unrolled {
+        let fix = |indices: &mut Indices, round: i64| {
             let mut rest = round;
             for n in (first_unrolled..trips.len()).rev() {
                 let at = rest % trips[n];
                 rest /= trips[n];
-                self.indices.fix(&counters[n], Some(at));
+                indices.fix(&counters[n], Some(at));
             }
-            let open: Vec<Constraint> = inner.iter().filter_map(|c| self.indices.open(c)).collect();
+        };
+        // All of them before any holds.
+        let conditions: Vec<Vec<Constraint>> = (0..unrolled)
+            .map(|round| {
+                fix(&mut self.indices, round);
+                inner.iter().filter_map(|c| self.indices.open(c)).collect()
+            })
+            .collect();
+        for (round, open) in (0..unrolled).zip(conditions) {
+            fix(&mut self.indices, round);
             let is_same = held.as_ref().is_some_and(|(before, _)| *before == open);
             if !is_same {
                 if let Some((_, held)) = held.take() {

@@ -34,7 +34,7 @@ impl Lowering<'_> {
         linear
     }
 
-    fn linear_shared(&self, array: &SharedArray, at: &[Expr]) -> Expr {
+    pub(super) fn linear_shared(&self, array: &SharedArray, at: &[Expr]) -> Expr {
         let mut linear = Expr::ZERO;
         let mut stride = 1i64;
         for (index, &size) in at.iter().zip(&array.dims).rev() {
@@ -151,7 +151,7 @@ impl Lowering<'_> {
             Place::Table(_) => true,
             Place::Shared(_) => false,
         };
-        if let Some(bits) = packed(element).filter(|_| !matches!(place, Place::Shared(_))) {
+        if let Some(bits) = packed(element) {
             return self.load_packed(place, element, bits, at, is_invariant);
         }
         if element.is_complex() {
@@ -175,8 +175,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn store(&mut self, place: Place, element: ElementType, at: &[Expr], value: &Val) {
-        if let (Some(bits), Place::Param(param), Val::Num(number)) = (packed(element), place, *value) {
-            return self.store_packed(param, bits, at, number);
+        if let (Some(bits), Val::Num(number)) = (packed(element), *value) {
+            return self.store_packed(place, bits, at, number);
         }
         let (address, bits) = self.address(place, element, at);
         match *value {

@@ -7,6 +7,7 @@ use ir::{ElementTypeExt, OpId};
 use super::Target;
 use super::code::Code;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
+use super::packed::packed;
 use crate::KernelText;
 use crate::kernel::{Kernel, Missing, SharedArray};
 
@@ -39,8 +40,11 @@ pub(super) fn print(
     }
     let mut shared_bytes = 0;
     for (n, array) in shared.iter().enumerate() {
-        let bytes = i64::from(array.element.bits().unwrap_or(8).max(8) / 8);
-        let size = array.dims.iter().product::<i64>() * bytes;
+        let bits = match packed(array.element) {
+            Some(bits) => bits,
+            None => array.element.bits().unwrap_or(8).max(8),
+        };
+        let size = (array.dims.iter().product::<i64>() * i64::from(bits) + 7) / 8;
         shared_bytes += size;
         out.line(format_args!(".shared .align 16 .b8 shared_{n}[{size}];"), None);
     }
