@@ -8,6 +8,8 @@ mod entry_concatenate;
 mod entry_loop;
 mod entry_ops;
 mod entry_reduction;
+mod entry_scatter;
+mod entry_scatter_sorted;
 mod entry_transpose;
 mod entry_update;
 mod parts;
@@ -67,9 +69,11 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
     match &analysis.emitter {
         Emitter::Loop(_) => entry_loop::emit(&context, &mut kernel)?,
         Emitter::Transpose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
+        Emitter::PackedTranspose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
         Emitter::Concatenate(_) => entry_concatenate::emit(&context, &mut kernel)?,
         Emitter::DynamicUpdateSlice(update) => entry_update::emit(&context, update, &mut kernel)?,
         Emitter::Reduction(reduction) => entry_reduction::emit(&context, reduction, &mut kernel)?,
+        Emitter::Scatter(scatter) => entry_scatter::emit(&context, scatter, &mut kernel)?,
         other => return Err(format!("the {} emitter is not written yet", other.name()).into()),
     }
     Ok(kernel)

@@ -149,6 +149,18 @@ pub enum OpKind {
         value: ValueId,
         var: u32,
     },
+    /// A number as an index, as it is: the variable `var`, which is used only where the number is within its bounds.
+    AsIndex {
+        value: ValueId,
+        var: u32,
+    },
+    /// The tensor with another element: what `body` makes of the one that is there, while no other thread changes it. The
+    /// body's argument is that element, what it yields the new one.
+    Update {
+        tensor: ValueId,
+        at: Vec<Expr>,
+        body: Region,
+    },
     /// An elementwise op of HLO on scalars.
     Compute {
         opcode: Opcode,

@@ -7,7 +7,7 @@ mod scalars;
 use std::fmt::Write;
 
 use indexing_map::{Constraint, Expr, IndexingMap, Interval, PrintStyle, print_map};
-use ir::{ArrayShape, OpId};
+use ir::{ArrayShape, ElementTypeExt, OpId};
 use rustc_hash::FxHashMap;
 use syntax::hlo::ElementType;
 
@@ -298,6 +298,29 @@ impl<'k> Printer<'k> {
                 let least = self.constant(names, bounds.lower, origin);
                 self.line(origin, format!("{high} = arith.maxsi {low}, {least} : index"));
                 names.vars[*var as usize] = Some(high);
+            }
+            OpKind::AsIndex { value, var } => {
+                let element = names.function.element(*value);
+                let cast = if element.is_signed_integer() { "index_cast" } else { "index_castui" };
+                let (from, value) = (element_type(element), names.value(*value));
+                let name = names.fresh();
+                self.line(origin, format!("{name} = arith.{cast} {value} : {from} to index"));
+                names.vars[*var as usize] = Some(name);
+            }
+            OpKind::Update { tensor, at, body } => {
+                let at = self.indices(names, at, origin);
+                let ty = type_text(names.function.ty(*tensor));
+                let tensor = names.value(*tensor);
+                let name = names.name(op.results[0]);
+                self.line(origin, format!("{name} = xla.atomic_rmw {tensor}[{at}] : {ty} {{"));
+                let args: Vec<String> = body
+                    .args
+                    .iter()
+                    .map(|&arg| format!("{}: {}", names.name(arg), type_text(names.function.ty(arg))))
+                    .collect();
+                self.line(origin, format!("^bb0({}):", args.join(", ")));
+                self.region(names, body, "xla.yield");
+                self.line(origin, "}".to_owned());
             }
             OpKind::If { condition, then, otherwise } => {
                 let condition = self.condition(names, condition, origin);

@@ -1,8 +1,10 @@
 //! The PTX text of a kernel.
 
+mod atomic;
 mod branch;
 mod carried;
 mod code;
+mod halves;
 mod index;
 mod join;
 mod loops;
@@ -42,7 +44,9 @@ pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -
     let Lowering { mut code, shared, pointers, missing, is_too_large, in_pairs, .. } = lowering;
     code.drop_dead();
     // Blackwell reads and writes 32 bytes at once.
-    join::join(&mut code, if major >= 10 { 32 } else { 16 }, in_pairs);
+    let how =
+        join::Joining { widest: if major >= 10 { 32 } else { 16 }, vector_atomics: major >= 9, in_pairs };
+    join::join(&mut code, how);
     code.drop_dead();
     let mut all = kernel.missing.clone();
     for (op, reason) in missing {

@@ -7,6 +7,7 @@ use ir::{ElementTypeExt, OpId};
 use super::Target;
 use super::code::Code;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
+use super::packed::packed;
 use crate::KernelText;
 use crate::kernel::{Kernel, Missing, SharedArray};
 
@@ -39,8 +40,11 @@ pub(super) fn print(
     }
     let mut shared_bytes = 0;
     for (n, array) in shared.iter().enumerate() {
-        let bytes = i64::from(array.element.bits().unwrap_or(8).max(8) / 8);
-        let size = array.dims.iter().product::<i64>() * bytes;
+        let bits = match packed(array.element) {
+            Some(bits) => bits,
+            None => array.element.bits().unwrap_or(8).max(8),
+        };
+        let size = (array.dims.iter().product::<i64>() * i64::from(bits) + 7) / 8;
         shared_bytes += size;
         out.line(format_args!(".shared .align 16 .b8 shared_{n}[{size}];"), None);
     }
@@ -142,10 +146,24 @@ fn text(inst: &Inst) -> String {
             let from = braced(from_text, from.len());
             format!("\tst.{space}{vector}.b{bits} \t{}, {from};", place(address))
         }
-        Kind::Exchange { address, expected, new } => {
+        Kind::Exchange { address, bits, expected, new } => {
             let (space, place) = (space(address.space), place(address));
             let from = values(&[*expected, *new]);
-            format!("\tatom.relaxed.sys.{space}.cas.b32 \t{}, {place}, {from};", list(&inst.to))
+            format!("\tatom.relaxed.sys.{space}.cas.b{bits} \t{}, {place}, {from};", list(&inst.to))
+        }
+        Kind::Atomic { name, address, from } => {
+            let (space, place) = (space(address.space), place(address));
+            let to = braced(list(&inst.to), inst.to.len());
+            let values = braced(values(from), from.len());
+            match name.split_once('.') {
+                _ if inst.to.is_empty() => format!("\tst.relaxed.sys.{space}.{name} \t{place}, {values};"),
+                // Vectors name the type before the operation.
+                Some((operation, ty)) if from.len() > 1 => {
+                    let vector = vector(from.len());
+                    format!("\tatom.{space}{vector}.{ty}.{operation} \t{to}, {place}, {values};")
+                }
+                _ => format!("\tatom.relaxed.sys.{space}.{name} \t{to}, {place}, {values};"),
+            }
         }
         Kind::Branch { target, guard: None } => format!("\tbra.uni \t$L__BB0_{target};"),
         Kind::Branch { target, guard: Some((guard, is_true)) } => {
