@@ -8,7 +8,7 @@ use ir::{OpId, Shape};
 use crate::Reason;
 use crate::emit::Emission;
 use crate::emit::elemental::{element, first_array};
-use crate::emit::entry::{Entry, results_of, through};
+use crate::emit::entry::{Entry, on_threads, results_of, through};
 use crate::kernel::{Kernel, OpKind, SharedArray, Type, ValueId};
 
 /// How elements go through shared memory. `is_input`: on the way in.
@@ -139,13 +139,4 @@ pub(super) fn emit(
     });
     entry.finish(kernel);
     Ok(())
-}
-
-/// An index over the variables of a thread map.
-fn on_threads(entry: &Entry<'_>, index: &[Expr], ranges: &[Expr]) -> Vec<Expr> {
-    let grid = &entry.grid;
-    let at = |e: &Expr| {
-        e.substitute(&mut |v| grid.get(v as usize).or_else(|| ranges.get(v as usize - grid.len())).cloned())
-    };
-    index.iter().map(|e| entry.elements.body.simplify(&at(e))).collect()
 }

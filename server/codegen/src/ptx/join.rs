@@ -9,11 +9,12 @@ use super::packed::store_packed;
 /// Bytes of the widest access.
 const WIDEST: i64 = 16;
 
-/// `vector_atomics`: does the device add several numbers in one instruction?
-pub(crate) fn join(code: &mut Code, widest: i64, vector_atomics: bool) {
+/// `in_pairs`: numbers of 16 bits may be computed two at a time before they go to shared memory. `vector_atomics`: does the
+/// device add several numbers in one instruction?
+pub(crate) fn join(code: &mut Code, widest: i64, in_pairs: bool, vector_atomics: bool) {
     let widest = widest.max(WIDEST);
     let insts = std::mem::take(&mut code.insts);
-    let halves = Halves::of(&insts);
+    let halves = Halves::of(&insts, in_pairs);
     let mut start = 0;
     let mut out = Vec::with_capacity(insts.len());
     for at in 0..=insts.len() {
@@ -28,8 +29,9 @@ pub(crate) fn join(code: &mut Code, widest: i64, vector_atomics: bool) {
     code.insts = out;
 }
 
-/// Which registers of 16 bits are halves of a word: what is computed two at a time. Others move on their own, in vectors.
-/// What is only moved goes in words, too.
+/// Which registers of 16 bits are halves of a word: what is computed two at a time. LLVM does so from what is stored up to
+/// what is loaded, or not at all: a number that something else needs as well, or makes, is computed on its own. What is
+/// only moved goes in words, too.
 #[derive(Default)]
 struct Halves {
     computed: FxHashSet<Reg>,
@@ -40,35 +42,92 @@ struct Halves {
 }
 
 impl Halves {
-    fn of(insts: &[Inst]) -> Halves {
+    fn of(insts: &[Inst], in_pairs: bool) -> Halves {
         let mut halves = Halves::default();
+        // Arithmetic on numbers of 16 bits: its result and its operands.
+        let mut pairwise: FxHashMap<Reg, Vec<Reg>> = FxHashMap::default();
+        let mut rounded: FxHashSet<Reg> = FxHashSet::default();
+        let mut alone: FxHashSet<Reg> = FxHashSet::default();
         for inst in insts {
-            if !matches!(inst.kind, Kind::Store { .. } | Kind::Move { .. }) {
-                halves.read.extend(inst.reads().into_iter().filter_map(|operand| match operand {
-                    Operand::Reg(reg) => Some(reg),
+            let read = || {
+                inst.reads().into_iter().filter_map(|operand| match operand {
+                    Operand::Reg(reg) if reg.class == Class::B16 => Some(reg),
                     _ => None,
-                }));
+                })
+            };
+            match &inst.kind {
+                // Elements in shared memory are written one by one.
+                Kind::Store { address, .. } if matches!(address.space, Space::Shared(_)) => {
+                    halves.read.extend(read());
+                    if !in_pairs {
+                        alone.extend(read());
+                    }
+                    continue;
+                }
+                // What is only moved is as it was read.
+                Kind::Store { .. } | Kind::Move { .. } => continue,
+                Kind::Load { address, .. } if !matches!(address.space, Space::Shared(_)) => {
+                    halves.loaded.extend(&inst.to);
+                }
+                _ => {}
             }
-            if matches!(inst.kind, Kind::Load { .. }) {
-                halves.loaded.extend(&inst.to);
+            halves.read.extend(read());
+            match &inst.kind {
+                Kind::Pure { name, .. } if is_pairwise(name) => {
+                    for &to in &inst.to {
+                        pairwise.insert(to, read().collect());
+                    }
+                }
+                Kind::Pure { name, .. } if is_rounding(name) => rounded.extend(&inst.to),
+                Kind::Pure { name, .. } if name.starts_with("mov") => {}
+                _ => {
+                    alone.extend(read());
+                    alone.extend(
+                        inst.to
+                            .iter()
+                            .filter(|reg| reg.class == Class::B16 && !matches!(inst.kind, Kind::Load { .. })),
+                    );
+                }
             }
-            let Kind::Pure { name, from } = &inst.kind else { continue };
-            let is_rounded = name.starts_with("cvt.rn.bf16.f32") || name.starts_with("cvt.rn.f16.f32");
-            let in_halves = name.ends_with(".bf16") || name.ends_with(".f16");
-            let is_pairwise = in_halves && !name.starts_with("cvt");
-            if is_pairwise || is_rounded {
-                halves.computed.extend(inst.to.iter().copied());
+        }
+        // What is used on its own, or is made of such, until nothing changes.
+        loop {
+            let mut changed = false;
+            for (to, from) in &pairwise {
+                let is_alone = alone.contains(to)
+                    || from.iter().any(|reg| !halves.loaded.contains(reg) && alone.contains(reg))
+                    || from.iter().any(|reg| rounded.contains(reg));
+                if is_alone {
+                    changed |= alone.insert(*to);
+                    for reg in from {
+                        changed |= alone.insert(*reg);
+                    }
+                }
             }
-            if is_pairwise && !name.starts_with("neg") {
-                let regs = from.iter().filter_map(|operand| match operand {
-                    Operand::Reg(reg) => Some(*reg),
-                    _ => None,
-                });
-                halves.used.extend(regs);
+            if !changed {
+                break;
+            }
+        }
+        halves.computed.extend(rounded);
+        for (to, from) in pairwise {
+            if !alone.contains(&to) {
+                halves.computed.insert(to);
+                halves.used.extend(from);
             }
         }
         halves
     }
+}
+
+/// Is there an instruction that does the same to two halves of a word?
+fn is_pairwise(name: &str) -> bool {
+    (name.ends_with(".bf16") || name.ends_with(".f16"))
+        && !name.starts_with("cvt")
+        && !name.starts_with("setp")
+}
+
+fn is_rounding(name: &str) -> bool {
+    name.starts_with("cvt.rn.bf16.f32") || name.starts_with("cvt.rn.f16.f32")
 }
 
 /// Accesses that belong together.
@@ -220,9 +279,12 @@ fn load(
         let Kind::Load { address, is_invariant, .. } = insts[*first].kind else { continue };
         let earliest = run.iter().copied().min().unwrap_or(*first);
         let to: Vec<Reg> = run.iter().map(|&n| insts[n].to[0]).collect();
-        let in_words = group.bits != 16
-            || to.len() > 4
-            || to.iter().any(|reg| halves.used.contains(reg) || !halves.read.contains(reg));
+        let is_moved = to.iter().any(|reg| !halves.read.contains(reg));
+        let in_words = match (group.bits, to.len()) {
+            (8, 2) => is_moved,
+            (16, ..=4) => is_moved || to.iter().any(|reg| halves.used.contains(reg)),
+            _ => true,
+        };
         let (words, bits) = words(code, to.len(), group.bits, in_words);
         let mut new = Vec::new();
         let mut inst = insts[*first].clone();

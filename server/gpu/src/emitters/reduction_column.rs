@@ -6,8 +6,9 @@ use indexing_map::{Expr, ceil_div};
 use ir::OpId;
 
 use super::Context;
-use super::reduction::{ReductionPlan, ReductionVariant, Written};
+use super::reduction::{Exchange, ReductionPlan, ReductionVariant, Written};
 use crate::reduction_dims::ReductionDims;
+use crate::thread_map::RANGES;
 use crate::unroll::reduction_vector;
 
 /// Source: `ColumnReductionFusion`, `backends/gpu/codegen/emitters/reduction.cc`.
@@ -25,6 +26,7 @@ pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) 
         tile: vec![ceil_div(reduced, warps)?, vector],
         blocks: vec![major_kept, ceil_div(minor_kept, warp * vector)?],
         shared_elements: warps * (warp * vector + 1),
+        warp,
     })
 }
 
@@ -35,6 +37,22 @@ pub(super) fn read(plan: &ReductionPlan, t: &[Expr], b: &[Expr], s: &[Expr]) -> 
     let row = t[0].clone() + s[0].clone() * plan.threads[0];
     let column = (b[1].clone() * plan.threads[1] + t[1].clone()) * plan.vector + s[1].clone();
     (vec![b[0].clone(), row, column], vec![major_kept, reduced, minor_kept])
+}
+
+/// A warp had a row of the tile, and reads a column of it.
+pub(super) fn exchange(plan: &ReductionPlan, t: &[Expr]) -> Exchange {
+    let column = |lane: &Expr| match plan.vector {
+        1 => lane.clone(),
+        vector => lane.clone() * vector + Expr::var(RANGES),
+    };
+    Exchange {
+        dims: vec![plan.threads[0], plan.shared_elements / plan.threads[0].max(1)],
+        write: vec![t[1].clone(), column(&t[0])],
+        writes_if_zero: Expr::ZERO,
+        read: vec![t[0].clone(), column(&t[1])],
+        reads_if_below: (Expr::ZERO, 1),
+        distance: plan.warp / 2,
+    }
 }
 
 pub(super) fn written(plan: &ReductionPlan, t: &[Expr], b: &[Expr]) -> Written {
