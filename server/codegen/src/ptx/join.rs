@@ -37,6 +37,8 @@ struct Halves {
     computed: FxHashSet<Reg>,
     used: FxHashSet<Reg>,
     loaded: FxHashSet<Reg>,
+    /// Loaded from the memory of the block.
+    shared: FxHashSet<Reg>,
     /// Read by something else than a store.
     read: FxHashSet<Reg>,
 }
@@ -58,7 +60,6 @@ impl Halves {
             match &inst.kind {
                 // Elements in shared memory are written one by one.
                 Kind::Store { address, .. } if matches!(address.space, Space::Shared(_)) => {
-                    halves.read.extend(read());
                     if !in_pairs {
                         alone.extend(read());
                     }
@@ -66,9 +67,10 @@ impl Halves {
                 }
                 // What is only moved is as it was read.
                 Kind::Store { .. } | Kind::Move { .. } => continue,
-                Kind::Load { address, .. } if !matches!(address.space, Space::Shared(_)) => {
-                    halves.loaded.extend(&inst.to);
-                }
+                Kind::Load { address, .. } => match address.space {
+                    Space::Shared(_) => halves.shared.extend(&inst.to),
+                    _ => halves.loaded.extend(&inst.to),
+                },
                 _ => {}
             }
             halves.read.extend(read());
@@ -337,7 +339,11 @@ fn store(
             }
             _ => true,
         };
-        let in_words = group.bits != 16 || from.len() > 4 || from.iter().any(is_half);
+        let is_shared = |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.shared.contains(reg));
+        let in_words = group.bits != 16
+            || from.len() > 4
+            || from.iter().any(is_half)
+            || from.len() == 4 && from.iter().all(is_shared);
         let (words, bits) = words(code, from.len(), group.bits, in_words);
         let mut new = Vec::new();
         let mut inst = insts[latest].clone();
