@@ -227,10 +227,9 @@ impl Rows<'_, '_> {
         let differs = differs.unwrap_or_else(|| body.constant(Constant::of_int(ElementType::Pred, 0)));
         let leaves =
             body.compute(Opcode::And, vec![differs, state.is_inside], Detail::None, ElementType::Pred);
-        let written =
-            only_where(entry, Condition::Value(leaves), vec![state.tensor], |entry, _| {
-                self.flush(entry, &state)
-            })?;
+        let written = only_where(entry, Condition::Value(leaves), vec![state.tensor], |entry, _| {
+            self.flush(entry, &state)
+        })?;
         let is_inside = self.scattering.is_inside(entry, &offsets);
         let before = state.sums.clone();
         let add = |entry: &mut Entry<'_>| {

@@ -21,11 +21,7 @@ const WARP: i64 = 32;
 /// The shared array of an operand is not shorter.
 const MIN_SHARED: i64 = 64;
 
-pub(super) fn emit(
-    emission: &Emission<'_>,
-    sort: &SortEmitter,
-    kernel: &mut Kernel,
-) -> Result<(), Reason> {
+pub(super) fn emit(emission: &Emission<'_>, sort: &SortEmitter, kernel: &mut Kernel) -> Result<(), Reason> {
     let name = kernel.name.clone();
     for (number, step) in sort.steps.iter().enumerate() {
         let launch = step.launch;
@@ -56,12 +52,7 @@ struct Sort<'k> {
     iotas: Vec<Option<usize>>,
 }
 
-fn one(
-    emission: &Emission<'_>,
-    step: &SortStep,
-    is_first: bool,
-    kernel: &mut Kernel,
-) -> Result<(), Reason> {
+fn one(emission: &Emission<'_>, step: &SortStep, is_first: bool, kernel: &mut Kernel) -> Result<(), Reason> {
     let fused = &emission.source.analysis.fused;
     let root = fused.roots[0];
     let op = fused.op(root);

@@ -49,7 +49,13 @@ impl Lowering<'_> {
     }
 
     /// The address of an element, and how many bits it has.
-    pub(super) fn address(&mut self, place: Place, element: ElementType, at: &[Expr], is_store: bool) -> (Address, u32) {
+    pub(super) fn address(
+        &mut self,
+        place: Place,
+        element: ElementType,
+        at: &[Expr],
+        is_store: bool,
+    ) -> (Address, u32) {
         let bits = element.bits().unwrap_or(8).max(8);
         let bytes = i64::from(bits / 8);
         let (linear, elements) = match place {
