@@ -30,6 +30,8 @@ pub struct Kernel {
     pub tables: Vec<Table>,
     /// Ops that no rule writes: zero stands in their place.
     pub missing: Vec<Missing>,
+    /// Kernels of the same op that run after it, in this order, with the same arguments. They have none themselves.
+    pub then: Vec<Kernel>,
 }
 
 /// A constant array of the fused computation, as it lies in memory.
@@ -274,6 +276,13 @@ pub enum Condition {
     Within(Vec<Constraint>),
     /// A `pred`.
     Value(ValueId),
+}
+
+impl Kernel {
+    /// Itself, and those that run after it.
+    pub fn stages(&self) -> impl Iterator<Item = &Kernel> {
+        std::iter::once(self).chain(&self.then)
+    }
 }
 
 impl Function {

@@ -15,8 +15,26 @@ use crate::KernelText;
 use crate::kernel::{Condition, Function, Kernel, Op, OpKind, Region, SharedArray, Type, ValueId};
 use scalars::{dense, element_type, scalar};
 
-/// The kernel as MLIR, before it is lowered.
+/// The kernel as MLIR, before it is lowered; those that run after it each as a module of its own.
 pub fn mlir(kernel: &Kernel) -> KernelText {
+    let mut text = String::new();
+    let mut lines = Vec::new();
+    for (n, stage) in kernel.stages().enumerate() {
+        if n > 0 {
+            // As tools of MLIR part their inputs.
+            text += "// -----\n";
+            lines.push(None);
+        }
+        module(stage, &mut |origin, line| {
+            let _ = writeln!(text, "{line}");
+            lines.push(origin);
+        });
+    }
+    let missing = kernel.missing.clone();
+    KernelText { text, lines, missing, shared_bytes: kernel.launch.shared_bytes }
+}
+
+fn module(kernel: &Kernel, line: &mut dyn FnMut(Option<OpId>, &str)) {
     let mut printer = Printer { kernel, maps: Vec::new(), lines: Vec::new(), indent: 1 };
     for (number, function) in kernel.functions.iter().enumerate() {
         // A tuple of results is no function.
@@ -24,12 +42,6 @@ pub fn mlir(kernel: &Kernel) -> KernelText {
             printer.function(number, function);
         }
     }
-    let mut text = String::new();
-    let mut origins = Vec::new();
-    let mut line = |origin: Option<OpId>, line: &str| {
-        let _ = writeln!(text, "{line}");
-        origins.push(origin);
-    };
     for missing in &kernel.missing {
         line(None, &format!("// incomplete: {}: {}", missing.instruction, missing.reason));
     }
@@ -47,8 +59,6 @@ pub fn mlir(kernel: &Kernel) -> KernelText {
         line(*origin, body);
     }
     line(None, "}");
-    let missing = kernel.missing.clone();
-    KernelText { text, lines: origins, missing, shared_bytes: kernel.launch.shared_bytes }
 }
 
 fn map_name(number: usize) -> String {

@@ -71,9 +71,7 @@ impl FusionAnalysis {
                 Emitter::Reduction(reduction) => reduction.reductions.contains(&hero),
                 _ => root != hero,
             };
-            if is_exchanged
-                && let Some(hero) = graph.find(self.fused.name(hero))
-            {
+            if is_exchanged && let Some(hero) = graph.find(self.fused.name(hero)) {
                 forced.push(hero);
                 forced.extend(&graph.operands[hero as usize]);
             }

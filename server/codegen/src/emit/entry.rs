@@ -3,10 +3,11 @@
 use indexing_map::{Constraint, Expr, IndexingMap, Variable};
 use ir::{OpId, Opcode, Shape};
 
+use crate::Reason;
 use crate::emit::body::Body;
 use crate::emit::elemental::{Elements, element_types, function};
 use crate::emit::{Emission, arrays};
-use crate::kernel::{Function, Kernel, OpKind, Role, Type, ValueId};
+use crate::kernel::{Condition, Function, Kernel, OpKind, Role, Type, ValueId};
 
 /// Number of no function: all ops are called.
 const NO_FUNCTION: u32 = u32::MAX;
@@ -197,4 +198,36 @@ pub(super) fn share_buffer(kernel: &mut Kernel, result: usize, operand: Option<u
         kernel.params[to].aliases = Some(from);
         kernel.params[from].align = kernel.params[to].align;
     }
+}
+
+/// Values of one of two regions, with the types of those of the second one.
+pub(super) fn either<'a>(
+    entry: &mut Entry<'a>,
+    condition: Condition,
+    then: impl FnOnce(&mut Entry<'a>) -> Result<Vec<ValueId>, Reason>,
+    otherwise: impl FnOnce(&mut Entry<'a>) -> Result<Vec<ValueId>, Reason>,
+) -> Result<Vec<ValueId>, Reason> {
+    entry.elements.enter(Vec::new());
+    let values = then(entry)?;
+    let then = entry.elements.leave(values);
+    entry.elements.enter(Vec::new());
+    let values = otherwise(entry)?;
+    let results = entry.like(&values);
+    let otherwise = entry.elements.leave(values);
+    entry.elements.body.push(OpKind::If { condition, then, otherwise }, results.clone());
+    Ok(results)
+}
+
+/// The tensors as `write` leaves them where the condition holds, else as they are.
+pub(super) fn only_where<'a>(
+    entry: &mut Entry<'a>,
+    condition: Condition,
+    tensors: Vec<ValueId>,
+    write: impl FnOnce(&mut Entry<'a>, Vec<ValueId>) -> Result<Vec<ValueId>, Reason>,
+) -> Result<Vec<ValueId>, Reason> {
+    if matches!(&condition, Condition::Within(all) if all.is_empty()) {
+        return write(entry, tensors);
+    }
+    let before = tensors.clone();
+    either(entry, condition, |entry| write(entry, tensors), |_| Ok(before))
 }

@@ -9,10 +9,11 @@ use syntax::hlo::{ElementType, Opcode};
 use crate::Reason;
 use crate::constant::Constant;
 use crate::emit::Emission;
-use crate::emit::elemental::{Elements, Place};
-use crate::emit::entry::{Entry, buffer, share_buffer};
+use crate::emit::elemental::Place;
+use crate::emit::entry::{Entry, buffer, only_where, share_buffer};
 use crate::emit::entry_scatter_sorted;
-use crate::kernel::{Comparison, Condition, Detail, Direction, Kernel, OpKind, Type, ValueId};
+use crate::emit::reducer::inline;
+use crate::kernel::{Comparison, Condition, Detail, Direction, Kernel, OpKind, ValueId};
 
 pub(super) fn emit(
     emission: &Emission<'_>,
@@ -75,10 +76,10 @@ impl Scattering<'_> {
         }
         let row = entry.elements.body.simplify(&row);
         let conditions = self.inside(entry, &row);
-        self.only_where(entry, Condition::Within(conditions), tensors, |entry, tensors| {
+        only_where(entry, Condition::Within(conditions), tensors, |entry, tensors| {
             let offsets = self.row(entry, &row);
             let is_inside = self.is_inside(entry, &offsets);
-            self.only_where(entry, Condition::Value(is_inside), tensors, |entry, tensors| {
+            only_where(entry, Condition::Value(is_inside), tensors, |entry, tensors| {
                 let offsets = self.indices_of(entry, &offsets);
                 let sizes = self.scatter.updates.dims().to_vec();
                 let mut failed = None;
@@ -123,21 +124,6 @@ impl Scattering<'_> {
             conditions.push(Constraint { expr: row.clone(), interval: rows });
         }
         conditions
-    }
-
-    /// The tensors as `write` leaves them where the condition holds, else as they are.
-    pub fn only_where<'a>(
-        &self,
-        entry: &mut Entry<'a>,
-        condition: Condition,
-        tensors: Vec<ValueId>,
-        write: impl FnOnce(&mut Entry<'a>, Vec<ValueId>) -> Result<Vec<ValueId>, Reason>,
-    ) -> Result<Vec<ValueId>, Reason> {
-        if matches!(&condition, Condition::Within(all) if all.is_empty()) {
-            return write(entry, tensors);
-        }
-        let before = tensors.clone();
-        either(entry, condition, |entry| write(entry, tensors), |_| Ok(before))
     }
 
     /// The numbers of a row of indices.
@@ -223,49 +209,27 @@ impl Scattering<'_> {
             let mut args: Vec<ValueId> =
                 (0..tensors.len()).map(|n| entry.operand(self.hero, n, &place)).collect();
             args.extend(values);
-            let new = entry.elements.call(self.called, args)?;
+            let new = self.combine(entry, args)?;
             let body = &mut entry.elements.body;
             let both = tensors.iter().zip(new);
             return Ok(both.map(|(&tensor, value)| body.write(value, tensor, place.clone())).collect());
         }
         let &[tensor] = tensors else { return Err("it has several results".into()) };
-        let elements = &mut entry.elements;
-        let element = elements.body.function.element(tensor);
-        let old = elements.body.scalar(element);
-        elements.enter(vec![old]);
-        let args = std::iter::once(old).chain(values).collect();
-        let new = elements.call(self.called, args)?;
-        let body = elements.leave(new);
-        let ty = elements.body.function.ty(tensor).clone();
-        let result = elements.body.value(ty);
-        elements.body.push(OpKind::Update { tensor, at: place, body }, vec![result]);
-        Ok(vec![result])
+        let element = entry.elements.body.function.element(tensor);
+        let old = entry.elements.body.scalar(element);
+        entry.elements.enter(vec![old]);
+        let new = self.combine(entry, std::iter::once(old).chain(values).collect())?;
+        let body = entry.elements.leave(new);
+        let results = entry.like(tensors);
+        entry.elements.body.push(OpKind::Update { tensor, at: place, body }, results.clone());
+        Ok(results)
     }
-}
 
-/// Values of one of two regions, with the types of those of the second one.
-pub(super) fn either<'a>(
-    entry: &mut Entry<'a>,
-    condition: Condition,
-    then: impl FnOnce(&mut Entry<'a>) -> Result<Vec<ValueId>, Reason>,
-    otherwise: impl FnOnce(&mut Entry<'a>) -> Result<Vec<ValueId>, Reason>,
-) -> Result<Vec<ValueId>, Reason> {
-    let mut region = |write: Box<dyn FnOnce(&mut Entry<'a>) -> Result<Vec<ValueId>, Reason> + '_>| {
-        entry.elements.enter(Vec::new());
-        let values = write(entry)?;
-        Ok::<_, Reason>((values.clone(), entry.elements.leave(values)))
-    };
-    let (_, then) = region(Box::new(then))?;
-    let (values, otherwise) = region(Box::new(otherwise))?;
-    let results = like(&mut entry.elements, &values);
-    entry.elements.body.push(OpKind::If { condition, then, otherwise }, results.clone());
-    Ok(results)
-}
-
-/// New values of the same types.
-pub(super) fn like(elements: &mut Elements<'_>, values: &[ValueId]) -> Vec<ValueId> {
-    let types: Vec<Type> = values.iter().map(|&v| elements.body.function.ty(v).clone()).collect();
-    types.into_iter().map(|ty| elements.body.value(ty)).collect()
+    /// What the scatter's computation makes of old elements and new ones, written out.
+    pub fn combine(&self, entry: &mut Entry<'_>, args: Vec<ValueId>) -> Result<Vec<ValueId>, Reason> {
+        let callees = entry.emission.source.callees;
+        inline(&mut entry.elements.body, self.called, &args, &|name: &str| callees(name), 0)
+    }
 }
 
 /// The type of the same width whose numbers have no sign.

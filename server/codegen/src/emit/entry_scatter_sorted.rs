@@ -8,8 +8,8 @@ use syntax::hlo::{ElementType, Opcode};
 use crate::Reason;
 use crate::constant::Constant;
 use crate::emit::elemental::Place;
-use crate::emit::entry::Entry;
-use crate::emit::entry_scatter::{Scattering, either, like};
+use crate::emit::entry::{Entry, either, only_where};
+use crate::emit::entry_scatter::Scattering;
 use crate::kernel::{Comparison, Condition, Detail, Direction, OpKind, ValueId};
 
 /// Sums that a thread keeps at most.
@@ -88,14 +88,14 @@ pub(super) fn rows(
     let is_few = scatter.row_length == 1 && rows_per_warp <= MAX_ROWS;
     let index_vector = if is_few { rows_per_warp } else { index_vector };
     let count = rows_per_warp / index_vector;
-    scattering.only_where(entry, condition, tensors, |entry, tensors| {
+    only_where(entry, condition, tensors, |entry, tensors| {
         let mut state = all.group(entry, &first, index_vector, is_whole, None, tensors[0])?;
         if count > 1 {
             let body = &mut entry.elements.body;
             let var = body.index_var(Variable::from_size(count - 1));
             let inits = state.values();
-            let carried = like(&mut entry.elements, &inits);
-            let results = like(&mut entry.elements, &inits);
+            let carried = entry.like(&inits);
+            let results = entry.like(&inits);
             let inside = state.of(&carried);
             entry.elements.enter(carried);
             let row = first.clone() + Expr::var(var as usize) * index_vector + index_vector;
@@ -106,7 +106,7 @@ pub(super) fn rows(
             state = state.of(&results);
         }
         let last = Condition::Value(state.is_inside);
-        scattering.only_where(entry, last, vec![state.tensor], |entry, _| all.flush(entry, &state))
+        only_where(entry, last, vec![state.tensor], |entry, _| all.flush(entry, &state))
     })
 }
 
@@ -227,10 +227,9 @@ impl Rows<'_, '_> {
         let differs = differs.unwrap_or_else(|| body.constant(Constant::of_int(ElementType::Pred, 0)));
         let leaves =
             body.compute(Opcode::And, vec![differs, state.is_inside], Detail::None, ElementType::Pred);
-        let written =
-            self.scattering.only_where(entry, Condition::Value(leaves), vec![state.tensor], |entry, _| {
-                self.flush(entry, &state)
-            })?;
+        let written = only_where(entry, Condition::Value(leaves), vec![state.tensor], |entry, _| {
+            self.flush(entry, &state)
+        })?;
         let is_inside = self.scattering.is_inside(entry, &offsets);
         let before = state.sums.clone();
         let add = |entry: &mut Entry<'_>| {
@@ -250,7 +249,7 @@ impl Rows<'_, '_> {
                     let pairs = before.iter().zip(new);
                     pairs
                         .map(|(&sum, new)| {
-                            let called = entry.elements.call(self.scattering.called, vec![sum, new])?;
+                            let called = self.scattering.combine(entry, vec![sum, new])?;
                             called.first().copied().ok_or_else(|| "its computation has no result".into())
                         })
                         .collect()
@@ -312,7 +311,7 @@ impl Rows<'_, '_> {
         for turn in &self.turns {
             let own: Vec<ValueId> = sums.by_ref().take(turn.at.len()).copied().collect();
             let condition = Condition::Within(turn.conditions.clone());
-            tensors = scattering.only_where(entry, condition, tensors, |entry, mut tensors| {
+            tensors = only_where(entry, condition, tensors, |entry, mut tensors| {
                 for (at, sum) in turn.at.iter().zip(own) {
                     let place: Vec<Expr> =
                         at.iter().zip(&offsets).map(|(at, offset)| at.clone() + offset.clone()).collect();

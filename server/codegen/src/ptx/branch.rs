@@ -32,14 +32,13 @@ impl<'k> Lowering<'k> {
             },
         };
         let Some(guard) = guard else { return self.region(frame, then) };
-        // A tensor is where it is, whichever way was taken.
         let places: Vec<Val> = otherwise.yields.iter().map(|&value| frame.value(value)).collect();
         let (other, end) = (self.code.label(), self.code.label());
-        let results = self.undefined(frame, &op.results, &places);
+        let mut results = self.undefined(frame, &op.results, &places);
         let has_other = !otherwise.ops.is_empty();
         if !has_other {
             // What is yielded is at hand: it is set before, and again inside.
-            self.assign(&results, &places);
+            self.set(&results, &places);
             self.code.branch(end, Some((guard, false)));
         } else {
             self.code.branch(other, Some((guard, false)));
@@ -47,7 +46,8 @@ impl<'k> Lowering<'k> {
         self.enter();
         let before = self.indices.assume(facts);
         let values = self.region(frame, then);
-        self.assign(&results, &values);
+        self.set(&results, &values);
+        results.place(&values);
         self.indices.forget(before);
         self.leave();
         if has_other {
@@ -55,7 +55,7 @@ impl<'k> Lowering<'k> {
             self.code.place(other);
             self.enter();
             let values = self.region(frame, otherwise);
-            self.assign(&results, &values);
+            self.set(&results, &values);
             self.leave();
         }
         self.code.place(end);
@@ -89,19 +89,20 @@ impl<'k> Lowering<'k> {
         let Some((first, others)) = cases.split_first() else { return Vec::new() };
         let on = frame.index(on);
         let places: Vec<Val> = first.yields.iter().map(|&value| frame.value(value)).collect();
-        let results = self.undefined(frame, &op.results, &places);
+        let mut results = self.undefined(frame, &op.results, &places);
         let end = self.code.label();
         for (number, case) in others.iter().enumerate() {
             let is_this = Constraint { expr: on.clone(), interval: Interval::point(number as i64 + 1) };
             self.only_if(vec![is_this], |lowering| {
                 let values = lowering.region(frame, case);
-                lowering.assign(&results, &values);
+                lowering.set(&results, &values);
                 lowering.code.branch(end, None);
             });
         }
         self.enter();
         let values = self.region(frame, first);
-        self.assign(&results, &values);
+        self.set(&results, &values);
+        results.place(&values);
         self.leave();
         self.code.place(end);
         results.values

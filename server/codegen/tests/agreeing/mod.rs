@@ -38,12 +38,13 @@ pub fn agrees_calling(called: &str, params: &[&str], instructions: &str, result:
     let hlo = module(called, params, instructions, result);
     let mut texts = Vec::new();
     for device in DEVICES {
-        let Written { ptx, missing, grid, block } = written(&hlo, "f", device).expect("a kernel");
+        let Written { ptx, missing, grid, block, then } = written(&hlo, "f", device).expect("a kernel");
         assert_eq!(missing, Vec::<String>::new(), "{ptx}");
-        let kernel = Kernel { ptx: ptx.clone(), grid, threads: block };
+        let mut kernels = vec![Kernel { ptx: ptx.clone(), grid, threads: block }];
+        kernels.extend(then.into_iter().map(|w| Kernel { ptx: w.ptx, grid: w.grid, threads: w.block }));
         for (seed, flavour) in [(1, Flavour::Plain), (2, Flavour::Special)] {
             let effort = Effort { seed, flavour, threads: 1 << 16, elements: 1 << 14, traces: false };
-            let outcome = check(&hlo, std::slice::from_ref(&kernel), effort).expect(&ptx);
+            let outcome = check(&hlo, &kernels, effort).expect(&ptx);
             assert!(outcome.compared > 0, "nothing was compared");
             assert_eq!(outcome.wrong.first(), None, "{} of {}\n{ptx}", outcome.wrong.len(), outcome.compared);
             let findings: Vec<_> = outcome.reports.iter().flat_map(|report| &report.findings).collect();
