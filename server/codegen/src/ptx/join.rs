@@ -66,7 +66,13 @@ impl Halves {
                     continue;
                 }
                 // What is only moved is as it was read.
-                Kind::Store { .. } | Kind::Move { .. } => continue,
+                Kind::Store { .. } => continue,
+                // What loops carry.
+                Kind::Move { .. } => {
+                    alone.extend(read());
+                    alone.extend(inst.to.iter().filter(|reg| reg.class == Class::B16));
+                    continue;
+                }
                 Kind::Load { address, .. } => match address.space {
                     Space::Shared(_) => halves.shared.extend(&inst.to),
                     _ => halves.loaded.extend(&inst.to),
