@@ -8,6 +8,9 @@ mod entry_concatenate;
 mod entry_loop;
 mod entry_ops;
 mod entry_reduction;
+mod entry_scatter;
+mod entry_scatter_sorted;
+mod entry_sort;
 mod entry_transpose;
 mod entry_update;
 mod parts;
@@ -54,6 +57,7 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
         functions: Vec::new(),
         tables: Vec::new(),
         missing: Vec::new(),
+        then: Vec::new(),
     };
     let tables = tables::of(&analysis.fused.graph, &mut kernel.tables);
     let context = Emission {
@@ -67,9 +71,12 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
     match &analysis.emitter {
         Emitter::Loop(_) => entry_loop::emit(&context, &mut kernel)?,
         Emitter::Transpose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
+        Emitter::PackedTranspose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
         Emitter::Concatenate(_) => entry_concatenate::emit(&context, &mut kernel)?,
         Emitter::DynamicUpdateSlice(update) => entry_update::emit(&context, update, &mut kernel)?,
+        Emitter::Scatter(scatter) => entry_scatter::emit(&context, scatter, &mut kernel)?,
         Emitter::Reduction(reduction) => entry_reduction::emit(&context, reduction, &mut kernel)?,
+        Emitter::Sort(sort) => entry_sort::emit(&context, sort, &mut kernel)?,
         other => return Err(format!("the {} emitter is not written yet", other.name()).into()),
     }
     Ok(kernel)
@@ -91,6 +98,18 @@ pub(crate) struct Emission<'a> {
 impl<'a> Emission<'a> {
     pub fn graph(&self) -> &'a Graph {
         &self.source.analysis.fused.graph
+    }
+
+    /// The same for another kernel of the op.
+    pub fn with_launch(&self, launch: Launch) -> Emission<'a> {
+        Emission {
+            source: self.source,
+            partition: self.partition,
+            launch,
+            tables: self.tables.clone(),
+            added: RefCell::default(),
+            computations: RefCell::default(),
+        }
     }
 
     /// One function more; its number.

@@ -30,6 +30,8 @@ pub struct Kernel {
     pub tables: Vec<Table>,
     /// Ops that no rule writes: zero stands in their place.
     pub missing: Vec<Missing>,
+    /// Kernels of the same op that run after it, in this order, with the same arguments. They have none themselves.
+    pub then: Vec<Kernel>,
 }
 
 /// A constant array of the fused computation, as it lies in memory.
@@ -149,6 +151,18 @@ pub enum OpKind {
         value: ValueId,
         var: u32,
     },
+    /// A number as an index, as it is: the variable `var`, which is used only where the number is within its bounds.
+    AsIndex {
+        value: ValueId,
+        var: u32,
+    },
+    /// The tensor with another element: what `body` makes of the one that is there, while no other thread changes it. The
+    /// body's argument is that element, what it yields the new one.
+    Update {
+        tensor: ValueId,
+        at: Vec<Expr>,
+        body: Region,
+    },
     /// An elementwise op of HLO on scalars.
     Compute {
         opcode: Opcode,
@@ -262,6 +276,13 @@ pub enum Condition {
     Within(Vec<Constraint>),
     /// A `pred`.
     Value(ValueId),
+}
+
+impl Kernel {
+    /// Itself, and those that run after it.
+    pub fn stages(&self) -> impl Iterator<Item = &Kernel> {
+        std::iter::once(self).chain(&self.then)
+    }
 }
 
 impl Function {

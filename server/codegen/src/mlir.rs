@@ -7,7 +7,7 @@ mod scalars;
 use std::fmt::Write;
 
 use indexing_map::{Constraint, Expr, IndexingMap, Interval, PrintStyle, print_map};
-use ir::{ArrayShape, OpId};
+use ir::{ArrayShape, ElementTypeExt, OpId};
 use rustc_hash::FxHashMap;
 use syntax::hlo::ElementType;
 
@@ -15,8 +15,36 @@ use crate::KernelText;
 use crate::kernel::{Condition, Function, Kernel, Op, OpKind, Region, SharedArray, Type, ValueId};
 use scalars::{dense, element_type, scalar};
 
-/// The kernel as MLIR, before it is lowered.
+/// The kernel as MLIR, before it is lowered; those that run after it each as a module of its own.
 pub fn mlir(kernel: &Kernel) -> KernelText {
+    let mut text = String::new();
+    let mut lines = Vec::new();
+    let mut accesses = Vec::new();
+    for (n, stage) in kernel.stages().enumerate() {
+        if n > 0 {
+            // As tools of MLIR part their inputs.
+            text += "// -----\n";
+            lines.push(None);
+        }
+        let own = module(stage, &mut |origin, line| {
+            let _ = writeln!(text, "{line}");
+            lines.push(origin);
+        });
+        // The body stands at the end, with a brace behind it.
+        let first = lines.len().saturating_sub(own.lines + 1);
+        accesses.extend(own.accesses.into_iter().map(|(at, argument)| (first + at, argument)));
+    }
+    let missing = kernel.missing.clone();
+    KernelText { text, lines, missing, accesses, shared_bytes: kernel.launch.shared_bytes }
+}
+
+/// How many lines the functions of a module have, and which of them read an argument of the kernel.
+struct Body {
+    lines: usize,
+    accesses: Vec<(usize, usize)>,
+}
+
+fn module(kernel: &Kernel, line: &mut dyn FnMut(Option<OpId>, &str)) -> Body {
     let mut printer =
         Printer { kernel, maps: Vec::new(), lines: Vec::new(), accesses: Vec::new(), indent: 1 };
     for (number, function) in kernel.functions.iter().enumerate() {
@@ -25,14 +53,6 @@ pub fn mlir(kernel: &Kernel) -> KernelText {
             printer.function(number, function);
         }
     }
-    let mut text = String::new();
-    let mut origins = Vec::new();
-    let mut accesses = Vec::new();
-    let mut line = |origin: Option<OpId>, line: &str| {
-        let _ = writeln!(text, "{line}");
-        origins.push(origin);
-        origins.len()
-    };
     for missing in &kernel.missing {
         line(None, &format!("// incomplete: {}: {}", missing.instruction, missing.reason));
     }
@@ -46,15 +66,11 @@ pub fn mlir(kernel: &Kernel) -> KernelText {
             kernel.name
         ),
     );
-    let mut next = 0;
     for (origin, body) in &printer.lines {
-        next = line(*origin, body);
+        line(*origin, body);
     }
     line(None, "}");
-    let first = next - printer.lines.len();
-    accesses.extend(printer.accesses.iter().map(|&(at, argument)| (first + at, argument)));
-    let missing = kernel.missing.clone();
-    KernelText { text, lines: origins, missing, accesses, shared_bytes: kernel.launch.shared_bytes }
+    Body { lines: printer.lines.len(), accesses: printer.accesses }
 }
 
 fn map_name(number: usize) -> String {
@@ -314,6 +330,29 @@ impl<'k> Printer<'k> {
                 let least = self.constant(names, bounds.lower, origin);
                 self.line(origin, format!("{high} = arith.maxsi {low}, {least} : index"));
                 names.vars[*var as usize] = Some(high);
+            }
+            OpKind::AsIndex { value, var } => {
+                let element = names.function.element(*value);
+                let cast = if element.is_signed_integer() { "index_cast" } else { "index_castui" };
+                let (from, value) = (element_type(element), names.value(*value));
+                let name = names.fresh();
+                self.line(origin, format!("{name} = arith.{cast} {value} : {from} to index"));
+                names.vars[*var as usize] = Some(name);
+            }
+            OpKind::Update { tensor, at, body } => {
+                let at = self.indices(names, at, origin);
+                let ty = type_text(names.function.ty(*tensor));
+                let tensor = names.value(*tensor);
+                let name = names.name(op.results[0]);
+                self.line(origin, format!("{name} = xla.atomic_rmw {tensor}[{at}] : {ty} {{"));
+                let args: Vec<String> = body
+                    .args
+                    .iter()
+                    .map(|&arg| format!("{}: {}", names.name(arg), type_text(names.function.ty(arg))))
+                    .collect();
+                self.line(origin, format!("^bb0({}):", args.join(", ")));
+                self.region(names, body, "xla.yield");
+                self.line(origin, "}".to_owned());
             }
             OpKind::If { condition, then, otherwise } => {
                 let condition = self.condition(names, condition, origin);

@@ -40,21 +40,22 @@ fn ours(pair: &Pair) -> Result<Option<Pair>, String> {
     let (_, rest) = pair.name.rsplit_once('/').ok_or("no name")?;
     let (_, device) = rest.rsplit_once('@').ok_or("no device")?;
     let fusion = pair.fusion.as_str();
-    let Written { ptx, missing, grid, block } = match written(&pair.hlo, fusion, device) {
+    let Written { ptx, missing, grid, block, then } = match written(&pair.hlo, fusion, device) {
         Ok(written) => written,
         Err(reason) if reason.contains("is not written") => return Ok(None),
         Err(reason) => return Err(reason),
     };
-    if !missing.is_empty() {
+    if !missing.is_empty() || then.iter().any(|w| !w.missing.is_empty()) {
         return Ok(None);
     }
-    let launch = Kernel { ptx, grid, threads: block };
+    let first = Kernel { ptx, grid, threads: block };
+    let then = then.into_iter().map(|w| Kernel { ptx: w.ptx, grid: w.grid, threads: w.block });
     Ok(Some(Pair {
         name: pair.name.clone(),
         fusion: pair.fusion.clone(),
         emitter: pair.emitter.clone(),
         hlo: pair.hlo.clone(),
-        launches: vec![launch],
+        launches: std::iter::once(first).chain(then).collect(),
     }))
 }
 

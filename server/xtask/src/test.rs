@@ -154,7 +154,8 @@ fn neovim() -> Result<(), Stop> {
     let skipped = |why: &str| Stop::Skipped(format!("{why}: the plugin needs Neovim 0.10 or newer"));
     let nvim = on_path(&["nvim"]).ok_or_else(|| skipped("no nvim on PATH"))?;
     let version = output(&mut command(&nvim, &["--version"]))?;
-    let minor = version.lines().next().and_then(|line| line.split_once("v0.")?.1.split('.').next()?.parse().ok());
+    let minor =
+        version.lines().next().and_then(|line| line.split_once("v0.")?.1.split('.').next()?.parse().ok());
     if version.starts_with("NVIM v0.") && minor.is_none_or(|minor: u32| minor < 10) {
         return Err(skipped(version.lines().next().unwrap_or_default()));
     }

@@ -32,10 +32,9 @@ impl<'k> Lowering<'k> {
             },
         };
         let Some(guard) = guard else { return self.region(frame, then) };
-        // A tensor is where it is, whichever way was taken.
         let places: Vec<Val> = otherwise.yields.iter().map(|&value| frame.value(value)).collect();
         let (other, end) = (self.code.label(), self.code.label());
-        let results = self.undefined(frame, &op.results, &places);
+        let mut results = self.undefined(frame, &op.results, &places);
         let has_other = !otherwise.ops.is_empty();
         if !has_other {
             // What is yielded is at hand: it is set before, and again inside.
@@ -48,6 +47,7 @@ impl<'k> Lowering<'k> {
         let before = self.indices.assume(facts);
         let values = self.region(frame, then);
         self.set(&results, &values);
+        results.place(&values);
         self.indices.forget(before);
         self.leave();
         if has_other {
@@ -89,7 +89,7 @@ impl<'k> Lowering<'k> {
         let Some((first, others)) = cases.split_first() else { return Vec::new() };
         let on = frame.index(on);
         let places: Vec<Val> = first.yields.iter().map(|&value| frame.value(value)).collect();
-        let results = self.undefined(frame, &op.results, &places);
+        let mut results = self.undefined(frame, &op.results, &places);
         let end = self.code.label();
         for (number, case) in others.iter().enumerate() {
             let is_this = Constraint { expr: on.clone(), interval: Interval::point(number as i64 + 1) };
@@ -102,6 +102,7 @@ impl<'k> Lowering<'k> {
         self.enter();
         let values = self.region(frame, first);
         self.set(&results, &values);
+        results.place(&values);
         self.leave();
         self.code.place(end);
         results.values

@@ -14,6 +14,17 @@ pub(super) struct Carried {
     pub values: Vec<Val>,
 }
 
+impl Carried {
+    /// Tensors are where they are, whichever way was taken: where `values` say.
+    pub fn place(&mut self, values: &[Val]) {
+        for (own, value) in self.values.iter_mut().zip(values) {
+            if let (Val::Tensor(own), Val::Tensor(place)) = (own, value) {
+                *own = *place;
+            }
+        }
+    }
+}
+
 impl Lowering<'_> {
     /// Registers of their own for values of the types of `ids`; `at_first` is what they are now.
     pub(super) fn carry(&mut self, frame: &Frame<'_>, ids: &[ValueId], at_first: &[Val]) -> Carried {

@@ -170,11 +170,11 @@ impl Code {
                     from.iter_mut().for_each(&mut operand)
                 }
                 Kind::Load { address, .. } => operand(&mut address.base),
-                Kind::Store { address, from, .. } => {
+                Kind::Store { address, from, .. } | Kind::Atomic { address, from, .. } => {
                     operand(&mut address.base);
                     from.iter_mut().for_each(&mut operand);
                 }
-                Kind::Exchange { address, expected, new } => {
+                Kind::Exchange { address, expected, new, .. } => {
                     operand(&mut address.base);
                     operand(expected);
                     operand(new);

@@ -9,8 +9,9 @@ use super::packed::store_packed;
 /// Bytes of the widest access.
 const WIDEST: i64 = 16;
 
-/// `in_pairs`: numbers of 16 bits may be computed two at a time before they go to shared memory.
-pub(crate) fn join(code: &mut Code, widest: i64, in_pairs: bool) {
+/// `in_pairs`: numbers of 16 bits may be computed two at a time before they go to shared memory. `vector_atomics`: does the
+/// device add several numbers in one instruction?
+pub(crate) fn join(code: &mut Code, widest: i64, in_pairs: bool, vector_atomics: bool) {
     let widest = widest.max(WIDEST);
     let insts = std::mem::take(&mut code.insts);
     let halves = Halves::of(&insts, in_pairs);
@@ -18,7 +19,7 @@ pub(crate) fn join(code: &mut Code, widest: i64, in_pairs: bool) {
     let mut out = Vec::with_capacity(insts.len());
     for at in 0..=insts.len() {
         if at == insts.len() || insts[at].is_boundary() {
-            out.extend(straight(code, &insts[start..at], widest, &halves));
+            out.extend(straight(code, &insts[start..at], widest, vector_atomics, &halves));
             if let Some(boundary) = insts.get(at) {
                 out.push(boundary.clone());
             }
@@ -36,6 +37,8 @@ struct Halves {
     computed: FxHashSet<Reg>,
     used: FxHashSet<Reg>,
     loaded: FxHashSet<Reg>,
+    /// Loaded from the memory of the block.
+    shared: FxHashSet<Reg>,
     /// Read by something else than a store.
     read: FxHashSet<Reg>,
 }
@@ -57,16 +60,23 @@ impl Halves {
             match &inst.kind {
                 // Elements in shared memory are written one by one.
                 Kind::Store { address, .. } if matches!(address.space, Space::Shared(_)) => {
-                    halves.read.extend(read());
                     if !in_pairs {
                         alone.extend(read());
                     }
                     continue;
                 }
+                // What is only moved is as it was read.
                 Kind::Store { .. } => continue,
-                Kind::Load { address, .. } if !matches!(address.space, Space::Shared(_)) => {
-                    halves.loaded.extend(&inst.to);
+                // What loops carry.
+                Kind::Move { .. } => {
+                    alone.extend(read());
+                    alone.extend(inst.to.iter().filter(|reg| reg.class == Class::B16));
+                    continue;
                 }
+                Kind::Load { address, .. } => match address.space {
+                    Space::Shared(_) => halves.shared.extend(&inst.to),
+                    _ => halves.loaded.extend(&inst.to),
+                },
                 _ => {}
             }
             halves.read.extend(read());
@@ -135,13 +145,24 @@ struct Group {
     bits: u32,
 }
 
-fn straight(code: &mut Code, insts: &[Inst], widest: i64, halves: &Halves) -> Vec<Inst> {
+fn straight(
+    code: &mut Code,
+    insts: &[Inst],
+    widest: i64,
+    vector_atomics: bool,
+    halves: &Halves,
+) -> Vec<Inst> {
     let mut replaced: FxHashMap<usize, Vec<Inst>> = FxHashMap::default();
-    for group in groups(insts, false) {
+    for group in groups(insts, Access::Load) {
         load(code, insts, &group, widest, halves, &mut replaced);
     }
-    for group in groups(insts, true) {
+    for group in groups(insts, Access::Store) {
         store(code, insts, &group, widest, halves, &mut replaced);
+    }
+    if vector_atomics {
+        for group in groups(insts, Access::Add) {
+            add(insts, &group, &mut replaced);
+        }
     }
     let mut out = Vec::with_capacity(insts.len());
     for (n, inst) in insts.iter().enumerate() {
@@ -153,26 +174,54 @@ fn straight(code: &mut Code, insts: &[Inst], widest: i64, halves: &Halves) -> Ve
     out
 }
 
-fn access(inst: &Inst, stores: bool) -> Option<(Address, u32)> {
+/// What is joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Load,
+    Store,
+    /// To an `f32` in memory.
+    Add,
+}
+
+/// The address of an access of that kind, and the bits that it is about.
+fn access(inst: &Inst, kind: Access) -> Option<(Address, u32)> {
     match &inst.kind {
-        Kind::Load { address, bits, .. } if !stores && inst.to.len() == 1 => Some((*address, *bits)),
-        Kind::Store { address, bits, from } if stores && from.len() == 1 => Some((*address, *bits)),
+        Kind::Load { address, bits, .. } if kind == Access::Load && inst.to.len() == 1 => {
+            Some((*address, *bits))
+        }
+        Kind::Store { address, bits, from } if kind == Access::Store && from.len() == 1 => {
+            Some((*address, *bits))
+        }
+        Kind::Atomic { name: "add.f32", address, from } if kind == Access::Add && from.len() == 1 => {
+            Some((*address, 32))
+        }
+        _ => None,
+    }
+}
+
+/// The memory that an access of another kind touches.
+fn other_access(inst: &Inst, kind: Access) -> Option<Space> {
+    match &inst.kind {
+        Kind::Load { address, .. } if kind != Access::Load => Some(address.space),
+        Kind::Store { address, .. } if kind != Access::Store => Some(address.space),
+        Kind::Atomic { address, .. } if access(inst, kind).is_none() => Some(address.space),
         _ => None,
     }
 }
 
 /// Accesses to the same base with the same width, between which nothing touches the same memory in another way.
-fn groups(insts: &[Inst], stores: bool) -> Vec<Group> {
+fn groups(insts: &[Inst], kind: Access) -> Vec<Group> {
     let mut open: FxHashMap<(Space, Operand, u32), Group> = FxHashMap::default();
     let mut done = Vec::new();
     for (n, inst) in insts.iter().enumerate() {
-        // The other kind of access to the same memory parts the group.
-        if let Some((address, _)) = access(inst, !stores) {
-            let parted: Vec<_> = open.keys().filter(|key| key.0 == address.space).copied().collect();
+        // Another kind of access to the same memory parts the group.
+        if let Some(space) = other_access(inst, kind) {
+            let parted: Vec<_> = open.keys().filter(|key| key.0 == space).copied().collect();
             done.extend(parted.into_iter().filter_map(|key| open.remove(&key)));
         }
-        let Some((address, bits)) = access(inst, stores) else { continue };
-        if !matches!(address.space, Space::Global(_)) {
+        let Some((address, bits)) = access(inst, kind) else { continue };
+        // In the block's memory, only elements that are smaller than a byte.
+        if !matches!(address.space, Space::Global(_)) && bits >= 8 {
             continue;
         }
         let key = (address.space, address.base, bits);
@@ -196,7 +245,7 @@ fn groups(insts: &[Inst], stores: bool) -> Vec<Group> {
 }
 
 /// Runs of neighbours: a power of two of them, aligned as a whole.
-fn runs(insts: &[Inst], group: &Group, stores: bool, widest: i64) -> Vec<Vec<usize>> {
+fn runs(insts: &[Inst], group: &Group, kind: Access, widest: i64) -> Vec<Vec<usize>> {
     // Elements of fewer than eight bits count for themselves.
     let bytes = i64::from(group.bits / 8).max(1);
     let widest = if group.bits < 8 { widest * i64::from(8 / group.bits) } else { widest };
@@ -205,7 +254,7 @@ fn runs(insts: &[Inst], group: &Group, stores: bool, widest: i64) -> Vec<Vec<usi
     let members = &group.members;
     while at < members.len() {
         let (offset, first) = members[at];
-        let align = access(&insts[first], stores).map_or(1, |(address, _)| address.align);
+        let align = access(&insts[first], kind).map_or(1, |(address, _)| address.align);
         let mut length = 1;
         while at + length < members.len() && members[at + length].0 == offset + length as i64 * bytes {
             length += 1;
@@ -233,7 +282,7 @@ fn load(
     halves: &Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
-    for run in runs(insts, group, false, widest) {
+    for run in runs(insts, group, Access::Load, widest) {
         let [first, _, ..] = run.as_slice() else { continue };
         let Kind::Load { address, is_invariant, .. } = insts[*first].kind else { continue };
         let earliest = run.iter().copied().min().unwrap_or(*first);
@@ -275,7 +324,7 @@ fn store(
     halves: &Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
-    for run in runs(insts, group, true, widest) {
+    for run in runs(insts, group, Access::Store, widest) {
         if group.bits < 8 {
             store_packed(code, insts, &run, group.bits, replaced);
             continue;
@@ -296,7 +345,12 @@ fn store(
             }
             _ => true,
         };
-        let in_words = group.bits != 16 || from.len() > 4 || from.iter().any(is_half);
+        let is_shared =
+            |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.shared.contains(reg));
+        let in_words = group.bits != 16
+            || from.len() > 4
+            || from.iter().any(is_half)
+            || from.len() == 4 && from.iter().all(is_shared);
         let (words, bits) = words(code, from.len(), group.bits, in_words);
         let mut new = Vec::new();
         let mut inst = insts[latest].clone();
@@ -315,6 +369,26 @@ fn store(
             replaced.insert(n, Vec::new());
         }
         replaced.insert(latest, new);
+    }
+}
+
+/// Up to four sums at once.
+fn add(insts: &[Inst], group: &Group, replaced: &mut FxHashMap<usize, Vec<Inst>>) {
+    for run in runs(insts, group, Access::Add, WIDEST) {
+        let [first, _, ..] = run.as_slice() else { continue };
+        let Kind::Atomic { address, name, .. } = insts[*first].kind else { continue };
+        let latest = run.iter().copied().max().unwrap_or(*first);
+        let mut inst = insts[latest].clone();
+        inst.to = run.iter().flat_map(|&n| insts[n].to.clone()).collect();
+        let operands = run.iter().filter_map(|&n| match &insts[n].kind {
+            Kind::Atomic { from, .. } => from.first().copied(),
+            _ => None,
+        });
+        inst.kind = Kind::Atomic { name, address, from: operands.collect() };
+        for &n in &run {
+            replaced.insert(n, Vec::new());
+        }
+        replaced.insert(latest, vec![inst]);
     }
 }
 

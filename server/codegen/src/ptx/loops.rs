@@ -3,14 +3,22 @@
 use indexing_map::{Constraint, Expr, IndexingMap, Interval};
 
 use super::carried::Carried;
+use super::index::Indices;
 use super::lower::{Frame, Lowering};
-use super::machine::{Address, Class, Kind, Operand, Reg};
+use super::machine::{Address, Class, Inst, Kind, Operand, Reg};
 use super::unrolling::{ReductionBody, full_unroll, loop_size, partial_unroll, size};
 use super::value::Val;
-use crate::kernel::{Region, Type, ValueId};
+use crate::kernel::{OpKind, Region, Type, ValueId};
 
-/// What the rounds of an unrolled loop store, until they are through: address, bits, value.
-pub(super) type Pending = Vec<(Address, u32, Operand)>;
+/// What the rounds of an unrolled loop do to memory, until they are through.
+pub(super) type Pending = Vec<Change>;
+
+pub(super) enum Change {
+    /// Address, bits, value.
+    Store(Address, u32, Operand),
+    /// Instructions as they stand.
+    Code(Vec<Inst>),
+}
 
 /// A loop over the range variables of a map.
 #[derive(Clone, Copy)]
@@ -395,11 +403,27 @@ impl<'k> Lowering<'k> {
         let in_turn: i64 =
             changing.iter().skip(turned.map_or(0, |n| n + 1)).map(|(_, rounds)| rounds).product();
         let is_joined_throughout = !matches!(length, Body::Reduced(body, _) if !body.is_direct);
-        let defers = rounds > 1 && self.pending.is_none() && !self.has_aliases;
+        // What only changes elements reads none before.
+        let only_changes = || body.ops.iter().any(|op| matches!(op.kind, OpKind::Update { .. }));
+        let defers = rounds > 1 && self.pending.is_none() && (!self.has_aliases || only_changes());
         // Rounds that hold under the same condition share a branch; what they store is stored behind them, so that
         // neighbours meet.
         let mut held: Option<(Vec<Constraint>, Option<Held>)> = None;
-        for round in 0..rounds {
+        let fix = |indices: &mut Indices, round: i64| {
+            let mut rest = round;
+            for (variable, rounds) in changing.iter().rev() {
+                indices.fix(variable, Some(rest % rounds));
+                rest /= rounds;
+            }
+        };
+        // All of them before any holds.
+        let asked: Vec<Vec<Constraint>> = (0..rounds)
+            .map(|round| {
+                fix(&mut self.indices, round);
+                inner.iter().filter_map(|c| self.indices.open(c)).collect()
+            })
+            .collect();
+        for (round, asked) in (0..rounds).zip(asked) {
             if let (Some(leaves), Some(carried)) = (&leaves, &carried)
                 && round == leaves.after * in_turn
             {
@@ -412,12 +436,7 @@ impl<'k> Lowering<'k> {
             self.is_parted = was_parted
                 || turned.is_some() && round >= in_turn && !is_joined_throughout
                 || length.is_behind(round, &changing);
-            let mut rest = round;
-            for (variable, rounds) in changing.iter().rev() {
-                self.indices.fix(variable, Some(rest % rounds));
-                rest /= rounds;
-            }
-            let asked: Vec<Constraint> = inner.iter().filter_map(|c| self.indices.open(c)).collect();
+            fix(&mut self.indices, round);
             let is_same = held.as_ref().is_some_and(|(before, _)| *before == asked);
             if !is_same {
                 if let Some((_, held)) = held.take() {
@@ -483,8 +502,14 @@ impl<'k> Lowering<'k> {
 
     /// Ends rounds that held under one condition: what they store is stored here.
     fn release(&mut self, held: Option<Held>, values: Vec<Val>) -> Vec<Val> {
-        for (address, bits, from) in self.pending.take().unwrap_or_default() {
-            self.code.store(address, bits, from);
+        for change in self.pending.take().unwrap_or_default() {
+            match change {
+                Change::Store(address, bits, from) => self.code.store(address, bits, from),
+                Change::Code(insts) => {
+                    self.code.forget_loads();
+                    self.code.insts.extend(insts);
+                }
+            }
         }
         let Some(Held { skip, facts, carried }) = held else { return values };
         self.set(&carried, &values);

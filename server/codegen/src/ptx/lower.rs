@@ -155,6 +155,22 @@ impl<'k> Lowering<'k> {
                 }
                 vec![tensor]
             }
+            OpKind::AsIndex { value, var } => {
+                let from = frame.function.element(*value);
+                let bounds = frame.function.index_vars[*var as usize].bounds;
+                let value = frame.value(*value);
+                frame.vars[*var as usize] = self.as_index(value, from, bounds);
+                Vec::new()
+            }
+            OpKind::Update { tensor, at, body } => {
+                let at = frame.indices(at);
+                let element = frame.function.element(*tensor);
+                let tensor = frame.value(*tensor);
+                if let Val::Tensor(place) = tensor {
+                    self.update(frame, place, element, &at, body);
+                }
+                vec![tensor]
+            }
             OpKind::Call { function, args, at } => self.call(frame, *function, args, at),
             OpKind::FromIndex { index } => {
                 let index = frame.index(index);

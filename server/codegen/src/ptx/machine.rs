@@ -119,11 +119,19 @@ pub(crate) enum Kind {
         bits: u32,
         from: Vec<Operand>,
     },
-    /// A word of 32 bits in memory becomes `new` if it is `expected`; what it was.
+    /// A word in memory becomes `new` if it is `expected`; what it was.
     Exchange {
         address: Address,
+        bits: u32,
         expected: Operand,
         new: Operand,
+    },
+    /// Elements in memory become what `name` makes of them and the operands: `add.f32`; what they were. Several lie side
+    /// by side. With no result, a store of the type `name`.
+    Atomic {
+        name: &'static str,
+        address: Address,
+        from: Vec<Operand>,
     },
     /// Anything else that must stay where it is: `bar.sync 0`, a shuffle, an atomic.
     Effect {
@@ -164,12 +172,12 @@ impl Inst {
         match &self.kind {
             Kind::Pure { from, .. } | Kind::Effect { from, .. } | Kind::Pack { from } => from.clone(),
             Kind::Load { address, .. } => vec![address.base],
-            Kind::Store { address, from, .. } => {
+            Kind::Store { address, from, .. } | Kind::Atomic { address, from, .. } => {
                 let mut all = from.clone();
                 all.push(address.base);
                 all
             }
-            Kind::Exchange { address, expected, new } => vec![address.base, *expected, *new],
+            Kind::Exchange { address, expected, new, .. } => vec![address.base, *expected, *new],
             Kind::Branch { guard, .. } => guard.iter().map(|&(reg, _)| reg.into()).collect(),
             Kind::Move { from } => vec![*from],
             Kind::Unpack { from } => vec![(*from).into()],

@@ -184,6 +184,7 @@ fn count(region: &Region, kernel: &Kernel, depth: u32) -> i64 {
     for op in &region.ops {
         let own = match &op.kind {
             OpKind::Constant(_) => 0,
+            OpKind::Update { body, .. } => count(body, kernel, depth).saturating_add(1),
             OpKind::If { then, otherwise, .. } => {
                 count(then, kernel, depth).saturating_add(count(otherwise, kernel, depth)).saturating_add(1)
             }
