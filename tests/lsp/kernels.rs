@@ -280,6 +280,7 @@ fn strange_uris_and_commands_are_refused() {
 }
 
 /// The assembler, where there is one.
+#[allow(clippy::print_stdout, reason = "a test that skips says so")]
 fn assembler() -> Option<String> {
     let named = std::env::var("HLO_ANALYZER_PTXAS").ok();
     let found = named.or_else(|| {
@@ -294,6 +295,7 @@ fn assembler() -> Option<String> {
     found
 }
 
+#[allow(clippy::print_stdout, reason = "a test that skips says so")]
 #[test]
 fn registers_are_told_where_there_is_an_assembler() {
     let Some(ptxas) = assembler() else { return };

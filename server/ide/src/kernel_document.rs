@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use codegen::KernelText;
-use gpu::{FusionAnalysis, Launch};
+use gpu::{Emitter, FusionAnalysis, Launch};
 use rustc_hash::FxHashMap;
 
 use crate::TextRange;
@@ -177,7 +177,12 @@ fn fill(
     analysis: &FusionAnalysis,
     text: &KernelText,
 ) {
-    document.head.extend(analysis.launch().map(|launch| runs_as(&launch, text.shared_bytes)));
+    let steps = match &analysis.emitter {
+        Emitter::Sort(sort) if sort.steps.len() > 1 => format!("{} kernels, the first: ", sort.steps.len()),
+        _ => String::new(),
+    };
+    let launch = analysis.launch();
+    document.head.extend(launch.map(|launch| steps + &runs_as(&launch, text.shared_bytes)));
     document.is_incomplete = !text.missing.is_empty();
     if document.is_incomplete {
         let names: Vec<String> = text.missing.iter().map(|m| format!("%{}", m.instruction)).collect();

@@ -14,9 +14,10 @@ pub fn read(text: &str) -> Assembled {
         front.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
     };
     for line in text.lines() {
-        assembled.registers = before(line, " registers").or(assembled.registers);
-        assembled.spill_stores = before(line, " bytes spill stores").unwrap_or(assembled.spill_stores);
-        assembled.spill_loads = before(line, " bytes spill loads").unwrap_or(assembled.spill_loads);
+        // Of several kernels the one that needs the most counts.
+        assembled.registers = before(line, " registers").max(assembled.registers);
+        assembled.spill_stores = assembled.spill_stores.max(before(line, " bytes spill stores").unwrap_or(0));
+        assembled.spill_loads = assembled.spill_loads.max(before(line, " bytes spill loads").unwrap_or(0));
         if assembled.errors.len() < MAX_ERRORS {
             assembled.errors.extend(error(line));
         }

@@ -41,15 +41,15 @@ struct Inner {
 }
 
 /// A tab.
-pub(super) struct Shown {
-    pub(super) kernel: KernelUri,
+struct Shown {
+    kernel: KernelUri,
     /// Of the text that the client has.
     text: u64,
     diagnostics: Vec<Diagnostic>,
     /// The last that had code.
     last: Option<Arc<KernelDocument>>,
     /// Where it is a file, for clients that show no documents of ours.
-    pub(super) path: Option<PathBuf>,
+    path: Option<PathBuf>,
 }
 
 pub(super) fn hash_of(text: &str) -> u64 {
@@ -75,8 +75,9 @@ impl KernelShelf {
         inner.shown.insert(uri, Shown { kernel, text: hash_of(text), diagnostics, last, path });
     }
 
-    pub(super) fn hide(&self, uri: &Url) -> Option<Shown> {
-        self.lock().shown.remove(uri)
+    /// The client shows it no more. Whether it had diagnostics.
+    pub(super) fn hide(&self, uri: &Url) -> bool {
+        self.lock().shown.remove(uri).is_some_and(|shown| !shown.diagnostics.is_empty())
     }
 
     /// The tabs of a file.
@@ -205,7 +206,7 @@ mod tests {
         let code = KernelDocument { has_code: true, body: "ret;".to_owned(), ..Default::default() };
         assert!(shelf.last_with_code(&uri, &code).is_none());
         assert_eq!(shelf.last_with_code(&uri, &KernelDocument::default()).unwrap().body, "ret;");
-        shelf.hide(&uri);
+        assert!(shelf.hide(&uri));
         assert!(shelf.files().is_empty());
     }
 }

@@ -238,7 +238,11 @@ impl MainLoop {
 
     fn close(&mut self, uri: &Url) {
         if uri.scheme() == kernel_uri::SCHEME {
-            self.session.kernels.hide(uri);
+            if self.session.kernels.hide(uri) {
+                let diagnostics = Vec::new();
+                let params = PublishDiagnosticsParams { uri: uri.clone(), diagnostics, version: None };
+                self.outbox.notify::<PublishDiagnostics>(params);
+            }
             return;
         }
         if !self.forget(uri) {

@@ -1,10 +1,10 @@
 //! "Show kernel": the code that an instruction becomes, beside it. Clients that keep such a document live are told to; for the
 //! others it is a new document with the text as it is now.
 
-use super::{Actions, Change, CodeActionKind, instructions_in};
+use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
 use crate::fusion_kernel::FusionQuery;
-use crate::kernel_document::{kernel_document, shown_kernel};
+use crate::kernel_document::{kernel_around, kernel_document, shown_kernel};
 use crate::kernel_preview::KernelLanguage;
 use crate::locate::FileContext;
 
@@ -14,21 +14,22 @@ pub const ID: &str = "show-kernel";
 pub const ID_AS_TEXT: &str = "show-kernel-as-";
 
 pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
-    if instructions_in(context, range, 1).is_empty() {
+    let Some(at) = context.instruction_at(range.start) else { return };
+    let Some(kernel) = shown_kernel(context, range.start) else { return };
+    let is_written = match kernel_around(context, at).and_then(|at| context.kernel_key(at)) {
+        Some(key) if kernel.has_code => matches!(context.kernel_code(&key), Some(Ok(_))),
+        _ => !kernel.has_code,
+    };
+    if !is_written {
         return;
     }
-    let Some(kernel) = shown_kernel(context, range.start) else { return };
-    let is_written = |language| {
+    let written = |language| {
         let query = FusionQuery {
             instruction: kernel.instruction.clone(),
             computation: Some(kernel.computation.clone()),
         };
-        let document = kernel_document(context, &query, language).ok()?;
-        (!document.body.is_empty()).then_some(document)
+        kernel_document(context, &query, language).ok()
     };
-    if is_written(KernelLanguage::Mlir).is_none() {
-        return;
-    }
     actions.offer_command(ID, "Show kernel", CodeActionKind::Source);
     let texts: &[(&str, &str, KernelLanguage, &'static str)] = match kernel.has_code {
         true => &[
@@ -39,7 +40,7 @@ pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     };
     for &(id, title, language, ending) in texts {
         actions.offer(format!("{ID_AS_TEXT}{id}"), title, CodeActionKind::Source, || {
-            let text = is_written(language)?.text(&[]).0;
+            let text = written(language)?.text(&[]).0;
             Some(Change::NewDocument { name: kernel.instruction.clone(), extension: Some(ending), text })
         });
     }
