@@ -1,17 +1,27 @@
 //! Neighbouring loads and stores become one. Within straight-line code: at the place of the first load, of the last store.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::code::Code;
+use super::halves::Halves;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
 use super::packed::store_packed;
 
-/// Bytes of the widest access.
+/// What the device, and the kernel, allow.
+pub(crate) struct Joining {
+    /// Bytes of the widest access.
+    pub widest: i64,
+    /// Does the device add several numbers in one instruction?
+    pub vector_atomics: bool,
+    /// Numbers of 16 bits may be computed two at a time before they go to shared memory.
+    pub in_pairs: bool,
+}
+
+/// Bytes of the widest access of most devices.
 const WIDEST: i64 = 16;
 
-/// `in_pairs`: numbers of 16 bits may be computed two at a time before they go to shared memory. `vector_atomics`: does the
-/// device add several numbers in one instruction?
-pub(crate) fn join(code: &mut Code, widest: i64, in_pairs: bool, vector_atomics: bool) {
+pub(crate) fn join(code: &mut Code, how: Joining) {
+    let Joining { widest, vector_atomics, in_pairs } = how;
     let widest = widest.max(WIDEST);
     let insts = std::mem::take(&mut code.insts);
     let halves = Halves::of(&insts, in_pairs);
@@ -27,109 +37,6 @@ pub(crate) fn join(code: &mut Code, widest: i64, in_pairs: bool, vector_atomics:
         }
     }
     code.insts = out;
-}
-
-/// Which registers of 16 bits are halves of a word: what is computed two at a time. LLVM does so from what is stored up to
-/// what is loaded, or not at all: a number that something else needs as well, or makes, is computed on its own. What is
-/// only moved goes in words, too.
-#[derive(Default)]
-struct Halves {
-    computed: FxHashSet<Reg>,
-    used: FxHashSet<Reg>,
-    loaded: FxHashSet<Reg>,
-    /// Loaded from the memory of the block.
-    shared: FxHashSet<Reg>,
-    /// Read by something else than a store.
-    read: FxHashSet<Reg>,
-}
-
-impl Halves {
-    fn of(insts: &[Inst], in_pairs: bool) -> Halves {
-        let mut halves = Halves::default();
-        // Arithmetic on numbers of 16 bits: its result and its operands.
-        let mut pairwise: FxHashMap<Reg, Vec<Reg>> = FxHashMap::default();
-        let mut rounded: FxHashSet<Reg> = FxHashSet::default();
-        let mut alone: FxHashSet<Reg> = FxHashSet::default();
-        for inst in insts {
-            let read = || {
-                inst.reads().into_iter().filter_map(|operand| match operand {
-                    Operand::Reg(reg) if reg.class == Class::B16 => Some(reg),
-                    _ => None,
-                })
-            };
-            match &inst.kind {
-                // Elements in shared memory are written one by one.
-                Kind::Store { address, .. } if matches!(address.space, Space::Shared(_)) => {
-                    if !in_pairs {
-                        alone.extend(read());
-                    }
-                    continue;
-                }
-                // What is only moved is as it was read.
-                Kind::Store { .. } | Kind::Move { .. } => continue,
-                Kind::Load { address, .. } => match address.space {
-                    Space::Shared(_) => halves.shared.extend(&inst.to),
-                    _ => halves.loaded.extend(&inst.to),
-                },
-                _ => {}
-            }
-            halves.read.extend(read());
-            match &inst.kind {
-                Kind::Pure { name, .. } if is_pairwise(name) => {
-                    for &to in &inst.to {
-                        pairwise.insert(to, read().collect());
-                    }
-                }
-                Kind::Pure { name, .. } if is_rounding(name) => rounded.extend(&inst.to),
-                Kind::Pure { name, .. } if name.starts_with("mov") => {}
-                _ => {
-                    alone.extend(read());
-                    alone.extend(
-                        inst.to
-                            .iter()
-                            .filter(|reg| reg.class == Class::B16 && !matches!(inst.kind, Kind::Load { .. })),
-                    );
-                }
-            }
-        }
-        // What is used on its own, or is made of such, until nothing changes.
-        loop {
-            let mut changed = false;
-            for (to, from) in &pairwise {
-                let is_alone = alone.contains(to)
-                    || from.iter().any(|reg| !halves.loaded.contains(reg) && alone.contains(reg))
-                    || from.iter().any(|reg| rounded.contains(reg));
-                if is_alone {
-                    changed |= alone.insert(*to);
-                    for reg in from {
-                        changed |= alone.insert(*reg);
-                    }
-                }
-            }
-            if !changed {
-                break;
-            }
-        }
-        halves.computed.extend(rounded);
-        for (to, from) in pairwise {
-            if !alone.contains(&to) {
-                halves.computed.insert(to);
-                halves.used.extend(from);
-            }
-        }
-        halves
-    }
-}
-
-/// Is there an instruction that does the same to two halves of a word?
-fn is_pairwise(name: &str) -> bool {
-    (name.ends_with(".bf16") || name.ends_with(".f16"))
-        && !name.starts_with("cvt")
-        && !name.starts_with("setp")
-}
-
-fn is_rounding(name: &str) -> bool {
-    name.starts_with("cvt.rn.bf16.f32") || name.starts_with("cvt.rn.f16.f32")
 }
 
 /// Accesses that belong together.
@@ -339,8 +246,7 @@ fn store(
             }
             _ => true,
         };
-        let is_shared =
-            |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.shared.contains(reg));
+        let is_shared = |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.shared.contains(reg));
         let in_words = group.bits != 16
             || from.len() > 4
             || from.iter().any(is_half)
