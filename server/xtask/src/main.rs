@@ -27,7 +27,7 @@ usage: cargo xtask TASK
                           the VS Code extension with the server inside, as DIR/hlo-analyzer.vsix
   bench [--with-jaxlib] [FILE…]
                           our parse rate, beside XLA's own parser where jaxlib can be imported; maps; PTX instructions run
-  kernels [--all | PART]  XLA's kernels run and held against the interpreter: a sample, all, or those with PART in their name
+  kernels [--all | PART]  XLA's kernels and ours run and held against the interpreter: a sample, all, or those with PART in their name
   codegen [--check]       the parts of this tree that are made from others; --check only compares
   tools                   installs what `test` needs to drive a real VS Code (else it skips that step)
 ";

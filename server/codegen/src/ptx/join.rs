@@ -246,7 +246,8 @@ fn store(
             }
             _ => true,
         };
-        let is_shared = |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.shared.contains(reg));
+        let is_shared =
+            |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.shared.contains(reg));
         let in_words = group.bits != 16
             || from.len() > 4
             || from.iter().any(is_half)
