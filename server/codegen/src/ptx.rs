@@ -15,6 +15,7 @@ mod packed;
 mod print;
 mod scalar;
 mod shuffle;
+mod tiles;
 mod unrolling;
 mod value;
 

@@ -12,8 +12,10 @@ pub(super) struct Halves {
     pub computed: FxHashSet<Reg>,
     pub used: FxHashSet<Reg>,
     pub loaded: FxHashSet<Reg>,
-    /// Loaded from the memory of the block.
-    pub shared: FxHashSet<Reg>,
+    /// From where numbers are loaded: base and offset.
+    places: FxHashMap<Reg, (Operand, i64)>,
+    /// Loaded together with neighbours.
+    pub joined: FxHashSet<Reg>,
     /// Read by something else than a store.
     pub read: FxHashSet<Reg>,
 }
@@ -47,10 +49,13 @@ impl Halves {
                     alone.extend(inst.to.iter().filter(|reg| reg.class == Class::B16));
                     continue;
                 }
-                Kind::Load { address, .. } => match address.space {
-                    Space::Shared(_) => halves.shared.extend(&inst.to),
-                    _ => halves.loaded.extend(&inst.to),
-                },
+                Kind::Load { address, .. } => {
+                    let from = (address.base, address.offset);
+                    halves.places.extend(inst.to.iter().map(|&reg| (reg, from)));
+                    if !matches!(address.space, Space::Shared(_)) {
+                        halves.loaded.extend(&inst.to);
+                    }
+                }
                 _ => {}
             }
             halves.read.extend(read());
@@ -98,6 +103,18 @@ impl Halves {
             }
         }
         halves
+    }
+}
+
+impl Halves {
+    /// Do the numbers lie side by side where they are loaded from?
+    pub fn are_neighbours(&self, numbers: &[Operand]) -> bool {
+        let place = |operand: &Operand| match operand {
+            Operand::Reg(reg) => self.places.get(reg).copied(),
+            _ => None,
+        };
+        let places: Option<Vec<(Operand, i64)>> = numbers.iter().map(place).collect();
+        places.is_some_and(|places| places.windows(2).all(|pair| pair[1] == (pair[0].0, pair[0].1 + 2)))
     }
 }
 

@@ -24,12 +24,12 @@ pub(crate) fn join(code: &mut Code, how: Joining) {
     let Joining { widest, vector_atomics, in_pairs } = how;
     let widest = widest.max(WIDEST);
     let insts = std::mem::take(&mut code.insts);
-    let halves = Halves::of(&insts, in_pairs);
+    let mut halves = Halves::of(&insts, in_pairs);
     let mut start = 0;
     let mut out = Vec::with_capacity(insts.len());
     for at in 0..=insts.len() {
         if at == insts.len() || insts[at].is_boundary() {
-            out.extend(straight(code, &insts[start..at], widest, vector_atomics, &halves));
+            out.extend(straight(code, &insts[start..at], widest, vector_atomics, &mut halves));
             if let Some(boundary) = insts.get(at) {
                 out.push(boundary.clone());
             }
@@ -51,7 +51,7 @@ fn straight(
     insts: &[Inst],
     widest: i64,
     vector_atomics: bool,
-    halves: &Halves,
+    halves: &mut Halves,
 ) -> Vec<Inst> {
     let mut replaced: FxHashMap<usize, Vec<Inst>> = FxHashMap::default();
     for group in groups(insts, Access::Load) {
@@ -180,7 +180,7 @@ fn load(
     insts: &[Inst],
     group: &Group,
     widest: i64,
-    halves: &Halves,
+    halves: &mut Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
     for run in runs(insts, group, Access::Load, widest) {
@@ -188,6 +188,7 @@ fn load(
         let Kind::Load { address, is_invariant, .. } = insts[*first].kind else { continue };
         let earliest = run.iter().copied().min().unwrap_or(*first);
         let to: Vec<Reg> = run.iter().map(|&n| insts[n].to[0]).collect();
+        halves.joined.extend(&to);
         let is_moved = to.iter().any(|reg| !halves.read.contains(reg));
         let in_words = match (group.bits, to.len()) {
             (8, 2) => is_moved,
@@ -242,16 +243,15 @@ fn store(
             .collect();
         let is_half = |operand: &Operand| match operand {
             Operand::Reg(reg) => {
-                halves.computed.contains(reg) || halves.loaded.contains(reg) && !halves.read.contains(reg)
+                halves.computed.contains(reg) || halves.joined.contains(reg) && !halves.read.contains(reg)
             }
             _ => true,
         };
-        let is_shared =
-            |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.shared.contains(reg));
+        let is_read = |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.read.contains(reg));
         let in_words = group.bits != 16
             || from.len() > 4
             || from.iter().any(is_half)
-            || from.len() == 4 && from.iter().all(is_shared);
+            || from.iter().all(|operand| !is_read(operand)) && halves.are_neighbours(&from);
         let (words, bits) = words(code, from.len(), group.bits, in_words);
         let mut new = Vec::new();
         let mut inst = insts[latest].clone();

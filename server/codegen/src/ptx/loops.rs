@@ -5,6 +5,7 @@ use indexing_map::{Constraint, Expr, IndexingMap, Interval};
 use super::carried::Carried;
 use super::lower::{Frame, Lowering, Pending};
 use super::machine::{Class, Kind, Operand, Reg};
+use super::tiles::{Tile, moves_vectors};
 use super::unrolling::{ReductionBody, full_unroll, loop_size, partial_unroll, size};
 use super::value::Val;
 use crate::kernel::{OpKind, Region, Type, ValueId};
@@ -38,6 +39,8 @@ enum Axis {
 enum Body {
     /// Elements are computed and written.
     Elements(i64),
+    /// Elements go through shared memory in words.
+    Tile(Tile),
     /// Elements are reduced, of several columns in the innermost loop.
     Reduced(ReductionBody, i64),
 }
@@ -47,6 +50,7 @@ impl Body {
     fn is_unrolled(self, rounds: i64, below: i64, is_innermost: bool) -> bool {
         match self {
             Body::Elements(size) => full_unroll(rounds, size.saturating_mul(below)),
+            Body::Tile(tile) => below < tile.in_turn || tile.is_unrolled(rounds),
             Body::Reduced(_, columns) if is_innermost && rounds == columns => true,
             Body::Reduced(body, columns) => body.is_unrolled(rounds.saturating_mul(below / columns.max(1))),
         }
@@ -69,7 +73,7 @@ impl Body {
     /// Are numbers of 16 bits added two at a time? LLVM does it for the one sum of two rounds.
     fn is_paired(self, rounds: i64, below: i64) -> bool {
         match self {
-            Body::Elements(_) => true,
+            Body::Elements(_) | Body::Tile(_) => true,
             Body::Reduced(_, columns) => rounds.saturating_mul(below) / columns.max(1) <= 2,
         }
     }
@@ -77,6 +81,7 @@ impl Body {
     fn factor(self, rounds: i64, below: i64) -> i64 {
         match self {
             Body::Elements(size) => partial_unroll(rounds, size.saturating_mul(below)),
+            Body::Tile(tile) => tile.factor(rounds),
             Body::Reduced(body, columns) if below <= columns => body.factor(rounds),
             Body::Reduced(..) => 1,
         }
@@ -245,6 +250,9 @@ impl<'k> Lowering<'k> {
     }
 
     fn length(&self, frame: &Frame<'k>, map_loop: MapLoop<'k>, innermost: i64) -> Body {
+        if let Some(tile) = self.tile(frame, map_loop) {
+            return Body::Tile(tile);
+        }
         let types = map_loop.inits.iter().map(|&init| frame.function.ty(init));
         let columns = types.fold(None, |columns: Option<i64>, ty| match ty {
             Type::Scalar(_) => Some(columns.unwrap_or(1)),
@@ -395,6 +403,7 @@ impl<'k> Lowering<'k> {
         // What only changes elements reads none before.
         let only_changes = || body.ops.iter().any(|op| matches!(op.kind, OpKind::Update { .. }));
         let defers = rounds > 1 && self.pending.is_none() && (!self.has_aliases || only_changes());
+        let moves_vectors = moves_vectors(frame.function, body);
         // Rounds that hold under the same condition share a branch; what they store is stored behind them, so that
         // neighbours meet.
         let mut held: Option<(Vec<Constraint>, Option<Held>)> = None;
@@ -416,8 +425,10 @@ impl<'k> Lowering<'k> {
                 self.leave_in(leaves);
             }
             self.is_parted = was_parted
+                || moves_vectors && asked[round as usize] != asked[0]
                 || turned.is_some() && round >= in_turn && !is_joined_throughout
-                || length.is_behind(round, &changing);
+                || length.is_behind(round, &changing)
+                || matches!(length, Body::Tile(tile) if tile.is_parted(round, carried.is_none()));
             self.fix(&changing, round);
             let asked = asked[round as usize].clone();
             let is_same = held.as_ref().is_some_and(|(before, _)| *before == asked);
