@@ -4,6 +4,7 @@ mod atomic;
 mod branch;
 mod carried;
 mod code;
+mod halves;
 mod index;
 mod join;
 mod loops;
@@ -14,6 +15,7 @@ mod packed;
 mod print;
 mod scalar;
 mod shuffle;
+mod tiles;
 mod unrolling;
 mod value;
 
@@ -47,7 +49,8 @@ pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -
         let Lowering { mut code, shared, pointers, missing, is_too_large, in_pairs, .. } = lowering;
         code.drop_dead();
         // Blackwell reads and writes 32 bytes at once.
-        join::join(&mut code, if major >= 10 { 32 } else { 16 }, in_pairs, major >= 9);
+        let widest = if major >= 10 { 32 } else { 16 };
+        join::join(&mut code, join::Joining { widest, vector_atomics: major >= 9, in_pairs });
         code.drop_dead();
         let named = |(op, reason)| Missing { op, instruction: name_of(op), reason };
         let own = kernel.missing.iter().cloned().chain(missing.into_iter().map(named));

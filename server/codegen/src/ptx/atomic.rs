@@ -6,16 +6,15 @@ use ir::ElementTypeExt;
 use syntax::hlo::{ElementType, Opcode};
 
 use super::index::split_constant;
-use super::loops::Change;
-use super::lower::{Bf16, Frame, Lowering};
+use super::lower::{Bf16, Frame, Lowering, Pending};
 use super::machine::{Address, Class, Kind, Operand, Reg, Space};
 use super::memory::Place;
 use super::packed::packed;
 use super::value::Val;
-use crate::kernel::{OpKind, Region, ValueId};
+use crate::kernel::{Function, Kernel, OpKind, Region, ValueId};
 
 /// How an element changes.
-enum Combined {
+enum Change {
     /// It becomes a number, whatever it was.
     Set(ValueId),
     /// By this and a number that does not depend on it.
@@ -23,19 +22,52 @@ enum Combined {
     Other,
 }
 
-fn combined(body: &Region) -> Combined {
-    let (&[old], &[new]) = (body.args.as_slice(), body.yields.as_slice()) else { return Combined::Other };
+fn change(body: &Region, kernel: &Kernel) -> Change {
+    let (&[old], &[new]) = (body.args.as_slice(), body.yields.as_slice()) else { return Change::Other };
     match body.ops.as_slice() {
-        [] if new != old => Combined::Set(new),
+        [] if new != old => Change::Set(new),
         [op] if op.results == [new] => match &op.kind {
-            OpKind::Compute { opcode, operands, .. } => match operands.as_slice() {
-                &[a, b] if a == old && b != old => Combined::By(*opcode, b),
-                &[a, b] if b == old && a != old => Combined::By(*opcode, a),
-                _ => Combined::Other,
+            OpKind::Compute { opcode, operands, .. } => by(*opcode, operands, old),
+            OpKind::Call { function, args, .. } => match kernel.functions.get(*function) {
+                Some(called) => what_is_called_for(called, args, old),
+                None => Change::Other,
             },
-            _ => Combined::Other,
+            _ => Change::Other,
         },
-        _ => Combined::Other,
+        _ => Change::Other,
+    }
+}
+
+fn by(opcode: Opcode, operands: &[ValueId], old: ValueId) -> Change {
+    match operands {
+        &[a, b] if a == old && b != old => Change::By(opcode, b),
+        &[a, b] if b == old && a != old => Change::By(opcode, a),
+        _ => Change::Other,
+    }
+}
+
+/// What a function on numbers makes of its arguments, if that is one op or one of them.
+fn what_is_called_for(called: &Function, args: &[ValueId], old: ValueId) -> Change {
+    let given = |value: ValueId| {
+        let number = called.args.iter().position(|&arg| arg == value)?;
+        args.get(number).copied()
+    };
+    let &[result] = called.body.yields.as_slice() else { return Change::Other };
+    match called.body.ops.as_slice() {
+        [] => match given(result) {
+            Some(value) if value != old => Change::Set(value),
+            _ => Change::Other,
+        },
+        [op] if op.results == [result] => match &op.kind {
+            OpKind::Compute { opcode, operands, .. } => {
+                match operands.iter().map(|&operand| given(operand)).collect::<Option<Vec<ValueId>>>() {
+                    Some(operands) => by(*opcode, &operands, old),
+                    None => Change::Other,
+                }
+            }
+            _ => Change::Other,
+        },
+        _ => Change::Other,
     }
 }
 
@@ -58,7 +90,7 @@ impl<'k> Lowering<'k> {
         body: &'k Region,
     ) {
         let Place::Param(param) = place else { return };
-        let change = combined(body);
+        let change = change(body, self.kernel);
         let bits = element.bits().unwrap_or(8);
         if bits > 64 {
             let origin = self.code.origin.unwrap_or(0);
@@ -67,17 +99,17 @@ impl<'k> Lowering<'k> {
         }
         let is_whole = bits >= 32 && !element.is_complex();
         // A store alone is whole where it has 32 bits, and as an integer of 64.
-        if let Combined::Set(value) = change
+        if let Change::Set(value) = change
             && is_whole
             && (bits == 32 || !element.is_floating())
         {
             let value = frame.value(value);
-            return self.store_whole(place, element, at, &value);
+            return self.set(place, element, at, &value);
         }
-        if let Combined::By(opcode, value) = change {
+        if let Change::By(opcode, value) = change {
             let value = frame.value(value).num();
             if let Some(name) = self.atomic(opcode, element) {
-                let (address, _) = self.address(place, element, at, true);
+                let (address, _) = self.address(place, element, at);
                 let class = Class::of_bits(bits);
                 let value = match value {
                     Operand::Int(_) if bits < 32 => self.in_register(value, class),
@@ -89,7 +121,7 @@ impl<'k> Lowering<'k> {
                 return self.deferred(outer);
             }
             if opcode == Opcode::Maximum && element == ElementType::F32 {
-                let (address, _) = self.address(place, element, at, true);
+                let (address, _) = self.address(place, element, at);
                 let outer = std::mem::take(&mut self.code.insts);
                 self.enter();
                 self.larger(address, value);
@@ -100,7 +132,7 @@ impl<'k> Lowering<'k> {
         let word = self.word(param, place, element, at);
         let outer = std::mem::take(&mut self.code.insts);
         self.enter();
-        self.exchanged(frame, &word, element, body, matches!(change, Combined::Set(_)));
+        self.exchanged(frame, &word, element, body, matches!(change, Change::Set(_)));
         self.leave();
         self.deferred(outer);
     }
@@ -109,7 +141,7 @@ impl<'k> Lowering<'k> {
     fn deferred(&mut self, outer: Vec<super::machine::Inst>) {
         let own = std::mem::replace(&mut self.code.insts, outer);
         match &mut self.pending {
-            Some(pending) => pending.push(Change::Code(own)),
+            Some(pending) => pending.push(Pending::Code(own)),
             None => {
                 self.code.forget_loads();
                 self.code.insts.extend(own);
@@ -118,8 +150,8 @@ impl<'k> Lowering<'k> {
     }
 
     /// A store that no other thread sees a half of.
-    fn store_whole(&mut self, place: Place, element: ElementType, at: &[Expr], value: &Val) {
-        let (address, bits) = self.address(place, element, at, true);
+    fn set(&mut self, place: Place, element: ElementType, at: &[Expr], value: &Val) {
+        let (address, bits) = self.address(place, element, at);
         let name = if bits == 32 { "b32" } else { "b64" };
         let from = match value.num() {
             Operand::F32(pattern) => Operand::Int(i64::from(pattern as i32)),
@@ -201,7 +233,7 @@ impl<'k> Lowering<'k> {
             let inside = self.bit_shift(&linear, per_byte, bits);
             return self.word_around(space, byte, inside, bits);
         }
-        let (address, bits) = self.address(place, element, at, true);
+        let (address, bits) = self.address(place, element, at);
         if bits >= 32 {
             return Word { address, bits, shift: None };
         }

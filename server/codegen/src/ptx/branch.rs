@@ -38,7 +38,7 @@ impl<'k> Lowering<'k> {
         let has_other = !otherwise.ops.is_empty();
         if !has_other {
             // What is yielded is at hand: it is set before, and again inside.
-            self.set(&results, &places);
+            self.assign(&results, &places);
             self.code.branch(end, Some((guard, false)));
         } else {
             self.code.branch(other, Some((guard, false)));
@@ -46,7 +46,7 @@ impl<'k> Lowering<'k> {
         self.enter();
         let before = self.indices.assume(facts);
         let values = self.region(frame, then);
-        self.set(&results, &values);
+        self.assign(&results, &values);
         results.place(&values);
         self.indices.forget(before);
         self.leave();
@@ -55,7 +55,7 @@ impl<'k> Lowering<'k> {
             self.code.place(other);
             self.enter();
             let values = self.region(frame, otherwise);
-            self.set(&results, &values);
+            self.assign(&results, &values);
             self.leave();
         }
         self.code.place(end);
@@ -95,13 +95,13 @@ impl<'k> Lowering<'k> {
             let is_this = Constraint { expr: on.clone(), interval: Interval::point(number as i64 + 1) };
             self.only_if(vec![is_this], |lowering| {
                 let values = lowering.region(frame, case);
-                lowering.set(&results, &values);
+                lowering.assign(&results, &values);
                 lowering.code.branch(end, None);
             });
         }
         self.enter();
         let values = self.region(frame, first);
-        self.set(&results, &values);
+        self.assign(&results, &values);
         results.place(&values);
         self.leave();
         self.code.place(end);

@@ -29,7 +29,7 @@ impl Lowering<'_> {
     /// Registers of their own for values of the types of `ids`; `at_first` is what they are now.
     pub(super) fn carry(&mut self, frame: &Frame<'_>, ids: &[ValueId], at_first: &[Val]) -> Carried {
         let carried = self.undefined(frame, ids, at_first);
-        self.set(&carried, at_first);
+        self.assign(&carried, at_first);
         carried
     }
 
@@ -53,7 +53,7 @@ impl Lowering<'_> {
     }
 
     /// All at once: none of the values is read from a register that was just written.
-    pub(super) fn set(&mut self, carried: &Carried, values: &[Val]) {
+    pub(super) fn assign(&mut self, carried: &Carried, values: &[Val]) {
         let mut moves: Vec<(Reg, Operand)> = Vec::new();
         for (registers, &value) in carried.registers.iter().zip(values) {
             moves.extend(registers.iter().copied().zip(self.parts(value)));

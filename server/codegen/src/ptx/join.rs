@@ -1,25 +1,35 @@
 //! Neighbouring loads and stores become one. Within straight-line code: at the place of the first load, of the last store.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::code::Code;
+use super::halves::Halves;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
 use super::packed::store_packed;
 
-/// Bytes of the widest access.
+/// What the device, and the kernel, allow.
+pub(crate) struct Joining {
+    /// Bytes of the widest access.
+    pub widest: i64,
+    /// Does the device add several numbers in one instruction?
+    pub vector_atomics: bool,
+    /// Numbers of 16 bits may be computed two at a time before they go to shared memory.
+    pub in_pairs: bool,
+}
+
+/// Bytes of the widest access of most devices.
 const WIDEST: i64 = 16;
 
-/// `in_pairs`: numbers of 16 bits may be computed two at a time before they go to shared memory. `vector_atomics`: does the
-/// device add several numbers in one instruction?
-pub(crate) fn join(code: &mut Code, widest: i64, in_pairs: bool, vector_atomics: bool) {
+pub(crate) fn join(code: &mut Code, how: Joining) {
+    let Joining { widest, vector_atomics, in_pairs } = how;
     let widest = widest.max(WIDEST);
     let insts = std::mem::take(&mut code.insts);
-    let halves = Halves::of(&insts, in_pairs);
+    let mut halves = Halves::of(&insts, in_pairs);
     let mut start = 0;
     let mut out = Vec::with_capacity(insts.len());
     for at in 0..=insts.len() {
         if at == insts.len() || insts[at].is_boundary() {
-            out.extend(straight(code, &insts[start..at], widest, vector_atomics, &halves));
+            out.extend(straight(code, &insts[start..at], widest, vector_atomics, &mut halves));
             if let Some(boundary) = insts.get(at) {
                 out.push(boundary.clone());
             }
@@ -27,115 +37,6 @@ pub(crate) fn join(code: &mut Code, widest: i64, in_pairs: bool, vector_atomics:
         }
     }
     code.insts = out;
-}
-
-/// Which registers of 16 bits are halves of a word: what is computed two at a time. LLVM does so from what is stored up to
-/// what is loaded, or not at all: a number that something else needs as well, or makes, is computed on its own. What is
-/// only moved goes in words, too.
-#[derive(Default)]
-struct Halves {
-    computed: FxHashSet<Reg>,
-    used: FxHashSet<Reg>,
-    loaded: FxHashSet<Reg>,
-    /// Loaded from the memory of the block.
-    shared: FxHashSet<Reg>,
-    /// Read by something else than a store.
-    read: FxHashSet<Reg>,
-}
-
-impl Halves {
-    fn of(insts: &[Inst], in_pairs: bool) -> Halves {
-        let mut halves = Halves::default();
-        // Arithmetic on numbers of 16 bits: its result and its operands.
-        let mut pairwise: FxHashMap<Reg, Vec<Reg>> = FxHashMap::default();
-        let mut rounded: FxHashSet<Reg> = FxHashSet::default();
-        let mut alone: FxHashSet<Reg> = FxHashSet::default();
-        for inst in insts {
-            let read = || {
-                inst.reads().into_iter().filter_map(|operand| match operand {
-                    Operand::Reg(reg) if reg.class == Class::B16 => Some(reg),
-                    _ => None,
-                })
-            };
-            match &inst.kind {
-                // Elements in shared memory are written one by one.
-                Kind::Store { address, .. } if matches!(address.space, Space::Shared(_)) => {
-                    if !in_pairs {
-                        alone.extend(read());
-                    }
-                    continue;
-                }
-                // What is only moved is as it was read.
-                Kind::Store { .. } => continue,
-                // What loops carry.
-                Kind::Move { .. } => {
-                    alone.extend(read());
-                    alone.extend(inst.to.iter().filter(|reg| reg.class == Class::B16));
-                    continue;
-                }
-                Kind::Load { address, .. } => match address.space {
-                    Space::Shared(_) => halves.shared.extend(&inst.to),
-                    _ => halves.loaded.extend(&inst.to),
-                },
-                _ => {}
-            }
-            halves.read.extend(read());
-            match &inst.kind {
-                Kind::Pure { name, .. } if is_pairwise(name) => {
-                    for &to in &inst.to {
-                        pairwise.insert(to, read().collect());
-                    }
-                }
-                Kind::Pure { name, .. } if is_rounding(name) => rounded.extend(&inst.to),
-                Kind::Pure { name, .. } if name.starts_with("mov") => {}
-                _ => {
-                    alone.extend(read());
-                    alone.extend(
-                        inst.to
-                            .iter()
-                            .filter(|reg| reg.class == Class::B16 && !matches!(inst.kind, Kind::Load { .. })),
-                    );
-                }
-            }
-        }
-        // What is used on its own, or is made of such, until nothing changes.
-        loop {
-            let mut changed = false;
-            for (to, from) in &pairwise {
-                let is_alone = alone.contains(to)
-                    || from.iter().any(|reg| !halves.loaded.contains(reg) && alone.contains(reg))
-                    || from.iter().any(|reg| rounded.contains(reg));
-                if is_alone {
-                    changed |= alone.insert(*to);
-                    for reg in from {
-                        changed |= alone.insert(*reg);
-                    }
-                }
-            }
-            if !changed {
-                break;
-            }
-        }
-        halves.computed.extend(rounded);
-        for (to, from) in pairwise {
-            if !alone.contains(&to) {
-                halves.computed.insert(to);
-                halves.used.extend(from);
-            }
-        }
-        halves
-    }
-}
-
-/// Is there an instruction that does the same to two halves of a word?
-fn is_pairwise(name: &str) -> bool {
-    (name.ends_with(".bf16") || name.ends_with(".f16"))
-        && !name.starts_with("cvt")
-        && !name.starts_with("setp")
-}
-
-fn is_rounding(name: &str) -> bool {
-    name.starts_with("cvt.rn.bf16.f32") || name.starts_with("cvt.rn.f16.f32")
 }
 
 /// Accesses that belong together.
@@ -150,7 +51,7 @@ fn straight(
     insts: &[Inst],
     widest: i64,
     vector_atomics: bool,
-    halves: &Halves,
+    halves: &mut Halves,
 ) -> Vec<Inst> {
     let mut replaced: FxHashMap<usize, Vec<Inst>> = FxHashMap::default();
     for group in groups(insts, Access::Load) {
@@ -279,7 +180,7 @@ fn load(
     insts: &[Inst],
     group: &Group,
     widest: i64,
-    halves: &Halves,
+    halves: &mut Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
     for run in runs(insts, group, Access::Load, widest) {
@@ -287,6 +188,7 @@ fn load(
         let Kind::Load { address, is_invariant, .. } = insts[*first].kind else { continue };
         let earliest = run.iter().copied().min().unwrap_or(*first);
         let to: Vec<Reg> = run.iter().map(|&n| insts[n].to[0]).collect();
+        halves.joined.extend(&to);
         let is_moved = to.iter().any(|reg| !halves.read.contains(reg));
         let in_words = match (group.bits, to.len()) {
             (8, 2) => is_moved,
@@ -341,16 +243,15 @@ fn store(
             .collect();
         let is_half = |operand: &Operand| match operand {
             Operand::Reg(reg) => {
-                halves.computed.contains(reg) || halves.loaded.contains(reg) && !halves.read.contains(reg)
+                halves.computed.contains(reg) || halves.joined.contains(reg) && !halves.read.contains(reg)
             }
             _ => true,
         };
-        let is_shared =
-            |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.shared.contains(reg));
+        let is_read = |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.read.contains(reg));
         let in_words = group.bits != 16
             || from.len() > 4
             || from.iter().any(is_half)
-            || from.len() == 4 && from.iter().all(is_shared);
+            || from.iter().all(|operand| !is_read(operand)) && halves.are_neighbours(&from);
         let (words, bits) = words(code, from.len(), group.bits, in_words);
         let mut new = Vec::new();
         let mut inst = insts[latest].clone();

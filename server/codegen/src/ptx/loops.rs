@@ -3,22 +3,12 @@
 use indexing_map::{Constraint, Expr, IndexingMap, Interval};
 
 use super::carried::Carried;
-use super::index::Indices;
-use super::lower::{Frame, Lowering};
-use super::machine::{Address, Class, Inst, Kind, Operand, Reg};
+use super::lower::{Frame, Lowering, Pending};
+use super::machine::{Class, Kind, Operand, Reg};
+use super::tiles::{Tile, moves_vectors};
 use super::unrolling::{ReductionBody, full_unroll, loop_size, partial_unroll, size};
 use super::value::Val;
 use crate::kernel::{OpKind, Region, Type, ValueId};
-
-/// What the rounds of an unrolled loop do to memory, until they are through.
-pub(super) type Pending = Vec<Change>;
-
-pub(super) enum Change {
-    /// Address, bits, value.
-    Store(Address, u32, Operand),
-    /// Instructions as they stand.
-    Code(Vec<Inst>),
-}
 
 /// A loop over the range variables of a map.
 #[derive(Clone, Copy)]
@@ -49,6 +39,8 @@ enum Axis {
 enum Body {
     /// Elements are computed and written.
     Elements(i64),
+    /// Elements go through shared memory in words.
+    Tile(Tile),
     /// Elements are reduced, of several columns in the innermost loop.
     Reduced(ReductionBody, i64),
 }
@@ -58,6 +50,7 @@ impl Body {
     fn is_unrolled(self, rounds: i64, below: i64, is_innermost: bool) -> bool {
         match self {
             Body::Elements(size) => full_unroll(rounds, size.saturating_mul(below)),
+            Body::Tile(tile) => below < tile.in_turn || tile.is_unrolled(rounds),
             Body::Reduced(_, columns) if is_innermost && rounds == columns => true,
             Body::Reduced(body, columns) => body.is_unrolled(rounds.saturating_mul(below / columns.max(1))),
         }
@@ -80,7 +73,7 @@ impl Body {
     /// Are numbers of 16 bits added two at a time? LLVM does it for the one sum of two rounds.
     fn is_paired(self, rounds: i64, below: i64) -> bool {
         match self {
-            Body::Elements(_) => true,
+            Body::Elements(_) | Body::Tile(_) => true,
             Body::Reduced(_, columns) => rounds.saturating_mul(below) / columns.max(1) <= 2,
         }
     }
@@ -88,6 +81,7 @@ impl Body {
     fn factor(self, rounds: i64, below: i64) -> i64 {
         match self {
             Body::Elements(size) => partial_unroll(rounds, size.saturating_mul(below)),
+            Body::Tile(tile) => tile.factor(rounds),
             Body::Reduced(body, columns) if below <= columns => body.factor(rounds),
             Body::Reduced(..) => 1,
         }
@@ -137,7 +131,7 @@ impl<'k> Lowering<'k> {
         let carried = self.carry(frame, &body.args, &values);
         let (open, counter) = self.open_loop(count / factor);
         values = self.rounds(frame, var, Some(counter * factor), factor, carried.values.clone(), body);
-        self.set(&carried, &values);
+        self.assign(&carried, &values);
         self.close_loop(open);
         carried.values
     }
@@ -246,7 +240,7 @@ impl<'k> Lowering<'k> {
         values = self.peeled(frame, map_loop, &dims, &inner, axes, length, values);
         self.indices.forget(before);
         if let Some((skip, carried)) = held {
-            self.set(&carried, &values);
+            self.assign(&carried, &values);
             self.leave();
             self.code.place(skip);
             values = carried.values;
@@ -256,6 +250,9 @@ impl<'k> Lowering<'k> {
     }
 
     fn length(&self, frame: &Frame<'k>, map_loop: MapLoop<'k>, innermost: i64) -> Body {
+        if let Some(tile) = self.tile(frame, map_loop) {
+            return Body::Tile(tile);
+        }
         let types = map_loop.inits.iter().map(|&init| frame.function.ty(init));
         let columns = types.fold(None, |columns: Option<i64>, ty| match ty {
             Type::Scalar(_) => Some(columns.unwrap_or(1)),
@@ -406,37 +403,34 @@ impl<'k> Lowering<'k> {
         // What only changes elements reads none before.
         let only_changes = || body.ops.iter().any(|op| matches!(op.kind, OpKind::Update { .. }));
         let defers = rounds > 1 && self.pending.is_none() && (!self.has_aliases || only_changes());
+        let moves_vectors = moves_vectors(frame.function, body);
         // Rounds that hold under the same condition share a branch; what they store is stored behind them, so that
         // neighbours meet.
         let mut held: Option<(Vec<Constraint>, Option<Held>)> = None;
-        let fix = |indices: &mut Indices, round: i64| {
-            let mut rest = round;
-            for (variable, rounds) in changing.iter().rev() {
-                indices.fix(variable, Some(rest % rounds));
-                rest /= rounds;
-            }
-        };
         // All of them before any holds.
         let asked: Vec<Vec<Constraint>> = (0..rounds)
             .map(|round| {
-                fix(&mut self.indices, round);
+                self.fix(&changing, round);
                 inner.iter().filter_map(|c| self.indices.open(c)).collect()
             })
             .collect();
-        for (round, asked) in (0..rounds).zip(asked) {
+        for round in 0..rounds {
             if let (Some(leaves), Some(carried)) = (&leaves, &carried)
                 && round == leaves.after * in_turn
             {
                 if let Some((_, held)) = held.take() {
                     values = self.release(held, values);
                 }
-                self.set(carried, &values);
+                self.assign(carried, &values);
                 self.leave_in(leaves);
             }
             self.is_parted = was_parted
+                || moves_vectors && asked[round as usize] != asked[0]
                 || turned.is_some() && round >= in_turn && !is_joined_throughout
-                || length.is_behind(round, &changing);
-            fix(&mut self.indices, round);
+                || length.is_behind(round, &changing)
+                || matches!(length, Body::Tile(tile) if tile.is_parted(round, carried.is_none()));
+            self.fix(&changing, round);
+            let asked = asked[round as usize].clone();
             let is_same = held.as_ref().is_some_and(|(before, _)| *before == asked);
             if !is_same {
                 if let Some((_, held)) = held.take() {
@@ -473,7 +467,7 @@ impl<'k> Lowering<'k> {
         }
         self.is_parted = was_parted;
         if let Some(carried) = carried {
-            self.set(&carried, &values);
+            self.assign(&carried, &values);
             for open in open.into_iter().rev() {
                 let end = leaves.take().map(|leaves| leaves.end);
                 self.close_loop(open);
@@ -493,6 +487,15 @@ impl<'k> Lowering<'k> {
         index
     }
 
+    /// The variables have the values of this round.
+    fn fix(&mut self, changing: &[(Expr, i64)], round: i64) {
+        let mut rest = round;
+        for (variable, rounds) in changing.iter().rev() {
+            self.indices.fix(variable, Some(rest % rounds));
+            rest /= rounds;
+        }
+    }
+
     fn leave_in(&mut self, leaves: &Leaves) {
         let width = leaves.counter.class.bits();
         let from = [leaves.counter.into(), Operand::Int(leaves.turn)];
@@ -502,17 +505,17 @@ impl<'k> Lowering<'k> {
 
     /// Ends rounds that held under one condition: what they store is stored here.
     fn release(&mut self, held: Option<Held>, values: Vec<Val>) -> Vec<Val> {
-        for change in self.pending.take().unwrap_or_default() {
-            match change {
-                Change::Store(address, bits, from) => self.code.store(address, bits, from),
-                Change::Code(insts) => {
+        for pending in self.pending.take().unwrap_or_default() {
+            match pending {
+                Pending::Store(address, bits, from) => self.code.store(address, bits, from),
+                Pending::Code(insts) => {
                     self.code.forget_loads();
                     self.code.insts.extend(insts);
                 }
             }
         }
         let Some(Held { skip, facts, carried }) = held else { return values };
-        self.set(&carried, &values);
+        self.assign(&carried, &values);
         self.indices.forget(facts);
         self.leave();
         self.code.place(skip);

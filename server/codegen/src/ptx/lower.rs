@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::code::Code;
 use super::index::Indices;
-use super::loops::{MapLoop, Pending};
-use super::machine::{Class, Kind, Operand, Reg};
+use super::loops::MapLoop;
+use super::machine::{Address, Class, Inst, Kind, Operand, Reg};
 use super::memory::Place;
 use super::value::Val;
 use crate::constant::Constant;
@@ -36,7 +36,7 @@ pub(crate) struct Lowering<'k> {
     pub has_f8: bool,
     pub bf16: Bf16,
     /// What the rounds of an unrolled loop store, until they are through.
-    pub pending: Option<Pending>,
+    pub pending: Option<Vec<Pending>>,
     /// By number, what [`Val::Vector`] consists of.
     pub vectors: Vec<Vec<Val>>,
     /// Numbers of 16 bits are computed two at a time before they go to shared memory.
@@ -56,6 +56,13 @@ pub(crate) enum Bf16 {
     /// Products with a sum, in one rounding; by these a sum or a product alone.
     Fused,
     Full,
+}
+
+/// What changes memory, and waits until the rounds of a loop are through.
+pub(crate) enum Pending {
+    /// Address, bits, value.
+    Store(Address, u32, Operand),
+    Code(Vec<Inst>),
 }
 
 /// One function at one place.
@@ -229,7 +236,7 @@ impl<'k> Lowering<'k> {
                         let result = self.carry(frame, &op.results, &[frame.value(*otherwise)]);
                         self.only_if(constraints, |lowering| {
                             let value = lowering.load(place, element, &at);
-                            lowering.set(&result, &[value]);
+                            lowering.assign(&result, &[value]);
                         });
                         result.values
                     }

@@ -5,8 +5,7 @@ use ir::{ArrayShape, ElementTypeExt};
 use syntax::hlo::ElementType;
 
 use super::index::{divisor, split_constant};
-use super::loops::Change;
-use super::lower::Lowering;
+use super::lower::{Lowering, Pending};
 use super::machine::{Address, Class, Operand, Reg, Space};
 use super::packed::packed;
 use super::value::Val;
@@ -49,13 +48,7 @@ impl Lowering<'_> {
     }
 
     /// The address of an element, and how many bits it has.
-    pub(super) fn address(
-        &mut self,
-        place: Place,
-        element: ElementType,
-        at: &[Expr],
-        is_store: bool,
-    ) -> (Address, u32) {
+    pub(super) fn address(&mut self, place: Place, element: ElementType, at: &[Expr]) -> (Address, u32) {
         let bits = element.bits().unwrap_or(8).max(8);
         let bytes = i64::from(bits / 8);
         let (linear, elements) = match place {
@@ -72,7 +65,6 @@ impl Lowering<'_> {
                 (self.linear_shared(&array, at), array.dims.iter().product())
             }
         };
-        let is_deep = !is_store && self.indices.summands(&linear) > MAX_SUMMANDS;
         let linear = self.indices.here(&linear);
         let (rest, constant) = split_constant(&linear);
         let offset = constant.saturating_mul(bytes);
@@ -86,7 +78,7 @@ impl Lowering<'_> {
                     let base = self.code.pure("add.s64", Class::B64, [base.into(), bytes_here.into()]).into();
                     return (Address { space: Space::Global(param), base, offset: 0, align: bytes }, bits);
                 }
-                let align = if self.is_parted || is_deep { bytes } else { align };
+                let align = if self.is_parted { bytes } else { align };
                 let align = align.min(i64::from(self.kernel.params[param].align));
                 let base = self.moved(base, &rest, bytes, elements);
                 (Address { space: Space::Global(param), base, offset, align }, bits)
@@ -110,6 +102,23 @@ impl Lowering<'_> {
                 (Address { space: Space::Shared(number), base, offset, align: align.min(16) }, bits)
             }
         }
+    }
+
+    /// The same for a load.
+    fn load_address(&mut self, place: Place, element: ElementType, at: &[Expr]) -> (Address, u32) {
+        let is_deep = match place {
+            Place::Param(param) => {
+                let shape = self.kernel.params[param].shape.clone();
+                let linear = self.linear(&shape, at);
+                self.indices.summands(&linear) > MAX_SUMMANDS
+            }
+            Place::Table(_) | Place::Shared(_) => false,
+        };
+        let was_parted = self.is_parted;
+        self.is_parted |= is_deep;
+        let answer = self.address(place, element, at);
+        self.is_parted = was_parted;
+        answer
     }
 
     /// The second one of a pair, of which the first one is `x` without its lowest bit: that is `x` with it, and no longer
@@ -166,14 +175,14 @@ impl Lowering<'_> {
             return self.load_packed(place, element, bits, at, is_invariant);
         }
         if element.is_complex() {
-            let (address, bits) = self.address(place, element, at, false);
+            let (address, bits) = self.load_address(place, element, at);
             let half = bits / 2;
             let re = self.code.load(address, half, is_invariant);
             let next = Address { offset: address.offset + i64::from(half / 8), ..address };
             let im = self.code.load(next, half, is_invariant);
             return Val::Complex(re.into(), im.into());
         }
-        let (address, bits) = self.address(place, element, at, false);
+        let (address, bits) = self.load_address(place, element, at);
         let reg = self.code.load(address, bits, is_invariant);
         match element {
             ElementType::Pred => {
@@ -189,7 +198,7 @@ impl Lowering<'_> {
         if let (Some(bits), Val::Num(number)) = (packed(element), *value) {
             return self.store_packed(place, bits, at, number);
         }
-        let (address, bits) = self.address(place, element, at, true);
+        let (address, bits) = self.address(place, element, at);
         match *value {
             Val::Complex(re, im) => {
                 let half = bits / 2;
@@ -213,7 +222,7 @@ impl Lowering<'_> {
     /// Now, or behind the rounds of the loop around.
     pub(super) fn stored(&mut self, address: Address, bits: u32, from: Operand) {
         match &mut self.pending {
-            Some(pending) => pending.push(Change::Store(address, bits, from)),
+            Some(pending) => pending.push(Pending::Store(address, bits, from)),
             None => self.code.store(address, bits, from),
         }
     }
