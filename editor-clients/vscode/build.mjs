@@ -9,7 +9,9 @@ const here = dirname(fileURLToPath(import.meta.url));
 const tree = join(here, "../..");
 
 mkdirSync(join(here, "syntaxes"), { recursive: true });
-copyFileSync(join(tree, "grammar/textmate/hlo.tmLanguage.json"), join(here, "syntaxes/hlo.tmLanguage.json"));
+for (const grammar of ["hlo.tmLanguage.json", "ptx.tmLanguage.json"]) {
+  copyFileSync(join(tree, "grammar/textmate", grammar), join(here, "syntaxes", grammar));
+}
 copyFileSync(join(tree, "LICENSE"), join(here, "LICENSE"));
 
 const minify = process.argv.includes("--minify");

@@ -19,23 +19,34 @@ use scalars::{dense, element_type, scalar};
 pub fn mlir(kernel: &Kernel) -> KernelText {
     let mut text = String::new();
     let mut lines = Vec::new();
+    let mut accesses = Vec::new();
     for (n, stage) in kernel.stages().enumerate() {
         if n > 0 {
             // As tools of MLIR part their inputs.
             text += "// -----\n";
             lines.push(None);
         }
-        module(stage, &mut |origin, line| {
+        let own = module(stage, &mut |origin, line| {
             let _ = writeln!(text, "{line}");
             lines.push(origin);
         });
+        // The body stands at the end, with a brace behind it.
+        let first = lines.len().saturating_sub(own.lines + 1);
+        accesses.extend(own.accesses.into_iter().map(|(at, argument)| (first + at, argument)));
     }
     let missing = kernel.missing.clone();
-    KernelText { text, lines, missing, shared_bytes: kernel.launch.shared_bytes }
+    KernelText { text, lines, missing, accesses, shared_bytes: kernel.launch.shared_bytes }
 }
 
-fn module(kernel: &Kernel, line: &mut dyn FnMut(Option<OpId>, &str)) {
-    let mut printer = Printer { kernel, maps: Vec::new(), lines: Vec::new(), indent: 1 };
+/// How many lines the functions of a module have, and which of them read an argument of the kernel.
+struct Body {
+    lines: usize,
+    accesses: Vec<(usize, usize)>,
+}
+
+fn module(kernel: &Kernel, line: &mut dyn FnMut(Option<OpId>, &str)) -> Body {
+    let mut printer =
+        Printer { kernel, maps: Vec::new(), lines: Vec::new(), accesses: Vec::new(), indent: 1 };
     for (number, function) in kernel.functions.iter().enumerate() {
         // A tuple of results is no function.
         if number == 0 || !function.name.is_empty() {
@@ -59,6 +70,7 @@ fn module(kernel: &Kernel, line: &mut dyn FnMut(Option<OpId>, &str)) {
         line(*origin, body);
     }
     line(None, "}");
+    Body { lines: printer.lines.len(), accesses: printer.accesses }
 }
 
 fn map_name(number: usize) -> String {
@@ -69,6 +81,8 @@ struct Printer<'k> {
     kernel: &'k Kernel,
     maps: Vec<String>,
     lines: Vec<(Option<OpId>, String)>,
+    /// Places in `lines`, with the argument of the kernel that is read there.
+    accesses: Vec<(usize, usize)>,
     indent: usize,
 }
 
@@ -145,6 +159,13 @@ impl<'k> Printer<'k> {
     fn line(&mut self, origin: Option<OpId>, text: String) {
         let text = format!("{}{text}", "  ".repeat(self.indent));
         self.lines.push((origin, text));
+    }
+
+    /// The next line reads a tensor.
+    fn note_read(&mut self, names: &Names<'k>, tensor: ValueId) {
+        // Tensors that are arguments of a function are those of the kernel, by position.
+        let argument = names.function.args.iter().position(|&arg| arg == tensor);
+        self.accesses.extend(argument.map(|argument| (self.lines.len(), argument)));
     }
 
     fn map(&mut self, map: &IndexingMap) -> String {
@@ -256,6 +277,7 @@ impl<'k> Printer<'k> {
                 let ty = type_text(names.function.ty(*tensor));
                 let tensor_name = names.value(*tensor);
                 let name = names.fresh();
+                self.note_read(names, *tensor);
                 self.line(origin, format!("{name} = tensor.extract {tensor_name}[{at}] : {ty}"));
                 self.from_memory(names, op, name, names.function.element(*tensor));
             }
@@ -408,7 +430,11 @@ impl<'k> Printer<'k> {
                 for &result in &op.results {
                     let ty = type_text(names.function.ty(result));
                     let name = names.name(result);
-                    self.line(origin, format!("{name} = ub.poison : {ty} // not written"));
+                    let known = self.kernel.missing.iter().find(|missing| Some(missing.op) == op.origin);
+                    let why = known.map_or_else(String::new, |missing| {
+                        format!(": %{}: {}", missing.instruction, missing.reason)
+                    });
+                    self.line(origin, format!("{name} = ub.poison : {ty} // not written{why}"));
                 }
             }
             OpKind::Table(number) => {

@@ -289,7 +289,8 @@ impl<'a, 'r> Group<'a, 'r> {
     ) -> Result<(), Reason> {
         let mut outcome = Ok(());
         let results = entry.results.clone();
-        entry.results = entry.each_column(self.reduction.columns(), results, |entry, column, results| {
+        let columns = self.reduction.written_columns();
+        entry.results = entry.each_column(columns, results, |entry, column, results| {
             entry.results = results;
             if let Err(reason) = write(self, entry, column) {
                 outcome = Err(reason);

@@ -46,6 +46,7 @@ impl<'k> Printer<'k> {
                 let otherwise = self.as_in_memory(names, *otherwise, origin);
                 let (from, ty) = (names.value(*tensor), ty_of(names, *tensor));
                 let name = names.fresh();
+                self.note_read(names, *tensor);
                 self.line(
                     origin,
                     format!(

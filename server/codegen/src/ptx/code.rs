@@ -182,7 +182,7 @@ impl Code {
                 Kind::Branch { guard: Some((reg, _)), .. } => renamed(reg),
                 Kind::Move { from } => operand(from),
                 Kind::Unpack { from } => renamed(from),
-                Kind::Branch { .. } | Kind::Label(_) | Kind::Return => {}
+                Kind::Branch { .. } | Kind::Label(_) | Kind::Return | Kind::Note(_) => {}
             }
         }
         counts

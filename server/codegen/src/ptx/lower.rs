@@ -266,6 +266,11 @@ impl<'k> Lowering<'k> {
                 tensors.iter().map(|&value| frame.value(value)).collect()
             }
             OpKind::Missing => {
+                let known = self.kernel.missing.iter().find(|missing| Some(missing.op) == op.origin);
+                if let Some(missing) = known {
+                    let note = format!("not written: %{}: {}", missing.instruction, missing.reason);
+                    self.code.push(super::machine::Kind::Note(note), Vec::new());
+                }
                 let zero = |&result: &ValueId| Val::constant(Constant::zero(frame.function.element(result)));
                 op.results.iter().map(zero).collect()
             }

@@ -155,6 +155,8 @@ pub(crate) enum Kind {
         from: Vec<Operand>,
     },
     Return,
+    /// A remark for the reader.
+    Note(String),
 }
 
 #[derive(Debug, Clone)]
@@ -179,7 +181,22 @@ impl Inst {
             Kind::Branch { guard, .. } => guard.iter().map(|&(reg, _)| reg.into()).collect(),
             Kind::Move { from } => vec![*from],
             Kind::Unpack { from } => vec![(*from).into()],
-            Kind::Label(_) | Kind::Return => Vec::new(),
+            Kind::Label(_) | Kind::Return | Kind::Note(_) => Vec::new(),
+        }
+    }
+
+    /// The argument of the kernel whose memory it reads or writes.
+    pub fn argument(&self) -> Option<usize> {
+        let (Kind::Load { address, .. }
+        | Kind::Store { address, .. }
+        | Kind::Atomic { address, .. }
+        | Kind::Exchange { address, .. }) = &self.kind
+        else {
+            return None;
+        };
+        match address.space {
+            Space::Global(number) => Some(number),
+            Space::Shared(_) | Space::Table(_) => None,
         }
     }
 

@@ -46,7 +46,7 @@ pub(super) fn print(
         }
         shared_bytes = entry(&mut out, kernel, name_of).max(shared_bytes);
     }
-    KernelText { text: out.text, lines: out.origins, missing, shared_bytes }
+    KernelText { text: out.text, lines: out.origins, missing, accesses: out.accesses, shared_bytes }
 }
 
 /// One kernel; the bytes of memory that its blocks share.
@@ -100,6 +100,7 @@ fn entry(out: &mut Lines, lowered: Lowered<'_>, name_of: &dyn Fn(OpId) -> String
             last = inst.origin;
         }
         let text = text(inst);
+        out.accesses.extend(inst.argument().map(|argument| (out.origins.len(), argument)));
         out.line(format_args!("{text}"), inst.origin);
     }
     out.line(format_args!("}}"), None);
@@ -110,6 +111,7 @@ fn entry(out: &mut Lines, lowered: Lowered<'_>, name_of: &dyn Fn(OpId) -> String
 struct Lines {
     text: String,
     origins: Vec<Option<OpId>>,
+    accesses: Vec<(usize, usize)>,
 }
 
 impl Lines {
@@ -208,6 +210,7 @@ fn text(inst: &Inst) -> String {
             format!("\tmov.b{bits} \t{}, {{{}}};", list(&inst.to), values(from))
         }
         Kind::Return => "\tret;".to_owned(),
+        Kind::Note(note) => format!("\t// {note}"),
     }
 }
 

@@ -69,6 +69,7 @@ impl Lowering<'_> {
         if let Some(op) = self.code.origin
             && self.missing.iter().all(|(known, _)| *known != op)
         {
+            self.code.push(super::machine::Kind::Note(format!("not written: {what}")), Vec::new());
             self.missing.push((op, what));
         }
         Val::constant(Constant::zero(to))

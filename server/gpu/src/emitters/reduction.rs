@@ -157,6 +157,14 @@ impl ReductionEmitter {
         }
     }
 
+    /// Columns whose results a thread writes.
+    pub fn written_columns(&self) -> i64 {
+        match self.plan.variant {
+            ReductionVariant::Column => reduction_column::written_columns(&self.plan),
+            _ => self.columns(),
+        }
+    }
+
     /// How far away the first thread is whose partial result is added to a thread's own, in the same warp; 0 where that is
     /// none.
     pub fn first_distance(&self) -> i64 {
