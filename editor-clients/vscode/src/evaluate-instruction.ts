@@ -28,10 +28,12 @@ export function registerEvaluateInstruction(server: Server): vscode.Disposable {
   const closed = vscode.workspace.onDidCloseTextDocument(({ uri }) => values.delete(uri.toString()));
   const command = vscode.commands.registerCommand(
     "hlo-analyzer.evaluateInstruction",
-    async (uri?: string, at?: Position, given?: string[]) => {
+    async (uri?: unknown, at?: Position, given?: string[]) => {
       const editor = vscode.window.activeTextEditor;
-      const document = typeof uri === "string" ? uri : editor?.document.uri.toString();
-      const position = at ?? editor?.selection.active;
+      // A menu names the document, as an object, and no place in it.
+      const isNamed = typeof uri === "string";
+      const document = isNamed ? uri : editor?.document.uri.toString();
+      const position = (isNamed ? at : undefined) ?? editor?.selection.active;
       if (document === undefined || position === undefined) {
         return undefined;
       }

@@ -67,7 +67,10 @@ class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocu
       this.changed,
       this.mark,
       vscode.workspace.registerTextDocumentContentProvider(KERNEL_SCHEME, this),
-      vscode.commands.registerCommand(SHOW_KERNEL, (uri?: string, at?: Position) => this.show(uri, at)),
+      vscode.commands.registerCommand(SHOW_KERNEL, (uri?: unknown, at?: Position) =>
+        // A menu names the document, as an object, and no place in it.
+        typeof uri === "string" ? this.show(uri, at) : this.show(),
+      ),
       server.onNotification<{ uri: string }>("hlo-analyzer/kernelChanged", ({ uri }) =>
         this.changed.fire(vscode.Uri.parse(uri)),
       ),

@@ -59,14 +59,16 @@ struct Row {
 
 pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     let install = args.contains(&"--with-jaxlib");
-    let only_previews = args == ["--previews"];
-    let files = args.iter().filter(|arg| !["--with-jaxlib", "--previews"].contains(arg));
+    let only_previews = args.contains(&"--previews");
+    // With its assertions, where one does not wait for the other build.
+    let profile = if args.contains(&"--release") { "release" } else { "dist" };
+    let files = args.iter().filter(|arg| !["--with-jaxlib", "--previews", "--release"].contains(arg));
     let named: Vec<PathBuf> = files.map(|arg| root().join(arg)).collect();
     if let Some(missing) = named.iter().find(|file| !file.is_file()) {
         bail!("{} is not a file", missing.display());
     }
 
-    let server = dist::build_server("dist")?;
+    let server = dist::build_server(profile)?;
     if only_previews {
         return previews::previews(&server, tools);
     }

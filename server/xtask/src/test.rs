@@ -108,6 +108,9 @@ pub fn test(tools: &Tools) -> Result<()> {
         if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
             tests.env("PROPTEST_RNG_SEED", "1");
         }
+        for (name, program) in nvidia(tools) {
+            tests.env(name, program);
+        }
         let tests = std::cell::RefCell::new(tests);
         needs_build(&|| Ok(run(&mut tests.borrow_mut())?))
     });
@@ -147,6 +150,27 @@ fn protocol(tools: &Tools) -> Result<(), Stop> {
     })?;
     let server = target_dir().join("release/hlo-analyzer");
     Ok(run(command(python, &["-m", "pytest"]).env("HLO_ANALYZER", server).current_dir(folder))?)
+}
+
+/// In a CI run NVIDIA's assembler and disassembler, from the Python package index into the target folder, by the variables in which
+/// tests look for them. Elsewhere those tests take what is on PATH, or skip.
+fn nvidia(tools: &Tools) -> Vec<(&'static str, PathBuf)> {
+    let packages = ["nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvdisasm"];
+    let folder = target_dir().join("nvidia");
+    if !tools.is_ci() || tools.venv(&folder, &packages).is_err() {
+        return Vec::new();
+    }
+    let below = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
+    };
+    let sites = below(&folder.join("lib")).into_iter().map(|python| python.join("site-packages/nvidia"));
+    let parts: Vec<PathBuf> = sites.flat_map(|nvidia| below(&nvidia)).collect();
+    let find = |name: &str| parts.iter().map(|part| part.join("bin").join(name)).find(|file| file.is_file());
+    [("HLO_ANALYZER_PTXAS", "ptxas"), ("HLO_ANALYZER_NVDISASM", "nvdisasm")]
+        .into_iter()
+        .filter_map(|(variable, name)| Some((variable, find(name)?)))
+        .collect()
 }
 
 /// The plugin for Neovim in a real one, where there is one that is new enough.

@@ -124,6 +124,16 @@ const CHECKS: Record<string, Check> = {
     const front = vscode.window.visibleTextEditors.find(({ document }) => document.uri.path.endsWith("fusion.mlir"));
     assert.ok(front?.viewColumn !== undefined && front.viewColumn > vscode.ViewColumn.One);
   },
+  "show kernel from the menu takes the cursor's place": async (uri) => {
+    const { hlo } = await showKernel(uri(FIXTURE));
+    const at = positionOf(hlo.document, "%reduce.7 =");
+    const editor = await vscode.window.showTextDocument(hlo.document, { viewColumn: vscode.ViewColumn.One });
+    editor.selection = new vscode.Selection(at, at);
+    // As a menu calls it.
+    await vscode.commands.executeCommand("hlo-analyzer.showKernel", hlo.document.uri);
+    const names = vscode.window.visibleTextEditors.map(({ document }) => document.uri.path);
+    assert.ok(names.includes("/input_reduce_fusion.mlir"), names.join(" "));
+  },
   "the kernel follows the cursor in the HLO, and the HLO that in the kernel": async (uri) => {
     const { hlo, mlir } = await showKernel(uri(FIXTURE));
     const add = positionOf(hlo.document, "%add.4 =");
