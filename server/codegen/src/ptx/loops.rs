@@ -275,6 +275,7 @@ impl<'k> Lowering<'k> {
     }
 
     /// All rounds. The last one of a counted loop is written behind it where only that one has to ask a condition.
+    #[allow(clippy::too_many_arguments, reason = "the parts of one loop")]
     fn peeled(
         &mut self,
         frame: &mut Frame<'k>,
@@ -341,6 +342,7 @@ impl<'k> Lowering<'k> {
     }
 
     /// Loops within loops, and in the innermost the rounds that are written out.
+    #[allow(clippy::too_many_arguments, reason = "the parts of one loop")]
     fn nest(
         &mut self,
         frame: &mut Frame<'k>,
