@@ -1,0 +1,25 @@
+//! MLIR text of any dialect, read without a registry: `(arrays, errors)` for any bytes.
+//!
+//! What is told by brackets, line starts and a few words is enough for ops, regions, blocks, names and most types; see
+//! [`parse`]. Which op does what is for others to know.
+//!
+//! Architecture Invariant: no dialect is needed. What is unknown is never an error.
+//! Architecture Invariant: no recursion over the text; each byte is read a bounded number of times.
+
+mod braces;
+mod language;
+mod lexer;
+mod names;
+mod parts;
+mod pieces;
+mod segmenter;
+mod tree;
+mod types;
+mod words;
+
+pub use language::holds_hlo;
+pub use lexer::{Token, TokenKind, tokens};
+pub use pieces::{PieceState, split};
+pub use segmenter::parse;
+pub use tree::*;
+pub use words::{is_function_like, is_module_like, last_segment};
