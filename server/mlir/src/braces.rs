@@ -111,7 +111,7 @@ impl<'t> Tokens<'t> {
                     self.kind(at + 1),
                     Some(TokenKind::Value | TokenKind::Symbol | TokenKind::String)
                 );
-                is_fed && (self.is_unmistakable(at) || is_dotted(self.word(at)) && takes_operands)
+                self.is_unmistakable(at) || is_fed && is_dotted(self.word(at)) && takes_operands
             }
             _ => false,
         }
@@ -152,6 +152,15 @@ impl<'t> Tokens<'t> {
             TokenKind::Resources => is_top,
             _ => false,
         }
+    }
+
+    /// Whether an entry of a dictionary starts here: `name = `, `name,`, `name}`.
+    pub(crate) fn starts_entry(&self, at: usize) -> bool {
+        let goes_on = matches!(
+            self.kind(at + 1),
+            Some(TokenKind::Equal | TokenKind::Comma | TokenKind::Colon | TokenKind::CloseBrace)
+        );
+        matches!(self.kind(at), Some(TokenKind::Word | TokenKind::String)) && goes_on
     }
 
     /// What the brace at `at` opens, by what is in it.

@@ -21,7 +21,7 @@ impl Segmenter<'_> {
         let op = &self.out.ops[id as usize];
         let form = op.form;
         let (start, name) = (op.span.start, op.name);
-        let first_token = (self.op_tokens[id as usize].name as usize).wrapping_add(1);
+        let first_token = self.op_tokens[id as usize].first as usize;
         let end = end.max(first_token.min(self.tokens.all.len()));
         let last = match end.checked_sub(1) {
             Some(last) if end > first_token => self.tokens.all[last].span.end,
@@ -167,7 +167,7 @@ impl Segmenter<'_> {
             return;
         }
         let Some(at) = symbol else { return };
-        let behind_name = self.op_tokens[id as usize].name as usize + 1;
+        let behind_name = self.op_tokens[id as usize].first as usize;
         let is_in_front = |at: &usize| {
             matches!(self.tokens.kind(*at), Some(TokenKind::Word | TokenKind::String))
         };

@@ -16,7 +16,7 @@ const MAX_DEPTH: u8 = 16;
 
 /// Where a text is cut, as [`text::Cuts`] says it.
 pub fn split(text: &str, state: u8, min_bytes: usize) -> text::Cuts {
-    let mut scan = Scan { bytes: text.as_bytes(), depth: state.min(MAX_DEPTH), inner: 0, starts_module: false };
+    let mut scan = Scan { bytes: text.as_bytes(), depth: state.min(MAX_DEPTH), inner: 0, starts_module: false, resources_stay_open: false };
     let mut cuts = text::Cuts::default();
     let mut at = 0;
     let mut piece = 0;
@@ -52,6 +52,8 @@ struct Scan<'t> {
     inner: u32,
     /// The statement is that of a module, whose body has not started yet.
     starts_module: bool,
+    /// The end of resources was looked for in vain.
+    resources_stay_open: bool,
 }
 
 impl Scan<'_> {
@@ -143,9 +145,13 @@ impl Scan<'_> {
         end
     }
 
-    fn resources(&self, start: usize) -> Option<usize> {
-        let found = memchr::memmem::find(&self.bytes[start..], b"#-}")?;
-        Some(start + found + 3)
+    fn resources(&mut self, start: usize) -> Option<usize> {
+        if self.resources_stay_open {
+            return None;
+        }
+        let found = memchr::memmem::find(&self.bytes[start..], b"#-}");
+        self.resources_stay_open = found.is_none();
+        Some(start + found? + 3)
     }
 }
 

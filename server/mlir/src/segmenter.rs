@@ -129,10 +129,10 @@ pub(crate) enum Event {
     Mention(u32),
 }
 
-/// Where an op's name and end are.
+/// Which tokens of an op stand behind its name.
 #[derive(Clone, Copy)]
 pub(crate) struct OpTokens {
-    pub(crate) name: u32,
+    pub(crate) first: u32,
     pub(crate) end: u32,
 }
 
@@ -248,7 +248,7 @@ impl<'t> Segmenter<'t> {
                 let op = self.begin_op(at, at, Form::Custom);
                 self.out.ops[op as usize].name = Span { end: token.span.start, ..token.span };
                 // Not looked at as the name of an op, but as what stands in one.
-                self.op_tokens[op as usize].name = (at as u32).wrapping_sub(1);
+                self.op_tokens[op as usize].first = at as u32;
                 self.body_token(at)
             }
         }
@@ -313,7 +313,7 @@ impl<'t> Segmenter<'t> {
             location: Span::default(),
             is_isolated: false,
         });
-        self.op_tokens.push(OpTokens { name: name as u32, end: name as u32 });
+        self.op_tokens.push(OpTokens { first: name as u32 + 1, end: name as u32 + 1 });
         self.type_columns.push(u32::MAX);
         self.events.push(Event::OpStart(id));
         id
@@ -543,7 +543,10 @@ impl<'t> Segmenter<'t> {
         let innermost = self.groups.last().map(|g| g.slot).filter(|_| self.groups.len() > base);
         let starts_line = self.tokens.is_first(at + 1);
         let is_region = match self.tokens.brace(at) {
-            Brace::Dictionary => false,
+            // What a function starts with, were its first line no op yet.
+            Brace::Dictionary => {
+                innermost.is_none() && self.is_body_of_function(at) && !self.tokens.starts_entry(at + 1)
+            }
             Brace::Empty => match innermost {
                 None => self.is_body_of_function(at),
                 Some(slot) => slot == 0 && self.is_in_generic_regions(at),
@@ -575,14 +578,13 @@ impl<'t> Segmenter<'t> {
         )
     }
 
-    /// Whether `{}` is a body: it is behind what a function or a module starts with.
+    /// Whether what is no region by what is in it is a body by what is in front of it.
     fn is_body_of_function(&mut self, at: usize) -> bool {
         let op = self.current_op();
         let Some(op) = self.out.ops.get(op as usize) else { return false };
         let name = op.name.of(self.tokens.text);
         let is_container = is_function_like(name) || is_module_like(name);
-        is_container && self.tokens.kind(at + 2) != Some(TokenKind::OpenBrace)
-            && (at == 0 || self.tokens.word(at - 1) != "attributes")
+        is_container && op.first_region.is_none() && self.tokens.word(at - 1) != "attributes"
     }
 
     fn open_region(&mut self, at: usize) {
