@@ -73,6 +73,10 @@ fn survey(texts: &[(PathBuf, String)]) {
                     .or_default() += 1;
             }
         }
+        for finding in mlir::check(&read, text) {
+            let line = text[..finding.span.start as usize].lines().count();
+            println!("{} {}:{line}: {}", finding.code, path.display(), finding.message);
+        }
         for used in &read.uses {
             uses += 1;
             if used.value.is_none() {

@@ -136,7 +136,9 @@ impl<'t> Tokens<'t> {
             // Two ops on a line: only what ends a block is unmistakable.
             TokenKind::Word => {
                 let word = self.word(at);
-                is_fed && is_dotted(word) && is_terminator(word) && !is_next(TokenKind::Equal)
+                let is_return = word == "return" && is_next(TokenKind::Value);
+                let ends_block = is_dotted(word) && is_terminator(word) && !is_next(TokenKind::Equal);
+                is_fed && (is_return || ends_block)
             }
             TokenKind::Block => {
                 let is_label = is_next(TokenKind::Colon) || is_next(TokenKind::OpenParen);

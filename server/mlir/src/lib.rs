@@ -7,6 +7,7 @@
 //! Architecture Invariant: no recursion over the text; each byte is read a bounded number of times.
 
 mod braces;
+mod check;
 mod language;
 mod lexer;
 mod names;
@@ -17,6 +18,7 @@ mod tree;
 mod types;
 mod words;
 
+pub use check::{Finding, check};
 pub use language::holds_hlo;
 pub use lexer::{Token, TokenKind, tokens};
 pub use pieces::{PieceState, split};

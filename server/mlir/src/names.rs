@@ -13,7 +13,11 @@ struct Entry {
     value: ValueId,
     /// The isolated op around the definition. Seen only where that is the innermost one, too.
     isolation: OpId,
+    region: usize,
 }
+
+/// Stands for no region: names that an op binds.
+const BOUND: usize = usize::MAX;
 
 struct Mark {
     undo: usize,
@@ -47,9 +51,14 @@ impl<'t> Scopes<'t> {
         self.entries.get(name).filter(|e| e.isolation == self.isolation).map(|e| e.value)
     }
 
-    fn define(&mut self, name: &'t str, value: ValueId) {
-        let before = self.entries.insert(name, Entry { value, isolation: self.isolation });
+    fn define(&mut self, name: &'t str, value: ValueId, region: usize) {
+        let before = self.entries.insert(name, Entry { value, isolation: self.isolation, region });
         self.undo.push((name, before));
+    }
+
+    /// What the region has defined by this name already.
+    fn find_in(&self, name: &str, region: usize) -> Option<ValueId> {
+        self.entries.get(name).filter(|e| e.region == region).map(|e| e.value)
     }
 }
 
@@ -73,11 +82,16 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>) -> Parse {
     };
     let mut uses: Vec<Use> = Vec::with_capacity(seg.mentions.len());
     let mut part = 0;
-    let enter = |scopes: &mut Scopes<'t>, seg: &Segmenter<'t>, region: usize| {
+    let mut redefinitions = Vec::new();
+    let mut enter = |scopes: &mut Scopes<'t>, seg: &Segmenter<'t>, region: usize| {
         scopes.enter();
-        // Of two definitions the first one is meant.
-        for &value in defined_in(region).iter().rev() {
-            scopes.define(seg.out.values[value as usize].name.of(text), value);
+        for &value in defined_in(region) {
+            let name = seg.out.values[value as usize].name.of(text);
+            // Of two definitions the first one is meant.
+            match scopes.find_in(name, region) {
+                Some(first) => redefinitions.push((value, first)),
+                None => scopes.define(name, value, region),
+            }
         }
     };
     enter(&mut scopes, &seg, regions);
@@ -103,7 +117,7 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>) -> Parse {
                 let found = scopes.find(name);
                 if binds(&seg.out, mention, found) {
                     let value = seg.bind(mention, name_span, &scopes);
-                    scopes.define(name, value);
+                    scopes.define(name, value, BOUND);
                     continue;
                 }
                 let in_front = mention.token < seg.type_columns[mention.op as usize];
@@ -112,6 +126,7 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>) -> Parse {
             }
         }
     }
+    seg.out.redefinitions = redefinitions;
     sort_uses(&mut seg.out, uses);
     let mut out = finish(seg);
     resolve_blocks(&mut out, text);

@@ -38,7 +38,6 @@ pub struct Op {
     pub results: Range<ValueId>,
     /// Of [`Parse::uses`], in the order of the text.
     pub uses: Range<u32>,
-    /// How many of the uses are operands: the first ones of them that stand in front of the types.
     pub first_region: Option<RegionId>,
     /// Of [`Parse::attributes`].
     pub attributes: Range<u32>,
@@ -188,6 +187,8 @@ pub struct Parse {
     pub aliases: Vec<AliasMention>,
     /// In the order of the text.
     pub successors: Vec<Successor>,
+    /// Values whose name their region has given to another one already: the second and the first.
+    pub redefinitions: Vec<(ValueId, ValueId)>,
     /// Where parts of the text start that know nothing of what is above: behind `// -----`.
     pub splits: Vec<u32>,
     /// In the order of the text.
