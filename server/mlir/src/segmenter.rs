@@ -645,7 +645,7 @@ impl<'t> Segmenter<'t> {
             if self.above > 0 && self.groups.is_empty() {
                 self.finish_statement(at);
                 self.above -= 1;
-                self.out.closed_above += 1;
+                self.out.closed_above.push(span);
                 self.scope().statement = Statement::Tail;
             } else {
                 self.error(span, "this } closes nothing");
@@ -681,9 +681,10 @@ impl<'t> Segmenter<'t> {
             self.finish_statement(at);
             let token = self.scope().token;
             let brace = self.tokens.all[token].span;
-            match is_end && self.scope().is_of_modules {
-                true => self.out.open_below.push(brace),
-                false => self.error(brace, "this { is not closed"),
+            let region = self.scope().region;
+            match region.filter(|_| is_end && self.scope().is_of_modules) {
+                Some(region) => self.out.open_below.push(region),
+                None => self.error(brace, "this { is not closed"),
             }
             self.close_region(at, false);
         }

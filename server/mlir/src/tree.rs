@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use text::{Span, SyntaxError};
 
+use crate::shaped::element_type;
+
 pub type OpId = u32;
 pub type RegionId = u32;
 pub type BlockId = u32;
@@ -193,10 +195,10 @@ pub struct Parse {
     pub splits: Vec<u32>,
     /// In the order of the text.
     pub errors: Vec<SyntaxError>,
-    /// So many regions of the pieces above are closed in this one.
-    pub closed_above: u8,
-    /// Braces of modules whose end is in a piece below, the outermost first.
-    pub open_below: Vec<Span>,
+    /// Braces that close bodies of modules of the pieces above, in the order of the text.
+    pub closed_above: Vec<Span>,
+    /// Bodies of modules whose end is in a piece below, the outermost first.
+    pub open_below: Vec<RegionId>,
 }
 
 impl Parse {
@@ -316,40 +318,13 @@ impl Parse {
     }
 
     /// The value whose definition is named at `offset`.
-    pub fn value_at(&self, op: OpId, offset: usize) -> Option<ValueId> {
-        let results = self.op(op).results.clone();
-        let is_named = |id: &ValueId| self.values[*id as usize].name.contains(offset);
-        results.into_iter().find(is_named)
+    pub fn value_at(&self, offset: usize) -> Option<ValueId> {
+        self.values.iter().position(|value| value.name.contains(offset)).map(|id| id as ValueId)
     }
-}
 
-/// `f32` of `tensor<4x8xf32, #sparse>`.
-pub fn element_type(shaped: &str) -> Option<&str> {
-    let (head, body) = shaped.split_once('<')?;
-    if !matches!(head.trim(), "tensor" | "memref" | "vector") {
-        return None;
+    /// The opening brace of a region.
+    pub fn brace(&self, region: RegionId) -> Span {
+        let start = self.regions[region as usize].span.start;
+        Span { start, end: start + 1 }
     }
-    let body = body.strip_suffix('>')?;
-    let mut depth = 0usize;
-    let end = body.char_indices().find_map(|(at, c)| {
-        match c {
-            '<' | '(' | '[' | '{' => depth += 1,
-            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => return Some(at),
-            _ => {}
-        }
-        None
-    });
-    let mut rest = body[..end.unwrap_or(body.len())].trim();
-    // Dimensions: numbers, `?`, `*` and `[4]`, each with an `x` behind it.
-    while let Some((dimension, behind)) = rest.split_once('x') {
-        let dimension = dimension.trim().trim_start_matches('[').trim_end_matches(']');
-        let is_dimension = matches!(dimension, "?" | "*")
-            || (!dimension.is_empty() && dimension.bytes().all(|b| b.is_ascii_digit()));
-        if !is_dimension {
-            break;
-        }
-        rest = behind.trim_start();
-    }
-    Some(rest)
 }

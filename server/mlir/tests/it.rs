@@ -219,7 +219,7 @@ fn pieces_hold_the_ops_of_the_whole() {
         assert_eq!(piece.errors, []);
         assert_eq!(depth, usize::from(state));
         depth = match piece.splits.is_empty() {
-            true => depth - usize::from(piece.closed_above) + piece.open_below.len(),
+            true => depth - piece.closed_above.len() + piece.open_below.len(),
             false => piece.open_below.len(),
         };
         ops.extend(piece.ops.iter().map(|op| op.name.start as usize + start));
