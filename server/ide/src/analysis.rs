@@ -8,6 +8,7 @@ use ropey::Rope;
 use rustc_hash::FxHashMap;
 
 use crate::locate::FileContext;
+use crate::mlir;
 use crate::*;
 
 /// Owns the database and is the only writer. One per process, on one thread.
@@ -122,7 +123,11 @@ impl Analysis {
     }
 
     pub fn diagnostics_to(&self, file: FileId, depth: Depth, limit: usize) -> Cancellable<Diagnostics> {
-        self.with_file(file, |context| diagnostics::diagnostics(&context, depth, limit))
+        self.of_language(
+            file,
+            |context| diagnostics::diagnostics(&context, depth, limit),
+            |context| mlir::diagnostics::diagnostics(&context, depth, limit),
+        )
     }
 
     /// Code that computes nothing new. What is wrong is in [`Self::diagnostics`].
@@ -175,7 +180,11 @@ impl Analysis {
         offset: usize,
         config: &HoverConfig,
     ) -> Cancellable<Option<Hover>> {
-        self.with_file(file, |context| hover::hover(&context, offset, config))
+        self.of_language(
+            file,
+            |context| hover::hover(&context, offset, config),
+            |context| mlir::hover::hover(&context, offset),
+        )
     }
 
     /// What may be written at `offset`.
@@ -194,17 +203,29 @@ impl Analysis {
         range: TextRange,
         config: &InlayHintsConfig,
     ) -> Cancellable<Vec<InlayHint>> {
-        self.with_file(file, |context| inlay_hints::inlay_hints(&context, range.clone(), config))
+        self.of_language(
+            file,
+            |context| inlay_hints::inlay_hints(&context, range.clone(), config),
+            |context| mlir::inlay_hints::inlay_hints(&context, range.clone(), config),
+        )
     }
 
     /// The outline, and how many symbols the limit left out.
     pub fn document_symbols(&self, file: FileId, limit: usize) -> Cancellable<(Vec<DocumentSymbol>, usize)> {
-        self.with_file(file, |context| document_symbols::document_symbols(&context, limit))
+        self.of_language(
+            file,
+            |context| document_symbols::document_symbols(&context, limit),
+            |context| mlir::document_symbols::document_symbols(&context, limit),
+        )
     }
 
     /// Where the name at `offset` leads, each with the token that was asked about.
     pub fn goto_definition(&self, file: FileId, offset: usize) -> Cancellable<Vec<NavigationTarget>> {
-        self.with_file(file, |context| goto_definition::goto_definition(&context, offset))
+        self.of_language(
+            file,
+            |context| goto_definition::goto_definition(&context, offset),
+            |context| mlir::goto_definition::goto_definition(&context, offset),
+        )
     }
 
     /// Where the value at `offset` is from; see `goto_type_definition.rs`.
@@ -218,16 +239,28 @@ impl Analysis {
         offset: usize,
         with_definition: bool,
     ) -> Cancellable<Vec<Reference>> {
-        self.with_file(file, |context| references::references(&context, offset, with_definition))
+        self.of_language(
+            file,
+            |context| references::references(&context, offset, with_definition),
+            |context| mlir::references::references(&context, offset, with_definition),
+        )
     }
 
     pub fn document_highlight(&self, file: FileId, offset: usize) -> Cancellable<Vec<Reference>> {
-        self.with_file(file, |context| references::document_highlight(&context, offset))
+        self.of_language(
+            file,
+            |context| references::document_highlight(&context, offset),
+            |context| mlir::references::document_highlight(&context, offset),
+        )
     }
 
     /// The name that [`Analysis::rename`] would replace.
     pub fn prepare_rename(&self, file: FileId, offset: usize) -> Cancellable<Result<TextRange, RenameError>> {
-        self.with_file(file, |context| rename::prepare_rename(&context, offset))
+        self.of_language(
+            file,
+            |context| rename::prepare_rename(&context, offset),
+            |context| mlir::rename::prepare_rename(&context, offset),
+        )
     }
 
     pub fn rename(
@@ -236,7 +269,11 @@ impl Analysis {
         offset: usize,
         new_name: &str,
     ) -> Cancellable<Result<Vec<TextEdit>, RenameError>> {
-        self.with_file(file, |context| rename::rename(&context, offset, new_name))
+        self.of_language(
+            file,
+            |context| rename::rename(&context, offset, new_name),
+            |context| mlir::rename::rename(&context, offset, new_name),
+        )
     }
 
     pub fn prepare_call_hierarchy(&self, file: FileId, offset: usize) -> Cancellable<Option<CallItem>> {
@@ -264,12 +301,20 @@ impl Analysis {
 
     /// The folds, at most `limit`, the outer ones first to stay.
     pub fn folding_ranges(&self, file: FileId, limit: usize) -> Cancellable<Vec<Fold>> {
-        self.with_file(file, |context| folding_ranges::folding_ranges(&context, limit))
+        self.of_language(
+            file,
+            |context| folding_ranges::folding_ranges(&context, limit),
+            |context| mlir::folding_ranges::folding_ranges(&context, limit),
+        )
     }
 
     /// From the token at `offset` outwards to the whole file, each range larger than the one before.
     pub fn selection_ranges(&self, file: FileId, offset: usize) -> Cancellable<Vec<TextRange>> {
-        self.with_file(file, |context| selection_ranges::selection_ranges(&context, offset))
+        self.of_language(
+            file,
+            |context| selection_ranges::selection_ranges(&context, offset),
+            |context| mlir::selection_ranges::selection_ranges(&context, offset),
+        )
     }
 
     /// The tokens that overlap `range`, in order and apart; nothing where there are more than `limit`.
@@ -279,7 +324,11 @@ impl Analysis {
         range: TextRange,
         limit: usize,
     ) -> Cancellable<Option<Vec<SemanticToken>>> {
-        self.with_file(file, |context| semantic_tokens::semantic_tokens(&context, &range, limit))
+        self.of_language(
+            file,
+            |context| semantic_tokens::semantic_tokens(&context, &range, limit),
+            |context| mlir::semantic_tokens::semantic_tokens(&context, &range, limit),
+        )
     }
 
     /// Mentions of source files in metadata, at most `limit`.
@@ -405,7 +454,11 @@ impl Analysis {
 
     /// Counts of the module.
     pub fn statistics(&self, file: FileId) -> Cancellable<FileStatistics> {
-        self.with_file(file, |context| statistics::statistics(&context))
+        self.of_language(
+            file,
+            |context| statistics::statistics(&context),
+            |context| mlir::statistics::statistics(&context),
+        )
     }
 
     /// The whole text with maps and findings written into it.
@@ -416,6 +469,16 @@ impl Analysis {
     /// The instruction called `name` (without `%`), as its offset.
     pub fn find_instruction(&self, file: FileId, name: &str) -> Cancellable<Option<usize>> {
         self.with_file(file, |context| context.find_instruction(None, name).map(|at| context.offset_of(at)))
+    }
+
+    /// As [`Self::with_file`], by the language of the file.
+    fn of_language<T>(
+        &self,
+        file: FileId,
+        hlo: impl FnOnce(FileContext<'_>) -> T,
+        mlir: impl FnOnce(FileContext<'_>) -> T,
+    ) -> Cancellable<T> {
+        self.with_file(file, |context| if context.is_mlir() { mlir(context) } else { hlo(context) })
     }
 
     fn with_file<T>(&self, file: FileId, query: impl FnOnce(FileContext<'_>) -> T) -> Cancellable<T> {

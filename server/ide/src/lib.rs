@@ -39,6 +39,7 @@ mod kernels;
 mod locate;
 mod maps;
 mod markdown;
+mod mlir;
 mod occurrences;
 mod partition_queries;
 mod print_module;

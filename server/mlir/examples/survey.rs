@@ -32,7 +32,8 @@ fn main() {
     let mut paths = Vec::new();
     files(Path::new(arguments.get(1).map_or(".", String::as_str)), &mut paths);
     paths.sort();
-    let trials = arguments.iter().position(|a| a == "--deleted").and_then(|at| arguments.get(at + 1)?.parse().ok());
+    let trials =
+        arguments.iter().position(|a| a == "--deleted").and_then(|at| arguments.get(at + 1)?.parse().ok());
     let texts: Vec<(PathBuf, String)> = paths
         .into_iter()
         .filter_map(|p| Some((p.clone(), std::fs::read_to_string(p).ok()?)))
@@ -69,7 +70,8 @@ fn survey(texts: &[(PathBuf, String)]) {
             } else if let mlir::Definition::Result(op) = value.definition {
                 *untyped.entry(read.name(op, text).to_owned()).or_default() += 1;
             } else {
-                *untyped.entry(format!("{:?}", value.definition).split('(').next().unwrap_or_default().to_owned())
+                *untyped
+                    .entry(format!("{:?}", value.definition).split('(').next().unwrap_or_default().to_owned())
                     .or_default() += 1;
             }
         }
@@ -83,7 +85,12 @@ fn survey(texts: &[(PathBuf, String)]) {
                 unknown += 1;
                 if unknown < 60 {
                     let line = text[..used.span.start as usize].lines().count();
-                    println!("unknown {} {}:{line} in {}", used.span.of(text), path.display(), read.name(used.op, text));
+                    println!(
+                        "unknown {} {}:{line} in {}",
+                        used.span.of(text),
+                        path.display(),
+                        read.name(used.op, text)
+                    );
                 }
             }
         }
@@ -92,7 +99,10 @@ fn survey(texts: &[(PathBuf, String)]) {
     println!("{untyped:?}");
     println!("files {} clean {clean} = {:.2} %", texts.len(), percent(clean, texts.len()));
     println!("ops {count}; values {values}, typed {typed} = {:.2} %", percent(typed, values));
-    println!("uses {uses}, unresolved {unknown}; {bytes} bytes in {time:?} = {:.0} MB/s", bytes as f64 / 1e6 / time.as_secs_f64());
+    println!(
+        "uses {uses}, unresolved {unknown}; {bytes} bytes in {time:?} = {:.0} MB/s",
+        bytes as f64 / 1e6 / time.as_secs_f64()
+    );
 }
 
 fn deleted(texts: &[(PathBuf, String)], trials: usize) {
@@ -144,7 +154,11 @@ fn deleted(texts: &[(PathBuf, String)], trials: usize) {
             }
             if lost > 0 {
                 let line = text[..at].rfind('\n').map_or(0, |n| n + 1);
-                worst.push((lost, read.ops.len(), text[line..].lines().next().unwrap_or_default().chars().take(150).collect()));
+                worst.push((
+                    lost,
+                    read.ops.len(),
+                    text[line..].lines().next().unwrap_or_default().chars().take(150).collect(),
+                ));
             }
         }
         println!("{sign} {kept} of {all} = {:.2} %", 100.0 * kept as f64 / all.max(1) as f64);

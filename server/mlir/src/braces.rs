@@ -1,9 +1,7 @@
 //! What stands at a place, told from the few tokens around it.
 
 use crate::lexer::{Token, TokenKind};
-use crate::words::{
-    is_dotted, is_function_like, is_hungry_word, is_short_op, is_terminator, last_segment,
-};
+use crate::words::{is_dotted, is_function_like, is_hungry_word, is_short_op, is_terminator, last_segment};
 
 /// The tokens of a piece, and the questions about them that need no state.
 pub(crate) struct Tokens<'t> {

@@ -346,8 +346,7 @@ mod tests {
 
     fn check(text: &str, expect: &str) {
         let (tokens, errors) = tokens(text, 0, text.len(), true);
-        let mut shown: Vec<_> =
-            tokens.iter().map(|t| format!("{:?}:{}", t.kind, t.span.of(text))).collect();
+        let mut shown: Vec<_> = tokens.iter().map(|t| format!("{:?}:{}", t.kind, t.span.of(text))).collect();
         shown.extend(errors.iter().map(|e| format!("error:{}", e.span.of(text))));
         assert_eq!(shown.join(" "), expect);
     }
@@ -355,8 +354,14 @@ mod tests {
     #[test]
     fn every_kind_of_token() {
         check("%a-b#12 ^bb0 @f::@\"x y\"", "Value:%a-b#12 Block:^bb0 Symbol:@f Path::: Symbol:@\"x y\"");
-        check("#map1 !t.x<4x?xf32>", "AttributeName:#map1 TypeName:!t.x OpenAngle:< Number:4 Word:x Sign:? Word:xf32 CloseAngle:>");
-        check("tensor<0x4xf32> 0xFF 1.5e-3", "Word:tensor OpenAngle:< Number:0 Word:x4xf32 CloseAngle:> Number:0xFF Number:1.5e-3");
+        check(
+            "#map1 !t.x<4x?xf32>",
+            "AttributeName:#map1 TypeName:!t.x OpenAngle:< Number:4 Word:x Sign:? Word:xf32 CloseAngle:>",
+        );
+        check(
+            "tensor<0x4xf32> 0xFF 1.5e-3",
+            "Word:tensor OpenAngle:< Number:0 Word:x4xf32 CloseAngle:> Number:0xFF Number:1.5e-3",
+        );
         check("%a->%b", "Value:%a Arrow:-> Value:%b");
         check("d0 >= 0 == => ...", "Word:d0 Sign:>= Number:0 Sign:== Sign:=> Sign:...");
         check("{-# a: { \"#-}\" } #-} x", "Resources:{-# a: { \"#-}\" } #-} Word:x");

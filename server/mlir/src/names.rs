@@ -74,12 +74,8 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>) -> Parse {
     let (defined, starts) = by_region(&seg.out);
     let defined_in = |region: usize| &defined[starts[region] as usize..starts[region + 1] as usize];
     let regions = seg.out.regions.len();
-    let mut scopes = Scopes {
-        entries: FxHashMap::default(),
-        undo: Vec::new(),
-        marks: Vec::new(),
-        isolation: NO_OP,
-    };
+    let mut scopes =
+        Scopes { entries: FxHashMap::default(), undo: Vec::new(), marks: Vec::new(), isolation: NO_OP };
     let mut uses: Vec<Use> = Vec::with_capacity(seg.mentions.len());
     let mut part = 0;
     let mut redefinitions = Vec::new();

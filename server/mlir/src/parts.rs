@@ -46,14 +46,16 @@ impl Segmenter<'_> {
         let name = op.name.of(text).trim_matches('"');
         let has_region = op.first_region.is_some();
         let is_symbol = parts.symbol.is_some_and(|at| self.definitions.last() == Some(&(at as u32)));
-        let is_isolated =
-            is_function_like(name) || has_region && (is_module_like(name) || is_symbol);
+        let is_isolated = is_function_like(name) || has_region && (is_module_like(name) || is_symbol);
         self.out.ops[id as usize].is_isolated = is_isolated;
         self.types_of(id, first_token, end, &parts);
         let is_generic = form == Form::Generic;
         if is_generic && parts.colon.is_none() {
             let name = self.out.ops[id as usize].name;
-            self.error(name, "an operation in quotes ends with its type: `: (operand types) -> result types`");
+            self.error(
+                name,
+                "an operation in quotes ends with its type: `: (operand types) -> result types`",
+            );
         }
     }
 
@@ -168,16 +170,13 @@ impl Segmenter<'_> {
         }
         let Some(at) = symbol else { return };
         let behind_name = self.op_tokens[id as usize].first as usize;
-        let is_in_front = |at: &usize| {
-            matches!(self.tokens.kind(*at), Some(TokenKind::Word | TokenKind::String))
-        };
+        let is_in_front =
+            |at: &usize| matches!(self.tokens.kind(*at), Some(TokenKind::Word | TokenKind::String));
         let stands_first = at.saturating_sub(behind_name) <= 4 && (behind_name..at).all(|i| is_in_front(&i));
         let parent = op.block.map(|b| self.out.regions[self.out.blocks[b as usize].region as usize].op);
         let is_at_top = match parent {
             None => true,
-            Some(parent) => {
-                is_module_like(self.out.ops[parent as usize].name.of(text).trim_matches('"'))
-            }
+            Some(parent) => is_module_like(self.out.ops[parent as usize].name.of(text).trim_matches('"')),
         };
         let holds_code = op.first_region.is_some();
         if stands_first && !is_symbol_user(name) && (is_at_top || holds_code) {

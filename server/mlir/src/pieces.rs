@@ -16,7 +16,13 @@ const MAX_DEPTH: u8 = 16;
 
 /// Where a text is cut, as [`text::Cuts`] says it.
 pub fn split(text: &str, state: u8, min_bytes: usize) -> text::Cuts {
-    let mut scan = Scan { bytes: text.as_bytes(), depth: state.min(MAX_DEPTH), inner: 0, starts_module: false, resources_stay_open: false };
+    let mut scan = Scan {
+        bytes: text.as_bytes(),
+        depth: state.min(MAX_DEPTH),
+        inner: 0,
+        starts_module: false,
+        resources_stay_open: false,
+    };
     let mut cuts = text::Cuts::default();
     let mut at = 0;
     let mut piece = 0;
@@ -106,7 +112,11 @@ impl Scan<'_> {
                 b'{' if self.starts_module && self.inner == 0 && self.ends_line(i + 1, end) => {
                     self.starts_module = false;
                     // What is too deep is inside of something else, and not cut.
-                    if self.depth < MAX_DEPTH { self.depth += 1 } else { self.inner += 1 }
+                    if self.depth < MAX_DEPTH {
+                        self.depth += 1
+                    } else {
+                        self.inner += 1
+                    }
                     i += 1;
                 }
                 b'{' | b'(' | b'[' => {

@@ -262,7 +262,9 @@ impl<'t> Segmenter<'t> {
         };
         let has_name = match self.tokens.kind(name) {
             Some(TokenKind::String) => self.tokens.kind(name + 1) == Some(TokenKind::OpenParen),
-            Some(TokenKind::Word) => !self.tokens.is_first(name) || !self.tokens.starts_statement(name, false),
+            Some(TokenKind::Word) => {
+                !self.tokens.is_first(name) || !self.tokens.starts_statement(name, false)
+            }
             _ => false,
         };
         let op = self.begin_op(at, if has_name { name } else { name - 1 }, form);
@@ -338,13 +340,7 @@ impl<'t> Segmenter<'t> {
             false => {
                 let id = self.out.blocks.len() as BlockId;
                 self.out.blocks[current as usize].next = Some(id);
-                self.out.blocks.push(Block {
-                    region,
-                    label,
-                    arguments: 0..0,
-                    first_op: next_op,
-                    next: None,
-                });
+                self.out.blocks.push(Block { region, label, arguments: 0..0, first_op: next_op, next: None });
                 id
             }
         };
@@ -427,7 +423,12 @@ impl<'t> Segmenter<'t> {
             TokenKind::Symbol => {
                 let op = self.current_op();
                 let is_nested = at > 0 && self.tokens.kind(at - 1) == Some(TokenKind::Path);
-                self.out.symbols.push(SymbolMention { span: token.span, op, is_definition: false, is_nested });
+                self.out.symbols.push(SymbolMention {
+                    span: token.span,
+                    op,
+                    is_definition: false,
+                    is_nested,
+                });
             }
             TokenKind::AttributeName | TokenKind::TypeName => {
                 if !token.span.of(self.tokens.text).contains('.') {
@@ -548,7 +549,8 @@ impl<'t> Segmenter<'t> {
                 innermost.is_none() && self.is_body_of_function(at) && !self.tokens.starts_entry(at + 1)
             }
             Brace::Empty => match innermost {
-                None => self.is_body_of_function(at),
+                // Nobody breaks the line in a dictionary of nothing.
+                None => starts_line || self.is_body_of_function(at),
                 Some(slot) => slot == 0 && self.is_in_generic_regions(at),
             },
             Brace::Region => match innermost {

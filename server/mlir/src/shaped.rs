@@ -101,7 +101,10 @@ mod tests {
         check("tensor<?x3xi1, #enc<a, b>>", ("i1", None, "#enc<a, b>"));
         check("tensor<*xf32>", ("f32", None, ""));
         check("vector<[4]x2xcomplex<f64>>", ("complex<f64>", Some(128), ""));
-        check("memref<2xf8E4M3FN, strided<[1], offset: ?>, 1>", ("f8E4M3FN", Some(2), "strided<[1], offset: ?>, 1"));
+        check(
+            "memref<2xf8E4M3FN, strided<[1], offset: ?>, 1>",
+            ("f8E4M3FN", Some(2), "strided<[1], offset: ?>, 1"),
+        );
         check("tensor<0x4xbf16>", ("bf16", Some(0), ""));
         check("tensor<2x!quant.uniform<i8:f32, 1.0:17>>", ("!quant.uniform<i8:f32, 1.0:17>", None, ""));
         assert_eq!(shaped("tuple<tensor<f32>>"), None);

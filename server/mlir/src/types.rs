@@ -100,8 +100,8 @@ impl Segmenter<'_> {
                 self.out.types.push(TypeRef::Written(span));
                 at = behind;
             }
-            let goes_on = at < end
-                && (self.tokens.all[at].kind == TokenKind::Comma || self.tokens.word(at) == "*");
+            let goes_on =
+                at < end && (self.tokens.all[at].kind == TokenKind::Comma || self.tokens.word(at) == "*");
             if !goes_on {
                 return at;
             }
@@ -124,7 +124,9 @@ impl Segmenter<'_> {
             ranges[0] = begin..self.out.types.len() as u32;
             joint = match self.tokens.kind(at) {
                 Some(TokenKind::Arrow) if at < end => Joint::Arrow,
-                Some(TokenKind::Word) if at < end && matches!(self.tokens.word(at), "to" | "into") => Joint::To,
+                Some(TokenKind::Word) if at < end && matches!(self.tokens.word(at), "to" | "into") => {
+                    Joint::To
+                }
                 _ => Joint::None,
             };
             if joint != Joint::None {
@@ -234,12 +236,31 @@ impl Segmenter<'_> {
                 last.map(TypeRef::ElementOf)
             }
             "arith.cmpi" | "arith.cmpf" => last.map(TypeRef::I1Like),
-            "tensor.dim" | "memref.dim" | "tensor.rank" | "memref.rank" | "affine.apply" | "affine.min"
-            | "affine.max" | "affine.linearize_index" | "affine.delinearize_index" | "xla.apply_indexing"
-            | "xla.workgroup_id" | "xla_cpu.extract_workgroup_id" | "vector.vscale" | "linalg.index"
-            | "gpu.lane_id" | "gpu.subgroup_id" | "gpu.num_subgroups" | "gpu.subgroup_size"
-            | "gpu.thread_id" | "gpu.block_id" | "gpu.block_dim" | "gpu.grid_dim" | "gpu.global_id"
-            | "gpu.cluster_id" | "gpu.cluster_dim"
+            "tensor.dim"
+            | "memref.dim"
+            | "tensor.rank"
+            | "memref.rank"
+            | "affine.apply"
+            | "affine.min"
+            | "affine.max"
+            | "affine.linearize_index"
+            | "affine.delinearize_index"
+            | "xla.apply_indexing"
+            | "xla.workgroup_id"
+            | "xla_cpu.extract_workgroup_id"
+            | "vector.vscale"
+            | "linalg.index"
+            | "gpu.lane_id"
+            | "gpu.subgroup_id"
+            | "gpu.num_subgroups"
+            | "gpu.subgroup_size"
+            | "gpu.thread_id"
+            | "gpu.block_id"
+            | "gpu.block_dim"
+            | "gpu.grid_dim"
+            | "gpu.global_id"
+            | "gpu.cluster_id"
+            | "gpu.cluster_dim"
                 if last.is_none() || !name.starts_with("gpu") =>
             {
                 Some(TypeRef::Index)

@@ -31,7 +31,15 @@ pub fn last_segment(name: &str) -> &str {
 pub(crate) fn is_terminator(name: &str) -> bool {
     matches!(
         last_segment(name),
-        "return" | "yield" | "terminator" | "condition" | "unreachable" | "in_parallel" | "end" | "br" | "cond_br"
+        "return"
+            | "yield"
+            | "terminator"
+            | "condition"
+            | "unreachable"
+            | "in_parallel"
+            | "end"
+            | "br"
+            | "cond_br"
     )
 }
 

@@ -119,7 +119,8 @@ fn types_follow_from_how_ops_are_written() {
 fn operands_are_what_stands_in_front_of_the_types() {
     let parse = read(CONSTRUCTS);
     let of = |name: &str| -> Vec<&str> {
-        let id = (0..parse.ops.len() as u32).find(|&id| parse.name(id, CONSTRUCTS) == name).expect("it is there");
+        let id =
+            (0..parse.ops.len() as u32).find(|&id| parse.name(id, CONSTRUCTS) == name).expect("it is there");
         parse.operands_of(id).map(|u| u.span.of(CONSTRUCTS)).collect()
     };
     assert_eq!(of("stablehlo.reduce"), ["%arg0", "%arg0", "%arg1", "%arg1"]);
@@ -130,8 +131,18 @@ fn operands_are_what_stands_in_front_of_the_types() {
 
 #[test]
 fn one_broken_op_costs_that_op() {
-    for broken in ["%0 = ", "%0 = stablehlo.add %arg0,", "%0 = \"a.b\"(%arg0, ", "%0 = a.b {x = [1, 2", "a.b %arg0 : tensor<", "= 3", ")"] {
-        let text = format!("func.func @f(%arg0: f32) -> f32 {{\n  {broken}\n  %1 = a.c %arg0 : f32\n  return %1 : f32\n}}\nfunc.func @g() {{\n}}\n");
+    for broken in [
+        "%0 = ",
+        "%0 = stablehlo.add %arg0,",
+        "%0 = \"a.b\"(%arg0, ",
+        "%0 = a.b {x = [1, 2",
+        "a.b %arg0 : tensor<",
+        "= 3",
+        ")",
+    ] {
+        let text = format!(
+            "func.func @f(%arg0: f32) -> f32 {{\n  {broken}\n  %1 = a.c %arg0 : f32\n  return %1 : f32\n}}\nfunc.func @g() {{\n}}\n"
+        );
         let parse = read(&text);
         check(&text, &parse);
         assert!(!parse.errors.is_empty() || broken.ends_with("%arg0,"), "{broken}");
@@ -157,7 +168,8 @@ fn a_missing_bracket_costs_one_op() {
             let parse = read(&without);
             check(&without, &parse);
             assert!(!parse.errors.is_empty() || !parse.open_below.is_empty(), "{sign} at {at}");
-            let found: std::collections::HashSet<_> = parse.ops.iter().map(|op| op.name.start as usize).collect();
+            let found: std::collections::HashSet<_> =
+                parse.ops.iter().map(|op| op.name.start as usize).collect();
             let hit = whole.op_at(at);
             for (id, op) in whole.ops.iter().enumerate() {
                 if hit == Some(id as u32) || op.form == Form::Alias {
@@ -189,7 +201,8 @@ fn time_is_linear() {
     ];
     for (start, repeated, end) in texts {
         let time = |count: usize| {
-            let text = format!("{start}{}{}", repeated.repeat(count / repeated.len()), end.repeat(count / 64));
+            let text =
+                format!("{start}{}{}", repeated.repeat(count / repeated.len()), end.repeat(count / 64));
             let clock = Instant::now();
             let parse = read(&text);
             _ = split(&text, 0, 1);
@@ -239,7 +252,10 @@ fn definitions_are_of_their_kinds() {
         .filter(|v| matches!(v.definition, Definition::Binder(_)))
         .map(|v| v.name.of(CONSTRUCTS))
         .collect();
-    assert!(["%arg0", "%x", "%iterArg", "%acc", "%j", "%u", "%ra"].iter().all(|b| binders.contains(b)), "{binders:?}");
+    assert!(
+        ["%arg0", "%x", "%iterArg", "%acc", "%j", "%u", "%ra"].iter().all(|b| binders.contains(b)),
+        "{binders:?}"
+    );
 }
 
 proptest! {
