@@ -468,7 +468,11 @@ impl Analysis {
 
     /// The instruction called `name` (without `%`), as its offset.
     pub fn find_instruction(&self, file: FileId, name: &str) -> Cancellable<Option<usize>> {
-        self.with_file(file, |context| context.find_instruction(None, name).map(|at| context.offset_of(at)))
+        self.of_language(
+            file,
+            |context| context.find_instruction(None, name).map(|at| context.offset_of(at)),
+            |context| context.find_value(name),
+        )
     }
 
     /// As [`Self::with_file`], by the language of the file.

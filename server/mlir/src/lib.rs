@@ -20,7 +20,7 @@ mod types;
 mod words;
 
 pub use check::{Finding, check};
-pub use language::holds_hlo;
+pub use language::{holds_hlo, starts_like_mlir};
 pub use lexer::{Token, TokenKind, tokens};
 pub use pieces::{PieceState, split};
 pub use segmenter::parse;

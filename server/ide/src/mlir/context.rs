@@ -40,6 +40,16 @@ impl<'a> FileContext<'a> {
         })
     }
 
+    /// Where the first value called `name` (without `%`) is defined.
+    pub(crate) fn find_value(&self, name: &str) -> Option<usize> {
+        (0..self.pieces()).find_map(|piece| {
+            let read = self.mlir_piece(piece);
+            let of = |value: &&mlir::Value| value.name.of(&read.text).strip_prefix('%') == Some(name);
+            let value = read.parse.values.iter().find(of)?;
+            Some(self.range(piece, value.name).start)
+        })
+    }
+
     /// The part of the file, between two `// -----`, that holds a place of a piece.
     pub(crate) fn part_at(&self, piece: usize, local: u32) -> usize {
         self.mlir_module().part_at(piece, &self.mlir_piece(piece).parse, local)
