@@ -1,5 +1,5 @@
 // Bundles the extension and gathers what the package needs from the rest of the tree:
-// the grammar and the licence have one home each, outside this folder.
+// the grammars and the licence have one home each, outside this folder.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,9 @@ const here = dirname(fileURLToPath(import.meta.url));
 const tree = join(here, "../..");
 
 mkdirSync(join(here, "syntaxes"), { recursive: true });
-copyFileSync(join(tree, "grammar/textmate/hlo.tmLanguage.json"), join(here, "syntaxes/hlo.tmLanguage.json"));
+for (const grammar of ["hlo.tmLanguage.json", "mlir.tmLanguage.json"]) {
+  copyFileSync(join(tree, "grammar/textmate", grammar), join(here, "syntaxes", grammar));
+}
 copyFileSync(join(tree, "LICENSE"), join(here, "LICENSE"));
 
 const minify = process.argv.includes("--minify");

@@ -84,6 +84,8 @@ export class Server implements vscode.Disposable {
       documentSelector: [
         { scheme: "file", language: "hlo" },
         { scheme: "untitled", language: "hlo" },
+        { scheme: "file", language: "mlir" },
+        { scheme: "untitled", language: "mlir" },
       ],
       initializationOptions: serverSettings(),
       outputChannel: this.log,

@@ -183,18 +183,22 @@ impl Analysis {
         self.of_language(
             file,
             |context| hover::hover(&context, offset, config),
-            |context| mlir::hover::hover(&context, offset),
+            |context| mlir::hover::hover(&context, offset, config),
         )
     }
 
     /// What may be written at `offset`.
     pub fn completion(&self, file: FileId, offset: usize) -> Cancellable<Completion> {
-        self.with_file(file, |context| completion::completion(&context, offset))
+        self.of_language(
+            file,
+            |context| completion::completion(&context, offset),
+            |context| mlir::completion::completion(&context, offset),
+        )
     }
 
     /// The operands and attributes of the instruction that is being typed at `offset`.
     pub fn signature_help(&self, file: FileId, offset: usize) -> Cancellable<Option<SignatureHelp>> {
-        self.with_file(file, |context| signature_help::signature_help(&context, offset))
+        self.of_language(file, |context| signature_help::signature_help(&context, offset), |_| None)
     }
 
     pub fn inlay_hints(
@@ -333,7 +337,7 @@ impl Analysis {
 
     /// Mentions of source files in metadata, at most `limit`.
     pub fn document_links(&self, file: FileId, limit: usize) -> Cancellable<Vec<DocumentLink>> {
-        self.with_file(file, |context| document_links::document_links(&context, limit))
+        self.of_language(file, |context| document_links::document_links(&context, limit), |_| Vec::new())
     }
 
     /// A place per computation and per kernel; what is said there is for [`Analysis::code_lens`] to tell.
@@ -348,12 +352,16 @@ impl Analysis {
 
     /// Edits of white space that format what `range` touches.
     pub fn formatting(&self, file: FileId, range: TextRange) -> Cancellable<Vec<TextEdit>> {
-        self.with_file(file, |context| formatting::formatting(&context, &range))
+        self.of_language(file, |context| formatting::formatting(&context, &range), |_| Vec::new())
     }
 
     /// What to change when `typed` was just typed in front of `offset`.
     pub fn on_type_formatting(&self, file: FileId, offset: usize, typed: char) -> Cancellable<Vec<TextEdit>> {
-        self.with_file(file, |context| formatting::on_type_formatting(&context, offset, typed))
+        self.of_language(
+            file,
+            |context| formatting::on_type_formatting(&context, offset, typed),
+            |_| Vec::new(),
+        )
     }
 
     /// What can be done at `range`.
@@ -363,7 +371,7 @@ impl Analysis {
         range: TextRange,
         wanted: Wanted<'_>,
     ) -> Cancellable<Vec<CodeAction>> {
-        self.with_file(file, |context| code_actions::code_actions(&context, &range, wanted))
+        self.of_language(file, |context| code_actions::code_actions(&context, &range, wanted), |_| Vec::new())
     }
 
     /// Maps of one instruction, as the machine interface asks for them.

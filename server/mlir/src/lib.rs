@@ -6,8 +6,11 @@
 //! Architecture Invariant: no dialect is needed. What is unknown is never an error.
 //! Architecture Invariant: no recursion over the text; each byte is read a bounded number of times.
 
+mod attribute_values;
 mod braces;
 mod check;
+mod hlo_ops;
+mod hlo_text;
 mod language;
 mod lexer;
 mod names;
@@ -19,7 +22,9 @@ mod tree;
 mod types;
 mod words;
 
+pub use attribute_values::{field, integer, integers};
 pub use check::{Finding, check};
+pub use hlo_text::{HloOp, hlo_op_text, hlo_shape};
 pub use language::{holds_hlo, starts_like_mlir};
 pub use lexer::{Token, TokenKind, tokens};
 pub use pieces::{PieceState, split};

@@ -152,8 +152,10 @@ impl Segmenter<'_> {
                 (behind > at + 2).then(|| TypeRef::Written(self.span(at + 2, behind)))
             }
             Binder::Initialised if self.tokens.kind(at + 2) == Some(TokenKind::Value) => {
-                let (name, _) = base(self.tokens.text, self.tokens.all[at + 2].span);
-                scopes.find(name).map(TypeRef::SameAs)
+                let span = self.tokens.all[at + 2].span;
+                let (name, short) = base(self.tokens.text, span);
+                let index = Span { start: (short.end + 1).min(span.end), ..span }.of(self.tokens.text);
+                scopes.find(name).map(|value| TypeRef::SameAs(value, index.parse().unwrap_or(0)))
             }
             _ => Some(TypeRef::Index),
         };

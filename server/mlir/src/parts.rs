@@ -105,7 +105,9 @@ impl Segmenter<'_> {
         let mut behind = at + 2;
         while behind < end {
             match self.tokens.all[behind].kind {
-                TokenKind::Comma | TokenKind::Colon | TokenKind::Arrow => break,
+                TokenKind::Comma | TokenKind::Colon => break,
+                // `[b, f]x[i, o]->[b, f]` goes on behind its arrow.
+                TokenKind::Arrow if self.tokens.kind(behind + 1) != Some(TokenKind::OpenSquare) => break,
                 TokenKind::OpenBrace if behind > at + 2 => break,
                 TokenKind::Word
                     if behind > at + 2

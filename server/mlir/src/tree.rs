@@ -137,8 +137,8 @@ pub enum TypeRef {
     Index,
     I1,
     I32,
-    /// The type of another value.
-    SameAs(ValueId),
+    /// The type of a result of another value: which one of its pack.
+    SameAs(ValueId, u32),
 }
 
 /// A name with `@`: where it is defined, or where it is used.
@@ -289,15 +289,15 @@ impl Parse {
     /// The type of the `index`-th result of a value, in words.
     pub fn type_of<'t>(&self, value: ValueId, index: usize, text: &'t str) -> Option<Cow<'t, str>> {
         let types = self.types(&self.values.get(value as usize)?.types);
-        self.type_text(*types.get(index)?, index, text)
+        self.type_text(*types.get(index)?, text)
     }
 
-    pub fn type_text<'t>(&self, ty: TypeRef, index: usize, text: &'t str) -> Option<Cow<'t, str>> {
+    pub fn type_text<'t>(&self, ty: TypeRef, text: &'t str) -> Option<Cow<'t, str>> {
         let mut ty = ty;
         // A name that is bound to another one, which may be bound again; one in a circle has no type.
         for _ in 0..32 {
-            let TypeRef::SameAs(value) = ty else { break };
-            ty = *self.types(&self.values.get(value as usize)?.types).get(index)?;
+            let TypeRef::SameAs(value, index) = ty else { break };
+            ty = *self.types(&self.values.get(value as usize)?.types).get(index as usize)?;
         }
         Some(match ty {
             TypeRef::Written(span) => Cow::Borrowed(span.of(text)),
@@ -313,7 +313,7 @@ impl Parse {
             TypeRef::Index => Cow::Borrowed("index"),
             TypeRef::I1 => Cow::Borrowed("i1"),
             TypeRef::I32 => Cow::Borrowed("i32"),
-            TypeRef::SameAs(_) => return None,
+            TypeRef::SameAs(..) => return None,
         })
     }
 

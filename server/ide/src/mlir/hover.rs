@@ -1,13 +1,17 @@
 //! What a name stands for, and what an op is: its line without long payloads, the types of its results with their bytes, and how
 //! often they are used.
 
+use indexing::Rules;
 use mlir::{Definition, OpId, Parse, TypeRef, ValueId, shaped};
 use syntax::Span;
 
 use crate::Hover;
+use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks};
 use crate::locate::FileContext;
 use crate::markdown::{bytes, code, fence, shorten};
 use crate::mlir::context::OpRef;
+use crate::mlir::hlo_twin::Twin;
+use crate::mlir::indexing_map_hover::indexing_map_hover;
 use crate::mlir::occurrences::{Symbol, definitions, occurrence_at, occurrences};
 
 /// Characters of an op's line.
@@ -15,12 +19,15 @@ const LINE_LIMIT: usize = 600;
 /// Results of which the types are told.
 const RESULT_LIMIT: usize = 8;
 
-pub(crate) fn hover(context: &FileContext<'_>, offset: usize) -> Option<Hover> {
+pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
+    if let Some(map) = indexing_map_hover(context, offset) {
+        return Some(map);
+    }
     if let Some((found, symbol)) = occurrence_at(context, offset) {
         let range = context.range(found.piece, found.span);
         let index = index_at(context, found.piece, found.span);
         let markdown = match &symbol {
-            Symbol::Value { piece, value } => Some(of_value(context, *piece, *value, index)),
+            Symbol::Value { piece, value } => Some(of_value(context, *piece, *value, index, config)),
             Symbol::Block { piece, block } => {
                 let read = context.mlir_piece(*piece);
                 Some(of_block(&read.parse, *block, &read.text))
@@ -35,7 +42,7 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize) -> Option<Hover> {
     // In the regions of an op nothing is said of it.
     let span = [op.name, op.head, op.span].into_iter().find(|s| s.contains(local))?;
     (!op.name.is_empty() && (op.first_region.is_none() || op.head.contains(local)))
-        .then(|| Hover { range: context.range(at.piece, span), markdown: of_op(context, at) })
+        .then(|| Hover { range: context.range(at.piece, span), markdown: of_op(context, at, config) })
 }
 
 /// Which result of a pack is meant: `%0#1`.
@@ -47,7 +54,13 @@ fn index_at(context: &FileContext<'_>, piece: usize, name: Span) -> usize {
     digits[..len].parse().unwrap_or(0)
 }
 
-fn of_value(context: &FileContext<'_>, piece: usize, value: ValueId, index: usize) -> String {
+fn of_value(
+    context: &FileContext<'_>,
+    piece: usize,
+    value: ValueId,
+    index: usize,
+    config: &HoverConfig,
+) -> String {
     let read = context.mlir_piece(piece);
     let (parse, text) = (&read.parse, &*read.text);
     let defined = &parse.values[value as usize];
@@ -81,6 +94,9 @@ fn of_value(context: &FileContext<'_>, piece: usize, value: ValueId, index: usiz
         markdown += "\n---\n\n";
         markdown += &fence("mlir", &head(parse, op, text));
     }
+    if let Definition::Result(op) = defined.definition {
+        markdown += &maps(context, OpRef { piece, id: op }, config);
+    }
     markdown
 }
 
@@ -95,7 +111,32 @@ fn size(ty: &str) -> String {
     }
 }
 
-fn of_op(context: &FileContext<'_>, at: OpRef) -> String {
+/// What each operand is read by, of an op that HLO has, too.
+fn maps(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
+    let twin = match Twin::of(context, at) {
+        Some(Ok(twin)) if !twin.operands.is_empty() => twin,
+        // A constant reads nothing.
+        Some(Err(reason)) if context.mlir_piece(at.piece).parse.operands_of(at.id).next().is_some() => {
+            return format!("\nNo map: {reason}.\n");
+        }
+        _ => return String::new(),
+    };
+    let named = config.readable_variables.then(|| twin.op());
+    let mut blocks = Vec::new();
+    for output in 0..twin.results.min(RESULT_LIMIT) {
+        let from = if twin.results > 1 { format!("output {output}") } else { "output".to_owned() };
+        let (exact, xla) = (twin.maps(output, Rules::Exact), twin.maps(output, Rules::Xla));
+        blocks.extend(access_blocks(&from, &twin.operands, twin.op(), &exact, &xla, named));
+    }
+    let omitted = blocks.len().saturating_sub(MAP_LIMIT);
+    blocks.truncate(MAP_LIMIT);
+    if omitted > 0 {
+        blocks.push(format!("… and {omitted} more maps.\n\n"));
+    }
+    format!("\n{}", blocks.concat())
+}
+
+fn of_op(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
     let read = context.mlir_piece(at.piece);
     let (parse, text) = (&read.parse, &*read.text);
     let op = parse.op(at.id);
@@ -104,7 +145,7 @@ fn of_op(context: &FileContext<'_>, at: OpRef) -> String {
         let defined = &parse.values[value as usize];
         let types = parse.types(&defined.types);
         for (index, &ty) in types.iter().enumerate().take(RESULT_LIMIT) {
-            let Some(ty) = parse.type_text(ty, index, text) else { continue };
+            let Some(ty) = parse.type_text(ty, text) else { continue };
             let name = match defined.count {
                 1 => defined.name.of(text).to_owned(),
                 _ => format!("{}#{index}", defined.name.of(text)),
@@ -122,6 +163,7 @@ fn of_op(context: &FileContext<'_>, at: OpRef) -> String {
     if let Some(symbol) = parse.attribute(at.id, "callee", text) {
         markdown += &format!("\ncalls {}\n", code(symbol));
     }
+    markdown += &maps(context, at, config);
     markdown
 }
 
