@@ -232,6 +232,43 @@ fn kernels_tell_how_they_use_memory() {
 }
 
 #[test]
+fn kernels_are_printed() {
+    let output = run_on(&["kernel", "-", "--emit", "mlir"], KERNEL);
+    assert!(text(&output.stdout).starts_with("#indexing_map"), "{}", text(&output.stdout));
+    let output = run_on(&["kernel", "-", "--emit", "ptx", "--head", "--device", "a6000"], KERNEL);
+    let shown = text(&output.stdout);
+    assert!(
+        shown.starts_with("// %f · loop · a6000\n// grid 2048 · block 128 · shared memory 0 B\n"),
+        "{shown}"
+    );
+    assert!(shown.contains("\n.target sm_86\n"), "{shown}");
+    // What Triton writes is told, not refused.
+    let triton = KERNEL.replace("kind=kLoop", "kind=kCustom").replace(
+        "calls=fused",
+        "calls=fused, backend_config={\"fusion_backend_config\":{\"kind\":\"__triton\"}}",
+    );
+    let output = run_on(&["kernel", "-"], &triton);
+    assert!(output.status.success());
+    let shown = text(&output.stdout);
+    assert!(shown.starts_with("// %f: no kernel of XLA's emitters: Triton writes this kernel"), "{shown}");
+    assert!(shown.contains("\nkind: __triton\n"), "{shown}");
+    let request = json!({"id": 1, "method": "kernel", "params": {"text": triton, "instruction": "f"}});
+    let answer: Value =
+        serde_json::from_slice(&run_on(&["query"], &request.to_string()).stdout).expect("JSON");
+    assert!(answer["result"]["elsewhere"].as_str().is_some_and(|who| who.starts_with("Triton")), "{answer}");
+    assert_eq!(answer["result"]["launch"], Value::Null);
+    // Without a name it is the only fusion, else the root, if that is a kernel.
+    let output = run_on(
+        &["kernel", "-"],
+        &KERNEL.replace("fusion(x, y), kind=kLoop, calls=fused", "custom-call(x), custom_call_target=\"t\""),
+    );
+    assert!(text(&output.stdout).contains("target: t\n"), "{}", text(&output.stdout));
+    let output = run_on(&["kernel", "-"], "HloModule m\nENTRY e {\n  ROOT p = f32[] parameter(0)\n}\n");
+    assert!(!output.status.success());
+    assert!(text(&output.stderr).contains("name it with --fusion"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn check_warns_of_waste_on_the_device_that_is_asked_for() {
     let warned = run_on(&["check", "-", "--fail-on", "warning", "--device", "b200"], KERNEL);
     assert_eq!(warned.status.code(), Some(1));

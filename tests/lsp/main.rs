@@ -8,6 +8,7 @@ mod completion;
 mod diagnostics;
 mod editor;
 mod formatting;
+mod kernels;
 mod lifecycle;
 mod navigation;
 mod ordering;

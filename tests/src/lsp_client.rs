@@ -181,6 +181,12 @@ impl LspClient {
         }
     }
 
+    /// A notification that has arrived already, if there is one.
+    pub fn take(&mut self, method: &str) -> Option<Value> {
+        let at = self.notifications.iter().position(|message| message["method"] == method)?;
+        Some(self.notifications.remove(at)["params"].clone())
+    }
+
     /// Takes in what the server sends during a time.
     pub fn listen(&mut self, time: Duration) {
         let end = Instant::now() + time;

@@ -2,17 +2,21 @@ import * as vscode from "vscode";
 import { switchHloDocuments } from "./language-detection";
 import { registerAccessPattern } from "./access-pattern";
 import { registerFunctionColours } from "./function-colours";
+import { registerEvaluateInstruction } from "./evaluate-instruction";
 import { registerHeaviestKernels } from "./heaviest-kernels";
 import { Server } from "./server";
 import { registerShowReferences } from "./show-references";
+import { type KernelHighlights, registerShowKernel } from "./show-kernel";
 import { registerStatus } from "./status";
 
 let server: Server | undefined;
 
-export function activate(context: vscode.ExtensionContext): void {
+/** What it answers is for the tests of this extension. */
+export function activate(context: vscode.ExtensionContext): { kernels: KernelHighlights } {
   const log = vscode.window.createOutputChannel("hlo-analyzer", { log: true });
   const running = new Server(context, log);
   server = running;
+  const kernels = registerShowKernel(running);
 
   context.subscriptions.push(
     log,
@@ -24,6 +28,8 @@ export function activate(context: vscode.ExtensionContext): void {
     registerAccessPattern(running),
     registerFunctionColours(running),
     registerHeaviestKernels(running),
+    registerEvaluateInstruction(running),
+    kernels,
     registerStatus(running),
     switchHloDocuments(),
     // The extension is also awake for plain text, to look at first lines; the server starts with the first HLO.
@@ -32,6 +38,7 @@ export function activate(context: vscode.ExtensionContext): void {
   for (const document of vscode.workspace.textDocuments) {
     startFor(document, running);
   }
+  return { kernels };
 }
 
 export async function deactivate(): Promise<void> {

@@ -9,6 +9,7 @@ import {
   State,
 } from "vscode-languageclient/node";
 import { findServer } from "./server-path";
+import { KERNEL_SCHEME } from "./show-kernel";
 import { SECTION, serverSettings } from "./settings";
 import { showReferencesFeature } from "./show-references";
 
@@ -24,6 +25,7 @@ export class Server implements vscode.Disposable {
   private current: ServerState = { kind: "not started" };
   private readonly changed = new vscode.EventEmitter<ServerState>();
   private readonly subscriptions: vscode.Disposable[] = [this.changed];
+  private readonly handlers: [string, (params: unknown) => void][] = [];
 
   readonly onDidChangeState = this.changed.event;
 
@@ -39,6 +41,7 @@ export class Server implements vscode.Disposable {
           void this.sendSettings();
         }
       }),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => void this.sendSettings()),
     );
   }
 
@@ -86,6 +89,8 @@ export class Server implements vscode.Disposable {
         { scheme: "untitled", language: "hlo" },
         { scheme: "file", language: "mlir" },
         { scheme: "untitled", language: "mlir" },
+        // Kernels that are shown: the server hears which, and answers definitions and hovers in them.
+        { scheme: KERNEL_SCHEME },
       ],
       initializationOptions: serverSettings(),
       outputChannel: this.log,
@@ -93,6 +98,9 @@ export class Server implements vscode.Disposable {
     };
     const client = new LanguageClient(SECTION, "hlo-analyzer", serverOptions, clientOptions);
     client.registerFeature(showReferencesFeature);
+    for (const [method, handle] of this.handlers) {
+      client.onNotification(method, handle);
+    }
     this.client = client;
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {
@@ -119,6 +127,12 @@ export class Server implements vscode.Disposable {
       (answer) => answer ?? undefined,
       () => undefined,
     );
+  }
+
+  /** Hears what this and every later server says. */
+  onNotification<T>(method: string, handle: (params: T) => void): vscode.Disposable {
+    this.handlers.push([method, handle as (params: unknown) => void]);
+    return this.client?.onNotification(method, handle) ?? new vscode.Disposable(() => undefined);
   }
 
   private sendSettings(): Promise<void> {

@@ -10,6 +10,10 @@ export interface ServerSettings {
   diagnostics: { limit: number };
   warnings: { enable: boolean; disabled: string[] };
   documentLinks: { roots: string[] };
+  ptxas: { enable: boolean; path: string };
+  nvdisasm: { path: string };
+  /** Programs that settings name are run in trusted folders alone. */
+  workspace: { trusted: boolean };
 }
 
 export function serverSettings(): ServerSettings {
@@ -31,6 +35,9 @@ export function serverSettings(): ServerSettings {
       disabled: section.get<string[]>("warnings.disabled", []),
     },
     documentLinks: { roots: section.get<string[]>("documentLinks.roots", []) },
+    ptxas: { enable: section.get<boolean>("ptxas.enable", true), path: section.get<string>("ptxas.path", "") },
+    nvdisasm: { path: section.get<string>("nvdisasm.path", "") },
+    workspace: { trusted: vscode.workspace.isTrusted },
   };
 }
 

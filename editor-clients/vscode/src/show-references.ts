@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import { SHOW_ACCESS_PATTERN } from "./access-pattern";
+import { SHOW_KERNEL } from "./show-kernel";
 import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/node";
 
 /** The command of the server's code lenses: a click shows where a computation is called. */
@@ -8,7 +9,7 @@ const COMMAND = "hlo-analyzer.showReferences";
 /** Tells the server which commands its lenses and actions may name. */
 export const showReferencesFeature: StaticFeature = {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
-    capabilities.experimental = { ...(capabilities.experimental ?? {}), commands: [COMMAND, SHOW_ACCESS_PATTERN] };
+    capabilities.experimental = { ...(capabilities.experimental ?? {}), commands: [COMMAND, SHOW_ACCESS_PATTERN, SHOW_KERNEL] };
   },
   initialize(): void {},
   getState: () => ({ kind: "static" }),

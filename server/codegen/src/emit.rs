@@ -6,12 +6,18 @@ mod elemental;
 mod entry;
 mod entry_concatenate;
 mod entry_loop;
+mod entry_ops;
+mod entry_reduction;
+mod entry_scatter;
+mod entry_scatter_sorted;
+mod entry_sort;
 mod entry_transpose;
 mod entry_update;
 mod parts;
 mod reducer;
 mod tables;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use gpu::{Emitter, FusionAnalysis, Launch, Partition};
@@ -20,7 +26,7 @@ use ir::{ArrayShape, Graph, OpId, Shape};
 use rustc_hash::FxHashMap;
 
 use crate::Reason;
-use crate::kernel::{Kernel, Param, Role};
+use crate::kernel::{Function, Kernel, Param, Role};
 
 /// A fusion, or an op that XLA would wrap into one, and all that its kernel is made of.
 pub struct Source<'a> {
@@ -51,14 +57,26 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
         functions: Vec::new(),
         tables: Vec::new(),
         missing: Vec::new(),
+        then: Vec::new(),
     };
     let tables = tables::of(&analysis.fused.graph, &mut kernel.tables);
-    let context = Emission { source, partition: &partition, launch, tables };
+    let context = Emission {
+        source,
+        partition: &partition,
+        launch,
+        tables,
+        added: RefCell::default(),
+        computations: RefCell::default(),
+    };
     match &analysis.emitter {
         Emitter::Loop(_) => entry_loop::emit(&context, &mut kernel)?,
         Emitter::Transpose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
+        Emitter::PackedTranspose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
         Emitter::Concatenate(_) => entry_concatenate::emit(&context, &mut kernel)?,
         Emitter::DynamicUpdateSlice(update) => entry_update::emit(&context, update, &mut kernel)?,
+        Emitter::Scatter(scatter) => entry_scatter::emit(&context, scatter, &mut kernel)?,
+        Emitter::Reduction(reduction) => entry_reduction::emit(&context, reduction, &mut kernel)?,
+        Emitter::Sort(sort) => entry_sort::emit(&context, sort, &mut kernel)?,
         other => return Err(format!("the {} emitter is not written yet", other.name()).into()),
     }
     Ok(kernel)
@@ -71,11 +89,45 @@ pub(crate) struct Emission<'a> {
     pub launch: Launch,
     /// Constant arrays: the number of the table, or why there is none.
     pub tables: FxHashMap<OpId, Result<usize, Reason>>,
+    /// Functions behind those of the partition: computations on scalars, and epilogues.
+    pub added: RefCell<Vec<Function>>,
+    /// Numbers of functions of computations on scalars, by name.
+    computations: RefCell<FxHashMap<String, Result<usize, Reason>>>,
 }
 
 impl<'a> Emission<'a> {
     pub fn graph(&self) -> &'a Graph {
         &self.source.analysis.fused.graph
+    }
+
+    /// The same for another kernel of the op.
+    pub fn with_launch(&self, launch: Launch) -> Emission<'a> {
+        Emission {
+            source: self.source,
+            partition: self.partition,
+            launch,
+            tables: self.tables.clone(),
+            added: RefCell::default(),
+            computations: RefCell::default(),
+        }
+    }
+
+    /// One function more; its number.
+    pub fn add(&self, function: Function) -> usize {
+        let mut added = self.added.borrow_mut();
+        added.push(function);
+        // The entry, the functions of the partition, those that were added.
+        self.partition.functions.len() + added.len()
+    }
+
+    /// The number of the function that is a computation on scalars.
+    pub fn computation(&self, name: &str) -> Result<usize, Reason> {
+        if let Some(known) = self.computations.borrow().get(name) {
+            return known.clone();
+        }
+        let number = reducer::function(name, &|name| (self.source.callees)(name)).map(|f| self.add(f));
+        self.computations.borrow_mut().insert(name.to_owned(), number.clone());
+        number
     }
 
     pub fn operand_shapes(&self) -> impl Iterator<Item = Arc<ArrayShape>> + use<'_, 'a> {

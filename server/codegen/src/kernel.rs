@@ -30,6 +30,8 @@ pub struct Kernel {
     pub tables: Vec<Table>,
     /// Ops that no rule writes: zero stands in their place.
     pub missing: Vec<Missing>,
+    /// Kernels of the same op that run after it, in this order, with the same arguments. They have none themselves.
+    pub then: Vec<Kernel>,
 }
 
 /// A constant array of the fused computation, as it lies in memory.
@@ -88,6 +90,11 @@ pub enum Type {
     /// In global memory, or in that of the block.
     Tensor(Arc<ArrayShape>),
     Shared(SharedArray),
+    /// Elements of one thread, side by side in registers.
+    Vector {
+        element: ElementType,
+        size: i64,
+    },
 }
 
 /// An array in the memory that a block shares. Row-major.
@@ -144,6 +151,18 @@ pub enum OpKind {
         value: ValueId,
         var: u32,
     },
+    /// A number as an index, as it is: the variable `var`, which is used only where the number is within its bounds.
+    AsIndex {
+        value: ValueId,
+        var: u32,
+    },
+    /// The tensor with another element: what `body` makes of the one that is there, while no other thread changes it. The
+    /// body's argument is that element, what it yields the new one.
+    Update {
+        tensor: ValueId,
+        at: Vec<Expr>,
+        body: Region,
+    },
     /// An elementwise op of HLO on scalars.
     Compute {
         opcode: Opcode,
@@ -175,6 +194,47 @@ pub enum OpKind {
     },
     /// Memory of the block. The result is of type [`Type::Shared`].
     AllocateShared,
+    /// The vector whose elements are all this one.
+    Splat {
+        value: ValueId,
+    },
+    /// An element of a vector. The index is known where the loops around it are written out.
+    Extract {
+        vector: ValueId,
+        at: Expr,
+    },
+    /// The vector with another element.
+    Insert {
+        value: ValueId,
+        vector: ValueId,
+        at: Expr,
+    },
+    /// Values of the threads of a warp become one: each thread takes those of the thread `distance` behind it, then half as
+    /// far, down to its neighbour's, and `combiner` (a function, by number) makes one of both.
+    ShuffleReduce {
+        values: Vec<ValueId>,
+        distance: i64,
+        combiner: usize,
+    },
+    /// An element, or the other value where one of the constraints does not hold.
+    ReadIf {
+        tensor: ValueId,
+        at: Vec<Expr>,
+        constraints: Vec<Constraint>,
+        otherwise: ValueId,
+    },
+    /// The tensor with another element where all constraints hold.
+    WriteIf {
+        value: ValueId,
+        tensor: ValueId,
+        at: Vec<Expr>,
+        constraints: Vec<Constraint>,
+    },
+    /// One of the regions runs, the one whose number `on` is. Their yields are the results.
+    Switch {
+        on: Expr,
+        cases: Vec<Region>,
+    },
     /// All threads of the block arrive here before one goes on. The results are the tensors as all threads have written
     /// them.
     Sync {
@@ -218,6 +278,13 @@ pub enum Condition {
     Value(ValueId),
 }
 
+impl Kernel {
+    /// Itself, and those that run after it.
+    pub fn stages(&self) -> impl Iterator<Item = &Kernel> {
+        std::iter::once(self).chain(&self.then)
+    }
+}
+
 impl Function {
     pub fn ty(&self, value: ValueId) -> &Type {
         &self.values[value as usize]
@@ -229,6 +296,7 @@ impl Function {
             Type::Scalar(element) => *element,
             Type::Tensor(shape) => shape.element,
             Type::Shared(array) => array.element,
+            Type::Vector { element, .. } => *element,
         }
     }
 }

@@ -12,5 +12,7 @@ pub struct KernelText {
     pub lines: Vec<Option<OpId>>,
     /// Ops in whose place zero stands.
     pub missing: Vec<Missing>,
+    /// Lines that read or write an argument of the kernel, each with the argument's number; in the order of the lines.
+    pub accesses: Vec<(usize, usize)>,
     pub shared_bytes: i64,
 }

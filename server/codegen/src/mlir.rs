@@ -1,12 +1,13 @@
 //! The MLIR text of a kernel, in the dialects that XLA's emitters write. Source: `codegen/emitters/ir/xla_ops.td`,
 //! `backends/gpu/codegen/emitters/ir/xla_gpu_ops.td`.
 
+mod reductions;
 mod scalars;
 
 use std::fmt::Write;
 
 use indexing_map::{Constraint, Expr, IndexingMap, Interval, PrintStyle, print_map};
-use ir::{ArrayShape, OpId};
+use ir::{ArrayShape, ElementTypeExt, OpId};
 use rustc_hash::FxHashMap;
 use syntax::hlo::ElementType;
 
@@ -14,21 +15,44 @@ use crate::KernelText;
 use crate::kernel::{Condition, Function, Kernel, Op, OpKind, Region, SharedArray, Type, ValueId};
 use scalars::{dense, element_type, scalar};
 
-/// The kernel as MLIR, before it is lowered.
+/// The kernel as MLIR, before it is lowered; those that run after it each as a module of its own.
 pub fn mlir(kernel: &Kernel) -> KernelText {
-    let mut printer = Printer { kernel, maps: Vec::new(), lines: Vec::new(), indent: 1 };
+    let mut text = String::new();
+    let mut lines = Vec::new();
+    let mut accesses = Vec::new();
+    for (n, stage) in kernel.stages().enumerate() {
+        if n > 0 {
+            // As tools of MLIR part their inputs.
+            text += "// -----\n";
+            lines.push(None);
+        }
+        let own = module(stage, &mut |origin, line| {
+            let _ = writeln!(text, "{line}");
+            lines.push(origin);
+        });
+        // The body stands at the end, with a brace behind it.
+        let first = lines.len().saturating_sub(own.lines + 1);
+        accesses.extend(own.accesses.into_iter().map(|(at, argument)| (first + at, argument)));
+    }
+    let missing = kernel.missing.clone();
+    KernelText { text, lines, missing, accesses, shared_bytes: kernel.launch.shared_bytes }
+}
+
+/// How many lines the functions of a module have, and which of them read an argument of the kernel.
+struct Body {
+    lines: usize,
+    accesses: Vec<(usize, usize)>,
+}
+
+fn module(kernel: &Kernel, line: &mut dyn FnMut(Option<OpId>, &str)) -> Body {
+    let mut printer =
+        Printer { kernel, maps: Vec::new(), lines: Vec::new(), accesses: Vec::new(), indent: 1 };
     for (number, function) in kernel.functions.iter().enumerate() {
         // A tuple of results is no function.
         if number == 0 || !function.name.is_empty() {
             printer.function(number, function);
         }
     }
-    let mut text = String::new();
-    let mut origins = Vec::new();
-    let mut line = |origin: Option<OpId>, line: &str| {
-        let _ = writeln!(text, "{line}");
-        origins.push(origin);
-    };
     for missing in &kernel.missing {
         line(None, &format!("// incomplete: {}: {}", missing.instruction, missing.reason));
     }
@@ -46,8 +70,7 @@ pub fn mlir(kernel: &Kernel) -> KernelText {
         line(*origin, body);
     }
     line(None, "}");
-    let missing = kernel.missing.clone();
-    KernelText { text, lines: origins, missing, shared_bytes: kernel.launch.shared_bytes }
+    Body { lines: printer.lines.len(), accesses: printer.accesses }
 }
 
 fn map_name(number: usize) -> String {
@@ -58,6 +81,8 @@ struct Printer<'k> {
     kernel: &'k Kernel,
     maps: Vec<String>,
     lines: Vec<(Option<OpId>, String)>,
+    /// Places in `lines`, with the argument of the kernel that is read there.
+    accesses: Vec<(usize, usize)>,
     indent: usize,
 }
 
@@ -102,6 +127,9 @@ fn type_text(ty: &Type) -> String {
         Type::Scalar(ElementType::Pred) => "i1".to_owned(),
         Type::Scalar(element) => element_type(*element),
         Type::Tensor(shape) => tensor(shape),
+        Type::Vector { element, size } => {
+            format!("vector<{size}x{}>", type_text(&Type::Scalar(*element)))
+        }
         Type::Shared(SharedArray { element, dims }) => {
             let sizes: String = dims.iter().map(|size| format!("{size}x")).collect();
             format!("tensor<{sizes}{}>", element_type(*element))
@@ -133,6 +161,13 @@ impl<'k> Printer<'k> {
         self.lines.push((origin, text));
     }
 
+    /// The next line reads a tensor.
+    fn note_read(&mut self, names: &Names<'k>, tensor: ValueId) {
+        // Tensors that are arguments of a function are those of the kernel, by position.
+        let argument = names.function.args.iter().position(|&arg| arg == tensor);
+        self.accesses.extend(argument.map(|argument| (self.lines.len(), argument)));
+    }
+
     fn map(&mut self, map: &IndexingMap) -> String {
         let text = print_map(map, PrintStyle::Symbolic);
         let number = self.maps.iter().position(|known| *known == text).unwrap_or_else(|| {
@@ -151,8 +186,11 @@ impl<'k> Printer<'k> {
             indices: vec![FxHashMap::default()],
         };
         let is_entry = number == 0;
+        // Tensors, indices, numbers.
+        let is_number = |arg: &&ValueId| matches!(function.ty(**arg), Type::Scalar(_) | Type::Vector { .. });
+        let tensors = function.args.iter().take_while(|arg| !is_number(arg)).count();
         let mut args = Vec::new();
-        for (n, &arg) in function.args.iter().enumerate() {
+        for (n, &arg) in function.args[..tensors].iter().enumerate() {
             let name = format!("%arg{n}");
             let attributes = match self.kernel.params.get(n).filter(|_| is_entry) {
                 Some(param) => {
@@ -172,10 +210,15 @@ impl<'k> Printer<'k> {
         }
         if !is_entry {
             for (n, var) in function.index_vars.iter().take(function.index_args).enumerate() {
-                let name = format!("%arg{}", function.args.len() + n);
+                let name = format!("%arg{}", tensors + n);
                 args.push(format!("{name}: index {{{}}}", range(var.bounds)));
                 names.vars[n] = Some(name);
             }
+        }
+        for &arg in &function.args[tensors..] {
+            let name = format!("%arg{}", args.len());
+            args.push(format!("{name}: {}", type_text(function.ty(arg))));
+            names.values.insert(arg, name);
         }
         let results = names.types(&function.body.yields);
         let results = if function.body.yields.len() == 1 { results } else { format!("({results})") };
@@ -234,26 +277,14 @@ impl<'k> Printer<'k> {
                 let ty = type_text(names.function.ty(*tensor));
                 let tensor_name = names.value(*tensor);
                 let name = names.fresh();
+                self.note_read(names, *tensor);
                 self.line(origin, format!("{name} = tensor.extract {tensor_name}[{at}] : {ty}"));
-                let name = match names.function.element(*tensor) {
-                    ElementType::Pred => {
-                        let bit = names.fresh();
-                        self.line(origin, format!("{bit} = arith.trunci {name} : i8 to i1"));
-                        bit
-                    }
-                    _ => name,
-                };
-                names.values.insert(op.results[0], name);
+                self.from_memory(names, op, name, names.function.element(*tensor));
             }
             OpKind::Write { value, tensor, at } => {
                 let at = self.indices(names, at, origin);
                 let ty = type_text(names.function.ty(*tensor));
-                let mut from = names.value(*value);
-                if names.function.element(*tensor) == ElementType::Pred {
-                    let byte = names.fresh();
-                    self.line(origin, format!("{byte} = arith.extui {from} : i1 to i8"));
-                    from = byte;
-                }
+                let from = self.as_in_memory(names, *value, origin);
                 let tensor = names.value(*tensor);
                 let name = names.name(op.results[0]);
                 self.line(origin, format!("{name} = tensor.insert {from} into {tensor}[{at}] : {ty}"));
@@ -261,13 +292,17 @@ impl<'k> Printer<'k> {
             OpKind::Call { function, args, at } => {
                 let at_text = self.indices(names, at, origin);
                 let called = self.kernel.functions.get(*function).map_or("", |called| &called.name);
-                let mut inputs = names.list(args);
-                let mut types = names.types(args);
-                if !at.is_empty() {
-                    let comma = if args.is_empty() { "" } else { ", " };
-                    inputs += &format!("{comma}{at_text}");
-                    types += &format!("{comma}{}", vec!["index"; at.len()].join(", "));
-                }
+                let is_number = |arg: &&ValueId| {
+                    matches!(names.function.ty(**arg), Type::Scalar(_) | Type::Vector { .. })
+                };
+                let tensors = args.iter().take_while(|arg| !is_number(arg)).count();
+                let (tensors, numbers) = args.split_at(tensors);
+                let join = |parts: [String; 3]| {
+                    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+                };
+                let inputs = join([names.list(tensors), at_text, names.list(numbers)]);
+                let indices = vec!["index"; at.len()].join(", ");
+                let types = join([names.types(tensors), indices, names.types(numbers)]);
                 let (results, outputs) = self.results(names, &op.results);
                 let text = format!("{results} = xla.pure_call @{called}({inputs}) : ({types}) -> {outputs}");
                 self.line(origin, text);
@@ -295,6 +330,29 @@ impl<'k> Printer<'k> {
                 let least = self.constant(names, bounds.lower, origin);
                 self.line(origin, format!("{high} = arith.maxsi {low}, {least} : index"));
                 names.vars[*var as usize] = Some(high);
+            }
+            OpKind::AsIndex { value, var } => {
+                let element = names.function.element(*value);
+                let cast = if element.is_signed_integer() { "index_cast" } else { "index_castui" };
+                let (from, value) = (element_type(element), names.value(*value));
+                let name = names.fresh();
+                self.line(origin, format!("{name} = arith.{cast} {value} : {from} to index"));
+                names.vars[*var as usize] = Some(name);
+            }
+            OpKind::Update { tensor, at, body } => {
+                let at = self.indices(names, at, origin);
+                let ty = type_text(names.function.ty(*tensor));
+                let tensor = names.value(*tensor);
+                let name = names.name(op.results[0]);
+                self.line(origin, format!("{name} = xla.atomic_rmw {tensor}[{at}] : {ty} {{"));
+                let args: Vec<String> = body
+                    .args
+                    .iter()
+                    .map(|&arg| format!("{}: {}", names.name(arg), type_text(names.function.ty(arg))))
+                    .collect();
+                self.line(origin, format!("^bb0({}):", args.join(", ")));
+                self.region(names, body, "xla.yield");
+                self.line(origin, "}".to_owned());
             }
             OpKind::If { condition, then, otherwise } => {
                 let condition = self.condition(names, condition, origin);
@@ -347,6 +405,13 @@ impl<'k> Printer<'k> {
                 self.region(names, body, "xla.yield");
                 self.line(origin, "}".to_owned());
             }
+            OpKind::Splat { .. }
+            | OpKind::Extract { .. }
+            | OpKind::Insert { .. }
+            | OpKind::ShuffleReduce { .. }
+            | OpKind::ReadIf { .. }
+            | OpKind::WriteIf { .. }
+            | OpKind::Switch { .. } => self.reduction_op(names, op),
             OpKind::AllocateShared => {
                 let ty = type_text(names.function.ty(op.results[0]));
                 let name = names.name(op.results[0]);
@@ -354,6 +419,10 @@ impl<'k> Printer<'k> {
             }
             OpKind::Sync { tensors } => {
                 let (from, types) = (names.list(tensors), names.types(tensors));
+                if tensors.is_empty() {
+                    self.line(origin, "xla_gpu.sync_threads  : ".to_owned());
+                    return;
+                }
                 let (results, _) = self.results(names, &op.results);
                 self.line(origin, format!("{results} = xla_gpu.sync_threads {from} : {types}"));
             }
@@ -361,7 +430,11 @@ impl<'k> Printer<'k> {
                 for &result in &op.results {
                     let ty = type_text(names.function.ty(result));
                     let name = names.name(result);
-                    self.line(origin, format!("{name} = ub.poison : {ty} // not written"));
+                    let known = self.kernel.missing.iter().find(|missing| Some(missing.op) == op.origin);
+                    let why = known.map_or_else(String::new, |missing| {
+                        format!(": %{}: {}", missing.instruction, missing.reason)
+                    });
+                    self.line(origin, format!("{name} = ub.poison : {ty} // not written{why}"));
                 }
             }
             OpKind::Table(number) => {
@@ -381,6 +454,30 @@ impl<'k> Printer<'k> {
                 }
             }
         }
+    }
+
+    /// A `pred` is a byte in memory.
+    fn as_in_memory(&mut self, names: &mut Names<'k>, value: ValueId, origin: Option<OpId>) -> String {
+        let from = names.value(value);
+        if names.function.element(value) != ElementType::Pred {
+            return from;
+        }
+        let byte = names.fresh();
+        self.line(origin, format!("{byte} = arith.extui {from} : i1 to i8"));
+        byte
+    }
+
+    /// Names the result of an op that read `name` from memory.
+    fn from_memory(&mut self, names: &mut Names<'k>, op: &Op, name: String, element: ElementType) {
+        let name = match element {
+            ElementType::Pred => {
+                let bit = names.fresh();
+                self.line(op.origin, format!("{bit} = arith.trunci {name} : i8 to i1"));
+                bit
+            }
+            _ => name,
+        };
+        names.values.insert(op.results[0], name);
     }
 
     /// `%a:2` and `(f32, f32)`, or `%a` and `f32`.
@@ -465,6 +562,16 @@ impl<'k> Printer<'k> {
             Condition::Value(value) => return names.value(*value),
             Condition::Within(constraints) => constraints,
         };
+        self.constraints(names, constraints, origin)
+    }
+
+    /// A bit that says whether all constraints hold.
+    fn constraints(
+        &mut self,
+        names: &mut Names<'k>,
+        constraints: &[Constraint],
+        origin: Option<OpId>,
+    ) -> String {
         let mut all: Option<String> = None;
         for Constraint { expr, interval } in constraints {
             let index = self.index(names, expr, origin);
@@ -485,6 +592,10 @@ impl<'k> Printer<'k> {
                 });
             }
         }
-        all.unwrap_or_else(|| "%true".to_owned())
+        all.unwrap_or_else(|| {
+            let name = names.fresh();
+            self.line(origin, format!("{name} = arith.constant true"));
+            name
+        })
     }
 }

@@ -1,14 +1,22 @@
 //! The PTX text of a kernel.
 
+mod atomic;
+mod branch;
+mod carried;
 mod code;
+mod halves;
 mod index;
 mod join;
+mod loops;
 mod lower;
 mod machine;
 mod memory;
 mod packed;
 mod print;
 mod scalar;
+mod shuffle;
+mod tiles;
+mod unrolling;
 mod value;
 
 use gpu::Device;
@@ -17,6 +25,7 @@ use ir::OpId;
 use crate::kernel::{Kernel, Missing};
 use crate::{KernelText, Reason};
 use lower::Lowering;
+use print::Lowered;
 
 /// What the text is made for: `sm_90a` is 9, 0 and the features of exactly this one.
 #[derive(Clone, Copy)]
@@ -26,28 +35,36 @@ struct Target {
     accelerated: bool,
 }
 
-/// The kernel as PTX for a device. `name_of` tells the names of ops, for comments and for what is missing.
+/// The kernel, and those that run after it, as PTX for a device. `name_of` tells the names of ops, for comments and for what is missing.
 pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -> Result<KernelText, Reason> {
     let gpu::Platform::Cuda { major, minor, accelerated } = device.platform else {
         return Err(format!("PTX is for NVIDIA, and {} is not", device.name).into());
     };
     let target = Target { major, minor, accelerated };
-    let mut lowering = Lowering::new(kernel, (major, minor));
-    lowering.run();
-    let Lowering { mut code, shared, pointers, missing, is_too_large, .. } = lowering;
-    code.drop_dead();
-    // Blackwell reads and writes 32 bytes at once.
-    join::join(&mut code, if major >= 10 { 32 } else { 16 });
-    code.drop_dead();
-    let mut all = kernel.missing.clone();
-    for (op, reason) in missing {
-        if all.iter().all(|known| known.op != op) {
-            all.push(Missing { op, instruction: name_of(op), reason });
+    let mut kernels = Vec::new();
+    let mut all: Vec<Missing> = Vec::new();
+    for kernel in kernel.stages() {
+        let mut lowering = Lowering::new(kernel, (major, minor));
+        lowering.run();
+        let Lowering { mut code, shared, pointers, missing, is_too_large, in_pairs, .. } = lowering;
+        code.drop_dead();
+        // Blackwell reads and writes 32 bytes at once.
+        let widest = if major >= 10 { 32 } else { 16 };
+        join::join(&mut code, join::Joining { widest, vector_atomics: major >= 9, in_pairs });
+        code.drop_dead();
+        let named = |(op, reason)| Missing { op, instruction: name_of(op), reason };
+        let own = kernel.missing.iter().cloned().chain(missing.into_iter().map(named));
+        let too_large = is_too_large.then(|| Missing {
+            op: 0,
+            instruction: kernel.name.clone(),
+            reason: "the kernel is larger than what is written out".to_owned(),
+        });
+        for missing in own.chain(too_large) {
+            if all.iter().all(|known| known.op != missing.op || known.instruction != missing.instruction) {
+                all.push(missing);
+            }
         }
+        kernels.push(Lowered { kernel, code, pointers, shared });
     }
-    if is_too_large {
-        let reason = "the kernel is larger than what is written out".to_owned();
-        all.push(Missing { op: 0, instruction: kernel.name.clone(), reason });
-    }
-    Ok(print::print(kernel, target, code, &pointers, &shared, all, name_of))
+    Ok(print::print(kernels, target, all, name_of))
 }

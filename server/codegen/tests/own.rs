@@ -1,51 +1,10 @@
 //! Kernels of small fusions of our own, run on the processor and held against the interpreter: one for every way in which an
 //! element is made, and one for every entry.
 
+mod agreeing;
 mod written;
 
-use eval::agreement::{Effort, Flavour, Kernel, check};
-use written::{Written, written};
-
-const CALLED: &str = "HloModule m
-
-add {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT sum = f32[] add(a, b)
-}
-
-";
-
-/// The fusion of these instructions, whose parameters are `params`, in their order.
-fn module(params: &[&str], instructions: &str, result: &str) -> String {
-    let list = |f: &dyn Fn(usize, &str) -> String| {
-        params.iter().enumerate().map(|(n, shape)| f(n, shape)).collect::<Vec<_>>()
-    };
-    let declared = list(&|n, shape| format!("  p{n} = {shape} parameter({n})\n")).concat();
-    let names = list(&|n, _| format!("p{n}")).join(", ");
-    format!(
-        "{CALLED}fused {{\n{declared}{instructions}\n}}\n\nENTRY e {{\n{declared}  \
-         ROOT f = {result} fusion({names}), kind=kLoop, calls=fused\n}}\n"
-    )
-}
-
-#[track_caller]
-fn agrees(params: &[&str], instructions: &str, result: &str) {
-    let hlo = module(params, instructions, result);
-    for device in ["h100-sxm", "a100-sxm-80", "b200"] {
-        let Written { ptx, missing, grid, block } = written(&hlo, "f", device).expect("a kernel");
-        assert_eq!(missing, Vec::<String>::new(), "{ptx}");
-        let kernel = Kernel { ptx: ptx.clone(), grid, threads: block };
-        for (seed, flavour) in [(1, Flavour::Plain), (2, Flavour::Special)] {
-            let effort = Effort { seed, flavour, threads: 1 << 16, elements: 1 << 14, traces: false };
-            let outcome = check(&hlo, std::slice::from_ref(&kernel), effort).expect(&ptx);
-            assert!(outcome.compared > 0, "nothing was compared");
-            assert_eq!(outcome.wrong.first(), None, "{} of {}\n{ptx}", outcome.wrong.len(), outcome.compared);
-            let findings: Vec<_> = outcome.reports.iter().flat_map(|report| &report.findings).collect();
-            assert!(findings.is_empty(), "{}\n{ptx}", findings[0].words);
-        }
-    }
-}
+use agreeing::agrees;
 
 #[test]
 fn elementwise() {

@@ -226,6 +226,38 @@ pub fn kernel_code(
     Some(codegen::emit(&source).map(Arc::new))
 }
 
+/// The kernel as XLA's emitters write it, with the way back from lines to ops; or why there is none.
+#[salsa::tracked(lru = 64, no_eq)]
+pub fn kernel_mlir(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+) -> Option<Result<Arc<codegen::KernelText>, Reason>> {
+    let code = kernel_code(db, piece, computation, name).as_ref()?;
+    Some(code.as_ref().map(|kernel| Arc::new(codegen::mlir(kernel))).map_err(Clone::clone))
+}
+
+/// The same as PTX.
+#[salsa::tracked(lru = 64, no_eq)]
+pub fn kernel_ptx(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+) -> Option<Result<Arc<codegen::KernelText>, Reason>> {
+    let analysis = match kernel(db, piece, computation, name.clone()).as_ref()? {
+        Ok(analysis) => analysis,
+        Err(reason) => return Some(Err(reason.clone())),
+    };
+    let code = match kernel_code(db, piece, computation, name).as_ref()? {
+        Ok(code) => code,
+        Err(reason) => return Some(Err(reason.clone())),
+    };
+    let name_of = |op| analysis.fused.name(op).to_owned();
+    Some(codegen::ptx(code, analysis.device, &name_of).map(Arc::new))
+}
+
 /// The functions that the fused computation becomes, where the emitter is XLA's own: the heroes of the kernel and what
 /// they read open functions of their own where there is an epilogue.
 #[salsa::tracked(lru = 4096, no_eq)]

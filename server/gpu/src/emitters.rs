@@ -23,7 +23,7 @@ pub use concatenate::ConcatenateEmitter;
 pub use dynamic_update_slice::DynamicUpdateSliceEmitter;
 pub use r#loop::LoopEmitter;
 pub use packed_transpose::PackedTransposeEmitter;
-pub use reduction::{ReductionEmitter, ReductionPlan, ReductionVariant};
+pub use reduction::{Exchange, ReductionEmitter, ReductionPlan, ReductionVariant};
 pub use scatter::{ScatterEmitter, ScatterMode};
 pub use sort::{SortEmitter, SortStep};
 use transpose::Tiles;

@@ -67,9 +67,11 @@ impl FusionAnalysis {
         }
         let mut forced = Vec::new();
         for (&root, &hero) in self.fused.roots.iter().zip(&self.heroes) {
-            if root != hero
-                && let Some(hero) = graph.find(self.fused.name(hero))
-            {
+            let is_exchanged = match &self.emitter {
+                Emitter::Reduction(reduction) => reduction.reductions.contains(&hero),
+                _ => root != hero,
+            };
+            if is_exchanged && let Some(hero) = graph.find(self.fused.name(hero)) {
                 forced.push(hero);
                 forced.extend(&graph.operands[hero as usize]);
             }
@@ -88,6 +90,11 @@ impl FusionAnalysis {
         let roots = 0..self.fused.roots.len();
         let maps: Vec<_> = roots.map(|root| self.emitter.thread_to_output(&context, root)).collect();
         self.fused.outputs.iter().map(|&root| maps[root].clone()).collect()
+    }
+
+    /// The same of root number `root`; a result may be several roots, and a root several results.
+    pub fn thread_to_root(&self, root: usize) -> Option<IndexingMap> {
+        self.emitter.thread_to_output(&self.context(), root)
     }
 
     /// Per hero, each once, and per operand of it, the map from threads to the elements that they read. Undefined where

@@ -1,6 +1,8 @@
 //! What a reduction looks like in memory: rows or columns.
 
-use ir::{AttributeKey, Op, Opcode};
+use std::sync::Arc;
+
+use ir::{ArrayShape, AttributeKey, Layout, Op, Opcode, Shape};
 
 use crate::device::Device;
 use crate::launch::product;
@@ -46,6 +48,21 @@ impl ReductionDims {
         let [before, middle, after] = around(&sizes, &reduced)?;
         Some(if after == 1 { row(1, before, middle) } else { column(before, middle, after) })
     }
+}
+
+/// The result with its dimensions in the order in which the operand has them in memory: threads count its elements in this
+/// order, whatever the layout of the result. Nothing where the op is no reduction of arrays.
+pub(crate) fn result_in_operand_order(reduce: &Op) -> Option<Shape> {
+    let operand = reduce.operand_shapes.first()?.as_array()?;
+    let reduced = reduce.attributes.ints(AttributeKey::Dimensions);
+    let is_reduced = |dim: usize| reduced.iter().any(|&r| usize::try_from(r) == Ok(dim));
+    let kept: Vec<usize> = (0..operand.rank()).filter(|&dim| !is_reduced(dim)).collect();
+    let dims = kept.iter().map(|&dim| operand.dims.get(dim).copied()).collect::<Option<Vec<i64>>>()?;
+    let place = |dim: usize| kept.iter().position(|&k| k == dim).and_then(|n| i64::try_from(n).ok());
+    let minor_to_major = operand.minor_to_major().into_iter().filter_map(place).collect();
+    let layout = Layout { minor_to_major, ..Layout::row_major(dims.len()) };
+    let element = operand.element;
+    Some(Shape::Array(Arc::new(ArrayShape { element, dims, dynamic: Vec::new(), layout: Some(layout) })))
 }
 
 /// Sizes in memory order, the slowest first, and which are reduced.

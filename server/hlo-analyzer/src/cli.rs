@@ -5,5 +5,6 @@ pub mod check;
 pub mod explain;
 pub mod input;
 pub mod kernel;
+pub mod preview_times;
 pub mod query;
 mod sarif;

@@ -1,6 +1,7 @@
 //! The command line of hlo-analyzer.
 
 mod api;
+mod assembler;
 mod cli;
 mod lsp;
 

@@ -397,9 +397,9 @@ impl Analysis {
         self.with_file(file, |context| heaviest_kernels::heaviest_kernels(&context, limit))
     }
 
-    /// Names of the fusions of a file, at most `limit`, in the order of the text.
-    pub fn fusions(&self, file: FileId, limit: usize) -> Cancellable<Vec<String>> {
-        self.with_file(file, |context| kernel_preview::fusions(&context, limit))
+    /// The instruction whose kernel is meant where none is named, or why none is.
+    pub fn default_kernel(&self, file: FileId) -> Cancellable<Result<String, &'static str>> {
+        self.with_file(file, |context| kernel_preview::default_kernel(&context))
     }
 
     /// The code of a kernel as text.
@@ -410,6 +410,47 @@ impl Analysis {
         emit: KernelLanguage,
     ) -> Cancellable<Result<KernelPreview, FusionError>> {
         self.with_file(file, |context| kernel_preview::kernel_preview(&context, query, emit))
+    }
+
+    /// The kernel that the instruction at `offset` is, or is part of.
+    pub fn shown_kernel(&self, file: FileId, offset: usize) -> Cancellable<Option<ShownKernel>> {
+        self.with_file(file, |context| kernel_document::shown_kernel(&context, offset))
+    }
+
+    /// The document that shows a kernel. The error is that there is no such instruction.
+    pub fn kernel_document(
+        &self,
+        file: FileId,
+        query: &FusionQuery,
+        language: KernelLanguage,
+    ) -> Cancellable<Result<KernelDocument, FusionError>> {
+        self.with_file(file, |context| kernel_document::kernel_document(&context, query, language))
+    }
+
+    /// Runs of lines of the body of a kernel's document that come from the instruction at `offset`.
+    pub fn kernel_lines(
+        &self,
+        file: FileId,
+        query: &FusionQuery,
+        document: &KernelDocument,
+        offset: usize,
+    ) -> Cancellable<Vec<std::ops::Range<usize>>> {
+        self.with_file(file, |context| kernel_follow::kernel_lines(&context, query, document, offset))
+    }
+
+    /// Markdown about a place in the body of a kernel's document; `column` in bytes.
+    pub fn kernel_document_hover(
+        &self,
+        file: FileId,
+        query: &FusionQuery,
+        document: &KernelDocument,
+        line: usize,
+        column: usize,
+        config: &HoverConfig,
+    ) -> Cancellable<Option<String>> {
+        self.with_file(file, |context| {
+            kernel_document_hover::kernel_document_hover(&context, query, document, line, column, config)
+        })
     }
 
     /// What the kernel's reads and writes move, array by array.
@@ -442,6 +483,15 @@ impl Analysis {
         inputs: &[String],
     ) -> Cancellable<Option<Evaluated>> {
         self.with_file(file, |context| evaluate::evaluate_at(&context, offset, inputs))
+    }
+
+    /// Parameters that the instruction at `offset` depends on.
+    pub fn evaluation_parameters(
+        &self,
+        file: FileId,
+        offset: usize,
+    ) -> Cancellable<Vec<EvaluationParameter>> {
+        self.with_file(file, |context| evaluation_parameters::evaluation_parameters(&context, offset))
     }
 
     /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named

@@ -11,6 +11,7 @@ mod show_kernel;
 mod strip_metadata;
 
 pub use access_pattern::ID as ACCESS_PATTERN_ACTION;
+pub use show_kernel::{ID as SHOW_KERNEL_ACTION, ID_AS_TEXT as SHOW_KERNEL_AS_TEXT};
 use syntax::Span;
 use syntax::hlo::AttributeKey;
 
@@ -86,6 +87,15 @@ impl Actions<'_> {
             },
         };
         self.found.push(CodeAction { id, title: title.into(), kind, change });
+    }
+}
+
+impl Actions<'_> {
+    /// Offers what the client does itself, without a change.
+    pub(crate) fn offer_command(&mut self, id: &str, title: &str, kind: CodeActionKind) {
+        if !matches!(self.wanted, Wanted::Change(wanted) if wanted != id) {
+            self.found.push(CodeAction { id: id.to_owned(), title: title.to_owned(), kind, change: None });
+        }
     }
 }
 

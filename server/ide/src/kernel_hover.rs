@@ -158,7 +158,7 @@ pub(crate) fn figure(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn map_text(map: &IndexingMap) -> String {
+pub(crate) fn map_text(map: &IndexingMap) -> String {
     let text = print_map(map, PrintStyle::Floordiv);
     match text.split_once(", domain: ") {
         Some((map, domain)) => {

@@ -4,6 +4,7 @@ use gpu::Launch;
 use ir::Opcode;
 
 use crate::fusion_kernel::{FusionError, FusionQuery, find_kernel};
+use crate::kernel_elsewhere::{kernel_elsewhere, written_elsewhere};
 use crate::locate::{FileContext, InstructionRef};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,12 +19,14 @@ pub struct KernelPreview {
     /// Of the kernel: letters, digits and `_`.
     pub name: String,
     pub text: String,
-    pub launch: Launch,
+    pub launch: Option<Launch>,
     pub params: Vec<KernelParam>,
     /// Lines of the text, counted from 0, that come from an instruction of the fused computation.
     pub lines: Vec<(usize, String)>,
     /// Instructions in whose place zero stands, and why.
     pub missing: Vec<(String, String)>,
+    /// Who writes it, where XLA's own emitters do not; then the text is what is known of it, and there is no launch.
+    pub elsewhere: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -39,8 +42,23 @@ pub(crate) fn kernel_preview(
     query: &FusionQuery,
     emit: KernelLanguage,
 ) -> Result<KernelPreview, FusionError> {
-    let (at, _) = find_kernel(context, query)?;
-    preview_at(context, at, emit)
+    let not_found = || FusionError::NotFound(format!("{} is not in the module", query.instruction));
+    let at =
+        context.find_instruction(query.computation.as_deref(), &query.instruction).ok_or_else(not_found)?;
+    let Some(who) = written_elsewhere(context, at) else {
+        find_kernel(context, query)?;
+        return preview_at(context, at, emit);
+    };
+    let lines = kernel_elsewhere(context, at);
+    Ok(KernelPreview {
+        name: query.instruction.clone(),
+        text: lines.iter().map(|line| format!("{line}\n")).collect(),
+        launch: None,
+        params: Vec::new(),
+        lines: Vec::new(),
+        missing: Vec::new(),
+        elsewhere: Some(who),
+    })
 }
 
 /// Names of the fusions of a file in the order of the text.
@@ -55,6 +73,17 @@ pub(crate) fn fusions(context: &FileContext<'_>, limit: usize) -> Vec<String> {
         }
     }
     names
+}
+
+/// The instruction whose kernel is meant where none is named: the only fusion, else the root of the entry; or why there is none.
+pub(crate) fn default_kernel(context: &FileContext<'_>) -> Result<String, &'static str> {
+    if let [only] = fusions(context, 2).as_slice() {
+        return Ok(only.clone());
+    }
+    let module = context.module();
+    let root = module.entry.and_then(|entry| context.root_of(&module.computations[entry].segments));
+    let root = root.filter(|&at| context.may_be_kernel(at)).ok_or("which kernel? name it")?;
+    Ok(context.block(root.piece).name(root.id).to_owned())
 }
 
 /// The code of the kernel of an instruction.
@@ -77,11 +106,10 @@ pub(crate) fn preview_at(
         None => return Err(not_found()),
     };
     let name_of = |op| analysis.fused.name(op).to_owned();
-    let text = match emit {
-        KernelLanguage::Mlir => codegen::mlir(kernel),
-        KernelLanguage::Ptx => {
-            codegen::ptx(kernel, analysis.device, &name_of).map_err(|r| not_emitted(&r))?
-        }
+    let text = match context.kernel_text(&key, emit) {
+        Some(Ok(text)) => text,
+        Some(Err(reason)) => return Err(not_emitted(reason)),
+        None => return Err(not_found()),
     };
     let params = kernel.params.iter().map(|param| {
         let (is_result, number) = match param.role {
@@ -94,11 +122,12 @@ pub(crate) fn preview_at(
     let missing = text.missing.iter().map(|missing| (missing.instruction.clone(), missing.reason.clone()));
     Ok(KernelPreview {
         name: kernel.name.clone(),
-        launch: kernel.launch,
+        launch: Some(kernel.launch),
+        elsewhere: None,
         params: params.collect(),
         lines: lines.collect(),
         missing: missing.collect(),
-        text: text.text,
+        text: text.text.clone(),
     })
 }
 
@@ -153,9 +182,9 @@ ENTRY %e {
 
     #[test]
     fn others_say_who_writes_them() {
-        let Err(FusionError::NotEmitted(reason)) = preview("g", KernelLanguage::Ptx) else {
-            panic!("Triton is somebody else")
-        };
-        assert!(reason.contains("__triton"), "{reason}");
+        let preview = preview("g", KernelLanguage::Ptx).expect("it is known");
+        assert!(preview.elsewhere.is_some_and(|who| who.starts_with("Triton writes")));
+        assert!(preview.text.starts_with("kind: __triton\n"), "{}", preview.text);
+        assert!(preview.launch.is_none());
     }
 }

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use codegen::KernelText;
 use db::{FusionSource, Piece, Waste};
 use gpu::{BufferTraffic, Estimate, FusionAnalysis, Partition, Reason};
 use ir::{Opcode, SegmentRef};
 use syntax::hlo::AttributeKey;
 
+use crate::kernel_preview::KernelLanguage;
 use crate::locate::{FileContext, InstructionRef};
 
 /// An instruction as the database knows it: lines around it may come and go.
@@ -42,6 +44,19 @@ impl<'a> FileContext<'a> {
         db::kernel_code(self.db, key.piece, key.computation, key.name.clone()).as_ref()
     }
 
+    /// The code as text.
+    pub(crate) fn kernel_text(
+        &self,
+        key: &KernelKey,
+        language: KernelLanguage,
+    ) -> Option<&'a Result<Arc<KernelText>, Reason>> {
+        let text = match language {
+            KernelLanguage::Mlir => db::kernel_mlir(self.db, key.piece, key.computation, key.name.clone()),
+            KernelLanguage::Ptx => db::kernel_ptx(self.db, key.piece, key.computation, key.name.clone()),
+        };
+        text.as_ref()
+    }
+
     pub(crate) fn kernel_partition(&self, key: &KernelKey) -> Option<&'a Arc<Partition>> {
         db::kernel_partition(self.db, key.piece, key.computation, key.name.clone()).as_ref()
     }
@@ -68,6 +83,15 @@ impl<'a> FileContext<'a> {
 
     pub(crate) fn kernel_coalescing(&self, key: &KernelKey) -> &'a Arc<Vec<BufferTraffic>> {
         db::kernel_coalescing(self.db, key.piece, key.computation, key.name.clone())
+    }
+
+    /// Whether something runs for this instruction alone: a kernel, or a call of a library. Unlike [`Self::is_launched`] also
+    /// for what XLA may still fuse.
+    pub(crate) fn may_be_kernel(&self, at: InstructionRef) -> bool {
+        let Some(opcode) = self.block(at.piece).instruction(at.id).opcode else { return false };
+        let Some(computation) = self.computation_id(at) else { return false };
+        let is_run = matches!(opcode, Opcode::Fusion | Opcode::CustomCall) || gpu::is_wrapped(opcode);
+        is_run && self.is_run_as_written(SegmentRef { piece: at.piece, computation })
     }
 
     /// Whether the instruction is launched as a kernel: a fusion that is not inside another, or, in a computation that has
@@ -123,10 +147,32 @@ impl<'a> FileContext<'a> {
     /// The instruction of a kernel's fused computation that has this name.
     pub(crate) fn fused_instruction(&self, fusion: InstructionRef, name: &str) -> Option<InstructionRef> {
         let segments = self.called_by(fusion, AttributeKey::Calls, 0)?;
+        self.find_in_segments(&segments, name)
+    }
+
+    /// The same, also of fusions inside the fusion.
+    pub(crate) fn nested_instruction(&self, fusion: InstructionRef, name: &str) -> Option<InstructionRef> {
+        self.fused_instruction(fusion, name).or_else(|| {
+            let source = self.fusion_source(&self.kernel_key(fusion)?)?;
+            source.callees.iter().skip(1).find_map(|(called, _)| {
+                let computation = self.callee(fusion, called)?;
+                self.find_in_segments(&self.module().computations[computation].segments, name)
+            })
+        })
+    }
+
+    fn find_in_segments(&self, segments: &[SegmentRef], name: &str) -> Option<InstructionRef> {
         segments.iter().find_map(|s| {
             let id = self.block(s.piece).find(s.computation, name)?;
             Some(InstructionRef { piece: s.piece, id })
         })
+    }
+
+    /// The instruction that calls the computation which holds this one, the first where there are several.
+    pub(crate) fn caller(&self, at: InstructionRef) -> Option<InstructionRef> {
+        let computation = self.enclosing_computation(at)?;
+        let call = db::call_graph(self.db, self.view.file).incoming(computation).iter().next()?;
+        Some(InstructionRef { piece: call.piece, id: call.instruction })
     }
 
     /// The instructions of a piece that are launched as kernels, in the order of the text.

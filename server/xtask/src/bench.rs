@@ -1,8 +1,9 @@
 //! `cargo xtask bench`: how fast a text becomes findings, ours beside XLA's own parser (which builds and verifies the
 //! module) on the same files in one run; how long a file takes to open in a fresh process; how long the maps of all its
-//! instructions take; all that is told of its kernels; maps by themselves; and PTX, executed.
+//! instructions take; all that is told of its kernels; kernels as text, beside XLA's compiler; maps by themselves; and PTX, executed.
 
 mod generate;
+mod previews;
 mod xla;
 
 use std::fs;
@@ -58,13 +59,19 @@ struct Row {
 
 pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     let install = args.contains(&"--with-jaxlib");
-    let named: Vec<PathBuf> =
-        args.iter().filter(|arg| **arg != "--with-jaxlib").map(|arg| root().join(arg)).collect();
+    let only_previews = args.contains(&"--previews");
+    // With its assertions, where one does not wait for the other build.
+    let profile = if args.contains(&"--release") { "release" } else { "dist" };
+    let files = args.iter().filter(|arg| !["--with-jaxlib", "--previews", "--release"].contains(arg));
+    let named: Vec<PathBuf> = files.map(|arg| root().join(arg)).collect();
     if let Some(missing) = named.iter().find(|file| !file.is_file()) {
         bail!("{} is not a file", missing.display());
     }
 
-    let server = dist::build_server("dist")?;
+    let server = dist::build_server(profile)?;
+    if only_previews {
+        return previews::previews(&server, tools);
+    }
     let named_none = named.is_empty();
     let files = if named_none { corpus()? } else { named };
     let peer = xla::Parser::find(tools, install);
@@ -99,6 +106,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
         kernel_files.extend(optimized()?);
     }
     kernels(&server, &kernel_files)?;
+    previews::previews(&server, tools)?;
     simplification()?;
     execution()
 }

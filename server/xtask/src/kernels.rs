@@ -1,4 +1,5 @@
-//! `cargo xtask kernels`: the kernels that XLA's GPU compiler wrote, run on the processor, against the reference interpreter.
+//! `cargo xtask kernels`: the kernels that XLA's GPU compiler wrote for a few thousand fusions, and ours for the same, run on
+//! the processor, against the reference interpreter.
 
 use anyhow::{Result, bail};
 
@@ -15,7 +16,10 @@ pub fn kernels(options: &[&str]) -> Result<()> {
         println!("there are no kernels of XLA's compiler beside this checkout");
         return Ok(());
     }
-    let mut test =
-        cargo(&["test", "--release", "--package", "eval", "--test", "kernels", "--", "--nocapture"]);
-    run(test.env("EVAL_KERNELS", which))
+    for (package, test) in [("eval", "kernels"), ("codegen", "executed")] {
+        let mut test =
+            cargo(&["test", "--release", "--package", package, "--test", test, "--", "--nocapture"]);
+        run(test.env("EVAL_KERNELS", which))?;
+    }
+    Ok(())
 }

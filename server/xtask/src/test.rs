@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::codegen;
-use crate::commands::{cargo, command, root, run, target_dir};
+use crate::commands::{cargo, command, on_path, output, root, run, target_dir};
 use crate::dist::{self, EXTENSION};
 use crate::docs;
 use crate::tools::{Absent, Tools};
 
 const EDITOR_TEST: &str = "tests/editors/vscode";
+const NEOVIM_TEST: &str = "tests/editors/neovim/checks.lua";
 const PROTOCOL_TEST: &str = "tests/editors/pytest_lsp";
 
 enum Outcome {
@@ -107,10 +108,14 @@ pub fn test(tools: &Tools) -> Result<()> {
         if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
             tests.env("PROPTEST_RNG_SEED", "1");
         }
+        for (name, program) in nvidia(tools) {
+            tests.env(name, program);
+        }
         let tests = std::cell::RefCell::new(tests);
         needs_build(&|| Ok(run(&mut tests.borrow_mut())?))
     });
     all.step("protocol, with a client of others", || needs_build(&|| protocol(tools)));
+    all.step("Neovim", || needs_build(&|| neovim()));
     all.step("documentation", || needs_build(&|| Ok(docs::check()?)));
     all.step("generated parts", || Ok(codegen::codegen(codegen::Mode::Check)?));
     all.step("VS Code grammar", || {
@@ -145,6 +150,42 @@ fn protocol(tools: &Tools) -> Result<(), Stop> {
     })?;
     let server = target_dir().join("release/hlo-analyzer");
     Ok(run(command(python, &["-m", "pytest"]).env("HLO_ANALYZER", server).current_dir(folder))?)
+}
+
+/// In a CI run NVIDIA's assembler and disassembler, from the Python package index into the target folder, by the variables in which
+/// tests look for them. Elsewhere those tests take what is on PATH, or skip.
+fn nvidia(tools: &Tools) -> Vec<(&'static str, PathBuf)> {
+    let packages = ["nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvdisasm"];
+    let folder = target_dir().join("nvidia");
+    if !tools.is_ci() || tools.venv(&folder, &packages).is_err() {
+        return Vec::new();
+    }
+    let below = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
+    };
+    let sites = below(&folder.join("lib")).into_iter().map(|python| python.join("site-packages/nvidia"));
+    let parts: Vec<PathBuf> = sites.flat_map(|nvidia| below(&nvidia)).collect();
+    let find = |name: &str| parts.iter().map(|part| part.join("bin").join(name)).find(|file| file.is_file());
+    [("HLO_ANALYZER_PTXAS", "ptxas"), ("HLO_ANALYZER_NVDISASM", "nvdisasm")]
+        .into_iter()
+        .filter_map(|(variable, name)| Some((variable, find(name)?)))
+        .collect()
+}
+
+/// The plugin for Neovim in a real one, where there is one that is new enough.
+fn neovim() -> Result<(), Stop> {
+    let skipped = |why: &str| Stop::Skipped(format!("{why}: the plugin needs Neovim 0.10 or newer"));
+    let nvim = on_path(&["nvim"]).ok_or_else(|| skipped("no nvim on PATH"))?;
+    let version = output(&mut command(&nvim, &["--version"]))?;
+    let minor =
+        version.lines().next().and_then(|line| line.split_once("v0.")?.1.split('.').next()?.parse().ok());
+    if version.starts_with("NVIM v0.") && minor.is_none_or(|minor: u32| minor < 10) {
+        return Err(skipped(version.lines().next().unwrap_or_default()));
+    }
+    let server = target_dir().join("release/hlo-analyzer");
+    let arguments = ["--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", NEOVIM_TEST];
+    Ok(run(command(nvim, &arguments).env("HLO_ANALYZER", server))?)
 }
 
 fn vscode_end_to_end(tools: &Tools, vsix: PathBuf) -> Result<(), Stop> {

@@ -78,6 +78,13 @@ const ON_SCREEN: Record<string, (screen: Screen) => Promise<void>> = {
     await screen.screenshot(join(out, "hover.png"));
     await screen.press("Escape");
   },
+  "a click on the lens shows the kernel, and the cursor marks its lines": async (screen) => {
+    await screen.clickLens("Show kernel");
+    await screen.waitForLine("the kernel", "func.func @input_transpose_fusion(");
+    await screen.click("%add.4 =", "%add.4");
+    await screen.waitForMark("arith.addf");
+    await screen.screenshot(join(out, "kernel.png"));
+  },
   "a typed error has a squiggle": async (screen) => {
     await screen.click("%add.4 =", "%add.4");
     await screen.press("End");

@@ -55,6 +55,25 @@ export class Screen {
     await this.page.mouse.click(x, y);
   }
 
+  /** Clicks the first lens with this text. */
+  async clickLens(text: string): Promise<void> {
+    const lens = this.page.locator(".codelens-decoration a", { hasText: text }).first();
+    await lens.waitFor({ timeout: 30_000 });
+    const box = await eventually("the lens", () => lens.boundingBox().then((box) => box ?? undefined));
+    await this.page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  }
+
+  /** Waits until the line with this text has a background of its own. */
+  async waitForMark(text: string): Promise<void> {
+    await eventually(`a mark on ${text}`, async () => {
+      const line = await this.line(text).boundingBox();
+      const marks = this.page.locator(".editor-group-container .view-overlays .cdr[class*='ced-']");
+      const boxes = await Promise.all((await marks.all()).map((mark) => mark.boundingBox()));
+      const covers = (box: typeof line) => box !== null && line !== null && Math.abs(box.y - line.y) < 3 && box.x <= line.x + 5;
+      return boxes.some(covers) || undefined;
+    });
+  }
+
   /** Rests the mouse on a token until a popup shows text that contains `expected`, and returns all of it. */
   async hover(line: string, token: string, expected: string): Promise<string> {
     const popup = this.page.locator(".monaco-hover:not(.hidden)").first();

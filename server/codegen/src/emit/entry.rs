@@ -1,12 +1,13 @@
 //! The entry of a kernel: the function that every thread runs.
 
-use indexing_map::{Expr, IndexingMap, Variable};
+use indexing_map::{Constraint, Expr, IndexingMap, Variable};
 use ir::{OpId, Opcode, Shape};
 
+use crate::Reason;
 use crate::emit::body::Body;
 use crate::emit::elemental::{Elements, element_types, function};
 use crate::emit::{Emission, arrays};
-use crate::kernel::{Function, Kernel, OpKind, Type, ValueId};
+use crate::kernel::{Condition, Function, Kernel, OpKind, Role, Type, ValueId};
 
 /// Number of no function: all ops are called.
 const NO_FUNCTION: u32 = u32::MAX;
@@ -14,9 +15,11 @@ const NO_FUNCTION: u32 = u32::MAX;
 /// The functions of the partition, behind the entry: number n of the partition is function n + 1 of the kernel.
 pub(super) fn functions(emission: &Emission<'_>, kernel: &mut Kernel) {
     for number in 0..emission.partition.functions.len() {
-        // The tuple of the results is no value: its elements are roots themselves.
+        // The tuple of the results is no value: its elements are roots themselves. What changes several elements of its
+        // operand is the entry's own.
         let root = emission.partition.functions[number].root;
-        if emission.graph().ops[root as usize].opcode == Opcode::Tuple {
+        let opcode = emission.graph().ops[root as usize].opcode;
+        if matches!(opcode, Opcode::Tuple | Opcode::Scatter | Opcode::Sort) {
             kernel.functions.push(Function::default());
             continue;
         }
@@ -56,6 +59,7 @@ impl<'a> Entry<'a> {
         kernel.missing.append(&mut elements.missing);
         kernel.functions.insert(0, elements.body.finish(results));
         functions(emission, kernel);
+        kernel.functions.append(&mut emission.added.borrow_mut());
     }
 
     /// The results of an op, by a call of the function that it is the root of.
@@ -105,12 +109,8 @@ impl<'a> Entry<'a> {
                 body.index_var(Variable::named(&name, 0, (size - 1).max(0)))
             })
             .collect();
-        let like = |body: &mut Body, values: &[ValueId]| -> Vec<ValueId> {
-            let types: Vec<Type> = values.iter().map(|&v| body.function.ty(v).clone()).collect();
-            types.into_iter().map(|ty| body.value(ty)).collect()
-        };
-        let inner = like(body, &carried);
-        let ends = like(body, &carried);
+        let inner = self.like(&carried);
+        let ends = self.like(&carried);
         self.elements.enter(inner.clone());
         let of = |ids: &[u32]| -> Vec<Expr> { ids.iter().map(|&id| Expr::var(id as usize)).collect() };
         let yields = write(self, &of(&results), &of(&vars), inner);
@@ -124,18 +124,38 @@ impl<'a> Entry<'a> {
 
     /// Writes the results of a root at the place that `index` is in the root's first array.
     pub fn write(&mut self, root: OpId, values: Vec<ValueId>, index: &[Expr], to: &mut [ValueId]) {
+        self.write_where(root, values, index, &[], to);
+    }
+
+    /// The same by the threads for which all constraints hold.
+    pub fn write_where(
+        &mut self,
+        root: OpId,
+        values: Vec<ValueId>,
+        index: &[Expr],
+        constraints: &[Constraint],
+        to: &mut [ValueId],
+    ) {
         let shape = self.emission.graph().ops[root as usize].shape.clone();
         let mut leaves = Vec::new();
         arrays(&shape, &mut leaves);
         let Some(first) = leaves.first().cloned().map(Shape::Array) else { return };
-        let body = &mut self.elements.body;
-        let before = body.origin.replace(root);
+        let before = self.elements.body.origin.replace(root);
         for ((value, leaf), tensor) in values.into_iter().zip(leaves).zip(to) {
-            let at = through(body, &gpu::bitcast(&first, &Shape::Array(leaf)), index);
-            *tensor = body.write(value, *tensor, at);
+            let at = through(&self.elements.body, &gpu::bitcast(&first, &Shape::Array(leaf)), index);
+            *tensor = self.write_if(value, *tensor, at, constraints.to_vec());
         }
-        body.origin = before;
+        self.elements.body.origin = before;
     }
+}
+
+/// An index over the variables of a thread map: ids of thread and block, then its range variables.
+pub(super) fn on_threads(entry: &Entry<'_>, index: &[Expr], ranges: &[Expr]) -> Vec<Expr> {
+    let grid = &entry.grid;
+    let at = |e: &Expr| {
+        e.substitute(&mut |v| grid.get(v as usize).or_else(|| ranges.get(v as usize - grid.len())).cloned())
+    };
+    index.iter().map(|e| entry.elements.body.simplify(&at(e))).collect()
 }
 
 /// The results of a map of dimensions alone, at an index.
@@ -157,4 +177,57 @@ pub(super) fn results_of(emission: &Emission<'_>) -> Vec<std::ops::Range<usize>>
             start..next
         })
         .collect()
+}
+
+/// The operand of the fusion that lies in operand number `number` of an op: a result may be written into it.
+pub(super) fn buffer(emission: &Emission<'_>, op: OpId, number: usize) -> Option<u32> {
+    let graph = emission.graph();
+    let mut op = *graph.operands[op as usize].get(number)?;
+    while graph.ops[op as usize].opcode == Opcode::Bitcast {
+        op = *graph.operands[op as usize].first()?;
+    }
+    graph.ops[op as usize].parameter
+}
+
+/// Result number `result` lies where an operand does.
+pub(super) fn share_buffer(kernel: &mut Kernel, result: usize, operand: Option<u32>) {
+    let Some(operand) = operand.map(|n| n as usize) else { return };
+    let find = |kernel: &Kernel, role| kernel.params.iter().position(|param| param.role == role);
+    let (from, to) = (find(kernel, Role::Operand(operand)), find(kernel, Role::Result(result)));
+    if let (Some(from), Some(to)) = (from, to) {
+        kernel.params[to].aliases = Some(from);
+        kernel.params[from].align = kernel.params[to].align;
+    }
+}
+
+/// Values of one of two regions, with the types of those of the second one.
+pub(super) fn either<'a>(
+    entry: &mut Entry<'a>,
+    condition: Condition,
+    then: impl FnOnce(&mut Entry<'a>) -> Result<Vec<ValueId>, Reason>,
+    otherwise: impl FnOnce(&mut Entry<'a>) -> Result<Vec<ValueId>, Reason>,
+) -> Result<Vec<ValueId>, Reason> {
+    entry.elements.enter(Vec::new());
+    let values = then(entry)?;
+    let then = entry.elements.leave(values);
+    entry.elements.enter(Vec::new());
+    let values = otherwise(entry)?;
+    let results = entry.like(&values);
+    let otherwise = entry.elements.leave(values);
+    entry.elements.body.push(OpKind::If { condition, then, otherwise }, results.clone());
+    Ok(results)
+}
+
+/// The tensors as `write` leaves them where the condition holds, else as they are.
+pub(super) fn only_where<'a>(
+    entry: &mut Entry<'a>,
+    condition: Condition,
+    tensors: Vec<ValueId>,
+    write: impl FnOnce(&mut Entry<'a>, Vec<ValueId>) -> Result<Vec<ValueId>, Reason>,
+) -> Result<Vec<ValueId>, Reason> {
+    if matches!(&condition, Condition::Within(all) if all.is_empty()) {
+        return write(entry, tensors);
+    }
+    let before = tensors.clone();
+    either(entry, condition, |entry| write(entry, tensors), |_| Ok(before))
 }

@@ -1,19 +1,56 @@
 //! The entry of the transpose emitter: tiles are read along the rows of the input, kept in shared memory, and written along
 //! the rows of the output. Source: `backends/gpu/codegen/emitters/transpose.cc`.
 
-use gpu::TransposeEmitter;
-use indexing_map::Expr;
-use ir::OpId;
+use gpu::{PackedTransposeEmitter, TransposeEmitter};
+use indexing_map::{Expr, IndexingMap};
+use ir::{OpId, Shape};
 
 use crate::Reason;
 use crate::emit::Emission;
 use crate::emit::elemental::{element, first_array};
-use crate::emit::entry::{Entry, results_of, through};
+use crate::emit::entry::{Entry, on_threads, results_of, through};
 use crate::kernel::{Kernel, OpKind, SharedArray, Type, ValueId};
+
+/// How elements go through shared memory. `is_input`: on the way in.
+pub(super) trait Tiles {
+    /// From threads to the elements of `shape` that they move.
+    fn moved(&self, is_input: bool, shape: &Shape) -> IndexingMap;
+    fn shared_dims(&self) -> Vec<i64>;
+    /// From the variables of that map to an index into the shared array.
+    fn shared_index(&self, is_input: bool) -> Vec<Expr>;
+}
+
+impl Tiles for TransposeEmitter {
+    fn moved(&self, is_input: bool, shape: &Shape) -> IndexingMap {
+        self.moved(is_input, shape)
+    }
+
+    fn shared_dims(&self) -> Vec<i64> {
+        self.shared_dims()
+    }
+
+    fn shared_index(&self, is_input: bool) -> Vec<Expr> {
+        self.shared_index(is_input)
+    }
+}
+
+impl Tiles for PackedTransposeEmitter {
+    fn moved(&self, is_input: bool, shape: &Shape) -> IndexingMap {
+        self.moved(is_input, shape)
+    }
+
+    fn shared_dims(&self) -> Vec<i64> {
+        self.shared_dims()
+    }
+
+    fn shared_index(&self, is_input: bool) -> Vec<Expr> {
+        self.shared_index(is_input)
+    }
+}
 
 pub(super) fn emit(
     emission: &Emission<'_>,
-    transpose: &TransposeEmitter,
+    transpose: &dyn Tiles,
     kernel: &mut Kernel,
 ) -> Result<(), Reason> {
     let analysis = emission.source.analysis;
@@ -102,13 +139,4 @@ pub(super) fn emit(
     });
     entry.finish(kernel);
     Ok(())
-}
-
-/// An index over the variables of a thread map.
-fn on_threads(entry: &Entry<'_>, index: &[Expr], ranges: &[Expr]) -> Vec<Expr> {
-    let grid = &entry.grid;
-    let at = |e: &Expr| {
-        e.substitute(&mut |v| grid.get(v as usize).or_else(|| ranges.get(v as usize - grid.len())).cloned())
-    };
-    index.iter().map(|e| entry.elements.body.simplify(&at(e))).collect()
 }

@@ -3,13 +3,12 @@
 
 use gpu::DynamicUpdateSliceEmitter;
 use indexing_map::{Expr, Variable};
-use ir::{OpId, Opcode};
 
 use crate::Reason;
 use crate::emit::Emission;
 use crate::emit::elemental::first_array;
-use crate::emit::entry::{Entry, results_of, through};
-use crate::kernel::{Kernel, Role};
+use crate::emit::entry::{Entry, buffer, results_of, share_buffer, through};
+use crate::kernel::Kernel;
 
 pub(super) fn emit(
     emission: &Emission<'_>,
@@ -20,7 +19,7 @@ pub(super) fn emit(
     let fused = &analysis.fused;
     let own = results_of(emission);
     for (own, &dus) in own.iter().zip(&update.updates) {
-        share_buffer(kernel, own.start, buffer(emission, dus));
+        share_buffer(kernel, own.start, buffer(emission, dus, 0));
     }
     let mut entry = Entry::new(emission, kernel);
     let map = update.thread_to_update();
@@ -48,25 +47,4 @@ pub(super) fn emit(
     });
     entry.finish(kernel);
     Ok(())
-}
-
-/// The operand of the fusion that a dynamic-update-slice writes into.
-fn buffer(emission: &Emission<'_>, dus: OpId) -> Option<u32> {
-    let graph = emission.graph();
-    let mut op = *graph.operands[dus as usize].first()?;
-    while graph.ops[op as usize].opcode == Opcode::Bitcast {
-        op = *graph.operands[op as usize].first()?;
-    }
-    graph.ops[op as usize].parameter
-}
-
-/// Result number `result` lies where an operand does.
-fn share_buffer(kernel: &mut Kernel, result: usize, operand: Option<u32>) {
-    let Some(operand) = operand.map(|n| n as usize) else { return };
-    let find = |kernel: &Kernel, role| kernel.params.iter().position(|param| param.role == role);
-    let (from, to) = (find(kernel, Role::Operand(operand)), find(kernel, Role::Result(result)));
-    if let (Some(from), Some(to)) = (from, to) {
-        kernel.params[to].aliases = Some(from);
-        kernel.params[from].align = kernel.params[to].align;
-    }
 }

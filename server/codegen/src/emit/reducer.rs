@@ -7,7 +7,7 @@ use crate::Reason;
 use crate::constant::Constant;
 use crate::emit::body::Body;
 use crate::emit::elemental::{Elements, Place, element, element_types};
-use crate::kernel::{Comparison, Condition, Detail, Direction, OpKind, Type, ValueId};
+use crate::kernel::{Comparison, Condition, Detail, Direction, Function, OpKind, Type, ValueId};
 
 /// Computations called inside of called computations beyond this depth are not written.
 const MAX_CALLS: usize = 16;
@@ -93,12 +93,34 @@ impl<'a> Elements<'a> {
         self.call(called, args)
     }
 
-    /// What a computation on scalars makes of its arguments, written out.
+    /// What a computation on scalars makes of its arguments.
     pub fn call(&mut self, computation: &str, args: Vec<ValueId>) -> Result<Vec<ValueId>, Reason> {
-        let emission = self.emission;
-        let find = |name: &str| (emission.source.callees)(name);
-        inline(&mut self.body, computation, &args, &find, 0)
+        let function = self.emission.computation(computation)?;
+        let added = self.emission.added.borrow();
+        let called = &added[function - 1 - self.emission.partition.functions.len()];
+        let results: Vec<ValueId> =
+            called.body.yields.iter().map(|&value| self.body.value(called.ty(value).clone())).collect();
+        self.body.push(OpKind::Call { function, args, at: Vec::new() }, results.clone());
+        Ok(results)
     }
+}
+
+/// A computation on scalars as a function, called after the computation and its root.
+pub(super) fn function(
+    computation: &str,
+    find: &dyn Fn(&str) -> Option<std::sync::Arc<Graph>>,
+) -> Result<Function, Reason> {
+    let graph = find(computation).ok_or_else(|| format!("no computation named {computation}"))?;
+    let root = graph.names.get(graph.root as usize).map_or("", |name| name.as_str());
+    let mut body = Body::new(&super::kernel_name(&format!("{computation}_{root}")), None);
+    let count = graph.ops.iter().filter_map(|op| op.parameter).max().map_or(0, |last| last as usize + 1);
+    let mut args = Vec::new();
+    for number in 0..count {
+        let op = graph.parameter(number as u32).ok_or_else(|| format!("{computation} lacks a parameter"))?;
+        args.push(body.arg(Type::Scalar(element(&graph.ops[op as usize]))));
+    }
+    let results = inline(&mut body, computation, &args, find, 0)?;
+    Ok(body.finish(results))
 }
 
 /// Writes a computation on scalars into a function.

@@ -170,11 +170,11 @@ impl Code {
                     from.iter_mut().for_each(&mut operand)
                 }
                 Kind::Load { address, .. } => operand(&mut address.base),
-                Kind::Store { address, from, .. } => {
+                Kind::Store { address, from, .. } | Kind::Atomic { address, from, .. } => {
                     operand(&mut address.base);
                     from.iter_mut().for_each(&mut operand);
                 }
-                Kind::Exchange { address, expected, new } => {
+                Kind::Exchange { address, expected, new, .. } => {
                     operand(&mut address.base);
                     operand(expected);
                     operand(new);
@@ -182,7 +182,7 @@ impl Code {
                 Kind::Branch { guard: Some((reg, _)), .. } => renamed(reg),
                 Kind::Move { from } => operand(from),
                 Kind::Unpack { from } => renamed(from),
-                Kind::Branch { .. } | Kind::Label(_) | Kind::Return => {}
+                Kind::Branch { .. } | Kind::Label(_) | Kind::Return | Kind::Note(_) => {}
             }
         }
         counts

@@ -75,6 +75,20 @@ impl Indices {
         self.simplify(&constant)
     }
 
+    /// Summands of an index that are not known when the code is written.
+    pub fn summands(&mut self, expr: &Expr) -> usize {
+        let mut count = 0;
+        let simple = self.simplify(expr);
+        let mut rest = vec![&simple];
+        while let Some(expr) = rest.pop() {
+            match expr.as_binary() {
+                Some((BinaryOp::Add, a, b)) => rest.extend([a, b]),
+                _ => count += usize::from(expr.as_const().is_none() && !self.uses_fixed(expr)),
+            }
+        }
+        count
+    }
+
     pub fn uses_fixed(&self, expr: &Expr) -> bool {
         let mut uses = false;
         expr.for_each_var(&mut |v| uses |= self.fixed.get(v as usize).is_some_and(Option::is_some));

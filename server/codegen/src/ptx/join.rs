@@ -1,23 +1,35 @@
 //! Neighbouring loads and stores become one. Within straight-line code: at the place of the first load, of the last store.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::code::Code;
+use super::halves::Halves;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
 use super::packed::store_packed;
 
-/// Bytes of the widest access.
+/// What the device, and the kernel, allow.
+pub(crate) struct Joining {
+    /// Bytes of the widest access.
+    pub widest: i64,
+    /// Does the device add several numbers in one instruction?
+    pub vector_atomics: bool,
+    /// Numbers of 16 bits may be computed two at a time before they go to shared memory.
+    pub in_pairs: bool,
+}
+
+/// Bytes of the widest access of most devices.
 const WIDEST: i64 = 16;
 
-pub(crate) fn join(code: &mut Code, widest: i64) {
+pub(crate) fn join(code: &mut Code, how: Joining) {
+    let Joining { widest, vector_atomics, in_pairs } = how;
     let widest = widest.max(WIDEST);
     let insts = std::mem::take(&mut code.insts);
-    let halves = Halves::of(&insts);
+    let mut halves = Halves::of(&insts, in_pairs);
     let mut start = 0;
     let mut out = Vec::with_capacity(insts.len());
     for at in 0..=insts.len() {
         if at == insts.len() || insts[at].is_boundary() {
-            out.extend(straight(code, &insts[start..at], widest, &halves));
+            out.extend(straight(code, &insts[start..at], widest, vector_atomics, &mut halves));
             if let Some(boundary) = insts.get(at) {
                 out.push(boundary.clone());
             }
@@ -27,49 +39,6 @@ pub(crate) fn join(code: &mut Code, widest: i64) {
     code.insts = out;
 }
 
-/// Which registers of 16 bits are halves of a word: what is computed two at a time. Others move on their own, in vectors.
-/// What is only moved goes in words, too.
-#[derive(Default)]
-struct Halves {
-    computed: FxHashSet<Reg>,
-    used: FxHashSet<Reg>,
-    loaded: FxHashSet<Reg>,
-    /// Read by something else than a store.
-    read: FxHashSet<Reg>,
-}
-
-impl Halves {
-    fn of(insts: &[Inst]) -> Halves {
-        let mut halves = Halves::default();
-        for inst in insts {
-            if !matches!(inst.kind, Kind::Store { .. }) {
-                halves.read.extend(inst.reads().into_iter().filter_map(|operand| match operand {
-                    Operand::Reg(reg) => Some(reg),
-                    _ => None,
-                }));
-            }
-            if matches!(inst.kind, Kind::Load { .. }) {
-                halves.loaded.extend(&inst.to);
-            }
-            let Kind::Pure { name, from } = &inst.kind else { continue };
-            let is_rounded = name.starts_with("cvt.rn.bf16.f32") || name.starts_with("cvt.rn.f16.f32");
-            let in_halves = name.ends_with(".bf16") || name.ends_with(".f16");
-            let is_pairwise = in_halves && !name.starts_with("cvt");
-            if is_pairwise || is_rounded {
-                halves.computed.extend(inst.to.iter().copied());
-            }
-            if is_pairwise && !name.starts_with("neg") {
-                let regs = from.iter().filter_map(|operand| match operand {
-                    Operand::Reg(reg) => Some(*reg),
-                    _ => None,
-                });
-                halves.used.extend(regs);
-            }
-        }
-        halves
-    }
-}
-
 /// Accesses that belong together.
 struct Group {
     /// By offset; positions in the straight-line code.
@@ -77,13 +46,24 @@ struct Group {
     bits: u32,
 }
 
-fn straight(code: &mut Code, insts: &[Inst], widest: i64, halves: &Halves) -> Vec<Inst> {
+fn straight(
+    code: &mut Code,
+    insts: &[Inst],
+    widest: i64,
+    vector_atomics: bool,
+    halves: &mut Halves,
+) -> Vec<Inst> {
     let mut replaced: FxHashMap<usize, Vec<Inst>> = FxHashMap::default();
-    for group in groups(insts, false) {
+    for group in groups(insts, Access::Load) {
         load(code, insts, &group, widest, halves, &mut replaced);
     }
-    for group in groups(insts, true) {
+    for group in groups(insts, Access::Store) {
         store(code, insts, &group, widest, halves, &mut replaced);
+    }
+    if vector_atomics {
+        for group in groups(insts, Access::Add) {
+            add(insts, &group, &mut replaced);
+        }
     }
     let mut out = Vec::with_capacity(insts.len());
     for (n, inst) in insts.iter().enumerate() {
@@ -95,26 +75,54 @@ fn straight(code: &mut Code, insts: &[Inst], widest: i64, halves: &Halves) -> Ve
     out
 }
 
-fn access(inst: &Inst, stores: bool) -> Option<(Address, u32)> {
+/// What is joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Load,
+    Store,
+    /// To an `f32` in memory.
+    Add,
+}
+
+/// The address of an access of that kind, and the bits that it is about.
+fn access(inst: &Inst, kind: Access) -> Option<(Address, u32)> {
     match &inst.kind {
-        Kind::Load { address, bits, .. } if !stores && inst.to.len() == 1 => Some((*address, *bits)),
-        Kind::Store { address, bits, from } if stores && from.len() == 1 => Some((*address, *bits)),
+        Kind::Load { address, bits, .. } if kind == Access::Load && inst.to.len() == 1 => {
+            Some((*address, *bits))
+        }
+        Kind::Store { address, bits, from } if kind == Access::Store && from.len() == 1 => {
+            Some((*address, *bits))
+        }
+        Kind::Atomic { name: "add.f32", address, from } if kind == Access::Add && from.len() == 1 => {
+            Some((*address, 32))
+        }
+        _ => None,
+    }
+}
+
+/// The memory that an access of another kind touches.
+fn other_access(inst: &Inst, kind: Access) -> Option<Space> {
+    match &inst.kind {
+        Kind::Load { address, .. } if kind != Access::Load => Some(address.space),
+        Kind::Store { address, .. } if kind != Access::Store => Some(address.space),
+        Kind::Atomic { address, .. } if access(inst, kind).is_none() => Some(address.space),
         _ => None,
     }
 }
 
 /// Accesses to the same base with the same width, between which nothing touches the same memory in another way.
-fn groups(insts: &[Inst], stores: bool) -> Vec<Group> {
+fn groups(insts: &[Inst], kind: Access) -> Vec<Group> {
     let mut open: FxHashMap<(Space, Operand, u32), Group> = FxHashMap::default();
     let mut done = Vec::new();
     for (n, inst) in insts.iter().enumerate() {
-        // The other kind of access to the same memory parts the group.
-        if let Some((address, _)) = access(inst, !stores) {
-            let parted: Vec<_> = open.keys().filter(|key| key.0 == address.space).copied().collect();
+        // Another kind of access to the same memory parts the group.
+        if let Some(space) = other_access(inst, kind) {
+            let parted: Vec<_> = open.keys().filter(|key| key.0 == space).copied().collect();
             done.extend(parted.into_iter().filter_map(|key| open.remove(&key)));
         }
-        let Some((address, bits)) = access(inst, stores) else { continue };
-        if !matches!(address.space, Space::Global(_)) {
+        let Some((address, bits)) = access(inst, kind) else { continue };
+        // In the block's memory, only elements that are smaller than a byte.
+        if !matches!(address.space, Space::Global(_)) && bits >= 8 {
             continue;
         }
         let key = (address.space, address.base, bits);
@@ -138,7 +146,7 @@ fn groups(insts: &[Inst], stores: bool) -> Vec<Group> {
 }
 
 /// Runs of neighbours: a power of two of them, aligned as a whole.
-fn runs(insts: &[Inst], group: &Group, stores: bool, widest: i64) -> Vec<Vec<usize>> {
+fn runs(insts: &[Inst], group: &Group, kind: Access, widest: i64) -> Vec<Vec<usize>> {
     // Elements of fewer than eight bits count for themselves.
     let bytes = i64::from(group.bits / 8).max(1);
     let widest = if group.bits < 8 { widest * i64::from(8 / group.bits) } else { widest };
@@ -147,7 +155,7 @@ fn runs(insts: &[Inst], group: &Group, stores: bool, widest: i64) -> Vec<Vec<usi
     let members = &group.members;
     while at < members.len() {
         let (offset, first) = members[at];
-        let align = access(&insts[first], stores).map_or(1, |(address, _)| address.align);
+        let align = access(&insts[first], kind).map_or(1, |(address, _)| address.align);
         let mut length = 1;
         while at + length < members.len() && members[at + length].0 == offset + length as i64 * bytes {
             length += 1;
@@ -172,17 +180,21 @@ fn load(
     insts: &[Inst],
     group: &Group,
     widest: i64,
-    halves: &Halves,
+    halves: &mut Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
-    for run in runs(insts, group, false, widest) {
+    for run in runs(insts, group, Access::Load, widest) {
         let [first, _, ..] = run.as_slice() else { continue };
         let Kind::Load { address, is_invariant, .. } = insts[*first].kind else { continue };
         let earliest = run.iter().copied().min().unwrap_or(*first);
         let to: Vec<Reg> = run.iter().map(|&n| insts[n].to[0]).collect();
-        let in_words = group.bits != 16
-            || to.len() > 4
-            || to.iter().any(|reg| halves.used.contains(reg) || !halves.read.contains(reg));
+        halves.joined.extend(&to);
+        let is_moved = to.iter().any(|reg| !halves.read.contains(reg));
+        let in_words = match (group.bits, to.len()) {
+            (8, 2) => is_moved,
+            (16, ..=4) => is_moved || to.iter().any(|reg| halves.used.contains(reg)),
+            _ => true,
+        };
         let (words, bits) = words(code, to.len(), group.bits, in_words);
         let mut new = Vec::new();
         let mut inst = insts[*first].clone();
@@ -214,7 +226,7 @@ fn store(
     halves: &Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
-    for run in runs(insts, group, true, widest) {
+    for run in runs(insts, group, Access::Store, widest) {
         if group.bits < 8 {
             store_packed(code, insts, &run, group.bits, replaced);
             continue;
@@ -231,11 +243,15 @@ fn store(
             .collect();
         let is_half = |operand: &Operand| match operand {
             Operand::Reg(reg) => {
-                halves.computed.contains(reg) || halves.loaded.contains(reg) && !halves.read.contains(reg)
+                halves.computed.contains(reg) || halves.joined.contains(reg) && !halves.read.contains(reg)
             }
             _ => true,
         };
-        let in_words = group.bits != 16 || from.len() > 4 || from.iter().any(is_half);
+        let is_read = |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.read.contains(reg));
+        let in_words = group.bits != 16
+            || from.len() > 4
+            || from.iter().any(is_half)
+            || from.iter().all(|operand| !is_read(operand)) && halves.are_neighbours(&from);
         let (words, bits) = words(code, from.len(), group.bits, in_words);
         let mut new = Vec::new();
         let mut inst = insts[latest].clone();
@@ -254,6 +270,26 @@ fn store(
             replaced.insert(n, Vec::new());
         }
         replaced.insert(latest, new);
+    }
+}
+
+/// Up to four sums at once.
+fn add(insts: &[Inst], group: &Group, replaced: &mut FxHashMap<usize, Vec<Inst>>) {
+    for run in runs(insts, group, Access::Add, WIDEST) {
+        let [first, _, ..] = run.as_slice() else { continue };
+        let Kind::Atomic { address, name, .. } = insts[*first].kind else { continue };
+        let latest = run.iter().copied().max().unwrap_or(*first);
+        let mut inst = insts[latest].clone();
+        inst.to = run.iter().flat_map(|&n| insts[n].to.clone()).collect();
+        let operands = run.iter().filter_map(|&n| match &insts[n].kind {
+            Kind::Atomic { from, .. } => from.first().copied(),
+            _ => None,
+        });
+        inst.kind = Kind::Atomic { name, address, from: operands.collect() };
+        for &n in &run {
+            replaced.insert(n, Vec::new());
+        }
+        replaced.insert(latest, vec![inst]);
     }
 }
 

@@ -119,11 +119,19 @@ pub(crate) enum Kind {
         bits: u32,
         from: Vec<Operand>,
     },
-    /// A word of 32 bits in memory becomes `new` if it is `expected`; what it was.
+    /// A word in memory becomes `new` if it is `expected`; what it was.
     Exchange {
         address: Address,
+        bits: u32,
         expected: Operand,
         new: Operand,
+    },
+    /// Elements in memory become what `name` makes of them and the operands: `add.f32`; what they were. Several lie side
+    /// by side. With no result, a store of the type `name`.
+    Atomic {
+        name: &'static str,
+        address: Address,
+        from: Vec<Operand>,
     },
     /// Anything else that must stay where it is: `bar.sync 0`, a shuffle, an atomic.
     Effect {
@@ -147,6 +155,8 @@ pub(crate) enum Kind {
         from: Vec<Operand>,
     },
     Return,
+    /// A remark for the reader.
+    Note(String),
 }
 
 #[derive(Debug, Clone)]
@@ -162,16 +172,29 @@ impl Inst {
         match &self.kind {
             Kind::Pure { from, .. } | Kind::Effect { from, .. } | Kind::Pack { from } => from.clone(),
             Kind::Load { address, .. } => vec![address.base],
-            Kind::Store { address, from, .. } => {
+            Kind::Store { address, from, .. } | Kind::Atomic { address, from, .. } => {
                 let mut all = from.clone();
                 all.push(address.base);
                 all
             }
-            Kind::Exchange { address, expected, new } => vec![address.base, *expected, *new],
+            Kind::Exchange { address, expected, new, .. } => vec![address.base, *expected, *new],
             Kind::Branch { guard, .. } => guard.iter().map(|&(reg, _)| reg.into()).collect(),
             Kind::Move { from } => vec![*from],
             Kind::Unpack { from } => vec![(*from).into()],
-            Kind::Label(_) | Kind::Return => Vec::new(),
+            Kind::Label(_) | Kind::Return | Kind::Note(_) => Vec::new(),
+        }
+    }
+
+    /// The argument of the kernel whose memory it reads or writes.
+    pub fn argument(&self) -> Option<usize> {
+        let (Kind::Load { address, .. } | Kind::Store { address, .. } | Kind::Exchange { address, .. }) =
+            &self.kind
+        else {
+            return None;
+        };
+        match address.space {
+            Space::Global(number) => Some(number),
+            Space::Shared(_) | Space::Table(_) => None,
         }
     }
 

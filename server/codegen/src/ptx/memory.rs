@@ -1,15 +1,18 @@
 //! Elements of arrays: addresses, loads, stores.
 
-use indexing_map::{Expr, Interval};
+use indexing_map::{BinaryOp, Expr, Interval};
 use ir::{ArrayShape, ElementTypeExt};
 use syntax::hlo::ElementType;
 
 use super::index::{divisor, split_constant};
-use super::lower::Lowering;
+use super::lower::{Lowering, Pending};
 use super::machine::{Address, Class, Operand, Reg, Space};
 use super::packed::packed;
 use super::value::Val;
 use crate::kernel::SharedArray;
+
+/// LLVM does not see through sums of more than these that what they are an index of is aligned, and joins no loads there.
+const MAX_SUMMANDS: usize = 4;
 
 /// The array that a tensor of the IR is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,7 +37,7 @@ impl Lowering<'_> {
         linear
     }
 
-    fn linear_shared(&self, array: &SharedArray, at: &[Expr]) -> Expr {
+    pub(super) fn linear_shared(&self, array: &SharedArray, at: &[Expr]) -> Expr {
         let mut linear = Expr::ZERO;
         let mut stride = 1i64;
         for (index, &size) in at.iter().zip(&array.dims).rev() {
@@ -45,7 +48,7 @@ impl Lowering<'_> {
     }
 
     /// The address of an element, and how many bits it has.
-    fn address(&mut self, place: Place, element: ElementType, at: &[Expr]) -> (Address, u32) {
+    pub(super) fn address(&mut self, place: Place, element: ElementType, at: &[Expr]) -> (Address, u32) {
         let bits = element.bits().unwrap_or(8).max(8);
         let bytes = i64::from(bits / 8);
         let (linear, elements) = match place {
@@ -70,6 +73,11 @@ impl Lowering<'_> {
         match place {
             Place::Param(param) => {
                 let base = self.pointer(param);
+                if let (1, Some(odd)) = (constant, self.odd_of_pair(&rest)) {
+                    let bytes_here = self.code.pure("mul.wide.u32", Class::B64, [odd, Operand::Int(bytes)]);
+                    let base = self.code.pure("add.s64", Class::B64, [base.into(), bytes_here.into()]).into();
+                    return (Address { space: Space::Global(param), base, offset: 0, align: bytes }, bits);
+                }
                 let align = if self.is_parted { bytes } else { align };
                 let align = align.min(i64::from(self.kernel.params[param].align));
                 let base = self.moved(base, &rest, bytes, elements);
@@ -94,6 +102,34 @@ impl Lowering<'_> {
                 (Address { space: Space::Shared(number), base, offset, align: align.min(16) }, bits)
             }
         }
+    }
+
+    /// The same for a load.
+    fn load_address(&mut self, place: Place, element: ElementType, at: &[Expr]) -> (Address, u32) {
+        let is_deep = match place {
+            Place::Param(param) => {
+                let shape = self.kernel.params[param].shape.clone();
+                let linear = self.linear(&shape, at);
+                self.indices.summands(&linear) > MAX_SUMMANDS
+            }
+            Place::Table(_) | Place::Shared(_) => false,
+        };
+        let was_parted = self.is_parted;
+        self.is_parted |= is_deep;
+        let answer = self.address(place, element, at);
+        self.is_parted = was_parted;
+        answer
+    }
+
+    /// The second one of a pair, of which the first one is `x` without its lowest bit: that is `x` with it, and no longer
+    /// seen to be the first one's neighbour. Source: LLVM's instruction combination.
+    fn odd_of_pair(&mut self, first: &Expr) -> Option<Operand> {
+        let (half, 2) = first.as_scaled()? else { return None };
+        let (x, 2) = half.as_op_const(BinaryOp::FloorDiv)? else { return None };
+        let range = self.indices.range(x);
+        let is_small = Interval::new(0, i64::from(i32::MAX)).contains_interval(range);
+        let x = is_small.then(|| self.indices.compute_as(&mut self.code, x, 32))?;
+        Some(self.code.pure("or.b32", Class::B32, [x, Operand::Int(1)]).into())
     }
 
     /// A pointer that many elements further.
@@ -135,18 +171,18 @@ impl Lowering<'_> {
             Place::Table(_) => true,
             Place::Shared(_) => false,
         };
-        if let Some(bits) = packed(element).filter(|_| !matches!(place, Place::Shared(_))) {
+        if let Some(bits) = packed(element) {
             return self.load_packed(place, element, bits, at, is_invariant);
         }
         if element.is_complex() {
-            let (address, bits) = self.address(place, element, at);
+            let (address, bits) = self.load_address(place, element, at);
             let half = bits / 2;
             let re = self.code.load(address, half, is_invariant);
             let next = Address { offset: address.offset + i64::from(half / 8), ..address };
             let im = self.code.load(next, half, is_invariant);
             return Val::Complex(re.into(), im.into());
         }
-        let (address, bits) = self.address(place, element, at);
+        let (address, bits) = self.load_address(place, element, at);
         let reg = self.code.load(address, bits, is_invariant);
         match element {
             ElementType::Pred => {
@@ -159,8 +195,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn store(&mut self, place: Place, element: ElementType, at: &[Expr], value: &Val) {
-        if let (Some(bits), Place::Param(param), Val::Num(number)) = (packed(element), place, *value) {
-            return self.store_packed(param, bits, at, number);
+        if let (Some(bits), Val::Num(number)) = (packed(element), *value) {
+            return self.store_packed(place, bits, at, number);
         }
         let (address, bits) = self.address(place, element, at);
         match *value {
@@ -179,14 +215,14 @@ impl Lowering<'_> {
                 self.stored(address, 8, byte);
             }
             Val::Num(number) => self.stored(address, bits, number),
-            Val::Tensor(_) => {}
+            Val::Tensor(_) | Val::Vector(_) => {}
         }
     }
 
     /// Now, or behind the rounds of the loop around.
     pub(super) fn stored(&mut self, address: Address, bits: u32, from: Operand) {
         match &mut self.pending {
-            Some(pending) => pending.push((address, bits, from)),
+            Some(pending) => pending.push(Pending::Store(address, bits, from)),
             None => self.code.store(address, bits, from),
         }
     }

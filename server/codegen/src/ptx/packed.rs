@@ -21,18 +21,26 @@ pub(super) fn packed(element: ElementType) -> Option<u32> {
 impl Lowering<'_> {
     /// The number of the element in memory order; the register that the array begins at; its space.
     fn packed_place(&mut self, place: Place, at: &[Expr]) -> (Expr, Reg, Space) {
-        let shape = match place {
-            Place::Param(param) => self.kernel.params[param].shape.clone(),
-            Place::Table(number) | Place::Shared(number) => self.kernel.tables[number as usize].shape.clone(),
+        let linear = match place {
+            Place::Param(param) => {
+                let shape = self.kernel.params[param].shape.clone();
+                self.linear(&shape, at)
+            }
+            Place::Table(number) => {
+                let shape = self.kernel.tables[number as usize].shape.clone();
+                self.linear(&shape, at)
+            }
+            Place::Shared(number) => {
+                let array = self.shared[number as usize].clone();
+                self.linear_shared(&array, at)
+            }
         };
-        let linear = self.linear(&shape, at);
         let linear = self.indices.here(&linear);
+        let mut start = |symbol| self.code.pure("mov.b64", Class::B64, [symbol]);
         match place {
             Place::Param(param) => (linear, self.pointer(param), Space::Global(param)),
-            Place::Table(number) | Place::Shared(number) => {
-                let base = self.code.pure("mov.b64", Class::B64, [Operand::Table(number)]);
-                (linear, base, Space::Table(number))
-            }
+            Place::Table(number) => (linear, start(Operand::Table(number)), Space::Table(number)),
+            Place::Shared(number) => (linear, start(Operand::Shared(number)), Space::Shared(number)),
         }
     }
 
@@ -76,7 +84,7 @@ impl Lowering<'_> {
     }
 
     /// How many bits of its byte stand below the element.
-    fn bit_shift(&mut self, linear: &Expr, per_byte: i64, bits: u32) -> Operand {
+    pub(super) fn bit_shift(&mut self, linear: &Expr, per_byte: i64, bits: u32) -> Operand {
         let shift = linear.clone().modulo(per_byte) * i64::from(bits);
         let shift = self.indices.simplify(&shift);
         self.indices.compute_as(&mut self.code, &shift, 32)
@@ -84,16 +92,20 @@ impl Lowering<'_> {
 
     /// Where the place in the byte is known, [`super::join`] makes whole bytes of neighbours; offset and alignment of the store
     /// are counted in elements.
-    pub(super) fn store_packed(&mut self, param: usize, bits: u32, at: &[Expr], value: Operand) {
+    pub(super) fn store_packed(&mut self, place: Place, bits: u32, at: &[Expr], value: Operand) {
         let per_byte = i64::from(8 / bits);
-        let (linear, pointer, space) = self.packed_place(Place::Param(param), at);
+        let (linear, pointer, space) = self.packed_place(place, at);
         let (rest, constant) = split_constant(&linear);
         let known = divisor(&rest) % per_byte == 0;
         let (index, offset) = if known { (rest.clone(), constant) } else { (linear.clone(), 0) };
         let index = self.indices.simplify(&index.floor_div(per_byte));
         let base = self.moved(pointer, &index, 1, i64::MAX);
         if known {
-            let limit = i64::from(self.kernel.params[param].align) * per_byte;
+            let limit = match place {
+                Place::Param(param) => i64::from(self.kernel.params[param].align),
+                _ => 1,
+            };
+            let limit = limit * per_byte;
             let align = (1i64 << divisor(&rest).trailing_zeros().min(10)).min(limit);
             return self.stored(Address { space, base, offset, align }, bits, value);
         }
@@ -157,7 +169,7 @@ fn merged(
     };
     let others = pure(&mut insts, "and.b32", vec![old.into(), kept]);
     let new = pure(&mut insts, "or.b32", vec![others, set]);
-    push(&mut insts, Kind::Exchange { address, expected: old.into(), new }, vec![found]);
+    push(&mut insts, Kind::Exchange { address, bits: 32, expected: old.into(), new }, vec![found]);
     let test = Kind::Pure { name: "setp.ne.b32".into(), from: vec![found.into(), old.into()] };
     push(&mut insts, test, vec![differs]);
     push(&mut insts, Kind::Move { from: found.into() }, vec![old]);

@@ -7,28 +7,30 @@ use ir::{ElementTypeExt, OpId};
 use super::Target;
 use super::code::Code;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
+use super::packed::packed;
 use crate::KernelText;
 use crate::kernel::{Kernel, Missing, SharedArray};
 
 /// The version of the PTX ISA that XLA writes today.
 const VERSION: &str = "8.8";
 
-#[allow(clippy::too_many_arguments, reason = "everything that the text is made of")]
+/// What a kernel was lowered to.
+pub(super) struct Lowered<'k> {
+    pub kernel: &'k Kernel,
+    pub code: Code,
+    /// Per argument, the register with its address, where it was asked for.
+    pub pointers: Vec<Option<Reg>>,
+    pub shared: Vec<SharedArray>,
+}
+
+/// A module of kernels.
 pub(super) fn print(
-    kernel: &Kernel,
+    kernels: Vec<Lowered<'_>>,
     Target { major, minor, accelerated }: Target,
-    mut code: Code,
-    pointers: &[Option<Reg>],
-    shared: &[SharedArray],
     missing: Vec<Missing>,
     name_of: &dyn Fn(OpId) -> String,
 ) -> KernelText {
-    let mut insts = arguments(kernel, &mut code, pointers);
-    insts.append(&mut code.insts);
-    code.insts = insts;
-    let counts = code.renumber();
     let mut out = Lines::default();
-    let name = &kernel.name;
     let features = if accelerated { "a" } else { "" };
     out.line(format_args!(".version {VERSION}"), None);
     out.line(format_args!(".target sm_{major}{minor}{features}"), None);
@@ -38,12 +40,23 @@ pub(super) fn print(
         out.line(format_args!("// incomplete: {instruction}: {reason}"), None);
     }
     let mut shared_bytes = 0;
-    for (n, array) in shared.iter().enumerate() {
-        let bytes = i64::from(array.element.bits().unwrap_or(8).max(8) / 8);
-        let size = array.dims.iter().product::<i64>() * bytes;
-        shared_bytes += size;
-        out.line(format_args!(".shared .align 16 .b8 shared_{n}[{size}];"), None);
+    for (n, kernel) in kernels.into_iter().enumerate() {
+        if n > 0 {
+            out.line(format_args!(""), None);
+        }
+        shared_bytes = entry(&mut out, kernel, name_of).max(shared_bytes);
     }
+    KernelText { text: out.text, lines: out.origins, missing, accesses: out.accesses, shared_bytes }
+}
+
+/// One kernel; the bytes of memory that its blocks share.
+fn entry(out: &mut Lines, lowered: Lowered<'_>, name_of: &dyn Fn(OpId) -> String) -> i64 {
+    let Lowered { kernel, mut code, pointers, shared } = lowered;
+    let mut insts = arguments(kernel, &mut code, &pointers);
+    insts.append(&mut code.insts);
+    code.insts = insts;
+    let counts = code.renumber();
+    let name = &kernel.name;
     for (n, table) in kernel.tables.iter().enumerate() {
         let align = (table.shape.element.bits().unwrap_or(8) / 8).clamp(1, 8);
         let bytes: Vec<String> = table.bytes.iter().map(u8::to_string).collect();
@@ -67,6 +80,16 @@ pub(super) fn print(
             out.line(format_args!("\t.reg {declared} \t{prefix}<{}>;", count + 1), None);
         }
     }
+    let mut shared_bytes = 0;
+    for (n, array) in shared.iter().enumerate() {
+        let bits = match packed(array.element) {
+            Some(bits) => bits,
+            None => array.element.bits().unwrap_or(8).max(8),
+        };
+        let size = (array.dims.iter().product::<i64>() * i64::from(bits) + 7) / 8;
+        shared_bytes += size;
+        out.line(format_args!("\t.shared .align 16 .b8 shared_{n}[{size}];"), None);
+    }
     out.line(format_args!(""), None);
     let mut last = None;
     for inst in &code.insts {
@@ -76,17 +99,19 @@ pub(super) fn print(
             out.line(format_args!("\t// %{}", name_of(op)), inst.origin);
             last = inst.origin;
         }
-        let text = text(kernel, inst);
+        let text = text(inst);
+        out.accesses.extend(inst.argument().map(|argument| (out.origins.len(), argument)));
         out.line(format_args!("{text}"), inst.origin);
     }
     out.line(format_args!("}}"), None);
-    KernelText { text: out.text, lines: out.origins, missing, shared_bytes }
+    shared_bytes
 }
 
 #[derive(Default)]
 struct Lines {
     text: String,
     origins: Vec<Option<OpId>>,
+    accesses: Vec<(usize, usize)>,
 }
 
 impl Lines {
@@ -115,8 +140,7 @@ fn arguments(kernel: &Kernel, code: &mut Code, pointers: &[Option<Reg>]) -> Vec<
     insts
 }
 
-fn text(kernel: &Kernel, inst: &Inst) -> String {
-    let _ = kernel;
+fn text(inst: &Inst) -> String {
     let reg = |reg: &Reg| format!("{}{}", reg.class.prefix(), reg.number);
     let list = |regs: &[Reg]| regs.iter().map(reg).collect::<Vec<_>>().join(", ");
     let values = |from: &[Operand]| from.iter().map(|o| operand(*o)).collect::<Vec<_>>().join(", ");
@@ -143,10 +167,24 @@ fn text(kernel: &Kernel, inst: &Inst) -> String {
             let from = braced(from_text, from.len());
             format!("\tst.{space}{vector}.b{bits} \t{}, {from};", place(address))
         }
-        Kind::Exchange { address, expected, new } => {
+        Kind::Exchange { address, bits, expected, new } => {
             let (space, place) = (space(address.space), place(address));
             let from = values(&[*expected, *new]);
-            format!("\tatom.relaxed.sys.{space}.cas.b32 \t{}, {place}, {from};", list(&inst.to))
+            format!("\tatom.relaxed.sys.{space}.cas.b{bits} \t{}, {place}, {from};", list(&inst.to))
+        }
+        Kind::Atomic { name, address, from } => {
+            let (space, place) = (space(address.space), place(address));
+            let to = braced(list(&inst.to), inst.to.len());
+            let values = braced(values(from), from.len());
+            match name.split_once('.') {
+                _ if inst.to.is_empty() => format!("\tst.relaxed.sys.{space}.{name} \t{place}, {values};"),
+                // Vectors name the type before the operation.
+                Some((operation, ty)) if from.len() > 1 => {
+                    let vector = vector(from.len());
+                    format!("\tatom.{space}{vector}.{ty}.{operation} \t{to}, {place}, {values};")
+                }
+                _ => format!("\tatom.relaxed.sys.{space}.{name} \t{to}, {place}, {values};"),
+            }
         }
         Kind::Branch { target, guard: None } => format!("\tbra.uni \t$L__BB0_{target};"),
         Kind::Branch { target, guard: Some((guard, is_true)) } => {
@@ -164,9 +202,15 @@ fn text(kernel: &Kernel, inst: &Inst) -> String {
                 _ => format!("\tmov.b{} \t{}, {};", class.bits(), list(&inst.to), operand(*from)),
             }
         }
-        Kind::Unpack { from } => format!("\tmov.b32 \t{{{}}}, {};", list(&inst.to), reg(from)),
-        Kind::Pack { from } => format!("\tmov.b32 \t{}, {{{}}};", list(&inst.to), values(from)),
+        Kind::Unpack { from } => {
+            format!("\tmov.b{} \t{{{}}}, {};", from.class.bits(), list(&inst.to), reg(from))
+        }
+        Kind::Pack { from } => {
+            let bits = inst.to.first().map_or(32, |reg| reg.class.bits());
+            format!("\tmov.b{bits} \t{}, {{{}}};", list(&inst.to), values(from))
+        }
         Kind::Return => "\tret;".to_owned(),
+        Kind::Note(note) => format!("\t// {note}"),
     }
 }
 

@@ -69,6 +69,7 @@ impl Lowering<'_> {
         if let Some(op) = self.code.origin
             && self.missing.iter().all(|(known, _)| *known != op)
         {
+            self.code.push(super::machine::Kind::Note(format!("not written: {what}")), Vec::new());
             self.missing.push((op, what));
         }
         Val::constant(Constant::zero(to))
@@ -213,5 +214,24 @@ impl Lowering<'_> {
             false => inside,
         };
         self.indices.variable(bounds, inside.into())
+    }
+
+    /// A number as an index, as it is: it is used only where it is within the bounds.
+    pub(super) fn as_index(&mut self, value: Val, from: ElementType, bounds: Interval) -> Expr {
+        if let Some(point) = bounds.as_point() {
+            return Expr::Const(point);
+        }
+        let register = match value.num() {
+            Operand::Int(constant) => return Expr::Const(constant.clamp(bounds.lower, bounds.upper)),
+            other => other,
+        };
+        let fits = bounds.upper <= i64::from(i32::MAX);
+        let register = match from.bits().unwrap_or(32) {
+            // Numbers of eight bits and less stand in registers of sixteen with their sign.
+            0..=16 => self.code.pure("cvt.u32.u16", Class::B32, [register]).into(),
+            33.. if fits => self.code.pure("cvt.u32.u64", Class::B32, [register]).into(),
+            _ => register,
+        };
+        self.indices.variable(bounds, register)
     }
 }

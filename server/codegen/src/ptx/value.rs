@@ -16,6 +16,8 @@ pub(crate) enum Val {
     /// Real and imaginary part.
     Complex(Operand, Operand),
     Tensor(Place),
+    /// Numbers side by side, by the number of the list of the lowering.
+    Vector(u32),
 }
 
 impl Val {
@@ -31,12 +33,12 @@ impl Val {
         }
     }
 
-    /// The parts that are carried through loops and branches.
+    /// The numbers that one element consists of.
     pub fn operands(self) -> Vec<Operand> {
         match self {
             Val::Num(operand) | Val::Pred(operand) => vec![operand],
             Val::Complex(re, im) => vec![re, im],
-            Val::Tensor(_) => Vec::new(),
+            Val::Tensor(_) | Val::Vector(_) => Vec::new(),
         }
     }
 
@@ -53,7 +55,7 @@ impl Val {
     pub fn num(self) -> Operand {
         match self {
             Val::Num(operand) | Val::Pred(operand) | Val::Complex(operand, _) => operand,
-            Val::Tensor(_) => Operand::Int(0),
+            Val::Tensor(_) | Val::Vector(_) => Operand::Int(0),
         }
     }
 }

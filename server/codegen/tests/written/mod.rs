@@ -25,6 +25,8 @@ pub struct Written {
     pub missing: Vec<String>,
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// The kernels that run after it.
+    pub then: Vec<Written>,
 }
 
 /// The PTX of a fusion.
@@ -50,12 +52,18 @@ pub fn written(hlo: &str, fusion: &str, device: &str) -> Result<Written, String>
         codegen::Source { name: fusion, computation: &computation, analysis: &analysis, callees: &callee };
     let kernel = codegen::emit(&source).map_err(|r| r.to_string())?;
     let name_of = |op| analysis.fused.name(op).to_owned();
-    let ptx = codegen::ptx(&kernel, device, &name_of).map_err(|r| r.to_string())?;
-    let sizes = |sizes: [i64; 3]| sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-    Ok(Written {
-        ptx: ptx.text,
-        missing: ptx.missing.into_iter().map(|m| m.reason).collect(),
-        grid: sizes(kernel.launch.grid),
-        block: sizes(kernel.launch.block),
-    })
+    let alone = |kernel: &codegen::Kernel| -> Result<Written, String> {
+        let kernel = codegen::Kernel { then: Vec::new(), ..kernel.clone() };
+        let ptx = codegen::ptx(&kernel, device, &name_of).map_err(|r| r.to_string())?;
+        let sizes = |sizes: [i64; 3]| sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+        Ok(Written {
+            ptx: ptx.text,
+            missing: ptx.missing.into_iter().map(|m| m.reason).collect(),
+            grid: sizes(kernel.launch.grid),
+            block: sizes(kernel.launch.block),
+            then: Vec::new(),
+        })
+    };
+    let then = kernel.then.iter().map(alone).collect::<Result<_, _>>()?;
+    Ok(Written { then, ..alone(&kernel)? })
 }

@@ -21,7 +21,7 @@ const MAX_WORK: u64 = 1 << 28;
 const STACK: usize = 64 << 20;
 
 /// The arrays of `op`'s result (of the root where there is none) in a computation, as literals. `inputs` are the literals of the
-/// computation's parameters, arrays all; one that is not asked for may be missing.
+/// computation's parameters, arrays all; one that is not asked for may be missing, or blank.
 pub fn evaluate(
     graphs: &HashMap<String, Arc<Graph>>,
     computation: &str,
@@ -49,13 +49,17 @@ fn answer(
     let shape = &graph.ops.get(op as usize).ok_or("no such instruction")?.shape;
     let mut columns = Vec::new();
     for (number, text) in inputs.iter().enumerate() {
+        if text.trim().is_empty() {
+            columns.push(None);
+            continue;
+        }
         let id = graph.parameter(number as u32);
         let id = id.ok_or_else(|| Reason::from(format!("there is no parameter {number}")))?;
         let parsed = literals::parse(text, &graph.ops[id as usize].shape);
-        columns.push(parsed.map_err(|why| Reason::from(format!("input {number}: {why}")))?);
+        columns.push(Some(parsed.map_err(|why| Reason::from(format!("input {number}: {why}")))?));
     }
     let source = |number: u32, _: usize, positions: &[i64]| -> Result<Column, Reason> {
-        let whole = columns.get(number as usize);
+        let whole = columns.get(number as usize).and_then(Option::as_ref);
         let whole =
             whole.ok_or_else(|| Reason::from(format!("the value of parameter {number} is not given")))?;
         let indices: Vec<u32> = positions.iter().map(|&p| p as u32).collect();

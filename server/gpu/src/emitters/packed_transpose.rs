@@ -44,6 +44,26 @@ impl PackedTransposeEmitter {
         Ok(Some(PackedTransposeEmitter { launch, transpose, groups: threads / TILE }))
     }
 
+    /// From threads to the elements of `shape`, the input's or the output's, that they move.
+    pub fn moved(&self, is_input: bool, shape: &Shape) -> IndexingMap {
+        self.tile_map(is_input, shape)
+    }
+
+    /// Sizes of a tile in shared memory.
+    pub fn shared_dims(&self) -> Vec<i64> {
+        vec![self.transpose.tile(); 2]
+    }
+
+    /// Where in shared memory the element is that a thread reads from the input (`is_input`) or writes to the output: from
+    /// the variables of the thread map to an index into [`Self::shared_dims`]. Rows are turned against each other, so that a
+    /// column of words is not in one bank.
+    pub fn shared_index(&self, is_input: bool) -> Vec<Expr> {
+        let vector = self.transpose.vector;
+        let (row, column, _) = self.row_and_column(is_input);
+        let turned = column + row.clone().floor_div(vector) * vector;
+        vec![row, turned.modulo(self.transpose.tile())]
+    }
+
     /// Row and column in the tile, before they are swizzled, and the sizes of the range variables they use.
     fn row_and_column(&self, is_input: bool) -> (Expr, Expr, Vec<i64>) {
         let vector = self.transpose.vector;

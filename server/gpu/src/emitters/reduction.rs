@@ -9,7 +9,7 @@ use super::{Context, reduction_column, reduction_multirow, reduction_row, reduct
 use crate::Reason;
 use crate::heroes::is_real_reduction;
 use crate::launch::{Launch, product, split_grid_x};
-use crate::reduction_dims::{ReductionDims, is_race_free};
+use crate::reduction_dims::{ReductionDims, is_race_free, result_in_operand_order};
 use crate::thread_map::{
     BL_X, BL_Y, BL_Z, RANGES, TH_X, bitcast, bitcast_from_sizes, delinearize, grid_map, in_bounds, then,
 };
@@ -41,6 +41,26 @@ pub struct ReductionPlan {
     pub blocks: Vec<i64>,
     /// Elements that one result of one reduction has in shared memory.
     pub shared_elements: i64,
+    /// Threads of a warp.
+    pub warp: i64,
+}
+
+/// How partial results go from thread to thread, for one result of one reduction. Indices are over `th_x` and, where a
+/// thread has several columns, a range variable behind the six ids of thread and block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// Of the array in shared memory.
+    pub dims: Vec<i64>,
+    /// Where a thread writes what it has.
+    pub write: Vec<Expr>,
+    /// Threads that write: this is 0.
+    pub writes_if_zero: Expr,
+    /// Where it reads what it goes on with.
+    pub read: Vec<Expr>,
+    /// Threads that read, the others go on with the initial value: this is below the bound.
+    pub reads_if_below: (Expr, i64),
+    /// Of the first thread that is added behind shared memory.
+    pub distance: i64,
 }
 
 /// From threads to the elements that they write.
@@ -114,6 +134,67 @@ impl ReductionEmitter {
         Ok(ReductionEmitter { launch, plan, groups, reductions })
     }
 
+    /// The loop of each thread over what it reduces: to the canonical input, and its sizes.
+    pub fn thread_loop(&self) -> (IndexingMap, Vec<i64>) {
+        let plan = &self.plan;
+        let (t, b) = self.ids();
+        let s: Vec<Expr> = (0..plan.tile.len()).map(|i| Expr::var(RANGES + i)).collect();
+        let (results, sizes) = self.read(&t, &b, &s);
+        let map = in_bounds(grid_map(&self.launch, &plan.tile, results), &sizes);
+        (map.simplified(SimplifyMode::Replace), sizes)
+    }
+
+    /// From the canonical input of [`ReductionEmitter::thread_loop`] to a shape of as many elements.
+    pub fn of_canonical(&self, sizes: &[i64], shape: &Shape) -> IndexingMap {
+        bitcast_from_sizes(sizes, shape)
+    }
+
+    /// Columns whose partial results a thread has, where threads exchange these.
+    pub fn columns(&self) -> i64 {
+        match self.plan.variant {
+            ReductionVariant::Row | ReductionVariant::MultiRow => 1,
+            ReductionVariant::Column | ReductionVariant::SmallColumn => self.plan.vector,
+        }
+    }
+
+    /// Columns whose results a thread writes.
+    pub fn written_columns(&self) -> i64 {
+        match self.plan.variant {
+            ReductionVariant::Column => reduction_column::written_columns(&self.plan),
+            _ => self.columns(),
+        }
+    }
+
+    /// How far away the first thread is whose partial result is added to a thread's own, in the same warp; 0 where that is
+    /// none.
+    pub fn first_distance(&self) -> i64 {
+        match self.plan.variant {
+            ReductionVariant::Row => self.plan.warp / 2,
+            ReductionVariant::MultiRow => self.plan.threads[1] / 2,
+            ReductionVariant::Column | ReductionVariant::SmallColumn => 0,
+        }
+    }
+
+    /// Nothing where a warp has all that becomes one element.
+    pub fn exchange(&self) -> Option<Exchange> {
+        let t = self.ids().0;
+        match self.plan.variant {
+            ReductionVariant::Row => reduction_row::exchange(&self.plan, &t),
+            ReductionVariant::MultiRow => None,
+            ReductionVariant::Column => Some(reduction_column::exchange(&self.plan, &t)),
+            ReductionVariant::SmallColumn => reduction_small_column::exchange(&self.plan),
+        }
+    }
+
+    fn read(&self, t: &[Expr], b: &[Expr], s: &[Expr]) -> (Vec<Expr>, Vec<i64>) {
+        match self.plan.variant {
+            ReductionVariant::Row => reduction_row::read(&self.plan, t, b, s),
+            ReductionVariant::MultiRow => reduction_multirow::read(&self.plan, t, b, s),
+            ReductionVariant::Column => reduction_column::read(&self.plan, t, b, s),
+            ReductionVariant::SmallColumn => reduction_small_column::read(&self.plan, t, b, s),
+        }
+    }
+
     fn is_reduction(&self, context: &Context<'_>, root: usize) -> bool {
         self.reductions.contains(&context.heroes[root])
     }
@@ -135,12 +216,7 @@ impl ReductionEmitter {
         let plan = &self.plan;
         let (t, b) = self.ids();
         let s: Vec<Expr> = (0..plan.tile.len()).map(|i| Expr::var(RANGES + i)).collect();
-        let (results, sizes) = match plan.variant {
-            ReductionVariant::Row => reduction_row::read(plan, &t, &b, &s),
-            ReductionVariant::MultiRow => reduction_multirow::read(plan, &t, &b, &s),
-            ReductionVariant::Column => reduction_column::read(plan, &t, &b, &s),
-            ReductionVariant::SmallColumn => reduction_small_column::read(plan, &t, &b, &s),
-        };
+        let (results, sizes) = self.read(&t, &b, &s);
         let map = in_bounds(grid_map(&self.launch, &plan.tile, results), &sizes);
         let map = map.compose(&bitcast_from_sizes(&sizes, shape));
         self.in_group(map, root).simplified(SimplifyMode::Replace)
@@ -164,8 +240,9 @@ impl ReductionEmitter {
 
     pub(super) fn thread_to_output(&self, context: &Context<'_>, root: usize) -> IndexingMap {
         if self.is_reduction(context, root) {
-            let shape = first_array(&context.fused.op(context.heroes[root]).shape);
-            return context.on_to_root(self.written_map(root, shape), root);
+            let hero = context.fused.op(context.heroes[root]);
+            let shape = result_in_operand_order(hero).unwrap_or_else(|| first_array(&hero.shape).clone());
+            return context.on_to_root(self.written_map(root, &shape), root);
         }
         // Another result is written where the reductions read.
         let input = &context.fused.op(self.reductions[0]).operand_shapes[0];

@@ -6,8 +6,9 @@ use indexing_map::{Expr, ceil_div};
 use ir::OpId;
 
 use super::Context;
-use super::reduction::{ReductionPlan, ReductionVariant, Written};
+use super::reduction::{Exchange, ReductionPlan, ReductionVariant, Written};
 use crate::reduction_dims::ReductionDims;
+use crate::thread_map::RANGES;
 use crate::unroll::reduction_vector;
 
 /// Source: `ColumnReductionFusion`, `backends/gpu/codegen/emitters/reduction.cc`.
@@ -25,6 +26,7 @@ pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) 
         tile: vec![ceil_div(reduced, warps)?, vector],
         blocks: vec![major_kept, ceil_div(minor_kept, warp * vector)?],
         shared_elements: warps * (warp * vector + 1),
+        warp,
     })
 }
 
@@ -37,6 +39,38 @@ pub(super) fn read(plan: &ReductionPlan, t: &[Expr], b: &[Expr], s: &[Expr]) -> 
     (vec![b[0].clone(), row, column], vec![major_kept, reduced, minor_kept])
 }
 
+/// A warp had a row of the tile, and reads a column of it; several where a block has fewer warps than a warp has threads.
+pub(super) fn exchange(plan: &ReductionPlan, t: &[Expr]) -> Exchange {
+    let dims = vec![plan.threads[0], plan.shared_elements / plan.threads[0].max(1)];
+    let column = |thread: &Expr, columns: i64| match columns {
+        1 => thread.clone(),
+        columns => thread.clone() * columns + Expr::var(RANGES),
+    };
+    if plan.threads[0] == plan.threads[1] {
+        return Exchange {
+            dims,
+            write: vec![t[1].clone(), column(&t[0], plan.vector)],
+            writes_if_zero: Expr::ZERO,
+            read: vec![t[0].clone(), column(&t[1], plan.vector)],
+            reads_if_below: (Expr::ZERO, 1),
+            distance: plan.warp / 2,
+        };
+    }
+    Exchange {
+        dims,
+        write: vec![t[0].clone(), column(&t[1], plan.vector)],
+        writes_if_zero: Expr::ZERO,
+        read: vec![t[1].clone(), column(&t[0], written_columns(plan))],
+        reads_if_below: (t[1].clone(), plan.threads[0]),
+        distance: plan.threads[0] / 2,
+    }
+}
+
+/// Columns whose results a thread writes.
+pub(super) fn written_columns(plan: &ReductionPlan) -> i64 {
+    plan.vector * (plan.threads[1] / plan.threads[0].max(1)).max(1)
+}
+
 pub(super) fn written(plan: &ReductionPlan, t: &[Expr], b: &[Expr]) -> Written {
     let (major_kept, minor_kept) = match plan.dims {
         ReductionDims::Column { major_kept, minor_kept, .. } => (major_kept, minor_kept),
@@ -44,11 +78,11 @@ pub(super) fn written(plan: &ReductionPlan, t: &[Expr], b: &[Expr]) -> Written {
     };
     // Transposed: a warp has a column.
     let vector = Expr::var(crate::thread_map::RANGES);
-    let columns = plan.threads[1] / plan.threads[0];
-    let column = (b[1].clone() * plan.threads[0] + t[0].clone()) * (plan.vector * columns) + vector;
+    let columns = written_columns(plan);
+    let column = (b[1].clone() * plan.threads[0] + t[0].clone()) * columns + vector;
     Written {
         results: vec![b[0].clone(), column],
-        ranges: vec![plan.vector * columns],
+        ranges: vec![columns],
         sizes: vec![major_kept, minor_kept],
         writes_if_zero: t[1].clone(),
     }

@@ -57,6 +57,7 @@ pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) 
         tile: vec![major_reduced, vector],
         blocks: vec![blocks(vector)?],
         shared_elements: 0,
+        warp,
     })
 }
 

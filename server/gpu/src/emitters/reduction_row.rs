@@ -5,7 +5,7 @@ use indexing_map::{Expr, ceil_div};
 use ir::OpId;
 
 use super::Context;
-use super::reduction::{ReductionPlan, ReductionVariant, Written};
+use super::reduction::{Exchange, ReductionPlan, ReductionVariant, Written};
 use crate::reduction_dims::ReductionDims;
 use crate::unroll::reduction_vector;
 
@@ -41,6 +41,7 @@ pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) 
         tile: vec![major_reduced, turns, vector],
         blocks: vec![ceil_div(kept, rows.max(1))?, ceil_div(vectors, turns.checked_mul(in_row)?)?],
         shared_elements: if warps > 1 { rows * padded } else { 0 },
+        warp,
     })
 }
 
@@ -52,6 +53,23 @@ pub(super) fn read(plan: &ReductionPlan, t: &[Expr], b: &[Expr], s: &[Expr]) -> 
     let column = b[1].clone() * (turns * in_row) + s[1].clone() * in_row + t[1].clone();
     let results = vec![s[0].clone(), b[0].clone() * rows + t[0].clone(), column, s[2].clone()];
     (results, vec![major_reduced, kept, minor_reduced / plan.vector, plan.vector])
+}
+
+/// Each warp leaves its result; the first warp of a row makes one of those.
+pub(super) fn exchange(plan: &ReductionPlan, t: &[Expr]) -> Option<Exchange> {
+    let warps = plan.threads[1] / plan.warp;
+    if warps <= 1 {
+        return None;
+    }
+    let lane = t[1].clone().modulo(plan.warp);
+    Some(Exchange {
+        dims: vec![plan.threads[0], plan.shared_elements / plan.threads[0].max(1)],
+        write: vec![t[0].clone(), t[1].clone().floor_div(plan.warp)],
+        writes_if_zero: lane.clone(),
+        read: vec![t[0].clone(), lane],
+        reads_if_below: (t[1].clone(), warps),
+        distance: plan.warp / 2,
+    })
 }
 
 pub(super) fn written(plan: &ReductionPlan, t: &[Expr], b: &[Expr]) -> Written {

@@ -5,7 +5,7 @@ use indexing_map::{Expr, ceil_div};
 use ir::OpId;
 
 use super::Context;
-use super::reduction::{ReductionPlan, ReductionVariant, Written};
+use super::reduction::{Exchange, ReductionPlan, ReductionVariant, Written};
 use crate::reduction_dims::ReductionDims;
 use crate::thread_map::{RANGES, TH_X};
 use crate::unroll::reduction_vector;
@@ -41,6 +41,7 @@ pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) 
         tile: vec![ceil_div(elements, threads * vector)?, vector],
         blocks: vec![major_kept],
         shared_elements: rows * (minor_kept + 1),
+        warp,
     })
 }
 
@@ -56,6 +57,25 @@ pub(super) fn read(plan: &ReductionPlan, t: &[Expr], b: &[Expr], s: &[Expr]) -> 
     let linear = t[0].clone() * plan.vector + s[1].clone() + s[0].clone() * (plan.vector * plan.threads[0]);
     let row = linear.clone().floor_div(minor_kept);
     (vec![b[0].clone(), row, linear.modulo(minor_kept)], vec![major_kept, reduced, minor_kept])
+}
+
+/// Neighbouring threads had a row, and read a column.
+pub(super) fn exchange(plan: &ReductionPlan) -> Option<Exchange> {
+    let ReductionDims::Column { minor_kept, .. } = plan.dims else { return None };
+    let rows = shared_rows(plan, minor_kept);
+    let (thread, turn) = (Expr::var(TH_X), Expr::var(RANGES));
+    let (own, next) = match plan.vector {
+        1 => (thread.clone(), thread),
+        vector => (thread.clone() * vector + turn.clone(), thread + turn * plan.threads[0]),
+    };
+    Some(Exchange {
+        dims: vec![rows, minor_kept + 1],
+        write: vec![own.clone().floor_div(minor_kept), own.modulo(minor_kept)],
+        writes_if_zero: Expr::ZERO,
+        read: vec![next.clone().modulo(rows), next.floor_div(rows)],
+        reads_if_below: (Expr::ZERO, 1),
+        distance: rows / 2,
+    })
 }
 
 pub(super) fn written(plan: &ReductionPlan, b: &[Expr]) -> Written {

@@ -38,12 +38,17 @@ pub fn kernel(session: &mut Session, value: &Value) -> Answer {
     });
     let lines = reply.lines.iter().map(|(line, name)| json!({"line": line + 1, "instruction": name}));
     let missing = reply.missing.iter().map(|(name, reason)| json!({"instruction": name, "reason": reason}));
-    Ok(json!({
+    let mut answer = json!({
         "name": reply.name,
         "text": reply.text,
-        "launch": launch(&reply.launch),
+        "launch": reply.launch.as_ref().map(launch),
         "params": params.collect::<Value>(),
         "source_map": lines.collect::<Value>(),
         "missing": missing.collect::<Value>(),
-    }))
+    });
+    // What others write has no code: the text is what is known.
+    if let Some(who) = &reply.elsewhere {
+        answer["elsewhere"] = json!(who);
+    }
+    Ok(answer)
 }

@@ -10,7 +10,7 @@ use anyhow::Result;
 use ide::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit, WarningsConfig};
 use serde_json::json;
 
-use super::input;
+use super::{input, preview_times};
 
 #[derive(clap::Args)]
 pub struct StatsArguments {
@@ -26,12 +26,21 @@ pub struct StatsArguments {
     /// Seed of the places that are edited.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Only time the kernel of each file as text: of its one fusion, or of the entry's root.
+    #[arg(long)]
+    previews: bool,
+    /// The GPU that those kernels are for.
+    #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
+    device: String,
 }
 
 /// How often the text is parsed from scratch; the median counts.
 const PARSE_RUNS: usize = 5;
 
 pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
+    if arguments.previews {
+        return preview_times::run(&arguments.files, &arguments.device, arguments.json);
+    }
     let mut out = stdout().lock();
     let mut reports = Vec::new();
     for path in &arguments.files {

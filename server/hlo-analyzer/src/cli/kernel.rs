@@ -4,10 +4,11 @@ use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
-use ide::{AnalysisHost, FusionError, FusionQuery, KernelLanguage, Language};
+use anyhow::{Context, Result, anyhow, bail};
+use ide::{AnalysisHost, FusionError, FusionQuery, KernelDocument, KernelLanguage, Language};
 
 use super::input;
+use crate::assembler::{Assembler, AssemblerPaths, note, with_sass};
 
 #[derive(clap::Args)]
 pub struct KernelArguments {
@@ -15,11 +16,14 @@ pub struct KernelArguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The fusion, or an instruction that XLA would wrap into one, with or without `%`. Without it, the only fusion of the
-    /// file.
+    /// file, or the root of the entry.
     #[arg(long, value_name = "NAME")]
     fusion: Option<String>,
     #[arg(long, value_enum, default_value_t = Emit::Ptx)]
     emit: Emit,
+    /// Above the code, as comments: grid, block, shared memory, and where `ptxas` is on PATH registers and spills.
+    #[arg(long)]
+    head: bool,
     /// The GPU that the kernel is for.
     #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
     device: String,
@@ -30,6 +34,8 @@ enum Emit {
     /// As XLA's emitters write it, before it is lowered.
     Mlir,
     Ptx,
+    /// What `ptxas` makes of the PTX, as `nvdisasm` shows it: both on PATH.
+    Sass,
 }
 
 pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
@@ -43,21 +49,63 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
     let uncancelled = "the analysis was cancelled";
     let instruction = match &arguments.fusion {
         Some(name) => name.trim_start_matches('%').to_owned(),
-        None => match analysis.fusions(file, 2).ok().context(uncancelled)?.as_slice() {
-            [only] => only.clone(),
-            [] => bail!("{path}: there is no fusion; name an instruction with --fusion"),
-            _ => bail!("{path}: there are several fusions; name one with --fusion"),
+        None => match analysis.default_kernel(file).ok().context(uncancelled)? {
+            Ok(name) => name,
+            Err(why) => bail!("{path}: {why} with --fusion"),
         },
     };
     let query = FusionQuery { instruction, computation: None };
     let emit = match arguments.emit {
         Emit::Mlir => KernelLanguage::Mlir,
-        Emit::Ptx => KernelLanguage::Ptx,
+        Emit::Ptx | Emit::Sass => KernelLanguage::Ptx,
     };
+    if arguments.head || matches!(arguments.emit, Emit::Sass) {
+        let document = analysis.kernel_document(file, &query, emit).ok().context(uncancelled)?;
+        let document = match document {
+            Ok(document) => document,
+            Err(FusionError::NotFound(why) | FusionError::NotEmitted(why)) => bail!("{path}: {why}"),
+        };
+        let ptx = analysis.kernel_document(file, &query, KernelLanguage::Ptx).ok().context(uncancelled)?;
+        let shown = assembled(arguments, document, ptx.ok());
+        stdout().write_all(shown.map_err(|why| anyhow!("{path}: {why}"))?.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     match analysis.kernel_preview(file, &query, emit).ok().context(uncancelled)? {
-        Ok(preview) => stdout().write_all(preview.text.as_bytes())?,
+        Ok(preview) => {
+            if let Some(who) = &preview.elsewhere {
+                writeln!(stdout(), "// %{}: no kernel of XLA's emitters: {who}", preview.name)?;
+            }
+            stdout().write_all(preview.text.as_bytes())?;
+        }
         Err(FusionError::NotFound(message)) => bail!("{path}: {message}"),
         Err(FusionError::NotEmitted(reason)) => bail!("{path}: {}: no kernel: {reason}", query.instruction),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The document with what the assembler says, or with SASS for a body.
+fn assembled(
+    arguments: &KernelArguments,
+    mut document: KernelDocument,
+    ptx: Option<KernelDocument>,
+) -> Result<String, String> {
+    let assembler = Assembler::find(&AssemblerPaths::default());
+    let assembled = ptx.zip(assembler).map(|(ptx, assembler)| assembler.assemble(&ptx.body));
+    let first = document.head.len() + 2;
+    if matches!(arguments.emit, Emit::Sass) && document.has_code {
+        let Some(assembled) = &assembled else { return Err("no SASS: ptxas is not on PATH".to_owned()) };
+        let Some(sass) = &assembled.sass else {
+            let fault = assembled.problem.is_some() || !assembled.errors.is_empty();
+            return Err(match fault {
+                true => note(assembled, 0),
+                false => "no SASS: nvdisasm is not on PATH".to_owned(),
+            });
+        };
+        document = with_sass(document, sass);
+    }
+    if !arguments.head {
+        return Ok(document.body);
+    }
+    let notes: Vec<String> = assembled.as_ref().map(|said| note(said, first)).into_iter().collect();
+    Ok(document.text(&notes).0)
 }

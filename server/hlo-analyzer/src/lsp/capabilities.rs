@@ -4,10 +4,10 @@ use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
     CallHierarchyServerCapability, ClientCapabilities, CodeActionKind, CodeActionOptions,
     CodeActionProviderCapability, CodeLensOptions, CompletionOptions, DiagnosticTag, DocumentLinkOptions,
-    DocumentOnTypeFormattingOptions, FoldingRangeProviderCapability, HoverProviderCapability,
-    InitializeResult, MarkupKind, OneOf, PositionEncodingKind, RenameOptions, ResourceOperationKind,
-    SelectionRangeProviderCapability, ServerCapabilities, ServerInfo, SignatureHelpOptions,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    DocumentOnTypeFormattingOptions, ExecuteCommandOptions, FoldingRangeProviderCapability,
+    HoverProviderCapability, InitializeResult, MarkupKind, OneOf, PositionEncodingKind, RenameOptions,
+    ResourceOperationKind, SelectionRangeProviderCapability, ServerCapabilities, ServerInfo,
+    SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
     TypeDefinitionProviderCapability,
 };
 
@@ -18,6 +18,12 @@ pub(super) const SHOW_REFERENCES: &str = "hlo-analyzer.showReferences";
 
 /// The client's command that draws how a kernel uses memory, likewise.
 pub(super) const SHOW_ACCESS_PATTERN: &str = "hlo-analyzer.showAccessPattern";
+
+/// The client's command that shows a kernel beside the HLO and keeps it up to date, likewise.
+pub(super) const SHOW_KERNEL: &str = "hlo-analyzer.showKernel";
+
+/// The server's own command for all other clients: it writes the kernel into files.
+pub(super) const OPEN_KERNEL: &str = "hlo-analyzer.openKernel";
 
 /// The parts of the client's capabilities that change how it is answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,6 +49,10 @@ pub(super) struct ClientProfile {
     pub(super) shows_references: bool,
     /// It can draw how a kernel uses memory.
     pub(super) shows_access_patterns: bool,
+    /// It can show kernels and keep them up to date.
+    pub(super) shows_kernels: bool,
+    /// It can be asked to show a file.
+    pub(super) show_document: bool,
     /// Code actions, rather than commands, are understood at all.
     pub(super) code_action_literals: bool,
     /// The change of a code action may come later.
@@ -84,6 +94,12 @@ impl ClientProfile {
             fold_limit: document.and_then(|it| it.folding_range.as_ref()?.range_limit),
             shows_references: has_command(client, SHOW_REFERENCES),
             shows_access_patterns: has_command(client, SHOW_ACCESS_PATTERN),
+            shows_kernels: has_command(client, SHOW_KERNEL),
+            show_document: client
+                .window
+                .as_ref()
+                .and_then(|it| it.show_document.as_ref())
+                .is_some_and(|it| it.support),
             inlay_hint_refresh: client
                 .workspace
                 .as_ref()
@@ -107,6 +123,15 @@ impl ClientProfile {
             create_files: edits
                 .and_then(|it| it.resource_operations.as_ref())
                 .is_some_and(|operations| operations.contains(&ResourceOperationKind::Create)),
+        }
+    }
+
+    /// The command that shows a kernel in this client, if it has a way to.
+    pub(super) fn kernel_command(&self) -> Option<&'static str> {
+        match (self.shows_kernels, self.show_document) {
+            (true, _) => Some(SHOW_KERNEL),
+            (false, true) => Some(OPEN_KERNEL),
+            (false, false) => None,
         }
     }
 
@@ -175,6 +200,11 @@ impl ClientProfile {
                         resolve_provider: Some(self.resolve_code_actions),
                         ..Default::default()
                     })
+                }),
+                // Editors make commands of their own of these: one with its own needs none.
+                execute_command_provider: (!self.shows_kernels).then(|| ExecuteCommandOptions {
+                    commands: vec![OPEN_KERNEL.to_owned()],
+                    work_done_progress_options: Default::default(),
                 }),
                 ..Default::default()
             },

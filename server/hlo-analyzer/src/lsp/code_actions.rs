@@ -37,9 +37,18 @@ impl View {
         let is_asked = |kind: &lsp_types::CodeActionKind| {
             only.is_none_or(|only| only.iter().any(|asked| contains(asked.as_str(), kind.as_str())))
         };
-        let actions = actions.into_iter().map(|action| {
+        // A client that shows kernels has one action for that, every other one per text.
+        let shown = self.session.client.kernel_command();
+        let fits = |action: &CodeAction| match shown {
+            Some(_) => !action.id.starts_with(ide::SHOW_KERNEL_AS_TEXT),
+            None => action.id != ide::SHOW_KERNEL_ACTION,
+        };
+        let actions = actions.into_iter().filter(fits).map(|action| {
+            if let Some(command) = shown.filter(|_| action.id == ide::SHOW_KERNEL_ACTION) {
+                return self.client_command(action, command, range.start);
+            }
             if action.id == ide::ACCESS_PATTERN_ACTION && self.session.client.shows_access_patterns {
-                return self.access_pattern_command(action, range.start);
+                return self.client_command(action, SHOW_ACCESS_PATTERN, range.start);
             }
             let data =
                 Unresolved { uri: self.uri.clone(), version: self.version, range, id: action.id.clone() };
@@ -49,11 +58,16 @@ impl View {
         actions.filter(|a| a.kind.as_ref().is_none_or(is_asked)).map(Into::into).collect()
     }
 
-    /// The client draws the picture itself.
-    fn access_pattern_command(&self, action: CodeAction, at: lsp_types::Position) -> lsp_types::CodeAction {
+    /// The client draws the picture, or shows the kernel, itself.
+    fn client_command(
+        &self,
+        action: CodeAction,
+        command: &str,
+        at: lsp_types::Position,
+    ) -> lsp_types::CodeAction {
         let command = lsp_types::Command {
             title: action.title.clone(),
-            command: SHOW_ACCESS_PATTERN.to_owned(),
+            command: command.to_owned(),
             arguments: Some(vec![serde_json::json!(self.uri), serde_json::json!(at)]),
         };
         lsp_types::CodeAction {

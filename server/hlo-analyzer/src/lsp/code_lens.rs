@@ -22,18 +22,32 @@ impl Handlers {
             uri,
             Target::Document,
             |analysis, view| {
-                analysis.code_lens_places(view.file, view.session.settings.kernel_lenses, MAX_LENSES)
+                // Those of kernels stand behind those of computations.
+                let computations = analysis.code_lens_places(view.file, false, MAX_LENSES)?.len();
+                let has_kernels = view.session.settings.kernel_lenses;
+                Ok((analysis.code_lens_places(view.file, has_kernels, MAX_LENSES)?, computations))
             },
-            |view, places| {
+            |view, (places, computations)| {
                 let data = Some(json!({"uri": view.uri}));
-                let lens = |range| CodeLens { range: view.range(range), command: None, data: data.clone() };
-                Some(places.into_iter().map(lens).collect())
+                let show = view.session.client.kernel_command();
+                let lenses = places.into_iter().enumerate().flat_map(|(n, place)| {
+                    let range = view.range(place);
+                    let show = show.filter(|_| n >= computations).map(|command| Command {
+                        title: "Show kernel".to_owned(),
+                        command: command.to_owned(),
+                        arguments: Some(vec![json!(view.uri), json!(range.start)]),
+                    });
+                    let show = show.map(|command| CodeLens { range, command: Some(command), data: None });
+                    [Some(CodeLens { range, command: None, data: data.clone() }), show]
+                });
+                Some(lenses.flatten().collect())
             },
         )
     }
 
     /// The lens with its words; empty words where the computation is not there any more.
     pub(super) fn resolve_lens(&self, lens: CodeLens) -> impl Future<Output = Result<CodeLens>> {
+        let known = lens.command.clone();
         let uri = lens.data.as_ref().and_then(|data| Url::parse(data.get("uri")?.as_str()?).ok());
         let asked = uri.map(|uri| {
             self.ask(
@@ -47,7 +61,7 @@ impl Handlers {
         async move {
             let command = match asked {
                 Some(asked) => asked.await?,
-                None => None,
+                None => known,
             };
             let empty = || Command { title: String::new(), command: String::new(), arguments: None };
             Ok(CodeLens { command: Some(command.unwrap_or_else(empty)), ..lens })

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use ide::CoalescingConfig;
 use serde_json::Value;
 
+use crate::assembler::AssemblerPaths;
+
 /// `{"inlayHints": {"domains": bool, "splits": bool}, "gpu": {"device": name, "coalescingThreshold": number, "codeLens":
 /// bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
 /// "warnings": {"enable": bool, "disabled": [code]},
-/// "documentLinks": {"roots": [path]}}`
+/// "documentLinks": {"roots": [path]}, "ptxas": {"enable": bool, "path": path}, "nvdisasm": {"path": path}, "workspace":
+/// {"trusted": bool}}`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map behind it.
@@ -29,6 +32,9 @@ pub(super) struct Settings {
     pub(super) warnings: bool,
     /// Codes of warnings that are switched off.
     pub(super) disabled_warnings: Vec<String>,
+    /// Whether NVIDIA's assembler is run where it is found.
+    pub(super) assembles: bool,
+    pub(super) assembler: AssemblerPaths,
     /// Folders below which relative paths of source files are looked for, beside the open ones.
     pub(super) link_roots: Vec<PathBuf>,
 }
@@ -45,6 +51,8 @@ impl Default for Settings {
             diagnostics_limit: 1000,
             warnings: true,
             disabled_warnings: Vec::new(),
+            assembles: true,
+            assembler: AssemblerPaths::default(),
             link_roots: Vec::new(),
         }
     }
@@ -76,6 +84,12 @@ impl Settings {
                     .map(|limit| settings.diagnostics_limit = usize::try_from(limit).unwrap_or(usize::MAX)),
                 ".warnings.enable" => value.as_bool().map(|on| settings.warnings = on),
                 ".warnings.disabled" => codes(value).map(|codes| settings.disabled_warnings = codes),
+                ".ptxas.enable" => value.as_bool().map(|on| settings.assembles = on),
+                ".ptxas.path" => value.as_str().map(|path| path.clone_into(&mut settings.assembler.ptxas)),
+                ".nvdisasm.path" => {
+                    value.as_str().map(|path| path.clone_into(&mut settings.assembler.nvdisasm))
+                }
+                ".workspace.trusted" => value.as_bool().map(|on| settings.assembler.trusted = on),
                 ".documentLinks.roots" => paths(value).map(|roots| settings.link_roots = roots),
                 _ => None,
             };
@@ -150,6 +164,19 @@ mod tests {
         assert!(!settings.kernel_lenses);
         let settings = settings.updated(&json!({"gpu": {"device": 7, "coalescingThreshold": 0.5}}));
         assert_eq!(settings.coalescing_threshold, 4.0, "what is not understood changes nothing");
+    }
+
+    #[test]
+    fn programs_are_named_and_trusted_apart() {
+        let sent = json!({"ptxas": {"path": "/opt/ptxas"}, "nvdisasm": {"path": "/opt/nvdisasm"}});
+        let settings = Settings::default().updated(&sent);
+        assert_eq!((settings.assembler.ptxas.as_str(), settings.assembler.trusted), ("/opt/ptxas", false));
+        let settings = settings.updated(&json!({"workspace": {"trusted": true}, "ptxas": {"enable": false}}));
+        assert_eq!(
+            (settings.assembler.nvdisasm.as_str(), settings.assembler.trusted),
+            ("/opt/nvdisasm", true)
+        );
+        assert!(!settings.assembles);
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub(super) struct Document {
     pub(super) version: i32,
     pub(super) text: Rope,
     pub(super) schedule: Schedule,
+    /// When the kernels that the client shows of it are looked at again.
+    pub(super) kernels: Schedule,
     /// Different for each opening, so that nothing about an earlier one is taken for this.
     pub(super) generation: u64,
     /// The last edits, newest last: the bytes replaced and how many replaced them.
@@ -50,6 +52,7 @@ impl Documents {
             version,
             text,
             schedule: Schedule::default(),
+            kernels: Schedule::default(),
             generation: self.generations,
             edits: VecDeque::new(),
             edits_forgotten: 0,

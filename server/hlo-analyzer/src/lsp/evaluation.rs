@@ -15,7 +15,7 @@ pub(super) fn register(service: LspServiceBuilder<Handlers>) -> LspServiceBuilde
     service.custom_method(EVALUATE.method, Handlers::evaluate)
 }
 
-/// `inputs`: literals of the parameters of the computation that the position is in, as far as they are needed.
+/// `inputs`: literals of the parameters of the computation that the position is in, as far as they are needed; blank where not.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct EvaluateParams {
@@ -26,18 +26,31 @@ struct EvaluateParams {
 }
 
 impl Handlers {
-    /// `{"instruction", "outputs"}`, or `{"instruction", "reason"}` where it is not evaluated; null where no instruction is.
+    /// `{"instruction", "outputs"}`, or `{"instruction", "reason"}` where it is not evaluated; null where no instruction is. With
+    /// either `parameters`: those that the instruction depends on, each with a literal that the user may change.
     async fn evaluate(&self, params: EvaluateParams) -> Result<Value> {
         let inputs = params.inputs;
         self.ask(
             &EVALUATE,
             params.text_document.uri,
             Target::At(params.position),
-            move |analysis, view| analysis.evaluate_at(view.file, view.span.start, &inputs),
-            |_, answer| match answer {
-                Some((name, Ok(outputs))) => json!({"instruction": name, "outputs": outputs}),
-                Some((name, Err(why))) => json!({"instruction": name, "reason": why.0}),
-                None => Value::Null,
+            move |analysis, view| {
+                let parameters = analysis.evaluation_parameters(view.file, view.span.start)?;
+                Ok((analysis.evaluate_at(view.file, view.span.start, &inputs)?, parameters))
+            },
+            |_, (answer, parameters)| {
+                let (name, answer) = match answer {
+                    Some((name, answer)) => (name, answer),
+                    None => return Value::Null,
+                };
+                let parameters = parameters.iter().map(
+                    |p| json!({"number": p.number, "name": p.name, "shape": p.shape, "sample": p.sample}),
+                );
+                let parameters: Value = parameters.collect();
+                match answer {
+                    Ok(outputs) => json!({"instruction": name, "outputs": outputs, "parameters": parameters}),
+                    Err(why) => json!({"instruction": name, "reason": why.0, "parameters": parameters}),
+                }
             },
         )
         .await

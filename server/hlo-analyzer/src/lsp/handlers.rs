@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use ide::{Analysis, Cancellable, HoverConfig, InlayHintsConfig, Wanted};
+use serde_json::Value;
 use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::request::{GotoTypeDefinitionParams, GotoTypeDefinitionResponse};
@@ -16,10 +17,10 @@ use tower_lsp::lsp_types::{
     CompletionResponse, DidChangeConfigurationParams, DidChangeTextDocumentParams,
     DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentFormattingParams, DocumentHighlight,
     DocumentHighlightParams, DocumentLink, DocumentLinkParams, DocumentOnTypeFormattingParams,
-    DocumentRangeFormattingParams, DocumentSymbolParams, DocumentSymbolResponse, FoldingRange,
-    FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams, InitializeParams,
-    InitializeResult, InlayHint, InlayHintParams, Location, PrepareRenameResponse, ReferenceParams,
-    RenameParams, SelectionRange, SelectionRangeParams, SemanticTokensDeltaParams,
+    DocumentRangeFormattingParams, DocumentSymbolParams, DocumentSymbolResponse, ExecuteCommandParams,
+    FoldingRange, FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
+    InitializeParams, InitializeResult, InlayHint, InlayHintParams, Location, PrepareRenameResponse,
+    ReferenceParams, RenameParams, SelectionRange, SelectionRangeParams, SemanticTokensDeltaParams,
     SemanticTokensFullDeltaResult, SemanticTokensParams, SemanticTokensRangeParams,
     SemanticTokensRangeResult, SemanticTokensResult, SignatureHelp, SignatureHelpParams, SymbolInformation,
     TextDocumentPositionParams, TextEdit, Url, WorkspaceEdit, WorkspaceSymbolParams,
@@ -33,7 +34,7 @@ use super::read::WhenEdited::{Refuse, Retry};
 use super::read::{self, Route, Target};
 use super::semantic_tokens::TokenCache;
 use super::snapshot::View;
-use super::{navigation, workspace_folders};
+use super::{kernel_uri, navigation, workspace_folders};
 
 static HOVER: Route = Route { method: "textDocument/hover", when_edited: Retry(8) };
 static DEFINITION: Route = Route { method: "textDocument/definition", when_edited: Retry(8) };
@@ -81,6 +82,10 @@ impl LanguageServer for Handlers {
         Ok(welcome)
     }
 
+    async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
+        self.execute(params).await
+    }
+
     async fn shutdown(&self) -> Result<()> {
         Ok(())
     }
@@ -103,6 +108,9 @@ impl LanguageServer for Handlers {
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
         let at = params.text_document_position_params;
+        if at.text_document.uri.scheme() == kernel_uri::SCHEME {
+            return self.hover_in_kernel(at).await;
+        }
         self.ask(
             &HOVER,
             at.text_document.uri,
@@ -118,6 +126,9 @@ impl LanguageServer for Handlers {
 
     async fn goto_definition(&self, params: GotoDefinitionParams) -> Result<Option<GotoDefinitionResponse>> {
         let at = params.text_document_position_params;
+        if at.text_document.uri.scheme() == kernel_uri::SCHEME {
+            return self.definition_in_kernel(at).await;
+        }
         self.ask(
             &DEFINITION,
             at.text_document.uri,

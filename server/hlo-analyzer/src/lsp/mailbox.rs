@@ -8,6 +8,7 @@ use tower_lsp::lsp_types::{DidChangeTextDocumentParams, DidOpenTextDocumentParam
 
 use super::capabilities::ClientProfile;
 use super::diagnostics::Finished;
+use super::kernel_updates::Updated;
 use super::read::Read;
 
 /// All that can happen to the main loop.
@@ -24,6 +25,12 @@ pub(super) enum Event {
     Read(Read),
     /// A computation of diagnostics has ended, one way or another.
     Diagnosed(Finished),
+    /// Kernels that the client shows have been made anew.
+    KernelsUpdated(Updated),
+    /// The assembler has answered about some text.
+    Assembled,
+    /// The client is to show these files.
+    ShowDocuments(Vec<Url>),
 }
 
 /// Any number of senders post; the main loop takes events out in the order they were posted. Unbounded, because a

@@ -10,20 +10,24 @@ use ropey::Rope;
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tower_lsp::lsp_types::notification::{PublishDiagnostics, ShowMessage};
-use tower_lsp::lsp_types::request::InlayHintRefreshRequest;
+use tower_lsp::lsp_types::request::{InlayHintRefreshRequest, ShowDocument};
 use tower_lsp::lsp_types::{
     DidChangeTextDocumentParams, DidOpenTextDocumentParams, MessageType, PublishDiagnosticsParams,
-    ShowMessageParams, Url,
+    ShowDocumentParams, ShowMessageParams, TextDocumentItem, Url,
 };
 
 use super::config::Settings;
 use super::diagnostics::{self, Finished, Outcome};
 use super::documents::Documents;
-use super::from_proto;
+use super::kernel_documents::{KernelChanged, KernelParams};
+use super::kernel_updates::{self, Updated};
+use super::kernel_uri::{self, KernelUri};
 use super::mailbox::{Event, Mailbox};
 use super::outbox::Outbox;
 use super::read::{Read, Target, panic_message};
 use super::snapshot::{OpenDocument, Session, Snapshot, View};
+use super::{from_proto, kernel_files};
+use crate::assembler::Assembler;
 
 /// Events are taken out for at most so long before the requests among them are started.
 const DRAIN: Duration = Duration::from_millis(20);
@@ -57,7 +61,9 @@ impl MainLoop {
 
     pub(super) fn run(mut self, events: &Receiver<Event>) {
         loop {
-            let due = self.documents.iter_mut().filter_map(|(_, document)| document.schedule.due()).min();
+            let due = self.documents.iter_mut();
+            let due = due.flat_map(|(_, document)| [document.schedule.due(), document.kernels.due()]);
+            let due = due.flatten().min();
             let event = match due {
                 None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(due) => events.recv_timeout(due.saturating_duration_since(Instant::now())),
@@ -79,6 +85,7 @@ impl MainLoop {
                 self.start_read(read);
             }
             self.start_diagnostics();
+            self.start_kernels();
         }
     }
 
@@ -87,8 +94,10 @@ impl MainLoop {
             Event::Initialize(client, options, roots) => {
                 let settings =
                     options.map_or_else(Default::default, |sent| Session::default().settings.updated(&sent));
-                self.session = Arc::new(Session { client, settings, roots });
+                let kernels = self.session.kernels.clone();
+                self.session = Arc::new(Session { client, settings, roots, kernels });
                 self.use_device();
+                self.use_assembler();
             }
             Event::Configure(settings) => self.configure(&settings),
             Event::Open(params) => self.open(params),
@@ -96,6 +105,15 @@ impl MainLoop {
             Event::Close(uri) => self.close(&uri),
             Event::Read(read) => self.receive(read),
             Event::Diagnosed(finished) => self.publish(finished),
+            Event::KernelsUpdated(updated) => self.kernels_updated(updated),
+            Event::Assembled => self.look_at_shown_kernels(),
+            Event::ShowDocuments(files) => {
+                for (n, uri) in files.into_iter().enumerate() {
+                    let (external, take_focus) = (Some(false), Some(n == 0));
+                    let params = ShowDocumentParams { uri, external, take_focus, selection: None };
+                    self.outbox.request_with::<ShowDocument>(params);
+                }
+            }
         }
     }
 
@@ -122,6 +140,27 @@ impl MainLoop {
         if device_changed {
             self.use_device();
         }
+        let programs = |settings: &Settings| (settings.assembles, settings.assembler.clone());
+        if device_changed || programs(&old) != programs(&self.session.settings) {
+            self.use_assembler();
+            self.look_at_shown_kernels();
+        }
+    }
+
+    fn use_assembler(&mut self) {
+        let settings = &self.session.settings;
+        let found = Some(&settings.assembler).filter(|_| settings.assembles).and_then(Assembler::find);
+        self.session.kernels.set_assembler(found);
+    }
+
+    /// The texts of all kernels that are shown may be others.
+    fn look_at_shown_kernels(&mut self) {
+        let now = Instant::now();
+        for file in self.session.kernels.files() {
+            if let Some(document) = self.documents.get_mut(&file) {
+                document.kernels.at_once(now);
+            }
+        }
     }
 
     /// Kernels are for the device of the settings; where there is none of that name the user is told which there are.
@@ -135,6 +174,9 @@ impl MainLoop {
 
     fn open(&mut self, params: DidOpenTextDocumentParams) {
         let item = params.text_document;
+        if item.uri.scheme() == kernel_uri::SCHEME {
+            return self.show_kernel(item);
+        }
         if self.documents.get_mut(&item.uri).is_some() {
             tracing::warn!("{} was opened twice; the newer text counts", item.uri);
             self.forget(&item.uri);
@@ -146,10 +188,28 @@ impl MainLoop {
         let document = self.documents.insert(item.uri, language, item.version, text);
         document.file = file;
         document.schedule.at_once(Instant::now());
+        // Kernels of it may be shown still, from before it was closed.
+        document.kernels.at_once(Instant::now());
+    }
+
+    /// The client shows a kernel, with a text that may be of an earlier moment.
+    fn show_kernel(&mut self, item: TextDocumentItem) {
+        let Some(kernel) = KernelUri::parse(&item.uri) else {
+            return tracing::warn!("{} names no kernel", item.uri);
+        };
+        let file = kernel.file.clone();
+        self.session.kernels.show(item.uri, kernel, &item.text, None);
+        if let Some(document) = self.documents.get_mut(&file) {
+            document.kernels.at_once(Instant::now());
+        }
     }
 
     fn change(&mut self, params: DidChangeTextDocumentParams) {
         let id = params.text_document;
+        if id.uri.scheme() == kernel_uri::SCHEME {
+            // Nobody writes there: it is our own text that has arrived.
+            return;
+        }
         let Some(document) = self.documents.get_mut(&id.uri) else {
             tracing::warn!("a change of {}, which is not open, is ignored", id.uri);
             return;
@@ -162,6 +222,7 @@ impl MainLoop {
         }
         document.version = id.version;
         document.schedule.changed(Instant::now());
+        document.kernels.changed(Instant::now());
         let Some(file) = document.file else {
             // It could not be analysed as it was. Perhaps it can now.
             return self.refill();
@@ -176,6 +237,14 @@ impl MainLoop {
     }
 
     fn close(&mut self, uri: &Url) {
+        if uri.scheme() == kernel_uri::SCHEME {
+            if self.session.kernels.hide(uri) {
+                let diagnostics = Vec::new();
+                let params = PublishDiagnosticsParams { uri: uri.clone(), diagnostics, version: None };
+                self.outbox.notify::<PublishDiagnostics>(params);
+            }
+            return;
+        }
         if !self.forget(uri) {
             tracing::warn!("{uri} was closed but is not open");
             return;
@@ -187,6 +256,7 @@ impl MainLoop {
     fn forget(&mut self, uri: &Url) -> bool {
         let Some(mut document) = self.documents.remove(uri) else { return false };
         document.schedule.cancel();
+        document.kernels.cancel();
         if let Some(file) = document.file {
             self.guarded("closing a document", |host| host.close(file));
         }
@@ -270,6 +340,59 @@ impl MainLoop {
         }
     }
 
+    fn start_kernels(&mut self) {
+        let now = Instant::now();
+        for (uri, document) in self.documents.iter_mut() {
+            if document.kernels.due().is_none_or(|due| due > now) {
+                continue;
+            }
+            let shown = self.session.kernels.of_file(uri);
+            let Some(file) = document.file.filter(|_| !shown.is_empty()) else {
+                document.kernels.cancel();
+                continue;
+            };
+            let text = document.text.clone();
+            let span = 0..text.len_bytes();
+            let (session, version) = (self.session.clone(), document.version);
+            let view = View { session, uri: uri.clone(), file, version, text, span, open: Vec::new() };
+            let snapshot = Snapshot { analysis: self.host.analysis(), view };
+            document.kernels.started(snapshot.analysis.cancellation());
+            let (generation, file) = (document.generation, uri.clone());
+            let mailbox = self.mailbox.clone();
+            self.pool.spawn_blocking(move || {
+                let outcome = kernel_updates::compute(snapshot, shown, &mailbox);
+                mailbox.post(Event::KernelsUpdated(Updated { file, generation, outcome }));
+            });
+        }
+    }
+
+    fn kernels_updated(&mut self, updated: Updated) {
+        let Some(document) = self.documents.get_mut(&updated.file) else { return };
+        if document.generation != updated.generation {
+            return;
+        }
+        let is_cancelled = matches!(updated.outcome, kernel_updates::Outcome::Cancelled);
+        document.kernels.ended(is_cancelled, Instant::now());
+        let kernel_updates::Outcome::Made(tabs) = updated.outcome else { return };
+        for (uri, tab) in tabs {
+            let news = self.session.kernels.update(&uri, &tab.text, &tab.diagnostics);
+            let Some((is_other, path, says_other)) = news else { continue };
+            match path {
+                Some(path) if is_other => _ = kernel_files::write(&path, &tab.text),
+                Some(_) => {}
+                None if is_other => {
+                    self.outbox.notify::<KernelChanged>(KernelParams { uri: uri.clone() });
+                }
+                None => {}
+            }
+            if says_other {
+                let diagnostics = tab.diagnostics;
+                let params = PublishDiagnosticsParams { uri, diagnostics, version: None };
+                self.outbox.notify::<PublishDiagnostics>(params);
+            }
+        }
+    }
+
     fn publish(&mut self, finished: Finished) {
         let Some(document) = self.documents.get_mut(&finished.uri) else { return };
         if document.generation != finished.generation {
@@ -317,8 +440,6 @@ impl MainLoop {
 
 #[cfg(test)]
 mod tests {
-    use tower_lsp::lsp_types::TextDocumentItem;
-
     use super::*;
 
     #[test]

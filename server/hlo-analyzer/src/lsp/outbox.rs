@@ -75,6 +75,16 @@ impl Outbox {
         self.post(Outgoing::Request(Request::build(R::METHOD).id(format!("server-{id}")).finish()));
     }
 
+    /// The same, with parameters.
+    pub(super) fn request_with<R: ClientRequest>(&self, params: R::Params) {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let build = Request::build(R::METHOD).id(format!("server-{id}"));
+        match serde_json::to_value(params) {
+            Ok(params) => self.post(Outgoing::Request(build.params(params).finish())),
+            Err(error) => tracing::error!("{} cannot be written: {error}", R::METHOD),
+        }
+    }
+
     /// Waits until all that was posted has been written, at most `patience`.
     pub(super) fn flush(&self, patience: Duration) {
         let (done, written) = mpsc::channel();

@@ -11,6 +11,7 @@ use tower_lsp::lsp_types::Url;
 
 use super::capabilities::ClientProfile;
 use super::config::Settings;
+use super::kernel_shelf::KernelShelf;
 
 /// The analysis at one revision, and the document a request is about.
 ///
@@ -56,4 +57,6 @@ pub(super) struct Session {
     pub(super) settings: Settings,
     /// Folders that the editor has open.
     pub(super) roots: Vec<PathBuf>,
+    /// What the client shows; shared by all sessions of the process.
+    pub(super) kernels: Arc<KernelShelf>,
 }

@@ -1,28 +1,75 @@
-//! "Show kernel as PTX", "… as MLIR": the code that a fusion becomes, in a new document.
+//! "Show kernel": the code that an instruction becomes, beside it. Clients that keep such a document live are told to; for the
+//! others it is a new document with the text as it is now.
 
-use super::{Actions, Change, CodeActionKind, instructions_in};
+use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
-use crate::kernel_preview::{KernelLanguage, preview_at};
+use crate::fusion_kernel::FusionQuery;
+use crate::kernel_document::{kernel_around, kernel_document, shown_kernel};
+use crate::kernel_preview::KernelLanguage;
 use crate::locate::FileContext;
 
+/// The id of the action of clients that show kernels.
+pub const ID: &str = "show-kernel";
+/// Ids of the actions of all others begin so.
+pub const ID_AS_TEXT: &str = "show-kernel-as-";
+
 pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
-    let Some(&at) = instructions_in(context, range, 1).first() else { return };
-    if !context.is_launched(at) {
-        return;
-    }
-    let is_written =
-        context.kernel_key(at).is_some_and(|key| matches!(context.kernel_code(&key), Some(Ok(_))));
+    let Some(at) = context.instruction_at(range.start) else { return };
+    let Some(kernel) = shown_kernel(context, range.start) else { return };
+    let is_written = match kernel_around(context, at).and_then(|at| context.kernel_key(at)) {
+        Some(key) if kernel.has_code => matches!(context.kernel_code(&key), Some(Ok(_))),
+        _ => !kernel.has_code,
+    };
     if !is_written {
         return;
     }
-    let name = context.block(at.piece).name(at.id).to_owned();
-    for (id, title, language, ending) in [
-        ("show-kernel-ptx", "Show kernel as PTX", KernelLanguage::Ptx, "ptx"),
-        ("show-kernel-mlir", "Show kernel as MLIR", KernelLanguage::Mlir, "mlir"),
-    ] {
-        actions.offer(id, title, CodeActionKind::Source, || {
-            let preview = preview_at(context, at, language).ok()?;
-            Some(Change::NewDocument { name: name.clone(), extension: Some(ending), text: preview.text })
+    let written = |language| {
+        let query = FusionQuery {
+            instruction: kernel.instruction.clone(),
+            computation: Some(kernel.computation.clone()),
+        };
+        kernel_document(context, &query, language).ok()
+    };
+    actions.offer_command(ID, "Show kernel", CodeActionKind::Source);
+    let texts: &[(&str, &str, KernelLanguage, &'static str)] = match kernel.has_code {
+        true => &[
+            ("ptx", "Show kernel as PTX", KernelLanguage::Ptx, "ptx"),
+            ("mlir", "Show kernel as MLIR", KernelLanguage::Mlir, "mlir"),
+        ],
+        false => &[("list", "Show what is known of the kernel", KernelLanguage::Ptx, "kernel.txt")],
+    };
+    for &(id, title, language, ending) in texts {
+        actions.offer(format!("{ID_AS_TEXT}{id}"), title, CodeActionKind::Source, || {
+            let text = written(language)?.text(&[]).0;
+            Some(Change::NewDocument { name: kernel.instruction.clone(), extension: Some(ending), text })
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::code_actions::tests::apply;
+
+    const MODULE: &str = "HloModule m
+
+%fused {
+  p = f32[64] parameter(0)
+  ROOT $0n = f32[64] negate(p)
+}
+
+ENTRY %e {
+  x = f32[64] parameter(0)
+  ROOT f = f32[64] fusion(x), kind=kLoop, calls=%fused
+}
+";
+
+    #[test]
+    fn the_text_is_a_new_document() {
+        let shown = apply(MODULE, "show-kernel-as-ptx").expect("it is offered");
+        assert!(shown.starts_with("// %f · loop · h100-sxm\n"), "{shown}");
+        assert!(shown.contains("neg.f32"), "{shown}");
+        assert!(apply(MODULE, "show-kernel-as-mlir").is_some_and(|shown| shown.contains("arith.negf")));
+        let parameter = MODULE.replace("$0", "").replace("x = ", "$0x = ");
+        assert!(apply(&parameter, "show-kernel-as-ptx").is_none());
     }
 }

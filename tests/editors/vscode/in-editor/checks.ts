@@ -116,6 +116,73 @@ const CHECKS: Record<string, Check> = {
     await eventually("no error after", () => errors().length === 0 || undefined);
     await vscode.commands.executeCommand("workbench.action.files.revert");
   },
+  "show kernel opens both tabs beside the HLO, the first in front": async (uri) => {
+    const { mlir, ptx } = await showKernel(uri(FIXTURE));
+    assert.ok(mlir.document.getText().startsWith("// %input_transpose_fusion · loop · "), mlir.document.getText());
+    assert.equal(ptx.languageId, "ptx");
+    assert.ok(ptx.getText().includes(".visible .entry input_transpose_fusion("), ptx.getText());
+    const front = vscode.window.visibleTextEditors.find(({ document }) => document.uri.path.endsWith("fusion.mlir"));
+    assert.ok(front?.viewColumn !== undefined && front.viewColumn > vscode.ViewColumn.One);
+  },
+  "show kernel from the menu takes the cursor's place": async (uri) => {
+    const { hlo } = await showKernel(uri(FIXTURE));
+    const at = positionOf(hlo.document, "%reduce.7 =");
+    const editor = await vscode.window.showTextDocument(hlo.document, { viewColumn: vscode.ViewColumn.One });
+    editor.selection = new vscode.Selection(at, at);
+    // As a menu calls it.
+    await vscode.commands.executeCommand("hlo-analyzer.showKernel", hlo.document.uri);
+    const names = vscode.window.visibleTextEditors.map(({ document }) => document.uri.path);
+    assert.ok(names.includes("/input_reduce_fusion.mlir"), names.join(" "));
+  },
+  "the kernel follows the cursor in the HLO, and the HLO that in the kernel": async (uri) => {
+    const { hlo, mlir } = await showKernel(uri(FIXTURE));
+    const add = positionOf(hlo.document, "%add.4 =");
+    for (const [instruction, code] of [["%add.4 =", "arith.addf"], ["%x.1 =", "tensor.extract"]] as const) {
+      const at = positionOf(hlo.document, instruction);
+      hlo.selection = new vscode.Selection(at, at);
+      await eventually(`lines with ${code}`, () => {
+        const lines = marked(mlir.document).map((line) => mlir.document.lineAt(line).text);
+        return lines.some((line) => line.includes(code)) || undefined;
+      });
+    }
+    const line = positionOf(mlir.document, "arith.addf");
+    const kernel = await vscode.window.showTextDocument(mlir.document, { viewColumn: mlir.viewColumn ?? 2 });
+    kernel.selection = new vscode.Selection(line, line);
+    await eventually("the instruction in the HLO", () => marked(hlo.document).includes(add.line) || undefined);
+    assert.deepEqual(marked(hlo.document), [add.line]);
+  },
+  "go to definition and hover lead from the kernel to the HLO": async (uri) => {
+    const { hlo, ptx } = await showKernel(uri(FIXTURE));
+    const at = positionOf(ptx, "add.rn.f32");
+    const found = await eventually("a definition", async () => {
+      const command = "vscode.executeDefinitionProvider";
+      return (await vscode.commands.executeCommand<Target[]>(command, ptx.uri, at))[0];
+    });
+    const [target, range] = "targetUri" in found ? [found.targetUri, found.targetRange] : [found.uri, found.range];
+    assert.equal(target.toString(), hlo.document.uri.toString());
+    assert.equal(range.start.line, positionOf(hlo.document, "%add.4 =").line);
+    const hover = await hoverOn(ptx, "ld.global");
+    assert.ok(hover.includes("thread →") && hover.includes("sectors per request"), hover);
+  },
+  "the kernel is up to date with the HLO": async (uri) => {
+    const { hlo, ptx } = await showKernel(uri(FIXTURE));
+    const at = positionOf(hlo.document, "add(%param_0.1");
+    const range = new vscode.Range(at, at.translate(0, "add".length));
+    await replace(hlo.document, range, "multiply");
+    await eventually("a product in the PTX", () => ptx.getText().includes("mul.rn.f32") || undefined);
+    assert.ok(!ptx.getText().includes("add.rn.f32"));
+    await vscode.commands.executeCommand("workbench.action.files.revert");
+    await eventually("the sum in the PTX", () => ptx.getText().includes("add.rn.f32") || undefined);
+  },
+  "an instruction is evaluated": async (uri) => {
+    const document = await open(uri(FIXTURE));
+    const { line, character } = positionOf(document, "%reduce_sum.3 =");
+    const command = "hlo-analyzer.evaluateInstruction";
+    const at = { line, character: character + 1 };
+    const values = await vscode.commands.executeCommand<string[]>(command, document.uri.toString(), at, ["2", "3"]);
+    assert.deepEqual(values, ["5"]);
+    await vscode.commands.executeCommand("workbench.action.closeEditorsInOtherGroups");
+  },
   "a restarted server answers": async (uri) => {
     const document = await open(uri(FIXTURE));
     await vscode.commands.executeCommand("hlo-analyzer.restartServer");
@@ -157,6 +224,37 @@ function briefly(error: Error): string {
 }
 
 type Target = vscode.Location | vscode.LocationLink;
+
+interface ShownKernel {
+  hlo: vscode.TextEditor;
+  mlir: vscode.TextEditor;
+  ptx: vscode.TextDocument;
+}
+
+/** Shows the kernel of the fixture's first fusion, with the cursor left in the HLO. */
+async function showKernel(uri: vscode.Uri): Promise<ShownKernel> {
+  const document = await vscode.workspace.openTextDocument(uri);
+  const hlo = await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.One });
+  const { line, character } = positionOf(document, "%input_transpose_fusion =");
+  const at = { line, character: character + 1 };
+  const kernels = () => vscode.workspace.textDocuments.filter((open) => open.uri.scheme === "hlo-analyzer-kernel");
+  return eventually("the kernel", async () => {
+    await vscode.commands.executeCommand("hlo-analyzer.showKernel", uri.toString(), at);
+    const ptx = kernels().find((open) => open.uri.path.endsWith(".ptx"));
+    const mlir = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.path.endsWith("fusion.mlir"));
+    const isThere = ptx?.getText().includes(".entry") && mlir?.document.getText().includes("func.func");
+    return isThere && ptx && mlir ? { hlo, mlir, ptx } : undefined;
+  });
+}
+
+/** The lines that the extension has marked in a document. */
+function marked(document: vscode.TextDocument): number[] {
+  const extension = vscode.extensions.getExtension<{
+    kernels: { marked(uri: vscode.Uri): [number, number][] };
+  }>("hlo-analyzer.hlo-analyzer");
+  const runs = extension?.exports.kernels.marked(document.uri) ?? [];
+  return runs.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, n) => first + n));
+}
 
 async function open(uri: vscode.Uri): Promise<vscode.TextDocument> {
   const document = await vscode.workspace.openTextDocument(uri);

@@ -1,0 +1,234 @@
+import * as vscode from "vscode";
+import type { Server } from "./server";
+
+/** The command of lenses and actions: shows the kernel of an instruction beside it. */
+export const SHOW_KERNEL = "hlo-analyzer.showKernel";
+/** Of documents that show kernels; their names are the server's. */
+export const KERNEL_SCHEME = "hlo-analyzer-kernel";
+
+interface Position {
+  line: number;
+  character: number;
+}
+
+/** The answer of `hlo-analyzer/showKernel`. */
+interface ShownKernel {
+  instruction: string;
+  tabs: { uri: string }[];
+}
+
+interface Lines {
+  first: number;
+  last: number;
+}
+
+/** The answer of `hlo-analyzer/kernelSource`. */
+interface Source {
+  uri: string;
+  at: { range: { start: Position; end: Position } } | null;
+  lines: Lines[];
+}
+
+/** The cursor must rest so long, in milliseconds, before the other side follows. */
+const PAUSE = 60;
+
+/** What the tests of this extension look at. */
+export interface KernelHighlights {
+  /** The lines that are marked in a document, first and last, from 0. */
+  marked(uri: vscode.Uri): [number, number][];
+}
+
+export function registerShowKernel(server: Server): vscode.Disposable & KernelHighlights {
+  return new KernelView(server);
+}
+
+class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocumentContentProvider {
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event;
+  /** The last text of each document: it stays when the HLO is closed. */
+  private readonly texts = new Map<string, string>();
+  private readonly marks = new Map<string, vscode.Range[]>();
+  private readonly mark = vscode.window.createTextEditorDecorationType({
+    isWholeLine: true,
+    backgroundColor: new vscode.ThemeColor("editor.wordHighlightBackground"),
+    borderStyle: "solid",
+    borderWidth: "0 0 0 3px",
+    borderColor: new vscode.ThemeColor("focusBorder"),
+    overviewRulerColor: new vscode.ThemeColor("editorOverviewRuler.rangeHighlightForeground"),
+    overviewRulerLane: vscode.OverviewRulerLane.Center,
+  });
+  private timer: NodeJS.Timeout | undefined;
+  /** Numbers the moves of the cursor: an answer about an earlier one is not shown. */
+  private moves = 0;
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(private readonly server: Server) {
+    this.subscriptions = [
+      this.changed,
+      this.mark,
+      vscode.workspace.registerTextDocumentContentProvider(KERNEL_SCHEME, this),
+      vscode.commands.registerCommand(SHOW_KERNEL, (uri?: unknown, at?: Position) =>
+        // A menu names the document, as an object, and no place in it.
+        typeof uri === "string" ? this.show(uri, at) : this.show(),
+      ),
+      server.onNotification<{ uri: string }>("hlo-analyzer/kernelChanged", ({ uri }) =>
+        this.changed.fire(vscode.Uri.parse(uri)),
+      ),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.moved(textEditor)),
+      // Another tab comes to the front, or its text is another: where its lines come from is asked anew.
+      vscode.window.onDidChangeVisibleTextEditors(() => this.refresh()),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document.uri.scheme === KERNEL_SCHEME) {
+          this.refresh();
+        }
+      }),
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => {
+        this.texts.delete(uri.toString());
+        this.marks.delete(uri.toString());
+      }),
+    ];
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    vscode.Disposable.from(...this.subscriptions).dispose();
+  }
+
+  marked(uri: vscode.Uri): [number, number][] {
+    return (this.marks.get(uri.toString()) ?? []).map(({ start, end }) => [start.line, end.line]);
+  }
+
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    const name = uri.toString();
+    const content = await this.server.ask<{ text: string }>("hlo-analyzer/kernelContent", { uri: name });
+    const text = content?.text ?? this.texts.get(name) ?? "// the HLO of this kernel is not open\n";
+    this.texts.set(name, text);
+    return text;
+  }
+
+  private async show(uri?: string, at?: Position): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    const document = uri ?? editor?.document.uri.toString();
+    const position = at ?? editor?.selection.active;
+    if (document === undefined || position === undefined) {
+      return;
+    }
+    const kernel = await this.server.ask<ShownKernel>("hlo-analyzer/showKernel", {
+      textDocument: { uri: document },
+      position: { line: position.line, character: position.character },
+    });
+    if (!kernel) {
+      void vscode.window.showInformationMessage("There is no kernel at this place.");
+      return;
+    }
+    const uris = kernel.tabs.map((tab) => vscode.Uri.parse(tab.uri));
+    let viewColumn = kernelColumn() ?? vscode.ViewColumn.Beside;
+    // The first once more, so that it is in front.
+    for (const tab of [...uris, ...uris.slice(0, 1)]) {
+      const shown = await vscode.window.showTextDocument(tab, { viewColumn, preserveFocus: true, preview: false });
+      viewColumn = shown.viewColumn ?? viewColumn;
+    }
+    this.refresh();
+  }
+
+  private moved(editor: vscode.TextEditor): void {
+    const { languageId, uri } = editor.document;
+    if (languageId === "hlo" || uri.scheme === KERNEL_SCHEME) {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => void this.follow(editor), PAUSE);
+    }
+  }
+
+  /** Follows the cursor of the HLO again, in what is visible now. */
+  private refresh(): void {
+    const active = vscode.window.activeTextEditor;
+    const kernels = vscode.window.visibleTextEditors.filter(isKernel);
+    const files = new Set(kernels.map((editor) => fileOf(editor.document.uri)));
+    const editors = vscode.window.visibleTextEditors.filter(({ document }) => files.has(document.uri.toString()));
+    const from = active && (isKernel(active) || editors.includes(active)) ? active : editors[0];
+    if (from) {
+      this.moved(from);
+    }
+  }
+
+  private async follow(editor: vscode.TextEditor): Promise<void> {
+    const move = ++this.moves;
+    const at = editor.selection.active;
+    if (!isKernel(editor)) {
+      await this.toKernels(editor, at, move);
+      return;
+    }
+    const uri = editor.document.uri.toString();
+    const source = await this.server.ask<Source>("hlo-analyzer/kernelSource", { uri, line: at.line });
+    if (move !== this.moves) {
+      return;
+    }
+    this.set(editor, lineRanges(source?.lines ?? []));
+    const file = fileOf(editor.document.uri);
+    for (const other of vscode.window.visibleTextEditors.filter(({ document }) => document.uri.toString() === file)) {
+      const range = source?.at?.range;
+      const place = range && new vscode.Range(range.start.line, range.start.character, range.end.line, range.end.character);
+      this.set(other, place ? [place] : []);
+      reveal(other, place);
+    }
+  }
+
+  private async toKernels(editor: vscode.TextEditor, at: vscode.Position, move: number): Promise<void> {
+    const file = editor.document.uri.toString();
+    const kernels = vscode.window.visibleTextEditors.filter(
+      (other) => isKernel(other) && fileOf(other.document.uri) === file,
+    );
+    if (kernels.length > 0) {
+      this.set(editor, []);
+    }
+    for (const kernel of kernels) {
+      const answer = await this.server.ask<{ lines: Lines[] }>("hlo-analyzer/kernelLines", {
+        uri: kernel.document.uri.toString(),
+        position: { line: at.line, character: at.character },
+      });
+      if (move !== this.moves) {
+        return;
+      }
+      const ranges = lineRanges(answer?.lines ?? []);
+      this.set(kernel, ranges);
+      reveal(kernel, ranges[0]);
+    }
+  }
+
+  private set(editor: vscode.TextEditor, ranges: vscode.Range[]): void {
+    this.marks.set(editor.document.uri.toString(), ranges);
+    editor.setDecorations(this.mark, ranges);
+  }
+}
+
+function isKernel(editor: vscode.TextEditor): boolean {
+  return editor.document.uri.scheme === KERNEL_SCHEME;
+}
+
+/** The HLO that a kernel is of. */
+function fileOf(kernel: vscode.Uri): string | undefined {
+  try {
+    const { file } = JSON.parse(kernel.query) as { file?: unknown };
+    // As this editor writes it.
+    return typeof file === "string" ? vscode.Uri.parse(file).toString() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The column in which kernels are shown already. */
+function kernelColumn(): vscode.ViewColumn | undefined {
+  const holds = (tab: vscode.Tab) =>
+    tab.input instanceof vscode.TabInputText && tab.input.uri.scheme === KERNEL_SCHEME;
+  return vscode.window.tabGroups.all.find((group) => group.tabs.some(holds))?.viewColumn;
+}
+
+function lineRanges(lines: Lines[]): vscode.Range[] {
+  return lines.map(({ first, last }) => new vscode.Range(first, 0, last, 0));
+}
+
+function reveal(editor: vscode.TextEditor, range: vscode.Range | undefined): void {
+  if (range) {
+    editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  }
+}

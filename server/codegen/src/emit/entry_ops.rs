@@ -1,0 +1,182 @@
+//! What entries are written with beside loops over elements: functions on scalars, vectors, accesses of some threads only.
+
+use indexing_map::{Constraint, Expr, Variable};
+use ir::{AttributeKey, OpId};
+
+use crate::Reason;
+use crate::emit::body::Body;
+use crate::emit::elemental::Elements;
+use crate::emit::entry::Entry;
+use crate::kernel::{OpKind, Type, ValueId};
+
+impl<'a> Entry<'a> {
+    /// The number of the function that a reduction makes one of two elements with.
+    pub fn reducer(&mut self, op: OpId) -> Result<usize, Reason> {
+        let attributes = &self.emission.graph().ops[op as usize].attributes;
+        let called = attributes.computation(AttributeKey::ToApply).ok_or("it calls no computation")?;
+        self.emission.computation(called)
+    }
+
+    /// The initial values of a reduction: the second half of its operands.
+    pub fn inits(&mut self, op: OpId) -> Vec<ValueId> {
+        let count = self.elements.operands(op).len();
+        (count / 2..count).map(|operand| self.operand(op, operand, &[])).collect()
+    }
+
+    /// New values of the types of others.
+    pub fn like(&mut self, values: &[ValueId]) -> Vec<ValueId> {
+        let body = &mut self.elements.body;
+        let types: Vec<Type> = values.iter().map(|&value| body.function.ty(value).clone()).collect();
+        types.into_iter().map(|ty| body.value(ty)).collect()
+    }
+
+    pub fn splat(&mut self, value: ValueId, size: i64) -> ValueId {
+        let body = &mut self.elements.body;
+        let element = body.function.element(value);
+        let vector = body.value(Type::Vector { element, size });
+        body.push(OpKind::Splat { value }, vec![vector]);
+        vector
+    }
+
+    pub fn extract(&mut self, vector: ValueId, at: &Expr) -> ValueId {
+        let body = &mut self.elements.body;
+        let element = body.function.element(vector);
+        body.compute_as(OpKind::Extract { vector, at: at.clone() }, element)
+    }
+
+    pub fn insert(&mut self, value: ValueId, vector: ValueId, at: &Expr) -> ValueId {
+        let result = self.like(&[vector])[0];
+        self.elements.body.push(OpKind::Insert { value, vector, at: at.clone() }, vec![result]);
+        result
+    }
+
+    /// What a function on scalars makes of its arguments: as many values as half of these.
+    pub fn combine(&mut self, function: usize, args: Vec<ValueId>) -> Vec<ValueId> {
+        let results = self.like(&args[..args.len() / 2]);
+        self.elements.body.push(OpKind::Call { function, args, at: Vec::new() }, results.clone());
+        results
+    }
+
+    /// Values reduced among threads of a warp.
+    pub fn shuffled(
+        &mut self,
+        combiner: usize,
+        values: &[ValueId],
+        distance: i64,
+        origin: OpId,
+    ) -> Vec<ValueId> {
+        let results = self.like(values);
+        let body = &mut self.elements.body;
+        let before = body.origin.replace(origin);
+        body.push(OpKind::ShuffleReduce { values: values.to_vec(), distance, combiner }, results.clone());
+        body.origin = before;
+        results
+    }
+
+    pub fn read_if(
+        &mut self,
+        tensor: ValueId,
+        at: Vec<Expr>,
+        constraints: Vec<Constraint>,
+        otherwise: ValueId,
+    ) -> ValueId {
+        let body = &mut self.elements.body;
+        if constraints.is_empty() {
+            return body.read(tensor, at);
+        }
+        let element = body.function.element(tensor);
+        body.compute_as(OpKind::ReadIf { tensor, at, constraints, otherwise }, element)
+    }
+
+    pub fn write_if(
+        &mut self,
+        value: ValueId,
+        tensor: ValueId,
+        at: Vec<Expr>,
+        constraints: Vec<Constraint>,
+    ) -> ValueId {
+        if constraints.is_empty() {
+            return self.elements.body.write(value, tensor, at);
+        }
+        let result = self.like(&[tensor])[0];
+        self.elements.body.push(OpKind::WriteIf { value, tensor, at, constraints }, vec![result]);
+        result
+    }
+
+    /// `write` for each of `count` columns, one after the other. It gets the column's number where there are several, and the
+    /// tensors; it answers those that it has written.
+    pub fn each_column(
+        &mut self,
+        count: i64,
+        carried: Vec<ValueId>,
+        write: impl FnOnce(&mut Self, Option<&Expr>, Vec<ValueId>) -> Vec<ValueId>,
+    ) -> Vec<ValueId> {
+        if count <= 1 {
+            return write(self, None, carried);
+        }
+        let var = self.elements.body.index_var(Variable::from_size(count));
+        let inner = self.like(&carried);
+        self.elements.enter(inner.clone());
+        let yields = write(self, Some(&Expr::var(var as usize)), inner);
+        let body = self.elements.leave(yields);
+        let results = self.like(&carried);
+        self.elements.body.push(OpKind::For { var, count, inits: carried, body }, results.clone());
+        results
+    }
+
+    /// Values of roots that follow from values of heroes, by a function of their own. `indices` are where each root is
+    /// asked for, over variables: `place` is what these are here.
+    pub fn epilogue(
+        &mut self,
+        roots: &[OpId],
+        indices: &[Vec<Expr>],
+        (variables, place): (&[Variable], &[Expr]),
+        given: &[(OpId, Vec<ValueId>)],
+    ) -> Vec<Vec<ValueId>> {
+        let emission = self.emission;
+        let names: Vec<String> =
+            roots.iter().map(|&root| super::kernel_name(&emission.graph().names[root as usize])).collect();
+        let name =
+            format!("{}__epilogue__{}", super::kernel_name(emission.source.computation), names.join("_"));
+        let mut elements = Elements::new(emission, u32::MAX, Body::new(&name, roots.first().copied()));
+        let vars: Vec<Expr> =
+            variables.iter().map(|variable| elements.body.index_arg(variable.clone())).collect();
+        for (hero, values) in given {
+            let types: Vec<Type> =
+                values.iter().map(|&value| self.elements.body.function.ty(value).clone()).collect();
+            let args = types.into_iter().map(|ty| elements.body.arg(ty)).collect();
+            elements.given.insert(*hero, args);
+        }
+        let mut counts = Vec::new();
+        let mut yields = Vec::new();
+        for (&root, index) in roots.iter().zip(indices) {
+            let index: Vec<Expr> = index
+                .iter()
+                .map(|expr| {
+                    let expr = expr.substitute(&mut |v| vars.get(v as usize).cloned());
+                    elements.body.simplify(&expr)
+                })
+                .collect();
+            elements.number = emission.partition.function_of[root as usize];
+            let values = elements.results(root, &index);
+            counts.push(values.len());
+            yields.extend(values);
+        }
+        self.elements.missing.append(&mut elements.missing);
+        let types: Vec<Type> = yields.iter().map(|&value| elements.body.function.ty(value).clone()).collect();
+        let function = emission.add(elements.body.finish(yields));
+        let body = &mut self.elements.body;
+        let results: Vec<ValueId> = types.into_iter().map(|ty| body.value(ty)).collect();
+        let mut args = self.elements.tensors.clone();
+        args.extend(given.iter().flat_map(|(_, values)| values.iter().copied()));
+        body.push(OpKind::Call { function, args, at: place.to_vec() }, results.clone());
+        let mut rest = results.as_slice();
+        let mut answer = Vec::new();
+        for count in counts {
+            let (own, others) = rest.split_at(count);
+            answer.push(own.to_vec());
+            rest = others;
+        }
+        answer
+    }
+}

@@ -1,0 +1,246 @@
+//! The entry of the scatter emitter: threads go over the updates, and each element of those changes one of the operand,
+//! whose buffer is the result's. Source: `backends/gpu/codegen/emitters/scatter.cc`.
+
+use gpu::{ScatterEmitter, ScatterMode};
+use indexing_map::{Constraint, Expr, IndexingMap, Interval, RangeContext, Variable};
+use ir::{AttributeKey, ElementTypeExt, OpId};
+use syntax::hlo::{ElementType, Opcode};
+
+use crate::Reason;
+use crate::constant::Constant;
+use crate::emit::Emission;
+use crate::emit::elemental::Place;
+use crate::emit::entry::{Entry, buffer, only_where, share_buffer};
+use crate::emit::entry_scatter_sorted;
+use crate::emit::reducer::inline;
+use crate::kernel::{Comparison, Condition, Detail, Direction, Kernel, OpKind, ValueId};
+
+pub(super) fn emit(
+    emission: &Emission<'_>,
+    scatter: &ScatterEmitter,
+    kernel: &mut Kernel,
+) -> Result<(), Reason> {
+    let analysis = emission.source.analysis;
+    let hero = analysis.fused.roots[0];
+    let op = analysis.fused.op(hero);
+    for number in 0..scatter.operands {
+        share_buffer(kernel, number, buffer(emission, hero, number));
+    }
+    let flag = |key| op.attributes.bool(key).unwrap_or(false);
+    let is_unique = flag(AttributeKey::UniqueIndices);
+    if scatter.operands > 1 && !is_unique {
+        return Err("several operands are scattered into at once, at indices that may be equal".into());
+    }
+    let maps = analysis.thread_to_input();
+    let maps = maps.first().map(|(_, maps)| maps.clone()).unwrap_or_default();
+    let [indices, updates] = [scatter.operands, scatter.operands + 1].map(|n| maps.get(n).cloned());
+    let (Some(indices), Some(updates)) = (indices, updates) else {
+        return Err("nothing is known of its thread map".into());
+    };
+    if indices.is_undefined() || updates.is_undefined() {
+        return Err("its thread map is not known".into());
+    }
+    let called = op.attributes.computation(AttributeKey::ToApply).ok_or("it calls no computation")?;
+    let mut entry = Entry::new(emission, kernel);
+    entry.elements.body.origin = Some(hero);
+    let scattering = Scattering { scatter, hero, called, is_unique, indices, updates };
+    let results = entry.results.clone();
+    entry.results = match scatter.mode {
+        ScatterMode::Indices { rows_per_warp, index_vector } if rows_per_warp > 1 => {
+            entry_scatter_sorted::rows(&mut entry, &scattering, rows_per_warp, index_vector, results)?
+        }
+        _ => scattering.updates(&mut entry, results)?,
+    };
+    entry.finish(kernel);
+    Ok(())
+}
+
+/// A scatter, and from threads to what they read.
+pub(super) struct Scattering<'a> {
+    pub scatter: &'a ScatterEmitter,
+    pub hero: OpId,
+    /// The computation that makes one element of two.
+    pub called: &'a str,
+    pub is_unique: bool,
+    pub indices: IndexingMap,
+    pub updates: IndexingMap,
+}
+
+impl Scattering<'_> {
+    /// Each element of the updates that a thread has changes an element of the result.
+    fn updates(&self, entry: &mut Entry<'_>, tensors: Vec<ValueId>) -> Result<Vec<ValueId>, Reason> {
+        let place = Place { at: &entry.grid.clone(), ranges: &[], runtime: &[] };
+        let row = place.of(&self.indices, &self.indices.results()[0]);
+        if row.is_too_large() || row.var_bound() > entry.elements.body.function.index_vars.len() as u32 {
+            return Err("a thread has updates of several rows".into());
+        }
+        let row = entry.elements.body.simplify(&row);
+        let conditions = self.inside(entry, &row);
+        only_where(entry, Condition::Within(conditions), tensors, |entry, tensors| {
+            let offsets = self.row(entry, &row);
+            let is_inside = self.is_inside(entry, &offsets);
+            only_where(entry, Condition::Value(is_inside), tensors, |entry, tensors| {
+                let offsets = self.indices_of(entry, &offsets);
+                let sizes = self.scatter.updates.dims().to_vec();
+                let mut failed = None;
+                let tensors = entry.each(&self.updates, &sizes, tensors, |entry, at, _, tensors| {
+                    let operands = self.scatter.operands;
+                    let number = |n: usize| operands + 1 + n;
+                    let values = (0..operands).map(|n| entry.operand(self.hero, number(n), at)).collect();
+                    let place: Vec<Expr> = at[1..]
+                        .iter()
+                        .zip(&offsets)
+                        .map(|(at, offset)| at.clone() + offset.clone())
+                        .collect();
+                    let written = self.change(entry, values, &place, &tensors);
+                    written.unwrap_or_else(|reason| {
+                        failed = Some(reason);
+                        tensors
+                    })
+                });
+                failed.map_or(Ok(tensors), Err)
+            })
+        })
+    }
+
+    /// Where there is a row of indices for the thread.
+    fn inside(&self, entry: &Entry<'_>, row: &Expr) -> Vec<Constraint> {
+        let map = &self.updates;
+        let is_outer =
+            |c: &&Constraint| (0..map.num_ranges()).all(|n| !c.expr.uses_var((map.num_dims() + n) as u32));
+        let place = Place { at: &entry.grid, ranges: &[], runtime: &[] };
+        let body = &entry.elements.body;
+        let outer = map.constraints().iter().filter(is_outer);
+        let mut conditions: Vec<Constraint> = outer
+            .map(|c| Constraint { expr: body.simplify(&place.of(map, &c.expr)), interval: c.interval })
+            .collect();
+        // A map may also say it by narrower bounds of its dimensions.
+        let bounds = map.dims().iter().zip(&entry.grid);
+        conditions.extend(bounds.map(|(dim, at)| Constraint { expr: at.clone(), interval: dim.bounds }));
+        let mut conditions = body.open_constraints(conditions);
+        let rows = Interval::from_size(self.scatter.rows);
+        let ranges = RangeContext::new(&body.function.index_vars, &conditions);
+        if !rows.contains_interval(ranges.range(row)) {
+            conditions.push(Constraint { expr: row.clone(), interval: rows });
+        }
+        conditions
+    }
+
+    /// The numbers of a row of indices.
+    pub fn row(&self, entry: &mut Entry<'_>, row: &Expr) -> Vec<ValueId> {
+        let number = self.scatter.operands;
+        let at = |n: i64| [row.clone(), Expr::Const(n)];
+        (0..self.scatter.row_length).map(|n| entry.operand(self.hero, number, &at(n))).collect()
+    }
+
+    /// The dimension of the operand that each number of a row is about, and the largest that it may be.
+    fn places(&self, entry: &Entry<'_>) -> Vec<(usize, i64)> {
+        let op = entry.elements.op(self.hero);
+        let dims = op.attributes.ints(AttributeKey::ScatterDimsToOperandDims);
+        let sizes = op.operand_shapes.first().map(|shape| shape.dims()).unwrap_or_default();
+        let of = |&dim: &i64| {
+            let dim = usize::try_from(dim).unwrap_or(0);
+            let (size, slice) = (sizes.get(dim).copied(), self.scatter.slice.get(dim).copied());
+            (dim, size.unwrap_or(1) - slice.unwrap_or(1))
+        };
+        dims.iter().map(of).collect()
+    }
+
+    /// Is the update at these offsets within the operand? What is beyond changes nothing.
+    pub fn is_inside(&self, entry: &mut Entry<'_>, offsets: &[ValueId]) -> ValueId {
+        let places = self.places(entry);
+        let body = &mut entry.elements.body;
+        let mut all: Option<ValueId> = None;
+        for (&offset, (_, largest)) in offsets.iter().zip(places) {
+            let element = body.function.element(offset);
+            // What is negative looks large.
+            let unsigned = without_sign(element);
+            let largest = match element.bits() {
+                Some(bits) if bits < 63 => largest.min((1 << bits) - 1),
+                _ => largest,
+            };
+            let number = match element == unsigned {
+                true => offset,
+                false => body.compute(Opcode::BitcastConvert, vec![offset], Detail::None, unsigned),
+            };
+            let largest = body.constant(Constant::of_int(unsigned, largest));
+            let comparison = Comparison { direction: Direction::Le, is_total: false };
+            let test = body.compute(
+                Opcode::Compare,
+                vec![number, largest],
+                Detail::Compare(comparison),
+                ElementType::Pred,
+            );
+            all = Some(match all {
+                None => test,
+                Some(before) => {
+                    body.compute(Opcode::And, vec![before, test], Detail::None, ElementType::Pred)
+                }
+            });
+        }
+        all.unwrap_or_else(|| body.constant(Constant::of_int(ElementType::Pred, 1)))
+    }
+
+    /// Offsets that are within the operand, by dimension of it.
+    pub fn indices_of(&self, entry: &mut Entry<'_>, offsets: &[ValueId]) -> Vec<Expr> {
+        let places = self.places(entry);
+        let body = &mut entry.elements.body;
+        let mut index = vec![Expr::ZERO; self.scatter.slice.len()];
+        for (&value, (dim, largest)) in offsets.iter().zip(places) {
+            let var = body.index_var(Variable::new(0, largest.max(0)));
+            body.push(OpKind::AsIndex { value, var }, Vec::new());
+            if let Some(slot) = index.get_mut(dim) {
+                *slot = Expr::var(var as usize);
+            }
+        }
+        index
+    }
+
+    /// The element of each result at `place`, combined with a value.
+    pub fn change(
+        &self,
+        entry: &mut Entry<'_>,
+        values: Vec<ValueId>,
+        place: &[Expr],
+        tensors: &[ValueId],
+    ) -> Result<Vec<ValueId>, Reason> {
+        let place: Vec<Expr> = place.iter().map(|e| entry.elements.body.simplify(e)).collect();
+        if self.is_unique {
+            let mut args: Vec<ValueId> =
+                (0..tensors.len()).map(|n| entry.operand(self.hero, n, &place)).collect();
+            args.extend(values);
+            let new = self.combine(entry, args)?;
+            let body = &mut entry.elements.body;
+            let both = tensors.iter().zip(new);
+            return Ok(both.map(|(&tensor, value)| body.write(value, tensor, place.clone())).collect());
+        }
+        let &[tensor] = tensors else { return Err("it has several results".into()) };
+        let element = entry.elements.body.function.element(tensor);
+        let old = entry.elements.body.scalar(element);
+        entry.elements.enter(vec![old]);
+        let new = self.combine(entry, std::iter::once(old).chain(values).collect())?;
+        let body = entry.elements.leave(new);
+        let results = entry.like(tensors);
+        entry.elements.body.push(OpKind::Update { tensor, at: place, body }, results.clone());
+        Ok(results)
+    }
+
+    /// What the scatter's computation makes of old elements and new ones, written out.
+    pub fn combine(&self, entry: &mut Entry<'_>, args: Vec<ValueId>) -> Result<Vec<ValueId>, Reason> {
+        let callees = entry.emission.source.callees;
+        inline(&mut entry.elements.body, self.called, &args, &|name: &str| callees(name), 0)
+    }
+}
+
+/// The type of the same width whose numbers have no sign.
+fn without_sign(element: ElementType) -> ElementType {
+    match element {
+        ElementType::S2 => ElementType::U2,
+        ElementType::S4 => ElementType::U4,
+        ElementType::S8 => ElementType::U8,
+        ElementType::S16 => ElementType::U16,
+        ElementType::S32 => ElementType::U32,
+        ElementType::S64 => ElementType::U64,
+        other => other,
+    }
+}

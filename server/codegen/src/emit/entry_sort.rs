@@ -1,0 +1,399 @@
+//! The entries of a sort: kernels that run one after the other, each of which exchanges pairs of elements until all are in
+//! order. The results hold a copy of the operands before. Source: `EmitSort`, `backends/gpu/codegen/llvm/llvm_emitter.cc`;
+//! `sort_util.cc`.
+
+use gpu::{SortEmitter, SortStep};
+use indexing_map::{Constraint, Expr, Interval, ceil_div};
+use ir::{ArrayShape, AttributeKey, Graph, Opcode};
+
+use crate::Reason;
+use crate::emit::body::Body;
+use crate::emit::elemental::element;
+use crate::emit::entry::{Entry, either};
+use crate::emit::reducer::inline;
+use crate::emit::{Emission, arrays};
+use crate::kernel::{Condition, Function, Kernel, OpKind, SharedArray, Type, ValueId};
+
+/// Elements of a tile that a thread copies; half as many pairs it compares in one. In a kernel without tile that many pairs.
+const UNROLL: i64 = 4;
+/// Threads that compare neighbouring pairs at once.
+const WARP: i64 = 32;
+/// The shared array of an operand is not shorter.
+const MIN_SHARED: i64 = 64;
+
+pub(super) fn emit(emission: &Emission<'_>, sort: &SortEmitter, kernel: &mut Kernel) -> Result<(), Reason> {
+    let name = kernel.name.clone();
+    for (number, step) in sort.steps.iter().enumerate() {
+        let launch = step.launch;
+        let here = emission.with_launch(launch);
+        let mut own = Kernel { launch, functions: Vec::new(), then: Vec::new(), ..kernel.clone() };
+        if number > 0 {
+            own.name = format!("{name}__{number}");
+        }
+        one(&here, step, number == 0, &mut own)?;
+        match number {
+            0 => *kernel = own,
+            _ => kernel.then.push(own),
+        }
+    }
+    Ok(())
+}
+
+/// What all pairs of a kernel have in common.
+struct Sort<'k> {
+    /// Where the first elements of the rows are that the thread works on; the sorted dimension is filled in.
+    row: Vec<Expr>,
+    dim: usize,
+    size: i64,
+    /// The function that compares, and per operand whether it looks at it.
+    compare: usize,
+    is_read: &'k [bool],
+    /// Per operand, the dimension that its elements count, where it is no parameter.
+    iotas: Vec<Option<usize>>,
+}
+
+fn one(emission: &Emission<'_>, step: &SortStep, is_first: bool, kernel: &mut Kernel) -> Result<(), Reason> {
+    let fused = &emission.source.analysis.fused;
+    let root = fused.roots[0];
+    let op = fused.op(root);
+    let mut shapes = Vec::new();
+    arrays(&op.shape, &mut shapes);
+    let keys = shapes.first().ok_or("it sorts nothing")?.clone();
+    let dim = op.attributes.ints(AttributeKey::Dimensions).first();
+    let dim = dim.and_then(|&dim| usize::try_from(dim).ok()).filter(|&dim| dim < keys.dims.len());
+    let dim = dim.ok_or("it names no dimension")?;
+    let size = keys.dims[dim];
+    let iota = |&operand: &u32| {
+        let op = fused.op(operand);
+        match op.opcode {
+            Opcode::Parameter => Ok(None),
+            Opcode::Iota if is_first => {
+                let dim = op.attributes.int(AttributeKey::IotaDimension).unwrap_or(0);
+                Ok(Some(usize::try_from(dim).unwrap_or(0)))
+            }
+            Opcode::Iota => Ok(None),
+            other => Err(Reason::from(format!("{other} in front of a sort is not written"))),
+        }
+    };
+    let operands = emission.graph().operands.get(root as usize).ok_or("it has no operands")?;
+    let iotas = operands.iter().map(iota).collect::<Result<Vec<_>, _>>()?;
+    if iotas.len() != shapes.len() || kernel.params.iter().filter(|p| p.is_result()).count() != shapes.len() {
+        return Err("it has as many results as operands".into());
+    }
+    let mut entry = Entry::new(emission, kernel);
+    entry.elements.body.origin = Some(root);
+    let called = op.attributes.computation(AttributeKey::ToApply).ok_or("it calls no computation")?;
+    let (compare, is_read) = comparison(emission, called, &iotas)?;
+    let compare = emission.add(compare);
+    let mut sort = Sort { row: Vec::new(), dim, size, compare, is_read: &is_read, iotas };
+    let tensors = entry.results.clone();
+    entry.results = match step.tile {
+        Some(tile) => sort.tiled(&mut entry, step, &keys, tile, tensors)?,
+        None => sort.plain(&mut entry, step, &keys, tensors)?,
+    };
+    entry.finish(kernel);
+    Ok(())
+}
+
+/// The comparison as a function of the elements that it looks at: per operand two.
+fn comparison(
+    emission: &Emission<'_>,
+    called: &str,
+    operands: &[Option<usize>],
+) -> Result<(Function, Vec<bool>), Reason> {
+    let find = |name: &str| (emission.source.callees)(name);
+    let graph = find(called).ok_or_else(|| format!("no computation named {called}"))?;
+    let is_used = used(&graph);
+    let mut body = Body::new(called, None);
+    let mut args = vec![0; operands.len() * 2];
+    let mut is_read = vec![false; operands.len()];
+    for (id, op) in graph.ops.iter().enumerate() {
+        let Some(number) = op.parameter.map(|n| n as usize) else { continue };
+        if number >= args.len() {
+            return Err(format!("{called} has more parameters than there are elements").into());
+        }
+        is_read[number / 2] |= is_used[id];
+    }
+    // The scalars of an operand that is looked at are both arguments; the others are read by nobody.
+    for number in 0..args.len() {
+        let id = graph.parameter(number as u32).ok_or_else(|| format!("{called} lacks a parameter"))?;
+        let ty = Type::Scalar(element(&graph.ops[id as usize]));
+        args[number] = if is_read[number / 2] { body.arg(ty) } else { body.value(ty) };
+    }
+    let results = inline(&mut body, called, &args, &find, 0)?;
+    Ok((body.finish(results), is_read))
+}
+
+/// The ops that the root depends on.
+fn used(graph: &Graph) -> Vec<bool> {
+    let mut used = vec![false; graph.ops.len()];
+    let mut open = vec![graph.root];
+    while let Some(op) = open.pop() {
+        let Some(slot) = used.get_mut(op as usize) else { continue };
+        if !std::mem::replace(slot, true) {
+            open.extend(&graph.operands[op as usize]);
+        }
+    }
+    used
+}
+
+impl Sort<'_> {
+    /// Rows of a block or a thread: the sorted dimension varies fastest, then the others from the slowest in memory on.
+    /// `turns`: how many there are in the sorted dimension; which one it is, is the answer.
+    fn find_row(&mut self, entry: &Entry<'_>, keys: &ArrayShape, linear: &Expr, turns: i64) -> Expr {
+        self.row = vec![Expr::ZERO; keys.dims.len()];
+        let body = &entry.elements.body;
+        let turn = body.simplify(&linear.clone().modulo(turns));
+        let mut rest = linear.clone().floor_div(turns);
+        let mut others: Vec<usize> =
+            keys.minor_to_major().into_iter().filter(|&dim| dim != self.dim).collect();
+        let last = others.first().copied();
+        others.reverse();
+        for dim in others {
+            let size = keys.dims[dim];
+            let digit = if Some(dim) == last { rest.clone() } else { rest.clone().modulo(size) };
+            self.row[dim] = body.simplify(&digit);
+            rest = rest.floor_div(size);
+        }
+        turn
+    }
+
+    fn at(&self, index: Expr) -> Vec<Expr> {
+        let mut at = self.row.clone();
+        at[self.dim] = index;
+        at
+    }
+
+    /// Are all numbers up to `bound` the expression's? Nothing where that is known.
+    fn below(entry: &Entry<'_>, index: &Expr, bound: i64) -> Vec<Constraint> {
+        let expr = entry.elements.body.simplify(index);
+        entry.elements.body.open_constraints(vec![Constraint { expr, interval: Interval::from_size(bound) }])
+    }
+
+    /// A tile in shared memory, in which everything is compared that is in one tile.
+    fn tiled(
+        &mut self,
+        entry: &mut Entry<'_>,
+        step: &SortStep,
+        keys: &ArrayShape,
+        tile: i64,
+        tensors: Vec<ValueId>,
+    ) -> Result<Vec<ValueId>, Reason> {
+        let tiles = ceil_div(self.size, tile).unwrap_or(1);
+        let block = entry.grid[3].clone();
+        let number = self.find_row(entry, keys, &block, tiles);
+        let thread = entry.grid[0].clone();
+        let start = number.clone() * tile;
+        let mut shared: Vec<ValueId> = Vec::new();
+        for &tensor in &tensors {
+            let body = &mut entry.elements.body;
+            let element = body.function.element(tensor);
+            let array = body.value(Type::Shared(SharedArray { element, dims: vec![tile.max(MIN_SHARED)] }));
+            body.push(OpKind::AllocateShared, vec![array]);
+            shared.push(array);
+        }
+        let count = UNROLL.min(tile);
+        for (operand, &tensor) in tensors.iter().enumerate() {
+            // Elements that are all there or not are copied at once, but for the first operand.
+            let is_one = operand > 0 && self.size % count == 0;
+            let group = if is_one { count } else { 1 };
+            for first in (0..count).step_by(group as usize) {
+                let here = |n: i64| thread.clone() * count + n;
+                let within = Self::below(entry, &(start.clone() + here(first + group - 1)), self.size);
+                let carried = vec![shared[operand]];
+                let written = only_where(entry, within, carried, |entry, mut carried| {
+                    for n in first..first + group {
+                        let at = self.at(start.clone() + here(n));
+                        let value = match self.iotas[operand] {
+                            Some(dim) => {
+                                let index = at.get(dim).cloned().unwrap_or(Expr::ZERO);
+                                let element = entry.elements.body.function.element(tensor);
+                                entry.elements.body.compute_as(OpKind::FromIndex { index }, element)
+                            }
+                            None => entry.elements.body.read(tensor, at),
+                        };
+                        carried[0] = entry.elements.body.write(value, carried[0], vec![here(n)]);
+                    }
+                    Ok(carried)
+                })?;
+                shared[operand] = written[0];
+            }
+        }
+        shared = sync(entry, shared);
+        // Pairs of which a thread has two: those of a warp lie side by side.
+        let threads = tile / UNROLL;
+        let pair = |n: i64| match threads % WARP {
+            0 => thread.clone().floor_div(WARP) * (2 * WARP) + thread.clone().modulo(WARP) + n * WARP,
+            _ => thread.clone() * 2 + n,
+        };
+        let pairs: Vec<Expr> = (0..(tile / 2).min(2)).map(pair).collect();
+        let rest = self.size % tile;
+        for &mask in &step.masks {
+            let all = |entry: &mut Entry<'_>, bound: i64, mut shared: Vec<ValueId>| {
+                for pair in &pairs {
+                    shared = self.exchange(entry, mask, pair, bound, tile, &shared, |index| vec![index])?;
+                }
+                Ok::<_, Reason>(shared)
+            };
+            shared = if rest == 0 {
+                all(entry, tile, shared)?
+            } else if tiles == 1 {
+                all(entry, rest, shared)?
+            } else {
+                let last = Constraint { expr: number.clone(), interval: Interval::point(tiles - 1) };
+                let same = shared.clone();
+                let condition = Condition::Within(vec![last]);
+                either(entry, condition, |entry| all(entry, rest, shared), |entry| all(entry, tile, same))?
+            };
+            shared = sync(entry, shared);
+        }
+        let mut results = tensors;
+        for operand in 0..results.len() {
+            for n in 0..count {
+                let here = thread.clone() * count + n;
+                let within = Self::below(entry, &(start.clone() + here.clone()), self.size);
+                let from = shared[operand];
+                let written = only_where(entry, within, vec![results[operand]], |entry, tensors| {
+                    let value = entry.elements.body.read(from, vec![here.clone()]);
+                    let at = self.at(start.clone() + here);
+                    Ok(vec![entry.elements.body.write(value, tensors[0], at)])
+                })?;
+                results[operand] = written[0];
+            }
+        }
+        Ok(results)
+    }
+
+    /// Pairs that are compared where they lie.
+    fn plain(
+        &mut self,
+        entry: &mut Entry<'_>,
+        step: &SortStep,
+        keys: &ArrayShape,
+        tensors: Vec<ValueId>,
+    ) -> Result<Vec<ValueId>, Reason> {
+        let whole = 1i64 << (64 - (self.size - 1).leading_zeros()).min(62);
+        let pairs = whole / 2;
+        let turns = ceil_div(pairs, UNROLL).unwrap_or(1);
+        let threads = entry.emission.launch.block[0];
+        let linear = entry.grid[3].clone() * threads + entry.grid[0].clone();
+        let linear = entry.elements.body.simplify(&linear);
+        let turn = self.find_row(entry, keys, &linear, turns);
+        let rows = self.row.iter().zip(&keys.dims).enumerate();
+        let rows: i64 = rows.filter(|(dim, _)| *dim != self.dim).map(|(_, (_, &size))| size).product();
+        let within = Self::below(entry, &linear, turns.saturating_mul(rows));
+        let numbers: Vec<Expr> = match pairs {
+            ..UNROLL => (0..pairs).map(Expr::Const).collect(),
+            _ => (0..UNROLL).map(|n| turn.clone() * 2 + n % 2 + n / 2 * (pairs / 2)).collect(),
+        };
+        only_where(entry, within, tensors, |entry, mut tensors| {
+            for &mask in &step.masks {
+                for number in &numbers {
+                    tensors = self.counted(entry, mask, number, tensors);
+                    let at = |index| self.at(index);
+                    tensors = self.exchange(entry, mask, number, self.size, whole, &tensors, at)?;
+                }
+            }
+            Ok(tensors)
+        })
+    }
+
+    /// What an operand counts is written before it is compared.
+    fn counted(
+        &self,
+        entry: &mut Entry<'_>,
+        mask: i64,
+        pair: &Expr,
+        mut tensors: Vec<ValueId>,
+    ) -> Vec<ValueId> {
+        let (first, second) = elements(mask, pair);
+        for (operand, dim) in self.iotas.iter().enumerate() {
+            let Some(dim) = *dim else { continue };
+            for index in [first.clone(), second.clone()] {
+                let at = self.at(index);
+                let body = &mut entry.elements.body;
+                let element = body.function.element(tensors[operand]);
+                let index = at.get(dim).cloned().unwrap_or(Expr::ZERO);
+                let value = body.compute_as(OpKind::FromIndex { index }, element);
+                tensors[operand] = body.write(value, tensors[operand], at);
+            }
+        }
+        tensors
+    }
+
+    /// Two elements change places where the second one belongs in front of the first. `bound`: elements that there are, of
+    /// `whole` that there could be.
+    #[allow(clippy::too_many_arguments, reason = "what one comparison is about")]
+    fn exchange(
+        &self,
+        entry: &mut Entry<'_>,
+        mask: i64,
+        pair: &Expr,
+        bound: i64,
+        whole: i64,
+        tensors: &[ValueId],
+        at: impl Fn(Expr) -> Vec<Expr>,
+    ) -> Result<Vec<ValueId>, Reason> {
+        let (first, second) = elements(mask, pair);
+        let [first, second] = [first, second].map(|index| entry.elements.body.simplify(&index));
+        let within = match bound == whole {
+            true => Vec::new(),
+            false => Self::below(entry, &second, bound),
+        };
+        let [first, second] = [first, second].map(&at);
+        only_where(entry, within, tensors.to_vec(), |entry, tensors| {
+            let body = &mut entry.elements.body;
+            let mut read = |tensor| [&second, &first].map(|index| body.read(tensor, index.clone()));
+            let values: Vec<Option<[ValueId; 2]>> = tensors
+                .iter()
+                .zip(self.is_read)
+                .map(|(&tensor, is_read)| is_read.then(|| read(tensor)))
+                .collect();
+            let args = values.iter().flatten().flatten().copied().collect();
+            let call = OpKind::Call { function: self.compare, args, at: Vec::new() };
+            let is_less = body.compute_as(call, syntax::hlo::ElementType::Pred);
+            let same = tensors.clone();
+            let swap = |entry: &mut Entry<'_>| {
+                let body = &mut entry.elements.body;
+                let all = tensors.iter().zip(values).map(|(&tensor, values)| {
+                    let [later, earlier] = values
+                        .unwrap_or_else(|| [&second, &first].map(|index| body.read(tensor, index.clone())));
+                    let tensor = body.write(later, tensor, first.clone());
+                    body.write(earlier, tensor, second.clone())
+                });
+                Ok(all.collect())
+            };
+            either(entry, Condition::Value(is_less), swap, |_| Ok(same))
+        })
+    }
+}
+
+/// The elements of a pair: those whose index differs by exclusive or with the mask, a power of two or one less than one.
+fn elements(mask: i64, pair: &Expr) -> (Expr, Expr) {
+    let turns = mask > 1 && mask & (mask + 1) == 0;
+    let half = if turns { mask / 2 + 1 } else { mask };
+    let within = pair.clone().modulo(half);
+    let start = pair.clone().floor_div(half) * (half * 2);
+    let first = start.clone() + within.clone();
+    let second = match turns {
+        true => start + within * -1 + mask,
+        false => first.clone() + half,
+    };
+    (first, second)
+}
+
+fn sync(entry: &mut Entry<'_>, tensors: Vec<ValueId>) -> Vec<ValueId> {
+    let results = entry.like(&tensors);
+    entry.elements.body.push(OpKind::Sync { tensors }, results.clone());
+    results
+}
+
+/// The tensors as `write` leaves them where the conditions hold, else as they are.
+fn only_where<'a>(
+    entry: &mut Entry<'a>,
+    conditions: Vec<Constraint>,
+    tensors: Vec<ValueId>,
+    write: impl FnOnce(&mut Entry<'a>, Vec<ValueId>) -> Result<Vec<ValueId>, Reason>,
+) -> Result<Vec<ValueId>, Reason> {
+    crate::emit::entry::only_where(entry, Condition::Within(conditions), tensors, write)
+}

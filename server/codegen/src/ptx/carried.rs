@@ -1,0 +1,130 @@
+//! Values that are written at several places: what loops carry, what branches answer.
+
+use ir::ElementTypeExt;
+
+use super::lower::{Frame, Lowering};
+use super::machine::{Class, Operand, Reg};
+use super::memory::class_of;
+use super::value::Val;
+use crate::kernel::{Type, ValueId};
+
+/// Registers that stand for values of the IR. Tensors are where they are, and have none.
+pub(super) struct Carried {
+    registers: Vec<Vec<Reg>>,
+    pub values: Vec<Val>,
+}
+
+impl Carried {
+    /// Tensors are where they are, whichever way was taken: where `values` say.
+    pub fn place(&mut self, values: &[Val]) {
+        for (own, value) in self.values.iter_mut().zip(values) {
+            if let (Val::Tensor(own), Val::Tensor(place)) = (own, value) {
+                *own = *place;
+            }
+        }
+    }
+}
+
+impl Lowering<'_> {
+    /// Registers of their own for values of the types of `ids`; `at_first` is what they are now.
+    pub(super) fn carry(&mut self, frame: &Frame<'_>, ids: &[ValueId], at_first: &[Val]) -> Carried {
+        let carried = self.undefined(frame, ids, at_first);
+        self.assign(&carried, at_first);
+        carried
+    }
+
+    /// The same with registers that nothing was written to. `places` are where the tensors among them are.
+    pub(super) fn undefined(&mut self, frame: &Frame<'_>, ids: &[ValueId], places: &[Val]) -> Carried {
+        let mut registers = Vec::new();
+        let mut values = Vec::new();
+        for (n, &id) in ids.iter().enumerate() {
+            let kind = self.kind(frame, id);
+            if let Val::Tensor(_) = kind {
+                registers.push(Vec::new());
+                values.push(places.get(n).copied().unwrap_or(kind));
+                continue;
+            }
+            let own = self.registers_for(frame.function.ty(id));
+            let operands: Vec<Operand> = own.iter().map(|&reg| reg.into()).collect();
+            values.push(self.rebuilt(kind, &operands));
+            registers.push(own);
+        }
+        Carried { registers, values }
+    }
+
+    /// All at once: none of the values is read from a register that was just written.
+    pub(super) fn assign(&mut self, carried: &Carried, values: &[Val]) {
+        let mut moves: Vec<(Reg, Operand)> = Vec::new();
+        for (registers, &value) in carried.registers.iter().zip(values) {
+            moves.extend(registers.iter().copied().zip(self.parts(value)));
+        }
+        moves.retain(|&(reg, from)| from != Operand::Reg(reg));
+        for n in 0..moves.len() {
+            let (_, from) = moves[n];
+            let is_overwritten = moves[..n].iter().any(|&(reg, _)| from == Operand::Reg(reg));
+            if let (true, Operand::Reg(reg)) = (is_overwritten, from) {
+                let kept = self.code.reg(reg.class);
+                self.code.set(kept, from);
+                moves[n].1 = kept.into();
+            }
+        }
+        for (reg, from) in moves {
+            self.code.set(reg, from);
+        }
+    }
+
+    /// A value of the right kind.
+    fn kind(&mut self, frame: &Frame<'_>, id: ValueId) -> Val {
+        match frame.function.ty(id) {
+            Type::Vector { element, size } => {
+                let one = Val::constant(crate::constant::Constant::zero(*element));
+                self.vector(vec![one; usize::try_from(*size).unwrap_or(0)])
+            }
+            _ => frame.kind(id),
+        }
+    }
+
+    fn registers_for(&mut self, ty: &Type) -> Vec<Reg> {
+        let (element, count) = match ty {
+            Type::Scalar(element) => (*element, 1),
+            Type::Vector { element, size } => (*element, *size),
+            Type::Tensor(_) | Type::Shared(_) => return Vec::new(),
+        };
+        let (class, parts) = match element.is_complex() {
+            true => (Class::of_bits(element.bits().unwrap_or(64) / 2), 2),
+            false => (class_of(element), 1),
+        };
+        (0..count * parts).map(|_| self.code.reg(class)).collect()
+    }
+
+    /// The numbers that a value consists of.
+    pub(super) fn parts(&self, value: Val) -> Vec<Operand> {
+        match value {
+            Val::Vector(number) => {
+                let elements = &self.vectors[number as usize];
+                elements.iter().flat_map(|element| element.operands()).collect()
+            }
+            other => other.operands(),
+        }
+    }
+
+    /// The same kind of value of other parts.
+    fn rebuilt(&mut self, kind: Val, parts: &[Operand]) -> Val {
+        let Val::Vector(number) = kind else { return kind.with_operands(parts) };
+        let mut rest = parts;
+        let elements = self.vectors[number as usize].clone().into_iter().map(|element| {
+            let count = element.operands().len().min(rest.len());
+            let (own, others) = rest.split_at(count);
+            rest = others;
+            element.with_operands(own)
+        });
+        let elements = elements.collect();
+        self.vector(elements)
+    }
+
+    /// Elements side by side, each in registers of its own.
+    pub(super) fn vector(&mut self, elements: Vec<Val>) -> Val {
+        self.vectors.push(elements);
+        Val::Vector(self.vectors.len() as u32 - 1)
+    }
+}

@@ -1,0 +1,130 @@
+//! Numbers of 16 bits that are computed two at a time.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::machine::{Class, Inst, Kind, Operand, Reg, Space};
+
+/// Which registers of 16 bits are halves of a word: what is computed two at a time. LLVM does so from what is stored up to
+/// what is loaded, or not at all: a number that something else needs as well, or makes, is computed on its own. What is
+/// only moved goes in words, too.
+#[derive(Default)]
+pub(super) struct Halves {
+    pub computed: FxHashSet<Reg>,
+    pub used: FxHashSet<Reg>,
+    pub loaded: FxHashSet<Reg>,
+    /// From where numbers are loaded: base and offset.
+    places: FxHashMap<Reg, (Operand, i64)>,
+    /// Loaded together with neighbours.
+    pub joined: FxHashSet<Reg>,
+    /// Read by something else than a store.
+    pub read: FxHashSet<Reg>,
+}
+
+impl Halves {
+    pub fn of(insts: &[Inst], in_pairs: bool) -> Halves {
+        let mut halves = Halves::default();
+        // Arithmetic on numbers of 16 bits: its result and its operands.
+        let mut pairwise: FxHashMap<Reg, Vec<Reg>> = FxHashMap::default();
+        let mut rounded: FxHashSet<Reg> = FxHashSet::default();
+        let mut alone: FxHashSet<Reg> = FxHashSet::default();
+        for inst in insts {
+            let read = || {
+                inst.reads().into_iter().filter_map(|operand| match operand {
+                    Operand::Reg(reg) if reg.class == Class::B16 => Some(reg),
+                    _ => None,
+                })
+            };
+            match &inst.kind {
+                // Elements in shared memory are written one by one.
+                Kind::Store { address, .. } if matches!(address.space, Space::Shared(_)) => {
+                    if !in_pairs {
+                        alone.extend(read());
+                    }
+                    continue;
+                }
+                Kind::Store { .. } => continue,
+                // What loops carry.
+                Kind::Move { .. } => {
+                    alone.extend(read());
+                    alone.extend(inst.to.iter().filter(|reg| reg.class == Class::B16));
+                    continue;
+                }
+                Kind::Load { address, .. } => {
+                    let from = (address.base, address.offset);
+                    halves.places.extend(inst.to.iter().map(|&reg| (reg, from)));
+                    if !matches!(address.space, Space::Shared(_)) {
+                        halves.loaded.extend(&inst.to);
+                    }
+                }
+                _ => {}
+            }
+            halves.read.extend(read());
+            match &inst.kind {
+                Kind::Pure { name, .. } if is_pairwise(name) => {
+                    for &to in &inst.to {
+                        pairwise.insert(to, read().collect());
+                    }
+                }
+                Kind::Pure { name, .. } if is_rounding(name) => rounded.extend(&inst.to),
+                Kind::Pure { name, .. } if name.starts_with("mov") => {}
+                _ => {
+                    alone.extend(read());
+                    alone.extend(
+                        inst.to
+                            .iter()
+                            .filter(|reg| reg.class == Class::B16 && !matches!(inst.kind, Kind::Load { .. })),
+                    );
+                }
+            }
+        }
+        // What is used on its own, or is made of such, until nothing changes.
+        loop {
+            let mut changed = false;
+            for (to, from) in &pairwise {
+                let is_alone = alone.contains(to)
+                    || from.iter().any(|reg| !halves.loaded.contains(reg) && alone.contains(reg))
+                    || from.iter().any(|reg| rounded.contains(reg));
+                if is_alone {
+                    changed |= alone.insert(*to);
+                    for reg in from {
+                        changed |= alone.insert(*reg);
+                    }
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        halves.computed.extend(rounded);
+        for (to, from) in pairwise {
+            if !alone.contains(&to) {
+                halves.computed.insert(to);
+                halves.used.extend(from);
+            }
+        }
+        halves
+    }
+}
+
+impl Halves {
+    /// Do the numbers lie side by side where they are loaded from?
+    pub fn are_neighbours(&self, numbers: &[Operand]) -> bool {
+        let place = |operand: &Operand| match operand {
+            Operand::Reg(reg) => self.places.get(reg).copied(),
+            _ => None,
+        };
+        let places: Option<Vec<(Operand, i64)>> = numbers.iter().map(place).collect();
+        places.is_some_and(|places| places.windows(2).all(|pair| pair[1] == (pair[0].0, pair[0].1 + 2)))
+    }
+}
+
+/// Is there an instruction that does the same to two halves of a word?
+fn is_pairwise(name: &str) -> bool {
+    (name.ends_with(".bf16") || name.ends_with(".f16"))
+        && !name.starts_with("cvt")
+        && !name.starts_with("setp")
+}
+
+fn is_rounding(name: &str) -> bool {
+    name.starts_with("cvt.rn.bf16.f32") || name.starts_with("cvt.rn.f16.f32")
+}

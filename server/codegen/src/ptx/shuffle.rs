@@ -1,0 +1,73 @@
+//! Values of the threads of a warp become one.
+
+use super::lower::Lowering;
+use super::machine::{Class, Kind, Operand, Reg};
+use super::value::Val;
+
+impl Lowering<'_> {
+    /// After each of the rounds a thread has what it and the one `distance` behind it had; `combiner` is a function.
+    pub(super) fn shuffle_reduce(
+        &mut self,
+        mut values: Vec<Val>,
+        distance: i64,
+        combiner: usize,
+    ) -> Vec<Val> {
+        let kernel = self.kernel;
+        let Some(combiner) = kernel.functions.get(combiner) else { return values };
+        let mut distance = distance;
+        while distance >= 1 {
+            let others: Vec<Val> = values.iter().map(|&value| self.shuffled(value, distance)).collect();
+            let args = values.iter().copied().chain(others).collect();
+            values = self.function(combiner, args, Vec::new());
+            distance /= 2;
+        }
+        values
+    }
+
+    /// The value of the thread `distance` behind this one.
+    fn shuffled(&mut self, value: Val, distance: i64) -> Val {
+        match value {
+            Val::Num(number) => Val::Num(self.shuffled_number(number, distance)),
+            Val::Complex(re, im) => {
+                Val::Complex(self.shuffled_number(re, distance), self.shuffled_number(im, distance))
+            }
+            Val::Pred(Operand::Reg(pred)) => {
+                let from = [Operand::Int(1), Operand::Int(0), pred.into()];
+                let word = self.code.pure("selp.b32", Class::B32, from);
+                let word = self.down(word.into(), distance);
+                let is_set = [word.into(), Operand::Int(0)];
+                Val::Pred(self.code.pure("setp.ne.b32", Class::Pred, is_set).into())
+            }
+            constant => constant,
+        }
+    }
+
+    fn shuffled_number(&mut self, number: Operand, distance: i64) -> Operand {
+        // What is known is the same for all threads.
+        let Operand::Reg(reg) = number else { return number };
+        match reg.class {
+            Class::B16 => {
+                let word = self.code.pure("cvt.u32.u16", Class::B32, [number]);
+                let word = self.down(word.into(), distance);
+                self.code.pure("cvt.u16.u32", Class::B16, [word.into()]).into()
+            }
+            Class::B64 => {
+                let halves = vec![self.code.reg(Class::B32), self.code.reg(Class::B32)];
+                self.code.push(Kind::Unpack { from: reg }, halves.clone());
+                let halves = halves.into_iter().map(|half| self.down(half.into(), distance).into()).collect();
+                let whole = self.code.reg(Class::B64);
+                self.code.push(Kind::Pack { from: halves }, vec![whole]);
+                whole.into()
+            }
+            Class::B32 | Class::Pred => self.down(number, distance).into(),
+        }
+    }
+
+    fn down(&mut self, word: Operand, distance: i64) -> Reg {
+        let to = self.code.reg(Class::B32);
+        // All lanes of the warp take part, and none asks beyond the last.
+        let from = vec![word, Operand::Int(distance), Operand::Int(31), Operand::Int(-1)];
+        self.code.push(Kind::Effect { name: "shfl.sync.down.b32".into(), from }, vec![to]);
+        to
+    }
+}

@@ -1,0 +1,171 @@
+//! Loops of packed transposes: how many of their rounds XLA writes out, and which of their accesses LLVM joins.
+
+use indexing_map::{BinaryOp, Expr, RangeContext, Simplifier, SimplifyMode};
+
+use super::loops::MapLoop;
+use super::lower::{Frame, Lowering};
+use super::unrolling::{partial_unroll, size};
+use crate::kernel::{Function, Kernel, Op, OpKind, Region, Type};
+
+/// Ops for an element that goes through shared memory, in XLA's sense.
+const ELEMENT: i64 = 12;
+/// What a condition in the loop counts for.
+const CONDITION: i64 = 6;
+/// Rounds that are written out whatever their size.
+const FEW: i64 = 4;
+/// What LLVM writes out in the end, in ops of XLA, where XLA left two turns: on the way in, and on the way out.
+const LEFT_IN: i64 = 600;
+const LEFT_OUT: i64 = 560;
+const MAX_SIZE: i64 = 400;
+/// A variable of thread maps.
+const BL_X: u32 = 3;
+/// Functions within functions beyond this depth are not looked at.
+const MAX_DEPTH: u32 = 8;
+
+/// A loop of a packed transpose, which reads a tile or writes it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tile {
+    /// Ops of one turn around a tile.
+    size: i64,
+    /// Ops up to which all turns are written out.
+    most: i64,
+    /// Rounds of one turn.
+    pub in_turn: i64,
+    /// Rows of elements side by side that are joined; `None` for all.
+    joined: Option<i64>,
+    /// Elements in such a row.
+    vector: i64,
+}
+
+impl Tile {
+    pub fn is_unrolled(self, rounds: i64) -> bool {
+        rounds <= FEW || rounds.saturating_mul(self.size) <= self.most
+    }
+
+    pub fn factor(self, rounds: i64) -> i64 {
+        partial_unroll(rounds, self.size)
+    }
+
+    /// Is this round behind those whose accesses are joined? Where not all turns are written out, none are.
+    pub fn is_parted(self, round: i64, is_whole: bool) -> bool {
+        let Some(joined) = self.joined else { return false };
+        !is_whole || round / self.vector.max(1) >= joined
+    }
+}
+
+impl<'k> Lowering<'k> {
+    /// Nothing where it is no such loop.
+    pub(super) fn tile(&self, frame: &Frame<'k>, map_loop: MapLoop<'k>) -> Option<Tile> {
+        let MapLoop { map, body, .. } = map_loop;
+        let is_tile = |tensor| match frame.function.ty(tensor) {
+            Type::Shared(array) => matches!(array.dims.as_slice(), [rows, columns] if rows == columns),
+            _ => false,
+        };
+        let (mut reads, mut writes) = (0, 0);
+        for op in &body.ops {
+            match op.kind {
+                OpKind::Read { tensor, .. } => reads += i64::from(is_tile(tensor)),
+                OpKind::Write { tensor, .. } => writes += i64::from(is_tile(tensor)),
+                _ => {}
+            }
+        }
+        let rounds = |n: usize| map.ranges().get(n).and_then(|v| i64::try_from(v.bounds.size()).ok());
+        let vector = rounds(map.num_ranges().checked_sub(1)?)?;
+        let in_turn: i64 = (1..map.num_ranges()).map(rounds).product::<Option<i64>>()?;
+        let heroes = reads.max(writes);
+        if heroes == 0 || map.num_ranges() < 2 {
+            return None;
+        }
+        let more = (size(body, self.kernel) - 2 * heroes).max(0);
+        let is_guarded = !map.constraints().is_empty();
+        if writes > 0 {
+            let first = map.num_dims() as u32;
+            let is_asked = map.constraints().iter().any(|c| c.expr.uses_var(first));
+            let conditions = if is_asked { CONDITION } else { 0 };
+            return Some(Tile {
+                size: (ELEMENT * heroes + conditions).saturating_add(more.saturating_mul(vector)),
+                most: if is_asked { MAX_SIZE } else { LEFT_IN },
+                in_turn,
+                // Of several transposes, XLA itself joins nothing.
+                joined: (heroes > 1).then_some(1),
+                vector,
+            });
+        }
+        let is_alone = reads_of_arrays(frame.function, body, self.kernel, 0) == 0;
+        let rows = if is_alone { in_turn / vector.max(1) } else { 1 };
+        let joined = rows_joined(frame, map_loop, rows);
+        let joined = joined.map(|rows| if is_guarded { 0 } else { rows });
+        Some(Tile {
+            size: (ELEMENT * heroes + more).saturating_mul(in_turn),
+            most: LEFT_OUT,
+            in_turn,
+            joined,
+            vector,
+        })
+    }
+}
+
+/// Rows that are joined on the way out: all where the block counts for one summand of the place at most. Else LLVM sees that
+/// elements lie side by side only while their distance from the first one is a bit of its own.
+fn rows_joined(frame: &Frame<'_>, map_loop: MapLoop<'_>, rows: i64) -> Option<i64> {
+    let MapLoop { map, results, .. } = map_loop;
+    let first = map.num_dims() as u32;
+    let mut linear = Expr::ZERO;
+    let mut stride = 1i64;
+    // Between rows.
+    let mut distance: Option<i64> = None;
+    for (expr, &result) in map.results().iter().zip(results).rev() {
+        if expr.uses_var(first + 1) {
+            distance.get_or_insert(stride);
+        }
+        linear = linear + expr.clone() * stride;
+        let bounds = frame.function.index_vars[result as usize].bounds;
+        stride = stride.saturating_mul(i64::try_from(bounds.size()).unwrap_or(i64::MAX));
+    }
+    let ranges = RangeContext::new(map.variables(), &[]);
+    let linear = Simplifier::new(ranges, SimplifyMode::Replace).simplify(&linear);
+    let mut summands = Vec::new();
+    split(&linear, &mut summands);
+    let count = |var: u32| summands.iter().filter(|summand| summand.uses_var(var)).count();
+    if count(first) > 1 {
+        return Some(0);
+    }
+    let distance = distance?;
+    if count(BL_X) <= 1 {
+        return None;
+    }
+    Some(if distance & (distance - 1) == 0 { rows } else { 1 })
+}
+
+fn split<'e>(expr: &'e Expr, summands: &mut Vec<&'e Expr>) {
+    match expr.as_binary() {
+        Some((BinaryOp::Add, left, right)) => {
+            split(left, summands);
+            split(right, summands);
+        }
+        _ => summands.push(expr),
+    }
+}
+
+/// Does a loop move vectors through shared memory, of which LLVM joins those under the first condition alone?
+pub(super) fn moves_vectors(function: &Function, body: &Region) -> bool {
+    body.ops.iter().any(|op| match op.kind {
+        OpKind::Read { tensor, .. } | OpKind::Write { tensor, .. } => {
+            matches!(function.ty(tensor), Type::Shared(array) if array.dims.len() == 3)
+        }
+        _ => false,
+    })
+}
+
+/// Elements of arrays in global memory that a body reads.
+fn reads_of_arrays(function: &Function, body: &Region, kernel: &Kernel, depth: u32) -> usize {
+    let of = |op: &Op| match &op.kind {
+        OpKind::Read { tensor, .. } => usize::from(matches!(function.ty(*tensor), Type::Tensor(_))),
+        OpKind::Call { function, .. } if depth < MAX_DEPTH => {
+            let called = kernel.functions.get(*function);
+            called.map_or(0, |called| reads_of_arrays(called, &called.body, kernel, depth + 1))
+        }
+        _ => 0,
+    };
+    body.ops.iter().map(of).sum()
+}

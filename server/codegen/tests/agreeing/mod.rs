@@ -1,0 +1,60 @@
+//! Fusions in text, whose kernels are run and held against the interpreter.
+
+use eval::agreement::{Effort, Flavour, Kernel, check};
+
+use crate::written::{Written, written};
+
+const ADD: &str = "add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}";
+
+const DEVICES: [&str; 3] = ["h100-sxm", "a100-sxm-80", "b200"];
+
+/// The fusion of these instructions, whose parameters are `params`, in their order.
+fn module(called: &str, params: &[&str], instructions: &str, result: &str) -> String {
+    let list = |f: &dyn Fn(usize, &str) -> String| {
+        params.iter().enumerate().map(|(n, shape)| f(n, shape)).collect::<Vec<_>>()
+    };
+    let declared = list(&|n, shape| format!("  p{n} = {shape} parameter({n})\n")).concat();
+    let names = list(&|n, _| format!("p{n}")).join(", ");
+    format!(
+        "HloModule m\n\n{called}\n\nfused {{\n{declared}{instructions}\n}}\n\nENTRY e {{\n{declared}  \
+         ROOT f = {result} fusion({names}), kind=kLoop, calls=fused\n}}\n"
+    )
+}
+
+/// Of instructions that call nothing but a sum of two `f32`.
+#[allow(dead_code, reason = "not every test has such")]
+#[track_caller]
+pub fn agrees(params: &[&str], instructions: &str, result: &str) {
+    agrees_calling(ADD, params, instructions, result);
+}
+
+/// On every device; the kernels of the last one.
+#[track_caller]
+pub fn agrees_calling(called: &str, params: &[&str], instructions: &str, result: &str) -> Vec<String> {
+    let hlo = module(called, params, instructions, result);
+    let mut texts = Vec::new();
+    for device in DEVICES {
+        let Written { ptx, missing, grid, block, then } = written(&hlo, "f", device).expect("a kernel");
+        assert_eq!(missing, Vec::<String>::new(), "{ptx}");
+        let mut kernels = vec![Kernel { ptx: ptx.clone(), grid, threads: block }];
+        kernels.extend(then.into_iter().map(|w| Kernel { ptx: w.ptx, grid: w.grid, threads: w.block }));
+        for (seed, flavour) in [(1, Flavour::Plain), (2, Flavour::Special)] {
+            let effort = Effort { seed, flavour, threads: 1 << 16, elements: 1 << 14, traces: false };
+            let outcome = check(&hlo, &kernels, effort).expect(&ptx);
+            assert!(outcome.compared > 0, "nothing was compared");
+            assert_eq!(outcome.wrong.first(), None, "{} of {}\n{ptx}", outcome.wrong.len(), outcome.compared);
+            // Of several elements in a word, one is exchanged with what lies beside it, whoever wrote that.
+            let exchanges = ptx.contains(".cas.b32");
+            let is_found = |code: &str| !(exchanges && code.starts_with("uninitialised"));
+            let all = outcome.reports.iter().flat_map(|report| &report.findings);
+            let findings: Vec<_> = all.filter(|finding| is_found(finding.code)).collect();
+            assert!(findings.is_empty(), "{}\n{ptx}", findings[0].words);
+        }
+        texts.push(ptx);
+    }
+    texts
+}

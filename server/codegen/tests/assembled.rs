@@ -1,0 +1,111 @@
+//! Our texts, as ptxas takes them: it is looked for in `HLO_ANALYZER_PTXAS` and on `PATH`, and where it is not found, the test
+//! says so and passes. Fusions of our own, and a seeded sample of the corpus; `CODEGEN_ASSEMBLE=all` takes all of that.
+
+#![allow(clippy::print_stdout, reason = "how many texts were assembled")]
+
+#[path = "../../eval/tests/kernels/pairs.rs"]
+#[allow(dead_code, reason = "shared with the test of XLA's kernels")]
+mod pairs;
+mod written;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use written::written;
+
+/// And what ptxas calls them.
+const DEVICES: [(&str, &str); 3] = [("a100-sxm-80", "sm_80"), ("h100-sxm", "sm_90a"), ("b200", "sm_100")];
+/// One of so many fusions of the corpus.
+const ONE_OF: u64 = 60;
+
+const OWN: [&str; 4] = [
+    "fused {\n  p0 = bf16[64,200] parameter(0)\n  n = bf16[64,200] negate(p0)\n  ROOT r = bf16[64,200] exponential(n)\n}
+ENTRY e {\n  p0 = bf16[64,200] parameter(0)\n  ROOT f = bf16[64,200] fusion(p0), kind=kLoop, calls=fused\n}\n",
+    "fused {\n  p0 = s8[96,100] parameter(0)\n  ROOT r = s8[100,96] transpose(p0), dimensions={1,0}\n}
+ENTRY e {\n  p0 = s8[96,100] parameter(0)\n  ROOT f = s8[100,96] fusion(p0), kind=kInput, calls=fused\n}\n",
+    "add {\n  a = bf16[] parameter(0)\n  b = bf16[] parameter(1)\n  ROOT r = bf16[] add(a, b)\n}
+fused {\n  p0 = bf16[50,8] parameter(0)\n  p1 = s64[40,1] parameter(1)\n  p2 = bf16[40,1,8] parameter(2)
+  ROOT r = bf16[50,8] scatter(p0, p1, p2), update_window_dims={1,2}, inserted_window_dims={}, \
+     scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add\n}
+ENTRY e {\n  p0 = bf16[50,8] parameter(0)\n  p1 = s64[40,1] parameter(1)\n  p2 = bf16[40,1,8] parameter(2)
+  ROOT f = bf16[50,8] fusion(p0, p1, p2), kind=kInput, calls=fused\n}\n",
+    "less {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT r = pred[] compare(a, b), direction=LT\n}
+fused {\n  p0 = f64[3,70] parameter(0)\n  ROOT r = f64[3,70] sort(p0), dimensions={1}, to_apply=less\n}
+ENTRY e {\n  p0 = f64[3,70] parameter(0)\n  ROOT f = f64[3,70] fusion(p0), kind=kInput, calls=fused\n}\n",
+];
+
+fn ptxas() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("HLO_ANALYZER_PTXAS") {
+        return Some(path.into());
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join("ptxas")).find(|path| path.is_file())
+}
+
+/// What ptxas says against a text.
+fn assemble(ptxas: &Path, text: &str, target: &str, number: usize) -> Result<(), String> {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join(format!("{target}-{number}.ptx"));
+    std::fs::write(&file, text).map_err(|e| e.to_string())?;
+    let output = file.with_extension("cubin");
+    let run = Command::new(ptxas).arg(format!("-arch={target}")).arg("-o").arg(&output).arg(&file).output();
+    let run = run.map_err(|e| format!("{}: {e}", ptxas.display()))?;
+    _ = std::fs::remove_file(&output);
+    if run.status.success() {
+        _ = std::fs::remove_file(&file);
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&run.stderr);
+    Err(format!("{}: {}", file.display(), said.lines().next().unwrap_or("it fails without a word")))
+}
+
+fn hash(name: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, step) >> 20
+}
+
+#[test]
+fn ptxas_takes_our_texts() {
+    let Some(ptxas) = ptxas() else {
+        eprintln!("skipped: there is no ptxas on PATH or in HLO_ANALYZER_PTXAS");
+        return;
+    };
+    let module = |text: &str| (format!("HloModule m\n\n{text}"), "f".to_owned());
+    let mut modules: Vec<(String, String)> = OWN.iter().copied().map(module).collect();
+    let takes_all = std::env::var("CODEGEN_ASSEMBLE").is_ok_and(|which| which == "all");
+    if let Some(loaded) = pairs::load() {
+        // The same fusion was compiled for several devices.
+        let mut seen = BTreeSet::new();
+        for pair in loaded.pairs {
+            let taken = takes_all || hash(&pair.name).is_multiple_of(ONE_OF);
+            if taken && seen.insert(hash(&pair.hlo)) {
+                modules.push((pair.hlo, pair.fusion));
+            }
+        }
+    }
+    let mut texts = 0;
+    let mut wrong = Vec::new();
+    for (number, (hlo, fusion)) in modules.iter().enumerate() {
+        for (device, target) in DEVICES {
+            // A kernel that is not written is none that is written wrongly.
+            let Ok(kernel) = written(hlo, fusion, device) else { continue };
+            for (n, kernel) in std::iter::once(&kernel).chain(&kernel.then).enumerate() {
+                // The text may ask for features of exactly one device, which others of its generation lack.
+                let text = &kernel.ptx;
+                let target = if text.contains(&format!(".target {target}a")) {
+                    format!("{target}a")
+                } else {
+                    target.to_owned()
+                };
+                texts += 1;
+                if let Err(words) = assemble(&ptxas, text, &target, number * 100 + n) {
+                    wrong.push(format!("{fusion} on {device}: {words}"));
+                }
+            }
+        }
+    }
+    println!("{texts} texts of {} fusions assembled, {} not", modules.len(), wrong.len());
+    assert!(texts >= OWN.len() * DEVICES.len(), "{texts} texts");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,47 @@
+//! Transposes of elements below 32 bits, which go through shared memory in words: run and held against the interpreter.
+
+mod agreeing;
+mod written;
+
+use agreeing::agrees;
+
+#[test]
+fn every_width() {
+    for element in ["bf16", "s16", "s8", "pred", "s4"] {
+        // Tiles that are full, and those at the edges.
+        for (rows, columns) in [(128, 128), (200, 136), (264, 80)] {
+            agrees(
+                &[&format!("{element}[{rows},{columns}]")],
+                &format!("  ROOT r = {element}[{columns},{rows}] transpose(p0), dimensions={{1,0}}"),
+                &format!("{element}[{columns},{rows}]"),
+            );
+        }
+    }
+}
+
+#[test]
+fn dimensions_around_and_between() {
+    agrees(&["bf16[3,66,70]"], "  ROOT r = bf16[3,70,66] transpose(p0), dimensions={0,2,1}", "bf16[3,70,66]");
+    agrees(&["s8[48,3,40]"], "  ROOT r = s8[40,3,48] transpose(p0), dimensions={2,1,0}", "s8[40,3,48]");
+    agrees(
+        &["s8[48,2,3,40]"],
+        "  ROOT r = s8[40,3,2,48] transpose(p0), dimensions={3,2,1,0}",
+        "s8[40,3,2,48]",
+    );
+}
+
+#[test]
+fn what_is_computed_around() {
+    agrees(
+        &["f32[96,100]", "bf16[96]"],
+        "  n = bf16[96,100] convert(p0)\n  t = bf16[100,96] transpose(n), dimensions={1,0}
+  b = bf16[100,96] broadcast(p1), dimensions={1}\n  ROOT r = bf16[100,96] subtract(t, b)",
+        "bf16[100,96]",
+    );
+    agrees(
+        &["bf16[96,100]"],
+        "  t = bf16[100,96] transpose(p0), dimensions={1,0}\n  n = bf16[96,100] negate(p0)
+  c = f32[100,96] convert(t)\n  ROOT r = (bf16[100,96], bf16[96,100], f32[100,96]) tuple(t, n, c)",
+        "(bf16[100,96], bf16[96,100], f32[100,96])",
+    );
+}

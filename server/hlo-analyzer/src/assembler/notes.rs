@@ -1,0 +1,63 @@
+//! What is told of an assembled kernel beside its code, and its SASS in the place of the PTX.
+
+use ide::KernelDocument;
+
+use super::{Assembled, Sass};
+
+/// `registers 30 · no spills`, or what went wrong. `first` is the line, from 0, at which the PTX stands in its document.
+pub fn note(assembled: &Assembled, first: usize) -> String {
+    if let Some(problem) = &assembled.problem {
+        return format!("ptxas: {problem}");
+    }
+    if let Some(error) = assembled.errors.first() {
+        let (count, line) = (assembled.errors.len(), first + error.line + 1);
+        let unit = if count == 1 { "error" } else { "errors, the first" };
+        return format!("ptxas: {count} {unit} on line {line} of the PTX: {}", error.message);
+    }
+    let registers = assembled.registers.map_or_else(|| "unknown".to_owned(), |count| count.to_string());
+    match (assembled.spill_stores, assembled.spill_loads) {
+        (0, 0) => format!("registers {registers} · no spills"),
+        (stores, loads) => format!("registers {registers} · spills: {stores} B stored, {loads} B loaded"),
+    }
+}
+
+/// The document of a PTX with what became of it for a body. Lines lead where those of the PTX did.
+pub fn with_sass(document: KernelDocument, sass: &Sass) -> KernelDocument {
+    let origin = |line: &Option<usize>| document.lines.get((*line)?).copied().flatten();
+    let lines = sass.lines.iter().map(origin).collect();
+    let accesses = sass.lines.iter().enumerate().filter_map(|(n, line)| {
+        let at = document.accesses.binary_search_by_key(line.as_ref()?, |(at, _)| *at).ok()?;
+        Some((n, document.accesses[at].1))
+    });
+    let accesses = accesses.collect();
+    KernelDocument { lines, accesses, body: sass.text.clone(), ..document }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assembler::AssemblerError;
+
+    #[test]
+    fn notes_are_one_line() {
+        let good = Assembled { registers: Some(30), ..Default::default() };
+        assert_eq!(note(&good, 3), "registers 30 · no spills");
+        let spilling = Assembled { spill_stores: 16, spill_loads: 24, ..good };
+        assert_eq!(note(&spilling, 3), "registers 30 · spills: 16 B stored, 24 B loaded");
+        let error = AssemblerError { line: 4, message: "bad".to_owned() };
+        let bad = Assembled { errors: vec![error.clone(), error], ..Default::default() };
+        assert_eq!(note(&bad, 3), "ptxas: 2 errors, the first on line 8 of the PTX: bad");
+    }
+
+    #[test]
+    fn sass_leads_where_the_ptx_did() {
+        let document = KernelDocument {
+            lines: vec![None, Some(0), Some(1)],
+            accesses: vec![(1, 7)],
+            ..Default::default()
+        };
+        let sass = Sass { text: "a\nb\nc\n".to_owned(), lines: vec![Some(2), Some(1), Some(9)] };
+        let with = with_sass(document, &sass);
+        assert_eq!((with.lines, with.accesses), (vec![Some(1), Some(0), None], vec![(1, 7)]));
+    }
+}

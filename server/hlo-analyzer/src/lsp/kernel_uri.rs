@@ -1,0 +1,156 @@
+//! The names of documents that show kernels:
+//! `hlo-analyzer-kernel:/fusion.1.ptx?{"file":"file:///dump.hlo","computation":"main","instruction":"fusion.1","tab":"ptx"}`,
+//! with what is behind the `?` percent-encoded once. Editors may encode more of it than we do, but not less.
+
+use ide::{FusionQuery, KernelLanguage};
+use serde::{Deserialize, Serialize};
+use tower_lsp::lsp_types::Url;
+
+pub(super) const SCHEME: &str = "hlo-analyzer-kernel";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Tab {
+    Mlir,
+    Ptx,
+    Sass,
+    /// What is known of a kernel that is written elsewhere.
+    About,
+}
+
+impl Tab {
+    /// The text that the tab is made of.
+    pub(super) fn language(self) -> KernelLanguage {
+        match self {
+            Tab::Mlir => KernelLanguage::Mlir,
+            Tab::Ptx | Tab::Sass | Tab::About => KernelLanguage::Ptx,
+        }
+    }
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Tab::Mlir => "MLIR",
+            Tab::Ptx => "PTX",
+            Tab::Sass => "SASS",
+            Tab::About => "about",
+        }
+    }
+
+    /// Of the document's name, from which editors tell its language.
+    pub(super) fn extension(self) -> &'static str {
+        match self {
+            Tab::Mlir => "mlir",
+            Tab::Ptx => "ptx",
+            Tab::Sass => "sass",
+            Tab::About => "kernel.txt",
+        }
+    }
+}
+
+/// One tab of one kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct KernelUri {
+    pub(super) file: Url,
+    pub(super) computation: String,
+    pub(super) instruction: String,
+    pub(super) tab: Tab,
+}
+
+impl KernelUri {
+    /// Nothing where it is not one of ours.
+    pub(super) fn parse(uri: &Url) -> Option<KernelUri> {
+        if uri.scheme() != SCHEME {
+            return None;
+        }
+        serde_json::from_slice(&decoded(uri.query()?)).ok()
+    }
+
+    pub(super) fn uri(&self) -> Url {
+        let query = serde_json::to_string(self).unwrap_or_default();
+        let text = format!("{SCHEME}:/{}?{}", encoded(&self.file_name()), encoded(&query));
+        // Letters, digits and percent signs: it is a URL.
+        Url::parse(&text).unwrap_or_else(|_| self.file.clone())
+    }
+
+    /// `fusion.1.ptx`
+    pub(super) fn file_name(&self) -> String {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        let name = self.instruction.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80);
+        format!("{}.{}", name.collect::<String>(), self.tab.extension())
+    }
+
+    pub(super) fn query(&self) -> FusionQuery {
+        FusionQuery { instruction: self.instruction.clone(), computation: Some(self.computation.clone()) }
+    }
+}
+
+fn encoded(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(byte as char),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+fn decoded(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&byte, behind)) = rest.split_first() {
+        let hex = behind.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| byte == b'%') {
+            Some(value) => {
+                out.push(value);
+                rest = &behind[2..];
+            }
+            None => {
+                out.push(byte);
+                rest = behind;
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back_whatever_they_hold() {
+        for (file, name) in [
+            ("file:///dump.hlo", "fusion.1"),
+            ("file:///a%20b/%25.hlo?x=1&y#z", "é\"{}%20 +&=#?/\\"),
+            ("untitled:Untitled-1", ""),
+        ] {
+            for tab in [Tab::Mlir, Tab::Ptx, Tab::Sass, Tab::About] {
+                let kernel = KernelUri {
+                    file: Url::parse(file).unwrap(),
+                    computation: "main".to_owned(),
+                    instruction: name.to_owned(),
+                    tab,
+                };
+                let uri = kernel.uri();
+                assert!(uri.path().ends_with(tab.extension()), "{uri}");
+                assert_eq!(KernelUri::parse(&uri), Some(kernel.clone()));
+                // An editor may write some characters in the clear.
+                let plain = uri.as_str().replace("%22", "\"").replace("%3A", ":").replace("%2C", ",");
+                assert_eq!(Url::parse(&plain).ok().and_then(|uri| KernelUri::parse(&uri)), Some(kernel));
+            }
+        }
+    }
+
+    #[test]
+    fn others_are_not_ours() {
+        for uri in [
+            "file:///a.hlo",
+            "hlo-analyzer-kernel:/f.ptx",
+            "hlo-analyzer-kernel:/f.ptx?%7B%",
+            "hlo-analyzer-kernel:x",
+        ] {
+            assert_eq!(KernelUri::parse(&Url::parse(uri).unwrap()), None, "{uri}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What the user is asked for before an instruction is evaluated: the parameters that it depends on.
+
+use ir::{ElementType, ElementTypeExt, Graph, OpId, Shape};
+
+use crate::locate::FileContext;
+
+/// A parameter of the computation that an instruction is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvaluationParameter {
+    pub number: u32,
+    /// Without `%`.
+    pub name: String,
+    pub shape: String,
+    /// A literal of that shape to begin with; nothing where it is no array, or too large to be typed.
+    pub sample: Option<String>,
+}
+
+/// Elements of a literal that somebody looks at.
+const MAX_ELEMENTS: i64 = 4096;
+
+/// Those that the instruction at `offset` depends on, by number.
+pub(crate) fn evaluation_parameters(context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {
+    let Some(at) = context.instruction_at(offset) else { return Vec::new() };
+    let graph = context.computation_index(at).and_then(|index| context.graph(index));
+    let Some(graph) = graph else { return Vec::new() };
+    let Some(op) = graph.find(context.block(at.piece).name(at.id)) else { return Vec::new() };
+    let mut found: Vec<EvaluationParameter> = needed(&graph, op)
+        .into_iter()
+        .filter_map(|id| {
+            let op = &graph.ops[id as usize];
+            Some(EvaluationParameter {
+                number: op.parameter?,
+                name: graph.names[id as usize].clone(),
+                shape: op.shape.to_string(),
+                sample: sample(&op.shape),
+            })
+        })
+        .collect();
+    found.sort_by_key(|parameter| parameter.number);
+    found
+}
+
+/// The op, its operands, theirs, and so on.
+fn needed(graph: &Graph, op: OpId) -> Vec<OpId> {
+    let mut is_seen = vec![false; graph.ops.len()];
+    let mut open = vec![op];
+    let mut found = Vec::new();
+    while let Some(op) = open.pop() {
+        if !std::mem::replace(&mut is_seen[op as usize], true) {
+            found.push(op);
+            open.extend(&graph.operands[op as usize]);
+        }
+    }
+    found
+}
+
+/// Small numbers that differ from their neighbours.
+fn sample(shape: &Shape) -> Option<String> {
+    let Shape::Array(array) = shape else { return None };
+    let count = array.dims.iter().try_fold(1i64, |count, &size| count.checked_mul(size))?;
+    if !(0..=MAX_ELEMENTS).contains(&count) {
+        return None;
+    }
+    let mut next = 0;
+    let mut out = String::new();
+    write(&array.dims, array.element, &mut next, &mut out);
+    Some(out)
+}
+
+fn write(dims: &[i64], element: ElementType, next: &mut i64, out: &mut String) {
+    let Some((&size, inner)) = dims.split_first() else {
+        out.push_str(&number(element, *next));
+        *next += 1;
+        return;
+    };
+    out.push('{');
+    for n in 0..size {
+        if n > 0 {
+            out.push_str(", ");
+        }
+        write(inner, element, next, out);
+    }
+    out.push('}');
+}
+
+fn number(element: ElementType, n: i64) -> String {
+    let small = (n % 7).to_string();
+    match element {
+        ElementType::Pred => (n % 2 == 1).to_string(),
+        _ if element.is_complex() => format!("({small}, {})", n % 5),
+        _ if element.bits().is_some_and(|bits| bits < 4) => (n % 2).to_string(),
+        _ => small,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::open;
+
+    #[test]
+    fn what_is_needed_is_asked_for() {
+        let text = "HloModule m
+
+ENTRY e {
+  p = f32[2,2] parameter(0)
+  q = pred[3] parameter(1)
+  r = c64[] parameter(2)
+  big = f32[100000] parameter(3)
+  t = (f32[2]) parameter(4)
+  $0u = (f32[2,2], c64[], f32[100000]) tuple(p, r, big)
+  ROOT v = pred[3] not(q)
+}
+";
+        let (analysis, file, offset) = open(text);
+        let found = analysis.evaluation_parameters(file, offset).expect("nobody cancels");
+        let shown: Vec<_> = found.iter().map(|p| (p.number, p.name.as_str(), p.sample.as_deref())).collect();
+        let expect = [(0, "p", Some("{{0, 1}, {2, 3}}")), (2, "r", Some("(0, 0)")), (3, "big", None)];
+        assert_eq!(shown, expect);
+        // What is offered is what the evaluation takes.
+        let offset = text.replace("$0", "").find("v = ").expect("it is there");
+        let sample = analysis.evaluation_parameters(file, offset).expect("nobody cancels");
+        let inputs = [String::new(), sample[0].sample.clone().expect("it is small")];
+        let (_, answer) =
+            analysis.evaluate_at(file, offset, &inputs).expect("nobody cancels").expect("an instruction");
+        assert_eq!(answer.expect("it is evaluated"), ["{true, false, true}"]);
+    }
+}

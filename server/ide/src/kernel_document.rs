@@ -1,0 +1,392 @@
+//! "Show kernel": the code of a kernel as a document of its own, with a head that says how it runs and the way back from its
+//! lines to instructions. What is written elsewhere is shown as far as it is known.
+
+use std::ops::Range;
+
+use codegen::KernelText;
+use gpu::{Emitter, FusionAnalysis, Launch};
+use rustc_hash::FxHashMap;
+
+use crate::TextRange;
+use crate::fusion_kernel::{FusionError, FusionQuery};
+use crate::kernel_elsewhere::{kernel_elsewhere, written_elsewhere};
+use crate::kernel_preview::KernelLanguage;
+use crate::locate::{FileContext, InstructionRef};
+
+/// A kernel that can be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownKernel {
+    /// The fusion, or the instruction that XLA wraps into one, without `%`.
+    pub instruction: String,
+    pub computation: String,
+    /// The name of the instruction, where it is defined.
+    pub range: TextRange,
+    /// Whether XLA's own emitters write it: then there is code to show.
+    pub has_code: bool,
+}
+
+/// A text with what its lines come from. Holds no part of the database; as large as the text and its instructions.
+#[derive(Debug, Clone, Default)]
+pub struct KernelDocument {
+    /// What is told above the code, without comment signs: how it runs, and what is missing.
+    pub head: Vec<String>,
+    /// MLIR, PTX, or a readable list.
+    pub body: String,
+    /// Per line of the body, the place in `instructions` of the one that it comes from.
+    pub lines: Vec<Option<u32>>,
+    /// Lines of the body that read or write an argument of the kernel, each with its number.
+    pub accesses: Vec<(usize, usize)>,
+    pub instructions: Vec<KernelInstruction>,
+    /// Whether the body is code.
+    pub has_code: bool,
+    /// Whether zero stands in the place of an instruction.
+    pub is_incomplete: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct KernelInstruction {
+    /// Without `%`.
+    pub name: String,
+    /// The instruction in the file, and its name in it; nothing where it is no longer there.
+    pub at: Option<(TextRange, TextRange)>,
+    /// The instruction, and what else stands for it: the operand of the fusion for its parameter.
+    pub(crate) refs: Vec<InstructionRef>,
+}
+
+impl KernelDocument {
+    /// The whole text, with `notes` in the head, and how many lines stand above the body.
+    pub fn text(&self, notes: &[String]) -> (String, usize) {
+        let mut text = String::with_capacity(self.body.len() + 256);
+        let mut count = 0;
+        for line in self.head.iter().chain(notes).flat_map(|part| part.lines()) {
+            text.push_str("// ");
+            text.push_str(line);
+            text.push('\n');
+            count += 1;
+        }
+        if !self.body.is_empty() {
+            text.push('\n');
+            count += 1;
+        }
+        text.push_str(&self.body);
+        (text, count)
+    }
+
+    /// The same text of another time: its lines lead nowhere.
+    pub fn without_source(&self) -> KernelDocument {
+        KernelDocument { instructions: Vec::new(), ..self.clone() }
+    }
+
+    /// What a line of the body comes from.
+    pub fn instruction_of(&self, line: usize) -> Option<&KernelInstruction> {
+        self.instructions.get((*self.lines.get(line)?)? as usize)
+    }
+
+    /// Runs of lines of the body that come from one of `instructions`, by place.
+    pub fn lines_of(&self, instructions: &[u32]) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for (n, origin) in self.lines.iter().enumerate() {
+            if !origin.is_some_and(|origin| instructions.contains(&origin)) {
+                continue;
+            }
+            match runs.last_mut().filter(|last| last.end == n) {
+                Some(last) => last.end += 1,
+                None => runs.push(n..n + 1),
+            }
+        }
+        runs
+    }
+}
+
+/// The kernel that the instruction at `offset` is part of: its own, or that of the fusion it is inside.
+pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
+    let at = kernel_around(context, context.instruction_at(offset)?)?;
+    let computation = context.computation_index(at)?;
+    let block = context.block(at.piece);
+    Some(ShownKernel {
+        instruction: block.name(at.id).to_owned(),
+        computation: context.module().computations[computation].name.to_string(),
+        range: context.range(at.piece, block.instruction(at.id).name),
+        has_code: written_elsewhere(context, at).is_none(),
+    })
+}
+
+/// From an instruction outwards to the first that is a kernel.
+pub(crate) fn kernel_around(context: &FileContext<'_>, at: InstructionRef) -> Option<InstructionRef> {
+    /// Computations call each other; a cycle is an error, and must end here too.
+    const MAX_DEPTH: usize = 32;
+    let mut at = at;
+    for _ in 0..MAX_DEPTH {
+        if context.may_be_kernel(at) {
+            return Some(at);
+        }
+        at = context.caller(at)?;
+        // What a loop or a call runs has kernels of its own.
+        let opcode = context.block(at.piece).instruction(at.id).opcode?;
+        if !matches!(opcode, ir::Opcode::Fusion) && !gpu::is_wrapped(opcode) {
+            return None;
+        }
+    }
+    None
+}
+
+/// The document of one kernel. The error is that there is no such instruction; whatever else is wrong, the document tells.
+pub(crate) fn kernel_document(
+    context: &FileContext<'_>,
+    query: &FusionQuery,
+    language: KernelLanguage,
+) -> Result<KernelDocument, FusionError> {
+    let not_found = |why: &str| FusionError::NotFound(format!("{} {why}", query.instruction));
+    let at = context
+        .find_instruction(query.computation.as_deref(), &query.instruction)
+        .ok_or_else(|| not_found("is not in the module"))?;
+    let device = context.db.device().name;
+    let mut document = KernelDocument { head: vec![format!("%{}", query.instruction)], ..Default::default() };
+    if let Some(who) = written_elsewhere(context, at) {
+        document.head.push(format!("no kernel of XLA's emitters: {who}"));
+        let lines = kernel_elsewhere(context, at);
+        document.lines = vec![None; lines.len()];
+        document.body = lines.iter().map(|line| format!("{line}\n")).collect();
+        return Ok(document);
+    }
+    let no_kernel = |mut document: KernelDocument, reason: &str| {
+        document.head.push(format!("no kernel: {reason}"));
+        document
+    };
+    let key = context.kernel_key(at).ok_or_else(|| not_found("is in no computation"))?;
+    let analysis = match context.kernel(&key) {
+        None => return Ok(no_kernel(document, "the instruction has no known shape")),
+        Some(Err(reason)) => return Ok(no_kernel(document, reason)),
+        Some(Ok(analysis)) => analysis,
+    };
+    document.head[0] = format!("%{} · {} · {device}", query.instruction, analysis.emitter.name());
+    let text = match context.kernel_text(&key, language) {
+        None => return Ok(no_kernel(document, "the instruction has no known shape")),
+        Some(Err(reason)) => return Ok(no_kernel(document, reason)),
+        Some(Ok(text)) => text,
+    };
+    document.has_code = true;
+    fill(&mut document, context, at, analysis, text);
+    Ok(document)
+}
+
+fn fill(
+    document: &mut KernelDocument,
+    context: &FileContext<'_>,
+    at: InstructionRef,
+    analysis: &FusionAnalysis,
+    text: &KernelText,
+) {
+    let steps = match &analysis.emitter {
+        Emitter::Sort(sort) if sort.steps.len() > 1 => format!("{} kernels, the first: ", sort.steps.len()),
+        _ => String::new(),
+    };
+    let launch = analysis.launch();
+    document.head.extend(launch.map(|launch| steps + &runs_as(&launch, text.shared_bytes)));
+    document.is_incomplete = !text.missing.is_empty();
+    if document.is_incomplete {
+        let names: Vec<String> = text.missing.iter().map(|m| format!("%{}", m.instruction)).collect();
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        document.head.push(format!("incomplete: {} {verb} not written", names.join(", ")));
+    }
+    document.body.clone_from(&text.text);
+    document.accesses.clone_from(&text.accesses);
+    let mut places: FxHashMap<ir::OpId, u32> = FxHashMap::default();
+    let instructions = &mut document.instructions;
+    let lines = text.lines.iter().map(|origin| {
+        let op = (*origin)?;
+        Some(*places.entry(op).or_insert_with(|| {
+            instructions.push(kernel_instruction(context, at, analysis, op));
+            instructions.len() as u32 - 1
+        }))
+    });
+    document.lines = lines.collect();
+}
+
+fn kernel_instruction(
+    context: &FileContext<'_>,
+    at: InstructionRef,
+    analysis: &FusionAnalysis,
+    op: ir::OpId,
+) -> KernelInstruction {
+    let name = analysis.fused.name(op);
+    let is_fusion = context.block(at.piece).instruction(at.id).opcode == Some(ir::Opcode::Fusion);
+    let own = match is_fusion {
+        true => context.nested_instruction(at, name),
+        false => (context.block(at.piece).name(at.id) == name).then_some(at),
+    };
+    let operand = analysis.fused.op(op).parameter.and_then(|n| context.definition(at, n as usize));
+    let refs: Vec<InstructionRef> = own.into_iter().chain(operand).collect();
+    let place = refs.first().map(|first| {
+        let instruction = context.block(first.piece).instruction(first.id);
+        (context.range(first.piece, instruction.span), context.range(first.piece, instruction.name))
+    });
+    let shown = refs.first().map_or(name, |first| context.block(first.piece).name(first.id));
+    KernelInstruction { name: shown.to_owned(), at: place, refs }
+}
+
+/// `grid 4 · block 128 · shared memory 4224 B`
+fn runs_as(launch: &Launch, shared_bytes: i64) -> String {
+    let sizes = |sizes: [i64; 3]| {
+        let last = sizes.iter().rposition(|&n| n != 1).unwrap_or(0);
+        sizes[..=last].iter().map(i64::to_string).collect::<Vec<_>>().join("×")
+    };
+    format!("grid {} · block {} · shared memory {shared_bytes} B", sizes(launch.grid), sizes(launch.block))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::fixture::open;
+
+    const MODULE: &str = "HloModule m
+
+%fused {
+  p = f32[64,66] parameter(0)
+  q = f32[66] parameter(1)
+  b = f32[64,66] broadcast(q), dimensions={1}
+  ROOT $0s = f32[64,66] add(p, b)
+}
+
+%triton {
+  p.1 = f32[64,66] parameter(0)
+  ROOT n = f32[64,66] negate(p.1)
+}
+
+ENTRY %e {
+  x = f32[64,66] parameter(0)
+  y = f32[66] parameter(1)
+  f = f32[64,66] fusion(x, y), kind=kLoop, calls=%fused
+  c = f32[64,66] custom-call(f), custom_call_target=\"__cublas$gemm\", backend_config={\"alpha_real\":1,\"dims\":{\"m\":[\"0\"]}}
+  h = f32[64,66] negate(c)
+  ROOT g = f32[64,66] fusion(h), kind=kCustom, calls=%triton, backend_config={\"fusion_backend_config\":{\"kind\":\"__triton\",\"block_level_fusion_config\":{\"num_warps\":\"4\",\"output_tiles\":[{\"sizes\":[\"1\",\"128\"]}]}}}
+}
+";
+
+    fn document(instruction: &str, language: KernelLanguage) -> KernelDocument {
+        let (analysis, file, _) = open(MODULE);
+        let query = FusionQuery { instruction: instruction.to_owned(), computation: Some("e".to_owned()) };
+        let found = analysis.kernel_document(file, &query, language).expect("nobody cancels");
+        found.expect("it is in the module")
+    }
+
+    #[test]
+    fn lines_lead_to_instructions_and_back() {
+        let text = MODULE.replace("$0", "");
+        for language in [KernelLanguage::Mlir, KernelLanguage::Ptx] {
+            let document = document("f", language);
+            assert_eq!(document.head, ["%f · loop · h100-sxm", "grid 33 · block 128 · shared memory 0 B"]);
+            let body: Vec<&str> = document.body.lines().collect();
+            assert_eq!(body.len(), document.lines.len());
+            for (n, line) in body.iter().enumerate() {
+                let Some(instruction) = document.instruction_of(n) else { continue };
+                let (whole, name) = instruction.at.clone().expect("it is in the text");
+                assert_eq!(text[name], instruction.name);
+                let opcode =
+                    [("arith.addf", "add("), ("add.rn.f32", "add("), ("tensor.extract", "parameter(")];
+                for (code, opcode) in opcode {
+                    assert!(!line.contains(code) || text[whole.clone()].contains(opcode), "{line}");
+                }
+                let place = document.lines[n].expect("it has one");
+                assert!(document.lines_of(&[place]).iter().any(|run| run.contains(&n)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_kernel_is_found_around_the_cursor() {
+        #[track_caller]
+        fn check(text: &str, expect: Option<(&str, bool)>) {
+            let (analysis, file, offset) = open(text);
+            let found = analysis.shown_kernel(file, offset).expect("nobody cancels");
+            assert_eq!(found.as_ref().map(|k| (k.instruction.as_str(), k.has_code)), expect);
+        }
+        check(MODULE, Some(("f", true)));
+        let at = |mark: &str| MODULE.replace("$0", "").replace(mark, &mark.replace('|', "$0"));
+        let marked = |plain: &str| {
+            let text = at(plain);
+            text.replacen(plain, &format!("$0{plain}"), 1)
+        };
+        check(&marked("f = f32"), Some(("f", true)));
+        check(&marked("h = f32"), Some(("h", true)));
+        check(&marked("c = f32"), Some(("c", false)));
+        check(&marked("n = f32"), Some(("g", false)));
+        check(&marked("x = f32"), None);
+    }
+
+    #[test]
+    fn what_others_write_is_readable() {
+        let shown = |instruction, expect: Expect| {
+            expect.assert_eq(&document(instruction, KernelLanguage::Ptx).text(&[]).0);
+        };
+        shown(
+            "c",
+            expect![[r#"
+                // %c
+                // no kernel of XLA's emitters: a library or custom code runs this
+
+                target: __cublas$gemm
+                result: f32[64,66]
+                operand 0: %f f32[64,66]
+
+                backend_config:
+                  alpha_real: 1
+                  dims:
+                    m: [0]
+            "#]],
+        );
+        shown(
+            "g",
+            expect![[r#"
+                // %g
+                // no kernel of XLA's emitters: Triton writes this kernel; its launch depends on the tiling
+
+                kind: __triton
+                blocks: tiles 1×128, 4 warps
+                time: ≈ 0.012 µs on h100-sxm
+                result: f32[64,66]
+                operand 0: %h f32[64,66]
+
+                backend_config:
+                  fusion_backend_config:
+                    kind: __triton
+                    block_level_fusion_config:
+                      num_warps: 4
+                      output_tiles:
+                        -
+                          sizes: [1, 128]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_not_written_is_named_at_its_place() {
+        let text = "HloModule m
+
+%fused {
+  p = f32[64] parameter(0)
+  u = f32[64] custom-call(p), custom_call_target=\"x\"
+  ROOT s = f32[64] add(p, u)
+}
+
+ENTRY %e {
+  x = f32[64] parameter(0)
+  ROOT $0f = f32[64] fusion(x), kind=kLoop, calls=%fused
+}
+";
+        let (analysis, file, _) = open(text);
+        let query = FusionQuery { instruction: "f".to_owned(), computation: None };
+        for (language, code) in [(KernelLanguage::Mlir, "arith.addf"), (KernelLanguage::Ptx, "st.global")] {
+            let document = analysis.kernel_document(file, &query, language).expect("nobody cancels");
+            let document = document.expect("it is in the module");
+            assert!(document.is_incomplete);
+            assert!(document.head.iter().any(|line| line == "incomplete: %u is not written"), "{document:?}");
+            let place = document.body.lines().position(|line| line.contains("// not written: %u"));
+            let place = place.expect("a comment at its place");
+            assert_eq!(document.instruction_of(place).map(|i| i.name.as_str()), Some("u"));
+            assert!(document.body.contains(code), "the rest is there");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A popup in the code of a kernel: the map of the access on a line, the map that a name stands for, and the instruction that
+//! the line comes from.
+
+use std::fmt::Write;
+
+use gpu::Buffer;
+use indexing_map::wrap;
+
+use crate::coalescing_queries::buffer_name;
+use crate::fusion_kernel::FusionQuery;
+use crate::hover::{HoverConfig, hover};
+use crate::kernel_document::KernelDocument;
+use crate::kernel_hover::{map_text, memory};
+use crate::locate::FileContext;
+use crate::markdown::{code, fence};
+
+/// Columns of a map before it is broken.
+const MAP_WIDTH: usize = 72;
+
+/// Of a line of the document's body, as Markdown; `column` in bytes.
+pub(crate) fn kernel_document_hover(
+    context: &FileContext<'_>,
+    query: &FusionQuery,
+    document: &KernelDocument,
+    line: usize,
+    column: usize,
+    config: &HoverConfig,
+) -> Option<String> {
+    let text = document.body.lines().nth(line)?;
+    let mut out = String::new();
+    if let Some(map) = named_map(document, text, column) {
+        out += &map;
+    }
+    if let Some(access) = access(context, query, document, line) {
+        out += &access;
+    }
+    if let Some((_, name)) = document.instruction_of(line).and_then(|instruction| instruction.at.clone())
+        && let Some(found) = hover(context, name.start, config)
+    {
+        if !out.is_empty() {
+            out += "---\n\n";
+        }
+        out += &found.markdown;
+    }
+    (!out.is_empty()).then_some(out)
+}
+
+/// Of `#indexing_map3` on an MLIR line the map, from its definition above.
+fn named_map(document: &KernelDocument, line: &str, column: usize) -> Option<String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut names = line.match_indices("#indexing_map").map(|(at, _)| {
+        let end = line[at + 1..].find(|c| !is_word(c)).map_or(line.len(), |end| at + 1 + end);
+        (at, &line[at..end])
+    });
+    // Anywhere on a line with one map this is the one that is meant.
+    let first = names.clone().next()?;
+    let (_, name) = names.find(|(at, name)| (*at..=at + name.len()).contains(&column)).unwrap_or(first);
+    let definition = document.body.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "))?;
+    let map = definition.split('"').nth(1)?;
+    let shown = match map.split_once(", domain: ") {
+        Some((map, domain)) => {
+            format!("{}\n{}", wrap(map, MAP_WIDTH), wrap(&format!("domain: {domain}"), MAP_WIDTH))
+        }
+        None => wrap(map, MAP_WIDTH),
+    };
+    Some(format!("{}\n{}", code(name), fence("", &shown)))
+}
+
+/// From the threads of the kernel to the elements of the argument that the line reads or writes, and what that moves.
+fn access(
+    context: &FileContext<'_>,
+    query: &FusionQuery,
+    document: &KernelDocument,
+    line: usize,
+) -> Option<String> {
+    let (_, argument) = *document.accesses.iter().find(|(at, _)| *at == line)?;
+    let at = context.find_instruction(query.computation.as_deref(), &query.instruction)?;
+    let key = context.kernel_key(at)?;
+    let Some(Ok(analysis)) = context.kernel(&key) else { return None };
+    let Some(Ok(kernel)) = context.kernel_code(&key) else { return None };
+    let wanted = match kernel.params.get(argument)?.role {
+        codegen::kernel::Role::Operand(number) => Buffer::Operand(number as u32),
+        codegen::kernel::Role::Result(number) => Buffer::Result(number),
+    };
+    let buffer = context.kernel_coalescing(&key).iter().find(|buffer| buffer.buffer == wanted)?;
+    let mut out = format!("{}\n\n", memory(context, at, analysis, buffer));
+    let name = code(&format!("%{}", buffer_name(context, at, analysis, wanted)));
+    for access in &buffer.accesses {
+        let map = &access.access.elements.map;
+        if map.is_mapped() && !map.results().is_empty() {
+            let _ = write!(out, "**thread → {name}**\n{}", fence("", &map_text(map)));
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::open;
+    use crate::kernel_preview::KernelLanguage;
+
+    const MODULE: &str = "HloModule m
+
+%fused {
+  p = f32[512,512] parameter(0)
+  q = f32[512,512]{0,1} parameter(1)
+  ROOT a = f32[512,512] add(p, q)
+}
+
+ENTRY %e {
+  x = f32[512,512] parameter(0)
+  y = f32[512,512]{0,1} parameter(1)
+  ROOT f = f32[512,512] fusion(x, y), kind=kLoop, calls=%fused
+}
+";
+
+    /// All popups on lines with `code`.
+    #[track_caller]
+    fn check(language: KernelLanguage, code: &str, expect: &[&str]) {
+        let (analysis, file, _) = open(MODULE);
+        let query = FusionQuery { instruction: "f".to_owned(), computation: None };
+        let document = analysis.kernel_document(file, &query, language).expect("nobody cancels");
+        let document = document.expect("it is in the module");
+        let lines = document.body.lines().enumerate().filter(|(_, line)| line.contains(code));
+        let popups: Vec<String> = lines
+            .map(|(n, line)| {
+                let column = line.find(code).expect("it is there");
+                let config = HoverConfig::default();
+                analysis
+                    .kernel_document_hover(file, &query, &document, n, column, &config)
+                    .expect("nobody cancels")
+                    .unwrap_or_default()
+            })
+            .collect();
+        for expect in expect {
+            assert!(popups.iter().any(|popup| popup.contains(expect)), "{expect}: {popups:#?}");
+        }
+    }
+
+    #[test]
+    fn accesses_have_their_maps() {
+        for (language, code) in [(KernelLanguage::Ptx, "ld.global"), (KernelLanguage::Mlir, "tensor.extract")]
+        {
+            let wasteful = "reads `%y`: strided by 512, 32 sectors per request (ideal 4)";
+            check(language, code, &[wasteful, "**thread → `%x`**", "th_x", "parameter(1)"]);
+        }
+        check(KernelLanguage::Ptx, "st.global", &["writes `%a`: contiguous"]);
+        check(KernelLanguage::Mlir, "arith.addf", &["add(p, q)"]);
+    }
+
+    #[test]
+    fn names_of_maps_are_told() {
+        check(KernelLanguage::Mlir, "xla.loop", &["`#indexing_map`", "(th_x, th_y, th_z"]);
+    }
+}

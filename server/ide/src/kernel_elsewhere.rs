@@ -1,0 +1,60 @@
+//! What is known of a kernel that XLA's own emitters do not write: who writes it, its arrays, its configuration.
+
+use gpu::{Emitter, FusionAnalysis};
+use ir::{AttributeKey, Op, Opcode};
+
+use crate::kernel_lens::time;
+use crate::locate::{FileContext, InstructionRef};
+use crate::readable_config::readable_config;
+
+/// Who writes the kernel of an instruction, in words; nothing where XLA's emitters do.
+pub(crate) fn written_elsewhere(context: &FileContext<'_>, at: InstructionRef) -> Option<String> {
+    if context.block(at.piece).instruction(at.id).opcode == Some(Opcode::CustomCall) {
+        return Some("a library or custom code runs this".to_owned());
+    }
+    match context.kernel(&context.kernel_key(at)?)? {
+        Ok(analysis) => by_whom(analysis),
+        Err(_) => None,
+    }
+}
+
+fn by_whom(analysis: &FusionAnalysis) -> Option<String> {
+    match &analysis.emitter {
+        Emitter::Elsewhere(elsewhere) => Some(elsewhere.reason().to_owned()),
+        _ => None,
+    }
+}
+
+/// The same at length, line by line.
+pub(crate) fn kernel_elsewhere(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
+    let Some(op) = context.op(at) else { return Vec::new() };
+    let mut lines = Vec::new();
+    let text = |key| op.attributes.text(key).map(|text| text.trim().trim_matches('"').to_owned());
+    lines.extend(text(AttributeKey::CustomCallTarget).map(|target| format!("target: {target}")));
+    let analysis = context.kernel_key(at).and_then(|key| match context.kernel(&key)? {
+        Ok(analysis) => Some((key, analysis)),
+        Err(_) => None,
+    });
+    if let Some((key, analysis)) = analysis {
+        lines.extend(analysis.fused.backend_kind.as_ref().map(|kind| format!("kind: {kind}")));
+        lines.extend(analysis.fused.block_config.as_ref().map(|sizes| format!("blocks: {sizes}")));
+        if let Some(estimate) = context.kernel_estimate(&key) {
+            lines.push(format!("time: {} on {}", time(estimate.exec_us()), context.db.device().name));
+        }
+    }
+    lines.push(format!("result: {}", op.shape));
+    lines.extend(operands(context, at, &op));
+    if let Some(config) = op.attributes.text(AttributeKey::BackendConfig) {
+        lines.push(String::new());
+        lines.push("backend_config:".to_owned());
+        lines.extend(readable_config(config).into_iter().map(|line| format!("  {line}")));
+    }
+    lines
+}
+
+fn operands(context: &FileContext<'_>, at: InstructionRef, op: &Op) -> Vec<String> {
+    let block = context.block(at.piece);
+    let names = block.operands_of(at.id).map(|(operand, _)| operand.name.of(&block.text));
+    let shown = names.zip(&op.operand_shapes).enumerate();
+    shown.map(|(n, (name, shape))| format!("operand {n}: %{name} {shape}")).collect()
+}

@@ -1,0 +1,140 @@
+//! Kernels as text: how long from a module of one fusion to its MLIR and PTX, beside XLA's own compiler on the same fusions.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::number_after;
+use crate::commands::{command, on_path, output, root, run, target_dir};
+use crate::tools::Tools;
+
+const UNPACK: &str = include_str!("pairs.py");
+const COMPILE: &str = include_str!("xla_kernels.py");
+/// Fusions that XLA compiles too, evenly taken from all.
+const SAMPLE: usize = 60;
+/// Of which XLA's compiler is asked.
+const DEVICE: &str = "h100-sxm";
+const ASKED: f64 = 40.0;
+
+struct Preview {
+    file: PathBuf,
+    seconds: f64,
+}
+
+/// Ours on all pairs, XLA's on a sample, in one run.
+pub fn previews(server: &Path, tools: &Tools) -> Result<()> {
+    println!("\nshow kernel: from the text of a module to MLIR and PTX");
+    let data = root().join("../shared/conformance/data");
+    let archives: Vec<PathBuf> = ["xla_gpu", "xla_gpu_emitters", "xla_gpu_sweep"]
+        .iter()
+        .map(|set| data.join(set).join("pairs.jsonl.gz"))
+        .filter(|archive| archive.is_file())
+        .collect();
+    let Some(python) = on_path(&["python3"]).filter(|_| !archives.is_empty()) else {
+        println!(
+            "skipped: the kernels of XLA's compiler are not beside this checkout, or there is no python3"
+        );
+        return Ok(());
+    };
+    let folder = target_dir().join("bench/pairs");
+    if !folder.is_dir() {
+        run(command(python, &["-c", UNPACK]).arg(&folder).args(&archives))?;
+    }
+    let mut all: Vec<f64> = Vec::new();
+    let mut of_device = Vec::new();
+    for entry in fs::read_dir(&folder)? {
+        let path = entry?.path();
+        let device = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let found = ours(server, &path, &device)?;
+        all.extend(found.iter().map(|preview| preview.seconds));
+        if device == DEVICE {
+            of_device = found;
+        }
+    }
+    all.sort_by(f64::total_cmp);
+    println!("{} kernels: p50 {:.2} ms, p99 {:.2} ms", all.len(), at(&all, 50) * 1e3, at(&all, 99) * 1e3);
+    of_device.sort_by(|a, b| a.file.cmp(&b.file));
+    let step = of_device.len().div_ceil(SAMPLE).max(1);
+    let sample: Vec<&Preview> = of_device.iter().step_by(step).collect();
+    match compiler(tools) {
+        Ok((python, tool)) => beside_xla(&python, &tool, &sample),
+        Err(why) => {
+            println!("without XLA's compiler: {why}");
+            Ok(())
+        }
+    }
+}
+
+fn at(sorted: &[f64], part: usize) -> f64 {
+    sorted.get((sorted.len() * part / 100).min(sorted.len().saturating_sub(1))).copied().unwrap_or(0.0)
+}
+
+fn ours(server: &Path, folder: &Path, device: &str) -> Result<Vec<Preview>> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    files.sort();
+    let mut stats = command(server, &["analysis-stats", "--previews", "--json", "--device", device]);
+    let printed = output(stats.args(&files))?;
+    let lines = printed.lines().zip(files).filter(|(line, _)| line.contains("\"has_code\":true"));
+    let previews = lines.map(|(line, file)| {
+        let seconds = number_after(line, "preview_seconds").context("no time")?;
+        Ok(Preview { file, seconds })
+    });
+    previews.collect()
+}
+
+/// A Python with XLA's GPU plugin, and the tool that asks it.
+fn compiler(tools: &Tools) -> Result<(PathBuf, PathBuf), String> {
+    let tool = root().join("../shared/tools/xla_gpu_kernels.py");
+    if !tool.is_file() {
+        return Err("the tool that asks it is not beside this checkout".into());
+    }
+    let named = std::env::var_os("HLO_ANALYZER_XLA_PYTHON").map(PathBuf::from);
+    let cached = tools.cache().join("xla-gpu/bin/python");
+    let candidates = named.into_iter().chain(on_path(&["python3"])).chain([cached]);
+    let probe = "import jaxlib; from jaxlib import _hlo; import jax_plugins.xla_cuda12";
+    let found = candidates.into_iter().find(|python| output(&mut command(python, &["-c", probe])).is_ok());
+    let found = found
+        .ok_or("no python3 here has jaxlib and jax-cuda12-pjrt; HLO_ANALYZER_XLA_PYTHON may name one")?;
+    Ok((found, tool))
+}
+
+fn beside_xla(python: &Path, tool: &Path, sample: &[&Preview]) -> Result<()> {
+    let spec = root().join(format!("../shared/data/gpu-specs/{}.txtpb", DEVICE.replace('-', "_")));
+    let mut compile = command(python, &["-c", COMPILE]);
+    compile.arg(tool).arg(spec).args(sample.iter().map(|preview| &preview.file));
+    let printed = output(&mut compile)?;
+    let mut ratios = Vec::new();
+    let (mut ours, mut xla) = (Vec::new(), Vec::new());
+    for (line, preview) in printed.lines().zip(sample) {
+        let Ok(seconds) = line.trim().parse::<f64>() else { continue };
+        ratios.push(seconds / preview.seconds.max(1e-9));
+        ours.push(preview.seconds);
+        xla.push(seconds);
+    }
+    for list in [&mut ratios, &mut ours, &mut xla] {
+        list.sort_by(f64::total_cmp);
+    }
+    println!(
+        "{} of them on {DEVICE}, medians: ours {:.2} ms, XLA's compiler with its assembler {:.0} ms; ours is {:.0} times faster \
+         (at least {ASKED}), {:.0} times at the slowest tenth",
+        ratios.len(),
+        at(&ours, 50) * 1e3,
+        at(&xla, 50) * 1e3,
+        at(&ratios, 50),
+        at(&ratios, 10)
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at;
+
+    #[test]
+    fn parts_of_a_list() {
+        let list: Vec<f64> = (0..100).map(f64::from).collect();
+        assert_eq!((at(&list, 50), at(&list, 99), at(&[], 50)), (50.0, 99.0, 0.0));
+    }
+}

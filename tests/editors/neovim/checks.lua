@@ -1,0 +1,107 @@
+-- The plugin of editor-clients/neovim in a real Neovim, without a screen:
+--
+--   HLO_ANALYZER=…/hlo-analyzer nvim --headless -u NONE -i NONE -n -l tests/editors/neovim/checks.lua
+
+local here = vim.fs.dirname(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p"))
+vim.opt.runtimepath:append(here .. "/../../../editor-clients/neovim")
+local plugin = require("hlo-analyzer")
+plugin.setup({ cmd = { vim.env.HLO_ANALYZER or "hlo-analyzer" }, settings = { ptxas = { enable = false } } })
+
+local failed = 0
+local function check(name, body)
+  local good, why = pcall(body)
+  print((good and "  ok      " or "  FAILED  ") .. name .. (good and "" or "\n" .. tostring(why)) .. "\n")
+  failed = failed + (good and 0 or 1)
+end
+
+local function eventually(what, ask)
+  local answer
+  vim.wait(20000, function()
+    answer = ask()
+    return answer
+  end, 20)
+  return answer or error("not within 20 s: " .. what, 0)
+end
+
+local function text(buffer)
+  return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), "\n")
+end
+
+local function kernel(ending)
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    local name = vim.api.nvim_buf_get_name(buffer)
+    if vim.startswith(name, "hlo-analyzer-kernel:") and name:find("%." .. ending .. "%?") and text(buffer) ~= "" then
+      return buffer
+    end
+  end
+end
+
+-- The lines that are marked in a buffer.
+local function marked(buffer)
+  local space = vim.api.nvim_get_namespaces()["hlo-analyzer-kernel"]
+  local lines = {}
+  for _, at in ipairs(vim.api.nvim_buf_get_extmarks(buffer, space, 0, -1, {})) do
+    lines[#lines + 1] = vim.api.nvim_buf_get_lines(buffer, at[2], at[2] + 1, false)[1]
+  end
+  return table.concat(lines, "\n")
+end
+
+local function go(window, needle)
+  local buffer = vim.api.nvim_win_get_buf(window)
+  for number, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
+    local column = line:find(needle, 1, true)
+    if column then
+      vim.api.nvim_set_current_win(window)
+      vim.api.nvim_win_set_cursor(window, { number, column })
+      -- Without a screen no event says that the cursor moved.
+      plugin.follow()
+      return number
+    end
+  end
+  error("no " .. needle, 0)
+end
+
+local fixture = vim.fn.tempname() .. ".hlo"
+vim.fn.writefile(vim.fn.readfile(here .. "/../fixtures/transpose_and_reduce.hlo"), fixture)
+vim.cmd("filetype on")
+vim.cmd.edit(fixture)
+local hlo = vim.api.nvim_get_current_buf()
+local window = vim.api.nvim_get_current_win()
+local mlir
+
+check("show kernel opens both tabs beside the HLO", function()
+  eventually("the server", function()
+    return vim.lsp.get_clients({ name = "hlo-analyzer", bufnr = hlo })[1]
+  end)
+  go(window, "%input_transpose_fusion =")
+  plugin.show_kernel()
+  mlir = eventually("the MLIR", function() return kernel("mlir") end)
+  assert(text(mlir):find("func.func @input_transpose_fusion", 1, true), text(mlir))
+  assert(text(eventually("the PTX", function() return kernel("ptx") end)):find(".visible .entry", 1, true))
+  assert(vim.api.nvim_get_current_win() == window, "the cursor stays in the HLO")
+end)
+
+check("the kernel follows the cursor, and the HLO that in the kernel", function()
+  eventually("a mark on the sum", function()
+    go(window, "%add.4 =")
+    vim.wait(100)
+    return marked(mlir):find("arith.addf", 1, true)
+  end)
+  local other = vim.fn.win_findbuf(mlir)[1]
+  eventually("a mark on the instruction", function()
+    go(other, "arith.addf")
+    vim.wait(100)
+    return marked(hlo):find("%add.4 =", 1, true)
+  end)
+end)
+
+check("the kernel is up to date with the HLO", function()
+  local line = go(window, "add(%param_0.1")
+  local before = vim.api.nvim_buf_get_lines(hlo, line - 1, line, false)[1]
+  vim.api.nvim_buf_set_lines(hlo, line - 1, line, false, { (before:gsub(" add%(", " multiply(")) })
+  eventually("a product", function() return text(mlir):find("arith.mulf", 1, true) end)
+end)
+
+vim.lsp.stop_client(vim.lsp.get_clients())
+vim.wait(500)
+os.exit(failed == 0 and 0 or 1)

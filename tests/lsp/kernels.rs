@@ -1,0 +1,373 @@
+//! "Show kernel": the text of a kernel beside the HLO, both ways between them, and up to date.
+
+use std::path::Path;
+use std::time::Duration;
+
+use hlo_analyzer_tests::lsp_client::LspClient;
+use serde_json::{Value, json};
+
+use crate::editor::{Editor, URI, at, hover_text, range};
+
+const MODULE: &str = "HloModule m
+
+%fused {
+  p = f32[64,66] parameter(0)
+  q = f32[66] parameter(1)
+  b = f32[64,66] broadcast(q), dimensions={1}
+  ROOT s = f32[64,66] add(p, b)
+}
+
+%other {
+  a = f32[8] parameter(0)
+  ROOT n = f32[8] negate(a)
+}
+
+ENTRY %e {
+  x = f32[64,66] parameter(0)
+  y = f32[66] parameter(1)
+  z = f32[8] parameter(2)
+  g = f32[8] fusion(z), kind=kLoop, calls=%other
+  f = f32[64,66] fusion(x, y), kind=kLoop, calls=%fused
+  c = f32[64,66] custom-call(f), custom_call_target=\"__cublas$gemm\", backend_config={\"alpha\":1}
+  ROOT t = (f32[64,66], f32[8]) tuple(c, g)
+}
+";
+
+fn line_of(text: &str, start: &str) -> usize {
+    text.lines()
+        .position(|line| line.starts_with(start))
+        .unwrap_or_else(|| panic!("no line {start} in {text}"))
+}
+
+fn line_with(text: &str, part: &str) -> usize {
+    text.lines().position(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part} in {text}"))
+}
+
+/// A client that shows kernels itself.
+fn client(settings: Value) -> LspClient {
+    let mut client = LspClient::spawn();
+    let capabilities = json!({
+        "general": {"positionEncodings": ["utf-8"]},
+        "textDocument": {
+            "hover": {"contentFormat": ["markdown"]},
+            "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}}},
+        },
+        "experimental": {"commands": ["hlo-analyzer.showKernel"]},
+    });
+    client.initialize(json!({
+        "processId": null, "rootUri": null, "capabilities": capabilities, "initializationOptions": settings,
+    }));
+    client.open(URI, MODULE);
+    client
+}
+
+/// Without programs that may happen to be on PATH.
+fn plain_client() -> LspClient {
+    client(json!({"ptxas": {"enable": false}}))
+}
+
+/// The URIs of the tabs of the kernel around a line.
+fn tabs(client: &mut LspClient, line: usize) -> Vec<(String, String)> {
+    let shown = client.ask("hlo-analyzer/showKernel", at(URI, line, 4));
+    let tabs = shown["tabs"].as_array().cloned().unwrap_or_default();
+    let text = |tab: &Value, key: &str| tab[key].as_str().expect("a text").to_owned();
+    tabs.iter().map(|tab| (text(tab, "tab"), text(tab, "uri"))).collect()
+}
+
+fn content(client: &mut LspClient, uri: &str) -> String {
+    let content = client.ask("hlo-analyzer/kernelContent", json!({"uri": uri}));
+    content["text"].as_str().unwrap_or_else(|| panic!("no text in {content}")).to_owned()
+}
+
+fn shows(client: &mut LspClient, uri: &str, text: &str) {
+    let item = json!({"uri": uri, "languageId": "ptx", "version": 1, "text": text});
+    client.notify("textDocument/didOpen", json!({"textDocument": item}));
+}
+
+fn replace(client: &mut LspClient, version: i32, line: usize, columns: (usize, usize), text: &str) {
+    let range = range((line, columns.0), (line, columns.1));
+    client.change(URI, version, json!([{"range": range, "text": text}]));
+}
+
+#[test]
+fn a_kernel_has_tabs_with_a_head() {
+    let mut client = plain_client();
+    let tabs = tabs(&mut client, line_of(MODULE, "  ROOT s"));
+    assert_eq!(tabs.iter().map(|(tab, _)| tab.as_str()).collect::<Vec<_>>(), ["mlir", "ptx"]);
+    for (tab, uri) in &tabs {
+        let text = content(&mut client, uri);
+        let head = "// %f · loop · h100-sxm\n// grid 33 · block 128 · shared memory 0 B\n\n";
+        assert!(text.starts_with(head), "{text}");
+        assert!(text.contains(if tab == "mlir" { "arith.addf" } else { "add.rn.f32" }), "{text}");
+    }
+    assert_eq!(client.ask("hlo-analyzer/showKernel", at(URI, line_of(MODULE, "  x = "), 4)), Value::Null);
+}
+
+#[test]
+fn the_cursor_is_followed_both_ways() {
+    let mut client = plain_client();
+    for (tab, uri) in tabs(&mut client, line_of(MODULE, "  f = ")) {
+        let text = content(&mut client, &uri);
+        let code = if tab == "mlir" { "arith.addf" } else { "add.rn.f32" };
+        let (hlo, kernel) = (line_of(MODULE, "  ROOT s"), line_with(&text, code));
+        let here = json!({"line": hlo, "character": 8});
+        let runs = client.ask("hlo-analyzer/kernelLines", json!({"uri": uri, "position": here}));
+        let runs = runs["lines"].as_array().expect("a list").clone();
+        let holds =
+            |run: &Value| (run["first"].as_u64()..=run["last"].as_u64()).contains(&Some(kernel as u64));
+        assert!(runs.iter().any(holds), "{kernel} is not in {runs:?}:\n{text}");
+
+        let source = client.ask("hlo-analyzer/kernelSource", json!({"uri": uri, "line": kernel}));
+        assert_eq!((&source["instruction"], &source["uri"]), (&json!("s"), &json!(URI)));
+        assert_eq!(source["at"]["range"]["start"]["line"], hlo);
+        assert_eq!(source["lines"], json!(runs));
+        // The head comes from nowhere.
+        assert_eq!(client.ask("hlo-analyzer/kernelSource", json!({"uri": uri, "line": 0})), Value::Null);
+
+        let defined = client.ask("textDocument/definition", at(&uri, kernel, 6));
+        assert_eq!((&defined["uri"], &defined["range"]["start"]["line"]), (&json!(URI), &json!(hlo)));
+        let hover = client.ask("textDocument/hover", at(&uri, kernel, 6));
+        assert!(hover_text(&hover).contains("add(p, b)"), "{hover}");
+        let read = if tab == "mlir" { "tensor.extract" } else { "ld.global" };
+        let hover = client.ask("textDocument/hover", at(&uri, line_with(&text, read), 6));
+        assert!(hover_text(&hover).contains("**thread → `%"), "{hover}");
+    }
+}
+
+#[test]
+fn lines_above_move_nothing_away() {
+    let mut client = plain_client();
+    let (_, uri) = tabs(&mut client, line_of(MODULE, "  f = ")).remove(1);
+    let text = content(&mut client, &uri);
+    shows(&mut client, &uri, &text);
+    replace(&mut client, 2, 1, (0, 0), "\n// a remark\n\n");
+    let source =
+        client.ask("hlo-analyzer/kernelSource", json!({"uri": uri, "line": line_with(&text, "add.rn.f32")}));
+    assert_eq!(source["at"]["range"]["start"]["line"], line_of(MODULE, "  ROOT s") + 3);
+    // Nor is there news of a text that is the same.
+    let news = changed_within(&mut client, Duration::from_millis(700));
+    assert_eq!(news, Vec::<String>::new());
+}
+
+/// The kernels of which news arrive during a time.
+fn changed_within(client: &mut LspClient, time: Duration) -> Vec<String> {
+    client.listen(time);
+    let mut news = Vec::new();
+    while let Some(params) = client.take("hlo-analyzer/kernelChanged") {
+        news.push(params["uri"].as_str().expect("a URI").to_owned());
+    }
+    news
+}
+
+#[test]
+fn edits_change_the_kernels_that_are_concerned() {
+    let mut client = plain_client();
+    let mut uris = Vec::new();
+    for line in ["  f = ", "  g = "] {
+        for (_, uri) in tabs(&mut client, line_of(MODULE, line)) {
+            let text = content(&mut client, &uri);
+            shows(&mut client, &uri, &text);
+            uris.push(uri);
+        }
+    }
+    let line = line_of(MODULE, "  ROOT s");
+    let column = MODULE.lines().nth(line).and_then(|line| line.find("add")).expect("it is there");
+    replace(&mut client, 2, line, (column, column + 3), "multiply");
+    for _ in 0..2 {
+        let news = client.notification("hlo-analyzer/kernelChanged", |_| true);
+        let uri = news["uri"].as_str().expect("a URI");
+        assert!(uris[..2].iter().any(|shown| shown == uri), "{uri}");
+        let text = content(&mut client, uri);
+        assert!(text.contains("arith.mulf") || text.contains("mul.rn.f32"), "{text}");
+    }
+    // While it is broken the last code stays, and says so.
+    replace(&mut client, 3, line, (column, column + 8), "multipl");
+    let news = client.notification("hlo-analyzer/kernelChanged", |p| p["uri"] == uris[1].as_str());
+    let text = content(&mut client, news["uri"].as_str().expect("a URI"));
+    assert!(text.contains("\n// not up to date: ") && text.contains("mul.rn.f32"), "{text}");
+    // Nobody looks any more.
+    for uri in &uris {
+        client.notify("textDocument/didClose", json!({"textDocument": {"uri": uri}}));
+    }
+    client.listen(Duration::from_millis(300));
+    while client.take("hlo-analyzer/kernelChanged").is_some() {}
+    replace(&mut client, 4, line, (column, column + 7), "add");
+    assert_eq!(changed_within(&mut client, Duration::from_millis(500)), Vec::<String>::new());
+}
+
+#[test]
+fn the_device_changes_the_kernel() {
+    let mut client = plain_client();
+    let (_, uri) = tabs(&mut client, line_of(MODULE, "  f = ")).remove(1);
+    let text = content(&mut client, &uri);
+    shows(&mut client, &uri, &text);
+    let settings = json!({"settings": {"gpu": {"device": "a6000"}}});
+    client.notify("workspace/didChangeConfiguration", settings);
+    client.notification("hlo-analyzer/kernelChanged", |p| p["uri"] == uri.as_str());
+    assert!(content(&mut client, &uri).contains(".target sm_86"));
+}
+
+#[test]
+fn what_others_write_is_shown_as_far_as_it_is_known() {
+    let mut client = plain_client();
+    let tabs = tabs(&mut client, line_of(MODULE, "  c = "));
+    assert_eq!(tabs.len(), 1);
+    let text = content(&mut client, &tabs[0].1);
+    assert!(text.contains("target: __cublas$gemm") && text.contains("alpha: 1"), "{text}");
+}
+
+#[test]
+fn the_action_and_the_lens_name_the_command() {
+    let mut client = plain_client();
+    let line = line_of(MODULE, "  f = ");
+    let params = json!({"textDocument": {"uri": URI}, "range": range((line, 3), (line, 3)), "context": {"diagnostics": []}});
+    let actions = client.ask("textDocument/codeAction", params);
+    let titles: Vec<&str> =
+        actions.as_array().expect("a list").iter().filter_map(|a| a["title"].as_str()).collect();
+    assert_eq!(titles.iter().filter(|title| title.starts_with("Show kernel")).count(), 1, "{titles:?}");
+    let lenses = client.ask("textDocument/codeLens", json!({"textDocument": {"uri": URI}}));
+    let lenses = lenses.as_array().expect("a list");
+    let shown = lenses.iter().filter(|lens| lens["command"]["title"] == "Show kernel");
+    assert_eq!(shown.clone().count(), 2, "{lenses:?}");
+    assert!(shown.clone().all(|lens| lens["command"]["command"] == "hlo-analyzer.showKernel"));
+}
+
+#[test]
+fn other_editors_are_shown_files() {
+    let mut client = LspClient::start(json!({
+        "general": {"positionEncodings": ["utf-8"]},
+        "window": {"showDocument": {"support": true}},
+    }));
+    client.notify("workspace/didChangeConfiguration", json!({"settings": {"ptxas": {"enable": false}}}));
+    client.open(URI, MODULE);
+    let line = line_of(MODULE, "  ROOT s");
+    let here = json!({"line": line, "character": 4});
+    let command = json!({"command": "hlo-analyzer.openKernel", "arguments": [URI, here]});
+    let shown = client.ask("workspace/executeCommand", command);
+    let tab = &shown["tabs"][1];
+    let path = tab["path"].as_str().expect("a path").to_owned();
+    let read = || std::fs::read_to_string(&path).expect("the file is there");
+    assert_eq!(tab["text"].as_str(), Some(read().as_str()));
+    assert!(Path::new(&path).metadata().is_ok_and(|meta| meta.permissions().readonly()));
+    let column = MODULE.lines().nth(line).and_then(|line| line.find("add")).expect("it is there");
+    replace(&mut client, 2, line, (column, column + 3), "multiply");
+    for _ in 0..100 {
+        if read().contains("mul.rn.f32") {
+            break;
+        }
+        client.listen(Duration::from_millis(50));
+    }
+    assert!(read().contains("mul.rn.f32"), "the file follows the edit");
+    assert_eq!(client.server_requests.iter().filter(|method| *method == "window/showDocument").count(), 2);
+    client.leave();
+    assert!(!Path::new(&path).exists(), "what was written goes with the server");
+}
+
+#[test]
+fn strange_uris_and_commands_are_refused() {
+    let mut client = plain_client();
+    for uri in ["hlo-analyzer-kernel:/f.ptx", "file:///a.hlo", "hlo-analyzer-kernel:/f.ptx?%7B%22"] {
+        assert_eq!(client.refused("hlo-analyzer/kernelContent", json!({"uri": uri})), -32602, "{uri}");
+        shows(&mut client, uri, "");
+    }
+    let (_, uri) = tabs(&mut client, line_of(MODULE, "  f = ")).remove(0);
+    let missing = uri.replace("%22instruction%22%3A%22f%22", "%22instruction%22%3A%22nobody%22");
+    assert!(content(&mut client, &missing).contains("no kernel: nobody is not in the module"));
+    let beyond = client.ask("hlo-analyzer/kernelSource", json!({"uri": uri, "line": 100_000}));
+    assert_eq!(beyond, Value::Null);
+    let command = json!({"command": "hlo-analyzer.format", "arguments": []});
+    assert_eq!(client.refused("workspace/executeCommand", command), -32602);
+}
+
+/// The assembler, where there is one.
+#[allow(clippy::print_stdout, reason = "a test that skips says so")]
+fn assembler() -> Option<String> {
+    let named = std::env::var("HLO_ANALYZER_PTXAS").ok();
+    let found = named.or_else(|| {
+        let path = std::env::var_os("PATH")?;
+        let found =
+            std::env::split_paths(&path).map(|folder| folder.join("ptxas")).find(|file| file.is_file())?;
+        Some(found.to_str()?.to_owned())
+    });
+    if found.is_none() {
+        println!("skipped: no ptxas on PATH, and HLO_ANALYZER_PTXAS names none");
+    }
+    found
+}
+
+#[allow(clippy::print_stdout, reason = "a test that skips says so")]
+#[test]
+fn registers_are_told_where_there_is_an_assembler() {
+    let Some(ptxas) = assembler() else { return };
+    let nvdisasm = std::env::var("HLO_ANALYZER_NVDISASM").unwrap_or_default();
+    let programs =
+        json!({"ptxas": {"path": ptxas}, "nvdisasm": {"path": nvdisasm}, "workspace": {"trusted": true}});
+    let mut client = client(programs);
+    let tabs = tabs(&mut client, line_of(MODULE, "  f = "));
+    let (_, uri) = &tabs[1];
+    let text = content(&mut client, uri);
+    shows(&mut client, uri, &text);
+    if !text.contains("// registers ") {
+        client.notification("hlo-analyzer/kernelChanged", |p| p["uri"] == uri.as_str());
+    }
+    let text = content(&mut client, uri);
+    let line = line_with(&text, "// registers ");
+    assert!(text.lines().nth(line).is_some_and(|line| line.ends_with(" · no spills")), "{text}");
+    assert!(content(&mut client, &tabs[0].1).contains("// registers "), "beside the MLIR too");
+    let Some((_, sass)) = tabs.get(2) else {
+        return println!("without SASS: no nvdisasm on PATH, and HLO_ANALYZER_NVDISASM names none");
+    };
+    let text = content(&mut client, sass);
+    let source =
+        client.ask("hlo-analyzer/kernelSource", json!({"uri": sass, "line": line_with(&text, "FADD")}));
+    assert_eq!(source["instruction"], "s", "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_is_run_in_a_trusted_workspace_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = std::env::temp_dir().join(format!("hlo-analyzer-test-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (program, mark) = (folder.join("ptxas"), folder.join("was-run"));
+    let script = format!(
+        "#!/bin/sh\ntouch {}\necho 'kernel.ptx, line 12; error   : on purpose' >&2\nexit 1\n",
+        mark.display()
+    );
+    std::fs::write(&program, script).expect("it can be written");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    for trusted in [false, true] {
+        let mut client = client(json!({"ptxas": {"path": program}, "workspace": {"trusted": trusted}}));
+        let (_, uri) = tabs(&mut client, line_of(MODULE, "  f = ")).remove(1);
+        let text = content(&mut client, &uri);
+        shows(&mut client, &uri, &text);
+        if trusted {
+            let found = client.notification("textDocument/publishDiagnostics", |p| p["uri"] == uri.as_str());
+            let error = &found["diagnostics"][0];
+            assert_eq!((&error["message"], &error["source"]), (&json!("on purpose"), &json!("ptxas")));
+            let text = content(&mut client, &uri);
+            let line = error["range"]["start"]["line"].as_u64().expect("a line") as usize;
+            assert_eq!(line, line_with(&text, ".version") + 11, "{text}");
+            let head = format!("// ptxas: 1 error on line {} of the PTX: on purpose", line + 1);
+            assert!(text.contains(&head), "{text}");
+        } else {
+            client.listen(Duration::from_millis(500));
+        }
+        assert_eq!(mark.exists(), trusted);
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn an_instruction_is_evaluated_from_what_the_user_types() {
+    let mut client = plain_client();
+    let line = line_of(MODULE, "  ROOT n");
+    let asked = client.ask("hlo-analyzer/evaluate", at(URI, line, 8));
+    assert!(asked["reason"].as_str().is_some_and(|why| why.contains("parameter 0")), "{asked}");
+    let [parameter] = asked["parameters"].as_array().expect("a list").as_slice() else { panic!("{asked}") };
+    assert_eq!((&parameter["name"], &parameter["shape"]), (&json!("a"), &json!("f32[8]")));
+    let mut params = at(URI, line, 8);
+    params["inputs"] = json!([parameter["sample"]]);
+    let answer = client.ask("hlo-analyzer/evaluate", params);
+    assert_eq!(answer["outputs"], json!(["{-0, -1, -2, -3, -4, -5, -6, -0}"]));
+}
