@@ -15,6 +15,8 @@ mod loops;
 mod ops;
 mod peel;
 mod simplify;
+#[cfg(test)]
+mod tests;
 mod unroll;
 mod unswitch;
 

@@ -238,6 +238,25 @@ pub fn kernel_mlir(
     Some(code.as_ref().map(|kernel| Arc::new(codegen::mlir(kernel))).map_err(Clone::clone))
 }
 
+/// The same after the passes that `asked` names: each of its texts below a head. The error says which passes there are where
+/// there is none of that name.
+#[salsa::tracked(lru = 8, no_eq)]
+pub fn kernel_passes(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    computation: u32,
+    name: Arc<str>,
+    asked: Arc<str>,
+) -> Option<Result<Arc<codegen::KernelText>, Reason>> {
+    let code = kernel_code(db, piece, computation, name).as_ref()?;
+    let text = code.as_ref().map_err(Clone::clone).and_then(|kernel| {
+        let text = codegen::passes::mlir_after(kernel, &asked);
+        text.map(Arc::new)
+            .ok_or_else(|| format!("after which pass? {}", codegen::passes::known().join(", ")).into())
+    });
+    Some(text)
+}
+
 /// The same as PTX.
 #[salsa::tracked(lru = 64, no_eq)]
 pub fn kernel_ptx(

@@ -28,7 +28,7 @@ pub use giants::{Definition, GiantIndex, giant_index};
 pub use kernel_costs::kernel_cost;
 pub use kernels::{
     FusionSource, Target, Waste, fused_computations, fusion_calls, fusion_source, kernel, kernel_coalescing,
-    kernel_code, kernel_estimate, kernel_mlir, kernel_partition, kernel_ptx, kernel_waste,
+    kernel_code, kernel_estimate, kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_waste,
 };
 pub use load::Progress;
 pub use mlir_queries::{

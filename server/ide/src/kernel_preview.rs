@@ -11,7 +11,20 @@ use crate::locate::{FileContext, InstructionRef};
 pub enum KernelLanguage {
     /// As XLA's emitters write it, before it is lowered.
     Mlir,
+    /// After passes of XLA's pipeline: a name that [`KernelLanguage::mlir_after`] knows.
+    MlirAfter(&'static str),
     Ptx,
+}
+
+impl KernelLanguage {
+    /// The MLIR after a pass, by its name or its flag, or after each pass for `all`; the error is what may be asked for.
+    pub fn mlir_after(asked: &str) -> Result<KernelLanguage, String> {
+        let known = codegen::passes::known();
+        let of_name = || codegen::passes::PIPELINE.iter().find(|pass| pass.is_called(asked));
+        let found =
+            known.iter().copied().find(|flag| *flag == asked).or_else(|| of_name().map(|pass| pass.flag));
+        found.map(KernelLanguage::MlirAfter).ok_or_else(|| format!("{asked} is none of {}", known.join(", ")))
+    }
 }
 
 #[derive(Debug, Clone)]

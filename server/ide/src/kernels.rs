@@ -52,6 +52,9 @@ impl<'a> FileContext<'a> {
     ) -> Option<&'a Result<Arc<KernelText>, Reason>> {
         let text = match language {
             KernelLanguage::Mlir => db::kernel_mlir(self.db, key.piece, key.computation, key.name.clone()),
+            KernelLanguage::MlirAfter(passes) => {
+                db::kernel_passes(self.db, key.piece, key.computation, key.name.clone(), passes.into())
+            }
             KernelLanguage::Ptx => db::kernel_ptx(self.db, key.piece, key.computation, key.name.clone()),
         };
         text.as_ref()

@@ -15,17 +15,21 @@ struct KernelParams {
     instruction: String,
     computation: Option<String>,
     emit: Option<String>,
+    /// Of `mlir`: a pass, or `all`.
+    after: Option<String>,
 }
 
 pub fn kernel(session: &mut Session, value: &Value) -> Answer {
     let p: KernelParams = params(value)?;
-    let emit = match p.emit.as_deref() {
-        None | Some("ptx") => KernelLanguage::Ptx,
-        Some("mlir") => KernelLanguage::Mlir,
-        Some(other) => {
-            let message = format!("emit: {other} is none of mlir, ptx");
-            return Err(ApiError::new(ErrorKind::InvalidParams, message));
+    let invalid = |message: String| ApiError::new(ErrorKind::InvalidParams, message);
+    let emit = match (p.emit.as_deref(), p.after.as_deref()) {
+        (None | Some("ptx"), None) => KernelLanguage::Ptx,
+        (Some("mlir"), None) => KernelLanguage::Mlir,
+        (Some("mlir"), Some(pass)) => {
+            KernelLanguage::mlir_after(pass).map_err(|why| invalid(format!("after: {why}")))?
         }
+        (None | Some("ptx"), Some(_)) => return Err(invalid("after is of mlir".to_owned())),
+        (Some(other), _) => return Err(invalid(format!("emit: {other} is none of mlir, ptx"))),
     };
     let query =
         FusionQuery { instruction: bare(&p.instruction), computation: p.computation.as_deref().map(bare) };

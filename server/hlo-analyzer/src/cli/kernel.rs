@@ -21,6 +21,9 @@ pub struct KernelArguments {
     fusion: Option<String>,
     #[arg(long, value_enum, default_value_t = Emit::Ptx)]
     emit: Emit,
+    /// Of `--emit mlir`: as it is after this pass of XLA's pipeline, or after each of them for `all`.
+    #[arg(long, value_name = "PASS")]
+    after: Option<String>,
     /// Above the code, as comments: grid, block, shared memory, and where `ptxas` is on PATH registers and spills.
     #[arg(long)]
     head: bool,
@@ -55,9 +58,13 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
         },
     };
     let query = FusionQuery { instruction, computation: None };
-    let emit = match arguments.emit {
-        Emit::Mlir => KernelLanguage::Mlir,
-        Emit::Ptx | Emit::Sass => KernelLanguage::Ptx,
+    let emit = match (arguments.emit, &arguments.after) {
+        (Emit::Mlir, None) => KernelLanguage::Mlir,
+        (Emit::Mlir, Some(pass)) => {
+            KernelLanguage::mlir_after(pass).map_err(|why| anyhow!("--after: {why}"))?
+        }
+        (Emit::Ptx | Emit::Sass, None) => KernelLanguage::Ptx,
+        (Emit::Ptx | Emit::Sass, Some(_)) => bail!("--after is of --emit mlir"),
     };
     if arguments.head || matches!(arguments.emit, Emit::Sass) {
         let document = analysis.kernel_document(file, &query, emit).ok().context(uncancelled)?;

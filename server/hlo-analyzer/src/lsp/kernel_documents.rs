@@ -111,7 +111,7 @@ impl Maker<'_> {
         let assembled = match (&assembler, kernel.tab) {
             (None, _) | (_, Tab::About) => None,
             (Some(_), Tab::Ptx | Tab::Sass) => self.shelf.assembled(&document.body, self.mailbox),
-            (Some(_), Tab::Mlir) => {
+            (Some(_), Tab::Mlir | Tab::Passes) => {
                 self.shelf.assembled(&self.document(kernel, Tab::Ptx)?.body, self.mailbox)
             }
         };

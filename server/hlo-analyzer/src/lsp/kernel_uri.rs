@@ -12,6 +12,8 @@ pub(super) const SCHEME: &str = "hlo-analyzer-kernel";
 #[serde(rename_all = "lowercase")]
 pub(super) enum Tab {
     Mlir,
+    /// MLIR after each pass.
+    Passes,
     Ptx,
     Sass,
     /// What is known of a kernel that is written elsewhere.
@@ -23,6 +25,7 @@ impl Tab {
     pub(super) fn language(self) -> KernelLanguage {
         match self {
             Tab::Mlir => KernelLanguage::Mlir,
+            Tab::Passes => KernelLanguage::MlirAfter("all"),
             Tab::Ptx | Tab::Sass | Tab::About => KernelLanguage::Ptx,
         }
     }
@@ -30,6 +33,7 @@ impl Tab {
     pub(super) fn title(self) -> &'static str {
         match self {
             Tab::Mlir => "MLIR",
+            Tab::Passes => "MLIR after each pass",
             Tab::Ptx => "PTX",
             Tab::Sass => "SASS",
             Tab::About => "about",
@@ -40,6 +44,7 @@ impl Tab {
     pub(super) fn extension(self) -> &'static str {
         match self {
             Tab::Mlir => "mlir",
+            Tab::Passes => "passes.mlir",
             Tab::Ptx => "ptx",
             Tab::Sass => "sass",
             Tab::About => "kernel.txt",
@@ -125,7 +130,7 @@ mod tests {
             ("file:///a%20b/%25.hlo?x=1&y#z", "é\"{}%20 +&=#?/\\"),
             ("untitled:Untitled-1", ""),
         ] {
-            for tab in [Tab::Mlir, Tab::Ptx, Tab::Sass, Tab::About] {
+            for tab in [Tab::Mlir, Tab::Passes, Tab::Ptx, Tab::Sass, Tab::About] {
                 let kernel = KernelUri {
                     file: Url::parse(file).unwrap(),
                     computation: "main".to_owned(),
