@@ -430,8 +430,10 @@ impl<'t> Segmenter<'t> {
                     is_nested,
                 });
             }
+            // `#stablehlo<…>` is of a dialect although it has no dot.
             TokenKind::AttributeName | TokenKind::TypeName
-                if !token.span.of(self.tokens.text).contains('.') =>
+                if !token.span.of(self.tokens.text).contains('.')
+                    && self.tokens.kind(at + 1) != Some(TokenKind::OpenAngle) =>
             {
                 let op = self.current_op();
                 self.out.aliases.push(AliasMention { span: token.span, op, is_definition: false });
