@@ -279,7 +279,7 @@ impl<'k> Printer<'k> {
                 let name = names.fresh();
                 self.note_read(names, *tensor);
                 self.line(origin, format!("{name} = tensor.extract {tensor_name}[{at}] : {ty}"));
-                self.from_memory(names, op, name, names.function.element(*tensor));
+                self.name_read(names, op, name, names.function.element(*tensor));
             }
             OpKind::Write { value, tensor, at } => {
                 let at = self.indices(names, at, origin);
@@ -468,7 +468,7 @@ impl<'k> Printer<'k> {
     }
 
     /// Names the result of an op that read `name` from memory.
-    fn from_memory(&mut self, names: &mut Names<'k>, op: &Op, name: String, element: ElementType) {
+    fn name_read(&mut self, names: &mut Names<'k>, op: &Op, name: String, element: ElementType) {
         let name = match element {
             ElementType::Pred => {
                 let bit = names.fresh();

@@ -108,7 +108,7 @@ impl<'a, 'r> Group<'a, 'r> {
             Some(exchange) => {
                 let shared = self.to_shared(entry, &heroes, &exchange);
                 self.each_column(entry, |group, entry, column| {
-                    let own = group.from_shared(entry, &heroes, &exchange, &shared, column);
+                    let own = group.exchanged(entry, &heroes, &exchange, &shared, column);
                     group.write_results(entry, &own, column)
                 })?;
                 return Ok(entry.results.clone());
@@ -201,7 +201,7 @@ impl<'a, 'r> Group<'a, 'r> {
     }
 
     /// What a thread goes on with after the exchange, reduced among the threads of its warp.
-    fn from_shared(
+    fn exchanged(
         &self,
         entry: &mut Entry<'a>,
         heroes: &[Hero],

@@ -53,7 +53,7 @@ impl<'k> Printer<'k> {
                         "{name} = xla.predicated_extract {from}[{at}] if {condition} else {otherwise} : {ty}"
                     ),
                 );
-                self.from_memory(names, op, name, names.function.element(*tensor));
+                self.name_read(names, op, name, names.function.element(*tensor));
             }
             OpKind::WriteIf { value, tensor, at, constraints } => {
                 let condition = self.constraints(names, constraints, origin);

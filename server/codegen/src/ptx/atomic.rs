@@ -39,9 +39,9 @@ fn change(body: &Region, kernel: &Kernel) -> Change {
 }
 
 fn by(opcode: Opcode, operands: &[ValueId], old: ValueId) -> Change {
-    match operands {
-        &[a, b] if a == old && b != old => Change::By(opcode, b),
-        &[a, b] if b == old && a != old => Change::By(opcode, a),
+    match *operands {
+        [a, b] if a == old && b != old => Change::By(opcode, b),
+        [a, b] if b == old && a != old => Change::By(opcode, a),
         _ => Change::Other,
     }
 }

@@ -187,8 +187,10 @@ impl Inst {
 
     /// The argument of the kernel whose memory it reads or writes.
     pub fn argument(&self) -> Option<usize> {
-        let (Kind::Load { address, .. } | Kind::Store { address, .. } | Kind::Exchange { address, .. }) =
-            &self.kind
+        let (Kind::Load { address, .. }
+        | Kind::Store { address, .. }
+        | Kind::Atomic { address, .. }
+        | Kind::Exchange { address, .. }) = &self.kind
         else {
             return None;
         };
