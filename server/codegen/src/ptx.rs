@@ -7,6 +7,8 @@ mod code;
 mod halves;
 mod index;
 mod join;
+mod loop_length;
+mod loop_nest;
 mod loops;
 mod lower;
 mod machine;
