@@ -1,5 +1,5 @@
 // Bundles the extension and gathers what the package needs from the rest of the tree:
-// the grammar and the licence have one home each, outside this folder.
+// the grammars and the licence have one home each, outside this folder.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const tree = join(here, "../..");
 
 mkdirSync(join(here, "syntaxes"), { recursive: true });
-for (const grammar of ["hlo.tmLanguage.json", "ptx.tmLanguage.json"]) {
+for (const grammar of ["hlo.tmLanguage.json", "mlir.tmLanguage.json", "ptx.tmLanguage.json"]) {
   copyFileSync(join(tree, "grammar/textmate", grammar), join(here, "syntaxes", grammar));
 }
 copyFileSync(join(tree, "LICENSE"), join(here, "LICENSE"));

@@ -4,7 +4,10 @@ use std::time::{Duration, Instant};
 
 use hlo_analyzer_tests::corpus::own;
 use hlo_analyzer_tests::sample::MODULE;
-use ide::{Analysis, AnalysisHost, CallDirection, Diagnostic, FileId, InlayHintsConfig, Language};
+use ide::{
+    Analysis, AnalysisHost, CallDirection, Diagnostic, FileId, FusionQuery, HoverConfig, InlayHintsConfig,
+    KernelLanguage, Language,
+};
 use proptest::prelude::*;
 
 /// Asks for everything and answers the findings. Far more time than any of it takes is a hang.
@@ -41,6 +44,7 @@ fn analyse(text: &str) -> Vec<Diagnostic> {
     }
     for place in analysis.code_lens_places(file, true, 50).expect("nobody cancels") {
         analysis.code_lens(file, place.start).expect("nobody cancels");
+        show_kernel(&analysis, file, place.start, text);
     }
     analysis
         .inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: true, splits: true })
@@ -48,6 +52,33 @@ fn analyse(text: &str) -> Vec<Diagnostic> {
     analysis.document_symbols(file, 1000).expect("nobody cancels");
     assert!(started.elapsed() < Duration::from_secs(60), "{:?} for {} bytes", started.elapsed(), text.len());
     found
+}
+
+/// Shows the kernel of a place: its lines lead to instructions of the text, and those to lines.
+fn show_kernel(analysis: &Analysis, file: FileId, at: usize, text: &str) {
+    let Some(kernel) = analysis.shown_kernel(file, at).expect("nobody cancels") else { return };
+    assert!(text.get(kernel.range.clone()).is_some_and(|name| name.ends_with(&kernel.instruction)));
+    let query = FusionQuery { instruction: kernel.instruction, computation: Some(kernel.computation) };
+    for language in [KernelLanguage::Mlir, KernelLanguage::Ptx] {
+        let document = analysis.kernel_document(file, &query, language).expect("nobody cancels");
+        let Ok(document) = document else { continue };
+        let count = document.body.lines().count();
+        assert_eq!(document.lines.len(), count, "{}", document.body);
+        assert!(document.accesses.iter().all(|(line, _)| *line < count));
+        for (n, origin) in document.lines.iter().enumerate() {
+            assert_eq!(document.instruction_of(n).is_some(), origin.is_some());
+        }
+        for place in document.instructions.iter().filter_map(|instruction| instruction.at.as_ref()) {
+            assert!(text.get(place.0.clone()).is_some() && text.get(place.1.clone()).is_some());
+            let runs = analysis.kernel_lines(file, &query, &document, place.1.start).expect("nobody cancels");
+            assert!(runs.iter().all(|run| run.start < run.end && run.end <= count));
+        }
+        for (line, _) in document.accesses.iter().take(3) {
+            let config = HoverConfig::default();
+            let hover = analysis.kernel_document_hover(file, &query, &document, *line, 0, &config);
+            hover.expect("nobody cancels");
+        }
+    }
 }
 
 /// Asks for everything that starts at a place. Names lead to ranges of the text, and a name that can be renamed is one

@@ -46,7 +46,7 @@ export async function deactivate(): Promise<void> {
 }
 
 function startFor(document: vscode.TextDocument, running: Server): void {
-  if (document.languageId === "hlo") {
+  if (document.languageId === "hlo" || document.languageId === "mlir") {
     void running.start();
   }
 }

@@ -87,6 +87,8 @@ export class Server implements vscode.Disposable {
       documentSelector: [
         { scheme: "file", language: "hlo" },
         { scheme: "untitled", language: "hlo" },
+        { scheme: "file", language: "mlir" },
+        { scheme: "untitled", language: "mlir" },
         // Kernels that are shown: the server hears which, and answers definitions and hovers in them.
         { scheme: KERNEL_SCHEME },
       ],

@@ -1,9 +1,9 @@
 import * as vscode from "vscode";
 import type { Server, ServerState } from "./server";
 
-/** What the language status of an HLO document says about the server. */
+/** What the language status of a document says about the server. */
 export function registerStatus(server: Server): vscode.Disposable {
-  const item = vscode.languages.createLanguageStatusItem("hlo-analyzer.status", { language: "hlo" });
+  const item = vscode.languages.createLanguageStatusItem("hlo-analyzer.status", [{ language: "hlo" }, { language: "mlir" }]);
   item.name = "hlo-analyzer";
   const show = (state: ServerState): void => {
     item.busy = state.kind === "starting";

@@ -58,6 +58,7 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
         functions: Vec::new(),
         tables: Vec::new(),
         missing: Vec::new(),
+        waits: !matches!(analysis.emitter, Emitter::Sort(_)),
         then: Vec::new(),
     };
     let tables = tables::of(&analysis.fused.graph, &mut kernel.tables);

@@ -30,6 +30,8 @@ pub struct Kernel {
     pub tables: Vec<Table>,
     /// Ops that no rule writes: zero stands in their place.
     pub missing: Vec<Missing>,
+    /// May it be launched before the kernel that it depends on is through, and waits for it then? XLA's sorts are not.
+    pub waits: bool,
     /// Kernels of the same op that run after it, in this order, with the same arguments. They have none themselves.
     pub then: Vec<Kernel>,
 }

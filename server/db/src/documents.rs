@@ -48,16 +48,13 @@ fn split_hlo(text: &str, state: u8, min_bytes: usize) -> Cuts {
     }
 }
 
-/// A language without a splitter of its own: the file is one piece.
-fn no_split(_: &str, _: u8, _: usize) -> Cuts {
-    Cuts::default()
-}
-
 impl Documents {
     pub fn open(&mut self, db: &mut Database, language: Language, text: &str) -> FileId {
+        // HLO is often saved as `.mlir`.
+        let language = if mlir::holds_hlo(text) { Language::Hlo } else { language };
         let split = match language {
             Language::Hlo => split_hlo,
-            Language::Mlir => no_split,
+            Language::Mlir => mlir::split,
         };
         let document = Document::new(text, split);
         let file = match self.free_files.pop() {
@@ -99,6 +96,7 @@ impl Documents {
         crate::giant_uses(db, open.file);
         crate::fused_computations(db, open.file);
         crate::uncalled_computations(db, open.file);
+        crate::mlir_module(db, open.file);
         self.free_files.push(open.file);
     }
 
@@ -197,6 +195,7 @@ impl Documents {
             crate::link_findings(db, piece);
             crate::block_warnings(db, piece);
             crate::outside_uses(db, piece);
+            crate::mlir_signature(db, piece);
         }
         self.free_pieces.extend(pieces);
     }

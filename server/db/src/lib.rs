@@ -15,6 +15,7 @@ mod giants;
 mod kernel_costs;
 mod kernels;
 mod load;
+mod mlir_queries;
 mod queries;
 mod verification;
 mod warnings;
@@ -30,6 +31,9 @@ pub use kernels::{
     kernel_code, kernel_estimate, kernel_mlir, kernel_partition, kernel_ptx, kernel_waste,
 };
 pub use load::Progress;
+pub use mlir_queries::{
+    MlirModule, MlirPiece, MlirSignature, mlir_module, mlir_piece, mlir_signature, symbol_name,
+};
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use verification::{module_verify_findings, surroundings, verify_findings};

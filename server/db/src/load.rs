@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use crate::{
-    Database, File, FileView, Piece, giant_index, link_findings, module, signature, verify_findings,
+    Database, File, FileView, Language, Piece, giant_index, link_findings, mlir_signature, module, signature,
+    verify_findings,
 };
 
 /// How far an open file was read ahead. An edit touches few pieces: whoever asks first computes those.
@@ -19,7 +20,10 @@ impl FileView {
     /// Parses all pieces, the first time it is called.
     pub fn parse_ahead(&self, db: &Database) {
         if !self.progress.is_parsed.load(Ordering::Relaxed) {
-            for_each_piece(db, self.file, |db, piece| _ = signature(db, piece));
+            match self.file.language(db) {
+                Language::Hlo => for_each_piece(db, self.file, |db, piece| _ = signature(db, piece)),
+                Language::Mlir => for_each_piece(db, self.file, |db, piece| _ = mlir_signature(db, piece)),
+            }
             self.progress.is_parsed.store(true, Ordering::Relaxed);
         }
     }

@@ -8,6 +8,7 @@ use ropey::Rope;
 use rustc_hash::FxHashMap;
 
 use crate::locate::FileContext;
+use crate::mlir;
 use crate::*;
 
 /// Owns the database and is the only writer. One per process, on one thread.
@@ -122,7 +123,11 @@ impl Analysis {
     }
 
     pub fn diagnostics_to(&self, file: FileId, depth: Depth, limit: usize) -> Cancellable<Diagnostics> {
-        self.with_file(file, |context| diagnostics::diagnostics(&context, depth, limit))
+        self.of_language(
+            file,
+            |context| diagnostics::diagnostics(&context, depth, limit),
+            |context| mlir::diagnostics::diagnostics(&context, depth, limit),
+        )
     }
 
     /// Code that computes nothing new. What is wrong is in [`Self::diagnostics`].
@@ -175,17 +180,25 @@ impl Analysis {
         offset: usize,
         config: &HoverConfig,
     ) -> Cancellable<Option<Hover>> {
-        self.with_file(file, |context| hover::hover(&context, offset, config))
+        self.of_language(
+            file,
+            |context| hover::hover(&context, offset, config),
+            |context| mlir::hover::hover(&context, offset, config),
+        )
     }
 
     /// What may be written at `offset`.
     pub fn completion(&self, file: FileId, offset: usize) -> Cancellable<Completion> {
-        self.with_file(file, |context| completion::completion(&context, offset))
+        self.of_language(
+            file,
+            |context| completion::completion(&context, offset),
+            |context| mlir::completion::completion(&context, offset),
+        )
     }
 
     /// The operands and attributes of the instruction that is being typed at `offset`.
     pub fn signature_help(&self, file: FileId, offset: usize) -> Cancellable<Option<SignatureHelp>> {
-        self.with_file(file, |context| signature_help::signature_help(&context, offset))
+        self.of_language(file, |context| signature_help::signature_help(&context, offset), |_| None)
     }
 
     pub fn inlay_hints(
@@ -194,17 +207,29 @@ impl Analysis {
         range: TextRange,
         config: &InlayHintsConfig,
     ) -> Cancellable<Vec<InlayHint>> {
-        self.with_file(file, |context| inlay_hints::inlay_hints(&context, range.clone(), config))
+        self.of_language(
+            file,
+            |context| inlay_hints::inlay_hints(&context, range.clone(), config),
+            |context| mlir::inlay_hints::inlay_hints(&context, range.clone(), config),
+        )
     }
 
     /// The outline, and how many symbols the limit left out.
     pub fn document_symbols(&self, file: FileId, limit: usize) -> Cancellable<(Vec<DocumentSymbol>, usize)> {
-        self.with_file(file, |context| document_symbols::document_symbols(&context, limit))
+        self.of_language(
+            file,
+            |context| document_symbols::document_symbols(&context, limit),
+            |context| mlir::document_symbols::document_symbols(&context, limit),
+        )
     }
 
     /// Where the name at `offset` leads, each with the token that was asked about.
     pub fn goto_definition(&self, file: FileId, offset: usize) -> Cancellable<Vec<NavigationTarget>> {
-        self.with_file(file, |context| goto_definition::goto_definition(&context, offset))
+        self.of_language(
+            file,
+            |context| goto_definition::goto_definition(&context, offset),
+            |context| mlir::goto_definition::goto_definition(&context, offset),
+        )
     }
 
     /// Where the value at `offset` is from; see `goto_type_definition.rs`.
@@ -218,16 +243,28 @@ impl Analysis {
         offset: usize,
         with_definition: bool,
     ) -> Cancellable<Vec<Reference>> {
-        self.with_file(file, |context| references::references(&context, offset, with_definition))
+        self.of_language(
+            file,
+            |context| references::references(&context, offset, with_definition),
+            |context| mlir::references::references(&context, offset, with_definition),
+        )
     }
 
     pub fn document_highlight(&self, file: FileId, offset: usize) -> Cancellable<Vec<Reference>> {
-        self.with_file(file, |context| references::document_highlight(&context, offset))
+        self.of_language(
+            file,
+            |context| references::document_highlight(&context, offset),
+            |context| mlir::references::document_highlight(&context, offset),
+        )
     }
 
     /// The name that [`Analysis::rename`] would replace.
     pub fn prepare_rename(&self, file: FileId, offset: usize) -> Cancellable<Result<TextRange, RenameError>> {
-        self.with_file(file, |context| rename::prepare_rename(&context, offset))
+        self.of_language(
+            file,
+            |context| rename::prepare_rename(&context, offset),
+            |context| mlir::rename::prepare_rename(&context, offset),
+        )
     }
 
     pub fn rename(
@@ -236,7 +273,11 @@ impl Analysis {
         offset: usize,
         new_name: &str,
     ) -> Cancellable<Result<Vec<TextEdit>, RenameError>> {
-        self.with_file(file, |context| rename::rename(&context, offset, new_name))
+        self.of_language(
+            file,
+            |context| rename::rename(&context, offset, new_name),
+            |context| mlir::rename::rename(&context, offset, new_name),
+        )
     }
 
     pub fn prepare_call_hierarchy(&self, file: FileId, offset: usize) -> Cancellable<Option<CallItem>> {
@@ -264,12 +305,20 @@ impl Analysis {
 
     /// The folds, at most `limit`, the outer ones first to stay.
     pub fn folding_ranges(&self, file: FileId, limit: usize) -> Cancellable<Vec<Fold>> {
-        self.with_file(file, |context| folding_ranges::folding_ranges(&context, limit))
+        self.of_language(
+            file,
+            |context| folding_ranges::folding_ranges(&context, limit),
+            |context| mlir::folding_ranges::folding_ranges(&context, limit),
+        )
     }
 
     /// From the token at `offset` outwards to the whole file, each range larger than the one before.
     pub fn selection_ranges(&self, file: FileId, offset: usize) -> Cancellable<Vec<TextRange>> {
-        self.with_file(file, |context| selection_ranges::selection_ranges(&context, offset))
+        self.of_language(
+            file,
+            |context| selection_ranges::selection_ranges(&context, offset),
+            |context| mlir::selection_ranges::selection_ranges(&context, offset),
+        )
     }
 
     /// The tokens that overlap `range`, in order and apart; nothing where there are more than `limit`.
@@ -279,12 +328,16 @@ impl Analysis {
         range: TextRange,
         limit: usize,
     ) -> Cancellable<Option<Vec<SemanticToken>>> {
-        self.with_file(file, |context| semantic_tokens::semantic_tokens(&context, &range, limit))
+        self.of_language(
+            file,
+            |context| semantic_tokens::semantic_tokens(&context, &range, limit),
+            |context| mlir::semantic_tokens::semantic_tokens(&context, &range, limit),
+        )
     }
 
     /// Mentions of source files in metadata, at most `limit`.
     pub fn document_links(&self, file: FileId, limit: usize) -> Cancellable<Vec<DocumentLink>> {
-        self.with_file(file, |context| document_links::document_links(&context, limit))
+        self.of_language(file, |context| document_links::document_links(&context, limit), |_| Vec::new())
     }
 
     /// A place per computation and per kernel; what is said there is for [`Analysis::code_lens`] to tell.
@@ -299,12 +352,16 @@ impl Analysis {
 
     /// Edits of white space that format what `range` touches.
     pub fn formatting(&self, file: FileId, range: TextRange) -> Cancellable<Vec<TextEdit>> {
-        self.with_file(file, |context| formatting::formatting(&context, &range))
+        self.of_language(file, |context| formatting::formatting(&context, &range), |_| Vec::new())
     }
 
     /// What to change when `typed` was just typed in front of `offset`.
     pub fn on_type_formatting(&self, file: FileId, offset: usize, typed: char) -> Cancellable<Vec<TextEdit>> {
-        self.with_file(file, |context| formatting::on_type_formatting(&context, offset, typed))
+        self.of_language(
+            file,
+            |context| formatting::on_type_formatting(&context, offset, typed),
+            |_| Vec::new(),
+        )
     }
 
     /// What can be done at `range`.
@@ -314,7 +371,7 @@ impl Analysis {
         range: TextRange,
         wanted: Wanted<'_>,
     ) -> Cancellable<Vec<CodeAction>> {
-        self.with_file(file, |context| code_actions::code_actions(&context, &range, wanted))
+        self.of_language(file, |context| code_actions::code_actions(&context, &range, wanted), |_| Vec::new())
     }
 
     /// Maps of one instruction, as the machine interface asks for them.
@@ -455,7 +512,11 @@ impl Analysis {
 
     /// Counts of the module.
     pub fn statistics(&self, file: FileId) -> Cancellable<FileStatistics> {
-        self.with_file(file, |context| statistics::statistics(&context))
+        self.of_language(
+            file,
+            |context| statistics::statistics(&context),
+            |context| mlir::statistics::statistics(&context),
+        )
     }
 
     /// The whole text with maps and findings written into it.
@@ -465,7 +526,21 @@ impl Analysis {
 
     /// The instruction called `name` (without `%`), as its offset.
     pub fn find_instruction(&self, file: FileId, name: &str) -> Cancellable<Option<usize>> {
-        self.with_file(file, |context| context.find_instruction(None, name).map(|at| context.offset_of(at)))
+        self.of_language(
+            file,
+            |context| context.find_instruction(None, name).map(|at| context.offset_of(at)),
+            |context| context.find_value(name),
+        )
+    }
+
+    /// As [`Self::with_file`], by the language of the file.
+    fn of_language<T>(
+        &self,
+        file: FileId,
+        hlo: impl FnOnce(FileContext<'_>) -> T,
+        mlir: impl FnOnce(FileContext<'_>) -> T,
+    ) -> Cancellable<T> {
+        self.with_file(file, |context| if context.is_mlir() { mlir(context) } else { hlo(context) })
     }
 
     fn with_file<T>(&self, file: FileId, query: impl FnOnce(FileContext<'_>) -> T) -> Cancellable<T> {

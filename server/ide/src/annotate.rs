@@ -8,10 +8,14 @@ use crate::diagnostics::{Depth, diagnostics};
 use crate::hover::operand_names;
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{instruction_maps, outputs};
+use crate::mlir;
 
 /// Writes every line of the text; behind the last line of an instruction, indented comments with its maps.
 pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
-    let findings = diagnostics(context, Depth::Verifier, usize::MAX).shown;
+    let findings = match context.is_mlir() {
+        true => mlir::diagnostics::diagnostics(context, Depth::Verifier, usize::MAX).shown,
+        false => diagnostics(context, Depth::Verifier, usize::MAX).shown,
+    };
     let rope = &context.view.rope;
     // What is written behind a line, in the order of the text.
     let mut notes: Vec<(usize, String)> = Vec::new();

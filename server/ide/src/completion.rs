@@ -61,9 +61,6 @@ pub struct CompletionItem {
 }
 
 pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion {
-    if context.view.file.language(context.db) == crate::Language::Mlir {
-        return Completion::default();
-    }
     let scope = Scope::new(context, offset);
     let mut out = Completion::default();
     match scope.cursor.place {

@@ -16,10 +16,7 @@ pub enum Depth {
 }
 
 pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize) -> Diagnostics {
-    let mut all = Collector { shown: Vec::new(), omitted: 0, limit };
-    if context.view.file.language(context.db) == crate::Language::Mlir {
-        return Diagnostics { shown: vec![not_read(context)], omitted: 0 };
-    }
+    let mut all = Collector::new(limit);
     if depth == Depth::Verifier {
         context.view.check_ahead(context.db);
     }
@@ -70,31 +67,26 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
             fix: None,
         }]);
     }
-    Diagnostics { shown: all.shown, omitted: all.omitted }
+    all.finish()
 }
 
-/// What is not supported says so where the user looks.
-fn not_read(context: &FileContext<'_>) -> Diagnostic {
-    let first_line = context.view.rope.lines().next().map_or(0, |line| line.len_bytes());
-    Diagnostic {
-        range: 0..first_line,
-        severity: Severity::Information,
-        code: "not-supported",
-        message: "MLIR is not analysed yet: hlo-analyzer reads HLO text".to_owned(),
-        related: Vec::new(),
-        is_of_parser: true,
-        fix: None,
-    }
-}
-
-struct Collector {
+/// Keeps as many findings as are wanted, and counts the rest.
+pub(crate) struct Collector {
     shown: Vec<Diagnostic>,
     omitted: usize,
     limit: usize,
 }
 
 impl Collector {
-    fn extend(&mut self, diagnostics: Vec<Diagnostic>) {
+    pub(crate) fn new(limit: usize) -> Collector {
+        Collector { shown: Vec::new(), omitted: 0, limit }
+    }
+
+    pub(crate) fn finish(self) -> Diagnostics {
+        Diagnostics { shown: self.shown, omitted: self.omitted }
+    }
+
+    pub(crate) fn extend(&mut self, diagnostics: Vec<Diagnostic>) {
         let room = self.limit.saturating_sub(self.shown.len());
         self.omitted += diagnostics.len().saturating_sub(room);
         self.shown.extend(diagnostics.into_iter().take(room));

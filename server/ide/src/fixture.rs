@@ -11,6 +11,14 @@ pub(crate) fn open(text: &str) -> (Analysis, FileId, usize) {
     (host.analysis(), file, offset)
 }
 
+/// The same of MLIR text.
+pub(crate) fn open_mlir(text: &str) -> (Analysis, FileId, usize) {
+    let offset = text.find("$0").unwrap_or_default();
+    let mut host = AnalysisHost::new();
+    let file = host.open("fixture.mlir", Language::Mlir, &text.replacen("$0", "", 1));
+    (host.analysis(), file, offset)
+}
+
 /// A module around these lines of ENTRY.
 pub(crate) fn in_entry(lines: &str) -> String {
     format!(

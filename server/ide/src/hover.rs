@@ -22,7 +22,7 @@ const LINE_LIMIT: usize = 600;
 /// Points and boxes looked at to tell whether XLA's map is another function than ours.
 const EQUALITY_BUDGET: usize = 5_000;
 /// Maps in one popup; the rest is counted.
-const MAP_LIMIT: usize = 32;
+pub(crate) const MAP_LIMIT: usize = 32;
 
 /// What the popup of an instruction looks like.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,7 +180,7 @@ struct Group<'a> {
 }
 
 /// One block per operand; operands with equal maps share one. `named` is the op whose variables are to have its names.
-fn access_blocks(
+pub(crate) fn access_blocks(
     from: &str,
     names: &[String],
     op: &Op,

@@ -110,7 +110,7 @@ fn token_and_brackets(text: &str, within: Span, offset: usize, mut push: impl Fn
 }
 
 /// Those around the offset that lie inside each other, the smallest first.
-fn chain(mut ranges: Vec<TextRange>, offset: usize) -> Vec<TextRange> {
+pub(crate) fn chain(mut ranges: Vec<TextRange>, offset: usize) -> Vec<TextRange> {
     ranges.retain(|r| r.start <= offset && offset <= r.end && r.start < r.end);
     // At the border of two tokens the one behind the cursor counts.
     ranges.sort_by_key(|r| (r.len(), std::cmp::Reverse(r.start)));

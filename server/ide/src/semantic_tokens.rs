@@ -49,7 +49,7 @@ impl TokenModifiers {
     }
 
     #[must_use]
-    fn with(self, modifier: TokenModifier, is_set: bool) -> TokenModifiers {
+    pub(crate) fn with(self, modifier: TokenModifier, is_set: bool) -> TokenModifiers {
         TokenModifiers(self.0 | u32::from(is_set) << modifier as u8)
     }
 }

@@ -35,6 +35,8 @@ struct Candidate {
 enum Place {
     Computation(usize),
     Instruction(InstructionRef, usize),
+    /// Of MLIR text: a piece, and which of its symbols.
+    Symbol((usize, usize)),
 }
 
 /// The best first: whole names before starts before parts before scattered letters, computations before instructions,
@@ -60,6 +62,14 @@ pub(crate) fn workspace_symbols(
 }
 
 fn candidates_of(context: &FileContext<'_>, file: usize, query: &[u8], found: &mut Vec<Candidate>) {
+    if context.is_mlir() {
+        crate::mlir::workspace_symbols::symbols(context, |name, at| {
+            if let Some(fit) = fit(name, query) {
+                let rank = (fit, true, std::cmp::Reverse(name.len()));
+                found.push(Candidate { rank, file, place: Place::Symbol(at) });
+            }
+        });
+    }
     for (index, computation) in context.module().computations.iter().enumerate() {
         crate::analysis::check_cancelled(context.db);
         if let Some(fit) = fit(&computation.name, query) {
@@ -109,6 +119,7 @@ fn fit(name: &str, query: &[u8]) -> Option<Fit> {
 fn symbol(context: &FileContext<'_>, place: Place) -> WorkspaceSymbol {
     let module = context.module();
     match place {
+        Place::Symbol(at) => crate::mlir::workspace_symbols::workspace_symbol(context, at),
         Place::Computation(index) => {
             let computation = &module.computations[index];
             let range = computation

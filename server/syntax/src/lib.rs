@@ -6,9 +6,8 @@
 //! recurse deeper than [`MAX_DEPTH`], and reads each byte a bounded number of times.
 
 pub mod hlo;
-mod span;
 
-pub use span::{Span, SyntaxError};
+pub use text::{Span, SyntaxError};
 
 /// Nesting of shapes, literals, inline computations and brackets beyond which the text is reported as an error.
 pub const MAX_DEPTH: u32 = 200;

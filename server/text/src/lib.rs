@@ -1,9 +1,11 @@
-//! Documents: a rope cut into pieces, the edits to it, and positions as editors count them.
+//! Documents: a rope cut into pieces, the edits to it, spans inside pieces, and positions as editors count them.
 //!
 //! Architecture Invariant: this crate knows no language. Where a text may be cut is told to it by a [`Splitter`].
 
 mod document;
 pub mod position;
+mod span;
 
 pub use document::{Cuts, Document, Edit, NEEDS_ABOVE, PieceChange, PieceStart, Splitter};
 pub use position::{Position, PositionEncoding};
+pub use span::{Span, SyntaxError};

@@ -42,7 +42,8 @@ pub(super) fn emit(emission: &Emission<'_>, kernel: &mut Kernel) -> Result<(), R
             entry.elements.given.clear();
             tensors
         });
-        start += shape.dims().get(dim).copied().unwrap_or(0);
+        let size = shape.dims().get(dim).copied().unwrap_or(0);
+        start = start.checked_add(size).ok_or("its size is beyond 64 bits")?;
     }
     entry.finish(kernel);
     Ok(())

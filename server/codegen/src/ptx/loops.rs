@@ -10,6 +10,9 @@ use super::unrolling::{ReductionBody, full_unroll, loop_size, partial_unroll, si
 use super::value::Val;
 use crate::kernel::{OpKind, Region, Type, ValueId};
 
+/// Elements that a thread reads at once: XLA takes 8 at most.
+const MAX_COLUMNS: i64 = 16;
+
 /// A loop over the range variables of a map.
 #[derive(Clone, Copy)]
 pub(super) struct MapLoop<'k> {
@@ -263,6 +266,7 @@ impl<'k> Lowering<'k> {
             None => Body::Elements(size(map_loop.body, self.kernel)),
             // Rows are reduced by as many elements as are read at once.
             Some(columns) => {
+                let innermost = if innermost <= MAX_COLUMNS { innermost } else { 1 };
                 let body =
                     ReductionBody::of(frame.function, map_loop.body, self.kernel, (innermost, columns > 1));
                 Body::Reduced(body, innermost)

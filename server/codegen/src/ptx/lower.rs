@@ -32,6 +32,8 @@ pub(crate) struct Lowering<'k> {
     pub calls: Vec<Calls>,
     written: usize,
     pub is_too_large: bool,
+    /// Can a kernel be launched before the one that it depends on is through?
+    has_dependent_launches: bool,
     /// Does it convert to and from two formats of eight bits?
     pub has_f8: bool,
     pub bf16: Bf16,
@@ -84,6 +86,7 @@ impl<'k> Lowering<'k> {
             calls: vec![FxHashMap::default()],
             written: 0,
             is_too_large: false,
+            has_dependent_launches: major >= 9,
             has_f8: (major, minor) >= (8, 9),
             bf16: match major {
                 0..=7 => Bf16::None,
@@ -101,6 +104,9 @@ impl<'k> Lowering<'k> {
 
     pub fn run(&mut self) {
         let entry = &self.kernel.functions[0];
+        if self.kernel.waits && self.has_dependent_launches {
+            self.code.push(Kind::Effect { name: "griddepcontrol.wait".into(), from: Vec::new() }, Vec::new());
+        }
         let names = ["%tid.x", "%tid.y", "%tid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z"];
         let vars = self.kernel.launch.sizes().into_iter().zip(names).map(|(size, name)| {
             if size <= 1 {

@@ -151,6 +151,7 @@ fn text(inst: &Inst) -> String {
             format!("\t{name} \t{}, [{symbol}];", list(&inst.to))
         }
         Kind::Pure { name, from } => format!("\t{name} \t{}, {};", list(&inst.to), values(from)),
+        Kind::Effect { name, from } if inst.to.is_empty() && from.is_empty() => format!("\t{name};"),
         Kind::Effect { name, from } if inst.to.is_empty() => format!("\t{name} \t{};", values(from)),
         Kind::Effect { name, from } => format!("\t{name} \t{}, {};", list(&inst.to), values(from)),
         Kind::Load { address, bits, is_invariant } => {

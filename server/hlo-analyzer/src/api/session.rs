@@ -95,12 +95,7 @@ impl Session {
         let source: Source = params(value)?;
         let language = match source.language.as_deref() {
             None | Some("hlo") => Language::Hlo,
-            Some("mlir") => {
-                return Err(ApiError::new(
-                    ErrorKind::Unsupported,
-                    "MLIR is not supported yet: only HLO text",
-                ));
-            }
+            Some("mlir") => Language::Mlir,
             Some(other) => {
                 return Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown language: {other}")));
             }

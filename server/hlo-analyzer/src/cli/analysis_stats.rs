@@ -49,8 +49,9 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         let load = started.elapsed();
         let before = resident_bytes();
         let mut host = AnalysisHost::new();
+        let language = ide::language_of(&path.display().to_string(), &text);
         let started = Instant::now();
-        let file = host.open(&path.display().to_string(), Language::Hlo, &text);
+        let file = host.open(&path.display().to_string(), language, &text);
         let open = started.elapsed();
         let analysis = host.analysis();
         let started = Instant::now();
@@ -72,7 +73,7 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         let map_memory = resident_bytes().saturating_sub(before_maps);
         drop(analysis);
         let memory = resident_bytes().saturating_sub(before);
-        let mut parses: Vec<_> = (0..PARSE_RUNS).map(|_| parse_from_scratch(&text)).collect();
+        let mut parses: Vec<_> = (0..PARSE_RUNS).map(|_| parse_from_scratch(language, &text)).collect();
         parses.sort_unstable();
         let parse = parses[PARSE_RUNS / 2];
         let kernels = look_at_kernels(&mut host, file, &text);
@@ -163,10 +164,10 @@ fn slowest_completion(analysis: &Analysis, file: FileId, text: &str) -> Duration
 }
 
 /// Cutting into pieces, parsing, lowering and all checks: what XLA's parser does, from text to findings.
-fn parse_from_scratch(text: &str) -> Duration {
+fn parse_from_scratch(language: Language, text: &str) -> Duration {
     let mut host = AnalysisHost::new();
     let started = Instant::now();
-    let file = host.open("", Language::Hlo, text);
+    let file = host.open("", language, text);
     let findings = host.analysis().diagnostics(file, 1000);
     let elapsed = started.elapsed();
     std::hint::black_box(findings.is_ok());

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Result;
 use clap::ValueEnum;
-use ide::{AnalysisHost, CoalescingConfig, Diagnostic, Language, Severity, WarningsConfig};
+use ide::{AnalysisHost, CoalescingConfig, Diagnostic, Severity, WarningsConfig};
 use rayon::prelude::*;
 use serde_json::json;
 use text::PositionEncoding;
@@ -18,7 +18,7 @@ use crate::api::kernels::heaviest_kernels;
 
 #[derive(clap::Args)]
 pub struct CheckArguments {
-    /// Files or directories (walked for .hlo and .hlo.gz); `-` is standard input; `.gz` is unpacked.
+    /// Files or directories (walked for .hlo and .mlir, and both with .gz); `-` is standard input; `.gz` is unpacked.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[arg(long, value_enum, default_value = "text")]
@@ -138,7 +138,7 @@ fn check(path: &Path, arguments: &CheckArguments) -> Result<Checked> {
     let mut host = AnalysisHost::new();
     host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
     let name = path.display().to_string();
-    let file = host.open(&name, Language::Hlo, &text);
+    let file = host.open(&name, ide::language_of(&name, &text), &text);
     // Nobody else writes: the analysis cannot be cancelled.
     let analysis = host.analysis();
     let mut diagnostics = analysis.diagnostics(file, arguments.limit).unwrap_or_default();
@@ -166,7 +166,7 @@ fn check(path: &Path, arguments: &CheckArguments) -> Result<Checked> {
     Ok(Checked { name, text, diagnostics, more_warnings, kernels })
 }
 
-/// Directories become the HLO files in them, in order.
+/// Directories become the HLO and MLIR files in them, in order.
 fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
@@ -174,11 +174,12 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
             let mut entries: Vec<PathBuf> =
                 std::fs::read_dir(path)?.filter_map(|e| e.ok().map(|e| e.path())).collect();
             entries.sort();
-            let is_hlo = |p: &PathBuf| {
+            let is_read = |p: &PathBuf| {
                 let name = p.file_name().unwrap_or_default().to_string_lossy();
-                p.is_dir() || name.ends_with(".hlo") || name.ends_with(".hlo.gz")
+                let name = name.strip_suffix(".gz").unwrap_or(&name);
+                p.is_dir() || name.ends_with(".hlo") || name.ends_with(".mlir")
             };
-            entries.retain(is_hlo);
+            entries.retain(is_read);
             files.extend(expand(&entries)?);
         } else {
             files.push(path.clone());

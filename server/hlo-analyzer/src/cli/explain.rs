@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use ide::{AnalysisHost, Language};
+use ide::AnalysisHost;
 use text::PositionEncoding;
 use text::position::{Position, offset};
 
@@ -31,7 +31,8 @@ pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
     let text = input::read(&arguments.file)?;
     let mut host = AnalysisHost::new();
     host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
-    let file = host.open(&arguments.file.display().to_string(), Language::Hlo, &text);
+    let name = arguments.file.display().to_string();
+    let file = host.open(&name, ide::language_of(&name, &text), &text);
     let analysis = host.analysis();
     // Nobody else writes: the analysis cannot be cancelled.
     let uncancelled = "the analysis was cancelled";

@@ -53,23 +53,7 @@ pub(super) fn language(document: &TextDocumentItem) -> Language {
         "mlir" | "stablehlo" => return Language::Mlir,
         _ => {}
     }
-    let path = document.uri.path();
-    let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    match extension.as_deref() {
-        Some("mlir") => Language::Mlir,
-        Some("hlo") => Language::Hlo,
-        _ if starts_like_mlir(&document.text) => Language::Mlir,
-        _ => Language::Hlo,
-    }
-}
-
-fn starts_like_mlir(text: &str) -> bool {
-    let code = text.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with("//"));
-    code.is_some_and(|line| {
-        ["module", "func.func", "builtin.module", "\"builtin.module\"", "#", "!"]
-            .iter()
-            .any(|start| line.starts_with(start))
-    })
+    ide::language_of(document.uri.path(), &document.text)
 }
 
 #[cfg(test)]

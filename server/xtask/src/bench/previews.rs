@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::number_after;
-use crate::commands::{command, on_path, output, root, run, target_dir};
+use crate::commands::{command, on_path, output, root, target_dir};
 use crate::tools::Tools;
 
 const UNPACK: &str = include_str!("pairs.py");
@@ -39,7 +39,7 @@ pub fn previews(server: &Path, tools: &Tools) -> Result<()> {
     };
     let folder = target_dir().join("bench/pairs");
     if !folder.is_dir() {
-        run(command(python, &["-c", UNPACK]).arg(&folder).args(&archives))?;
+        output(command(python, &["-c", UNPACK]).arg(&folder).args(&archives))?;
     }
     let mut all: Vec<f64> = Vec::new();
     let mut of_device = Vec::new();

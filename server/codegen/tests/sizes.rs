@@ -1,0 +1,60 @@
+//! Whatever the sizes of a fusion, there is a kernel or a reason, soon.
+
+mod written;
+
+use written::written;
+
+const BODIES: [&str; 10] = [
+    "p = T[A,B] parameter(0)\n ROOT r = T[A,B] negate(p)",
+    "p = T[A,B] parameter(0)\n ROOT r = T[B,A] transpose(p), dimensions={1,0}",
+    "p = T[2,A,B] parameter(0)\n ROOT r = T[A,2,B] transpose(p), dimensions={1,0,2}",
+    "p = T[A,B] parameter(0)\n z = T[] constant(0)\n ROOT r = T[A] reduce(p, z), dimensions={1}, to_apply=add",
+    "p = T[A,B] parameter(0)\n z = T[] constant(0)\n ROOT r = T[B] reduce(p, z), dimensions={0}, to_apply=add",
+    "p = T[A,B] parameter(0)\n q = T[1,B] parameter(1)\n ROOT r = T[C,B] concatenate(p, q), dimensions={0}",
+    "p = T[A,B] parameter(0)\n ROOT r = T[A,B] sort(p), dimensions={1}, to_apply=less",
+    "p = T[A,B] parameter(0)\n u = T[1,B] parameter(1)\n i = s32[] parameter(2)
+     ROOT r = T[A,B] dynamic-update-slice(p, u, i, i)",
+    "p = T[A,B] parameter(0)\n i = s32[B,1] parameter(1)\n u = T[B,1,A] parameter(2)
+     ROOT r = T[A,B] scatter(p, i, u), update_window_dims={1,2}, inserted_window_dims={},
+     scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add, indices_are_sorted=true",
+    "p = T[A,B] parameter(0)\n ROOT r = T[A] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+];
+
+const SIZES: [&str; 8] = ["0", "1", "31", "64", "4000", "<=7", "4611686018427387905", "9223372036854775807"];
+
+fn module(body: &str, element: &str) -> String {
+    let params: Vec<&str> = body.lines().filter(|line| line.contains(" parameter(")).map(str::trim).collect();
+    let names: Vec<&str> = params.iter().filter_map(|line| line.split(' ').next()).collect();
+    let root = body.split("ROOT r = ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
+    format!(
+        "HloModule m\n\nadd {{\n a = {element}[] parameter(0)\n b = {element}[] parameter(1)\n ROOT c = {element}[] add(a, b)\n}}\n
+less {{\n a = {element}[] parameter(0)\n b = {element}[] parameter(1)\n ROOT c = pred[] compare(a, b), direction=LT\n}}\n
+fused {{\n {body}\n}}\n\nENTRY e {{\n {}\n ROOT f = {root} fusion({}), kind=kLoop, calls=fused\n}}\n",
+        params.join("\n "),
+        names.join(", ")
+    )
+}
+
+#[test]
+fn every_size_has_a_kernel_or_a_reason() {
+    let mut kernels = 0;
+    for body in BODIES {
+        for (a, b) in SIZES.iter().flat_map(|a| SIZES.iter().map(move |b| (a, b))) {
+            for (element, device) in [
+                ("s4", "h100-sxm"),
+                ("f32", "h100-sxm"),
+                ("bf16", "b200"),
+                ("c128", "a100-sxm-80"),
+                ("pred", "h100-sxm"),
+            ] {
+                let text = body.replace("T[", &format!("{element}[")).replace("[C", "[65");
+                let text = module(&text.replace('A', a).replace('B', b), element);
+                if let Ok(kernel) = written(&text, "f", device) {
+                    kernels += 1;
+                    assert!(kernel.ptx.contains(".visible .entry"), "{text}");
+                }
+            }
+        }
+    }
+    assert!(kernels > 1000, "{kernels} kernels are written");
+}

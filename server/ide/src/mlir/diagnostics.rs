@@ -1,0 +1,135 @@
+//! Everything that is wrong with MLIR text, in its order. What is unknown is not wrong.
+
+use db::MlirPiece;
+use syntax::Span;
+
+use crate::diagnostics::{Collector, Depth};
+use crate::locate::FileContext;
+use crate::{Diagnostic, Diagnostics, Related, Severity};
+
+pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize) -> Diagnostics {
+    let mut all = Collector::new(limit);
+    let mut unclosed = context.mlir_module().unclosed.clone();
+    unclosed.sort_unstable();
+    for piece in 0..context.pieces() {
+        let read = context.mlir_piece(piece);
+        let mut of_piece: Vec<Diagnostic> = Vec::new();
+        for error in &read.parse.errors {
+            of_piece.push(syntax_error(context, piece, error.span, error.message.clone()));
+        }
+        for &(_, nth) in unclosed.iter().filter(|(p, _)| *p == piece) {
+            if let Some(&region) = read.parse.open_below.get(nth) {
+                let brace = read.parse.brace(region);
+                of_piece.push(syntax_error(context, piece, brace, "this { is not closed".to_owned()));
+            }
+        }
+        if depth == Depth::Verifier {
+            of_piece.extend(read.findings.iter().map(|f| finding(context, piece, f)));
+            if of_piece.iter().all(|d| d.severity != Severity::Error) {
+                unknown_names(context, piece, read, &mut of_piece);
+            }
+        }
+        of_piece.sort_by_key(|d| (d.range.start, d.range.end));
+        all.extend(of_piece);
+    }
+    all.finish()
+}
+
+fn syntax_error(context: &FileContext<'_>, piece: usize, span: Span, message: String) -> Diagnostic {
+    Diagnostic {
+        range: context.range(piece, span),
+        severity: Severity::Error,
+        code: "syntax",
+        message,
+        related: Vec::new(),
+        is_of_parser: true,
+        fix: None,
+    }
+}
+
+/// Without a verifier nothing about names is beyond doubt: an op may have rules of its own.
+fn finding(context: &FileContext<'_>, piece: usize, finding: &mlir::Finding) -> Diagnostic {
+    let related = finding.related.iter();
+    Diagnostic {
+        range: context.range(piece, finding.span),
+        severity: Severity::Warning,
+        code: finding.code,
+        message: finding.message.clone(),
+        related: related
+            .map(|(span, message)| Related { range: context.range(piece, *span), message: message.clone() })
+            .collect(),
+        is_of_parser: false,
+        fix: None,
+    }
+}
+
+/// Calls of functions, and aliases, that nothing in their part of the file defines.
+fn unknown_names(context: &FileContext<'_>, piece: usize, read: &MlirPiece, found: &mut Vec<Diagnostic>) {
+    let module = context.mlir_module();
+    let text = &*read.text;
+    let mut push = |span: Span, code, message| {
+        found.push(Diagnostic {
+            severity: Severity::Warning,
+            code,
+            is_of_parser: false,
+            ..syntax_error(context, piece, span, message)
+        });
+    };
+    for symbol in read.parse.symbols.iter().filter(|s| !s.is_definition && !s.is_nested) {
+        let is_call = read.parse.ops.get(symbol.op as usize).is_some_and(|_| {
+            matches!(
+                read.parse.name(symbol.op, text),
+                "func.call" | "call" | "func.constant" | "xla.pure_call" | "llvm.call" | "tt.call"
+            )
+        });
+        let name = db::symbol_name(symbol.span.of(text));
+        let part = module.part_at(piece, &read.parse, symbol.span.start);
+        if is_call && module.symbol(part, name).is_empty() {
+            push(symbol.span, "unknown-symbol", format!("no function @{name} is defined here"));
+        }
+    }
+    for alias in read.parse.aliases.iter().filter(|a| !a.is_definition) {
+        let name = alias.span.of(text);
+        let part = module.part_at(piece, &read.parse, alias.span.start);
+        if module.alias(part, name).is_empty() {
+            push(alias.span, "unknown-alias", format!("no alias {name} is defined here"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::open_mlir;
+
+    fn check(text: &str, expect: &[&str]) {
+        let (analysis, file, _) = open_mlir(text);
+        let text = analysis.rope(file).to_string();
+        let found = analysis.diagnostics(file, 100).expect("nobody cancels");
+        let shown: Vec<_> = found
+            .shown
+            .iter()
+            .map(|d| format!("{:?} {} {}", d.severity, d.code, &text[d.range.clone()]))
+            .collect();
+        assert_eq!(shown, expect);
+    }
+
+    #[test]
+    fn dialects_that_nobody_has_heard_of_are_fine() {
+        check("module {\n  %0 = nobody.heard {of = #this.one<a, b>} : !nobody.type<[1]>\n}\n", &[]);
+    }
+
+    #[test]
+    fn brackets_and_names_are_told() {
+        check("module @m {\n  func.func @f() {\n    return\n  }\n", &["Error syntax {"]);
+        check("func.func @f() {\n  call @g() : () -> ()\n  return\n}\n", &["Warning unknown-symbol @g"]);
+        check("func.func @f() {\n  x.y {a = #map}\n  return\n}\n", &["Warning unknown-alias #map"]);
+        check("func.func @f() {\n  x.y %0 : f32\n  return\n}\n", &["Warning unknown-value %0"]);
+        check("}\n", &["Error syntax }"]);
+    }
+
+    #[test]
+    fn hlo_in_a_file_of_mlir_is_read_as_hlo() {
+        check("HloModule m\n\nENTRY e {\n  ROOT p = f32[] parameter(0)\n}\n", &[]);
+        check("HloModule m\n\nENTRY e {\n  ROOT p = f32[] negate(q)\n}\n", &["Error unknown-operand q"]);
+    }
+}

@@ -1,0 +1,307 @@
+//! The outline: modules and functions with the ops in them, as deep as they are.
+
+use mlir::{Form, OpId, Parse};
+use syntax::Span;
+
+use crate::locate::FileContext;
+use crate::markdown::shorten;
+use crate::{DocumentSymbol, SymbolKind, TextRange};
+
+/// Ops inside of each other deeper than this are not listed.
+const MAX_DEPTH: usize = 32;
+/// So many functions are listed whatever the limit is.
+const MAX_FUNCTIONS: usize = 10_000;
+/// Characters of a type.
+const DETAIL_LIMIT: usize = 100;
+
+/// Modules and functions first, so that a limit leaves out ops of the last ones and no function.
+pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
+    let module = context.mlir_module();
+    let mut outline = Outline { context, room: limit.saturating_sub(module.functions), omitted: 0 };
+    let mut symbols: Vec<DocumentSymbol> = Vec::new();
+    // Modules whose end is in a piece below.
+    let mut open: Vec<DocumentSymbol> = Vec::new();
+    let mut functions = 0;
+    for piece in 0..context.pieces() {
+        crate::analysis::check_cancelled(context.db);
+        let read = context.mlir_piece(piece);
+        let mut closing = read.parse.closed_above.iter().copied().peekable();
+        let mut close_to = |at: u32, open: &mut Vec<DocumentSymbol>, symbols: &mut Vec<DocumentSymbol>| {
+            while let Some(brace) = closing.next_if(|brace| brace.start <= at) {
+                if let Some(mut done) = open.pop() {
+                    done.range.end = context.range(piece, brace).end;
+                    open.last_mut().map_or(&mut *symbols, |outer| &mut outer.children).push(done);
+                }
+            }
+        };
+        let opened: Vec<OpId> =
+            read.parse.open_below.iter().map(|&region| read.parse.regions[region as usize].op).collect();
+        for id in read.parse.top_ops() {
+            close_to(read.parse.op(id).span.start, &mut open, &mut symbols);
+            if functions > limit.max(MAX_FUNCTIONS) {
+                outline.omitted += 1;
+                continue;
+            }
+            if opened.first() == Some(&id) {
+                outline.open(piece, &opened, &mut open);
+            } else if let Some(symbol) = outline.symbol(piece, id, 0, &mut functions) {
+                open.last_mut().map_or(&mut symbols, |outer| &mut outer.children).push(symbol);
+            }
+        }
+        close_to(u32::MAX, &mut open, &mut symbols);
+    }
+    let end = context.view.rope.len_bytes();
+    while let Some(mut unclosed) = open.pop() {
+        unclosed.range.end = end;
+        open.last_mut().map_or(&mut symbols, |outer| &mut outer.children).push(unclosed);
+    }
+    (symbols, outline.omitted)
+}
+
+struct Outline<'a> {
+    context: &'a FileContext<'a>,
+    room: usize,
+    omitted: usize,
+}
+
+impl Outline<'_> {
+    /// Puts modules that are open at the end of a piece on the stack, each with what the piece has of it.
+    fn open(&mut self, piece: usize, opened: &[OpId], open: &mut Vec<DocumentSymbol>) {
+        let parse = &self.context.mlir_piece(piece).parse;
+        for (nth, &id) in opened.iter().enumerate() {
+            let mut symbol = self.without_children(piece, id);
+            let mut functions = 0;
+            for region in parse.regions_of(id) {
+                for block in parse.blocks_of(region) {
+                    for child in parse.ops_of(block) {
+                        if opened.get(nth + 1) != Some(&child) {
+                            symbol.children.extend(self.symbol(piece, child, 1, &mut functions));
+                        }
+                    }
+                }
+            }
+            open.push(symbol);
+        }
+    }
+
+    fn symbol(
+        &mut self,
+        piece: usize,
+        id: OpId,
+        depth: usize,
+        functions: &mut usize,
+    ) -> Option<DocumentSymbol> {
+        let read = self.context.mlir_piece(piece);
+        let parse = &read.parse;
+        let op = parse.op(id);
+        if op.form == Form::Resources || op.name.is_empty() {
+            return None;
+        }
+        if is_container(parse, id, &read.text) {
+            *functions += 1;
+        } else if self.room == 0 {
+            self.omitted += 1;
+            return None;
+        } else {
+            self.room -= 1;
+        }
+        let mut symbol = self.without_children(piece, id);
+        let mut omitted = 0;
+        for region in parse.regions_of(id) {
+            for child in parse.blocks_of(region).flat_map(|block| parse.ops_of(block)) {
+                let before = self.omitted;
+                if depth >= MAX_DEPTH {
+                    self.omitted += 1;
+                    omitted += 1;
+                    continue;
+                }
+                match self.symbol(piece, child, depth + 1, functions) {
+                    Some(child) => symbol.children.push(child),
+                    None => omitted += self.omitted - before,
+                }
+            }
+        }
+        if omitted > 0 {
+            let from = symbol.children.last().map_or(symbol.selection_range.end, |last| last.range.end);
+            symbol.children.push(note(omitted, from.min(symbol.range.end)..symbol.range.end));
+        }
+        Some(symbol)
+    }
+
+    fn without_children(&self, piece: usize, id: OpId) -> DocumentSymbol {
+        let read = self.context.mlir_piece(piece);
+        let (parse, text) = (&read.parse, &*read.text);
+        let op = parse.op(id);
+        let (name, selection) = name_of(parse, id, text);
+        let op_name = parse.name(id, text);
+        let ty = op.results.clone().next().and_then(|value| parse.type_of(value, 0, text));
+        let detail = match ty {
+            _ if op.form == Form::Alias => String::new(),
+            Some(ty) => format!("{} {op_name}", shorten(&ty, DETAIL_LIMIT)),
+            None if name == op_name => String::new(),
+            None => op_name.to_owned(),
+        };
+        let range = self.context.range(piece, op.span);
+        let selection = self.context.range(piece, selection);
+        let fits = range.start <= selection.start && selection.end <= range.end;
+        DocumentSymbol {
+            name,
+            detail,
+            kind: kind_of(parse, id, text),
+            selection_range: if fits { selection } else { range.start..range.start },
+            range,
+            children: Vec::new(),
+        }
+    }
+}
+
+fn note(omitted: usize, range: TextRange) -> DocumentSymbol {
+    DocumentSymbol {
+        name: format!("… {omitted} more"),
+        detail: "not listed".to_owned(),
+        kind: SymbolKind::Note,
+        selection_range: range.start..range.start,
+        range,
+        children: Vec::new(),
+    }
+}
+
+/// Whether the op is a function, or holds them.
+pub(crate) fn is_container(parse: &Parse, id: OpId, text: &str) -> bool {
+    let name = parse.name(id, text);
+    mlir::is_function_like(name) || mlir::is_module_like(name)
+}
+
+fn kind_of(parse: &Parse, id: OpId, text: &str) -> SymbolKind {
+    let name = parse.name(id, text);
+    if mlir::is_module_like(name) {
+        SymbolKind::Entry
+    } else if mlir::is_function_like(name) {
+        SymbolKind::Computation
+    } else if mlir::last_segment(name) == "constant" || parse.op(id).form == Form::Alias {
+        SymbolKind::Constant
+    } else {
+        SymbolKind::Instruction
+    }
+}
+
+/// What the op is called in the outline: its symbol, its results, or else the op itself.
+pub(crate) fn name_of(parse: &Parse, id: OpId, text: &str) -> (String, Span) {
+    let op = parse.op(id);
+    let first = parse.symbols.partition_point(|s| s.span.start < op.span.start);
+    let inside = parse.symbols[first..].iter().take_while(|s| s.span.start < op.head.end);
+    if let Some(symbol) = inside.into_iter().find(|s| s.is_definition && s.op == id) {
+        return (format!("@{}", db::symbol_name(symbol.span.of(text))), symbol.span);
+    }
+    let results: Vec<_> = op.results.clone().map(|v| parse.values[v as usize].name).collect();
+    match (results.first(), results.last()) {
+        (Some(&first), Some(_)) if results.len() > 4 => {
+            (format!("{}, … ({} results)", first.of(text), results.len()), first)
+        }
+        (Some(&first), Some(_)) => {
+            let names: Vec<_> = results.iter().map(|r| r.of(text)).collect();
+            (names.join(", "), first)
+        }
+        _ => (parse.name(id, text).to_owned(), op.name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::DocumentSymbol;
+    use crate::fixture::open_mlir;
+
+    fn show(symbols: &[DocumentSymbol], depth: usize, shown: &mut String) {
+        for symbol in symbols {
+            *shown +=
+                &format!("{}{:?} {}: {}\n", "  ".repeat(depth), symbol.kind, symbol.name, symbol.detail);
+            for child in &symbol.children {
+                assert!(symbol.range.start <= child.range.start && child.range.end <= symbol.range.end);
+            }
+            show(&symbol.children, depth + 1, shown);
+        }
+    }
+
+    fn check(text: &str, limit: usize, expect: Expect) {
+        let (analysis, file, _) = open_mlir(text);
+        let (symbols, omitted) = analysis.document_symbols(file, limit).expect("nobody cancels");
+        let mut shown = String::new();
+        show(&symbols, 0, &mut shown);
+        expect.assert_eq(&format!("{shown}{omitted} omitted\n"));
+    }
+
+    const TEXT: &str = "#map = affine_map<(d0) -> (d0)>
+module @m {
+  func.func @f(%a: f32) -> f32 {
+    %0:2 = x.y %a : f32, f32
+    x.loop {
+      x.use %0#1 : f32
+    }
+    return %0#0 : f32
+  }
+  \"func.func\"() <{sym_name = \"g\"}> ({}) : () -> ()
+}
+";
+
+    #[test]
+    fn functions_hold_their_ops() {
+        check(
+            TEXT,
+            100,
+            expect![[r#"
+                Constant #map: 
+                Entry @m: module
+                  Computation @f: func.func
+                    Instruction %0: f32 x.y
+                    Instruction x.loop: 
+                      Instruction x.use: 
+                    Instruction return: 
+                  Computation @g: func.func
+                0 omitted
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_limit_leaves_out_ops_first() {
+        check(
+            TEXT,
+            4,
+            expect![[r#"
+                Constant #map: 
+                Entry @m: module
+                  Computation @f: func.func
+                    Instruction %0: f32 x.y
+                    Note … 2 more: not listed
+                  Computation @g: func.func
+                2 omitted
+            "#]],
+        );
+    }
+
+    /// A module that is cut into pieces has the outline of one that is not.
+    #[test]
+    fn pieces_do_not_show() {
+        let filler = "    x.y : () -> ()\n".repeat(2000);
+        let text = format!(
+            "module @m {{\n  func.func @f() {{\n{filler}  }}\n  func.func @g() {{\n{filler}  }}\n}}\nfunc.func @h() {{\n}}\n"
+        );
+        let (analysis, file, _) = open_mlir(&text);
+        assert!(analysis.statistics(file).expect("nobody cancels").pieces > 1);
+        check(
+            &text,
+            0,
+            expect![[r#"
+                Entry @m: module
+                  Computation @f: func.func
+                    Note … 2000 more: not listed
+                  Computation @g: func.func
+                    Note … 2000 more: not listed
+                Computation @h: func.func
+                4000 omitted
+            "#]],
+        );
+    }
+}

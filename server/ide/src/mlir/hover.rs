@@ -1,0 +1,299 @@
+//! What a name stands for, and what an op is: its line without long payloads, the types of its results with their bytes, and how
+//! often they are used.
+
+use indexing::Rules;
+use mlir::{Definition, OpId, Parse, TypeRef, ValueId, shaped};
+use syntax::Span;
+
+use crate::Hover;
+use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks};
+use crate::locate::FileContext;
+use crate::markdown::{bytes, code, fence, shorten};
+use crate::mlir::context::OpRef;
+use crate::mlir::hlo_twin::Twin;
+use crate::mlir::indexing_map_hover::indexing_map_hover;
+use crate::mlir::occurrences::{Symbol, definitions, occurrence_at, occurrences};
+
+/// Characters of an op's line.
+const LINE_LIMIT: usize = 600;
+/// Results of which the types are told.
+const RESULT_LIMIT: usize = 8;
+
+pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
+    if let Some(map) = indexing_map_hover(context, offset) {
+        return Some(map);
+    }
+    if let Some((found, symbol)) = occurrence_at(context, offset) {
+        let range = context.range(found.piece, found.span);
+        let index = index_at(context, found.piece, found.span);
+        let markdown = match &symbol {
+            Symbol::Value { piece, value } => Some(of_value(context, *piece, *value, index, config)),
+            Symbol::Block { piece, block } => {
+                let read = context.mlir_piece(*piece);
+                Some(of_block(&read.parse, *block, &read.text))
+            }
+            Symbol::Symbol { .. } | Symbol::Alias { .. } => of_symbol(context, &symbol),
+        };
+        return markdown.map(|markdown| Hover { range, markdown });
+    }
+    let at = context.op_at(offset)?;
+    let op = context.mlir_piece(at.piece).parse.op(at.id);
+    let local = offset - context.range(at.piece, Span::default()).start;
+    // In the regions of an op nothing is said of it.
+    let span = [op.name, op.head, op.span].into_iter().find(|s| s.contains(local))?;
+    (!op.name.is_empty() && (op.first_region.is_none() || op.head.contains(local)))
+        .then(|| Hover { range: context.range(at.piece, span), markdown: of_op(context, at, config) })
+}
+
+/// Which result of a pack is meant: `%0#1`.
+fn index_at(context: &FileContext<'_>, piece: usize, name: Span) -> usize {
+    let text = &context.mlir_piece(piece).text;
+    let behind = text.get(name.end as usize..).unwrap_or_default();
+    let digits = behind.strip_prefix('#').unwrap_or_default();
+    let len = digits.bytes().take_while(u8::is_ascii_digit).count();
+    digits[..len].parse().unwrap_or(0)
+}
+
+fn of_value(
+    context: &FileContext<'_>,
+    piece: usize,
+    value: ValueId,
+    index: usize,
+    config: &HoverConfig,
+) -> String {
+    let read = context.mlir_piece(piece);
+    let (parse, text) = (&read.parse, &*read.text);
+    let defined = &parse.values[value as usize];
+    let name = defined.name.of(text);
+    let ty = parse.type_of(value, index, text);
+    let shown = match defined.count {
+        1 => name.to_owned(),
+        _ => format!("{name}#{index}"),
+    };
+    let mut markdown = match &ty {
+        Some(ty) => fence("mlir", &format!("{shown} : {}", shorten(ty, LINE_LIMIT))),
+        None => fence("mlir", &shown),
+    };
+    if let Some(ty) = &ty {
+        markdown += &size(ty);
+    }
+    let uses = occurrences(context, &Symbol::Value { piece, value }).len().saturating_sub(1);
+    let used = match uses {
+        0 => "not used".to_owned(),
+        1 => "used once".to_owned(),
+        n => format!("used {n} times"),
+    };
+    let what = match defined.definition {
+        Definition::Result(_) if defined.count > 1 => format!("one of {} results", defined.count),
+        Definition::Result(_) => "result".to_owned(),
+        Definition::BlockArgument(_) => "argument of a block".to_owned(),
+        Definition::Binder(op) => format!("argument of {}", code(parse.name(op, text))),
+    };
+    markdown += &format!("\n{what} · {used}\n");
+    if let Definition::Result(op) | Definition::Binder(op) = defined.definition {
+        markdown += "\n---\n\n";
+        markdown += &fence("mlir", &head(parse, op, text));
+    }
+    if let Definition::Result(op) = defined.definition {
+        markdown += &maps(context, OpRef { piece, id: op }, config);
+    }
+    markdown
+}
+
+/// `1.05 MB · 262144 elements`, of an array whose extents are known.
+fn size(ty: &str) -> String {
+    let Some(array) = shaped(ty) else { return String::new() };
+    match (array.bytes(), array.elements()) {
+        (Some(size), Some(1)) => format!("\n{} · 1 element\n", bytes(size)),
+        (Some(size), Some(elements)) => format!("\n{} · {elements} elements\n", bytes(size)),
+        (None, Some(elements)) => format!("\n{elements} elements\n"),
+        _ => String::new(),
+    }
+}
+
+/// What each operand is read by, of an op that HLO has, too.
+fn maps(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
+    let twin = match Twin::of(context, at) {
+        Some(Ok(twin)) if !twin.operands.is_empty() => twin,
+        // A constant reads nothing.
+        Some(Err(reason)) if context.mlir_piece(at.piece).parse.operands_of(at.id).next().is_some() => {
+            return format!("\nNo map: {reason}.\n");
+        }
+        _ => return String::new(),
+    };
+    let named = config.readable_variables.then(|| twin.op());
+    let mut blocks = Vec::new();
+    for output in 0..twin.results.min(RESULT_LIMIT) {
+        let from = if twin.results > 1 { format!("output {output}") } else { "output".to_owned() };
+        let (exact, xla) = (twin.maps(output, Rules::Exact), twin.maps(output, Rules::Xla));
+        blocks.extend(access_blocks(&from, &twin.operands, twin.op(), &exact, &xla, named));
+    }
+    let omitted = blocks.len().saturating_sub(MAP_LIMIT);
+    blocks.truncate(MAP_LIMIT);
+    if omitted > 0 {
+        blocks.push(format!("… and {omitted} more maps.\n\n"));
+    }
+    format!("\n{}", blocks.concat())
+}
+
+fn of_op(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
+    let read = context.mlir_piece(at.piece);
+    let (parse, text) = (&read.parse, &*read.text);
+    let op = parse.op(at.id);
+    let mut markdown = fence("mlir", &head(parse, at.id, text));
+    for value in op.results.clone().take(RESULT_LIMIT) {
+        let defined = &parse.values[value as usize];
+        let types = parse.types(&defined.types);
+        for (index, &ty) in types.iter().enumerate().take(RESULT_LIMIT) {
+            let Some(ty) = parse.type_text(ty, text) else { continue };
+            let name = match defined.count {
+                1 => defined.name.of(text).to_owned(),
+                _ => format!("{}#{index}", defined.name.of(text)),
+            };
+            let is_written = matches!(types[index], TypeRef::Written(_));
+            let size = size(&ty);
+            // What is written is in the line already.
+            if !is_written || !size.is_empty() {
+                let size = size.trim();
+                let separator = if size.is_empty() { "" } else { " · " };
+                markdown += &format!("\n{} : {}{separator}{size}\n", code(&name), code(&shorten(&ty, 200)));
+            }
+        }
+    }
+    if let Some(symbol) = parse.attribute(at.id, "callee", text) {
+        markdown += &format!("\ncalls {}\n", code(symbol));
+    }
+    markdown += &maps(context, at, config);
+    markdown
+}
+
+fn of_block(parse: &Parse, block: mlir::BlockId, text: &str) -> String {
+    let block = &parse.blocks[block as usize];
+    let arguments: Vec<_> = block
+        .arguments
+        .clone()
+        .map(|v| {
+            let name = parse.values[v as usize].name.of(text);
+            format!("{name}: {}", parse.type_of(v, 0, text).unwrap_or_default())
+        })
+        .collect();
+    let label = block.label.of(text);
+    fence("mlir", &format!("{label}({})", arguments.join(", ")))
+}
+
+/// Where the symbol or the alias is defined.
+fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<String> {
+    let mut markdown = String::new();
+    for found in definitions(context, symbol).iter().take(RESULT_LIMIT) {
+        let read = context.mlir_piece(found.piece);
+        let op = read.parse.op_at(found.span.start as usize)?;
+        markdown += &fence("mlir", &head(&read.parse, op, &read.text));
+    }
+    let uses = occurrences(context, symbol).iter().filter(|o| !o.is_definition).count();
+    markdown += &format!("\nused {uses} times\n")
+        .replace("used 1 times", "used once")
+        .replace("used 0 times", "not used");
+    Some(markdown)
+}
+
+/// The op up to its regions, with long payloads cut.
+fn head(parse: &Parse, op: OpId, text: &str) -> String {
+    let head = parse.op(op).head.of(text);
+    shorten(&without_payloads(head), LINE_LIMIT)
+}
+
+/// Strings longer than a line become their start and their length: a constant may have megabytes.
+pub(crate) fn without_payloads(text: &str) -> String {
+    const SHOWN: usize = 64;
+    let (tokens, _) = mlir::tokens(text, 0, text.len(), true);
+    let mut shown = String::new();
+    let mut at = 0;
+    for token in tokens.iter().filter(|t| t.kind == mlir::TokenKind::String) {
+        let span = token.span.range();
+        if span.len() > SHOWN + 32 {
+            let start: String = text[span.clone()].chars().take(SHOWN / 2).collect();
+            shown += &text[at..span.start];
+            shown += &format!("{start}…\" /* {} */", bytes(span.len() as u64));
+            at = span.end;
+        }
+    }
+    shown + &text[at..]
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::open_mlir;
+
+    fn check(text: &str, expect: Expect) {
+        let (analysis, file, offset) = open_mlir(text);
+        let hover = analysis.hover(file, offset).expect("nobody cancels");
+        expect.assert_eq(&hover.map_or("nothing\n".to_owned(), |h| h.markdown));
+    }
+
+    #[test]
+    fn values_have_types_and_sizes() {
+        check(
+            "func.func @f(%a: tensor<4x8xf32>) {\n  %0:2 = x.y %a : (tensor<4x8xf32>) -> (f32, tensor<2xi8>)\n  x.z %0$0#1 : tensor<2xi8>\n}\n",
+            expect![[r#"
+                ```mlir
+                %0#1 : tensor<2xi8>
+                ```
+
+                2 B · 2 elements
+
+                one of 2 results · used once
+
+                ---
+
+                ```mlir
+                %0:2 = x.y %a : (tensor<4x8xf32>) -> (f32, tensor<2xi8>)
+                ```
+            "#]],
+        );
+    }
+
+    #[test]
+    fn ops_are_shown_without_their_payload() {
+        let payload = "00".repeat(5000);
+        check(
+            &format!("%c = $0stablehlo.constant dense<\"0x{payload}\"> : tensor<5000xi8>\n"),
+            expect![[r#"
+                ```mlir
+                %c = stablehlo.constant dense<"0x00000000000000000000000000000…" /* 10 kB */> : tensor<5000xi8>
+                ```
+
+                `%c` : `tensor<5000xi8>` · 5 kB · 5000 elements
+            "#]],
+        );
+    }
+
+    #[test]
+    fn symbols_lead_to_their_signature() {
+        check(
+            "func.func private @g(%a: f32) -> f32 {\n  return %a : f32\n}\nfunc.func @f(%a: f32) {\n  %0 = call $0@g(%a) : (f32) -> f32\n}\n",
+            expect![[r#"
+                ```mlir
+                func.func private @g(%a: f32) -> f32
+                ```
+
+                used once
+            "#]],
+        );
+    }
+
+    #[test]
+    fn types_that_are_not_written_are_told() {
+        check(
+            "func.func @f(%a: i32) {\n  %0 = arith.c$0mpi slt, %a, %a : i32\n}\n",
+            expect![[r#"
+                ```mlir
+                %0 = arith.cmpi slt, %a, %a : i32
+                ```
+
+                `%0` : `i1`
+            "#]],
+        );
+    }
+}

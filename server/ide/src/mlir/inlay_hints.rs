@@ -1,0 +1,107 @@
+//! Behind results whose type is not written, their type: `: index`; behind ops that HLO has, too, the domain of their map.
+
+use indexing::Rules;
+use indexing_map::{PrintStyle, domain_short};
+use ir::Opcode;
+use mlir::TypeRef;
+use syntax::Span;
+
+use crate::inlay_hints::InlayHintsConfig;
+use crate::locate::FileContext;
+use crate::maps::widest_access;
+use crate::markdown::shorten;
+use crate::mlir::context::OpRef;
+use crate::mlir::hlo_twin::Twin;
+use crate::{InlayHint, TextRange};
+
+/// Characters of a hint.
+const LIMIT: usize = 80;
+
+/// Of the ops whose results stand in `range`.
+pub(crate) fn inlay_hints(
+    context: &FileContext<'_>,
+    range: TextRange,
+    config: &InlayHintsConfig,
+) -> Vec<InlayHint> {
+    let mut hints = Vec::new();
+    if !config.domains {
+        return hints;
+    }
+    for piece in context.pieces_in(&range) {
+        crate::analysis::check_cancelled(context.db);
+        let read = context.mlir_piece(piece);
+        for (id, op) in read.parse.ops.iter().enumerate() {
+            let head = context.range(piece, op.head);
+            if head.end < range.start || head.start > range.end || op.results.is_empty() {
+                continue;
+            }
+            if let Some(label) = domain(context, OpRef { piece, id: id as u32 }) {
+                let end = if op.location.is_empty() { op.span.end } else { op.location.start };
+                let text = read.text.get(..end.min(op.head.end) as usize).unwrap_or_default();
+                let offset = context.range(piece, Span::default()).start + text.trim_end().len();
+                hints.push(InlayHint { offset, label, tooltip: None });
+            }
+        }
+        for (id, value) in read.parse.values.iter().enumerate() {
+            let name = context.range(piece, value.name);
+            if name.end < range.start || name.start > range.end {
+                continue;
+            }
+            let [ty] = read.parse.types(&value.types) else { continue };
+            if matches!(ty, TypeRef::Written(_)) {
+                continue;
+            }
+            if let Some(ty) = read.parse.type_of(id as u32, 0, &read.text) {
+                let label = format!(": {}", shorten(&ty, LIMIT));
+                hints.push(InlayHint { offset: name.end, label, tooltip: None });
+            }
+        }
+    }
+    hints.sort_by_key(|h| h.offset);
+    hints
+}
+
+/// Of an op that HLO has, too: the domain of its map. Nothing for what reads no operand by index.
+fn domain(context: &FileContext<'_>, at: OpRef) -> Option<String> {
+    let twin = Twin::of(context, at)?.ok()?;
+    if twin.operands.is_empty() || matches!(twin.op().opcode, Opcode::Tuple | Opcode::GetTupleElement) {
+        return None;
+    }
+    let maps = twin.maps(0, Rules::Xla);
+    let label = domain_short(&widest_access(&maps)?.map, PrintStyle::Floordiv);
+    (!label.is_empty()).then(|| shorten(&label, LIMIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::open_mlir;
+    use crate::inlay_hints::InlayHintsConfig;
+
+    #[test]
+    fn types_that_are_not_written_are_shown() {
+        let (analysis, file, _) = open_mlir(
+            "func.func @f(%a: tensor<4xi32>, %n: index) {\n  %0 = arith.cmpi slt, %a, %a : tensor<4xi32>\n  scf.for %i = %n to %n step %n {\n  }\n}\n",
+        );
+        let text = analysis.rope(file).to_string();
+        let config = InlayHintsConfig { domains: true, splits: true };
+        let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
+        let shown: Vec<_> = hints
+            .iter()
+            .map(|h| format!("{}{}", text[..h.offset].rsplit([' ', '(']).next().unwrap_or_default(), h.label))
+            .collect();
+        assert_eq!(shown, ["%0: tensor<4xi1>", "%i: index"]);
+    }
+
+    #[test]
+    fn domains_stand_behind_ops() {
+        let (analysis, file, _) = open_mlir(
+            "func.func @f(%a: tensor<4x8xf32>) {\n  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32> loc(unknown)\n}\n",
+        );
+        let text = analysis.rope(file).to_string();
+        let config = InlayHintsConfig { domains: true, splits: true };
+        let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
+        let shown: Vec<_> =
+            hints.iter().map(|h| (text[..h.offset].ends_with("tensor<8x4xf32>"), h.label.as_str())).collect();
+        assert_eq!(shown, [(true, "d0 ≤ 7, d1 ≤ 3")]);
+    }
+}

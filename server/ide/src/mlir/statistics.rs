@@ -1,0 +1,14 @@
+//! What a file of MLIR consists of, in numbers: functions count as computations, ops as instructions.
+
+use crate::locate::FileContext;
+use crate::statistics::FileStatistics;
+
+pub(crate) fn statistics(context: &FileContext<'_>) -> FileStatistics {
+    let module = context.mlir_module();
+    FileStatistics {
+        module: module.name.clone(),
+        computations: module.functions,
+        instructions: module.ops,
+        pieces: context.pieces(),
+    }
+}

@@ -1,0 +1,35 @@
+//! The functions and other symbols of a file.
+
+use crate::locate::FileContext;
+use crate::mlir::document_symbols::is_container;
+use crate::{SymbolKind, WorkspaceSymbol};
+
+/// All symbols that the file defines, for whom `wants` answers yes.
+pub(crate) fn symbols(context: &FileContext<'_>, mut wants: impl FnMut(&str, (usize, usize))) {
+    for piece in 0..context.pieces() {
+        crate::analysis::check_cancelled(context.db);
+        let read = context.mlir_piece(piece);
+        for (index, symbol) in read.parse.symbols.iter().enumerate().filter(|(_, s)| s.is_definition) {
+            wants(db::symbol_name(symbol.span.of(&read.text)), (piece, index));
+        }
+    }
+}
+
+/// The symbol that [`symbols`] called so.
+pub(crate) fn workspace_symbol(context: &FileContext<'_>, (piece, index): (usize, usize)) -> WorkspaceSymbol {
+    let read = context.mlir_piece(piece);
+    let symbol = read.parse.symbols[index];
+    let container = read
+        .parse
+        .parent(symbol.op)
+        .map(|parent| crate::mlir::document_symbols::name_of(&read.parse, parent, &read.text).0);
+    WorkspaceSymbol {
+        name: db::symbol_name(symbol.span.of(&read.text)).to_owned(),
+        container: container.unwrap_or_else(|| context.mlir_module().name.clone()),
+        kind: match is_container(&read.parse, symbol.op, &read.text) {
+            true => SymbolKind::Computation,
+            false => SymbolKind::Constant,
+        },
+        range: context.range(piece, symbol.span),
+    }
+}

@@ -1,0 +1,58 @@
+//! The ops of StableHLO and MHLO below a folder as modules of HLO, a line of JSON each, as `hlo-analyzer query` reads them:
+//! `cargo run --release -p mlir --example to_hlo -- DIR [METHOD]`.
+#![allow(clippy::print_stdout)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use mlir::{PieceState, hlo_op_text, parse};
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|e| e == "mlir") {
+            found.push(path);
+        }
+    }
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let mut paths = Vec::new();
+    files(Path::new(&arguments.next().unwrap_or_default()), &mut paths);
+    let method = arguments.next().unwrap_or_else(|| "verify".to_owned());
+    paths.sort();
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    let mut done = std::collections::HashSet::new();
+    for path in paths {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        if text.contains("expected-error") || mlir::holds_hlo(&text) {
+            continue;
+        }
+        let read = parse(&text, PieceState::default());
+        for id in 0..read.ops.len() as u32 {
+            match hlo_op_text(&read, &text, id) {
+                Some(Ok(op)) => {
+                    if done.insert(op.text.clone()) {
+                        let line = text[..read.op(id).span.start as usize].lines().count();
+                        println!(
+                            "{{\"id\": \"{}:{line} {}\", \"method\": \"{method}\", \"params\": {{\"instruction\": \"r\", \"text\": {:?}}}}}",
+                            path.display(),
+                            read.name(id, &text),
+                            op.text
+                        );
+                    }
+                }
+                Some(Err(reason)) => {
+                    *reasons.entry(format!("{}: {reason}", read.name(id, &text))).or_default() += 1
+                }
+                None => {}
+            }
+        }
+    }
+    for (reason, count) in reasons {
+        eprintln!("{count} {reason}");
+    }
+}

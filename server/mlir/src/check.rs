@@ -1,0 +1,230 @@
+//! What is wrong with names and types, whatever the dialects: found without a verifier.
+//!
+//! Only inside of functions: elsewhere the order of ops means nothing, and names may be those of another piece.
+
+use text::{Span, SyntaxError};
+
+use crate::tree::*;
+use crate::words::is_function_like;
+
+/// A finding of the text of one piece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub span: Span,
+    /// Stable kebab-case name.
+    pub code: &'static str,
+    pub message: String,
+    /// The other side of it.
+    pub related: Option<(Span, String)>,
+}
+
+/// Ancestors beyond this many are not asked where they stand.
+const MAX_STEPS: usize = 64;
+
+/// Findings in the order of the text. Functions that are not read without errors are left alone: what is wrong with their
+/// names follows from those.
+pub fn check(parse: &Parse, text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut behind = 0;
+    for (id, op) in parse.ops.iter().enumerate() {
+        if id < behind || !is_function_like(op.name.of(text).trim_matches('"')) {
+            continue;
+        }
+        behind = op.behind as usize;
+        let end = parse.ops.get(behind).map_or(text.len() as u32, |next| next.span.start);
+        if !has_errors(&parse.errors, op.span.start, end) {
+            for id in id..behind {
+                check_op(parse, text, id as OpId, &mut findings);
+            }
+            check_definitions(parse, text, op.span, &mut findings);
+        }
+    }
+    findings.sort_by_key(|f| (f.span.start, f.span.end));
+    findings
+}
+
+fn has_errors(errors: &[SyntaxError], start: u32, end: u32) -> bool {
+    let first = errors.partition_point(|e| e.span.start < start);
+    errors.get(first).is_some_and(|e| e.span.start < end)
+}
+
+fn check_op(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
+    for used in parse.uses_of(id) {
+        let name = used.span.of(text);
+        let Some(value) = used.value else {
+            findings.push(Finding {
+                span: used.span,
+                code: "unknown-value",
+                message: format!("no value {name} is defined where this stands"),
+                related: None,
+            });
+            continue;
+        };
+        let definition = &parse.values[value as usize];
+        if let Some(index) = name.split_once('#').and_then(|(_, index)| index.parse::<u32>().ok())
+            && index >= definition.count
+        {
+            findings.push(Finding {
+                span: used.span,
+                code: "unknown-result",
+                message: format!("{} stands for {}", definition.name.of(text), results(definition.count)),
+                related: Some((definition.name, "defined here".to_owned())),
+            });
+        }
+        if is_in_front(parse, id, definition) {
+            findings.push(Finding {
+                span: used.span,
+                code: "use-before-definition",
+                message: format!("{name} is used in front of its definition"),
+                related: Some((definition.name, "defined here".to_owned())),
+            });
+        }
+    }
+    check_types(parse, text, id, findings);
+}
+
+fn results(count: u32) -> String {
+    if count == 1 { "one result".to_owned() } else { format!("{count} results") }
+}
+
+/// Whether a use in `op` stands in front of the op that defines the value, in the same block or inside of it.
+fn is_in_front(parse: &Parse, op: OpId, value: &Value) -> bool {
+    let Definition::Result(defining) = value.definition else { return false };
+    let block = parse.op(defining).block;
+    let path = std::iter::successors(Some(op), |&id| parse.parent(id)).take(MAX_STEPS);
+    path.into_iter().find(|&id| parse.op(id).block == block).is_some_and(|here| here <= defining)
+}
+
+/// The operand types that an op writes against those of its operands.
+fn check_types(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
+    let written = parse.types(&parse.op(id).operand_types);
+    let is_listed = |ty: &TypeRef| matches!(ty, TypeRef::Written(_));
+    if written.is_empty() || !written.iter().all(is_listed) || !is_functional(parse, text, id) {
+        return;
+    }
+    let operands: Vec<&Use> = parse.operands_of(id).collect();
+    if operands.len() != written.len() {
+        return;
+    }
+    for (used, &ty) in operands.iter().zip(written) {
+        let (Some(value), TypeRef::Written(span)) = (used.value, ty) else { continue };
+        let index = used.span.of(text).split_once('#').and_then(|(_, i)| i.parse().ok()).unwrap_or(0);
+        let Some(defined) = parse.type_of(value, index, text) else { continue };
+        let here = span.of(text);
+        if has_alias(here) || has_alias(&defined) || is_same(here, &defined) {
+            continue;
+        }
+        findings.push(Finding {
+            span,
+            code: "type-mismatch",
+            message: format!("{} is a {defined}, not a {here}", used.span.of(text)),
+            related: Some((parse.values[value as usize].name, "defined here".to_owned())),
+        });
+    }
+}
+
+/// `: (A, B) -> C`: each operand has its type there.
+fn is_functional(parse: &Parse, text: &str, id: OpId) -> bool {
+    let op = parse.op(id);
+    // `(%a init: %i), (%b init: %j)`: operands stand in another order than their types.
+    if op.form == Form::Custom && op.name.of(text).ends_with(".reduce") {
+        return false;
+    }
+    let (Some(TypeRef::Written(first)), Some(TypeRef::Written(last))) =
+        (parse.types(&op.operand_types).first(), parse.types(&op.operand_types).last())
+    else {
+        return false;
+    };
+    let before = text.get(op.span.start as usize..first.start as usize).unwrap_or_default().trim_end();
+    let behind = text.get(last.end as usize..op.span.end as usize).unwrap_or_default().trim_start();
+    let arrow = behind.strip_prefix(')').map(str::trim_start);
+    before.ends_with('(')
+        && before[..before.len() - 1].trim_end().ends_with(':')
+        && arrow.is_some_and(|rest| rest.starts_with("->"))
+}
+
+/// An alias stands for a type that is elsewhere.
+fn has_alias(ty: &str) -> bool {
+    ty.match_indices(['!', '#']).any(|(at, _)| {
+        let is_letter = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
+        let name: String = ty[at + 1..].chars().take_while(is_letter).collect();
+        !name.contains('.')
+    })
+}
+
+/// The same type but for white space.
+fn is_same(a: &str, b: &str) -> bool {
+    let letters = |s: &'_ str| s.chars().filter(|c| !c.is_whitespace()).collect::<Vec<_>>();
+    a == b || letters(a) == letters(b)
+}
+
+fn check_definitions(parse: &Parse, text: &str, within: Span, findings: &mut Vec<Finding>) {
+    for &(second, first) in &parse.redefinitions {
+        let span = parse.values[second as usize].name;
+        if within.start <= span.start && span.end <= within.end {
+            findings.push(Finding {
+                span,
+                code: "redefinition",
+                message: format!("{} is defined already", span.of(text)),
+                related: Some((parse.values[first as usize].name, "the first definition".to_owned())),
+            });
+        }
+    }
+    let first = parse.successors.partition_point(|s| s.span.start < within.start);
+    for successor in parse.successors[first..].iter().take_while(|s| s.span.end <= within.end) {
+        if successor.block.is_none() {
+            findings.push(Finding {
+                span: successor.span,
+                code: "unknown-block",
+                message: format!("this region has no block {}", successor.span.of(text)),
+                related: None,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PieceState, parse};
+
+    fn check_body(lines: &str, expect: &[&str]) {
+        let text = format!("func.func @f(%a: tensor<4xf32>, %n: index) {{\n{lines}\n}}\n");
+        let parse = parse(&text, PieceState::default());
+        let shown: Vec<_> = check(&parse, &text)
+            .iter()
+            .map(|f| {
+                let related = f.related.as_ref().map_or("", |(span, _)| span.of(&text));
+                format!("{} {} {related}", f.code, f.span.of(&text)).trim_end().to_owned()
+            })
+            .collect();
+        assert_eq!(shown, expect);
+    }
+
+    #[test]
+    fn names_that_stand_for_nothing() {
+        check_body("%0 = a.b %a, %c : f32\nreturn", &["unknown-value %c"]);
+        check_body("%0:2 = a.b %a : f32, f32\na.c %0#2, %0#1 : f32, f32", &["unknown-result %0#2 %0"]);
+        check_body("cf.br ^bb1\n^bb2:\n  return", &["unknown-block ^bb1"]);
+        check_body("%0 = a.b %a : f32\n%0 = a.b %a : f32", &["redefinition %0 %0"]);
+    }
+
+    #[test]
+    fn uses_in_front_of_definitions() {
+        check_body("%0 = a.b %1 : f32\n%1 = a.b %a : f32", &["use-before-definition %1 %1"]);
+        check_body("a.b {\n  a.c %1 : f32\n}\n%1 = a.b %a : f32", &["use-before-definition %1 %1"]);
+        check_body("cf.br ^bb2\n^bb1:\n  return %1 : f32\n^bb2:\n  %1 = a.b %a : f32\n  cf.br ^bb1", &[]);
+    }
+
+    #[test]
+    fn types_that_are_others_where_the_value_is_defined() {
+        check_body("%0 = a.b %a : (tensor<8xf32>) -> f32", &["type-mismatch tensor<8xf32> %a"]);
+        check_body("%0 = a.b %a : (tensor< 4xf32 >) -> f32\n%1 = a.c %a : (!alias) -> f32", &[]);
+        check_body("%0 = a.b %a : tensor<8xf32> -> f32", &[]);
+    }
+
+    #[test]
+    fn what_follows_from_a_syntax_error_is_not_told() {
+        check_body("%0 = a.b %c : tensor<4xf32\n%1 = a.b %d : f32", &[]);
+    }
+}

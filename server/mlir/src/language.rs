@@ -1,0 +1,39 @@
+//! Which language a text is in: HLO text is often saved as `.mlir`, and MLIR without any name.
+
+/// What stands behind blanks and comments.
+fn code(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while let Some(comment) = rest.strip_prefix("//") {
+        rest = comment.split_once('\n').map_or("", |(_, behind)| behind).trim_start();
+    }
+    rest
+}
+
+/// Whether the first word of a text, behind comments, is that of an HLO module.
+pub fn holds_hlo(text: &str) -> bool {
+    let behind = code(text).strip_prefix("HloModule");
+    behind.is_some_and(|b| b.starts_with(|c: char| c.is_whitespace() || c == ','))
+}
+
+/// Whether a text starts as MLIR does, and HLO does not.
+pub fn starts_like_mlir(text: &str) -> bool {
+    let code = code(text);
+    ["module", "func.func", "builtin.module", "\"builtin.module\"", "#", "!"]
+        .iter()
+        .any(|start| code.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_word_tells() {
+        assert!(holds_hlo("// RUN: x\n\n// y\nHloModule m\n"));
+        assert!(!holds_hlo("module @HloModule {}"));
+        assert!(!holds_hlo("HloModules"));
+        assert!(!holds_hlo("//"));
+        assert!(starts_like_mlir("// c\n\nmodule @a {"));
+        assert!(!starts_like_mlir("HloModule m"));
+    }
+}

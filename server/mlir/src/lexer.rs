@@ -1,0 +1,379 @@
+//! Tokens of MLIR text. A dense payload, however long, is one token.
+//!
+//! Source of the letters: `mlir/lib/AsmParser/Lexer.cpp`.
+
+use memchr::{memchr, memchr2, memchr3};
+use text::{Span, SyntaxError};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenKind {
+    /// `stablehlo.add`, `return`, `tensor`, `f32`, and what is behind a number in `4x8xf32`.
+    Word,
+    /// `%name`, with the `#1` of a result pack.
+    Value,
+    /// `^bb0`
+    Block,
+    /// `@name` or `@"any name"`
+    Symbol,
+    /// `#map`, `#stablehlo.conv`
+    AttributeName,
+    /// `!array`, `!stablehlo.token`
+    TypeName,
+    Number,
+    String,
+    /// `{-# … #-}`, whole.
+    Resources,
+    /// A line `// -----`.
+    Split,
+    Comment,
+    OpenParen,
+    CloseParen,
+    OpenSquare,
+    CloseSquare,
+    OpenAngle,
+    CloseAngle,
+    OpenBrace,
+    CloseBrace,
+    Comma,
+    Colon,
+    /// `::`
+    Path,
+    Equal,
+    /// `->`
+    Arrow,
+    /// Every other sign: `-`, `+`, `*`, `?`, `>=`, `...` and so on.
+    Sign,
+    /// What no MLIR text holds.
+    Bad,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token {
+    pub span: Span,
+    pub kind: TokenKind,
+    /// Nothing but blanks stands in front of it on its line.
+    pub is_first: bool,
+}
+
+/// The tokens of `text[from..to]`, comments among them where `comments` says so. Split lines are always there.
+///
+/// `to` must be a boundary between tokens, or a token that crosses it ends there.
+pub fn tokens(text: &str, from: usize, to: usize, comments: bool) -> (Vec<Token>, Vec<SyntaxError>) {
+    let to = to.min(text.len());
+    let from = from.min(to);
+    let Some(window) = text.get(..to) else { return (Vec::new(), Vec::new()) };
+    let mut lexer = Lexer {
+        text: window,
+        bytes: window.as_bytes(),
+        at: from,
+        is_first: true,
+        comments,
+        resources_stay_open: false,
+        tokens: Vec::with_capacity((to - from) / 5),
+        errors: Vec::new(),
+    };
+    lexer.run();
+    (lexer.tokens, lexer.errors)
+}
+
+struct Lexer<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    at: usize,
+    is_first: bool,
+    comments: bool,
+    /// The end of resources was looked for in vain: the next one does not look again.
+    resources_stay_open: bool,
+    tokens: Vec<Token>,
+    errors: Vec<SyntaxError>,
+}
+
+fn is_word_start(b: u8) -> bool {
+    b.is_ascii_alphabetic() || b == b'_'
+}
+
+fn is_word(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.')
+}
+
+fn is_suffix(b: u8) -> bool {
+    is_word(b) || b == b'-'
+}
+
+impl Lexer<'_> {
+    fn run(&mut self) {
+        while let Some(&b) = self.bytes.get(self.at) {
+            match b {
+                b'\n' | b'\r' => {
+                    self.is_first = true;
+                    self.at += 1;
+                }
+                b' ' | b'\t' | 0x0b | 0x0c => self.at += 1,
+                _ => self.token(b),
+            }
+        }
+    }
+
+    fn push(&mut self, kind: TokenKind, start: usize, end: usize) {
+        self.tokens.push(Token { span: Span::new(start, end), kind, is_first: self.is_first });
+        self.is_first = false;
+        self.at = end;
+    }
+
+    fn peek(&self, ahead: usize) -> u8 {
+        self.bytes.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn while_in(&self, mut at: usize, is_in: impl Fn(u8) -> bool) -> usize {
+        while self.bytes.get(at).is_some_and(|&b| is_in(b)) {
+            at += 1;
+        }
+        at
+    }
+
+    fn token(&mut self, b: u8) {
+        use TokenKind::*;
+        let start = self.at;
+        let one = |lexer: &mut Self, kind| lexer.push(kind, start, start + 1);
+        match b {
+            _ if is_word_start(b) => {
+                let end = self.while_in(start + 1, is_word);
+                self.push(Word, start, end);
+            }
+            b'0'..=b'9' => {
+                let end = self.number(start);
+                self.push(Number, start, end);
+            }
+            b'%' | b'^' | b'#' | b'!' => self.prefixed(b),
+            b'"' => {
+                let end = self.string(start);
+                self.push(String, start, end);
+            }
+            b'@' => {
+                let end = match self.peek(1) {
+                    b'"' => self.string(start + 1),
+                    next if is_word_start(next) => self.while_in(start + 2, is_word),
+                    _ => return self.bad(start, "a symbol needs a name behind @"),
+                };
+                self.push(Symbol, start, end);
+            }
+            b'/' if self.peek(1) == b'/' => self.comment(start),
+            b'{' if self.bytes[start..].starts_with(b"{-#") => self.resources(start),
+            b'(' => one(self, OpenParen),
+            b')' => one(self, CloseParen),
+            b'[' => one(self, OpenSquare),
+            b']' => one(self, CloseSquare),
+            b'{' => one(self, OpenBrace),
+            b'}' => one(self, CloseBrace),
+            b'<' if self.peek(1) == b'=' => self.push(Sign, start, start + 2),
+            b'<' => one(self, OpenAngle),
+            b'>' if self.peek(1) == b'=' => self.push(Sign, start, start + 2),
+            b'>' => one(self, CloseAngle),
+            b',' => one(self, Comma),
+            b':' if self.peek(1) == b':' => self.push(Path, start, start + 2),
+            b':' => one(self, Colon),
+            b'=' if matches!(self.peek(1), b'=' | b'>') => self.push(Sign, start, start + 2),
+            b'=' => one(self, Equal),
+            b'-' if self.peek(1) == b'>' => self.push(Arrow, start, start + 2),
+            b'.' if self.bytes[start..].starts_with(b"...") => self.push(Sign, start, start + 3),
+            b'-' | b'+' | b'*' | b'?' | b'|' | b'/' | b';' | b'.' | b'&' | b'$' | b'\'' | b'~' | b'`' => {
+                one(self, Sign);
+            }
+            _ => self.bad(start, "this sign has no meaning in MLIR"),
+        }
+    }
+
+    /// One error for a run of them: text of another kind would give thousands.
+    fn bad(&mut self, start: usize, message: &str) {
+        let len = self.text.get(start..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+        let end = start + len;
+        match self.tokens.last_mut().filter(|last| last.kind == TokenKind::Bad && !self.is_first) {
+            Some(last) if last.span.end as usize == start => {
+                last.span.end = end as u32;
+                if let Some(error) = self.errors.last_mut() {
+                    error.span.end = end as u32;
+                }
+                self.at = end;
+            }
+            _ => {
+                self.errors.push(SyntaxError { span: Span::new(start, end), message: message.to_owned() });
+                self.push(TokenKind::Bad, start, end);
+            }
+        }
+    }
+
+    fn number(&self, start: usize) -> usize {
+        // `0x4xf32` is a dimension list: hexadecimal only where no `x` follows.
+        if self.bytes[start] == b'0' && self.peek(1) == b'x' && self.peek(2).is_ascii_hexdigit() {
+            let end = self.while_in(start + 2, |b| b.is_ascii_hexdigit());
+            if !self.bytes.get(end).is_some_and(|&b| is_word(b)) {
+                return end;
+            }
+        }
+        let mut end = self.while_in(start, |b| b.is_ascii_digit());
+        if self.bytes.get(end) == Some(&b'.') {
+            end = self.while_in(end + 1, |b| b.is_ascii_digit());
+            if matches!(self.bytes.get(end), Some(b'e' | b'E')) {
+                let sign = usize::from(matches!(self.bytes.get(end + 1), Some(b'+' | b'-')));
+                if self.bytes.get(end + 1 + sign).is_some_and(u8::is_ascii_digit) {
+                    end = self.while_in(end + 1 + sign, |b| b.is_ascii_digit());
+                }
+            }
+        }
+        end
+    }
+
+    fn prefixed(&mut self, prefix: u8) {
+        let start = self.at;
+        let next = self.peek(1);
+        let end = match next {
+            b'0'..=b'9' => self.while_in(start + 1, |b| b.is_ascii_digit()),
+            // `#-}` ends resources; without their start it is a stray sign.
+            b'-' if prefix == b'#' && self.peek(2) == b'}' => start + 1,
+            _ if is_suffix(next) => self.while_in(start + 1, is_suffix),
+            _ => start + 1,
+        };
+        // A name does not end in the `-` of an arrow.
+        let end = match self.bytes.get(end) {
+            Some(b'>') if end > start + 2 && self.bytes[end - 1] == b'-' => end - 1,
+            _ => end,
+        };
+        if end == start + 1 {
+            // `#` and `!` open the bodies of dialects without a name in some of them.
+            return match prefix {
+                b'#' | b'!' => self.push(TokenKind::Sign, start, end),
+                b'%' => self.bad(start, "a value needs a name behind %"),
+                _ => self.bad(start, "a block needs a name behind ^"),
+            };
+        }
+        let kind = match prefix {
+            b'%' => TokenKind::Value,
+            b'^' => TokenKind::Block,
+            b'#' => TokenKind::AttributeName,
+            _ => TokenKind::TypeName,
+        };
+        let end = match kind {
+            TokenKind::Value if self.bytes.get(end) == Some(&b'#') => {
+                let behind = self.while_in(end + 1, |b| b.is_ascii_digit());
+                if behind > end + 1 { behind } else { end }
+            }
+            _ => end,
+        };
+        self.push(kind, start, end);
+    }
+
+    /// The end of the string that starts at `start`. One that is not closed ends with its line.
+    fn string(&mut self, start: usize) -> usize {
+        let mut at = start + 1;
+        while let Some(n) = self.bytes.get(at..).and_then(|rest| memchr3(b'"', b'\\', b'\n', rest)) {
+            match self.bytes[at + n] {
+                b'"' => return at + n + 1,
+                b'\n' => {
+                    at += n;
+                    break;
+                }
+                // What is behind a backslash is of the string, were it a quote; a line end is not.
+                _ => at += n + 1 + usize::from(!matches!(self.bytes.get(at + n + 1), None | Some(b'\n'))),
+            }
+        }
+        let mut end = match self.bytes.get(at) {
+            Some(b'\n') => at,
+            _ => self.bytes.len(),
+        };
+        if end > start + 1 && self.bytes[end - 1] == b'\r' {
+            end -= 1;
+        }
+        while !self.text.is_char_boundary(end) {
+            end += 1;
+        }
+        self.errors.push(SyntaxError {
+            span: Span::new(start, end),
+            message: "this string is not closed on its line".to_owned(),
+        });
+        end
+    }
+
+    fn comment(&mut self, start: usize) {
+        let end = memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |n| start + n);
+        let is_split = self.is_first && is_split_line(&self.text[start..end]);
+        if is_split || self.comments {
+            let is_first = self.is_first;
+            self.push(if is_split { TokenKind::Split } else { TokenKind::Comment }, start, end);
+            // What follows a comment is on a new line anyway.
+            self.is_first = is_first;
+        }
+        self.at = end;
+    }
+
+    fn resources(&mut self, start: usize) {
+        let mut at = start + 3;
+        while let Some(n) = memchr2(b'"', b'#', &self.bytes[at..]).filter(|_| !self.resources_stay_open) {
+            at += n;
+            if self.bytes[at] == b'"' {
+                let errors = self.errors.len();
+                at = self.string(at);
+                if self.errors.len() > errors {
+                    self.errors.truncate(errors);
+                    break;
+                }
+            } else if self.bytes[at..].starts_with(b"#-}") {
+                return self.push(TokenKind::Resources, start, at + 3);
+            } else {
+                at += 1;
+            }
+        }
+        self.resources_stay_open = true;
+        let end = memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |n| start + n);
+        self.errors.push(SyntaxError {
+            span: Span::new(start, start + 3),
+            message: "these resources are not closed by #-}".to_owned(),
+        });
+        self.push(TokenKind::Bad, start, end);
+    }
+}
+
+/// Whether a comment cuts a file into parts that know nothing of each other: `// -----`, the marker of
+/// `-split-input-file`. A longer rule of dashes does so only where nothing else is in the comment.
+pub(crate) fn is_split_line(comment: &str) -> bool {
+    let Some(rest) = comment.strip_prefix("//") else { return false };
+    let dashes = rest.trim_start_matches([' ', '\t']);
+    dashes.starts_with("-----") && dashes.trim_end().bytes().all(|b| b == b'-') && rest.len() > dashes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &str) {
+        let (tokens, errors) = tokens(text, 0, text.len(), true);
+        let mut shown: Vec<_> = tokens.iter().map(|t| format!("{:?}:{}", t.kind, t.span.of(text))).collect();
+        shown.extend(errors.iter().map(|e| format!("error:{}", e.span.of(text))));
+        assert_eq!(shown.join(" "), expect);
+    }
+
+    #[test]
+    fn every_kind_of_token() {
+        check("%a-b#12 ^bb0 @f::@\"x y\"", "Value:%a-b#12 Block:^bb0 Symbol:@f Path::: Symbol:@\"x y\"");
+        check(
+            "#map1 !t.x<4x?xf32>",
+            "AttributeName:#map1 TypeName:!t.x OpenAngle:< Number:4 Word:x Sign:? Word:xf32 CloseAngle:>",
+        );
+        check(
+            "tensor<0x4xf32> 0xFF 1.5e-3",
+            "Word:tensor OpenAngle:< Number:0 Word:x4xf32 CloseAngle:> Number:0xFF Number:1.5e-3",
+        );
+        check("%a->%b", "Value:%a Arrow:-> Value:%b");
+        check("d0 >= 0 == => ...", "Word:d0 Sign:>= Number:0 Sign:== Sign:=> Sign:...");
+        check("{-# a: { \"#-}\" } #-} x", "Resources:{-# a: { \"#-}\" } #-} Word:x");
+        check("// c\n// -----\nx", "Comment:// c Split:// ----- Word:x");
+        check("//-----// x ------", "Comment://-----// x ------");
+    }
+
+    #[test]
+    fn what_is_not_closed_costs_its_line() {
+        check("\"abc\nx", "String:\"abc Word:x error:\"abc");
+        check("\"a\\\"b\" x", "String:\"a\\\"b\" Word:x");
+        check("{-# a\nx", "Bad:{-# a Word:x error:{-#");
+        check("% \u{e9}\u{e9} x", "Bad:% Bad:\u{e9}\u{e9} Word:x error:% error:\u{e9}\u{e9}");
+    }
+}

@@ -1,0 +1,246 @@
+//! What each name stands for: values by region, blocks by their region, and what introduces a name without being a result.
+
+use rustc_hash::FxHashMap;
+use text::Span;
+
+use crate::lexer::TokenKind;
+use crate::segmenter::{Binder, Event, Mention, NO_OP, Segmenter};
+use crate::tree::*;
+
+/// What a name stands for at a place.
+#[derive(Clone, Copy)]
+struct Entry {
+    value: ValueId,
+    /// The isolated op around the definition. Seen only where that is the innermost one, too.
+    isolation: OpId,
+    region: usize,
+}
+
+/// Stands for no region: names that an op binds.
+const BOUND: usize = usize::MAX;
+
+struct Mark {
+    undo: usize,
+    isolation: OpId,
+}
+
+struct Scopes<'t> {
+    entries: FxHashMap<&'t str, Entry>,
+    undo: Vec<(&'t str, Option<Entry>)>,
+    marks: Vec<Mark>,
+    isolation: OpId,
+}
+
+impl<'t> Scopes<'t> {
+    fn enter(&mut self) {
+        self.marks.push(Mark { undo: self.undo.len(), isolation: self.isolation });
+    }
+
+    fn leave(&mut self) {
+        let Some(mark) = self.marks.pop() else { return };
+        for (name, before) in self.undo.drain(mark.undo..).rev() {
+            match before {
+                Some(entry) => self.entries.insert(name, entry),
+                None => self.entries.remove(name),
+            };
+        }
+        self.isolation = mark.isolation;
+    }
+
+    fn find(&self, name: &str) -> Option<ValueId> {
+        self.entries.get(name).filter(|e| e.isolation == self.isolation).map(|e| e.value)
+    }
+
+    fn define(&mut self, name: &'t str, value: ValueId, region: usize) {
+        let before = self.entries.insert(name, Entry { value, isolation: self.isolation, region });
+        self.undo.push((name, before));
+    }
+
+    /// What the region has defined by this name already.
+    fn find_in(&self, name: &str, region: usize) -> Option<ValueId> {
+        self.entries.get(name).filter(|e| e.region == region).map(|e| e.value)
+    }
+}
+
+/// `%a` of `%a#1`.
+fn base<'t>(text: &'t str, span: Span) -> (&'t str, Span) {
+    let letters = span.of(text);
+    let len = letters.find('#').unwrap_or(letters.len());
+    (&letters[..len], Span { start: span.start, end: span.start + len as u32 })
+}
+
+pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>) -> Parse {
+    let text: &'t str = seg.tokens.text;
+    let (defined, starts) = by_region(&seg.out);
+    let defined_in = |region: usize| &defined[starts[region] as usize..starts[region + 1] as usize];
+    let regions = seg.out.regions.len();
+    let mut scopes =
+        Scopes { entries: FxHashMap::default(), undo: Vec::new(), marks: Vec::new(), isolation: NO_OP };
+    let mut uses: Vec<Use> = Vec::with_capacity(seg.mentions.len());
+    let mut part = 0;
+    let mut redefinitions = Vec::new();
+    let mut enter = |scopes: &mut Scopes<'t>, seg: &Segmenter<'t>, region: usize| {
+        scopes.enter();
+        for &value in defined_in(region) {
+            let name = seg.out.values[value as usize].name.of(text);
+            // Of two definitions the first one is meant.
+            match scopes.find_in(name, region) {
+                Some(first) => redefinitions.push((value, first)),
+                None => scopes.define(name, value, region),
+            }
+        }
+    };
+    enter(&mut scopes, &seg, regions);
+    for event in std::mem::take(&mut seg.events) {
+        match event {
+            Event::Split => {
+                part += 1;
+                scopes.leave();
+                enter(&mut scopes, &seg, regions + part);
+            }
+            Event::OpStart(op) => {
+                scopes.enter();
+                if seg.out.ops[op as usize].is_isolated {
+                    scopes.isolation = op;
+                }
+            }
+            Event::OpEnd | Event::Exit => scopes.leave(),
+            Event::Enter(region) => enter(&mut scopes, &seg, region as usize),
+            Event::Mention(index) => {
+                let mention = seg.mentions[index as usize];
+                let span = seg.tokens.all[mention.token as usize].span;
+                let (name, name_span) = base(text, span);
+                let found = scopes.find(name);
+                if binds(&seg.out, mention, found) {
+                    let value = seg.bind(mention, name_span, &scopes);
+                    scopes.define(name, value, BOUND);
+                    continue;
+                }
+                let in_front = mention.token < seg.type_columns[mention.op as usize];
+                let is_operand = mention.depth <= 1 && in_front && mention.binder != Binder::Listed;
+                uses.push(Use { span, op: mention.op, value: found, is_operand });
+            }
+        }
+    }
+    seg.out.redefinitions = redefinitions;
+    sort_uses(&mut seg.out, uses);
+    let mut out = finish(seg);
+    resolve_blocks(&mut out, text);
+    out
+}
+
+/// Whether a mention introduces the name.
+fn binds(out: &Parse, mention: Mention, found: Option<ValueId>) -> bool {
+    let op = &out.ops[mention.op as usize];
+    let has_region = op.first_region.is_some();
+    match mention.binder {
+        Binder::No => false,
+        Binder::Typed => op.is_isolated || has_region && found.is_none(),
+        Binder::Initialised => has_region,
+        Binder::Listed => has_region && found.is_none(),
+    }
+}
+
+impl Segmenter<'_> {
+    fn bind(&mut self, mention: Mention, name: Span, scopes: &Scopes<'_>) -> ValueId {
+        let at = mention.token as usize;
+        let types = self.out.types.len() as u32;
+        let end = self.tokens.all.len();
+        let ty = match mention.binder {
+            Binder::Typed => {
+                let behind = self.type_end(at + 2, end);
+                (behind > at + 2).then(|| TypeRef::Written(self.span(at + 2, behind)))
+            }
+            Binder::Initialised if self.tokens.kind(at + 2) == Some(TokenKind::Value) => {
+                let span = self.tokens.all[at + 2].span;
+                let (name, short) = base(self.tokens.text, span);
+                let index = Span { start: (short.end + 1).min(span.end), ..span }.of(self.tokens.text);
+                scopes.find(name).map(|value| TypeRef::SameAs(value, index.parse().unwrap_or(0)))
+            }
+            _ => Some(TypeRef::Index),
+        };
+        self.out.types.extend(ty);
+        let id = self.out.values.len() as ValueId;
+        self.out.values.push(Value {
+            name,
+            definition: Definition::Binder(mention.op),
+            count: 1,
+            types: types..self.out.types.len() as u32,
+        });
+        id
+    }
+}
+
+/// The values that each region defines, in the order of the text; behind the regions the parts of the top.
+fn by_region(out: &Parse) -> (Vec<ValueId>, Vec<u32>) {
+    let regions = out.regions.len();
+    let region_of = |value: &Value| {
+        let block = match value.definition {
+            Definition::Result(op) => out.ops[op as usize].block,
+            Definition::BlockArgument(block) => Some(block),
+            Definition::Binder(_) => None,
+        };
+        match block {
+            Some(block) => out.blocks[block as usize].region as usize,
+            None => regions + out.splits.partition_point(|&s| s <= value.name.start),
+        }
+    };
+    let keys: Vec<usize> = out.values.iter().map(region_of).collect();
+    group(&keys, regions + out.splits.len() + 1)
+}
+
+/// Indices of `keys` by key, each in their order, and where each key starts among them.
+fn group(keys: &[usize], count: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0u32; count + 1];
+    keys.iter().for_each(|&key| starts[key + 1] += 1);
+    (0..count).for_each(|key| starts[key + 1] += starts[key]);
+    let mut next = starts.clone();
+    let mut sorted = vec![0u32; keys.len()];
+    for (index, &key) in keys.iter().enumerate() {
+        sorted[next[key] as usize] = index as u32;
+        next[key] += 1;
+    }
+    (sorted, starts)
+}
+
+fn sort_uses(out: &mut Parse, uses: Vec<Use>) {
+    let keys: Vec<usize> = uses.iter().map(|u| u.op as usize).collect();
+    let (sorted, starts) = group(&keys, out.ops.len());
+    out.uses = sorted.into_iter().map(|index| uses[index as usize]).collect();
+    for (id, op) in out.ops.iter_mut().enumerate() {
+        op.uses = starts[id]..starts[id + 1];
+    }
+}
+
+fn finish(mut seg: Segmenter<'_>) -> Parse {
+    let mut definitions: Vec<u32> = std::mem::take(&mut seg.definitions);
+    definitions.sort_unstable();
+    let mut defined = definitions.iter().map(|&at| seg.tokens.all[at as usize].span.start).peekable();
+    seg.out.symbols.sort_by_key(|s| s.span.start);
+    for symbol in &mut seg.out.symbols {
+        while defined.next_if(|&start| start < symbol.span.start).is_some() {}
+        if defined.peek() == Some(&symbol.span.start) {
+            symbol.is_definition = true;
+        }
+    }
+    let mut out = seg.out;
+    out.aliases.sort_by_key(|a| a.span.start);
+    out.errors.sort_by_key(|e| (e.span.start, e.span.end));
+    out.errors.dedup();
+    out
+}
+
+fn resolve_blocks(out: &mut Parse, text: &str) {
+    if out.successors.is_empty() {
+        return;
+    }
+    let mut labels: FxHashMap<(RegionId, &str), BlockId> = FxHashMap::default();
+    for (id, block) in out.blocks.iter().enumerate().filter(|(_, b)| !b.label.is_empty()) {
+        labels.entry((block.region, block.label.of(text))).or_insert(id as BlockId);
+    }
+    for successor in &mut out.successors {
+        let Some(block) = out.ops.get(successor.op as usize).and_then(|op| op.block) else { continue };
+        let region = out.blocks[block as usize].region;
+        successor.block = labels.get(&(region, successor.span.of(text))).copied();
+    }
+}

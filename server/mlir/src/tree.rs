@@ -1,0 +1,330 @@
+//! A text as flat arrays: what is written, and what its names stand for.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use text::{Span, SyntaxError};
+
+use crate::shaped::element_type;
+
+pub type OpId = u32;
+pub type RegionId = u32;
+pub type BlockId = u32;
+pub type ValueId = u32;
+
+/// How an op is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `stablehlo.add %a, %b : tensor<4xf32>`
+    Custom,
+    /// `"stablehlo.add"(%a, %b) : (…) -> …`
+    Generic,
+    /// `#map = …`, `!array = …`: no op, but it stands where one does.
+    Alias,
+    /// `{-# … #-}`
+    Resources,
+}
+
+#[derive(Debug, Clone)]
+pub struct Op {
+    /// From the first result, or the name, to the end of the location.
+    pub span: Span,
+    /// With its quotes in the generic form. Empty where it is missing.
+    pub name: Span,
+    pub form: Form,
+    /// The block that holds it; nothing at the top of a text.
+    pub block: Option<BlockId>,
+    /// Behind the last op that is inside of this one.
+    pub behind: OpId,
+    /// One value per result, or per pack of them.
+    pub results: Range<ValueId>,
+    /// Of [`Parse::uses`], in the order of the text.
+    pub uses: Range<u32>,
+    pub first_region: Option<RegionId>,
+    /// Of [`Parse::attributes`].
+    pub attributes: Range<u32>,
+    /// Of [`Parse::types`].
+    pub operand_types: Range<u32>,
+    /// Of [`Parse::types`].
+    pub result_types: Range<u32>,
+    /// Up to the first region, or to the end: what a hover shows of an op with regions.
+    pub head: Span,
+    /// `loc(…)`, or empty.
+    pub location: Span,
+    /// Values of the outside are not seen in its regions.
+    pub is_isolated: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Region {
+    pub op: OpId,
+    /// With its braces. One that is not closed in this piece ends with the piece.
+    pub span: Span,
+    pub first_block: Option<BlockId>,
+    /// The next region of the op.
+    pub next: Option<RegionId>,
+    /// It is closed where it should be.
+    pub is_closed: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Block {
+    pub region: RegionId,
+    /// `^bb0`, or empty for the first of a region.
+    pub label: Span,
+    pub arguments: Range<ValueId>,
+    /// The first op of it is the first from here whose block this is.
+    pub first_op: OpId,
+    pub next: Option<BlockId>,
+}
+
+/// What defines a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Definition {
+    Result(OpId),
+    BlockArgument(BlockId),
+    /// A name that the text of an op introduces for its regions: arguments of a function, of a loop.
+    Binder(OpId),
+}
+
+#[derive(Debug, Clone)]
+pub struct Value {
+    /// `%name`, without the count of a pack.
+    pub name: Span,
+    pub definition: Definition,
+    /// How many results the name stands for: `%0:2`.
+    pub count: u32,
+    /// Its types, of [`Parse::types`]: one per result, fewer where they are not written.
+    pub types: Range<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Use {
+    /// With the `#1` of a result of a pack.
+    pub span: Span,
+    pub op: OpId,
+    pub value: Option<ValueId>,
+    /// It stands where operands do: in front of the types, at most in one pair of brackets.
+    pub is_operand: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attribute {
+    pub name: Span,
+    /// Empty for a unit attribute.
+    pub value: Span,
+    pub place: AttributePlace,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttributePlace {
+    /// `<{…}>`
+    Properties,
+    /// `{…}`
+    Dictionary,
+    /// `dims = [0, 1]` in the custom form.
+    Clause,
+}
+
+/// A type, as it is written or as it follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TypeRef {
+    Written(Span),
+    /// The element type of a written one.
+    ElementOf(Span),
+    /// As written, of `i1`.
+    I1Like(Span),
+    Index,
+    I1,
+    I32,
+    /// The type of a result of another value: which one of its pack.
+    SameAs(ValueId, u32),
+}
+
+/// A name with `@`: where it is defined, or where it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SymbolMention {
+    /// With its `@`, or the letters between quotes of a `sym_name`.
+    pub span: Span,
+    pub op: OpId,
+    pub is_definition: bool,
+    /// A part of `@a::@b` that is not the first.
+    pub is_nested: bool,
+}
+
+/// `#map` or `!array`: where it is defined, or where it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AliasMention {
+    pub span: Span,
+    pub op: OpId,
+    pub is_definition: bool,
+}
+
+/// A block that an op goes on to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Successor {
+    pub span: Span,
+    pub op: OpId,
+    pub block: Option<BlockId>,
+}
+
+/// All of a piece. Offsets are relative to it.
+///
+/// Owner: the memo of its piece; replaced when the text of the piece changes. Size: some 250 bytes per op, so 250 MB
+/// for a million ops, of which a text has 100 MB or more.
+#[derive(Debug, Clone, Default)]
+pub struct Parse {
+    /// In the order of the text; those inside of an op stand behind it.
+    pub ops: Vec<Op>,
+    pub regions: Vec<Region>,
+    pub blocks: Vec<Block>,
+    pub values: Vec<Value>,
+    /// By op, and in the order of the text for each.
+    pub uses: Vec<Use>,
+    pub attributes: Vec<Attribute>,
+    pub types: Vec<TypeRef>,
+    /// In the order of the text.
+    pub symbols: Vec<SymbolMention>,
+    /// In the order of the text.
+    pub aliases: Vec<AliasMention>,
+    /// In the order of the text.
+    pub successors: Vec<Successor>,
+    /// Values whose name their region has given to another one already: the second and the first.
+    pub redefinitions: Vec<(ValueId, ValueId)>,
+    /// Where parts of the text start that know nothing of what is above: behind `// -----`.
+    pub splits: Vec<u32>,
+    /// In the order of the text.
+    pub errors: Vec<SyntaxError>,
+    /// Braces that close bodies of modules of the pieces above, in the order of the text.
+    pub closed_above: Vec<Span>,
+    /// Bodies of modules whose end is in a piece below, the outermost first.
+    pub open_below: Vec<RegionId>,
+}
+
+impl Parse {
+    pub fn op(&self, id: OpId) -> &Op {
+        &self.ops[id as usize]
+    }
+
+    /// The name of an op without quotes: `stablehlo.add`.
+    pub fn name<'t>(&self, id: OpId, text: &'t str) -> &'t str {
+        self.op(id).name.of(text).trim_matches('"')
+    }
+
+    pub fn uses_of(&self, id: OpId) -> &[Use] {
+        let range = &self.op(id).uses;
+        &self.uses[range.start as usize..range.end as usize]
+    }
+
+    pub fn operands_of(&self, id: OpId) -> impl Iterator<Item = &Use> {
+        self.uses_of(id).iter().filter(|u| u.is_operand)
+    }
+
+    pub fn attributes_of(&self, id: OpId) -> &[Attribute] {
+        let range = &self.op(id).attributes;
+        &self.attributes[range.start as usize..range.end as usize]
+    }
+
+    /// The value of an attribute, wherever it is written. Properties stand in front of others.
+    pub fn attribute<'t>(&self, id: OpId, name: &str, text: &'t str) -> Option<&'t str> {
+        let found = self.attributes_of(id).iter().find(|a| a.name.of(text).trim_matches('"') == name)?;
+        Some(found.value.of(text))
+    }
+
+    pub fn types(&self, range: &Range<u32>) -> &[TypeRef] {
+        &self.types[range.start as usize..range.end as usize]
+    }
+
+    pub fn regions_of(&self, id: OpId) -> impl Iterator<Item = RegionId> + '_ {
+        let next = |r: &RegionId| self.regions[*r as usize].next;
+        std::iter::successors(self.op(id).first_region, next)
+    }
+
+    pub fn blocks_of(&self, region: RegionId) -> impl Iterator<Item = BlockId> + '_ {
+        let next = |b: &BlockId| self.blocks[*b as usize].next;
+        std::iter::successors(self.regions[region as usize].first_block, next)
+    }
+
+    /// The ops of a block, without those inside of them.
+    pub fn ops_of(&self, block: BlockId) -> impl Iterator<Item = OpId> + '_ {
+        let first = self.blocks[block as usize].first_op;
+        self.siblings(first, Some(block))
+    }
+
+    /// The ops at the top of the piece.
+    pub fn top_ops(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.siblings(0, None)
+    }
+
+    fn siblings(&self, first: OpId, block: Option<BlockId>) -> impl Iterator<Item = OpId> + '_ {
+        let is_here = move |id: &OpId| self.ops.get(*id as usize).is_some_and(|op| op.block == block);
+        std::iter::successors(Some(first).filter(is_here), move |id| {
+            Some(self.op(*id).behind).filter(is_here)
+        })
+    }
+
+    /// The op that holds an op.
+    pub fn parent(&self, id: OpId) -> Option<OpId> {
+        let block = self.op(id).block?;
+        Some(self.regions[self.blocks[block as usize].region as usize].op)
+    }
+
+    /// The innermost op at `offset`; its end counts as in it.
+    pub fn op_at(&self, offset: usize) -> Option<OpId> {
+        let behind = self.ops.partition_point(|op| op.span.start as usize <= offset);
+        let mut id = behind.checked_sub(1)? as OpId;
+        while !self.op(id).span.contains(offset) {
+            id = self.parent(id)?;
+        }
+        Some(id)
+    }
+
+    /// The ops from the outermost to `id`.
+    pub fn path_to(&self, id: OpId) -> Vec<OpId> {
+        let mut path: Vec<_> = std::iter::successors(Some(id), |&id| self.parent(id)).collect();
+        path.reverse();
+        path
+    }
+
+    /// The type of the `index`-th result of a value, in words.
+    pub fn type_of<'t>(&self, value: ValueId, index: usize, text: &'t str) -> Option<Cow<'t, str>> {
+        let types = self.types(&self.values.get(value as usize)?.types);
+        self.type_text(*types.get(index)?, text)
+    }
+
+    pub fn type_text<'t>(&self, ty: TypeRef, text: &'t str) -> Option<Cow<'t, str>> {
+        let mut ty = ty;
+        // A name that is bound to another one, which may be bound again; one in a circle has no type.
+        for _ in 0..32 {
+            let TypeRef::SameAs(value, index) = ty else { break };
+            ty = *self.types(&self.values.get(value as usize)?.types).get(index as usize)?;
+        }
+        Some(match ty {
+            TypeRef::Written(span) => Cow::Borrowed(span.of(text)),
+            TypeRef::ElementOf(span) => Cow::Borrowed(element_type(span.of(text))?),
+            TypeRef::I1Like(span) => match element_type(span.of(text)) {
+                Some(element) => {
+                    let shaped = span.of(text);
+                    let at = shaped.rfind(element)?;
+                    Cow::Owned(format!("{}i1{}", &shaped[..at], &shaped[at + element.len()..]))
+                }
+                None => Cow::Borrowed("i1"),
+            },
+            TypeRef::Index => Cow::Borrowed("index"),
+            TypeRef::I1 => Cow::Borrowed("i1"),
+            TypeRef::I32 => Cow::Borrowed("i32"),
+            TypeRef::SameAs(..) => return None,
+        })
+    }
+
+    /// The value whose definition is named at `offset`.
+    pub fn value_at(&self, offset: usize) -> Option<ValueId> {
+        self.values.iter().position(|value| value.name.contains(offset)).map(|id| id as ValueId)
+    }
+
+    /// The opening brace of a region.
+    pub fn brace(&self, region: RegionId) -> Span {
+        let start = self.regions[region as usize].span.start;
+        Span { start, end: start + 1 }
+    }
+}
