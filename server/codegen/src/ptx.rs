@@ -4,6 +4,7 @@ mod atomic;
 mod branch;
 mod carried;
 mod code;
+mod exchange;
 mod halves;
 mod index;
 mod join;
