@@ -430,11 +430,11 @@ impl<'t> Segmenter<'t> {
                     is_nested,
                 });
             }
-            TokenKind::AttributeName | TokenKind::TypeName => {
-                if !token.span.of(self.tokens.text).contains('.') {
-                    let op = self.current_op();
-                    self.out.aliases.push(AliasMention { span: token.span, op, is_definition: false });
-                }
+            TokenKind::AttributeName | TokenKind::TypeName
+                if !token.span.of(self.tokens.text).contains('.') =>
+            {
+                let op = self.current_op();
+                self.out.aliases.push(AliasMention { span: token.span, op, is_definition: false });
             }
             TokenKind::Block => {
                 let op = self.current_op();

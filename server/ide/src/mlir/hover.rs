@@ -10,7 +10,7 @@ use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks};
 use crate::locate::FileContext;
 use crate::markdown::{bytes, code, fence, shorten};
 use crate::mlir::context::OpRef;
-use crate::mlir::hlo_twin::Twin;
+use crate::mlir::hlo_twin::twin;
 use crate::mlir::indexing_map_hover::indexing_map_hover;
 use crate::mlir::occurrences::{Symbol, definitions, occurrence_at, occurrences};
 
@@ -113,7 +113,7 @@ fn size(ty: &str) -> String {
 
 /// What each operand is read by, of an op that HLO has, too.
 fn maps(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
-    let twin = match Twin::of(context, at) {
+    let twin = match twin(context, at) {
         Some(Ok(twin)) if !twin.operands.is_empty() => twin,
         // A constant reads nothing.
         Some(Err(reason)) if context.mlir_piece(at.piece).parse.operands_of(at.id).next().is_some() => {
