@@ -32,7 +32,7 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
                 let read = context.mlir_piece(*piece);
                 Some(of_block(&read.parse, *block, &read.text))
             }
-            Symbol::Symbol { .. } | Symbol::Alias { .. } => of_symbol(context, &symbol),
+            Symbol::Global { .. } | Symbol::Alias { .. } => of_symbol(context, &symbol),
         };
         return markdown.map(|markdown| Hover { range, markdown });
     }
