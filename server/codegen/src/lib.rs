@@ -3,6 +3,7 @@
 //! * [`Kernel`]: typed SSA with structured control flow. Indices stay expressions over named variables until the very end
 //!   ([`kernel::Function::index_vars`]), so that each text can say what it needs: MLIR a map, PTX shifts and masks.
 //! * [`emit()`]: from a [`gpu::FusionAnalysis`] to the kernel, a function per function of the partition.
+//! * [`passes`]: what XLA's pipeline makes of it, pass by pass.
 //! * [`ptx()`]: functions inlined, loops unrolled as far as they are short, index arithmetic reduced by the known ranges,
 //!   neighbouring loads and stores joined.
 //!
@@ -17,6 +18,7 @@ mod emit;
 pub mod kernel;
 mod kernel_text;
 mod mlir;
+pub mod passes;
 mod ptx;
 
 pub use constant::Constant;

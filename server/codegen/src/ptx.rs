@@ -29,6 +29,7 @@ use crate::kernel::{Kernel, Missing};
 use crate::{KernelText, Reason};
 use lower::Lowering;
 use print::Lowered;
+pub(crate) use unrolling::{is_expensive, partial_unroll};
 
 /// What the text is made for: `sm_90a` is 9, 0 and the features of exactly this one.
 #[derive(Clone, Copy)]

@@ -26,6 +26,10 @@ pub(crate) enum Place {
 impl Lowering<'_> {
     /// The number of the element in memory order.
     pub(super) fn linear(&mut self, shape: &ArrayShape, at: &[Expr]) -> Expr {
+        // The array of the IR may be flat where that of the kernel is not.
+        if let ([index], true) = (at, shape.dims.len() > 1) {
+            return index.clone();
+        }
         let mut linear = Expr::ZERO;
         let mut stride = 1i64;
         for dim in shape.minor_to_major() {

@@ -23,7 +23,7 @@ pub(super) fn full_unroll(rounds: i64, size: i64) -> bool {
 }
 
 /// How many rounds are written out in each turn of a longer loop: a divisor of their number.
-pub(super) fn partial_unroll(rounds: i64, size: i64) -> i64 {
+pub(crate) fn partial_unroll(rounds: i64, size: i64) -> i64 {
     let most = (MAX_SIZE / size.max(1)).clamp(1, rounds.max(1));
     (1..=most).rev().find(|factor| rounds % factor == 0).unwrap_or(1)
 }
@@ -143,7 +143,7 @@ impl Counted {
 }
 
 /// A function that is approximated. Source: `optimize_loops.cc`.
-fn is_expensive(opcode: Opcode) -> bool {
+pub(crate) fn is_expensive(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
         opcode,

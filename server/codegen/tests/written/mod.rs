@@ -30,7 +30,18 @@ pub struct Written {
 }
 
 /// The PTX of a fusion.
+#[allow(dead_code, reason = "some tests change the kernel before")]
 pub fn written(hlo: &str, fusion: &str, device: &str) -> Result<Written, String> {
+    written_of(hlo, fusion, device, &|kernel| kernel)
+}
+
+/// The PTX of what `change` makes of the kernel of a fusion.
+pub fn written_of(
+    hlo: &str,
+    fusion: &str,
+    device: &str,
+    change: &dyn Fn(codegen::Kernel) -> codegen::Kernel,
+) -> Result<Written, String> {
     let graphs = graphs(hlo);
     let callee = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
     let found = graphs.iter().rev().find_map(|(_, g)| Some((g, g.find(fusion)?)));
@@ -50,7 +61,7 @@ pub fn written(hlo: &str, fusion: &str, device: &str) -> Result<Written, String>
     let analysis = FusionAnalysis::new(fused, device).map_err(|r| r.to_string())?;
     let source =
         codegen::Source { name: fusion, computation: &computation, analysis: &analysis, callees: &callee };
-    let kernel = codegen::emit(&source).map_err(|r| r.to_string())?;
+    let kernel = change(codegen::emit(&source).map_err(|r| r.to_string())?);
     let name_of = |op| analysis.fused.name(op).to_owned();
     let alone = |kernel: &codegen::Kernel| -> Result<Written, String> {
         let kernel = codegen::Kernel { then: Vec::new(), ..kernel.clone() };

@@ -1,0 +1,128 @@
+//! What XLA's pipeline does to a kernel before it is lowered, a pass at a time, each from kernel to kernel.
+//!
+//! Order, names and rules are those of `CreateOptimizationPipeline` and its neighbours in
+//! `backends/gpu/codegen/emitters/mlir_kernel_emitter.cc`, as far as they change something here. A pass that stands there
+//! several times does so here.
+
+mod canonicalize;
+mod copy;
+mod cse;
+mod erase;
+mod flatten;
+mod inline;
+mod invariant;
+mod loops;
+mod ops;
+mod peel;
+mod simplify;
+mod unroll;
+mod unswitch;
+
+use crate::kernel::Kernel;
+use crate::{KernelText, mlir};
+
+/// From kernel to kernel.
+#[derive(Debug, Clone, Copy)]
+pub struct Pass {
+    /// As XLA calls it: `PeelLoopsPass`.
+    pub name: &'static str,
+    /// As it is named in a pipeline: `xla-gpu-peel-loops`.
+    pub flag: &'static str,
+    run: fn(&mut Kernel),
+}
+
+const fn pass(name: &'static str, flag: &'static str, run: fn(&mut Kernel)) -> Pass {
+    Pass { name, flag, run }
+}
+
+const CANONICALIZE: Pass = pass("CanonicalizerPass", "canonicalize", canonicalize::run);
+const CSE: Pass = pass("CSEPass", "cse", cse::run);
+const INVARIANT: Pass = pass("LoopInvariantCodeMotionPass", "loop-invariant-code-motion", invariant::run);
+
+/// In the order in which they run.
+pub const PIPELINE: &[Pass] = &[
+    CANONICALIZE,
+    CSE,
+    pass("EraseDeadFunctionsPass", "xla-erase-dead-functions", erase::run),
+    CSE,
+    pass("InlinerPass", "inline", inline::run),
+    CANONICALIZE,
+    CSE,
+    pass("PeelLoopsPass", "xla-gpu-peel-loops", peel::run),
+    pass("LowerXlaLoopsToScfPass", "xla-lower-xla-loops-to-scf", loops::run),
+    pass("FlattenTensorsPass", "xla-flatten-tensors", flatten::run),
+    INVARIANT,
+    pass("UnswitchLoopsPass", "xla-unswitch-loops", unswitch::run),
+    INVARIANT,
+    pass("OptimizeLoopsPass", "xla-gpu-optimize-loops", unroll::run),
+    CANONICALIZE,
+    CSE,
+    pass("SimplifyAffinePass", "xla-simplify-affine", simplify::run),
+    INVARIANT,
+    CSE,
+];
+
+impl Pass {
+    /// On the kernel, and on those that run after it.
+    pub fn run(&self, kernel: &mut Kernel) {
+        (self.run)(kernel);
+        kernel.then.iter_mut().for_each(|then| self.run(then));
+    }
+
+    /// Is it the one that is asked for: by its name, with or without `Pass`, or by its flag?
+    pub fn is_called(&self, asked: &str) -> bool {
+        asked == self.flag
+            || asked.trim_end_matches("Pass").eq_ignore_ascii_case(self.name.trim_end_matches("Pass"))
+    }
+}
+
+/// The kernel after each pass, in their order. Each is made when it is asked for.
+pub fn after_each(kernel: &Kernel) -> impl Iterator<Item = (&'static Pass, Kernel)> + use<> {
+    let mut kernel = kernel.clone();
+    PIPELINE.iter().map(move |pass| {
+        pass.run(&mut kernel);
+        (pass, kernel.clone())
+    })
+}
+
+/// The MLIR text after each pass that `asked` names, or after `all` of them, each below a head as MLIR's tools print it; nothing
+/// where there is no such pass.
+pub fn mlir_after(kernel: &Kernel, asked: &str) -> Option<KernelText> {
+    let is_asked = |pass: &Pass| asked == "all" || pass.is_called(asked);
+    if !PIPELINE.iter().any(is_asked) {
+        return None;
+    }
+    let mut all = KernelText {
+        text: String::new(),
+        lines: Vec::new(),
+        missing: kernel.missing.clone(),
+        accesses: Vec::new(),
+        shared_bytes: kernel.launch.shared_bytes,
+    };
+    for (pass, after) in after_each(kernel).filter(|(pass, _)| is_asked(pass)) {
+        if !all.lines.is_empty() {
+            all.text.push('\n');
+            all.lines.push(None);
+        }
+        let Pass { name, flag, .. } = pass;
+        all.text += &format!("// -----// IR Dump After {name} ({flag}) //----- //\n");
+        all.lines.push(None);
+        let own = mlir(&after);
+        let first = all.lines.len();
+        all.accesses.extend(own.accesses.into_iter().map(|(line, argument)| (first + line, argument)));
+        all.text += &own.text;
+        all.lines.extend(own.lines);
+    }
+    Some(all)
+}
+
+/// What is asked for where a pass is: `all`, and the flags, each once.
+pub fn known() -> Vec<&'static str> {
+    let mut known = vec!["all"];
+    for pass in PIPELINE {
+        if !known.contains(&pass.flag) {
+            known.push(pass.flag);
+        }
+    }
+    known
+}

@@ -1,0 +1,134 @@
+//! Functions that are written out where they are called. Source: MLIR's inliner, with the rules of
+//! `codegen/emitters/ir/xla_dialect.cc`.
+
+use super::copy::Copier;
+use super::erase;
+use super::ops::{Names, count, each_op, regions_mut};
+use crate::kernel::{Function, Kernel, OpKind, Region};
+
+/// A function with more ops than these grows no further.
+const MAX_SIZE: usize = 4000;
+
+/// Callees first: what is inlined has itself been through.
+pub(super) fn run(kernel: &mut Kernel) {
+    for number in callees_first(kernel) {
+        let uses = uses(kernel);
+        let mut function = std::mem::take(&mut kernel.functions[number]);
+        let mut body = std::mem::take(&mut function.body);
+        let in_region = in_region(&body, kernel.functions.len());
+        let mut inliner = Inliner {
+            kernel,
+            function: &mut function,
+            uses: &uses,
+            in_region,
+            names: Names::default(),
+            size: count(&body),
+        };
+        inliner.region(&mut body);
+        function.body = body;
+        kernel.functions[number] = function;
+    }
+    erase::run(kernel);
+}
+
+/// Numbers of functions, each behind those that it calls.
+fn callees_first(kernel: &Kernel) -> Vec<usize> {
+    fn visit(kernel: &Kernel, number: usize, seen: &mut [bool], order: &mut Vec<usize>) {
+        if seen.get(number).is_none_or(|seen| *seen) {
+            return;
+        }
+        seen[number] = true;
+        let mut callees = Vec::new();
+        erase::called(&kernel.functions[number].body, &mut |callee| callees.push(callee));
+        callees.into_iter().for_each(|callee| visit(kernel, callee, seen, order));
+        order.push(number);
+    }
+    let mut order = Vec::new();
+    visit(kernel, 0, &mut vec![false; kernel.functions.len()], &mut order);
+    order
+}
+
+/// How often each function is named in the kernel.
+fn uses(kernel: &Kernel) -> Vec<usize> {
+    let mut uses = vec![0; kernel.functions.len()];
+    for function in &kernel.functions {
+        erase::called(&function.body, &mut |callee| uses[callee] += 1);
+    }
+    uses
+}
+
+fn in_region(region: &Region, functions: usize) -> Vec<usize> {
+    let mut calls = vec![0; functions];
+    erase::called(region, &mut |callee| calls[callee] += 1);
+    calls
+}
+
+struct Inliner<'k> {
+    kernel: &'k Kernel,
+    function: &'k mut Function,
+    uses: &'k [usize],
+    /// How often the function that grows calls each.
+    in_region: Vec<usize>,
+    names: Names,
+    size: usize,
+}
+
+impl Inliner<'_> {
+    fn region(&mut self, region: &mut Region) {
+        for mut op in std::mem::take(&mut region.ops) {
+            self.names.apply(&mut op.kind);
+            let OpKind::Call { function, args, at } = &op.kind else {
+                regions_mut(&mut op.kind).into_iter().for_each(|inner| self.region(inner));
+                region.ops.push(op);
+                continue;
+            };
+            let callee = &self.kernel.functions[*function];
+            if !self.is_inlined(*function, callee) {
+                region.ops.push(op);
+                continue;
+            }
+            self.size += count(&callee.body);
+            let mut copier = Copier::of(callee, self.function);
+            copier.names.give(&callee.args, args);
+            copier.names.vars.extend((0..).zip(at.iter().cloned()));
+            let ops = copier.ops(&callee.body.ops);
+            let results = copier.values(&callee.body.yields);
+            self.names.give(&op.results, &results);
+            region.ops.extend(ops.into_iter().map(|mut inner| {
+                inner.origin = inner.origin.or(op.origin);
+                inner
+            }));
+        }
+        self.names.apply_yields(region);
+    }
+
+    fn is_inlined(&self, number: usize, callee: &Function) -> bool {
+        if has_no_compute(&callee.body) {
+            return true;
+        }
+        let is_cloned = self.uses[number] > 1;
+        if is_cloned && self.in_region[number] > 1 || self.size + count(&callee.body) > MAX_SIZE {
+            return false;
+        }
+        !is_cloned || self.calls_what_is_called(&callee.body)
+    }
+
+    /// Do both call some third function?
+    fn calls_what_is_called(&self, callee: &Region) -> bool {
+        let mut is_common = false;
+        erase::called(callee, &mut |third| is_common |= self.in_region[third] > 0);
+        is_common
+    }
+}
+
+/// Elements are moved and nothing is computed: the function is written out everywhere. Source: `xla.has_no_compute`.
+fn has_no_compute(body: &Region) -> bool {
+    let mut is_none = true;
+    each_op(body, &mut |op| {
+        is_none &= matches!(
+            op.kind,
+            OpKind::Read { .. } | OpKind::Constant(_) | OpKind::Table(_) | OpKind::FromIndex { .. }
+        );
+    });
+    is_none
+}

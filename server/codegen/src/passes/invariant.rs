@@ -1,0 +1,94 @@
+//! What is the same in every round of a loop is computed before it. Source: MLIR's loop-invariant code motion.
+
+use rustc_hash::FxHashSet;
+
+use super::ops::{constant_args, indices, operands, regions_mut, writes};
+use crate::kernel::{Function, Kernel, Op, OpKind, Region, Type, ValueId};
+
+pub(super) fn run(kernel: &mut Kernel) {
+    let constant = constant_args(kernel);
+    for (n, function) in kernel.functions.iter_mut().enumerate() {
+        let mut body = std::mem::take(&mut function.body);
+        let constant: Vec<ValueId> = match n {
+            0 => function.args.iter().zip(&constant).filter(|(_, is)| **is).map(|(&arg, _)| arg).collect(),
+            _ => function.args.clone(),
+        };
+        Motion { function, constant }.region(&mut body);
+        function.body = body;
+    }
+}
+
+struct Motion<'f> {
+    function: &'f Function,
+    constant: Vec<ValueId>,
+}
+
+impl Motion<'_> {
+    /// Inner loops first: what leaves them may leave the next one too.
+    fn region(&self, region: &mut Region) {
+        for mut op in std::mem::take(&mut region.ops) {
+            regions_mut(&mut op.kind).into_iter().for_each(|inner| self.region(inner));
+            let changes = writes(&op);
+            // A loop that runs not once computes nothing.
+            if let OpKind::For { var, count: 1.., body, .. } = &mut op.kind {
+                let mut inside = Inside {
+                    values: body.args.iter().copied().collect(),
+                    vars: FxHashSet::from_iter([*var]),
+                };
+                let (moved, kept): (Vec<Op>, Vec<Op>) =
+                    std::mem::take(&mut body.ops).into_iter().partition(|op| {
+                        let moves = self.is_movable(op, changes) && !inside.uses(op);
+                        if !moves {
+                            inside.defines(op);
+                        }
+                        moves
+                    });
+                body.ops = kept;
+                region.ops.extend(moved);
+            }
+            region.ops.push(op);
+        }
+    }
+
+    /// Does it answer the same before the loop? `changes`: the loop changes memory.
+    fn is_movable(&self, op: &Op, changes: bool) -> bool {
+        match &op.kind {
+            OpKind::Constant(_)
+            | OpKind::Compute { .. }
+            | OpKind::FromIndex { .. }
+            | OpKind::ToIndex { .. }
+            | OpKind::Table(_)
+            | OpKind::Splat { .. } => true,
+            OpKind::Read { tensor, .. } => !changes || self.constant.contains(tensor),
+            OpKind::Call { args, .. } => {
+                let is_tensor =
+                    |arg: &&ValueId| matches!(self.function.ty(**arg), Type::Tensor(_) | Type::Shared(_));
+                !changes || args.iter().filter(is_tensor).all(|arg| self.constant.contains(arg))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What is defined in a loop.
+struct Inside {
+    values: FxHashSet<ValueId>,
+    vars: FxHashSet<u32>,
+}
+
+impl Inside {
+    fn uses(&self, op: &Op) -> bool {
+        let mut uses = false;
+        operands(&op.kind, &mut |value| uses |= self.values.contains(value));
+        indices(&op.kind, &mut |expr| expr.for_each_var(&mut |var| uses |= self.vars.contains(&var)));
+        uses
+    }
+
+    /// What is inside of its regions is seen there alone.
+    fn defines(&mut self, op: &Op) {
+        self.values.extend(&op.results);
+        if let OpKind::ToIndex { var, .. } | OpKind::AsIndex { var, .. } = op.kind {
+            self.vars.insert(var);
+        }
+    }
+}

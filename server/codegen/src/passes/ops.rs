@@ -1,0 +1,165 @@
+//! What an op of the kernel IR uses, defines and contains.
+
+use indexing_map::Expr;
+use rustc_hash::FxHashMap;
+
+use crate::kernel::{Condition, Kernel, Op, OpKind, Region, Role, ValueId};
+
+macro_rules! visitors {
+    ($operands:ident, $indices:ident, $regions:ident, $iter:ident $(, $mutable:tt)?) => {
+        /// The values that an op takes, without those that its regions do.
+        pub(super) fn $operands(kind: &$($mutable)? OpKind, f: &mut dyn FnMut(&$($mutable)? ValueId)) {
+            use OpKind::*;
+            match kind {
+                Read { tensor, .. } | Update { tensor, .. } => f(tensor),
+                ToIndex { value, .. } | AsIndex { value, .. } | Splat { value } => f(value),
+                Write { value, tensor, .. } | WriteIf { value, tensor, .. } => {
+                    f(value);
+                    f(tensor);
+                }
+                ReadIf { tensor, otherwise, .. } => {
+                    f(tensor);
+                    f(otherwise);
+                }
+                Extract { vector, .. } => f(vector),
+                Insert { value, vector, .. } => {
+                    f(value);
+                    f(vector);
+                }
+                If { condition: Condition::Value(value), .. } => f(value),
+                Call { args: values, .. }
+                | Compute { operands: values, .. }
+                | For { inits: values, .. }
+                | Loop { inits: values, .. }
+                | ShuffleReduce { values, .. }
+                | Sync { tensors: values } => values.$iter().for_each(f),
+                Constant(_) | Table(_) | FromIndex { .. } | If { .. } | AllocateShared | Switch { .. } | Missing => {}
+            }
+        }
+
+        /// The indices of an op, without those in its regions.
+        pub(super) fn $indices(kind: &$($mutable)? OpKind, f: &mut dyn FnMut(&$($mutable)? Expr)) {
+            use OpKind::*;
+            match kind {
+                Read { at, .. } | Write { at, .. } | Call { at, .. } | Update { at, .. } => at.$iter().for_each(f),
+                Loop { dims: at, .. } => at.$iter().for_each(f),
+                FromIndex { index } => f(index),
+                Extract { at, .. } | Insert { at, .. } => f(at),
+                Switch { on, .. } => f(on),
+                If { condition: Condition::Within(constraints), .. } => {
+                    constraints.$iter().for_each(|c| f(&$($mutable)? c.expr));
+                }
+                ReadIf { at, constraints, .. } | WriteIf { at, constraints, .. } => {
+                    at.$iter().for_each(&mut *f);
+                    constraints.$iter().for_each(|c| f(&$($mutable)? c.expr));
+                }
+                Constant(_) | Table(_) | ToIndex { .. } | AsIndex { .. } | Compute { .. } | If { .. } | For { .. }
+                | AllocateShared | Splat { .. } | ShuffleReduce { .. } | Sync { .. } | Missing => {}
+            }
+        }
+
+        pub(super) fn $regions(kind: &$($mutable)? OpKind) -> Vec<&$($mutable)? Region> {
+            match kind {
+                OpKind::Update { body, .. } | OpKind::For { body, .. } | OpKind::Loop { body, .. } => vec![body],
+                OpKind::If { then, otherwise, .. } => vec![then, otherwise],
+                OpKind::Switch { cases, .. } => cases.$iter().collect(),
+                _ => Vec::new(),
+            }
+        }
+    };
+}
+
+visitors!(operands, indices, regions, iter);
+visitors!(operands_mut, indices_mut, regions_mut, iter_mut, mut);
+
+/// The index variables that an op defines.
+pub(super) fn defined_mut(kind: &mut OpKind) -> Vec<&mut u32> {
+    match kind {
+        OpKind::ToIndex { var, .. } | OpKind::AsIndex { var, .. } | OpKind::For { var, .. } => vec![var],
+        OpKind::Loop { vars, results, .. } => vars.iter_mut().chain(results).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Other names for values and index variables.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    pub values: FxHashMap<ValueId, ValueId>,
+    pub vars: FxHashMap<u32, Expr>,
+}
+
+impl Names {
+    pub fn value(&self, value: ValueId) -> ValueId {
+        self.values.get(&value).copied().unwrap_or(value)
+    }
+
+    pub fn index(&self, expr: &Expr) -> Expr {
+        expr.substitute(&mut |v| self.vars.get(&v).cloned())
+    }
+
+    /// `of` are called as `to` are from here on.
+    pub fn give(&mut self, of: &[ValueId], to: &[ValueId]) {
+        for (&of, &to) in of.iter().zip(to) {
+            let to = self.value(to);
+            self.values.insert(of, to);
+        }
+    }
+
+    /// In what the op takes; its regions are left as they are.
+    pub fn apply(&self, kind: &mut OpKind) {
+        operands_mut(kind, &mut |value| *value = self.value(*value));
+        if !self.vars.is_empty() {
+            indices_mut(kind, &mut |expr| *expr = self.index(expr));
+        }
+    }
+
+    pub fn apply_yields(&self, region: &mut Region) {
+        region.yields.iter_mut().for_each(|value| *value = self.value(*value));
+    }
+}
+
+/// Does the op, or one inside of it, change memory or wait for other threads?
+pub(super) fn writes(op: &Op) -> bool {
+    let own = matches!(
+        op.kind,
+        OpKind::Write { .. } | OpKind::WriteIf { .. } | OpKind::Update { .. } | OpKind::Sync { .. }
+    );
+    own || regions(&op.kind).into_iter().any(|region| region.ops.iter().any(writes))
+}
+
+/// Is nothing lost where the results of the op, and of those inside of it, are not used?
+pub(super) fn is_removable(op: &Op) -> bool {
+    let own = !matches!(
+        op.kind,
+        OpKind::Write { .. }
+            | OpKind::WriteIf { .. }
+            | OpKind::Update { .. }
+            | OpKind::Sync { .. }
+            | OpKind::AllocateShared
+            | OpKind::ShuffleReduce { .. }
+            | OpKind::Missing
+    );
+    own && regions(&op.kind).into_iter().all(|region| region.ops.iter().all(is_removable))
+}
+
+/// Ops of a region and of those inside of it.
+pub(super) fn count(region: &Region) -> usize {
+    let inside = |op: &Op| regions(&op.kind).into_iter().map(count).sum::<usize>();
+    region.ops.iter().map(|op| 1 + inside(op)).sum()
+}
+
+pub(super) fn each_op<'r>(region: &'r Region, f: &mut dyn FnMut(&'r Op)) {
+    for op in &region.ops {
+        f(op);
+        regions(&op.kind).into_iter().for_each(|inner| each_op(inner, f));
+    }
+}
+
+/// Per argument of the entry: an array that nothing writes while the kernel runs.
+pub(super) fn constant_args(kernel: &Kernel) -> Vec<bool> {
+    let is_aliased = |n: usize| kernel.params.iter().any(|other| other.aliases == Some(n));
+    let is_constant = |(n, param): (usize, &crate::kernel::Param)| {
+        matches!(param.role, Role::Operand(_)) && param.aliases.is_none() && !is_aliased(n)
+    };
+    kernel.params.iter().enumerate().map(is_constant).collect()
+}
