@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use hlo_analyzer_tests::corpus::own;
 use hlo_analyzer_tests::sample::{MODULE, large_module};
 use ide::{
-    Analysis, AnalysisHost, CallDirection, FileId, InlayHintsConfig, Language, TextEdit, WarningsConfig,
+    Analysis, AnalysisHost, CallDirection, FileId, FusionQuery, InlayHintsConfig, KernelLanguage, Language,
+    TextEdit, WarningsConfig,
 };
 use proptest::prelude::*;
 
@@ -305,6 +306,48 @@ fn an_edit_in_one_fusion_runs_its_kernel_alone() {
     assert_eq!(kernels[0], 32);
 }
 
+#[test]
+fn a_shown_kernel_is_written_again_where_it_may_be_another() {
+    let text = fusions();
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    let show = |counted: &Counted| {
+        counted.forget();
+        let texts = shown(&counted.host.analysis(), file, "g.7");
+        let written = ["kernel_code", "kernel_mlir", "kernel_ptx"].map(|query| counted.count(query));
+        (texts, written)
+    };
+    let (before, written) = show(&counted);
+    assert_eq!(written, [1; 3]);
+    assert!(before.contains("math.exp") && before.contains("ex2.approx"), "{before}");
+    // A remark at the top, white space in its computation, another opcode in another.
+    for (needle, insert) in
+        [("HloModule", "// a remark\n"), ("exponential(a.7)", " "), ("ponential(a.8)", "")]
+    {
+        let at = counted.host.rope(file).to_string().find(needle).expect(needle);
+        match insert {
+            "" => counted.host.apply(file, &[TextEdit { range: at - 2..at + 9, insert: "abs".to_owned() }]),
+            _ => counted.insert(file, at, insert),
+        }
+        assert_eq!(show(&counted), (before.clone(), [0; 3]), "{needle}");
+    }
+    let at = counted.host.rope(file).to_string().find("exponential(a.7)").expect("a root");
+    counted.host.apply(file, &[TextEdit { range: at..at + 11, insert: "abs".to_owned() }]);
+    let (after, written) = show(&counted);
+    assert_eq!(written, [1; 3]);
+    assert!(after.contains("abs.f32") && !after.contains("math.exp"), "{after}");
+}
+
+/// The kernel of an instruction of the entry, as MLIR and PTX.
+fn shown(analysis: &Analysis, file: FileId, instruction: &str) -> String {
+    let query = FusionQuery { instruction: instruction.to_owned(), computation: None };
+    let text = |language| match analysis.kernel_document(file, &query, language).expect("nobody cancels") {
+        Ok(document) => document.text(&[]).0,
+        Err(why) => format!("{why:?}"),
+    };
+    [KernelLanguage::Mlir, KernelLanguage::Ptx].map(text).concat()
+}
+
 /// Everything that an editor sees of a file.
 fn everything(analysis: &Analysis, file: FileId) -> String {
     let len = analysis.rope(file).len_bytes();
@@ -314,15 +357,18 @@ fn everything(analysis: &Analysis, file: FileId) -> String {
     let hovers: Vec<_> =
         (0..len).step_by(97).map(|at| analysis.hover(file, at).expect("nobody cancels")).collect();
     let warnings = analysis.warnings(file, &WarningsConfig::default(), 1000).expect("nobody cancels");
-    let places: Vec<_> = (0..len).step_by(89).map(|at| navigated(analysis, file, at)).collect();
+    let names: Vec<_> = (0..len).step_by(89).map(|at| navigated(analysis, file, at)).collect();
     let lenses: Vec<_> = analysis
         .code_lens_places(file, true, 20)
         .expect("nobody cancels")
         .iter()
         .map(|place| analysis.code_lens(file, place.start).expect("nobody cancels"))
         .collect();
+    let places = analysis.code_lens_places(file, true, 20).expect("nobody cancels");
+    let kernels = places.iter().filter_map(|p| analysis.shown_kernel(file, p.start).expect("nobody cancels"));
+    let kernels: Vec<_> = kernels.map(|kernel| shown(analysis, file, &kernel.instruction)).collect();
     format!(
-        "{warnings:#?}\n{:#?}\n{:#?}\n{hints:#?}\n{hovers:#?}\n{:?}\n{places:#?}\n{lenses:#?}\n{:#?}\n{:#?}\n{:#?}",
+        "{kernels:#?}\n{warnings:#?}\n{:#?}\n{:#?}\n{hints:#?}\n{hovers:#?}\n{:?}\n{names:#?}\n{lenses:#?}\n{:#?}\n{:#?}\n{:#?}",
         analysis.diagnostics(file, 1000).expect("nobody cancels"),
         analysis.document_symbols(file, 1000).expect("nobody cancels"),
         analysis.statistics(file).expect("nobody cancels").instructions,

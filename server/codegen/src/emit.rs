@@ -15,6 +15,7 @@ mod entry_transpose;
 mod entry_update;
 mod parts;
 mod reducer;
+mod sort_comparison;
 mod tables;
 
 use std::cell::RefCell;

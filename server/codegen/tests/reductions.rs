@@ -169,3 +169,17 @@ fn several_values_at_once() {
         agrees_calling(largest, &[&format!("f32[{sizes}]")], &instructions, &result);
     }
 }
+
+/// What no rule writes stands as a comment in its place, the rest is there.
+#[test]
+fn a_reducer_that_is_not_written() {
+    let hlo = "HloModule m\n\nf {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)
+  ROOT c = f32[] custom-call(a, b), custom_call_target=\"g\"\n}\n
+fused {\n  p0 = f32[24,512] parameter(0)\n  z = f32[] constant(0)
+  ROOT r = f32[24] reduce(p0, z), dimensions={1}, to_apply=f\n}\n
+ENTRY e {\n  p0 = f32[24,512] parameter(0)\n  ROOT f = f32[24] fusion(p0), kind=kInput, calls=fused\n}\n";
+    let kernel = written::written(hlo, "f", "h100-sxm").expect("a kernel");
+    assert_eq!(kernel.missing.len(), 1, "{:?}", kernel.missing);
+    assert!(kernel.ptx.contains("// incomplete: r: custom-call"), "{}", kernel.ptx);
+    count(&kernel.ptx, "st.global", 1);
+}

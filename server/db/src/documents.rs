@@ -196,6 +196,7 @@ impl Documents {
             crate::block_warnings(db, piece);
             crate::outside_uses(db, piece);
             crate::mlir_signature(db, piece);
+            crate::hlo_twin_findings(db, piece);
         }
         self.free_pieces.extend(pieces);
     }

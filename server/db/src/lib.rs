@@ -12,6 +12,7 @@ mod costs;
 mod documents;
 mod externals;
 mod giants;
+mod hlo_twins;
 mod kernel_costs;
 mod kernels;
 mod load;
@@ -25,6 +26,7 @@ pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
 pub use externals::link_findings;
 pub use giants::{Definition, GiantIndex, giant_index};
+pub use hlo_twins::{HloTwin, hlo_twin, hlo_twin_findings};
 pub use kernel_costs::kernel_cost;
 pub use kernels::{
     FusionSource, Target, Waste, fused_computations, fusion_calls, fusion_source, kernel, kernel_coalescing,

@@ -35,7 +35,8 @@ fn main() {
         for id in 0..read.ops.len() as u32 {
             match hlo_op_text(&read, &text, id) {
                 Some(Ok(op)) => {
-                    if done.insert(op.text.clone()) {
+                    let is_new = done.insert(op.text.clone());
+                    if is_new {
                         let line = text[..read.op(id).span.start as usize].lines().count();
                         println!(
                             "{{\"id\": \"{}:{line} {}\", \"method\": \"{method}\", \"params\": {{\"instruction\": \"r\", \"text\": {:?}}}}}",

@@ -35,6 +35,19 @@ pub(crate) enum Recipe {
     BatchNorm,
     Iota,
     SelectAndScatter,
+    /// `%x[0, 1] [4, 4] [1, 1]`
+    ExtractSlice,
+    /// `low[1, 0] high[0, 2]`
+    TensorPad,
+    /// `dim(0) %a, %b`
+    TensorConcat,
+    /// Its list names the dimensions that are added.
+    LinalgBroadcast,
+    LinalgReduce,
+    /// A product: dimensions of the left and of the right side that are batches, and those that are contracted.
+    Contraction(&'static [i64], [i64; 2]),
+    /// Each element from those at the same place: which op it is makes no difference to what is read.
+    Pointwise,
 }
 
 /// The opcode of HLO and the recipe, by the name of an op without its dialect.
@@ -125,6 +138,42 @@ pub(crate) fn hlo_op(name: &str) -> Option<(&'static str, Recipe)> {
         "batch_norm_training" => ("batch-norm-training", BatchNorm),
         "batch_norm_grad" => ("batch-norm-grad", BatchNorm),
         "select_and_scatter" => ("select-and-scatter", SelectAndScatter),
+        _ => return None,
+    })
+}
+
+/// Ops of other dialects that read as an instruction of HLO does: the opcode, the recipe, and how many of the operands
+/// are read. Facts: the documentation of the dialects, mlir.llvm.org/docs/Dialects.
+pub(crate) fn other_op(name: &str) -> Option<(&'static str, Recipe, usize)> {
+    use Recipe::*;
+    let (dialect, op) = name.split_once('.')?;
+    Some(match (dialect, op) {
+        ("tensor", "collapse_shape" | "expand_shape" | "reshape") => ("reshape", Plain, 1),
+        ("tensor", "cast") => ("copy", Plain, 1),
+        ("tensor", "extract_slice") => ("slice", ExtractSlice, 1),
+        ("tensor", "pad") => ("pad", TensorPad, 1),
+        ("tensor", "concat") => ("concatenate", TensorConcat, usize::MAX),
+        ("linalg", "transpose") => ("transpose", Dimensions("permutation", "permutation"), 1),
+        ("linalg", "broadcast") => ("broadcast", LinalgBroadcast, 1),
+        ("linalg", "reduce") => ("reduce", LinalgReduce, 1),
+        ("linalg", "matmul") => ("dot", Contraction(&[], [1, 0]), 2),
+        ("linalg", "batch_matmul") => ("dot", Contraction(&[0], [2, 1]), 2),
+        ("linalg", "matvec") => ("dot", Contraction(&[], [1, 0]), 2),
+        ("linalg", "batch_matvec") => ("dot", Contraction(&[0], [2, 1]), 2),
+        ("linalg", "vecmat" | "dot") => ("dot", Contraction(&[], [0, 0]), 2),
+        (
+            "linalg",
+            "abs" | "ceil" | "copy" | "erf" | "exp" | "floor" | "log" | "negf" | "reciprocal" | "round"
+            | "rsqrt" | "sqrt" | "square" | "tanh",
+        ) => ("", Pointwise, 1),
+        ("linalg", "add" | "div" | "div_unsigned" | "max" | "min" | "mul" | "powf" | "sub") => {
+            ("", Pointwise, 2)
+        }
+        ("arith", "constant") => return None,
+        ("arith" | "math", _) => ("", Pointwise, usize::MAX),
+        ("chlo", "constant" | "constant_like" | "top_k" | "scan" | "ragged_dot") => return None,
+        ("chlo", _) if !op.starts_with("dynamic") => ("", Pointwise, usize::MAX),
+        ("sdy", "sharding_constraint" | "reshard") => ("copy", Plain, 1),
         _ => return None,
     })
 }

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use crate::attribute_values::{field, integer, integers};
-use crate::hlo_ops::{Recipe, hlo_op, mnemonic};
+use crate::attribute_values::integers;
+use crate::hlo_ops::{Recipe, hlo_op, mnemonic, other_op};
 use crate::shaped::shaped;
 use crate::tree::*;
 
@@ -24,8 +24,27 @@ const MAX_OPERANDS: usize = 1024;
 
 /// Nothing where the op is none of StableHLO or MHLO, else the module or the reason why there is none.
 pub fn hlo_op_text(parse: &Parse, text: &str, id: OpId) -> Option<Result<HloOp, String>> {
-    let (opcode, recipe) = hlo_op(mnemonic(parse.name(id, text))?)?;
-    Some(Writer { parse, text, id, callees: String::new() }.module(opcode, recipe))
+    let writer = Writer { parse, text, id, callees: String::new() };
+    let name = parse.name(id, text);
+    if let Some(mnemonic) = mnemonic(name) {
+        let (opcode, recipe) = hlo_op(mnemonic)?;
+        return Some(writer.module(opcode, recipe, usize::MAX));
+    }
+    let (opcode, recipe, operands) = other_op(name)?;
+    // Scalars, indices and buffers are not HLO's: nothing is missed where there is no twin.
+    writer.module(opcode, recipe, operands).ok().map(Ok)
+}
+
+/// Whether what HLO's verifier says of the twin of an op is true of the op. Ops whose operands and results are of one type
+/// have nothing to be wrong.
+pub fn is_checked_as_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
+    let Some((_, recipe)) = mnemonic(parse.name(id, text)).and_then(hlo_op) else { return false };
+    let op = parse.op(id);
+    let types = parse.types(&op.operand_types).iter().chain(parse.types(&op.result_types));
+    let mut written = types.map(|&ty| parse.type_text(ty, text));
+    let first = written.next();
+    let is_one = written.all(|ty| Some(ty) == first);
+    !(matches!(recipe, Recipe::Constant | Recipe::BatchNorm) || recipe == Recipe::Plain && is_one)
 }
 
 /// `f32[4,8]` of `tensor<4x8xf32>`.
@@ -66,7 +85,7 @@ fn hlo_element(element: &str) -> Result<String, String> {
 }
 
 /// Parts between commas that no bracket encloses.
-fn split(list: &str) -> Vec<&str> {
+pub(crate) fn split(list: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0usize, 0);
     for (at, c) in list.char_indices() {
@@ -86,37 +105,36 @@ fn split(list: &str) -> Vec<&str> {
     parts
 }
 
-struct Writer<'t> {
+pub(crate) struct Writer<'t> {
     parse: &'t Parse,
     text: &'t str,
     id: OpId,
     /// Computations that the instruction calls.
-    callees: String,
+    pub(crate) callees: String,
 }
 
-fn braces(values: &[i64]) -> String {
+pub(crate) fn braces(values: &[i64]) -> String {
     let values: Vec<_> = values.iter().map(i64::to_string).collect();
     format!("{{{}}}", values.join(","))
 }
 
-fn joined(values: impl IntoIterator<Item = i64>) -> String {
-    let values: Vec<_> = values.into_iter().map(|v| v.to_string()).collect();
-    values.join("x")
-}
-
 /// The extents in `f32[4,8]`.
-fn extents(shape: &str) -> Vec<i64> {
+pub(crate) fn extents(shape: &str) -> Vec<i64> {
     let list = shape.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("", |(list, _)| list);
     list.split(',').filter_map(|n| n.parse().ok()).collect()
 }
 
-fn element(shape: &str) -> &str {
+pub(crate) fn element(shape: &str) -> &str {
     shape.split('[').next().unwrap_or(shape)
 }
 
 impl Writer<'_> {
-    fn module(mut self, opcode: &str, recipe: Recipe) -> Result<HloOp, String> {
+    fn module(mut self, opcode: &str, recipe: Recipe, read: usize) -> Result<HloOp, String> {
         let mut operands: Vec<&Use> = self.parse.operands_of(self.id).collect();
+        if recipe == Recipe::ExtractSlice && operands.len() > 1 {
+            return Err("an offset, a size or a stride is not known".to_owned());
+        }
+        operands.truncate(read);
         if operands.len() > MAX_OPERANDS {
             return Err("it has too many operands".to_owned());
         }
@@ -145,6 +163,10 @@ impl Writer<'_> {
         let line = match recipe {
             Recipe::BroadcastInDim => self.broadcast_in_dim(&shapes, &result)?,
             Recipe::Constant => format!("  ROOT %r = {result} constant({})\n", self.scalar()?),
+            Recipe::ExtractSlice => self.extract_slice(&shapes, &result)?,
+            Recipe::TensorPad => self.tensor_pad(&result)?,
+            Recipe::LinalgReduce => self.linalg_reduce(&shapes, &result)?,
+            Recipe::Pointwise => pointwise(&shapes, &result)?,
             _ => {
                 let attributes = self.attributes(recipe, &shapes, &results)?;
                 format!("  ROOT %r = {result} {opcode}({}){attributes}\n", names.join(", "))
@@ -200,191 +222,22 @@ impl Writer<'_> {
         Ok(shapes)
     }
 
-    fn attribute(&self, names: &[&str]) -> Option<&str> {
+    pub(crate) fn attribute(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| self.parse.attribute(self.id, name, self.text))
     }
 
-    fn list(&self, names: &[&str]) -> Option<Vec<i64>> {
+    pub(crate) fn list(&self, names: &[&str]) -> Option<Vec<i64>> {
         integers(self.attribute(names)?)
     }
 
-    fn needed(&self, names: &[&str]) -> Result<Vec<i64>, String> {
+    pub(crate) fn needed(&self, names: &[&str]) -> Result<Vec<i64>, String> {
         self.list(names).ok_or_else(|| format!("{} is not there, or not read", names[0]))
     }
 
     /// What stands between the name of the op and its types.
-    fn body(&self) -> &str {
+    pub(crate) fn body(&self) -> &str {
         let op = self.parse.op(self.id);
         op.head.of(self.text).get((op.name.end - op.span.start) as usize..).unwrap_or_default()
-    }
-
-    fn attributes(
-        &mut self,
-        recipe: Recipe,
-        shapes: &[String],
-        results: &[String],
-    ) -> Result<String, String> {
-        use Recipe::*;
-        let first = shapes.first().map(String::as_str).unwrap_or_default();
-        Ok(match recipe {
-            Plain | BroadcastInDim | Constant => String::new(),
-            Dimensions(generic, custom) => {
-                format!(", dimensions={}", braces(&self.needed(&[generic, custom])?))
-            }
-            Dimension(generic, custom) => {
-                let value = self.attribute(&[generic, custom]).and_then(integer);
-                let value = value.ok_or_else(|| format!("{generic} is not there, or not read"))?;
-                format!(", dimensions={}", braces(&[value]))
-            }
-            Iota => {
-                let value = self.attribute(&["iota_dimension", "dim"]).and_then(integer);
-                format!(", iota_dimension={}", value.ok_or("iota_dimension is not there")?)
-            }
-            Broadcast => {
-                let (to, from) = (extents(&results[0]).len() as i64, extents(first).len() as i64);
-                let dimensions: Vec<i64> = (to - from..to).collect();
-                format!(", dimensions={}", braces(&dimensions))
-            }
-            Compare => {
-                let generic = self.attribute(&["comparison_direction"]).map(|value| {
-                    value.trim_end_matches('>').rsplit(' ').next().unwrap_or_default().to_owned()
-                });
-                let custom = self.body().trim_start().split(',').next().unwrap_or_default().trim();
-                let direction = generic.unwrap_or_else(|| custom.to_owned());
-                match direction.as_str() {
-                    "EQ" | "NE" | "GE" | "GT" | "LE" | "LT" => format!(", direction={direction}"),
-                    other => return Err(format!("{other} is no direction of a comparison")),
-                }
-            }
-            Slice => self.slice()?,
-            DynamicSlice => {
-                format!(", dynamic_slice_sizes={}", braces(&self.needed(&["slice_sizes", "sizes"])?))
-            }
-            Pad => {
-                let low = self.needed(&["edge_padding_low", "low"])?;
-                let high = self.needed(&["edge_padding_high", "high"])?;
-                let interior = self.needed(&["interior_padding", "interior"])?;
-                let each = low.iter().zip(&high).zip(&interior);
-                let each: Vec<_> = each.map(|((l, h), i)| format!("{l}_{h}_{i}")).collect();
-                format!(", padding={}", each.join("x"))
-            }
-            TupleElement => {
-                let custom = || self.body().split_once('[')?.1.split_once(']')?.0.trim().parse().ok();
-                let index = self.attribute(&["index"]).and_then(integer).or_else(custom);
-                format!(", index={}", index.ok_or("index is not there, or not read")?)
-            }
-            Reduce => {
-                let dimensions = self.needed(&["dimensions"])?;
-                let elements: Vec<String> =
-                    shapes.iter().take(shapes.len() / 2).map(|s| element(s).to_owned()).collect();
-                self.reducer(&elements);
-                format!(", dimensions={}, to_apply=%f", braces(&dimensions))
-            }
-            ReduceWindow => {
-                let elements: Vec<String> =
-                    shapes.iter().take(shapes.len() / 2).map(|s| element(s).to_owned()).collect();
-                self.reducer(&elements);
-                let window = self.window(&self.needed(&["window_dimensions"])?)?;
-                format!(", window={window}, to_apply=%f")
-            }
-            SelectAndScatter => {
-                let e = element(first).to_owned();
-                self.reducer(std::slice::from_ref(&e));
-                _ = write!(
-                    self.callees,
-                    "%s {{\n  %a = {e}[] parameter(0)\n  %b = {e}[] parameter(1)\n  ROOT %c = pred[] compare(%a, %b), direction=GE\n}}\n\n"
-                );
-                let window = self.window(&self.needed(&["window_dimensions"])?)?;
-                format!(", window={window}, select=%s, scatter=%f")
-            }
-            DotGeneral => self.dot_general()?,
-            Dot => {
-                let rank = extents(first).len().max(1) - 1;
-                format!(", lhs_contracting_dims={{{rank}}}, rhs_contracting_dims={{0}}")
-            }
-            Convolution => self.convolution(shapes)?,
-            Gather => {
-                let numbers = self.attribute(&["dimension_numbers"]).unwrap_or_default();
-                let list = |name: &str| field(numbers, name).and_then(integers).unwrap_or_default();
-                let index = field(numbers, "index_vector_dim").and_then(integer).unwrap_or(0);
-                let mut text = format!(
-                    ", offset_dims={}, collapsed_slice_dims={}, start_index_map={}",
-                    braces(&list("offset_dims")),
-                    braces(&list("collapsed_slice_dims")),
-                    braces(&list("start_index_map"))
-                );
-                if !list("operand_batching_dims").is_empty() {
-                    _ = write!(
-                        text,
-                        ", operand_batching_dims={}, start_indices_batching_dims={}",
-                        braces(&list("operand_batching_dims")),
-                        braces(&list("start_indices_batching_dims"))
-                    );
-                }
-                let sizes = braces(&self.needed(&["slice_sizes"])?);
-                format!("{text}, index_vector_dim={index}, slice_sizes={sizes}")
-            }
-            Scatter => self.scatter(shapes)?,
-            Sort => {
-                let dimension = self.attribute(&["dimension"]).and_then(integer).unwrap_or(-1);
-                let rank = extents(first).len() as i64;
-                let dimension = if dimension < 0 { dimension + rank } else { dimension };
-                self.comparator(shapes);
-                format!(", dimensions={}, to_apply=%f", braces(&[dimension]))
-            }
-            Map => {
-                let dimensions: Vec<i64> = (0..extents(first).len() as i64).collect();
-                self.callees = "%f {\n".to_owned();
-                for (n, shape) in shapes.iter().enumerate() {
-                    _ = writeln!(self.callees, "  %a{n} = {}[] parameter({n})", element(shape));
-                }
-                let (from, to) = (element(first).to_owned(), element(&results[0]));
-                let root = match from == to {
-                    true => format!("  ROOT %c = {to}[] copy(%a0)\n}}\n\n"),
-                    false => format!("  ROOT %c = {to}[] convert(%a0)\n}}\n\n"),
-                };
-                self.callees += &root;
-                format!(", dimensions={}, to_apply=%f", braces(&dimensions))
-            }
-            Fft => {
-                let kind = self.attribute(&["fft_type", "type"]).unwrap_or_default();
-                let kind = kind.trim_end_matches('>').rsplit(' ').next().unwrap_or_default();
-                let length = braces(&self.needed(&["fft_length", "length"])?);
-                format!(", fft_type={kind}, fft_length={length}")
-            }
-            Cholesky => {
-                let lower = self.attribute(&["lower"]).and_then(integer).unwrap_or(0) != 0;
-                format!(", lower={lower}")
-            }
-            TriangularSolve => {
-                let flag = |name| self.attribute(&[name]).and_then(integer).unwrap_or(0) != 0;
-                let transpose = self.attribute(&["transpose_a"]).unwrap_or_default();
-                let transpose = transpose.trim_end_matches('>').rsplit(' ').next().unwrap_or_default();
-                format!(
-                    ", left_side={}, lower={}, unit_diagonal={}, transpose_a={transpose}",
-                    flag("left_side"),
-                    flag("lower"),
-                    flag("unit_diagonal")
-                )
-            }
-            ReducePrecision => {
-                let format = self.attribute(&["format"]).unwrap_or_default();
-                let custom = || format.strip_prefix('e')?.split_once('m');
-                let number = |name| self.attribute(&[name]).and_then(integer).map(|n| n.to_string());
-                let exponent = number("exponent_bits").or_else(|| Some(custom()?.0.to_owned()));
-                let mantissa = number("mantissa_bits").or_else(|| Some(custom()?.1.trim().to_owned()));
-                let missing = "the format is not there, or not read";
-                format!(
-                    ", exponent_bits={}, mantissa_bits={}",
-                    exponent.ok_or(missing)?,
-                    mantissa.ok_or(missing)?
-                )
-            }
-            BatchNorm => {
-                let feature = self.attribute(&["feature_index"]).and_then(integer);
-                format!(", epsilon=0, feature_index={}", feature.ok_or("feature_index is not there")?)
-            }
-        })
     }
 
     /// The value of a constant without dimensions, or one whose elements are alike.
@@ -423,170 +276,86 @@ impl Writer<'_> {
         Ok(format!("  ROOT %r = {result} fusion(%p0), kind=kLoop, calls=%f\n"))
     }
 
-    fn slice(&self) -> Result<String, String> {
-        if let Some(starts) = self.list(&["start_indices"]) {
-            let limits = self.needed(&["limit_indices"])?;
-            let strides = self.list(&["strides"]).unwrap_or_else(|| vec![1; starts.len()]);
-            let each = starts.iter().zip(&limits).zip(&strides);
-            let each: Vec<_> = each.map(|((from, to), by)| format!("[{from}:{to}:{by}]")).collect();
-            return Ok(format!(", slice={{{}}}", each.join(", ")));
-        }
-        let list = self.body().split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-        let (list, _) = list.ok_or("its indices are not read")?;
-        let each: Vec<_> =
-            split(list).into_iter().map(|part| format!("[{}]", part.replace(' ', ""))).collect();
-        Ok(format!(", slice={{{}}}", each.join(", ")))
-    }
-
-    /// `[1] x [0]`
-    fn pair(&self, clause: &str) -> Option<(Vec<i64>, Vec<i64>)> {
-        let (left, right) = self.attribute(&[clause])?.split_once("] x [")?;
-        Some((integers(&format!("{left}]"))?, integers(&format!("[{right}"))?))
-    }
-
-    fn dot_general(&self) -> Result<String, String> {
-        let (batch, contracting) = match self.attribute(&["dot_dimension_numbers"]) {
-            Some(numbers) => {
-                let list = |name: &str| field(numbers, name).and_then(integers).unwrap_or_default();
-                (
-                    (list("lhs_batching_dimensions"), list("rhs_batching_dimensions")),
-                    (list("lhs_contracting_dimensions"), list("rhs_contracting_dimensions")),
-                )
-            }
-            None => (
-                self.pair("batching_dims").unwrap_or_default(),
-                self.pair("contracting_dims").unwrap_or_default(),
-            ),
+    /// Dimensions of one element that the result does not have are dropped behind the slice.
+    fn extract_slice(&mut self, shapes: &[String], result: &str) -> Result<String, String> {
+        let operand = shapes.first().ok_or("it has no operand")?.clone();
+        let body = self.body();
+        let clauses = body.split_once(':').map_or(body, |(front, _)| front);
+        let mut lists = clauses.split('[').skip(1).filter_map(|part| integers(&format!("[{}", part)));
+        let (offsets, sizes, strides) = match self.list(&["static_offsets"]) {
+            Some(offsets) => (offsets, self.needed(&["static_sizes"])?, self.needed(&["static_strides"])?),
+            None => match (lists.next(), lists.next(), lists.next()) {
+                (Some(offsets), Some(sizes), Some(strides)) => (offsets, sizes, strides),
+                _ => return Err("an offset, a size or a stride is not known".to_owned()),
+            },
         };
-        let mut text = String::new();
-        if !batch.0.is_empty() {
-            text += &format!(", lhs_batch_dims={}, rhs_batch_dims={}", braces(&batch.0), braces(&batch.1));
+        let mut each = Vec::new();
+        for ((&from, &size), &by) in offsets.iter().zip(&sizes).zip(&strides) {
+            let last = size.checked_sub(1).and_then(|n| n.checked_mul(by)).and_then(|n| n.checked_add(from));
+            let limit = if size == 0 { Some(from) } else { last.and_then(|n| n.checked_add(1)) };
+            each.push(format!("[{from}:{}:{by}]", limit.ok_or("its bounds are too large")?));
         }
+        let slices = each.join(", ");
+        if extents(result) == sizes {
+            return Ok(format!("  ROOT %r = {result} slice(%p0), slice={{{slices}}}\n"));
+        }
+        let whole: Vec<_> = sizes.iter().map(i64::to_string).collect();
+        let whole = format!("{}[{}]", element(result), whole.join(","));
+        self.callees = format!(
+            "%f {{\n  %a = {operand} parameter(0)\n  %b = {whole} slice(%a), slice={{{slices}}}\n  ROOT %c = {result} reshape(%b)\n}}\n\n"
+        );
+        Ok(format!("  ROOT %r = {result} fusion(%p0), kind=kLoop, calls=%f\n"))
+    }
+
+    /// The value that is padded with is the body's: any one does.
+    fn tensor_pad(&self, result: &str) -> Result<String, String> {
+        let body = self.body();
+        let list = |key: &str| {
+            let (_, rest) = body.split_once(key)?;
+            integers(&format!("[{}]", rest.trim_start().strip_prefix('[')?.split_once(']')?.0))
+        };
+        let missing = "its padding is not known";
+        let low = self.list(&["static_low"]).or_else(|| list("low")).ok_or(missing)?;
+        let high = self.list(&["static_high"]).or_else(|| list("high")).ok_or(missing)?;
+        let each: Vec<_> = low.iter().zip(&high).map(|(l, h)| format!("{l}_{h}")).collect();
+        let e = element(result);
+        let zero = if e == "pred" { "false" } else { "0" };
         Ok(format!(
-            "{text}, lhs_contracting_dims={}, rhs_contracting_dims={}",
-            braces(&contracting.0),
-            braces(&contracting.1)
+            "  %z = {e}[] constant({zero})\n  ROOT %r = {result} pad(%p0, %z), padding={}\n",
+            each.join("x")
         ))
     }
 
-    /// `{size=2x2 stride=1x1 pad=0_0x0_0}` with the window that the op slides.
-    fn window(&self, sizes: &[i64]) -> Result<String, String> {
-        let rank = sizes.len();
-        let custom = |key: &str| {
-            let (_, rest) = self.attribute(&["window"])?.split_once(&format!("{key} = "))?;
-            let end = rest.find(']').map(|end| {
-                if rest.starts_with("[[") { rest.find("]]").map_or(end, |e| e + 1) } else { end }
-            })?;
-            integers(&rest[..=end])
-        };
-        let list = |generic: &[&str], key: &str| self.list(generic).or_else(|| custom(key));
-        let ones = || vec![1; rank];
-        let strides = list(&["window_strides"], "stride").filter(|l| l.len() == rank).unwrap_or_else(ones);
-        let base = list(&["base_dilations", "lhs_dilation"], "lhs_dilate")
-            .filter(|l| l.len() == rank)
-            .unwrap_or_else(ones);
-        let dilated = list(&["window_dilations", "rhs_dilation"], "rhs_dilate")
-            .filter(|l| l.len() == rank)
-            .unwrap_or_else(ones);
-        let padding =
-            list(&["padding"], "pad").filter(|l| l.len() == 2 * rank).unwrap_or_else(|| vec![0; 2 * rank]);
-        let reversal = list(&["window_reversal"], "reverse")
-            .filter(|l| l.len() == rank)
-            .unwrap_or_else(|| vec![0; rank]);
-        if rank == 0 {
-            return Ok("{}".to_owned());
-        }
-        let padding: Vec<_> = padding.chunks(2).map(|p| format!("{}_{}", p[0], p[1])).collect();
-        let mut text =
-            format!("{{size={} stride={} pad={}", joined(sizes.to_vec()), joined(strides), padding.join("x"));
-        text += &format!(" lhs_dilate={} rhs_dilate={}", joined(base), joined(dilated));
-        if reversal.iter().any(|&r| r != 0) {
-            text += &format!(" rhs_reversal={}", joined(reversal));
-        }
-        Ok(text + "}")
+    fn linalg_reduce(&mut self, shapes: &[String], result: &str) -> Result<String, String> {
+        let e = element(shapes.first().ok_or("it has no operand")?).to_owned();
+        let dimensions = braces(&self.needed(&["dimensions"])?);
+        self.reducer(std::slice::from_ref(&e));
+        let zero = if e == "pred" { "false" } else { "0" };
+        Ok(format!(
+            "  %z = {e}[] constant({zero})\n  ROOT %r = {result} reduce(%p0, %z), dimensions={dimensions}, to_apply=%f\n"
+        ))
     }
+}
 
-    fn convolution(&self, shapes: &[String]) -> Result<String, String> {
-        let numbers =
-            self.attribute(&["dimension_numbers", "dim_numbers"]).ok_or("dimension_numbers are not there")?;
-        let letters: String =
-            numbers.chars().skip_while(|&c| c != '[').filter(|c| !c.is_whitespace() && *c != ',').collect();
-        let letters = letters.trim_end_matches('>').replace("]x[", "_").replace("]->[", "->");
-        let labels = letters.trim_start_matches('[').trim_end_matches(']').to_owned();
-        let kernel = labels.split('_').nth(1).and_then(|l| l.split("->").next()).unwrap_or_default();
-        let rhs = extents(shapes.get(1).ok_or("it has no kernel")?);
-        let mut sizes: Vec<(u32, i64)> =
-            kernel.chars().zip(&rhs).filter_map(|(c, &extent)| Some((c.to_digit(10)?, extent))).collect();
-        sizes.sort_unstable();
-        let sizes: Vec<i64> = sizes.into_iter().map(|(_, extent)| extent).collect();
-        let mut text = match sizes.is_empty() {
-            true => String::new(),
-            false => format!(", window={}", self.window(&sizes)?),
-        };
-        text += &format!(", dim_labels={labels}");
-        for name in ["feature_group_count", "batch_group_count"] {
-            if let Some(count) = self.attribute(&[name]).and_then(integer).filter(|&n| n != 1) {
-                text += &format!(", {name}={count}");
-            }
-        }
-        Ok(text)
+/// An instruction that reads its operands place by place, whatever it makes of them.
+fn pointwise(shapes: &[String], result: &str) -> Result<String, String> {
+    let e = element(result);
+    if shapes.is_empty() || shapes.iter().any(|s| extents(s) != extents(result)) {
+        return Err("its operands are not of one shape".to_owned());
     }
-
-    fn scatter(&mut self, shapes: &[String]) -> Result<String, String> {
-        let numbers = self
-            .attribute(&["scatter_dimension_numbers"])
-            .ok_or("scatter_dimension_numbers are not there")?;
-        let list = |name: &str| field(numbers, name).and_then(integers).unwrap_or_default();
-        let mut text = format!(
-            ", update_window_dims={}, inserted_window_dims={}, scatter_dims_to_operand_dims={}",
-            braces(&list("update_window_dims")),
-            braces(&list("inserted_window_dims")),
-            braces(&list("scatter_dims_to_operand_dims"))
-        );
-        if !list("input_batching_dims").is_empty() {
-            text += &format!(
-                ", input_batching_dims={}, scatter_indices_batching_dims={}",
-                braces(&list("input_batching_dims")),
-                braces(&list("scatter_indices_batching_dims"))
-            );
+    let same = shapes.iter().all(|s| element(s) == e);
+    Ok(match shapes {
+        [_] if same => format!("  ROOT %r = {result} copy(%p0)\n"),
+        [_] => format!("  ROOT %r = {result} convert(%p0)\n"),
+        [_, _] if same && e == "pred" => format!("  ROOT %r = {result} and(%p0, %p1)\n"),
+        [_, _] if same => format!("  ROOT %r = {result} add(%p0, %p1)\n"),
+        [a, b] if a == b && e == "pred" => format!("  ROOT %r = {result} compare(%p0, %p1), direction=EQ\n"),
+        [p, a, b] if element(p) == "pred" && a == b && a == result => {
+            format!("  ROOT %r = {result} select(%p0, %p1, %p2)\n")
         }
-        let index = field(numbers, "index_vector_dim").and_then(integer).unwrap_or(0);
-        let elements: Vec<String> =
-            shapes.iter().take(shapes.len() / 2).map(|s| element(s).to_owned()).collect();
-        self.reducer(&elements);
-        Ok(format!("{text}, index_vector_dim={index}, to_apply=%f"))
-    }
-
-    /// Which elements are read does not depend on what is made of them: any reducer does.
-    fn reducer(&mut self, elements: &[String]) {
-        self.callees = "%f {\n".to_owned();
-        let count = elements.len();
-        for (n, e) in elements.iter().chain(elements).enumerate() {
-            _ = writeln!(self.callees, "  %a{n} = {e}[] parameter({n})");
-        }
-        match elements {
-            [e] => {
-                let opcode = if e == "pred" { "or" } else { "add" };
-                _ = writeln!(self.callees, "  ROOT %c = {e}[] {opcode}(%a0, %a1)");
-            }
-            _ => {
-                let shapes: Vec<_> = elements.iter().map(|e| format!("{e}[]")).collect();
-                let names: Vec<_> = (0..count).map(|n| format!("%a{n}")).collect();
-                _ = writeln!(self.callees, "  ROOT %c = ({}) tuple({})", shapes.join(", "), names.join(", "));
-            }
-        }
-        self.callees += "}\n\n";
-    }
-
-    fn comparator(&mut self, shapes: &[String]) {
-        self.callees = "%f {\n".to_owned();
-        for (n, shape) in shapes.iter().enumerate() {
-            let e = element(shape);
-            _ = writeln!(self.callees, "  %a{n} = {e}[] parameter({})", 2 * n);
-            _ = writeln!(self.callees, "  %b{n} = {e}[] parameter({})", 2 * n + 1);
-        }
-        self.callees += "  ROOT %c = pred[] compare(%a0, %b0), direction=LT\n}\n\n";
-    }
+        [_, _, _] if same => format!("  ROOT %r = {result} clamp(%p0, %p1, %p2)\n"),
+        _ => return Err("its operands are of several types".to_owned()),
+    })
 }
 
 /// The number in `dense<3> : tensor<i32>`.
@@ -615,11 +384,11 @@ mod tests {
     /// The instruction that the last op of the text becomes.
     fn check(line: &str, expect: &str) {
         let text = format!(
-            "func.func @f(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %i: tensor<i32>, %s: tensor<f32>, %k: tensor<1x8xf32>, %x: tensor<1x9x9x3xf32>, %w: tensor<3x3x3x5xf32>) {{\n  %c1 = stablehlo.constant dense<1> : tensor<i32>\n  {line}\n}}\n"
+            "func.func @f(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %i: tensor<i32>, %s: tensor<f32>, %k: tensor<1x8xf32>, %x: tensor<1x9x9x3xf32>, %w: tensor<3x3x3x5xf32>, %o: tensor<4xf32>) {{\n  %c1 = stablehlo.constant dense<1> : tensor<i32>\n  {line}\n}}\n"
         );
         let read = parse(&text, PieceState::default());
         assert_eq!(read.errors, []);
-        let id = (0..read.ops.len() as u32).filter(|&id| read.parent(id) == Some(0)).last().expect("an op");
+        let id = (0..read.ops.len() as u32).rfind(|&id| read.parent(id) == Some(0)).expect("an op");
         let op = hlo_op_text(&read, &text, id).expect("it is an op of HLO");
         let found = match &op {
             Ok(op) => op.text.lines().find(|l| l.contains("ROOT %r")).unwrap_or_default().trim(),
@@ -693,6 +462,49 @@ mod tests {
         check(
             "%0 = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<4x8xf32>",
             "f32[4,8] broadcast(%p0), dimensions={}",
+        );
+    }
+
+    #[test]
+    fn other_dialects_read_as_hlo_does() {
+        check(
+            "%0 = tensor.collapse_shape %a [[0, 1]] : tensor<4x8xf32> into tensor<32xf32>",
+            "f32[32] reshape(%p0)",
+        );
+        check(
+            "%0 = tensor.extract_slice %a[0, 2] [4, 3] [1, 2] : tensor<4x8xf32> to tensor<4x3xf32>",
+            "f32[4,3] slice(%p0), slice={[0:4:1], [2:7:2]}",
+        );
+        check(
+            "%0 = tensor.extract_slice %a[1, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>",
+            "f32[8] fusion(%p0), kind=kLoop, calls=%f",
+        );
+        check(
+            "%0 = tensor.concat dim(1) %a, %a : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>",
+            "f32[4,16] concatenate(%p0, %p1), dimensions={1}",
+        );
+        check(
+            "%0 = linalg.transpose ins(%a : tensor<4x8xf32>) outs(%b : tensor<8x4xf32>) permutation = [1, 0]",
+            "f32[8,4] transpose(%p0), dimensions={1,0}",
+        );
+        check(
+            "%0 = linalg.matmul ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>) outs(%o : tensor<4x4xf32>) -> tensor<4x4xf32>",
+            "f32[4,4] dot(%p0, %p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        );
+        check("%0 = arith.addf %a, %a : tensor<4x8xf32>", "f32[4,8] add(%p0, %p1)");
+        check("%0 = arith.cmpf olt, %a, %a : tensor<4x8xf32>", "pred[4,8] compare(%p0, %p1), direction=EQ");
+        check("%0 = chlo.acos %a : tensor<4x8xf32> -> tensor<4x8xf32>", "f32[4,8] copy(%p0)");
+        check(
+            "%0 = tensor.pad %a low[1, 0] high[0, 2] {\n  ^bb0(%u: index, %v: index):\n    tensor.yield %s : f32\n  } : tensor<4x8xf32> to tensor<5x10xf32>",
+            "f32[5,10] pad(%p0, %z), padding=1_0x0_2",
+        );
+        check(
+            "%0 = linalg.broadcast ins(%s : tensor<f32>) outs(%a : tensor<4x8xf32>) dimensions = [0, 1]",
+            "f32[4,8] broadcast(%p0), dimensions={}",
+        );
+        check(
+            "%0 = linalg.reduce { arith.addf } ins(%a : tensor<4x8xf32>) outs(%o : tensor<4xf32>) dimensions = [1]",
+            "f32[4] reduce(%p0, %z), dimensions={1}, to_apply=%f",
         );
     }
 

@@ -63,7 +63,7 @@ impl<'t> Scopes<'t> {
 }
 
 /// `%a` of `%a#1`.
-fn base<'t>(text: &'t str, span: Span) -> (&'t str, Span) {
+fn base(text: &str, span: Span) -> (&str, Span) {
     let letters = span.of(text);
     let len = letters.find('#').unwrap_or(letters.len());
     (&letters[..len], Span { start: span.start, end: span.start + len as u32 })

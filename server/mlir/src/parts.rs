@@ -38,7 +38,10 @@ impl Segmenter<'_> {
         let op = &mut self.out.ops[id as usize];
         op.attributes = attributes..self.out.attributes.len() as u32;
         op.location = parts.location;
-        op.head = Span { start, end: parts.head_end.map_or(op.span.end, |at| self.tokens.all[at].span.end) };
+        op.head = Span {
+            start,
+            end: parts.head_end.map_or(op.span.end, |at| self.tokens.all[at].span.end.max(start)),
+        };
         self.type_columns[id as usize] = parts.colon.map_or(u32::MAX, |at| at as u32);
         self.define_symbol(id, parts.symbol);
         let op = &self.out.ops[id as usize];

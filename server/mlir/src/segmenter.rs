@@ -430,11 +430,13 @@ impl<'t> Segmenter<'t> {
                     is_nested,
                 });
             }
-            TokenKind::AttributeName | TokenKind::TypeName => {
-                if !token.span.of(self.tokens.text).contains('.') {
-                    let op = self.current_op();
-                    self.out.aliases.push(AliasMention { span: token.span, op, is_definition: false });
-                }
+            // `#stablehlo<…>` is of a dialect although it has no dot.
+            TokenKind::AttributeName | TokenKind::TypeName
+                if !token.span.of(self.tokens.text).contains('.')
+                    && self.tokens.kind(at + 1) != Some(TokenKind::OpenAngle) =>
+            {
+                let op = self.current_op();
+                self.out.aliases.push(AliasMention { span: token.span, op, is_definition: false });
             }
             TokenKind::Block => {
                 let op = self.current_op();

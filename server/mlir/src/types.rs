@@ -115,8 +115,7 @@ impl Segmenter<'_> {
         let end = parts.location_at.unwrap_or(end).min(end);
         let mut ranges: [std::ops::Range<u32>; 2] = [0..0, 0..0];
         let mut joint = Joint::None;
-        if let Some(start) = parts.colon.or(parts.arrow.map(|at| at - 1)) {
-            let mut at = start + 1;
+        if let Some(mut at) = parts.colon.map(|colon| colon + 1).or(parts.arrow) {
             let begin = self.out.types.len() as u32;
             if parts.colon.is_some() {
                 at = self.type_list(at, end);

@@ -242,6 +242,13 @@ fn pieces_hold_the_ops_of_the_whole() {
 }
 
 #[test]
+fn bodies_of_dialects_are_no_aliases() {
+    let text = "#map = 1\na.b {c = #stablehlo<direction LT>, d = #map, e = !quant<x>, f = #x.y}\n";
+    let names: Vec<_> = read(text).aliases.iter().map(|a| a.span.of(text)).collect();
+    assert_eq!(names, ["#map", "#map"]);
+}
+
+#[test]
 fn definitions_are_of_their_kinds() {
     let parse = read(CONSTRUCTS);
     let count = |is: fn(&Definition) -> bool| parse.values.iter().filter(|v| is(&v.definition)).count();

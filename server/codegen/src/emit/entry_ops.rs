@@ -5,16 +5,30 @@ use ir::{AttributeKey, OpId};
 
 use crate::Reason;
 use crate::emit::body::Body;
-use crate::emit::elemental::Elements;
+use crate::emit::elemental::{Elements, element_types};
 use crate::emit::entry::Entry;
-use crate::kernel::{OpKind, Type, ValueId};
+use crate::kernel::{Missing, OpKind, Type, ValueId};
 
 impl<'a> Entry<'a> {
-    /// The number of the function that a reduction makes one of two elements with.
-    pub fn reducer(&mut self, op: OpId) -> Result<usize, Reason> {
-        let attributes = &self.emission.graph().ops[op as usize].attributes;
-        let called = attributes.computation(AttributeKey::ToApply).ok_or("it calls no computation")?;
-        self.emission.computation(called)
+    /// The number of the function that a reduction makes one of two elements with. Where no rule writes that, it is one
+    /// that says so.
+    pub fn reducer(&mut self, id: OpId) -> Result<usize, Reason> {
+        let op = &self.emission.graph().ops[id as usize];
+        let called = op.attributes.computation(AttributeKey::ToApply).ok_or("it calls no computation")?;
+        let reason = match self.emission.computation(called) {
+            Ok(number) => return Ok(number),
+            Err(reason) => reason.into_owned(),
+        };
+        let instruction = self.emission.graph().names[id as usize].clone();
+        self.elements.missing.push(Missing { op: id, instruction, reason });
+        let mut body = Body::new(&super::kernel_name(called), None);
+        let results = element_types(&op.shape);
+        for &element in results.iter().chain(&results) {
+            body.arg(Type::Scalar(element));
+        }
+        let results: Vec<ValueId> = results.into_iter().map(|element| body.scalar(element)).collect();
+        body.push(OpKind::Missing, results.clone());
+        Ok(self.emission.add(body.finish(results)))
     }
 
     /// The initial values of a reduction: the second half of its operands.

@@ -130,7 +130,8 @@ impl Scattering<'_> {
     pub fn row(&self, entry: &mut Entry<'_>, row: &Expr) -> Vec<ValueId> {
         let number = self.scatter.operands;
         let at = |n: i64| [row.clone(), Expr::Const(n)];
-        (0..self.scatter.row_length).map(|n| entry.operand(self.hero, number, &at(n))).collect()
+        let count = self.scatter.row_length.min(self.scatter.slice.len() as i64);
+        (0..count).map(|n| entry.operand(self.hero, number, &at(n))).collect()
     }
 
     /// The dimension of the operand that each number of a row is about, and the largest that it may be.
@@ -141,7 +142,7 @@ impl Scattering<'_> {
         let of = |&dim: &i64| {
             let dim = usize::try_from(dim).unwrap_or(0);
             let (size, slice) = (sizes.get(dim).copied(), self.scatter.slice.get(dim).copied());
-            (dim, size.unwrap_or(1) - slice.unwrap_or(1))
+            (dim, (size.unwrap_or(1) - slice.unwrap_or(1)).max(0))
         };
         dims.iter().map(of).collect()
     }
@@ -187,7 +188,7 @@ impl Scattering<'_> {
         let body = &mut entry.elements.body;
         let mut index = vec![Expr::ZERO; self.scatter.slice.len()];
         for (&value, (dim, largest)) in offsets.iter().zip(places) {
-            let var = body.index_var(Variable::new(0, largest.max(0)));
+            let var = body.index_var(Variable::new(0, largest));
             body.push(OpKind::AsIndex { value, var }, Vec::new());
             if let Some(slot) = index.get_mut(dim) {
                 *slot = Expr::var(var as usize);
@@ -228,7 +229,12 @@ impl Scattering<'_> {
     /// What the scatter's computation makes of old elements and new ones, written out.
     pub fn combine(&self, entry: &mut Entry<'_>, args: Vec<ValueId>) -> Result<Vec<ValueId>, Reason> {
         let callees = entry.emission.source.callees;
-        inline(&mut entry.elements.body, self.called, &args, &|name: &str| callees(name), 0)
+        let body = &mut entry.elements.body;
+        let types: Vec<ElementType> =
+            args[..args.len() / 2].iter().map(|&old| body.function.element(old)).collect();
+        let new = inline(body, self.called, &args, &|name: &str| callees(name), 0)?;
+        let is_same = new.iter().map(|&value| body.function.element(value)).eq(types);
+        is_same.then_some(new).ok_or_else(|| format!("{} answers other elements", self.called).into())
     }
 }
 

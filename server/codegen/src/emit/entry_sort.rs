@@ -4,24 +4,28 @@
 
 use gpu::{SortEmitter, SortStep};
 use indexing_map::{Constraint, Expr, Interval, ceil_div};
-use ir::{ArrayShape, AttributeKey, Graph, Opcode};
+use ir::{ArrayShape, AttributeKey, Opcode};
 
 use crate::Reason;
-use crate::emit::body::Body;
-use crate::emit::elemental::element;
 use crate::emit::entry::{Entry, either};
-use crate::emit::reducer::inline;
-use crate::emit::{Emission, arrays};
-use crate::kernel::{Condition, Function, Kernel, OpKind, SharedArray, Type, ValueId};
+use crate::emit::{Emission, arrays, sort_comparison};
+use crate::kernel::{Condition, Kernel, OpKind, SharedArray, Type, ValueId};
 
 /// Elements of a tile that a thread copies; half as many pairs it compares in one. In a kernel without tile that many pairs.
 const UNROLL: i64 = 4;
 /// Threads that compare neighbouring pairs at once.
 const WARP: i64 = 32;
+/// Comparisons that are written out, in all kernels and for each operand.
+const MAX_COMPARISONS: usize = 20_000;
 /// The shared array of an operand is not shorter.
 const MIN_SHARED: i64 = 64;
 
 pub(super) fn emit(emission: &Emission<'_>, sort: &SortEmitter, kernel: &mut Kernel) -> Result<(), Reason> {
+    let operands = kernel.params.iter().filter(|param| param.is_result()).count();
+    let comparisons: usize = sort.steps.iter().map(|step| step.masks.len()).sum();
+    if comparisons.saturating_mul(operands) > MAX_COMPARISONS {
+        return Err(format!("it takes {comparisons} comparisons of {operands} operands").into());
+    }
     let name = kernel.name.clone();
     for (number, step) in sort.steps.iter().enumerate() {
         let launch = step.launch;
@@ -83,7 +87,7 @@ fn one(emission: &Emission<'_>, step: &SortStep, is_first: bool, kernel: &mut Ke
     let mut entry = Entry::new(emission, kernel);
     entry.elements.body.origin = Some(root);
     let called = op.attributes.computation(AttributeKey::ToApply).ok_or("it calls no computation")?;
-    let (compare, is_read) = comparison(emission, called, &iotas)?;
+    let (compare, is_read) = sort_comparison::comparison(emission, called, iotas.len())?;
     let compare = emission.add(compare);
     let mut sort = Sort { row: Vec::new(), dim, size, compare, is_read: &is_read, iotas };
     let tensors = entry.results.clone();
@@ -93,48 +97,6 @@ fn one(emission: &Emission<'_>, step: &SortStep, is_first: bool, kernel: &mut Ke
     };
     entry.finish(kernel);
     Ok(())
-}
-
-/// The comparison as a function of the elements that it looks at: per operand two.
-fn comparison(
-    emission: &Emission<'_>,
-    called: &str,
-    operands: &[Option<usize>],
-) -> Result<(Function, Vec<bool>), Reason> {
-    let find = |name: &str| (emission.source.callees)(name);
-    let graph = find(called).ok_or_else(|| format!("no computation named {called}"))?;
-    let is_used = used(&graph);
-    let mut body = Body::new(called, None);
-    let mut args = vec![0; operands.len() * 2];
-    let mut is_read = vec![false; operands.len()];
-    for (id, op) in graph.ops.iter().enumerate() {
-        let Some(number) = op.parameter.map(|n| n as usize) else { continue };
-        if number >= args.len() {
-            return Err(format!("{called} has more parameters than there are elements").into());
-        }
-        is_read[number / 2] |= is_used[id];
-    }
-    // The scalars of an operand that is looked at are both arguments; the others are read by nobody.
-    for number in 0..args.len() {
-        let id = graph.parameter(number as u32).ok_or_else(|| format!("{called} lacks a parameter"))?;
-        let ty = Type::Scalar(element(&graph.ops[id as usize]));
-        args[number] = if is_read[number / 2] { body.arg(ty) } else { body.value(ty) };
-    }
-    let results = inline(&mut body, called, &args, &find, 0)?;
-    Ok((body.finish(results), is_read))
-}
-
-/// The ops that the root depends on.
-fn used(graph: &Graph) -> Vec<bool> {
-    let mut used = vec![false; graph.ops.len()];
-    let mut open = vec![graph.root];
-    while let Some(op) = open.pop() {
-        let Some(slot) = used.get_mut(op as usize) else { continue };
-        if !std::mem::replace(slot, true) {
-            open.extend(&graph.operands[op as usize]);
-        }
-    }
-    used
 }
 
 impl Sort<'_> {

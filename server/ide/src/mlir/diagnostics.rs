@@ -9,6 +9,9 @@ use crate::{Diagnostic, Diagnostics, Related, Severity};
 
 pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize) -> Diagnostics {
     let mut all = Collector::new(limit);
+    if depth == Depth::Verifier {
+        context.view.check_ahead(context.db);
+    }
     let mut unclosed = context.mlir_module().unclosed.clone();
     unclosed.sort_unstable();
     for piece in 0..context.pieces() {
@@ -25,6 +28,17 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
         }
         if depth == Depth::Verifier {
             of_piece.extend(read.findings.iter().map(|f| finding(context, piece, f)));
+            for (id, message) in
+                db::hlo_twin_findings(context.db, context.view.file.pieces(context.db)[piece])
+            {
+                let name = read.parse.op(*id).name;
+                of_piece.push(Diagnostic {
+                    severity: Severity::Warning,
+                    code: "hlo-verifier",
+                    is_of_parser: false,
+                    ..syntax_error(context, piece, name, format!("as HLO: {message}"))
+                });
+            }
             if of_piece.iter().all(|d| d.severity != Severity::Error) {
                 unknown_names(context, piece, read, &mut of_piece);
             }
@@ -125,6 +139,10 @@ mod tests {
         check("func.func @f() {\n  x.y {a = #map}\n  return\n}\n", &["Warning unknown-alias #map"]);
         check("func.func @f() {\n  x.y %0 : f32\n  return\n}\n", &["Warning unknown-value %0"]);
         check("}\n", &["Error syntax }"]);
+        check(
+            "func.func @f(%a: tensor<4x8xf32>) {\n  %0 = stablehlo.reshape %a : (tensor<4x8xf32>) -> tensor<33xf32>\n  %1 = stablehlo.slice %a [0:5, 0:8] : (tensor<4x8xf32>) -> tensor<5x8xf32>\n  return\n}\n",
+            &["Warning hlo-verifier stablehlo.reshape", "Warning hlo-verifier stablehlo.slice"],
+        );
     }
 
     #[test]

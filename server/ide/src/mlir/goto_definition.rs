@@ -28,7 +28,7 @@ fn whole(context: &FileContext<'_>, at: &Occurrence, symbol: &Symbol) -> Span {
             Definition::BlockArgument(_) | Definition::Binder(_) => None,
         },
         Symbol::Block { .. } => None,
-        Symbol::Symbol { .. } | Symbol::Alias { .. } => parse.op_at(at.span.start as usize),
+        Symbol::Global { .. } | Symbol::Alias { .. } => parse.op_at(at.span.start as usize),
     };
     let span = op.map_or(at.span, |op| parse.op(op).span);
     // Where a name stands in a broken text need not be in its op.

@@ -1,66 +1,13 @@
-//! An op of StableHLO or MHLO as the instruction of HLO that does the same: it reads its operands by the same maps.
+//! The maps of an op, of the instruction of HLO that reads its operands in the same way; see [`db::hlo_twin`].
 
-use std::sync::Arc;
-
-use indexing::{OpIndexing, Rules};
-use ir::{Graph, Op};
-use rustc_hash::FxHashMap;
-use syntax::hlo::PieceState;
+use db::HloTwin;
 
 use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 
-/// The instruction in its graph. Made for one answer, and not kept: it costs what parsing a few lines costs.
-pub(crate) struct Twin {
-    graph: Graph,
-    callees: FxHashMap<String, Arc<Graph>>,
-    /// The names of the operands in the text, in the order of the instruction's.
-    pub(crate) operands: Vec<String>,
-    /// More than one are elements of a tuple.
-    pub(crate) results: usize,
-}
-
-impl Twin {
-    /// Nothing for ops of other dialects, else the twin or why there is none.
-    pub(crate) fn of(context: &FileContext<'_>, at: OpRef) -> Option<Result<Twin, String>> {
-        let read = context.mlir_piece(at.piece);
-        let written = mlir::hlo_op_text(&read.parse, &read.text, at.id)?;
-        Some(written.and_then(|op| Twin::read(op).ok_or_else(|| "HLO has no such instruction".to_owned())))
-    }
-
-    fn read(op: mlir::HloOp) -> Option<Twin> {
-        let text: Arc<str> = op.text.into();
-        let parse = syntax::hlo::parse(&text, PieceState::HEADER);
-        if !parse.errors.is_empty() {
-            return None;
-        }
-        let block = ir::lower(text, Arc::new(parse));
-        let mut entry = None;
-        let mut callees = FxHashMap::default();
-        for (id, computation) in block.parse.computations.iter().enumerate() {
-            let graph = Graph::build(&[(&block, id as u32)])?;
-            match computation.is_entry {
-                true => entry = Some(graph),
-                false => {
-                    callees.insert(computation.name.of(&block.text).to_owned(), Arc::new(graph));
-                }
-            }
-        }
-        let graph = entry.filter(|graph| graph.is_complete)?;
-        Some(Twin { graph, callees, operands: op.operands, results: op.results })
-    }
-
-    pub(crate) fn op(&self) -> &Op {
-        &self.graph.ops[self.graph.root as usize]
-    }
-
-    /// Output to input maps, simplified: a list per operand.
-    pub(crate) fn maps(&self, output: usize, rules: Rules) -> OpIndexing {
-        let callees = |name: &str| self.callees.get(name).cloned();
-        let mut maps = indexing::in_graph(&self.graph, self.graph.root, output, rules, &callees);
-        maps.simplify_by(rules);
-        maps
-    }
+/// Nothing for ops that HLO has no twin of, else the twin or why there is none.
+pub(crate) fn twin(context: &FileContext<'_>, at: OpRef) -> Option<Result<HloTwin, String>> {
+    db::hlo_twin(context.mlir_piece(at.piece), at.id)
 }
 
 #[cfg(test)]

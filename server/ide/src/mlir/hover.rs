@@ -10,7 +10,7 @@ use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks};
 use crate::locate::FileContext;
 use crate::markdown::{bytes, code, fence, shorten};
 use crate::mlir::context::OpRef;
-use crate::mlir::hlo_twin::Twin;
+use crate::mlir::hlo_twin::twin;
 use crate::mlir::indexing_map_hover::indexing_map_hover;
 use crate::mlir::occurrences::{Symbol, definitions, occurrence_at, occurrences};
 
@@ -32,7 +32,7 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
                 let read = context.mlir_piece(*piece);
                 Some(of_block(&read.parse, *block, &read.text))
             }
-            Symbol::Symbol { .. } | Symbol::Alias { .. } => of_symbol(context, &symbol),
+            Symbol::Global { .. } | Symbol::Alias { .. } => of_symbol(context, &symbol),
         };
         return markdown.map(|markdown| Hover { range, markdown });
     }
@@ -113,7 +113,7 @@ fn size(ty: &str) -> String {
 
 /// What each operand is read by, of an op that HLO has, too.
 fn maps(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
-    let twin = match Twin::of(context, at) {
+    let twin = match twin(context, at) {
         Some(Ok(twin)) if !twin.operands.is_empty() => twin,
         // A constant reads nothing.
         Some(Err(reason)) if context.mlir_piece(at.piece).parse.operands_of(at.id).next().is_some() => {

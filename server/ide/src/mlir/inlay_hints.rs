@@ -11,7 +11,7 @@ use crate::locate::FileContext;
 use crate::maps::widest_access;
 use crate::markdown::shorten;
 use crate::mlir::context::OpRef;
-use crate::mlir::hlo_twin::Twin;
+use crate::mlir::hlo_twin::twin;
 use crate::{InlayHint, TextRange};
 
 /// Characters of a hint.
@@ -63,7 +63,7 @@ pub(crate) fn inlay_hints(
 
 /// Of an op that HLO has, too: the domain of its map. Nothing for what reads no operand by index.
 fn domain(context: &FileContext<'_>, at: OpRef) -> Option<String> {
-    let twin = Twin::of(context, at)?.ok()?;
+    let twin = twin(context, at)?.ok()?;
     if twin.operands.is_empty() || matches!(twin.op().opcode, Opcode::Tuple | Opcode::GetTupleElement) {
         return None;
     }
@@ -89,7 +89,7 @@ mod tests {
             .iter()
             .map(|h| format!("{}{}", text[..h.offset].rsplit([' ', '(']).next().unwrap_or_default(), h.label))
             .collect();
-        assert_eq!(shown, ["%0: tensor<4xi1>", "%i: index"]);
+        assert_eq!(shown, ["%0: tensor<4xi1>", "tensor<4xi32>d0 ≤ 3", "%i: index"]);
     }
 
     #[test]

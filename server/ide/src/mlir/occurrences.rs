@@ -13,7 +13,7 @@ pub(crate) enum Symbol {
     /// `^bb0`
     Block { piece: usize, block: BlockId },
     /// `@name`, without its sign, in a part of the file.
-    Symbol { part: usize, name: String },
+    Global { part: usize, name: String },
     /// `#map` or `!array`, with its sign, in a part of the file.
     Alias { part: usize, name: String },
 }
@@ -65,7 +65,7 @@ fn in_piece(context: &FileContext<'_>, piece: usize, local: usize) -> Option<(Oc
     if let Some(mention) = parse.symbols.iter().find(|s| s.span.contains(local)) {
         let name = db::symbol_name(mention.span.of(text)).to_owned();
         let part = context.part_at(piece, mention.span.start);
-        return Some((at(mention.span, mention.is_definition), Symbol::Symbol { part, name }));
+        return Some((at(mention.span, mention.is_definition), Symbol::Global { part, name }));
     }
     let mention = parse.aliases.iter().find(|a| a.span.contains(local))?;
     let name = mention.span.of(text).to_owned();
@@ -101,7 +101,7 @@ pub(crate) fn occurrences(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
             found.sort_by_key(|o| o.span.start);
             found
         }
-        Symbol::Symbol { part, name } => in_part(context, *part, |read| {
+        Symbol::Global { part, name } => in_part(context, *part, |read| {
             let mentions = read.parse.symbols.iter();
             let here = mentions.filter(|s| db::symbol_name(s.span.of(&read.text)) == name);
             here.map(|s| (s.span, s.is_definition)).collect()
@@ -136,7 +136,7 @@ pub(crate) fn definitions(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
         Symbol::Value { .. } | Symbol::Block { .. } => {
             return occurrences(context, symbol).into_iter().filter(|o| o.is_definition).collect();
         }
-        Symbol::Symbol { part, name } => context.mlir_module().symbol(*part, name),
+        Symbol::Global { part, name } => context.mlir_module().symbol(*part, name),
         Symbol::Alias { part, name } => context.mlir_module().alias(*part, name),
     };
     let mut found = Vec::new();
@@ -144,7 +144,7 @@ pub(crate) fn definitions(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
         let read = context.mlir_piece(piece);
         let text = &*read.text;
         let spans: Vec<Span> = match symbol {
-            Symbol::Symbol { name, .. } => {
+            Symbol::Global { name, .. } => {
                 let defined = read.parse.symbols.iter().filter(|s| s.is_definition);
                 defined.map(|s| s.span).filter(|s| db::symbol_name(s.of(text)) == name).collect()
             }
@@ -157,7 +157,7 @@ pub(crate) fn definitions(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
         for span in spans {
             let occurrence = Occurrence { piece, span, is_definition: true };
             let part = context.part_at(piece, span.start);
-            let is_here = matches!(symbol, Symbol::Symbol { part: p, .. } | Symbol::Alias { part: p, .. } if *p == part);
+            let is_here = matches!(symbol, Symbol::Global { part: p, .. } | Symbol::Alias { part: p, .. } if *p == part);
             if is_here && !found.contains(&occurrence) {
                 found.push(occurrence);
             }

@@ -38,7 +38,7 @@ pub(crate) fn rename(
     let sign = match symbol {
         Symbol::Value { .. } => '%',
         Symbol::Block { .. } => '^',
-        Symbol::Symbol { .. } => '@',
+        Symbol::Global { .. } => '@',
         Symbol::Alias { .. } if text_of(&found).starts_with('!') => '!',
         Symbol::Alias { .. } => '#',
     };
@@ -93,7 +93,7 @@ fn check_free(context: &FileContext<'_>, symbol: &Symbol, sign: char, name: &str
             let mut labels = read.parse.blocks_of(region).map(|b| read.parse.blocks[b as usize].label);
             labels.any(|label| label.of(&read.text).trim_start_matches('^') == name)
         }
-        Symbol::Symbol { part, .. } => !context.mlir_module().symbol(*part, name).is_empty(),
+        Symbol::Global { part, .. } => !context.mlir_module().symbol(*part, name).is_empty(),
         Symbol::Alias { part, .. } => {
             !context.mlir_module().alias(*part, &format!("{sign}{name}")).is_empty()
         }

@@ -9,7 +9,8 @@ use crate::selection_ranges::chain;
 
 /// The innermost first, each inside the next and smaller.
 pub(crate) fn selection_ranges(context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
-    let mut ranges: Vec<TextRange> = vec![0..context.view.rope.len_bytes()];
+    let mut ranges: Vec<TextRange> = Vec::new();
+    ranges.push(0..context.view.rope.len_bytes());
     let Some(at) = context.op_at(offset) else { return chain(ranges, offset) };
     let read = context.mlir_piece(at.piece);
     let parse = &read.parse;

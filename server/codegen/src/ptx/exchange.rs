@@ -1,0 +1,178 @@
+//! Elements in memory that are exchanged: read, changed and written back in their word, again and again until nobody else
+//! was faster.
+
+use indexing_map::Expr;
+use ir::ElementTypeExt;
+use syntax::hlo::ElementType;
+
+use super::index::split_constant;
+use super::lower::{Frame, Lowering};
+use super::machine::{Address, Class, Kind, Operand, Reg, Space};
+use super::memory::Place;
+use super::packed::packed;
+use super::value::Val;
+use crate::kernel::Region;
+
+/// A bit field of a word in memory.
+pub(super) struct Word {
+    address: Address,
+    bits: u32,
+    /// Bits below the element, where the word is more than that.
+    shift: Option<Operand>,
+}
+
+impl<'k> Lowering<'k> {
+    /// The word that an element is in.
+    pub(super) fn word(&mut self, param: usize, place: Place, element: ElementType, at: &[Expr]) -> Word {
+        let space = Space::Global(param);
+        if let Some(bits) = packed(element) {
+            let per_byte = i64::from(8 / bits);
+            let shape = self.kernel.params[param].shape.clone();
+            let linear = self.linear(&shape, at);
+            let linear = self.indices.here(&linear);
+            let index = self.indices.simplify(&linear.clone().floor_div(per_byte));
+            let (rest, constant) = split_constant(&index);
+            let pointer = self.pointer(param);
+            let mut byte = self.moved(pointer, &rest, 1, i64::MAX);
+            if constant != 0 {
+                byte = self.code.pure("add.s64", Class::B64, [byte, Operand::Int(constant)]).into();
+            }
+            let inside = self.bit_shift(&linear, per_byte, bits);
+            return self.word_around(space, byte, inside, bits);
+        }
+        let (address, bits) = self.address(place, element, at);
+        if bits >= 32 {
+            return Word { address, bits, shift: None };
+        }
+        let mut byte = address.base;
+        if address.offset != 0 {
+            byte = self.code.pure("add.s64", Class::B64, [byte, Operand::Int(address.offset)]).into();
+        }
+        self.word_around(space, byte, Operand::Int(0), bits)
+    }
+
+    /// The word of 32 bits around the element `inside` bits above the address of its first byte.
+    fn word_around(&mut self, space: Space, byte: Operand, inside: Operand, bits: u32) -> Word {
+        let base = self.code.pure("and.b64", Class::B64, [byte, Operand::Int(-4)]).into();
+        let low = self.code.pure("cvt.u32.u64", Class::B32, [byte]);
+        let number = self.code.pure("and.b32", Class::B32, [low.into(), Operand::Int(3)]);
+        let mut shift = self.code.pure("shl.b32", Class::B32, [number.into(), Operand::Int(3)]);
+        if inside != Operand::Int(0) {
+            shift = self.code.pure("add.s32", Class::B32, [shift.into(), inside]);
+        }
+        Word { address: Address { space, base, offset: 0, align: 4 }, bits, shift: Some(shift.into()) }
+    }
+
+    /// The loop around the exchange.
+    pub(super) fn exchanged(
+        &mut self,
+        frame: &mut Frame<'k>,
+        word: &Word,
+        element: ElementType,
+        body: &'k Region,
+        is_set: bool,
+    ) {
+        let Word { address, bits, shift } = *word;
+        let width = bits.max(32);
+        let class = Class::of_bits(width);
+        let kept = shift.map(|shift| {
+            let ones = self.code.pure("mov.b32", Class::B32, [Operand::Int((1 << bits) - 1)]);
+            let mask = self.code.pure("shl.b32", Class::B32, [ones.into(), shift]);
+            self.code.pure("not.b32", Class::B32, [mask.into()])
+        });
+        // A number that does not depend on the element is brought to its place once.
+        let mut ready = is_set.then(|| {
+            let value = frame.value(body.yields[0]);
+            self.in_place(element, value, bits, shift)
+        });
+        let old = self.code.reg(class);
+        self.code.push(Kind::Load { address, bits: width, is_invariant: false }, vec![old]);
+        let top = self.code.label();
+        self.code.place(top);
+        self.enter();
+        let new = ready.take().unwrap_or_else(|| {
+            let value = self.out_of_word(element, old, bits, shift);
+            frame.give(&body.args, &[value]);
+            let new = self.region(frame, body);
+            let new = new.first().copied().unwrap_or(value);
+            self.in_place(element, new, bits, shift)
+        });
+        let new = match kept {
+            None => new,
+            Some(kept) => {
+                let others = self.code.pure("and.b32", Class::B32, [old.into(), kept.into()]);
+                self.code.pure("or.b32", Class::B32, [others.into(), new]).into()
+            }
+        };
+        let (found, differs) = (self.code.reg(class), self.code.reg(Class::Pred));
+        let exchange = Kind::Exchange { address, bits: width, expected: old.into(), new };
+        self.code.push(exchange, vec![found]);
+        let name = if width == 64 { "setp.ne.b64" } else { "setp.ne.b32" };
+        self.code.push(Kind::Pure { name: name.into(), from: vec![found.into(), old.into()] }, vec![differs]);
+        self.code.set(old, found.into());
+        self.code.branch(top, Some((differs, true)));
+        self.leave();
+    }
+
+    /// The element in a word.
+    fn out_of_word(&mut self, element: ElementType, word: Reg, bits: u32, shift: Option<Operand>) -> Val {
+        if element.is_complex() {
+            let parts = [self.code.reg(Class::B32), self.code.reg(Class::B32)];
+            self.code.push(Kind::Unpack { from: word }, parts.to_vec());
+            return Val::Complex(parts[0].into(), parts[1].into());
+        }
+        let Some(shift) = shift else { return Val::Num(word.into()) };
+        let down = self.code.pure("shr.u32", Class::B32, [word.into(), shift]);
+        let half = self.code.pure("cvt.u16.u32", Class::B16, [down.into()]);
+        let code = &mut self.code;
+        let unused = Operand::Int(i64::from(16 - bits.min(16)));
+        match element {
+            ElementType::Pred => {
+                let bit = code.pure("and.b16", Class::B16, [half.into(), Operand::Int(1)]);
+                Val::Pred(code.pure("setp.ne.b16", Class::Pred, [bit.into(), Operand::Int(0)]).into())
+            }
+            _ if bits >= 16 => Val::Num(half.into()),
+            _ if element.is_signed_integer() => {
+                let up = code.pure("shl.b16", Class::B16, [half.into(), unused]);
+                Val::Num(code.pure("shr.s16", Class::B16, [up.into(), unused]).into())
+            }
+            _ => {
+                let mask = Operand::Int((1 << bits) - 1);
+                Val::Num(code.pure("and.b16", Class::B16, [half.into(), mask]).into())
+            }
+        }
+    }
+
+    /// The element where it stands in its word, zero around it.
+    fn in_place(&mut self, element: ElementType, value: Val, bits: u32, shift: Option<Operand>) -> Operand {
+        if let Val::Complex(re, im) = value {
+            let parts = [re, im].map(|part| self.in_register(part, Class::B32));
+            let word = self.code.reg(Class::B64);
+            self.code.push(Kind::Pack { from: parts.to_vec() }, vec![word]);
+            return word.into();
+        }
+        let Some(shift) = shift else {
+            return self.in_register(value.num(), Class::of_bits(bits));
+        };
+        let wide = match (element, value.num()) {
+            (_, Operand::Int(value)) => {
+                let value = value & ((1 << bits) - 1);
+                self.code.pure("mov.b32", Class::B32, [Operand::Int(value)])
+            }
+            (ElementType::Pred, pred) => {
+                self.code.pure("selp.b32", Class::B32, [Operand::Int(1), Operand::Int(0), pred])
+            }
+            (_, half) => {
+                let wide = self.code.pure("cvt.u32.u16", Class::B32, [half]);
+                match bits {
+                    16 => wide,
+                    _ => {
+                        let ones = Operand::Int((1 << bits) - 1);
+                        self.code.pure("and.b32", Class::B32, [wide.into(), ones])
+                    }
+                }
+            }
+        };
+        self.code.pure("shl.b32", Class::B32, [wide.into(), shift]).into()
+    }
+}

@@ -1,0 +1,92 @@
+//! How long the body of a loop is, and what follows for its rounds.
+
+use indexing_map::Expr;
+
+use super::loops::MapLoop;
+use super::lower::{Frame, Lowering};
+use super::tiles::Tile;
+use super::unrolling::{ReductionBody, full_unroll, partial_unroll, size};
+use crate::kernel::Type;
+
+/// Elements that a thread reads at once: XLA takes 8 at most.
+const MAX_COLUMNS: i64 = 16;
+
+/// How long the body of a loop is.
+#[derive(Clone, Copy)]
+pub(super) enum LoopLength {
+    /// Elements are computed and written.
+    Elements(i64),
+    /// Elements go through shared memory in words.
+    Tile(Tile),
+    /// Elements are reduced, of several columns in the innermost loop.
+    Reduced(ReductionBody, i64),
+}
+
+impl LoopLength {
+    /// Are all rounds of the loop over range variable `n` written out, with `below` rounds of others in each?
+    pub fn is_unrolled(self, rounds: i64, below: i64, is_innermost: bool) -> bool {
+        match self {
+            LoopLength::Elements(size) => full_unroll(rounds, size.saturating_mul(below)),
+            LoopLength::Tile(tile) => below < tile.in_turn || tile.is_unrolled(rounds),
+            LoopLength::Reduced(_, columns) if is_innermost && rounds == columns => true,
+            LoopLength::Reduced(body, columns) => {
+                body.is_unrolled(rounds.saturating_mul(below / columns.max(1)))
+            }
+        }
+    }
+
+    /// Is it a round of rows within rows that LLVM has written out, behind the first round of its turn? What is read there is
+    /// not joined.
+    pub fn is_behind(self, round: i64, changing: &[(Expr, i64)]) -> bool {
+        let LoopLength::Reduced(body, columns) = self else { return false };
+        let &[(_, outer), (_, inner), (_, innermost)] = changing else { return false };
+        if innermost != columns {
+            return false;
+        }
+        let factor = body.factor_of_xla_around(outer, inner);
+        let number = round / columns.max(1);
+        let (row, within) = (number / inner.max(1), number % inner.max(1));
+        row >= factor && (row % factor != 0 || within != 0)
+    }
+
+    /// Are numbers of 16 bits added two at a time? LLVM does it for the one sum of two rounds.
+    pub fn is_paired(self, rounds: i64, below: i64) -> bool {
+        match self {
+            LoopLength::Elements(_) | LoopLength::Tile(_) => true,
+            LoopLength::Reduced(_, columns) => rounds.saturating_mul(below) / columns.max(1) <= 2,
+        }
+    }
+
+    pub fn factor(self, rounds: i64, below: i64) -> i64 {
+        match self {
+            LoopLength::Elements(size) => partial_unroll(rounds, size.saturating_mul(below)),
+            LoopLength::Tile(tile) => tile.factor(rounds),
+            LoopLength::Reduced(body, columns) if below <= columns => body.factor(rounds),
+            LoopLength::Reduced(..) => 1,
+        }
+    }
+}
+
+impl<'k> Lowering<'k> {
+    pub(super) fn length(&self, frame: &Frame<'k>, map_loop: MapLoop<'k>, innermost: i64) -> LoopLength {
+        if let Some(tile) = self.tile(frame, map_loop) {
+            return LoopLength::Tile(tile);
+        }
+        let types = map_loop.inits.iter().map(|&init| frame.function.ty(init));
+        let columns = types.fold(None, |columns: Option<i64>, ty| match ty {
+            Type::Scalar(_) => Some(columns.unwrap_or(1)),
+            Type::Vector { size, .. } => Some(*size),
+            Type::Tensor(_) | Type::Shared(_) => columns,
+        });
+        match columns {
+            None => LoopLength::Elements(size(map_loop.body, self.kernel)),
+            // Rows are reduced by as many elements as are read at once.
+            Some(columns) => {
+                let innermost = if innermost <= MAX_COLUMNS { innermost } else { 1 };
+                let body =
+                    ReductionBody::of(frame.function, map_loop.body, self.kernel, (innermost, columns > 1));
+                LoopLength::Reduced(body, innermost)
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Loops within loops, and in the innermost the rounds that are written out.
+
+use indexing_map::{Constraint, Expr, Interval};
+
+use super::carried::Carried;
+use super::loop_length::LoopLength;
+use super::loops::{MapLoop, Open, in_place};
+use super::lower::{Frame, Lowering, Pending};
+use super::machine::{Class, Operand, Reg};
+use super::tiles::moves_vectors;
+use super::value::Val;
+use crate::kernel::OpKind;
+
+/// A loop over the range variables of a map, at its place.
+#[derive(Clone, Copy)]
+pub(super) struct Nest<'a, 'k> {
+    pub map_loop: MapLoop<'k>,
+    /// What stands for the dimensions of the map.
+    pub dims: &'a [Expr],
+    /// Constraints that name range variables.
+    pub inner: &'a [&'a Constraint],
+    pub length: LoopLength,
+}
+
+/// A range variable of a loop that is being written.
+#[derive(Clone, Copy)]
+pub(super) enum Axis {
+    /// One round is left.
+    At(i64),
+    /// So many rounds, each written out.
+    Unrolled(i64),
+    /// So many rounds, `factor` of them in each turn of the loop. The last turn may have fewer.
+    Counted { rounds: i64, factor: i64 },
+}
+
+/// A branch around rounds of a loop, and what it takes to end it.
+struct Held {
+    skip: u32,
+    facts: usize,
+    carried: Carried,
+}
+
+/// A loop whose last turn has fewer rounds: it is left in the middle.
+struct Leaves {
+    counter: Reg,
+    turn: i64,
+    after: i64,
+    end: u32,
+}
+
+impl<'k> Lowering<'k> {
+    /// All rounds. The last one of a counted loop is written behind it where only that one has to ask a condition.
+    pub(super) fn peeled(
+        &mut self,
+        frame: &mut Frame<'k>,
+        nest: &Nest<'_, 'k>,
+        axes: Vec<Axis>,
+        mut values: Vec<Val>,
+    ) -> Vec<Val> {
+        let length = nest.length;
+        let counted = axes.iter().rposition(|axis| matches!(axis, Axis::Counted { .. }));
+        if let Some(n) = counted
+            && let Axis::Counted { rounds, .. } = axes[n]
+            && rounds > 1
+            && self.asks_at_the_end_alone(nest, n, rounds)
+        {
+            let below = axes[n + 1..].iter().map(|axis| match axis {
+                Axis::Unrolled(rounds) => *rounds,
+                Axis::At(_) | Axis::Counted { .. } => 1,
+            });
+            let below = below.fold(1, i64::saturating_mul);
+            let mut most = axes.clone();
+            most[n] = match length.is_unrolled(rounds - 1, below, false) {
+                true => Axis::Unrolled(rounds - 1),
+                false => Axis::Counted { rounds: rounds - 1, factor: length.factor(rounds - 1, below) },
+            };
+            values = self.nest(frame, nest, &most, values);
+            let mut last = axes;
+            last[n] = Axis::At(rounds - 1);
+            return self.nest(frame, nest, &last, values);
+        }
+        self.nest(frame, nest, &axes, values)
+    }
+
+    /// Do all conditions that name range variable `n` hold but in its last round?
+    fn asks_at_the_end_alone(&mut self, nest: &Nest<'_, 'k>, n: usize, rounds: i64) -> bool {
+        let Nest { dims, inner, .. } = *nest;
+        let map = nest.map_loop.map;
+        let own: Vec<&&Constraint> =
+            inner.iter().filter(|c| c.expr.uses_var((map.num_dims() + n) as u32)).collect();
+        if own.is_empty() {
+            return false;
+        }
+        let ranges: Vec<Expr> = map
+            .ranges()
+            .iter()
+            .enumerate()
+            .map(|(k, variable)| {
+                let bounds = variable.bounds;
+                let count =
+                    if k == n { rounds - 1 } else { i64::try_from(bounds.size()).unwrap_or(i64::MAX) };
+                self.indices.variable(Interval::from_size(count), Operand::Int(0)) + bounds.lower
+            })
+            .collect();
+        own.iter().all(|c| {
+            let expr = in_place(&c.expr, dims, &ranges);
+            self.indices.open(&Constraint { expr, interval: c.interval }).is_none()
+        })
+    }
+
+    /// Loops within loops, and in the innermost the rounds that are written out.
+    fn nest(
+        &mut self,
+        frame: &mut Frame<'k>,
+        nest: &Nest<'_, 'k>,
+        axes: &[Axis],
+        mut values: Vec<Val>,
+    ) -> Vec<Val> {
+        let Nest { dims, inner, length, map_loop } = *nest;
+        let MapLoop { map, vars, results, body, .. } = map_loop;
+        let was_parted = self.is_parted;
+        let is_counted = |axis: &Axis| matches!(axis, Axis::Counted { .. });
+        let carried = axes.iter().any(is_counted).then(|| self.carry(frame, &body.args, &values));
+        if let Some(carried) = &carried {
+            values = carried.values.clone();
+        }
+        let mut ranges: Vec<Expr> = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
+        // Variables that have another value in each round, and how many values.
+        let mut changing: Vec<(Expr, i64)> = Vec::new();
+        // Which of these counts the rounds of a turn, and in which turn the loop is left after how many of them.
+        let mut turned: Option<usize> = None;
+        let mut leaves: Option<Leaves> = None;
+        for (axis, variable) in axes.iter().zip(map.ranges()) {
+            let index = match *axis {
+                Axis::At(round) => Expr::Const(round),
+                Axis::Unrolled(rounds) => self.written_out(rounds, &mut changing),
+                Axis::Counted { rounds, factor } => {
+                    let turns = rounds / factor + i64::from(rounds % factor != 0);
+                    let (opened, counter) = self.open_loop(turns);
+                    if rounds % factor != 0 {
+                        let end = self.code.label();
+                        leaves = Some(Leaves {
+                            counter: opened.counter,
+                            turn: turns - 1,
+                            after: rounds % factor,
+                            end,
+                        });
+                    }
+                    open.push(opened);
+                    if factor == 1 {
+                        counter
+                    } else {
+                        turned = Some(changing.len());
+                        counter * factor + self.written_out(factor, &mut changing)
+                    }
+                }
+            };
+            ranges.push(index + variable.bounds.lower);
+        }
+        let inner: Vec<Constraint> = inner
+            .iter()
+            .map(|c| Constraint { expr: in_place(&c.expr, dims, &ranges), interval: c.interval })
+            .collect();
+        for (&var, expr) in vars.iter().zip(&ranges) {
+            frame.vars[var as usize] = expr.clone();
+        }
+        let rounds: i64 = changing.iter().map(|(_, rounds)| rounds).product();
+        // Rounds of the unrolled loops below the one that is written out in part.
+        let in_turn: i64 =
+            changing.iter().skip(turned.map_or(0, |n| n + 1)).map(|(_, rounds)| rounds).product();
+        let is_joined_throughout = !matches!(length, LoopLength::Reduced(body, _) if !body.is_direct);
+        // What only changes elements reads none before.
+        let only_changes = || body.ops.iter().any(|op| matches!(op.kind, OpKind::Update { .. }));
+        let defers = rounds > 1 && self.pending.is_none() && (!self.has_aliases || only_changes());
+        let moves_vectors = moves_vectors(frame.function, body);
+        // Rounds that hold under the same condition share a branch; what they store is stored behind them, so that
+        // neighbours meet.
+        let mut held: Option<(Vec<Constraint>, Option<Held>)> = None;
+        // All of them before any holds.
+        let asked: Vec<Vec<Constraint>> = (0..rounds)
+            .map(|round| {
+                self.fix(&changing, round);
+                inner.iter().filter_map(|c| self.indices.open(c)).collect()
+            })
+            .collect();
+        for round in 0..rounds {
+            if let (Some(leaves), Some(carried)) = (&leaves, &carried)
+                && round == leaves.after * in_turn
+            {
+                if let Some((_, held)) = held.take() {
+                    values = self.release(held, values);
+                }
+                self.assign(carried, &values);
+                self.leave_in(leaves);
+            }
+            self.is_parted = was_parted
+                || moves_vectors && asked[round as usize] != asked[0]
+                || turned.is_some() && round >= in_turn && !is_joined_throughout
+                || length.is_behind(round, &changing)
+                || matches!(length, LoopLength::Tile(tile) if tile.is_parted(round, carried.is_none()));
+            self.fix(&changing, round);
+            let asked = asked[round as usize].clone();
+            let is_same = held.as_ref().is_some_and(|(before, _)| *before == asked);
+            if !is_same {
+                if let Some((_, held)) = held.take() {
+                    values = self.release(held, values);
+                }
+                let is_never =
+                    asked.iter().any(|c| self.indices.range(&c.expr).intersect(c.interval).is_empty());
+                if is_never {
+                    continue;
+                }
+                let inside = self.tests(&asked).map(|guard| {
+                    let carried = self.carry(frame, &body.args, &values);
+                    let skip = self.code.label();
+                    self.code.branch(skip, Some((guard, false)));
+                    self.enter();
+                    values = carried.values.clone();
+                    Held { skip, facts: self.indices.assume(inner.clone()), carried }
+                });
+                held = Some((asked, inside));
+            }
+            for (&var, expr) in results.iter().zip(map.results()) {
+                frame.vars[var as usize] = in_place(expr, dims, &ranges);
+            }
+            frame.give(&body.args, &values);
+            self.calls.push(Default::default());
+            if defers && self.pending.is_none() {
+                self.pending = Some(Vec::new());
+            }
+            values = self.region(frame, body);
+            self.calls.pop();
+        }
+        if let Some((_, held)) = held {
+            values = self.release(held, values);
+        }
+        self.is_parted = was_parted;
+        if let Some(carried) = carried {
+            self.assign(&carried, &values);
+            for open in open.into_iter().rev() {
+                let end = leaves.take().map(|leaves| leaves.end);
+                self.close_loop(open);
+                if let Some(end) = end {
+                    self.code.place(end);
+                }
+            }
+            values = carried.values;
+        }
+        values
+    }
+
+    /// A variable that has another value in each round.
+    fn written_out(&mut self, rounds: i64, changing: &mut Vec<(Expr, i64)>) -> Expr {
+        let index = self.indices.variable(Interval::from_size(rounds), Operand::Int(0));
+        changing.push((index.clone(), rounds));
+        index
+    }
+
+    /// The variables have the values of this round.
+    fn fix(&mut self, changing: &[(Expr, i64)], round: i64) {
+        let mut rest = round;
+        for (variable, rounds) in changing.iter().rev() {
+            self.indices.fix(variable, Some(rest % rounds));
+            rest /= rounds;
+        }
+    }
+
+    fn leave_in(&mut self, leaves: &Leaves) {
+        let width = leaves.counter.class.bits();
+        let from = [leaves.counter.into(), Operand::Int(leaves.turn)];
+        let is_last = self.code.pure(format!("setp.eq.s{width}"), Class::Pred, from);
+        self.code.branch(leaves.end, Some((is_last, true)));
+    }
+
+    /// Ends rounds that held under one condition: what they store is stored here.
+    fn release(&mut self, held: Option<Held>, values: Vec<Val>) -> Vec<Val> {
+        for pending in self.pending.take().unwrap_or_default() {
+            match pending {
+                Pending::Store(address, bits, from) => self.code.store(address, bits, from),
+                Pending::Code(insts) => {
+                    self.code.forget_loads();
+                    self.code.insts.extend(insts);
+                }
+            }
+        }
+        let Some(Held { skip, facts, carried }) = held else { return values };
+        self.assign(&carried, &values);
+        self.indices.forget(facts);
+        self.leave();
+        self.code.place(skip);
+        carried.values
+    }
+}

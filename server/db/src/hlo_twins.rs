@@ -1,0 +1,104 @@
+//! Ops of MLIR as the instructions of HLO that read their operands in the same way.
+
+use std::sync::Arc;
+
+use indexing::{OpIndexing, Rules};
+use ir::{Block, Graph, Op, Surroundings};
+use mlir::OpId;
+use rustc_hash::FxHashMap;
+use syntax::hlo::PieceState;
+
+use crate::Piece;
+use crate::mlir_queries::{MlirPiece, mlir_piece};
+
+/// An instruction in its graph. Made for one answer, and not kept: it costs what parsing a few lines costs.
+pub struct HloTwin {
+    graph: Graph,
+    callees: FxHashMap<String, Arc<Graph>>,
+    /// The names of the operands in the text of MLIR, in the order of the instruction's.
+    pub operands: Vec<String>,
+    /// More than one are elements of a tuple.
+    pub results: usize,
+}
+
+/// Nothing for ops that HLO has no twin of, else the twin or why there is none.
+pub fn hlo_twin(piece: &MlirPiece, id: OpId) -> Option<Result<HloTwin, String>> {
+    let written = mlir::hlo_op_text(&piece.parse, &piece.text, id)?;
+    Some(written.and_then(|op| {
+        let block = block(&op.text).ok_or_else(|| "HLO has no such instruction".to_owned())?;
+        HloTwin::of(&block, op).ok_or_else(|| "HLO has no such instruction".to_owned())
+    }))
+}
+
+/// Nothing where the grammar of HLO has no such text.
+fn block(text: &str) -> Option<Block> {
+    let text: Arc<str> = text.into();
+    let parse = syntax::hlo::parse(&text, PieceState::HEADER);
+    parse.errors.is_empty().then(|| ir::lower(text, Arc::new(parse)))
+}
+
+impl HloTwin {
+    fn of(block: &Block, op: mlir::HloOp) -> Option<HloTwin> {
+        let mut entry = None;
+        let mut callees = FxHashMap::default();
+        for (id, computation) in block.parse.computations.iter().enumerate() {
+            let graph = Graph::build(&[(block, id as u32)])?;
+            match computation.is_entry {
+                true => entry = Some(graph),
+                false => {
+                    callees.insert(computation.name.of(&block.text).to_owned(), Arc::new(graph));
+                }
+            }
+        }
+        let graph = entry.filter(|graph| graph.is_complete)?;
+        Some(HloTwin { graph, callees, operands: op.operands, results: op.results })
+    }
+
+    pub fn op(&self) -> &Op {
+        &self.graph.ops[self.graph.root as usize]
+    }
+
+    /// Output to input maps, simplified: a list per operand.
+    pub fn maps(&self, output: usize, rules: Rules) -> OpIndexing {
+        let callees = |name: &str| self.callees.get(name).cloned();
+        let mut maps = indexing::in_graph(&self.graph, self.graph.root, output, rules, &callees);
+        maps.simplify_by(rules);
+        maps
+    }
+}
+
+/// What HLO's verifier says of the twins of StableHLO's and MHLO's ops: shapes that do not fit, slices out of bounds,
+/// contracted dimensions of different extents. One finding per op; the op is named, and no place in the text.
+#[salsa::tracked]
+pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, String)> {
+    let read = mlir_piece(db, piece);
+    let (parse, text) = (&read.parse, &*read.text);
+    let mut found = Vec::new();
+    // What is wrong with an op's names or types is told already.
+    let is_told = |id: OpId| {
+        let span = parse.op(id).head;
+        let first = read.findings.partition_point(|f| f.span.start < span.start);
+        let error = parse.errors.partition_point(|e| e.span.start < span.start);
+        parse.errors.get(error).is_some_and(|e| e.span.start <= span.end)
+            || read.findings.get(first).is_some_and(|f| f.span.start < span.end)
+    };
+    for id in 0..parse.ops.len() as OpId {
+        if !mlir::is_checked_as_hlo(parse, text, id) || is_told(id) {
+            continue;
+        }
+        let Some(Ok(op)) = mlir::hlo_op_text(parse, text, id) else { continue };
+        let Some(block) = block(&op.text) else { continue };
+        // What the parser of HLO refuses, then what its verifier does.
+        if let Some(early) = block.findings.iter().find(|f| f.severity == ir::Severity::Error) {
+            found.push((id, early.message.clone()));
+            continue;
+        }
+        let root =
+            block.parse.computations.iter().rposition(|c| c.is_entry).and_then(|c| block.root(c as u32));
+        let findings = ir::verify(&block, &Surroundings::alone(&block));
+        let is_about_it =
+            |f: &ir::InstructionFinding| Some(f.instruction) == root && f.severity == ir::Severity::Error;
+        found.extend(findings.into_iter().find(is_about_it).map(|f| (id, f.message)));
+    }
+    found
+}
