@@ -3,6 +3,7 @@
 //!
 //! * [`op_maps()`]: one op, one result. Extents, offsets and strides that are not known are symbols, with what is known of
 //!   them: the ranges of loops' variables, of arguments with `xla.range`, of ids of threads.
+//! * [`through_producers`]: from a value to arguments, composed over the ops in between.
 //! * [`AffineMap`], [`AffineSet`], [`WrittenMap`]: maps as they are written in attributes.
 //!
 //! Maps are over *logical* indices; of a buffer with a layout an [`Access`] has its [`Address`] beside it. Each file names the
@@ -16,6 +17,7 @@ mod addresses;
 mod affine_expr;
 mod affine_map;
 mod array_type;
+mod compose;
 mod elements;
 mod index_ops;
 mod index_values;
@@ -28,6 +30,7 @@ mod named_ops;
 mod op_maps;
 mod op_text;
 mod pack;
+mod producers;
 mod reshapes;
 mod slices;
 mod source;
@@ -45,4 +48,5 @@ pub use affine_map::{AffineMap, AffineSet};
 pub use array_type::{ArrayKind, ArrayType, Layout};
 pub use map_use::WrittenMap;
 pub use op_maps::op_maps;
+pub use producers::{FarAccess, MapsOf, Producers, through_producers};
 pub use source::{Operand, Source, alias_value};
