@@ -135,7 +135,7 @@ fn without_expected(text: &str, start: usize, found: &mut Vec<Diagnostic>) {
         }
         for kind in ["expected-error", "expected-warning"] {
             let Some((_, behind)) = comment.split_once(kind) else { continue };
-            let behind = behind.trim_start_matches("-re");
+            let behind = behind.trim_start_matches("-re").trim_start();
             let place = behind.strip_prefix('@').unwrap_or_default();
             let distance = |sign| {
                 let digits: String =
