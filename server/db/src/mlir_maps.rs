@@ -5,7 +5,9 @@ use std::sync::Arc;
 use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource};
 use indexing_map::Interval;
 use mlir::{OpId, ValueId};
-use mlir_indexing::{Access, OpMaps, Producers, Role, Source, Space, Symbol, SymbolSource, through_producers};
+use mlir_indexing::{
+    Access, OpMaps, Producers, Role, Source, Space, Symbol, SymbolSource, through_producers,
+};
 
 use crate::hlo_twins::{HloTwin, hlo_twin};
 use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece};

@@ -68,8 +68,7 @@ fn unify(map: &mut indexing_map::IndexingMap, symbols: &mut [Symbol]) {
     let first = map.num_dims() + map.num_ranges();
     for later in 1..symbols.len() {
         let same = |a: &Symbol, b: &Symbol| {
-            a.source == b.source
-                && (a.index == b.index || !matches!(a.source, SymbolSource::Element { .. }))
+            a.source == b.source && (a.index == b.index || !matches!(a.source, SymbolSource::Element { .. }))
         };
         let Some(earlier) = (0..later).find(|&e| same(&symbols[e], &symbols[later])) else { continue };
         // The later one is not used any more, and goes with the other unused ones.

@@ -102,10 +102,8 @@ pub fn through_producers(
 /// The op that computes a value, and which of its results that is.
 fn producer(parse: &Parse, (value, index): (ValueId, u32)) -> Option<(OpId, usize)> {
     let Definition::Result(op) = parse.values.get(value as usize)?.definition else { return None };
-    let before: u32 = parse.op(op).results.clone()
-        .take_while(|&v| v < value)
-        .map(|v| parse.values[v as usize].count)
-        .sum();
+    let before: u32 =
+        parse.op(op).results.clone().take_while(|&v| v < value).map(|v| parse.values[v as usize].count).sum();
     Some((op, (before + index) as usize))
 }
 

@@ -63,10 +63,13 @@ fn products() {
             all.push((2, out));
             all
         };
-        let mut check = |name: &str, shapes: [Vec<i64>; 3], f: &dyn Fn(&[i64], i64) -> [(usize, Vec<i64>); 2]| {
-            check_named(name, "", &shapes, &|p| over(&|k| f(p, k), p.to_vec()), &mut random);
-        };
-        check("matmul", [vec![m, k], vec![k, n], vec![m, n]], &|p, k| [(0, vec![p[0], k]), (1, vec![k, p[1]])]);
+        let mut check =
+            |name: &str, shapes: [Vec<i64>; 3], f: &dyn Fn(&[i64], i64) -> [(usize, Vec<i64>); 2]| {
+                check_named(name, "", &shapes, &|p| over(&|k| f(p, k), p.to_vec()), &mut random);
+            };
+        check("matmul", [vec![m, k], vec![k, n], vec![m, n]], &|p, k| {
+            [(0, vec![p[0], k]), (1, vec![k, p[1]])]
+        });
         check("matmul_transpose_a", [vec![k, m], vec![k, n], vec![m, n]], &|p, k| {
             [(0, vec![k, p[0]]), (1, vec![k, p[1]])]
         });
@@ -260,7 +263,8 @@ fn transpose_broadcast_and_reduce() {
         listed.truncate(random.below(0..shape.len() as i64 + 1) as usize);
         listed.sort_unstable();
         let narrow: Vec<i64> = (0..shape.len()).filter(|k| !listed.contains(k)).map(|k| shape[k]).collect();
-        let pick = |i: &[i64]| -> Vec<i64> { (0..i.len()).filter(|k| !listed.contains(k)).map(|k| i[k]).collect() };
+        let pick =
+            |i: &[i64]| -> Vec<i64> { (0..i.len()).filter(|k| !listed.contains(k)).map(|k| i[k]).collect() };
         let arguments = [format!("%a: {}", tensor(&narrow)), format!("%o: {}", tensor(&shape))];
         let read = function(
             &arguments,
@@ -311,7 +315,8 @@ fn pack_and_unpack() {
         let lists = format!("outer_dims_perm = {outer:?} inner_dims_pos = {inner:?} inner_tiles = {tiles:?}");
         // Where an element of the plain array stands in the packed one.
         let place = |i: &[i64]| -> Vec<i64> {
-            let mut place: Vec<i64> = outer.iter().map(|&k| tile(k).map_or(i[k], |(_, t)| i[k] / t)).collect();
+            let mut place: Vec<i64> =
+                outer.iter().map(|&k| tile(k).map_or(i[k], |(_, t)| i[k] / t)).collect();
             place.extend(inner.iter().zip(&tiles).map(|(&k, t)| i[k] % t));
             place
         };

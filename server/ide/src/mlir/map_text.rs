@@ -105,10 +105,7 @@ mod tests {
             "(d0, d1){{n, i}} -> (d0 + i, d1), domain: d0 in [0, {max}], d1 in [0, 7], n in [0, {max}], i in [{min}, {max}], d0 - n in [{min}, -1]"
         ))
         .expect("it is a map");
-        assert_eq!(
-            map_text(&map),
-            "(d0, d1){n, i} -> (d0 + i, d1)\ndomain: 0 ≤ d0 < n, 0 ≤ d1 ≤ 7, 0 ≤ n"
-        );
+        assert_eq!(map_text(&map), "(d0, d1){n, i} -> (d0 + i, d1)\ndomain: 0 ≤ d0 < n, 0 ≤ d1 ≤ 7, 0 ≤ n");
         let bounded = parse_map("(d0) -> (d0), domain: d0 in [0, 7]").expect("it is a map");
         assert_eq!(map_text(&bounded), "(d0) -> (d0)\ndomain: d0 in [0, 7]");
     }
