@@ -9,7 +9,7 @@ use crate::hover::HoverConfig;
 use crate::locate::FileContext;
 use crate::markdown::{bytes, code, fence, shorten};
 use crate::mlir::context::OpRef;
-use crate::mlir::indexing_map_hover::indexing_map_hover;
+use crate::mlir::indexing_map_hover::{describe, indexing_map_hover};
 use crate::mlir::occurrences::{Symbol, definitions, occurrence_at, occurrences};
 use crate::mlir::op_maps_hover::op_maps_hover;
 
@@ -162,6 +162,11 @@ fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<String> {
         let read = context.mlir_piece(found.piece);
         let op = read.parse.op_at(found.span.start as usize)?;
         markdown += &fence("mlir", &head(&read.parse, op, &read.text));
+        if let Symbol::Alias { .. } = symbol
+            && let Some(map) = mlir_indexing::alias_value(&read.parse, &read.text, op).and_then(describe)
+        {
+            markdown += &format!("\n{map}");
+        }
     }
     let uses = occurrences(context, symbol).iter().filter(|o| !o.is_definition).count();
     markdown += &format!("\nused {uses} times\n")

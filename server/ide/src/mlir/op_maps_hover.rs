@@ -98,7 +98,8 @@ fn access_text(access: &Access) -> String {
         return format!(" nothing is read\n\n{note}");
     }
     if map.results().is_empty() && map.constraints().is_empty() {
-        return format!(" the scalar\n\n{note}");
+        let note = access.note.as_ref().map(|n| format!(", {n}")).unwrap_or_default();
+        return format!(" the scalar{note}\n\n");
     }
     let mut text = match map.is_identity() && map.num_dims() > 0 && access.symbols.is_empty() {
         true => format!(" identity · {}\n\n{note}", domain_short(map, PrintStyle::Floordiv)),
@@ -109,6 +110,7 @@ fn access_text(access: &Access) -> String {
         let linear = print_map(&address.map, PrintStyle::Floordiv);
         let linear = linear.split(", domain: ").next().unwrap_or_default();
         let result = linear.split_once(" -> ").map_or(linear, |(_, result)| result);
+        let result = result.strip_prefix('(').and_then(|r| r.strip_suffix(')')).unwrap_or(result);
         let stride = match &address.stride {
             Some((name, stride)) => format!(" · next {}: {stride:+}", code(name)),
             None => String::new(),
@@ -188,7 +190,7 @@ mod tests {
                 **output → `%a`**
                 ```
                 (d0, d1){c0, n, i} -> (d0 + i, d1 * 2 + 8)
-                domain: 0 ≤ -c0 + i, 0 ≤ d0 < n, 0 ≤ i < n, 0 ≤ d1 ≤ 3
+                domain: 0 ≤ d0 < n, 0 ≤ d1 ≤ 3, 0 ≤ i < n, c0 ≤ i
                 ```
             "#]],
         );
@@ -223,9 +225,9 @@ mod tests {
                 **reads `%m`**
                 ```
                 (i, j){k} -> (i * 4 + k, j + 1)
-                domain: (j + 1) mod 3 = 0, 0 ≤ i ≤ 15, 2 ≤ j ≤ 9
+                domain: 0 ≤ i ≤ 15, 2 ≤ j ≤ 9, (j + 1) mod 3 = 0
                 ```
-                address `(i * 400 + j * 2 + k * 100 + m_offset + 2)` · next `j`: +6
+                address `i * 400 + j * 2 + k * 100 + m_offset + 2` · next `j`: +6
 
             "#]],
         );
@@ -293,14 +295,60 @@ mod tests {
                 **output → `%m`**
                 ```
                 (d0, d1){i} -> (d1 + i, d0 + i)
-                domain: 0 ≤ d1 + i ≤ 31, 0 ≤ d0 ≤ 3, 0 ≤ d1 ≤ 7
+                domain: 0 ≤ d0 ≤ 3, 0 ≤ d1 ≤ 7, 0 ≤ d1 + i ≤ 31
                 ```
-                address `(d1 * 30 + i * 31 + d0)` · next `d1`: +30
+                address `d1 * 30 + i * 31 + d0` · next `d1`: +30
 
-                **output → `%p`** the scalar
+                **output → `%p`** the scalar, outside of the array
 
-                outside of the array
+            "#]],
+        );
+    }
 
+    /// The maps in the hover of an op.
+    fn check_line(line: &str, expect: Expect) {
+        let text = format!(
+            "func.func @f(%a: tensor<4x8xf32>, %k: tensor<1x8xf32>, %i: tensor<i32>, %s: tensor<f32>) {{\n  %z = stablehlo.constant dense<0> : tensor<i32>\n  {line}\n}}\n"
+        );
+        let (analysis, file, offset) = open_mlir(&text);
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is an op");
+        let maps =
+            hover.markdown.split("**output").skip(1).map(|block| format!("output{}\n", block.trim_end()));
+        expect.assert_eq(&maps.collect::<String>());
+    }
+
+    #[test]
+    fn ops_read_their_operands_as_their_twins_do() {
+        check_line(
+            "%0 = stablehlo.trans$0pose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>",
+            expect![[r#"
+                output → `%a`**
+                ```
+                (d0, d1) -> (d1, d0)
+                domain: d0 in [0, 7], d1 in [0, 3]
+                ```
+            "#]],
+        );
+        check_line(
+            "%0 = stablehlo.broadcast_in$0_dim %k, dims = [0, 1] : (tensor<1x8xf32>) -> tensor<4x8xf32>",
+            expect![[r#"
+                output → `%k`**
+                ```
+                (d0, d1) -> (0, d1)
+                domain: d0 in [0, 3], d1 in [0, 7]
+                ```
+                reads 100 % (32 B), each element 4 times
+            "#]],
+        );
+        check_line(
+            "%0 = stablehlo.reduce$0(%a init: %s) applies stablehlo.add across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>",
+            expect![[r#"
+                output → `%a`**
+                ```
+                (d0)[reduced] -> (d0, reduced)
+                domain: d0 in [0, 3], reduced in [0, 7]
+                ```
+                output → `%s`** the scalar
             "#]],
         );
     }
