@@ -108,7 +108,8 @@ fn what_each_pass_makes_of_a_kernel_is_a_tab() {
     let mut client = plain_client();
     let (_, uri) = tabs(&mut client, line_of(MODULE, "  f = ")).remove(2);
     let text = content(&mut client, &uri);
-    let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("// -----// IR Dump After ")).collect();
+    let heads: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("// -----// IR Dump After ")).collect();
     assert!(heads.len() > 3 && heads.iter().any(|head| head.contains("unroll")), "{heads:?}");
 }
 
