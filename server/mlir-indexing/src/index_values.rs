@@ -64,7 +64,7 @@ impl MapBuilder<'_> {
     pub(crate) fn leaf(&mut self, operand: &Operand, bounds: Interval) -> Expr {
         let bounds = match bounds {
             Interval::ALL => {
-                operand.key().map_or(bounds, |(v, _)| crate::loops::argument_range(self.source, v))
+                operand.key().map_or(bounds, |(v, _)| crate::value_ranges::argument_range(self.source, v))
             }
             known => known,
         };
@@ -116,7 +116,7 @@ impl MapBuilder<'_> {
             ("affine", "delinearize_index") => self.delinearize(&text)?.into_iter().nth(nth),
             ("affine", "linearize_index") => self.linearize(&text),
             ("gpu", _) | ("xla", "workgroup_id") => {
-                let range = crate::loops::hardware_range(&text)?;
+                let range = crate::value_ranges::hardware_range(&text)?;
                 Some(self.leaf(&result_operand(&text, nth), range))
             }
             _ => None,

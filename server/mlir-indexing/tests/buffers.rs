@@ -16,12 +16,11 @@ fn point(access: &Access, map: &IndexingMap, values: &dyn Fn(&str) -> i64) -> Ve
     dims.chain(symbols).collect()
 }
 
+/// A number, for the values of names.
+type Value = dyn Fn(&dyn Fn(&str) -> i64) -> i64;
+
 /// An affine expression over names, as text, and what it is for their values.
-fn expression(
-    random: &mut Random,
-    names: &[&str],
-    depth: u32,
-) -> (String, Box<dyn Fn(&dyn Fn(&str) -> i64) -> i64>) {
+fn expression(random: &mut Random, names: &[&str], depth: u32) -> (String, Box<Value>) {
     let leaf = depth == 0 || random.below(0..3) == 0;
     if leaf && random.below(0..4) > 0 {
         let name = names[random.below(0..names.len() as i64) as usize].to_owned();
@@ -111,7 +110,7 @@ fn affine_loads_in_loops() {
                             true => values(name) + if name == "%i" { step } else { 1 },
                             false => values(name),
                         };
-                        let after = vec![f(&next), g(&next)];
+                        let after = [f(&next), g(&next)];
                         let then = match is_strided {
                             true => offset + strides[0] * after[0] + strides[1] * after[1],
                             false => after[0] * 100 + after[1],

@@ -58,7 +58,7 @@ fn every_op_of_a_tree_has_an_answer() {
                 let line = text[..finding.span.start as usize].matches('\n').count() + 1;
                 let before =
                     text.lines().rev().nth(text.lines().count() - (line - 1).max(1)).unwrap_or_default();
-                println!(
+                eprintln!(
                     "{}:{line}: {} {}\n    {}\n    {}",
                     path.display(),
                     finding.code,
@@ -72,7 +72,7 @@ fn every_op_of_a_tree_has_an_answer() {
     let mut reasons: Vec<_> = reasons.into_iter().collect();
     reasons.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     for (reason, n) in reasons.iter().take(60) {
-        println!("{n:6} {}", reason.chars().take(160).collect::<String>());
+        eprintln!("{n:6} {}", reason.chars().take(160).collect::<String>());
     }
-    println!("{mapped} ops with maps, {unmapped} with a reason why not, {findings} findings");
+    eprintln!("{mapped} ops with maps, {unmapped} with a reason why not, {findings} findings");
 }

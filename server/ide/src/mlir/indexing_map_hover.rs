@@ -190,16 +190,16 @@ mod tests {
         check(
             "x.y {m = affine_map<(d0, d1)$0[s0] -> (d1, d0 + s0 * 2 - s0)>}\n",
             expect![[r#"
-            ```
-            (d0, d1){s0} -> (d1, d0 + s0)
-            ```
-            simplified; as it is written:
-            ```
-            (d0, d1){s0} -> (d1, d0 + s0 * 2 - s0)
-            ```
+                ```
+                (d0, d1)[s0] -> (d1, d0 + s0)
+                ```
+                simplified; as it is written:
+                ```
+                (d0, d1)[s0] -> (d1, d0 + s0 * 2 - s0)
+                ```
 
-            slides a window: d0 + s0 · injective
-        "#]],
+                starts further on: d0 + s0 · injective
+            "#]],
         );
         check(
             "x.y {m = affine_map<(d0, d1, $0d2) -> (d2, d0)>}\n",

@@ -130,7 +130,7 @@ mod tests {
                 "%1 : index",
                 "7) weights 35, 7, 1",
                 "16] 103 x 4 tiles",
-                "tensor<10x16xf32> d0 ≤ 9, d1 ≤ 15, 0 ≤ j, 0 ≤ i, d0 + i ≤ 1023, d1 + j ≤ 63"
+                "tensor<10x16xf32> d0 ≤ 9, d1 ≤ 15, i ≤ 1023, j ≤ 63, d0 + i ≤ 1023, d1 + j ≤ 63"
             ]
         );
     }
