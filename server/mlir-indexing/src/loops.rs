@@ -44,7 +44,10 @@ impl MapBuilder<'_> {
             upper => upper.saturating_sub(1),
         };
         // Of a loop that never runs nothing is told.
-        let range = Interval::new(low.lower.min(upper), upper);
+        if low.lower > upper {
+            return None;
+        }
+        let range = Interval::new(low.lower, upper);
         let source = SymbolSource::Loop { value: (value, index), name: operand.name.clone() };
         let variable = self.symbol(source, range);
         let start = match bounds.lower.as_slice() {

@@ -102,10 +102,14 @@ fn loops_of_every_kind() {
     let m = "%m: memref<64x64xf32>, %n: index, %k: index {xla.range = [1 : index, 9 : index]}";
     let constants =
         "%c0 = arith.constant 0 : index\n  %c2 = arith.constant 2 : index\n  %c8 = arith.constant 8 : index";
-    check(m, &format!("scf.forall (%i, %j) in (8, %n) {{\n    {load}\n  }}"), expect![[r#"
+    check(
+        m,
+        &format!("scf.forall (%i, %j) in (8, %n) {{\n    {load}\n  }}"),
+        expect![[r#"
         %m: (i, j){n} -> (i, j), domain: i in [0, 7], j in [0, ∞], n in [-∞, ∞], -n + j in [-∞, -1]
           at (i, j){n} -> (i * 64 + j), domain: i in [0, 7], j in [0, ∞], n in [-∞, ∞], -n + j in [-∞, -1]
-    "#]]);
+    "#]],
+    );
     check(
         m,
         &format!("scf.forall (%i, %j) = (2, %k) to (8, 16) step (3, 1) {{\n    {load}\n  }}"),
