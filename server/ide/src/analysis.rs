@@ -371,7 +371,11 @@ impl Analysis {
         range: TextRange,
         wanted: Wanted<'_>,
     ) -> Cancellable<Vec<CodeAction>> {
-        self.of_language(file, |context| code_actions::code_actions(&context, &range, wanted), |_| Vec::new())
+        self.of_language(
+            file,
+            |context| code_actions::code_actions(&context, &range, wanted),
+            |context| mlir::code_actions::code_actions(&context, &range, wanted),
+        )
     }
 
     /// Maps of one instruction, as the machine interface asks for them.

@@ -42,12 +42,26 @@ fn read<'a>(source: &'a Source<'a>, op: OpId) -> Option<(SliceOfCollapse, SliceO
     let extract = SliceOp::extract(source, op)?;
     let collapse = defining_op(source, &extract.source)?;
     let reshape = ReshapeOp::collapse(source, collapse)?;
-    if extract.source_type.shape != reshape.result_type.shape || reshape.groups.is_empty() {
+    if extract.source_type.shape != reshape.result_type.shape {
         return None;
     }
-    let is_dropped = extract.dropped()?;
+    let slice = in_numbers(source, &extract, &reshape)?;
+    Some((slice, extract, collapse))
+}
+
+/// What `op` takes of a collapsed tensor, or inserts into it, in numbers.
+pub(crate) fn in_numbers<'a>(
+    source: &'a Source<'a>,
+    op: &SliceOp,
+    reshape: &ReshapeOp,
+) -> Option<SliceOfCollapse> {
+    let (collapsed, window) = match &op.into {
+        Some(into) => (into, &op.source_type),
+        None => (&op.source, &op.result_type),
+    };
+    let is_dropped = op.dropped().filter(|dropped| !dropped.is_empty())?;
     // Other extents need other encodings, of which only the text's own are known.
-    if reshape.source_type.encoding != extract.result_type.encoding && is_dropped.contains(&true) {
+    if reshape.source_type.encoding != window.encoding && is_dropped.contains(&true) {
         return None;
     }
     let mut symbols = Symbols::default();
@@ -64,16 +78,15 @@ fn read<'a>(source: &'a Source<'a>, op: OpId) -> Option<(SliceOfCollapse, SliceO
     let known = |tensor: &str, axis: i64| {
         let axis = usize::try_from(axis).ok()?;
         match () {
-            () if tensor == extract.source.name => reshape.groups.get(axis).map(|group| of_group(group)),
+            () if tensor == collapsed.name => reshape.groups.get(axis).map(|group| of_group(group)),
             () if tensor == reshape.source.name => extents.get(axis).cloned(),
             () => None,
         }
     };
     let values = Values { source, extents: &known };
-    let lists = &extract.lists;
-    let sizes = lists.sizes.iter().map(|n| values.size(n, &mut symbols)).collect();
-    let offsets = lists.offsets.iter().map(|n| values.number(n, &mut symbols)).collect();
-    let strides = lists.strides.iter().map(|n| values.number(n, &mut symbols)).collect();
+    let sizes = op.lists.sizes.iter().map(|n| values.size(n, &mut symbols)).collect();
+    let offsets = op.lists.offsets.iter().map(|n| values.number(n, &mut symbols)).collect();
+    let strides = op.lists.strides.iter().map(|n| values.number(n, &mut symbols)).collect();
     let slice = SliceOfCollapse {
         source: reshape.source.name.clone(),
         source_type: reshape.source_type.clone(),
@@ -83,10 +96,10 @@ fn read<'a>(source: &'a Source<'a>, op: OpId) -> Option<(SliceOfCollapse, SliceO
         sizes,
         strides,
         is_dropped,
-        result_type: extract.result_type.clone(),
+        result_type: window.clone(),
         symbols,
     };
-    is_in_bounds(&slice).then_some((slice, extract, collapse))
+    is_in_bounds(&slice).then_some(slice)
 }
 
 /// Nothing is said of a slice that holds nothing, or that leaves the tensor.

@@ -32,7 +32,6 @@ pub(crate) struct ReshapeOp {
     pub(crate) source: Operand,
     pub(crate) source_type: TensorType,
     pub(crate) groups: Vec<Vec<usize>>,
-    pub(crate) result: String,
     pub(crate) result_type: TensorType,
 }
 
@@ -147,7 +146,7 @@ impl ReshapeOp {
         }
         let text = OpText::new(source, op)?;
         let groups = text.nested("reassociation")?;
-        let (result, result_type) = result(source, op)?;
+        let (_, result_type) = result(source, op)?;
         let axis = |n: i64| usize::try_from(n).ok();
         let groups: Option<Vec<Vec<usize>>> =
             groups.into_iter().map(|group| group.into_iter().map(axis).collect()).collect();
@@ -155,7 +154,6 @@ impl ReshapeOp {
             source: text.operands().first()?.clone(),
             source_type: operand_type(source, op, 0)?,
             groups: groups?,
-            result,
             result_type,
         })
     }

@@ -4,6 +4,7 @@ use indexing_map::{BinaryOp, Expr};
 use rustc_hash::FxHashMap;
 
 use crate::names::Names;
+use crate::reading::AffineMap;
 
 /// Lines of code, and the names of what they compute.
 ///
@@ -203,6 +204,23 @@ pub(crate) fn affine_text(expr: &Expr, name_of: &dyn Fn(u32) -> String) -> Strin
         return format!("-{}", atom(l, left));
     }
     format!("{} {sign} {}", atom(l, left), atom(r, right))
+}
+
+/// `affine_map<(i)[n] -> (i + n)>`; nothing where an expression is none of affine maps.
+pub fn affine_map_text(map: &AffineMap) -> Option<String> {
+    fn is_affine(expr: &Expr) -> bool {
+        expr.as_binary().is_none_or(|(op, l, r)| {
+            !matches!(op, BinaryOp::Min | BinaryOp::Max) && is_affine(l) && is_affine(r)
+        })
+    }
+    if !map.results.iter().all(is_affine) {
+        return None;
+    }
+    let name_of = |v: u32| map.dims.iter().chain(&map.symbols).nth(v as usize).cloned().unwrap_or_default();
+    let results: Vec<String> = map.results.iter().map(|e| affine_text(e, &name_of)).collect();
+    let symbols =
+        if map.symbols.is_empty() { String::new() } else { format!("[{}]", map.symbols.join(", ")) };
+    Some(format!("affine_map<({}){symbols} -> ({})>", map.dims.join(", "), results.join(", ")))
 }
 
 /// Lines, of which the first follows what stands in front of it.

@@ -31,7 +31,7 @@ usage: cargo xtask TASK
   bench --previews        kernels as text alone; --release measures the build with assertions
   kernels [--all | PART]  XLA's kernels and ours run and held against the interpreter: a sample, all, or those with PART in their name
   codegen [--check]       the parts of this tree that are made from others; --check only compares
-  tools                   installs what `test` needs to drive a real VS Code (else it skips that step)
+  tools                   installs what `test` needs to drive a real VS Code and to verify MLIR (else it skips that)
 ";
 
 fn main() -> ExitCode {
@@ -71,6 +71,7 @@ fn install_tools() -> Result<()> {
     let install = || -> Result<(), Absent> {
         println!("chromium: {}", tools.chromium()?.display());
         println!("VS Code:  {}", tools.code_server()?.package.display());
+        println!("mlir-opt: {}", tools.mlir_opt()?.display());
         Ok(())
     };
     install().or_else(|Absent(reason)| bail!("{reason}"))
