@@ -152,6 +152,8 @@ fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str, attributes: &[&str]) -
     let results = parse.op(op).results.clone();
     let result = parse.values[results.start as usize..results.end as usize].first()?;
     let (from_shape, to_shape) = (from.extents()?, to.extents()?);
+    let count = |shape: &[i64]| shape.iter().try_fold(1i64, |n, &e| n.checked_mul(e));
+    count(&from_shape).and(count(&to_shape))?;
     (results.len() == 1 && from_shape.iter().chain(&to_shape).all(|&e| e > 0)).then_some(())?;
     Some(Op {
         operand: OpText::new(source, op)?.operands().first()?.clone(),
@@ -165,8 +167,7 @@ fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str, attributes: &[&str]) -
 
 fn read_reshape<'a>(source: &'a Source<'a>, op: OpId) -> Option<Op> {
     let read = read(source, op, "stablehlo.reshape", &[])?;
-    let count = |shape: &[i64]| shape.iter().try_fold(1i64, |n, &e| n.checked_mul(e));
-    (count(&read.from_shape)? == count(&read.to_shape)?).then_some(read)
+    (read.from_shape.iter().product::<i64>() == read.to_shape.iter().product()).then_some(read)
 }
 
 const LISTS: [&str; 3] = ["start_indices", "limit_indices", "strides"];

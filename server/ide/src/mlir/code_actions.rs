@@ -2,6 +2,7 @@
 
 mod aliases;
 mod map_texts;
+mod op_form;
 mod rewrite;
 mod simplify_map;
 
@@ -10,7 +11,7 @@ use crate::code_actions::{CodeAction, Provider, Wanted, offered};
 use crate::locate::FileContext;
 
 /// In the order in which editors show them.
-const PROVIDERS: &[Provider] = &[rewrite::offer, simplify_map::offer, aliases::offer];
+const PROVIDERS: &[Provider] = &[rewrite::offer, simplify_map::offer, aliases::offer, op_form::offer];
 
 pub(crate) fn code_actions(
     context: &FileContext<'_>,

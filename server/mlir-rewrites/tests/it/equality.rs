@@ -96,3 +96,37 @@ fn insertions_into_expanded_tensors_write_the_same() {
 fn slices_pass_reshapes_of_stablehlo() {
     check_mirrored(stablehlo, rewrites, 3);
 }
+
+/// Whatever is typed, nothing panics, and what is offered reads as MLIR where the text did.
+#[test]
+fn broken_programs_are_left_alone() {
+    let generators: [fn(&mut Random) -> Program; 5] =
+        [slice_of_collapse, insertion_into_collapse, slice_of_expand, insertion_into_expand, stablehlo];
+    let numbers = [
+        "9223372036854775807",
+        "-9223372036854775808",
+        "0",
+        "-1",
+        "4611686018427387904",
+        "?",
+        "x",
+        "%x",
+        "]",
+        "",
+    ];
+    let mut random = Random::new(3);
+    for _ in 0..4000 {
+        let generate = *random.pick(&generators);
+        let mut text = generate(&mut random).text;
+        for _ in 0..random.between(1, 4) {
+            let is_sign = |c: char| c.is_ascii_digit() || "[],<>x".contains(c);
+            let places: Vec<usize> = text.match_indices(is_sign).map(|(at, _)| at).collect();
+            let at = *random.pick(&places);
+            text.replace_range(at..at + 1, *random.pick(&numbers[..]));
+        }
+        for (rewrite, new) in rewritten(&text, rewrites) {
+            let errors = |text: &str| parse(text, PieceState::default()).errors.len();
+            assert!(errors(&new) <= errors(&text), "{}\n{text}\n{new}", rewrite.title);
+        }
+    }
+}

@@ -133,6 +133,9 @@ impl Maps {
             let read = context.mlir_piece(piece);
             let mut last = None;
             for (at, _) in read.text.match_indices(head) {
+                if !starts_with_letters(&read.text[at..], wanted) {
+                    continue;
+                }
                 let Some(id) = read.parse.op_at(at).filter(|id| last != Some(*id)) else { continue };
                 last = Some(id);
                 let op = read.parse.op(id);
@@ -165,10 +168,19 @@ impl Maps {
     }
 }
 
+/// Whether a text starts with these letters, were there no white space in it.
+fn starts_with_letters(text: &str, letters: &str) -> bool {
+    let mut here = text.chars().filter(|c| !c.is_whitespace());
+    letters.chars().all(|letter| here.next() == Some(letter))
+}
+
 /// `#map`, or the first of `#map1`, `#map2`, … that nobody defines or uses.
 fn fresh_name(context: &FileContext<'_>, part: usize) -> String {
-    let is_taken =
-        |name: &str| !occurrences(context, &Symbol::Alias { part, name: name.to_owned() }).is_empty();
+    // Definitions are known by name; uses of what nobody defines are looked for where there is no definition.
+    let is_taken = |name: &str| {
+        !context.mlir_module().alias(part, name).is_empty()
+            || !occurrences(context, &Symbol::Alias { part, name: name.to_owned() }).is_empty()
+    };
     let names = (0..10_000).map(|n| if n == 0 { "#map".to_owned() } else { format!("#map{n}") });
     names.into_iter().find(|name| !is_taken(name)).unwrap_or_else(|| "#map_extracted".to_owned())
 }
