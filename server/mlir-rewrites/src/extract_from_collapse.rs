@@ -11,11 +11,11 @@ use crate::code::SliceOfCollapse;
 use crate::names::Names;
 use crate::numbers::{LARGEST, Symbol, SymbolName, Symbols};
 use crate::plan::plans;
-use crate::reading::Source;
 use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{ReshapeOp, SliceOp, defining_op};
 use crate::slice_text::text;
 use crate::values::Values;
+use mlir_indexing::{Operand, Source};
 
 /// What can stand in place of the slice `op`; nothing where it is no slice of a collapsed tensor.
 pub fn extract_from_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Vec<Rewrite> {
@@ -42,7 +42,7 @@ fn read<'a>(source: &'a Source<'a>, op: OpId) -> Option<(SliceOfCollapse, SliceO
     let extract = SliceOp::extract(source, op)?;
     let collapse = defining_op(source, &extract.source)?;
     let reshape = ReshapeOp::collapse(source, collapse)?;
-    if extract.source_type.shape != reshape.result_type.shape {
+    if !extract.source_type.is_like(&reshape.result_type) {
         return None;
     }
     let slice = in_numbers(source, &extract, &reshape)?;
@@ -75,11 +75,11 @@ pub(crate) fn in_numbers<'a>(
         })
         .collect();
     let of_group = |group: &[usize]| product(&group.iter().map(|&a| extents[a].clone()).collect::<Vec<_>>());
-    let known = |tensor: &str, axis: i64| {
+    let known = |tensor: &Operand, axis: i64| {
         let axis = usize::try_from(axis).ok()?;
         match () {
-            () if tensor == collapsed.name => reshape.groups.get(axis).map(|group| of_group(group)),
-            () if tensor == reshape.source.name => extents.get(axis).cloned(),
+            () if tensor == collapsed => reshape.groups.get(axis).map(|group| of_group(group)),
+            () if *tensor == reshape.source => extents.get(axis).cloned(),
             () => None,
         }
     };

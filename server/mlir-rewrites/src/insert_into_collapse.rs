@@ -6,11 +6,11 @@ use crate::extract_from_collapse::in_numbers;
 use crate::names::Names;
 use crate::plan::straight;
 use crate::proof::is_proven;
-use crate::reading::Source;
 use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{ReshapeOp, SliceOp, defining_op};
 use crate::slice_text::{groups_text, kept_axes, lists_of, note_names, shape_of, variables};
 use crate::write::{Writer, joined};
+use mlir_indexing::Source;
 
 /// What can stand in place of the insertion `op`.
 pub fn insert_into_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrite> {
@@ -18,7 +18,7 @@ pub fn insert_into_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewr
     let into = insert.into.clone()?;
     let collapse = defining_op(source, &into)?;
     let reshape = ReshapeOp::collapse(source, collapse)?;
-    if insert.result_type.shape != reshape.result_type.shape {
+    if !insert.result_type.is_like(&reshape.result_type) {
         return None;
     }
     let slice = in_numbers(source, &insert, &reshape)?;

@@ -14,8 +14,6 @@ mod numbers;
 mod of_expand;
 mod plan;
 mod proof;
-#[allow(dead_code)]
-mod reading;
 mod rewrite;
 mod slice_ops;
 mod slice_text;
@@ -29,7 +27,6 @@ pub use extract_from_collapse::extract_from_collapse;
 pub use insert_into_collapse::insert_into_collapse;
 pub use names::Names;
 pub use of_expand::{extract_from_expand, insert_into_expand};
-pub use reading::{AffineMap, Source, alias_value};
 pub use rewrite::{Rewrite, rewrites};
 pub use stablehlo_slice::{slice_after_reshape, slice_before_reshape};
 pub use tensor_type::TensorType;

@@ -7,12 +7,12 @@ use mlir::OpId;
 use crate::along::product;
 use crate::names::Names;
 use crate::numbers::{LARGEST, Number, Symbol, SymbolName, Symbols};
-use crate::reading::{Mixed, OpText, Operand, Source};
 use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{ReshapeOp, SliceOp, defining_op};
 use crate::slice_text::groups_text;
 use crate::values::Values;
 use crate::write::{Variable as Name, Writer, joined};
+use mlir_indexing::{Mixed, OpText, Operand, Source};
 
 /// Points and boxes that a proof may look at.
 const BUDGET: usize = 8192;
@@ -161,9 +161,7 @@ impl SliceOfExpand {
             None => (&op.source_type, &op.result_type),
         };
         let encoding = &reshape.source_type.encoding;
-        if whole.shape != reshape.result_type.shape
-            || whole.encoding != *encoding
-            || window.encoding != *encoding
+        if !whole.is_like(&reshape.result_type) || whole.encoding != *encoding || window.encoding != *encoding
         {
             return None;
         }
@@ -188,8 +186,8 @@ impl SliceOfExpand {
                 }),
             })
             .collect();
-        let known = |tensor: &str, axis: i64| {
-            (tensor == expanded.name).then(|| extents.get(usize::try_from(axis).ok()?).cloned()).flatten()
+        let known = |tensor: &Operand, axis: i64| {
+            (tensor == expanded).then(|| extents.get(usize::try_from(axis).ok()?).cloned()).flatten()
         };
         let values = Values { source, extents: &known };
         let mut numbers = |list: &[Mixed], is_size: bool| -> Vec<Number> {

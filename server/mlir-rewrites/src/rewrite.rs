@@ -7,8 +7,8 @@ use crate::code::Form;
 use crate::extract_from_collapse::extract_from_collapse;
 use crate::insert_into_collapse::insert_into_collapse;
 use crate::of_expand::{extract_from_expand, insert_into_expand};
-use crate::reading::{Operand, Source};
 use crate::stablehlo_slice::{slice_after_reshape, slice_before_reshape};
+use mlir_indexing::{Operand, Source};
 
 /// Other code in place of an op.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use mlir::OpId;
 use crate::along::{Line, digits};
 use crate::names::Names;
 use crate::numbers::Symbols;
-use crate::reading::{OpText, Operand, Source};
 use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
-use crate::slice_ops::defining_op;
+use crate::slice_ops::{defining_op, is_clean};
 use crate::tensor_type::TensorType;
+use mlir_indexing::{OpText, Operand, Source};
 
 /// Points and boxes that a proof may look at.
 const BUDGET: usize = 8192;
@@ -139,7 +139,10 @@ fn slice_text(name: &str, of: &str, taken: &[Taken], from: &TensorType, to: &Ten
 fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str, attributes: &[&str]) -> Option<Op> {
     let parse = source.parse;
     let found = parse.attributes_of(op).iter().map(|a| a.name.of(source.text).trim_matches('"'));
-    if parse.name(op, source.text) != name || !found.into_iter().all(|a| attributes.contains(&a)) {
+    if parse.name(op, source.text) != name
+        || !is_clean(source, op)
+        || !found.into_iter().all(|a| attributes.contains(&a))
+    {
         return None;
     }
     let at = parse.op(op).span.start;
@@ -153,7 +156,7 @@ fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str, attributes: &[&str]) -
     let result = parse.values[results.start as usize..results.end as usize].first()?;
     let (from_shape, to_shape) = (from.extents()?, to.extents()?);
     let count = |shape: &[i64]| shape.iter().try_fold(1i64, |n, &e| n.checked_mul(e));
-    count(&from_shape).and(count(&to_shape))?;
+    count(&from_shape).and(count(&to_shape)).filter(|_| from.element == to.element)?;
     (results.len() == 1 && from_shape.iter().chain(&to_shape).all(|&e| e > 0)).then_some(())?;
     Some(Op {
         operand: OpText::new(source, op)?.operands().first()?.clone(),

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use mlir::{OpId, PieceState, parse};
+use mlir_indexing::Source;
 use mlir_rewrites::{
-    Form, Rewrite, Source, extract_from_collapse, extract_from_expand, insert_into_collapse,
-    insert_into_expand, rewrites,
+    Form, Rewrite, extract_from_collapse, extract_from_expand, insert_into_collapse, insert_into_expand,
+    rewrites,
 };
 
 use crate::interpreter::run;

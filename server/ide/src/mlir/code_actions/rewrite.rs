@@ -1,6 +1,7 @@
 //! Slices of reshapes as slices of what was reshaped, where that is proven.
 
-use mlir_rewrites::{Source, rewrites};
+use mlir_indexing::Source;
+use mlir_rewrites::rewrites;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::locate::FileContext;

@@ -1,7 +1,8 @@
 //! A map in the text as our simplifier has it, where that is shorter and proven to be the same map.
 
 use indexing_map::{IndexingMap, PrintStyle, SimplifyMode, Verdict, parse_map, print_map, same_function};
-use mlir_rewrites::{AffineMap, affine_map_text};
+use mlir_indexing::AffineMap;
+use mlir_rewrites::affine_map_text;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::locate::FileContext;

@@ -14,8 +14,8 @@ pub struct Source<'a> {
     pub text: &'a str,
     /// The text that an alias (`#map`, `!array`) of another piece stands for, by the place where it is used.
     outside: &'a dyn Fn(&str, u32) -> Option<String>,
-    /// By part and name: the op that defines the alias.
-    aliases: OnceCell<FxHashMap<(usize, &'a str), OpId>>,
+    /// By name: the parts of the text that define the alias, and the op that does.
+    aliases: OnceCell<FxHashMap<String, Vec<(usize, OpId)>>>,
 }
 
 /// Aliases of aliases that are looked through.
@@ -58,11 +58,17 @@ impl<'a> Source<'a> {
         let (parse, text) = (self.parse, self.text);
         let part = |offset: u32| parse.splits.partition_point(|&split| split <= offset);
         let aliases = self.aliases.get_or_init(|| {
-            let definitions = parse.aliases.iter().filter(|a| a.is_definition);
-            definitions.map(|a| ((part(a.span.start), a.span.of(text)), a.op)).collect()
+            let mut found: FxHashMap<String, Vec<(usize, OpId)>> = FxHashMap::default();
+            for alias in parse.aliases.iter().filter(|a| a.is_definition) {
+                let name = alias.span.of(text).to_owned();
+                found.entry(name).or_default().push((part(alias.span.start), alias.op));
+            }
+            found
         });
-        match aliases.get(&(part(at), name)) {
-            Some(&op) => alias_value(parse, text, op).map(str::to_owned),
+        let here = part(at);
+        let definitions = aliases.get(name).map_or(&[][..], Vec::as_slice);
+        match definitions.iter().find(|(part, _)| *part == here) {
+            Some(&(_, op)) => alias_value(parse, text, op).map(str::to_owned),
             None => (self.outside)(name, at),
         }
     }

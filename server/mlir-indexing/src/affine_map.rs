@@ -4,7 +4,7 @@
 
 use indexing_map::{Expr, IndexingMap, Interval, Variable};
 
-use super::affine_expr::{Names, Reader};
+use crate::affine_expr::{Names, Reader};
 
 /// An affine map as it is written. Variables of its results: dimensions, then symbols, by position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,4 +164,51 @@ fn names(reader: &mut Reader<'_>, close: &str) -> Result<Vec<String>, String> {
         found.push(name.to_owned());
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use indexing_map::{PrintStyle, print_map};
+
+    use super::*;
+
+    fn check(text: &str, expect: &str) {
+        let shown = match AffineMap::parse(text) {
+            Ok(map) => {
+                print_map(&map.unbounded(), PrintStyle::Floordiv).split(", domain").next().unwrap().to_owned()
+            }
+            Err(error) => error,
+        };
+        assert_eq!(shown, expect, "{text}");
+    }
+
+    #[test]
+    fn maps_are_read() {
+        check("affine_map<(d0, d1) -> (d1, d0)>", "(d0, d1) -> (d1, d0)");
+        check(
+            "affine_map<(i)[n] -> (-i * 3 + n floordiv 2 mod 4 - 1, n ceildiv 3)>",
+            "(i){n} -> (i * -3 + (n floordiv 2) mod 4 - 1, n ceildiv 3)",
+        );
+        check("affine_map<() -> (0)>", "() -> (0)");
+        check("(d0) -> ()", "(d0) -> ()");
+        check("affine_map<(d0) -> ((d0 + 1) * 2)>", "(d0) -> ((d0 + 1) * 2)");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        check("affine_map<(d0) -> (d1)>", "d1 is none of its variables");
+        check("affine_map<(d0) -> (d0 +)>", "a number, a name or ( is expected");
+        check("affine_map<(d0) -> (d0>", "`,` is expected");
+        check("affine_map<(d0 d1) -> (d0)>", "`,` is expected");
+        let deep = format!("affine_map<(d0) -> ({}d0)>", "(".repeat(5000));
+        check(&deep, "the expression is nested too deeply");
+    }
+
+    #[test]
+    fn sets_are_read() {
+        let set = AffineSet::parse("affine_set<(i)[n] : (i - 3 >= 0, n - i >= 1, i mod 2 == 0)>").unwrap();
+        let map = set.unbounded();
+        assert!(map.contains(&[4, 9]));
+        assert!(!map.contains(&[3, 9]) && !map.contains(&[2, 9]) && !map.contains(&[4, 4]));
+    }
 }
