@@ -123,7 +123,7 @@ fn broken_programs_are_left_alone() {
             let is_sign = |c: char| c.is_ascii_digit() || "[],<>x".contains(c);
             let places: Vec<usize> = text.match_indices(is_sign).map(|(at, _)| at).collect();
             let at = *random.pick(&places);
-            text.replace_range(at..at + 1, *random.pick(&numbers[..]));
+            text.replace_range(at..at + 1, random.pick::<&str>(&numbers));
         }
         for (rewrite, new) in rewritten(&text, rewrites) {
             let errors = |text: &str| parse(text, PieceState::default()).errors.len();
