@@ -83,7 +83,10 @@ pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, S
             || read.findings.get(first).is_some_and(|f| f.span.start < span.end)
     };
     for id in 0..parse.ops.len() as OpId {
-        if !mlir::is_checked_as_hlo(parse, text, id) || is_told(id) {
+        if !mlir::is_checked_as_hlo(parse, text, id)
+            || mlir::allows_more_than_hlo(parse, text, id)
+            || is_told(id)
+        {
             continue;
         }
         let Some(Ok(op)) = mlir::hlo_op_text(parse, text, id) else { continue };

@@ -34,7 +34,7 @@ pub use kernels::{
     kernel_code, kernel_estimate, kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_waste,
 };
 pub use load::Progress;
-pub use mlir_maps::{MlirMaps, mlir_alias, mlir_maps, mlir_producers, with_mlir_source};
+pub use mlir_maps::{MlirMaps, mlir_alias, mlir_map_findings, mlir_maps, mlir_producers, with_mlir_source};
 pub use mlir_queries::{
     MlirModule, MlirPiece, MlirSignature, mlir_module, mlir_piece, mlir_signature, symbol_name,
 };
