@@ -371,7 +371,11 @@ impl Analysis {
         range: TextRange,
         wanted: Wanted<'_>,
     ) -> Cancellable<Vec<CodeAction>> {
-        self.of_language(file, |context| code_actions::code_actions(&context, &range, wanted), |_| Vec::new())
+        self.of_language(
+            file,
+            |context| code_actions::code_actions(&context, &range, wanted),
+            |context| mlir::code_actions::code_actions(&context, &range, wanted),
+        )
     }
 
     /// Maps of one instruction, as the machine interface asks for them.
@@ -508,6 +512,11 @@ impl Analysis {
     /// The canonical text of the file, which must be without errors.
     pub fn print(&self, file: FileId, options: &PrintOptions) -> Cancellable<Result<String, TextTooLarge>> {
         self.with_file(file, |context| print_module::print_module(&context, options))
+    }
+
+    /// The same module in the other language: StableHLO as HLO, HLO as StableHLO.
+    pub fn convert(&self, file: FileId) -> Cancellable<Conversion> {
+        self.with_file(file, |context| convert::convert(&context))
     }
 
     /// Counts of the module.

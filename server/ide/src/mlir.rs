@@ -2,6 +2,7 @@
 //!
 //! One file per feature, called like the one for HLO beside it.
 
+pub(crate) mod code_actions;
 pub(crate) mod completion;
 pub(crate) mod context;
 pub(crate) mod diagnostics;

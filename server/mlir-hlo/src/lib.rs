@@ -16,8 +16,11 @@ mod names;
 mod op_row;
 mod op_table;
 mod op_text;
+mod other_dialects;
 mod strings;
 mod to_hlo;
+mod to_mlir;
+mod twin;
 mod types;
 
 pub use environment::{Declared, Environment, Slice};
@@ -25,3 +28,5 @@ pub use incomplete::Incomplete;
 pub use to_hlo::{
     FunctionHeader, HloComputation, HloFunction, HloModule, Origin, assemble, functions, to_hlo,
 };
+pub use to_mlir::{MissingInstruction, StablehloModule, to_stablehlo};
+pub use twin::{Twin, is_checked_as_hlo, twin};

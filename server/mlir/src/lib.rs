@@ -9,9 +9,6 @@
 mod attribute_values;
 mod braces;
 mod check;
-mod hlo_attributes;
-mod hlo_ops;
-mod hlo_text;
 mod language;
 mod lexer;
 mod names;
@@ -25,7 +22,6 @@ mod words;
 
 pub use attribute_values::{field, integer, integers};
 pub use check::{Finding, check};
-pub use hlo_text::{HloOp, hlo_op_text, hlo_shape, is_checked_as_hlo};
 pub use language::{holds_hlo, starts_like_mlir};
 pub use lexer::{Token, TokenKind, tokens};
 pub use pieces::{PieceState, split};

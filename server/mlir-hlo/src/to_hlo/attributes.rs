@@ -46,7 +46,7 @@ fn write(row: &AttributeRow, op: OpText<'_>, operands: &[&str], out: &mut String
             }
             None => return absent(),
         },
-        Form::Int | Form::Int32 => match op.int(names) {
+        Form::Int => match op.int(names) {
             Some(value) if row.need == Need::Unless(value) => {}
             Some(value) => _ = write!(out, ", {key}={value}"),
             None => return absent(),

@@ -1,18 +1,40 @@
 //! Conversions of whole modules: what they yield parses, verifies, and means the same.
 
 mod corpus;
+mod graphs;
+mod models;
+mod records;
+mod round_trip;
 
 use std::sync::Arc;
 
 use ir::{Block, Severity, Surroundings};
 use mlir::PieceState;
-use mlir_hlo::{HloModule, Slice};
+use mlir_hlo::{HloModule, Slice, StablehloModule};
 
 /// The module of HLO that a text of MLIR is.
 pub fn to_hlo(text: &str) -> HloModule {
     let parse = mlir::parse(text, PieceState::default());
     let parts: Vec<_> = Slice::parts(&parse, text).into_iter().map(|slice| vec![(0, slice)]).collect();
     mlir_hlo::to_hlo(&parts)
+}
+
+/// The module of StableHLO that a text of HLO is.
+pub fn to_stablehlo(text: &str) -> StablehloModule {
+    let block = lowered(text);
+    let module = ir::Module::build(std::iter::once(&block.signature()));
+    mlir_hlo::to_stablehlo(&[&block], &module)
+}
+
+/// A file of the shared data, where that is there.
+pub fn shared(path: &str) -> Option<std::path::PathBuf> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let path = folder.join(path);
+    if !path.exists() {
+        eprintln!("skipped: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
 }
 
 pub fn lowered(text: &str) -> Block {
