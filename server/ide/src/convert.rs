@@ -30,7 +30,10 @@ impl Conversion {
             return self.text.clone();
         }
         let count = self.incomplete.len();
-        let mut head = format!("// Incomplete: {count} {} not said.\n", if count == 1 { "thing is" } else { "things are" });
+        let mut head = format!(
+            "// Incomplete: {count} {} not said.\n",
+            if count == 1 { "thing is" } else { "things are" }
+        );
         for missing in self.incomplete.iter().take(HEAD_LIMIT) {
             head += &format!("//   {}\n", missing.what.replace('\n', " "));
         }

@@ -13,6 +13,7 @@ pub(crate) mod hlo_twin;
 pub(crate) mod hover;
 pub(crate) mod indexing_map_hover;
 pub(crate) mod inlay_hints;
+pub(crate) mod kernels;
 pub(crate) mod occurrences;
 pub(crate) mod references;
 pub(crate) mod rename;

@@ -97,7 +97,8 @@ impl Environment {
     fn add_aliases(&mut self, slice: Slice<'_>) {
         let Slice { parse, text, .. } = slice;
         for alias in parse.aliases.iter().filter(|a| a.is_definition && slice.holds(a.span.start)) {
-            let value = parse.op(alias.op).span.of(text).split_once('=').map_or("", |(_, value)| value.trim());
+            let value =
+                parse.op(alias.op).span.of(text).split_once('=').map_or("", |(_, value)| value.trim());
             self.aliases.insert(alias.span.of(text).into(), value.into());
         }
     }

@@ -25,6 +25,7 @@ mod types;
 
 pub use environment::{Declared, Environment, Slice};
 pub use incomplete::Incomplete;
+pub use op_table::opcode_of;
 pub use to_hlo::{
     FunctionHeader, HloComputation, HloFunction, HloModule, Origin, assemble, functions, to_hlo,
 };

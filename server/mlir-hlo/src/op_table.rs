@@ -403,3 +403,8 @@ pub(crate) fn op_of(opcode: Opcode) -> Option<&'static OpRow> {
 pub(crate) fn mnemonic(name: &str) -> Option<&str> {
     ["stablehlo.", "mhlo."].iter().find_map(|dialect| name.strip_prefix(dialect))
 }
+
+/// The opcode of the instruction that an op becomes, by its full name; nothing where it becomes none, or several.
+pub fn opcode_of(name: &str) -> Option<Opcode> {
+    mnemonic(name).and_then(row_of).map(|row| row.opcode)
+}

@@ -161,7 +161,9 @@ impl Other<'_> {
         let clauses = body.split_once(':').map_or(body, |(front, _)| front);
         let mut lists = clauses.split('[').skip(1).filter_map(|part| integers(&format!("[{part}")));
         let (offsets, sizes, strides) = match self.op.ints(&["static_offsets"]) {
-            Some(offsets) => (offsets, self.op.needed(&["static_sizes"])?, self.op.needed(&["static_strides"])?),
+            Some(offsets) => {
+                (offsets, self.op.needed(&["static_sizes"])?, self.op.needed(&["static_strides"])?)
+            }
             None => match (lists.next(), lists.next(), lists.next()) {
                 (Some(offsets), Some(sizes), Some(strides)) => (offsets, sizes, strides),
                 _ => return Err("an offset, a size or a stride is not known".to_owned()),

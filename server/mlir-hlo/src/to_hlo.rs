@@ -17,6 +17,6 @@ mod regions;
 
 pub(crate) use attributes::DOT_LISTS;
 pub(crate) use body::Operand;
-pub(crate) use function::{Writer, pack_index};
 pub use function::{FunctionHeader, HloComputation, HloFunction, functions};
+pub(crate) use function::{Writer, pack_index};
 pub use module::{HloModule, Origin, assemble, to_hlo};

@@ -153,7 +153,9 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) ->
         };
     }
     let renamed = |text: &str| {
-        names.iter().fold(text.to_owned(), |text, &(at, place)| text.replace(&given[at].0, &format!("p{place}")))
+        names
+            .iter()
+            .fold(text.to_owned(), |text, &(at, place)| text.replace(&given[at].0, &format!("p{place}")))
     };
     if lines.is_empty() {
         _ = write!(module, "ENTRY e {{\n{entry}  ROOT r = {}\n}}\n", renamed(&root.text));
@@ -184,7 +186,8 @@ fn operands_in(line: &str, count: usize) -> Vec<usize> {
     let inside = line.split_once('(').map_or("", |(_, rest)| rest);
     // Shapes of tuples have brackets, too: operands are told by their names.
     let words = inside.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    let number = |word: &str| word.strip_prefix('q')?.strip_suffix('q')?.parse().ok().filter(|&n: &usize| n < count);
+    let number =
+        |word: &str| word.strip_prefix('q')?.strip_suffix('q')?.parse().ok().filter(|&n: &usize| n < count);
     words.filter_map(number).collect()
 }
 

@@ -9,9 +9,8 @@ use super::session::Session;
 
 /// `{"text", "incomplete": [{"message", "line", "column"}]}`: places are in the source, and left out where they are not known.
 pub fn convert(session: &mut Session, value: &Value) -> Answer {
-    let (conversion, rope) = session.with_source(value, |analysis, file| {
-        Ok((analysis.convert(file)?, analysis.rope(file).clone()))
-    })?;
+    let (conversion, rope) = session
+        .with_source(value, |analysis, file| Ok((analysis.convert(file)?, analysis.rope(file).clone())))?;
     let incomplete = conversion.incomplete.into_iter().map(|missing| match missing.range {
         Some(range) => {
             let at = position(&rope, range.start, PositionEncoding::Utf8);

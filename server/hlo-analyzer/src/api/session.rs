@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
 use super::{
-    access_pattern, coalescing, convert, evaluate, fusion, indexing, kernel, maps, parse, partition, print, tile,
+    access_pattern, coalescing, convert, evaluate, fusion, indexing, kernel, maps, parse, partition, print,
+    tile,
 };
 use crate::cli::input;
 

@@ -29,11 +29,10 @@ enum To {
 pub fn run(arguments: &ConvertArguments) -> Result<ExitCode> {
     let text = input::read(&arguments.file)?;
     let path = arguments.file.display();
-    let is_mlir = mlir_text(&arguments.file, &text);
-    let language = if is_mlir { Language::Mlir } else { Language::Hlo };
-    match (arguments.to, is_mlir) {
-        (Some(To::Hlo), false) => bail!("{path} is HLO already"),
-        (Some(To::Stablehlo), true) => bail!("{path} is MLIR already"),
+    let language = ide::language_of(&path.to_string(), &text);
+    match (arguments.to, language) {
+        (Some(To::Hlo), Language::Hlo) => bail!("{path} is HLO already"),
+        (Some(To::Stablehlo), Language::Mlir) => bail!("{path} is MLIR already"),
         _ => {}
     }
     let mut host = AnalysisHost::new();
@@ -49,11 +48,4 @@ pub fn run(arguments: &ConvertArguments) -> Result<ExitCode> {
         }
     }
     Ok(if conversion.incomplete.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
-}
-
-/// By the name of the file, unless the text begins as the other language does.
-fn mlir_text(file: &std::path::Path, text: &str) -> bool {
-    let name = file.to_string_lossy();
-    let is_named = name.trim_end_matches(".gz").ends_with(".mlir");
-    ide::starts_like_mlir(text) || is_named && !ide::holds_hlo(text)
 }

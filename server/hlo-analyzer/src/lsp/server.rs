@@ -58,7 +58,8 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     // The router's own way to the client is not used, see `outbox.rs`.
     let service = LspService::build(|_| Handlers { mailbox, tokens: Arc::default() });
     let service = heaviest_kernels::register(kernels::register(service));
-    let service = test_hooks::register(conversion::register(evaluation::register(kernel_documents::register(service))));
+    let service =
+        test_hooks::register(conversion::register(evaluation::register(kernel_documents::register(service))));
     let (service, _) = service.finish();
     let mut reader = Reader {
         service: InOrder(service),

@@ -27,7 +27,7 @@ impl Annotations {
                 if !text.starts_with('{') {
                     return false;
                 }
-                self.sharding = text.to_owned();
+                self.sharding = text.replace("\\22", "\"").replace("\\27", "'");
             }
             "mhlo.frontend_attributes" => {
                 for (key, value) in dictionary(value) {
@@ -121,7 +121,17 @@ fn beside(form: Form) -> &'static [&'static str] {
         Form::Slice => &["limit_indices", "strides"],
         Form::Padding => &["edge_padding_high", "interior_padding", "high", "interior"],
         Form::Window => &["window_strides", "base_dilations", "window_dilations", "padding"],
-        Form::ConvolutionWindow => &["stride", "pad", "lhs_dilate", "rhs_dilate", "reverse", "lhs_dilation", "rhs_dilation", "padding", "window_reversal"],
+        Form::ConvolutionWindow => &[
+            "stride",
+            "pad",
+            "lhs_dilate",
+            "rhs_dilate",
+            "reverse",
+            "lhs_dilation",
+            "rhs_dilation",
+            "padding",
+            "window_reversal",
+        ],
         Form::DotNumbers => &["batching_dims", "contracting_dims"],
         Form::Float2 => &["mantissa_bits"],
         _ => &[],

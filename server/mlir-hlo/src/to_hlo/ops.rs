@@ -132,10 +132,13 @@ impl<'a> Writer<'a> {
         }
         let op = self.op_text(id);
         if shapes.len() > 1
-            && let Some(stated) = op.string(&["xla_shape"]).and_then(|s| s.strip_prefix('(')?.strip_suffix(')'))
+            && let Some(stated) =
+                op.string(&["xla_shape"]).and_then(|s| s.strip_prefix('(')?.strip_suffix(')'))
         {
             let stated = crate::lists::split(stated);
-            if stated.len() == shapes.len() && shapes.iter().zip(&stated).all(|(s, stated)| stated.starts_with(&**s)) {
+            if stated.len() == shapes.len()
+                && shapes.iter().zip(&stated).all(|(s, stated)| stated.starts_with(&**s))
+            {
                 return Ok(stated.into_iter().map(Rc::from).collect());
             }
         }

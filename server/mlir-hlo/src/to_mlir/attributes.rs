@@ -139,7 +139,9 @@ impl Written {
                 }
             }
             Form::Float => match attributes.text(key) {
-                Some(text) => self.both(attribute, format!("{} : f32", with_point(text.trim())), String::new()),
+                Some(text) => {
+                    self.both(attribute, format!("{} : f32", with_point(text.trim())), String::new())
+                }
                 None => return absent(),
             },
             Form::Word(kind) => match attributes.text(key) {
@@ -182,8 +184,11 @@ impl Written {
                 self.both(attribute, format!("#{dialect}.conv<{numbers}>"), numbers);
             }
             Form::DotNumbers => {
-                let lists = DOT_LISTS.map(|(name, key)| (name, K::from_name(key).map_or(&[][..], |key| attributes.ints(key))));
-                let both = |left: &[i64], right: &[i64]| format!("[{}] x [{}]", joined(left, ", "), joined(right, ", "));
+                let lists = DOT_LISTS
+                    .map(|(name, key)| (name, K::from_name(key).map_or(&[][..], |key| attributes.ints(key))));
+                let both = |left: &[i64], right: &[i64]| {
+                    format!("[{}] x [{}]", joined(left, ", "), joined(right, ", "))
+                };
                 let [batch, contracting, right_batch, right_contracting] = lists.map(|(_, values)| values);
                 if !batch.is_empty() {
                     self.clauses.push(("batching_dims".to_owned(), both(batch, right_batch)));
@@ -196,7 +201,9 @@ impl Written {
                     Form::GatherNumbers => ("gather", &GATHER_LISTS),
                     _ => ("scatter", &SCATTER_LISTS),
                 };
-                let list = |name: &&'static str| (*name, K::from_name(name).map_or(&[][..], |key| attributes.ints(key)));
+                let list = |name: &&'static str| {
+                    (*name, K::from_name(name).map_or(&[][..], |key| attributes.ints(key)))
+                };
                 let lists: Vec<_> = names.iter().map(list).collect();
                 let index = attributes.int(K::IndexVectorDim).unwrap_or(0);
                 let comma = if lists.iter().all(|(_, l)| l.is_empty()) { "" } else { ", " };
@@ -204,7 +211,8 @@ impl Written {
                 self.property(attribute.name, format!("#{dialect}.{kind}<{numbers}>"));
             }
             Form::RaggedNumbers => {
-                let lists = DOT_LISTS.map(|(name, key)| (name, K::from_name(key).map_or(&[][..], |key| attributes.ints(key))));
+                let lists = DOT_LISTS
+                    .map(|(name, key)| (name, K::from_name(key).map_or(&[][..], |key| attributes.ints(key))));
                 let dot = format!("#{dialect}.dot<{}>", fields(&lists));
                 let (ragged, groups) = (attributes.ints(K::LhsRaggedDims), attributes.ints(K::RhsGroupDims));
                 self.property(
@@ -225,15 +233,20 @@ impl Written {
                     false => words,
                 };
                 if !words.is_empty() {
-                    let each: Vec<_> = words.iter().map(|word| format!("#{dialect}<precision {word}>")).collect();
+                    let each: Vec<_> =
+                        words.iter().map(|word| format!("#{dialect}<precision {word}>")).collect();
                     self.both(attribute, format!("[{}]", each.join(", ")), format!("[{}]", words.join(", ")));
                 }
             }
             Form::DotAlgorithm => {
                 if let Some(name) = attributes.text(key).filter(|name| *name != "dot_unset") {
-                    let fields =
-                        dot_algorithms::fields(name).ok_or_else(|| format!("StableHLO has no algorithm {name}"))?;
-                    self.both(attribute, format!("#{dialect}.dot_algorithm<{fields}>"), format!("<{fields}>"));
+                    let fields = dot_algorithms::fields(name)
+                        .ok_or_else(|| format!("StableHLO has no algorithm {name}"))?;
+                    self.both(
+                        attribute,
+                        format!("#{dialect}.dot_algorithm<{fields}>"),
+                        format!("<{fields}>"),
+                    );
                 }
             }
             Form::Groups => {
@@ -244,7 +257,8 @@ impl Written {
             Form::Pairs => {
                 let pairs = attributes.source_target_pairs().ok_or("source_target_pairs are not read")?;
                 let rows: Vec<Vec<i64>> = pairs.into_iter().map(|(from, to)| vec![from, to]).collect();
-                let text = if rows.is_empty() { "dense<> : tensor<0x2xi64>".to_owned() } else { matrix(&rows) };
+                let text =
+                    if rows.is_empty() { "dense<> : tensor<0x2xi64>".to_owned() } else { matrix(&rows) };
                 self.both(attribute, text, String::new());
             }
             Form::Channel => {
@@ -321,8 +335,13 @@ impl Written {
     }
 }
 
-const GATHER_LISTS: [&str; 5] =
-    ["offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims", "start_index_map"];
+const GATHER_LISTS: [&str; 5] = [
+    "offset_dims",
+    "collapsed_slice_dims",
+    "operand_batching_dims",
+    "start_indices_batching_dims",
+    "start_index_map",
+];
 const SCATTER_LISTS: [&str; 5] = [
     "update_window_dims",
     "inserted_window_dims",
@@ -398,7 +417,8 @@ pub(super) fn groups(text: &str) -> Option<Vec<Vec<i64>>> {
     let (dims, order) = iota.split_once(']')?;
     let (tile, dims) = (numbers(tile)?, numbers(dims)?);
     let [_, size] = tile[..] else { return None };
-    let count = dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d)).filter(|&n| n > 0 && n <= MAX_DEVICES)?;
+    let count =
+        dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d)).filter(|&n| n > 0 && n <= MAX_DEVICES)?;
     let order = match order.trim().strip_prefix("T(").and_then(|o| o.strip_suffix(')')) {
         Some(order) => numbers(order)?,
         None => (0..dims.len() as i64).collect(),
@@ -478,6 +498,7 @@ pub(super) fn annotations(op: &Op, written: &mut Written, known: &[AttributeKey]
         add("source_layout", op.operand_shapes.first().map(layout).unwrap_or_default());
     }
     let everywhere = [K::Sharding, K::FrontendAttributes, K::BackendConfig, K::Metadata, K::Index];
-    let said = |key: &AttributeKey| everywhere.contains(key) || known.contains(key) || written.keys.contains(key);
+    let said =
+        |key: &AttributeKey| everywhere.contains(key) || known.contains(key) || written.keys.contains(key);
     attributes.keys().filter(|key| !said(key)).collect()
 }

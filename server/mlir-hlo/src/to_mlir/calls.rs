@@ -16,7 +16,8 @@ use crate::types::mlir_type;
 impl FunctionWriter<'_> {
     /// The symbol of a computation that is a function.
     fn symbol_of(&self, computation: &str) -> Result<String, String> {
-        let name = self.program.functions.get(computation).ok_or_else(|| format!("{computation} is not there"))?;
+        let name =
+            self.program.functions.get(computation).ok_or_else(|| format!("{computation} is not there"))?;
         Ok(symbol(name))
     }
 
@@ -33,7 +34,9 @@ impl FunctionWriter<'_> {
         let place = location(op, &self.program.frames);
         let signature = format!("({}) -> {}", types.join(", "), function_result(&answers));
         let frontend = op.attributes.text(K::FrontendAttributes).map(dictionary).unwrap_or_default();
-        let stated = |name: &str| frontend.iter().find(|(key, _)| *key == name).map(|(_, value)| value.trim_matches('"'));
+        let stated = |name: &str| {
+            frontend.iter().find(|(key, _)| *key == name).map(|(_, value)| value.trim_matches('"'))
+        };
         let name = stated("composite.name").filter(|_| op.attributes.bool(K::IsComposite) == Some(true));
         if let Some(name) = name {
             written.extra.retain(|(key, _)| key != "mhlo.frontend_attributes");
@@ -43,14 +46,19 @@ impl FunctionWriter<'_> {
                 let text = super::attributes::frontend(&format!("{{{}}}", others.join(",")));
                 written.extra.push(("mhlo.frontend_attributes".to_owned(), text));
             }
-            let attributes = stated("composite.attributes").filter(|a| a.starts_with('{')).unwrap_or("{}").to_owned();
+            let attributes =
+                stated("composite.attributes").filter(|a| a.starts_with('{')).unwrap_or("{}").to_owned();
             let version = stated("composite.version").and_then(|v| v.parse::<i64>().ok()).unwrap_or(0);
             written.extra.insert(0, ("version".to_owned(), format!("{version} : i32")));
             written.extra.insert(0, ("decomposition".to_owned(), callee));
             written.extra.insert(0, ("composite_attributes".to_owned(), attributes));
             let name = mlir_string(name);
             let space = if operands.is_empty() { "" } else { " " };
-            let text = format!("stablehlo.composite \"{name}\"{space}{}{}", operands.join(", "), written.dictionary());
+            let text = format!(
+                "stablehlo.composite \"{name}\"{space}{}{}",
+                operands.join(", "),
+                written.dictionary()
+            );
             self.line(&format!("{list}{text} : {signature}{place}"));
         } else {
             let text = format!("func.call {callee}({}){}", operands.join(", "), written.dictionary());
@@ -102,7 +110,9 @@ impl FunctionWriter<'_> {
             add("operand_layouts", format!("[{}]", layouts.join(", ")));
             add("result_layouts", format!("[{}]", result_layouts.join(", ")));
         }
-        if let Some(aliases) = attributes.text(K::OutputToOperandAliasing).map(aliases).filter(|a| !a.is_empty()) {
+        if let Some(aliases) =
+            attributes.text(K::OutputToOperandAliasing).map(aliases).filter(|a| !a.is_empty())
+        {
             add("output_operand_aliases", format!("[{}]", aliases.join(", ")));
         }
         let known = [
@@ -127,7 +137,12 @@ impl FunctionWriter<'_> {
     }
 
     /// Instructions that run beside others: started, updated, done.
-    pub(super) fn asynchronous(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Result<(), String> {
+    pub(super) fn asynchronous(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: OpId,
+        row: &OpRow,
+    ) -> Result<(), String> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let bundle = |shape: &ir::Shape| -> Result<String, String> {
@@ -138,16 +153,22 @@ impl FunctionWriter<'_> {
         // The one that starts says what is called.
         let mut first = id;
         while graph.ops[first as usize].opcode != Opcode::AsyncStart {
-            first = *graph.operands[first as usize].first().filter(|&&of| of < first).ok_or("nothing starts it")?;
+            first = *graph.operands[first as usize]
+                .first()
+                .filter(|&&of| of < first)
+                .ok_or("nothing starts it")?;
         }
-        let called = graph.ops[first as usize].attributes.computation(K::Calls).ok_or("it names no computation")?;
+        let called =
+            graph.ops[first as usize].attributes.computation(K::Calls).ok_or("it names no computation")?;
         let callee = self.symbol_of(called)?;
         let is_start = op.opcode == Opcode::AsyncStart;
         let (operands, mut types) = match is_start {
             true => self.operands(scope, id)?,
             false => {
                 let (value, _) = scope.operand(id, 0)?;
-                let super::values::Value::One(name) = value.clone() else { return Err("nothing starts it".to_owned()) };
+                let super::values::Value::One(name) = value.clone() else {
+                    return Err("nothing starts it".to_owned());
+                };
                 (vec![name], Vec::new())
             }
         };
@@ -186,8 +207,11 @@ fn stated_layouts(constraints: &str) -> Option<Vec<String>> {
     let inner = constraints.trim().strip_prefix('{')?.strip_suffix('}')?;
     let of = |shape: &str| {
         let order = shape.split_once("]{").map_or("", |(_, rest)| rest.trim_end_matches('}'));
-        let numbers: Vec<i64> =
-            order.split(',').filter(|n| !n.is_empty()).map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
+        let numbers: Vec<i64> = order
+            .split(',')
+            .filter(|n| !n.is_empty())
+            .map(|n| n.trim().parse().ok())
+            .collect::<Option<_>>()?;
         let list: Vec<_> = numbers.iter().map(i64::to_string).collect();
         Some(match numbers.is_empty() {
             true => "dense<> : tensor<0xindex>".to_owned(),

@@ -21,13 +21,15 @@ impl FunctionWriter<'_> {
         let (value, shape) = (value.clone(), &graph.ops[of as usize].shape);
         let operands = self.leaf_names(&value, shape)?;
         let types = Self::types_of(&leaves(shape))?;
-        let computation = |key: K| op.attributes.computation(key).map(str::to_owned).ok_or("it names no computation");
+        let computation =
+            |key: K| op.attributes.computation(key).map(str::to_owned).ok_or("it names no computation");
         let (condition, body) = (computation(K::Condition)?, computation(K::Body)?);
         let mut written = Written::default();
         self.note(scope, id, &mut written, &[K::Condition, K::Body]);
         let (list, names) = self.result_list(&graph.names[id as usize], types.len());
         let carried: Vec<String> = types.iter().map(|_| format!("%{}", self.names.take("carried"))).collect();
-        let bound: Vec<_> = carried.iter().zip(&operands).map(|(name, from)| format!("{name} = {from}")).collect();
+        let bound: Vec<_> =
+            carried.iter().zip(&operands).map(|(name, from)| format!("{name} = {from}")).collect();
         let attributes = match written.dictionary() {
             empty if empty.is_empty() => empty,
             some => format!(" attributes{some}"),
@@ -58,7 +60,8 @@ impl FunctionWriter<'_> {
     pub(super) fn conditional(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
-        let mut branches: Vec<&str> = op.attributes.computations(K::BranchComputations).iter().map(String::as_str).collect();
+        let mut branches: Vec<&str> =
+            op.attributes.computations(K::BranchComputations).iter().map(String::as_str).collect();
         for key in [K::TrueComputation, K::FalseComputation] {
             branches.extend(op.attributes.computation(key));
         }
@@ -92,7 +95,12 @@ impl FunctionWriter<'_> {
     }
 
     /// In short form where one op sums up.
-    pub(super) fn reduce(&mut self, scope: &mut Scope<'_>, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn reduce(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: OpId,
+        row: &'static OpRow,
+    ) -> Result<(), String> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let applied = op.attributes.computation(K::ToApply).and_then(|name| self.applied(name));

@@ -36,7 +36,8 @@ impl Scope<'_> {
     /// The value of an operand; nothing where its instruction could not be written.
     pub fn operand(&self, id: OpId, at: usize) -> Result<(&Value, OpId), String> {
         let of = *self.graph.operands[id as usize].get(at).ok_or("an operand is missing")?;
-        let value = self.values.get(&of).ok_or_else(|| format!("{} is not there", self.graph.names[of as usize]))?;
+        let value =
+            self.values.get(&of).ok_or_else(|| format!("{} is not there", self.graph.names[of as usize]))?;
         Ok((value, of))
     }
 
@@ -92,9 +93,12 @@ impl<'p> FunctionWriter<'p> {
                 attributes.push(format!("mhlo.sharding = \"{}\"", crate::strings::mlir_string(sharding)));
             }
             if let Some(frontend) = op.attributes.text(AttributeKey::FrontendAttributes) {
-                attributes.push(format!("mhlo.frontend_attributes = {}", super::attributes::frontend(frontend)));
+                attributes
+                    .push(format!("mhlo.frontend_attributes = {}", super::attributes::frontend(frontend)));
             }
-            if let Some(layout) = op.shape.as_array().filter(|a| !is_row_major(a)).and_then(|a| a.layout.as_ref()) {
+            if let Some(layout) =
+                op.shape.as_array().filter(|a| !is_row_major(a)).and_then(|a| a.layout.as_ref())
+            {
                 attributes.push(format!("mhlo.layout_mode = \"{layout}\""));
             }
             let attributes = match attributes.is_empty() {
@@ -106,7 +110,8 @@ impl<'p> FunctionWriter<'p> {
             scope.values.insert(id, Value::One(format!("%{argument}")));
         }
         let root = &graph.ops[graph.root as usize].shape;
-        let types: Vec<String> = results(root).into_iter().map(|s| mlir_type(s).unwrap_or("none".into())).collect();
+        let types: Vec<String> =
+            results(root).into_iter().map(|s| mlir_type(s).unwrap_or("none".into())).collect();
         let answers = match types.as_slice() {
             [] => String::new(),
             [only] => format!(" -> {only}"),
@@ -117,7 +122,8 @@ impl<'p> FunctionWriter<'p> {
             true => " attributes {execution_thread = \"main\"}",
             false => "",
         };
-        let head = format!("func.func {visibility} {}({}){answers}{thread} {{", symbol(name), arguments.join(", "));
+        let head =
+            format!("func.func {visibility} {}({}){answers}{thread} {{", symbol(name), arguments.join(", "));
         self.line(&head);
         self.indent += 1;
         self.body(&mut scope);
@@ -142,7 +148,10 @@ impl<'p> FunctionWriter<'p> {
             }
             let op = &scope.graph.ops[id as usize];
             if op.opcode == Opcode::Parameter {
-                self.report(&scope.graph.names[id as usize], "a parameter that no argument is for".to_owned());
+                self.report(
+                    &scope.graph.names[id as usize],
+                    "a parameter that no argument is for".to_owned(),
+                );
                 continue;
             }
             let length = self.out.len();
@@ -194,7 +203,12 @@ impl<'p> FunctionWriter<'p> {
         Ok(())
     }
 
-    pub fn terminate(&mut self, terminator: &str, values: &[String], shapes: &[&ir::Shape]) -> Result<(), String> {
+    pub fn terminate(
+        &mut self,
+        terminator: &str,
+        values: &[String],
+        shapes: &[&ir::Shape],
+    ) -> Result<(), String> {
         let types: Vec<_> = shapes.iter().map(|s| mlir_type(s)).collect::<Result<_, _>>()?;
         match values.is_empty() {
             true => self.line(terminator),

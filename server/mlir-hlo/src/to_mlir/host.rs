@@ -25,21 +25,34 @@ impl FunctionWriter<'_> {
         let dictionary = written.dictionary();
         let text = match types.is_empty() {
             true => format!("stablehlo.optimization_barrier{dictionary} ()"),
-            false => format!("stablehlo.optimization_barrier {}{dictionary} : {}", operands.join(", "), types.join(", ")),
+            false => format!(
+                "stablehlo.optimization_barrier {}{dictionary} : {}",
+                operands.join(", "),
+                types.join(", ")
+            ),
         };
         self.line(&format!("{list}{text}{place}"));
         scope.values.insert(id, from_leaves(&op.shape, &mut names.into_iter()));
         Ok(())
     }
 
-    pub(super) fn all_to_all(&mut self, scope: &mut Scope<'_>, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn all_to_all(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: OpId,
+        row: &'static OpRow,
+    ) -> Result<(), String> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let [dimension] = op.attributes.ints(K::Dimensions) else {
             return Err("each operand goes to one device".to_owned());
         };
         let groups = op.attributes.text(K::ReplicaGroups).and_then(groups).unwrap_or_default();
-        let count = groups.first().map(Vec::len).filter(|&n| n > 0).ok_or("how many devices there are is not known")?;
+        let count = groups
+            .first()
+            .map(Vec::len)
+            .filter(|&n| n > 0)
+            .ok_or("how many devices there are is not known")?;
         let (operands, types) = self.operands(scope, id)?;
         let mut written = Written::of(row, op)?;
         self.note(scope, id, &mut written, &[K::Dimensions]);
@@ -107,7 +120,10 @@ impl FunctionWriter<'_> {
     /// What is sent or received is written where that is done.
     fn started(&mut self, scope: &Scope<'_>, id: OpId, opcode: Opcode) -> Result<(OpId, String), String> {
         let graph = scope.graph;
-        let first = graph.operands[id as usize].first().copied().filter(|&of| graph.ops[of as usize].opcode == opcode);
+        let first = graph.operands[id as usize]
+            .first()
+            .copied()
+            .filter(|&of| graph.ops[of as usize].opcode == opcode);
         let first = first.ok_or("nothing starts it")?;
         let attributes = &graph.ops[first as usize].attributes;
         let handle = attributes.int(K::ChannelId).unwrap_or(0);

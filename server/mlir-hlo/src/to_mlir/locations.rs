@@ -21,7 +21,9 @@ impl Frames {
             let &(file, line) = places.get(&place)?;
             Some((files.get(&file)?.trim_matches('"').to_owned(), line))
         };
-        Frames(header.stack_frames.iter().filter_map(|&[number, place, _]| Some((number, of(place)?))).collect())
+        Frames(
+            header.stack_frames.iter().filter_map(|&[number, place, _]| Some((number, of(place)?))).collect(),
+        )
     }
 }
 
@@ -29,7 +31,8 @@ impl Frames {
 pub(super) fn location(op: &Op, frames: &Frames) -> String {
     let Some(metadata) = op.attributes.text(AttributeKey::Metadata) else { return String::new() };
     let name = quoted(metadata, "op_name=\"").map(mlir_string).filter(|name| !name.is_empty());
-    let stated = quoted(metadata, "source_file=\"").map(|file| (file.to_owned(), number(metadata, "source_line=")));
+    let stated =
+        quoted(metadata, "source_file=\"").map(|file| (file.to_owned(), number(metadata, "source_line=")));
     let frame = || frames.0.get(&number(metadata, "stack_frame_id=")).cloned();
     let place = stated.or_else(frame).filter(|(file, _)| !file.is_empty());
     let place = place.map(|(file, line)| format!("\"{}\":{line}:0", mlir_string(&file)));

@@ -94,8 +94,11 @@ impl Program {
             frames: header.map(Frames::of).unwrap_or_default(),
         };
         for computation in module.computations.iter().filter(|c| c.section == section) {
-            let parts: Vec<_> =
-                computation.segments.iter().filter_map(|s| Some((*blocks.get(s.piece)?, s.computation))).collect();
+            let parts: Vec<_> = computation
+                .segments
+                .iter()
+                .filter_map(|s| Some((*blocks.get(s.piece)?, s.computation)))
+                .collect();
             let graph = Graph::build(&parts);
             let is_complete = graph.as_ref().is_some_and(|g| g.is_complete);
             if !is_complete {
@@ -142,7 +145,11 @@ impl Program {
                             }
                             _ => false,
                         };
-                        if is_call { called.insert(name.clone()) } else { inlined.insert(name.clone()) };
+                        if is_call {
+                            called.insert(name.clone())
+                        } else {
+                            inlined.insert(name.clone())
+                        };
                     }
                 }
             }
@@ -182,7 +189,8 @@ impl Program {
 /// `@name`, in quotes where it needs them.
 pub(super) fn symbol(name: &str) -> String {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
-    let is_bare = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_letter);
+    let is_bare =
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_letter);
     if is_bare { format!("@{name}") } else { format!("@\"{}\"", mlir_string(name)) }
 }
 
@@ -214,7 +222,8 @@ fn module_attributes(settings: Option<&ModuleSettings>, entry: Option<&Graph>) -
     let Some(settings) = settings else { return String::new() };
     let mut attributes = Vec::new();
     let results = entry.map_or(1, |g| g.ops[g.root as usize].shape.tuple_elements().map_or(1, |e| e.len()));
-    let others: Vec<_> = settings.aliases.iter().filter(|a| !is_simple(a, results)).map(stated_alias).collect();
+    let others: Vec<_> =
+        settings.aliases.iter().filter(|a| !is_simple(a, results)).map(stated_alias).collect();
     if !others.is_empty() {
         attributes.push(format!("mhlo.input_output_alias = [{}]", others.join(", ")));
     }
@@ -224,7 +233,8 @@ fn module_attributes(settings: Option<&ModuleSettings>, entry: Option<&Graph>) -
         let is_usual = |shape: &Shape| shape.as_array().is_none_or(is_row_major);
         if !parameters.iter().all(is_usual) {
             let layouts: Vec<_> = parameters.iter().map(layout).collect();
-            attributes.push(format!("mhlo.xla_entry_computation_parameter_layouts = [{}]", layouts.join(", ")));
+            attributes
+                .push(format!("mhlo.xla_entry_computation_parameter_layouts = [{}]", layouts.join(", ")));
         }
         if !is_usual(result) {
             attributes.push(format!("mhlo.xla_entry_computation_result_layout = {}", layout(result)));
@@ -250,8 +260,10 @@ pub(super) fn is_row_major(array: &ir::ArrayShape) -> bool {
 
 /// `dense<[1, 0]> : tensor<2xindex>`
 pub(super) fn layout(shape: &Shape) -> String {
-    let order: Vec<i64> =
-        shape.as_array().map(|a| a.minor_to_major().into_iter().map(|d| d as i64).collect()).unwrap_or_default();
+    let order: Vec<i64> = shape
+        .as_array()
+        .map(|a| a.minor_to_major().into_iter().map(|d| d as i64).collect())
+        .unwrap_or_default();
     match order.is_empty() {
         true => "dense<> : tensor<0xindex>".to_owned(),
         false => format!("dense<[{}]> : tensor<{}xindex>", joined(&order, ", "), order.len()),

@@ -65,7 +65,11 @@ impl FunctionWriter<'_> {
     }
 
     /// Names and types of all operands.
-    pub(super) fn operands(&mut self, scope: &Scope<'_>, id: OpId) -> Result<(Vec<String>, Vec<String>), String> {
+    pub(super) fn operands(
+        &mut self,
+        scope: &Scope<'_>,
+        id: OpId,
+    ) -> Result<(Vec<String>, Vec<String>), String> {
         let (mut names, mut types) = (Vec::new(), Vec::new());
         for at in 0..scope.operand_count(id) {
             let (value, of) = scope.operand(id, at)?;
@@ -100,7 +104,12 @@ impl FunctionWriter<'_> {
         } else {
             let properties = written.properties();
             let call = format!("{list}\"{}\"({}){properties}", row.full_name(), operands.join(", "));
-            let end = format!("{} : ({}) -> {}{place}", written.dictionary(), types.join(", "), function_result(&answers));
+            let end = format!(
+                "{} : ({}) -> {}{place}",
+                written.dictionary(),
+                types.join(", "),
+                function_result(&answers)
+            );
             match row.regions.is_empty() {
                 true => self.line(&format!("{call}{end}")),
                 false => {
@@ -142,7 +151,13 @@ impl FunctionWriter<'_> {
     }
 
     /// Adds what is said of instructions of every kind, and reports what is not.
-    pub(super) fn note(&mut self, scope: &Scope<'_>, id: OpId, written: &mut Written, known: &[AttributeKey]) {
+    pub(super) fn note(
+        &mut self,
+        scope: &Scope<'_>,
+        id: OpId,
+        written: &mut Written,
+        known: &[AttributeKey],
+    ) {
         let op = &scope.graph.ops[id as usize];
         let unsaid = annotations(op, written, known);
         for key in unsaid {
@@ -174,7 +189,10 @@ impl FunctionWriter<'_> {
         let extra = written.dictionary();
         let space = if extra.is_empty() { "" } else { " " };
         let place = location(op, &self.program.frames);
-        self.line(&format!("{list}stablehlo.constant{extra}{space} {dense} : {ty}{place}").replace("  dense", " dense"));
+        self.line(
+            &format!("{list}stablehlo.constant{extra}{space} {dense} : {ty}{place}")
+                .replace("  dense", " dense"),
+        );
         scope.values.insert(id, from_results(&op.shape, names));
         Ok(())
     }
@@ -186,7 +204,11 @@ impl FunctionWriter<'_> {
         let shape = &graph.ops[of as usize].shape;
         // Of `%t#1` the name says which.
         let suffix = || graph.names[id as usize].rsplit_once('_').and_then(|(_, n)| n.parse().ok());
-        let index = graph.ops[id as usize].attributes.int(AttributeKey::Index).or_else(suffix).ok_or("index is not there")?;
+        let index = graph.ops[id as usize]
+            .attributes
+            .int(AttributeKey::Index)
+            .or_else(suffix)
+            .ok_or("index is not there")?;
         let index = usize::try_from(index).map_err(|_| "index is not there")?;
         let element = self.element(&value, shape, index)?;
         scope.values.insert(id, element);

@@ -20,7 +20,9 @@ pub(super) fn pretty(
     let ty = match row.pretty {
         Pretty::Iota => results.join(", "),
         Pretty::Same | Pretty::ReducePrecision if is_one => results.join(", "),
-        Pretty::Select if types.get(1).is_some_and(|ty| types.get(2) == Some(ty) && results.first() == Some(ty)) => {
+        Pretty::Select
+            if types.get(1).is_some_and(|ty| types.get(2) == Some(ty) && results.first() == Some(ty)) =>
+        {
             types[..2].join(", ")
         }
         _ => functional(),

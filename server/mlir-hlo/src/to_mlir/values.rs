@@ -85,12 +85,17 @@ impl FunctionWriter<'_> {
     /// An element of a value that is a tuple.
     pub(super) fn element(&mut self, value: &Value, shape: &Shape, index: usize) -> Result<Value, String> {
         match value {
-            Value::Tuple(elements) => elements.get(index).cloned().ok_or_else(|| "it has no such element".to_owned()),
+            Value::Tuple(elements) => {
+                elements.get(index).cloned().ok_or_else(|| "it has no such element".to_owned())
+            }
             Value::One(whole) => {
-                let element = shape.tuple_elements().and_then(|e| e.get(index)).ok_or("it has no such element")?;
+                let element =
+                    shape.tuple_elements().and_then(|e| e.get(index)).ok_or("it has no such element")?;
                 let name = format!("%{}", self.names.take("element"));
                 let (from, to) = (mlir_type(shape)?, mlir_type(element)?);
-                self.line(&format!("{name} = stablehlo.get_tuple_element {whole}[{index}] : ({from}) -> {to}"));
+                self.line(&format!(
+                    "{name} = stablehlo.get_tuple_element {whole}[{index}] : ({from}) -> {to}"
+                ));
                 Ok(Value::One(name))
             }
         }

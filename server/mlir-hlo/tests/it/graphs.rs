@@ -23,7 +23,10 @@ impl Graphs {
         for (id, computation) in block.parse.computations.iter().enumerate() {
             let Some(graph) = Graph::build(&[(&block, id as u32)]) else { continue };
             let name = computation.name.of(&block.text).to_owned();
-            if computation.is_entry || graphs.entry.is_empty() || !block.parse.computations.iter().any(|c| c.is_entry) {
+            if computation.is_entry
+                || graphs.entry.is_empty()
+                || !block.parse.computations.iter().any(|c| c.is_entry)
+            {
                 graphs.entry.clone_from(&name);
             }
             graphs.all.insert(name, Arc::new(graph));
@@ -46,13 +49,23 @@ impl Graphs {
 /// Maps as text, operand by operand.
 pub fn shown(maps: &OpIndexing) -> Vec<Vec<String>> {
     let each = |operand: &Vec<indexing::OperandIndexing>| {
-        operand.iter().map(|access| format!("{} {:?}", access.map, access.replica_id_map.as_ref().map(|m| m.to_string()))).collect()
+        operand
+            .iter()
+            .map(|access| {
+                format!("{} {:?}", access.map, access.replica_id_map.as_ref().map(|m| m.to_string()))
+            })
+            .collect()
     };
     maps.operands.iter().map(each).collect()
 }
 
 /// The maps of an op of MLIR, and the names of its operands; or why it has none.
-pub fn twin_maps(parse: &Parse, text: &str, id: mlir::OpId, output: usize) -> Option<Result<OpIndexing, String>> {
+pub fn twin_maps(
+    parse: &Parse,
+    text: &str,
+    id: mlir::OpId,
+    output: usize,
+) -> Option<Result<OpIndexing, String>> {
     let environment = Environment::of_aliases(parse, text);
     let twin = match twin(Slice::whole(parse, text), &environment, id)? {
         Ok(twin) => twin,

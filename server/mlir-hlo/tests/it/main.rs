@@ -43,8 +43,12 @@ pub fn lowered(text: &str) -> Block {
     ir::lower(text, parse)
 }
 
-/// What is wrong with a text of HLO, line by line.
+/// What is wrong with a text of HLO, line by line, module by module.
 pub fn faults(text: &str) -> Vec<String> {
+    text.split("\n// -----\n\n").flat_map(faults_of_module).collect()
+}
+
+fn faults_of_module(text: &str) -> Vec<String> {
     let block = lowered(text);
     let line_of = |at: u32| text[..at as usize].matches('\n').count() + 1;
     let line =

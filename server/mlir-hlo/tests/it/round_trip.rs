@@ -81,7 +81,10 @@ impl Counts {
         assert!(back.incomplete.is_empty(), "{:?}\n{}", back.incomplete, context());
         let (before, after) = (Graphs::of(&generated.text), Graphs::of(&back.text));
         assert_eq!(opcodes(before.entry()), opcodes(after.entry()), "{}", context());
-        let shapes = (&before.entry().ops[before.entry().root as usize].shape, &after.entry().ops[after.entry().root as usize].shape);
+        let shapes = (
+            &before.entry().ops[before.entry().root as usize].shape,
+            &after.entry().ops[after.entry().root as usize].shape,
+        );
         assert!(shapes.0.is_compatible(shapes.1), "{}", context());
         match (values(&before, generated, seed), values(&after, generated, seed)) {
             (Ok(before), Ok(after)) => {
