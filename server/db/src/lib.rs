@@ -17,6 +17,7 @@ mod kernel_costs;
 mod kernels;
 mod load;
 mod mlir_kernels;
+mod mlir_maps;
 mod mlir_queries;
 mod queries;
 mod verification;
@@ -35,6 +36,7 @@ pub use kernels::{
 };
 pub use load::Progress;
 pub use mlir_kernels::{MlirFunction, mlir_environments, mlir_function, mlir_functions};
+pub use mlir_maps::{MlirMaps, mlir_alias, mlir_maps, mlir_producers, with_mlir_source};
 pub use mlir_queries::{
     MlirModule, MlirPiece, MlirSignature, mlir_module, mlir_piece, mlir_signature, symbol_name,
 };

@@ -123,7 +123,31 @@ mod tests {
 }
 #loc1 = loc(\"jit(f)/exp\"(\"a.py\":3:4))
 $0",
-            expect![[]],
+            expect![[r##"
+                // Incomplete: 1 thing is not said.
+                //   chlo.erf_inv: HLO has no such op
+
+                HloModule jit_f, buffer_donor={ (0, {}) }, entry_computation_layout={(f32[4,8]{1,0})->f32[4]{0}}
+
+                g {
+                  x = f32[4,8] parameter(0)
+                  ROOT custom-call.0 = f32[4,8] custom-call(x), custom_call_target="chlo.erf_inv" /* not said in HLO: HLO has no such op */
+                }
+
+                region_1.main {
+                  lhs = f32[] parameter(0)
+                  rhs = f32[] parameter(1)
+                  ROOT add = f32[] add(lhs, rhs)
+                }
+
+                ENTRY main {
+                  arg0 = f32[4,8] parameter(0)
+                  cst = f32[] constant(0)
+                  exponential.0 = f32[4,8] exponential(arg0), metadata={op_name="jit(f)/exp" source_file="a.py" source_line=3}
+                  call.1 = f32[4,8] call(exponential.0), to_apply=g
+                  ROOT reduce.2 = f32[4] reduce(call.1, cst), dimensions={1}, to_apply=region_1.main
+                }
+            "##]],
         );
     }
 
@@ -157,7 +181,25 @@ ENTRY e {
   $0ROOT y = f32[4]{0} get-tuple-element(w), index=1
 }
 ",
-            expect![[]],
+            expect![[r##"
+                module @m attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+                  func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+                    %i = stablehlo.constant dense<0> : tensor<i32>
+                    %w:2 = stablehlo.while(%carried = %i, %carried.1 = %x) : tensor<i32>, tensor<4xf32>
+                    cond {
+                      %n = stablehlo.constant dense<10> : tensor<i32>
+                      %lt = stablehlo.compare LT, %carried, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+                      stablehlo.return %lt : tensor<i1>
+                    } do {
+                      %one = stablehlo.constant dense<1> : tensor<i32>
+                      %j = stablehlo.add %carried, %one : tensor<i32>
+                      %y = stablehlo.multiply %carried.1, %carried.1 : tensor<4xf32>
+                      stablehlo.return %j, %y : tensor<i32>, tensor<4xf32>
+                    }
+                    return %w#1 : tensor<4xf32>
+                  }
+                }
+            "##]],
         );
     }
 }

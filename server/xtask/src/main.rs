@@ -29,6 +29,7 @@ usage: cargo xtask TASK
                           our parse rate, beside XLA's own parser where jaxlib can be imported; maps; kernels as text, beside
                           XLA's compiler where its plugin can be imported; PTX instructions run
   bench --previews        kernels as text alone; --release measures the build with assertions
+  bench --mlir            the server on MLIR alone, beside mlir-lsp-server where it is installed
   kernels [--all | PART]  XLA's kernels and ours run and held against the interpreter: a sample, all, or those with PART in their name
   codegen [--check]       the parts of this tree that are made from others; --check only compares
   tools                   installs what `test` needs to drive a real VS Code (else it skips that step)

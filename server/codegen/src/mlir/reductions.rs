@@ -1,6 +1,7 @@
 //! The ops that reductions are written with: vectors, shuffles, accesses of some threads only.
 
-use super::{Names, Printer, type_text};
+use super::Printer;
+use super::names::{Names, type_text};
 use crate::kernel::{Op, OpKind};
 
 impl<'k> Printer<'k> {

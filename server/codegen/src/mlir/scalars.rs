@@ -16,7 +16,8 @@ pub(super) fn element_type(element: ElementType) -> String {
         ElementType::F16 | ElementType::Bf16 | ElementType::F32 | ElementType::F64 => {
             element.name().to_owned()
         }
-        other => other.name().to_uppercase(),
+        // `f8E4M3FN`: all but the first letter are capitals.
+        other => format!("f{}", other.name().trim_start_matches('f').to_uppercase()),
     }
 }
 

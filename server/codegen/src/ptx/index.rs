@@ -206,7 +206,7 @@ impl Indices {
         let is_natural = self.range(lhs).lower >= 0;
         let shift = Operand::Int(i64::from(c.trailing_zeros()));
         let mut two = |base: String, b: Operand| code.pure(base, class, [a, b]);
-        let floored = |code: &mut Code| -> Reg {
+        let floored = |code: &mut Code, a: Operand| -> Reg {
             if is_natural {
                 return code.pure(name("div.u"), class, [a, Operand::Int(c)]);
             }
@@ -225,14 +225,14 @@ impl Indices {
             BinaryOp::Min => two(name("min.s"), Operand::Int(c)),
             BinaryOp::FloorDiv if is_power(c) && is_natural => two(name("shr.u"), shift),
             BinaryOp::FloorDiv if is_power(c) => two(name("shr.s"), shift),
-            BinaryOp::FloorDiv => floored(code),
+            BinaryOp::FloorDiv => floored(code, a),
             BinaryOp::CeilDiv => {
                 let sum = self.sum(code, a, c - 1, width);
-                code.pure(name(if is_natural { "div.u" } else { "div.s" }), class, [sum, Operand::Int(c)])
+                floored(code, sum)
             }
             BinaryOp::Mod if is_power(c) => two(name("and.b"), Operand::Int(c - 1)),
             BinaryOp::Mod => {
-                let quotient = floored(code);
+                let quotient = floored(code, a);
                 let product = code.pure(name("mul.lo.s"), class, [quotient.into(), Operand::Int(c)]);
                 code.pure(name("sub.s"), class, [a, product.into()])
             }

@@ -1,18 +1,17 @@
 //! What a name stands for, and what an op is: its line without long payloads, the types of its results with their bytes, and how
 //! often they are used.
 
-use indexing::Rules;
 use mlir::{Definition, OpId, Parse, TypeRef, ValueId, shaped};
 use syntax::Span;
 
 use crate::Hover;
-use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks};
+use crate::hover::HoverConfig;
 use crate::locate::FileContext;
 use crate::markdown::{bytes, code, fence, shorten};
 use crate::mlir::context::OpRef;
-use crate::mlir::hlo_twin::twin;
 use crate::mlir::indexing_map_hover::indexing_map_hover;
 use crate::mlir::occurrences::{Symbol, definitions, occurrence_at, occurrences};
+use crate::mlir::op_maps_hover::op_maps_hover;
 
 /// Characters of an op's line.
 const LINE_LIMIT: usize = 600;
@@ -95,7 +94,7 @@ fn of_value(
         markdown += &fence("mlir", &head(parse, op, text));
     }
     if let Definition::Result(op) = defined.definition {
-        markdown += &maps(context, OpRef { piece, id: op }, config);
+        markdown += &op_maps_hover(context, OpRef { piece, id: op }, config);
     }
     markdown
 }
@@ -109,31 +108,6 @@ fn size(ty: &str) -> String {
         (None, Some(elements)) => format!("\n{elements} elements\n"),
         _ => String::new(),
     }
-}
-
-/// What each operand is read by, of an op that HLO has, too.
-fn maps(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
-    let twin = match twin(context, at) {
-        Some(Ok(twin)) if !twin.operands.is_empty() => twin,
-        // A constant reads nothing.
-        Some(Err(reason)) if context.mlir_piece(at.piece).parse.operands_of(at.id).next().is_some() => {
-            return format!("\nNo map: {reason}.\n");
-        }
-        _ => return String::new(),
-    };
-    let named = config.readable_variables.then(|| twin.op());
-    let mut blocks = Vec::new();
-    for output in 0..twin.results.min(RESULT_LIMIT) {
-        let from = if twin.results > 1 { format!("output {output}") } else { "output".to_owned() };
-        let (exact, xla) = (twin.maps(output, Rules::Exact), twin.maps(output, Rules::Xla));
-        blocks.extend(access_blocks(&from, &twin.operands, twin.op(), &exact, &xla, named));
-    }
-    let omitted = blocks.len().saturating_sub(MAP_LIMIT);
-    blocks.truncate(MAP_LIMIT);
-    if omitted > 0 {
-        blocks.push(format!("… and {omitted} more maps.\n\n"));
-    }
-    format!("\n{}", blocks.concat())
 }
 
 fn of_op(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
@@ -163,7 +137,7 @@ fn of_op(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
     if let Some(symbol) = parse.attribute(at.id, "callee", text) {
         markdown += &format!("\ncalls {}\n", code(symbol));
     }
-    markdown += &maps(context, at, config);
+    markdown += &op_maps_hover(context, at, config);
     markdown
 }
 

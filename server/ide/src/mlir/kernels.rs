@@ -255,11 +255,11 @@ mod tests {
         let shown = host.analysis().shown_kernel(file, at).expect("nobody cancels").expect("a kernel");
         assert_eq!((shown.instruction.as_str(), shown.computation.as_str()), ("add.1", "main"));
         let query = FusionQuery { instruction: shown.instruction, computation: Some(shown.computation) };
-        let ptx = |host: &AnalysisHost| {
-            let document = host.analysis().kernel_document(file, &query, KernelLanguage::Ptx);
+        let code = |host: &AnalysisHost| {
+            let document = host.analysis().kernel_document(file, &query, KernelLanguage::Mlir);
             document.expect("nobody cancels").expect("a kernel").body
         };
-        assert!(ptx(&host).contains("add.f32"));
+        assert!(code(&host).contains("arith.addf"), "{}", code(&host));
         host.apply(
             file,
             &[TextEdit { range: at..at + "stablehlo.add".len(), insert: "stablehlo.multiply".into() }],

@@ -181,7 +181,8 @@ impl Pairs<'_> {
                 None => IndexingMap::identity(graph.ops[id as usize].shape.dims()).to_string(),
             };
             let (op, other) = (&left.ops[a.base as usize], &right.ops[b.base as usize]);
-            let is_constant = op.opcode == Opcode::Constant && other.opcode == Opcode::Constant;
+            // XLA makes one array of a constant, or of an iota, that is moved; both read nothing.
+            let is_constant = matches!(op.opcode, Opcode::Constant | Opcode::Iota);
             if op.opcode != other.opcode {
                 continue;
             }

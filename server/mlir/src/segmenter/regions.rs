@@ -1,0 +1,173 @@
+//! Braces: which of them open a region, and what a region that ends leaves open.
+
+use text::Span;
+
+use super::{Event, Scope, Segmenter, Statement};
+use crate::braces::Brace;
+use crate::lexer::TokenKind;
+use crate::tree::*;
+use crate::words::{is_function_like, is_module_like};
+
+impl Segmenter<'_> {
+    pub(super) fn open_brace(&mut self, at: usize) {
+        let base = self.scope().base;
+        if !matches!(self.scope().statement, Statement::Op(_)) {
+            return self.push_group(3, at);
+        }
+        let innermost = self.groups.last().map(|g| g.slot).filter(|_| self.groups.len() > base);
+        let starts_line = self.tokens.is_first(at + 1);
+        let is_region = match self.tokens.brace(at) {
+            // What a function starts with, were its first line no op yet.
+            Brace::Dictionary => {
+                innermost.is_none() && self.is_body_of_function(at) && !self.tokens.starts_entry(at + 1)
+            }
+            Brace::Empty => match innermost {
+                // Nobody breaks the line in a dictionary of nothing.
+                None => starts_line || self.is_body_of_function(at),
+                Some(slot) => slot == 0 && self.is_in_generic_regions(at),
+            },
+            Brace::Region => match innermost {
+                None | Some(3) => true,
+                Some(0) if self.is_in_generic_regions(at) || !starts_line => true,
+                // A body starts on a line of its own: these brackets should have been closed.
+                Some(_) if starts_line && !self.is_in_angle_of_dictionary(at) => {
+                    self.pop_groups(base, at);
+                    true
+                }
+                Some(_) => false,
+            },
+        };
+        if is_region { self.open_region(at) } else { self.push_group(3, at) }
+    }
+
+    /// `<{ … }>` holds attributes whatever they look like.
+    pub(super) fn is_in_angle_of_dictionary(&self, at: usize) -> bool {
+        at > 0 && self.tokens.kind(at - 1) == Some(TokenKind::OpenAngle)
+    }
+
+    /// `({ … }, { … })`
+    pub(super) fn is_in_generic_regions(&self, at: usize) -> bool {
+        matches!(
+            at.checked_sub(1).and_then(|before| self.tokens.kind(before)),
+            Some(TokenKind::OpenParen | TokenKind::Comma)
+        )
+    }
+
+    /// Whether what is no region by what is in it is a body by what is in front of it.
+    pub(super) fn is_body_of_function(&mut self, at: usize) -> bool {
+        let op = self.current_op();
+        let Some(op) = self.out.ops.get(op as usize) else { return false };
+        let name = op.name.of(self.tokens.text);
+        let is_container = is_function_like(name) || is_module_like(name);
+        is_container && op.first_region.is_none() && self.tokens.word(at - 1) != "attributes"
+    }
+
+    pub(super) fn open_region(&mut self, at: usize) {
+        let op = self.current_op();
+        let id = self.out.regions.len() as RegionId;
+        let block = self.out.blocks.len() as BlockId;
+        self.out.regions.push(Region {
+            op,
+            span: self.tokens.all[at].span,
+            first_block: Some(block),
+            next: None,
+            is_closed: false,
+        });
+        self.out.blocks.push(Block {
+            region: id,
+            label: Span::default(),
+            arguments: 0..0,
+            first_op: self.out.ops.len() as OpId,
+            next: None,
+        });
+        // Regions of one op are few, but text can have any number: the last one is remembered by its op's tokens.
+        let previous = std::mem::replace(&mut self.op_tokens[op as usize].end, id);
+        match self.out.ops[op as usize].first_region {
+            None => self.out.ops[op as usize].first_region = Some(id),
+            Some(_) => self.out.regions[previous as usize].next = Some(id),
+        }
+        let name = self.out.ops[op as usize].name.of(self.tokens.text).trim_matches('"');
+        let is_module = is_module_like(name);
+        let index = self.scopes.len();
+        let outer = self.scopes.last().expect("the top is never closed");
+        let function = match outer.function {
+            _ if is_module => None,
+            None if is_function_like(name) => Some(index),
+            around => around,
+        };
+        let is_of_modules = outer.is_of_modules && is_module && self.groups.len() == outer.base;
+        self.scopes.push(Scope {
+            region: Some(id),
+            token: at,
+            block: Some(block),
+            statement: Statement::None,
+            base: self.groups.len(),
+            counts: std::mem::take(&mut self.counts),
+            function,
+            is_of_modules,
+        });
+        self.regions_at.push(at as u32);
+        self.events.push(Event::Enter(id));
+    }
+
+    pub(super) fn close_brace(&mut self, at: usize) -> usize {
+        if self.counts[3] > 0 {
+            self.close_group(3, at);
+            return at + 1;
+        }
+        let span = self.tokens.all[at].span;
+        if self.scope().region.is_none() {
+            if self.above > 0 && self.groups.is_empty() {
+                self.finish_statement(at);
+                self.above -= 1;
+                self.out.closed_above.push(span);
+                self.scope().statement = Statement::Tail;
+            } else {
+                self.error(span, "this } closes nothing");
+            }
+            return at + 1;
+        }
+        self.finish_statement(at);
+        self.close_region(at, true);
+        at + 1
+    }
+
+    /// Closes the innermost region, with its brace at `at` or without one in front of it.
+    pub(super) fn close_region(&mut self, at: usize, is_closed: bool) {
+        let Some(scope) = self.scopes.pop() else { return };
+        let Some(id) = scope.region else {
+            self.scopes.push(scope);
+            return;
+        };
+        let last = if is_closed { at } else { at.saturating_sub(1).max(scope.token) };
+        self.matching[scope.token] = last as u32;
+        let span = self.span(scope.token, last + 1);
+        let region = &mut self.out.regions[id as usize];
+        region.span = span;
+        region.is_closed = is_closed;
+        self.counts = scope.counts;
+        self.events.push(Event::Exit);
+    }
+
+    /// Closes everything in front of `at`: the text ends there, or its part.
+    pub(super) fn end_all(&mut self, at: usize) {
+        let is_end = at >= self.tokens.all.len();
+        while self.scopes.len() > 1 {
+            self.finish_statement(at);
+            let token = self.scope().token;
+            let brace = self.tokens.all[token].span;
+            let region = self.scope().region;
+            match region.filter(|_| is_end && self.scope().is_of_modules) {
+                Some(region) => self.out.open_below.push(region),
+                None => self.error(brace, "this { is not closed"),
+            }
+            self.close_region(at, false);
+        }
+        self.finish_statement(at);
+        if is_end {
+            self.out.open_below.reverse();
+        } else {
+            self.above = 0;
+        }
+    }
+}
