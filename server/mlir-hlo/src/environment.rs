@@ -181,15 +181,15 @@ impl Environment {
 
     /// The function that the module starts with: `main`, else the only public one, else the last.
     pub fn entry(&self) -> Option<&str> {
-        let is_defined = |symbol: &&Box<str>| self.functions.get(&***symbol).is_some_and(|f| f.is_defined);
-        let mut defined = self.order.iter().filter(is_defined);
-        let main = defined.clone().find(|symbol| &***symbol == "main");
-        let mut public = defined.clone().filter(|symbol| self.functions[&***symbol].is_public);
+        let is_defined = |symbol: &&str| self.functions.get(*symbol).is_some_and(|f| f.is_defined);
+        let mut defined = self.order.iter().map(|symbol| &**symbol).filter(is_defined);
+        let main = defined.clone().find(|symbol| *symbol == "main");
+        let mut public = defined.clone().filter(|symbol| self.functions[*symbol].is_public);
         let only = match (public.next(), public.next()) {
             (Some(only), None) => Some(only),
             _ => None,
         };
-        main.or(only).or_else(|| defined.next_back()).map(|symbol| &**symbol)
+        main.or(only).or_else(|| defined.next_back())
     }
 
     /// `key: "0x…"`, wherever it stands in the section.

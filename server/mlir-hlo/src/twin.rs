@@ -1,6 +1,7 @@
 //! The instruction of HLO that an op is: a module of it alone, whose operands are parameters. What is known of the instruction
 //! is then known of the op.
 
+use std::collections::hash_map::Entry;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -114,11 +115,10 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) ->
         let ty = ty.ok_or_else(|| format!("the type of {name} is not known"))?;
         let shape: Rc<str> = static_hlo_shape(environment.resolved(&ty))?.into();
         let known = scalar_constant(slice, environment, value);
-        if !writer.body().values.contains_key(&(value, index)) {
+        if let Entry::Vacant(free) = writer.body().values.entry((value, index)) {
             // The names are replaced when the order of the operands is known.
             let own = format!("q{}q", given.len());
-            let operand = Operand { name: own.as_str().into(), shape: shape.clone() };
-            writer.body().values.insert((value, index), operand);
+            free.insert(Operand { name: own.as_str().into(), shape: shape.clone() });
             given.push((own, name, shape, known));
         }
     }

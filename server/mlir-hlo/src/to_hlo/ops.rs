@@ -145,12 +145,11 @@ impl<'a> Writer<'a> {
         if let [only] = shapes.as_mut_slice() {
             if let Some(stated) = op.string(&["xla_shape"]).filter(|s| s.starts_with(&**only)) {
                 *only = stated.into();
-            } else if let Some(layout) =
-                op.ints(&["result_layout"]).filter(|l| l.len() == extents(only).len())
+            } else if let Some(layout) = op.ints(&["result_layout"])
+                && layout.len() == extents(only).len()
+                && !layout.is_empty()
             {
-                if !layout.is_empty() {
-                    *only = format!("{only}{}", braces(&layout)).into();
-                }
+                *only = format!("{only}{}", braces(&layout)).into();
             }
         }
         Ok(shapes)

@@ -94,7 +94,7 @@ impl FunctionWriter<'_> {
             types.push(format!("tensor<{}xi64>", op.shape.dims().len()));
         }
         let mut written = Written::of(row, op)?;
-        self.note(scope, id, &mut written, &row.regions.iter().copied().collect::<Vec<_>>());
+        self.note(scope, id, &mut written, row.regions);
         let (list, names) = self.result_list(&graph.names[id as usize], results(&op.shape).len());
         let answers = Self::types_of(&results(&op.shape))?;
         let place = location(op, &self.program.frames);
@@ -233,8 +233,8 @@ impl FunctionWriter<'_> {
         let (list, names) = self.result_list(name, answers.len());
         self.line(&format!("// not said in StableHLO: {}", reason.replace('\n', " ")));
         self.line(&format!(
-            "{list}stablehlo.custom_call @{}({}) {{has_side_effect = true}} : ({}) -> {}",
-            format!("hlo.{}", op.opcode.name().replace('-', "_")),
+            "{list}stablehlo.custom_call @hlo.{}({}) {{has_side_effect = true}} : ({}) -> {}",
+            op.opcode.name().replace('-', "_"),
             operands.join(", "),
             types.join(", "),
             function_result(&answers)

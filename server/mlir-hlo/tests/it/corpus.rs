@@ -36,7 +36,11 @@ fn conversions_are_written_for_a_judge() {
         if mlir::holds_hlo(&text) {
             continue;
         }
+        let start = std::time::Instant::now();
         let module = to_hlo(&text);
+        if text.len() > 1 << 20 {
+            println!("{} bytes, parsed and converted in {:?}", text.len(), start.elapsed());
+        }
         let name = path.strip_prefix(&from).unwrap_or(path).to_string_lossy().replace('/', "__");
         let wrong = faults(&module.text);
         clean += usize::from(wrong.is_empty());
