@@ -67,6 +67,7 @@ pub use index_ops::index_range;
 pub use injectivity::{Injectivity, injectivity};
 pub use map_use::WrittenMap;
 pub use op_maps::op_maps;
+pub use op_text::{Mixed, OpText};
 pub use producers::{FarAccess, MapsOf, Producers, through_producers};
 pub use source::{Operand, Source, alias_value};
 pub use words::words;
