@@ -197,6 +197,7 @@ impl Documents {
             crate::outside_uses(db, piece);
             crate::mlir_signature(db, piece);
             crate::hlo_twin_findings(db, piece);
+            crate::mlir_map_findings(db, piece);
         }
         self.free_pieces.extend(pieces);
     }

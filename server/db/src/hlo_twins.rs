@@ -86,7 +86,10 @@ pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, S
             || read.findings.get(first).is_some_and(|f| f.span.start < span.end)
     };
     for id in 0..parse.ops.len() as OpId {
-        if !mlir_hlo::is_checked_as_hlo(parse, text, id) || is_told(id) {
+        if !mlir_hlo::is_checked_as_hlo(parse, text, id)
+            || mlir_hlo::allows_more_than_hlo(parse, text, id)
+            || is_told(id)
+        {
             continue;
         }
         let Some(Ok(op)) = mlir_hlo::twin(Slice::whole(parse, text), &environment, id) else { continue };

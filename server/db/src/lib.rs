@@ -36,7 +36,7 @@ pub use kernels::{
 };
 pub use load::Progress;
 pub use mlir_kernels::{MlirFunction, mlir_environments, mlir_function, mlir_functions};
-pub use mlir_maps::{MlirMaps, mlir_alias, mlir_maps, mlir_producers, with_mlir_source};
+pub use mlir_maps::{MlirMaps, mlir_alias, mlir_map_findings, mlir_maps, mlir_producers, with_mlir_source};
 pub use mlir_queries::{
     MlirModule, MlirPiece, MlirSignature, mlir_module, mlir_piece, mlir_signature, symbol_name,
 };

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use crate::{
-    Database, File, FileView, Language, Piece, giant_index, hlo_twin_findings, link_findings, mlir_signature,
-    module, signature, verify_findings,
+    Database, File, FileView, Language, Piece, giant_index, hlo_twin_findings, link_findings,
+    mlir_map_findings, mlir_signature, module, signature, verify_findings,
 };
 
 /// How far an open file was read ahead. An edit touches few pieces: whoever asks first computes those.
@@ -32,7 +32,10 @@ impl FileView {
     pub fn check_ahead(&self, db: &Database) {
         self.parse_ahead(db);
         if !self.progress.is_checked.load(Ordering::Relaxed) && self.file.language(db) == Language::Mlir {
-            for_each_piece(db, self.file, |db, piece| _ = hlo_twin_findings(db, piece));
+            for_each_piece(db, self.file, |db, piece| {
+                hlo_twin_findings(db, piece);
+                mlir_map_findings(db, piece);
+            });
             self.progress.is_checked.store(true, Ordering::Relaxed);
         }
         if !self.progress.is_checked.load(Ordering::Relaxed) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource};
 use indexing_map::Interval;
-use mlir::{OpId, ValueId};
+use mlir::{Finding, OpId, ValueId};
 use mlir_indexing::{
     Access, OpMaps, Producers, Role, Source, Space, Symbol, SymbolSource, through_producers,
 };
@@ -41,6 +41,29 @@ pub fn with_mlir_source<T>(
     let read: &MlirPiece = mlir_piece(db, *file.pieces(db).get(piece)?);
     let outside = |name: &str, at: u32| mlir_alias(db, file, piece, name, at);
     Some(f(&Source::new(&read.parse, &read.text, &outside)))
+}
+
+/// What is wrong with maps and subscripts: [`mlir_indexing::check_maps`] of every op that is read without errors.
+#[salsa::tracked]
+pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, Finding)> {
+    let read = mlir_piece(db, piece);
+    let (parse, text) = (&read.parse, &*read.text);
+    // Other pieces are asked for only where an alias is one of theirs.
+    let outside = |name: &str, at: u32| {
+        let file = piece.file(db)?;
+        let nth = file.pieces(db).iter().position(|&p| p == piece)?;
+        mlir_alias(db, file, nth, name, at)
+    };
+    let source = Source::new(parse, text, &outside);
+    let mut found = Vec::new();
+    for id in 0..parse.ops.len() as OpId {
+        let span = parse.op(id).head;
+        let error = parse.errors.partition_point(|e| e.span.start < span.start);
+        if parse.errors.get(error).is_none_or(|e| e.span.start > span.end) {
+            found.extend(mlir_indexing::check_maps(&source, id).into_iter().map(|f| (id, f)));
+        }
+    }
+    found
 }
 
 /// Which rule says most of an op.

@@ -9,7 +9,6 @@ pub(crate) mod diagnostics;
 pub(crate) mod document_symbols;
 pub(crate) mod folding_ranges;
 pub(crate) mod goto_definition;
-pub(crate) mod hlo_twin;
 pub(crate) mod hover;
 pub(crate) mod indexing_map_hover;
 pub(crate) mod inlay_hints;

@@ -2,10 +2,14 @@
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Affine.
 
+use indexing_map::IndexingMap;
+use mlir::ValueId;
+
 use crate::access::{OpMaps, Role, Space};
 use crate::elements;
 use crate::map_builder::{MapBuilder, result_operand};
 use crate::op_text::OpText;
+use crate::source::{Operand, Source};
 
 pub(crate) fn maps(
     text: &OpText<'_>,
@@ -44,4 +48,15 @@ pub(crate) fn value(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> 
     let value = builder.result_of(text.id, result).ok_or("its map or its arguments are not read")?;
     let access = builder.access(&of, Role::Value, vec![value], Vec::new());
     Ok(OpMaps { space: Space::Around, accesses: vec![access] })
+}
+
+/// What a value that a loop or a function introduces can be: the domain of the map, whose result is the value.
+pub fn index_range(source: &Source<'_>, value: ValueId) -> Option<IndexingMap> {
+    let found = source.parse.values.get(value as usize)?;
+    let operand = Operand { name: found.name.of(source.text).to_owned(), value: Some(value), index: 0 };
+    let mut builder = MapBuilder::new(source);
+    builder.around = true;
+    let value = builder.index_value(&operand);
+    let access = builder.access(&operand, Role::Value, vec![value], Vec::new());
+    access.map.is_mapped().then_some(access.map)
 }

@@ -26,7 +26,6 @@ impl MapBuilder<'_> {
             return self.leaf(operand, Interval::ALL);
         };
         let found = match value.definition {
-            _ if self.depth >= MAX_DEPTH || self.steps >= MAX_STEPS => None,
             Definition::Result(op) => {
                 let before: u32 = self
                     .source
@@ -49,7 +48,11 @@ impl MapBuilder<'_> {
         found
     }
 
-    fn deeper(&mut self, f: impl FnOnce(&mut Self) -> Option<Expr>) -> Option<Expr> {
+    /// Looks into one more op, were that not too many.
+    pub(crate) fn deeper(&mut self, f: impl FnOnce(&mut Self) -> Option<Expr>) -> Option<Expr> {
+        if self.depth >= MAX_DEPTH || self.steps >= MAX_STEPS {
+            return None;
+        }
         self.steps += 1;
         self.depth += 1;
         let found = f(self);
@@ -61,7 +64,7 @@ impl MapBuilder<'_> {
     pub(crate) fn leaf(&mut self, operand: &Operand, bounds: Interval) -> Expr {
         let bounds = match bounds {
             Interval::ALL => {
-                operand.key().map_or(bounds, |(v, _)| crate::loops::argument_range(self.source, v))
+                operand.key().map_or(bounds, |(v, _)| crate::value_ranges::argument_range(self.source, v))
             }
             known => known,
         };
@@ -70,6 +73,9 @@ impl MapBuilder<'_> {
 
     /// The range of an expression of this builder.
     pub(crate) fn range_of(&self, e: &Expr) -> Interval {
+        if let Some(known) = e.as_const() {
+            return Interval::point(known);
+        }
         let map = self.finish(vec![e.clone()], Vec::new()).map;
         map.result_ranges().first().copied().unwrap_or(Interval::ALL)
     }
@@ -110,7 +116,7 @@ impl MapBuilder<'_> {
             ("affine", "delinearize_index") => self.delinearize(&text)?.into_iter().nth(nth),
             ("affine", "linearize_index") => self.linearize(&text),
             ("gpu", _) | ("xla", "workgroup_id") => {
-                let range = crate::loops::hardware_range(&text)?;
+                let range = crate::value_ranges::hardware_range(&text)?;
                 Some(self.leaf(&result_operand(&text, nth), range))
             }
             _ => None,

@@ -67,10 +67,13 @@ impl Window {
         }
     }
 
-    /// Offsets that would lead outside have no meaning.
-    pub(crate) fn narrow_offsets(&self, builder: &mut MapBuilder<'_>, whole: &ArrayType) {
+    /// Offsets that would lead outside have no meaning. Of a tile of XLA only a part may be inside.
+    pub(crate) fn narrow_offsets(&self, builder: &mut MapBuilder<'_>, whole: &ArrayType, is_tile: bool) {
         for (k, offset) in self.offsets.iter().enumerate() {
             let last = || {
+                if is_tile {
+                    return whole.extents[k]?.checked_sub(1);
+                }
                 let stride = self.strides[k].as_const().filter(|&s| s >= 0)?;
                 let size = self.sizes[k].as_const().filter(|&n| n > 0)?;
                 whole.extents[k]?.checked_sub(1)?.checked_sub(stride.checked_mul(size - 1)?)
@@ -88,6 +91,20 @@ impl Window {
                 index.unwrap_or(Expr::ZERO) * self.strides[k].clone() + self.offsets[k].clone()
             })
             .collect()
+    }
+
+    /// Where a tile is inside of its array: what is not is neither read nor written.
+    fn inside(
+        builder: &mut MapBuilder<'_>,
+        array: (&Operand, &ArrayType),
+        place: &[Expr],
+        is_tile: bool,
+    ) -> Vec<(Expr, Interval)> {
+        if !is_tile {
+            return Vec::new();
+        }
+        let extents = builder.extents(array.0, array.1);
+        place.iter().zip(&extents).flat_map(|(index, extent)| MapBuilder::within(index, extent)).collect()
     }
 
     /// The index into the slice, of an index into the whole array, and when there is one.
@@ -118,6 +135,10 @@ impl Window {
     }
 }
 
+fn is_tile(text: &OpText<'_>) -> bool {
+    text.name.starts_with("xtile.") || text.name.starts_with("triton_xla.")
+}
+
 /// `%x[offsets] [sizes] [strides] : A to B`: each element of the result is one of `%x`.
 pub(crate) fn extract(text: &OpText<'_>, array: ArrayType) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
@@ -125,11 +146,14 @@ pub(crate) fn extract(text: &OpText<'_>, array: ArrayType) -> Result<OpMaps, Str
     let result = text.result_array(0)?;
     let window = Window::read(&mut builder, text, 1, array.rank())?;
     let kept = window.kept(&result)?;
-    window.narrow_offsets(&mut builder, &array);
+    let is_tile = is_tile(text);
+    window.narrow_offsets(&mut builder, &array, is_tile);
     let extents = builder.result_extents(text, 0, &result, &window.kept_sizes(&kept));
     let dims = builder.dimensions(&extents);
-    let mut access = builder.access(&source, Role::Read, window.outward(&kept, &dims), Vec::new());
-    access.locate(&mut builder, &source, &array, &window.outward(&kept, &dims), &dims);
+    let place = window.outward(&kept, &dims);
+    let when = Window::inside(&mut builder, (&source, &array), &place, is_tile);
+    let mut access = builder.access(&source, Role::Read, place.clone(), when);
+    access.locate(&mut builder, &source, &array, &place, &dims);
     Ok(OpMaps::of_result(0, vec![access]))
 }
 
@@ -140,7 +164,7 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
     let (slice_type, array) = (text.array_of(&slice)?, text.array_of(&whole)?);
     let window = Window::read(&mut builder, text, 2, array.rank())?;
     let kept = window.kept(&slice_type)?;
-    window.narrow_offsets(&mut builder, &array);
+    window.narrow_offsets(&mut builder, &array, false);
     let extents = builder.extents(&whole, &array);
     let dims = builder.dimensions(&extents);
     let (inner, when) = window.inward(&kept, &dims);
@@ -161,11 +185,12 @@ pub(crate) fn store_tile(text: &OpText<'_>, buffer: &Operand, array: ArrayType) 
     let tile_type = text.array_of(&tile)?;
     let window = Window::read(&mut builder, text, 2, array.rank())?;
     let kept = window.kept(&tile_type)?;
-    window.narrow_offsets(&mut builder, &array);
+    window.narrow_offsets(&mut builder, &array, true);
     let extents = builder.extents(&tile, &tile_type);
     let dims = builder.dimensions(&extents);
     let place = window.outward(&kept, &dims);
-    let mut access = builder.access(buffer, Role::Write, place.clone(), Vec::new());
+    let when = Window::inside(&mut builder, (buffer, &array), &place, true);
+    let mut access = builder.access(buffer, Role::Write, place.clone(), when);
     access.locate(&mut builder, buffer, &array, &place, &dims);
     Ok(OpMaps { space: Space::Stored(tile.name), accesses: vec![access] })
 }

@@ -1,10 +1,13 @@
 //! The text that an op stands in, and what the names in it stand for.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
+use indexing_map::Interval;
 use mlir::{OpId, Parse, Use, ValueId};
 use rustc_hash::FxHashMap;
+
+use crate::map_builder::MapBuilder;
 
 /// A piece of text with its parse, and where to look for what it does not define.
 ///
@@ -16,6 +19,8 @@ pub struct Source<'a> {
     outside: &'a dyn Fn(&str, u32) -> Option<String>,
     /// By name: the parts of the text that define the alias, and the op that does.
     aliases: OnceCell<FxHashMap<String, Vec<(usize, OpId)>>>,
+    /// Of values of indices that were asked for: what they can be.
+    ranges: RefCell<FxHashMap<(ValueId, u32), Interval>>,
 }
 
 /// Aliases of aliases that are looked through.
@@ -34,7 +39,7 @@ impl<'a> Source<'a> {
         text: &'a str,
         outside: &'a dyn Fn(&str, u32) -> Option<String>,
     ) -> Source<'a> {
-        Source { parse, text, outside, aliases: OnceCell::new() }
+        Source { parse, text, outside, aliases: OnceCell::new(), ranges: RefCell::default() }
     }
 
     /// What `text` stands for: itself, or the value of the alias that it is. `at` is where it is used.
@@ -100,6 +105,20 @@ impl<'a> Source<'a> {
     pub fn result_count(&self, id: OpId) -> usize {
         let op = self.parse.op(id);
         op.results.clone().map(|v| self.parse.values[v as usize].count as usize).sum()
+    }
+
+    /// What the value of an index can be, whatever it is computed from. Noted: a pass over all ops asks for each loop's
+    /// variable many times.
+    pub(crate) fn range(&self, operand: &Operand) -> Interval {
+        let Some(key) = operand.key() else { return Interval::ALL };
+        if let Some(known) = self.ranges.borrow().get(&key) {
+            return *known;
+        }
+        let mut builder = MapBuilder::new(self);
+        let value = builder.index_value(operand);
+        let range = builder.range_of(&value);
+        self.ranges.borrow_mut().insert(key, range);
+        range
     }
 
     /// The operand that a use is.

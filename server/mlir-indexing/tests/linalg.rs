@@ -8,14 +8,13 @@ fn function(arguments: &[String], op: &str) -> Read {
     Read::of(format!("func.func @f({}) {{\n  {op}\n  return\n}}\n", arguments.join(", ")))
 }
 
+/// For an index of the output what is read: the number of the operand, and where.
+type Touched<'a> = dyn Fn(&[i64]) -> Vec<(usize, Vec<i64>)> + 'a;
+/// The same, for one step of the contraction.
+type Product<'a> = dyn Fn(&[i64], i64) -> [(usize, Vec<i64>); 2] + 'a;
+
 /// An op with these operands, of which the last is the output; `touch` says for the output's index what is read.
-fn check_named(
-    name: &str,
-    attributes: &str,
-    shapes: &[Vec<i64>],
-    touch: &dyn Fn(&[i64]) -> Vec<(usize, Vec<i64>)>,
-    random: &mut Random,
-) {
+fn check_named(name: &str, attributes: &str, shapes: &[Vec<i64>], touch: &Touched<'_>, random: &mut Random) {
     let last = shapes.len() - 1;
     // Extents of operands may be unknown; those of the output follow.
     let types: Vec<String> = shapes
@@ -63,10 +62,9 @@ fn products() {
             all.push((2, out));
             all
         };
-        let mut check =
-            |name: &str, shapes: [Vec<i64>; 3], f: &dyn Fn(&[i64], i64) -> [(usize, Vec<i64>); 2]| {
-                check_named(name, "", &shapes, &|p| over(&|k| f(p, k), p.to_vec()), &mut random);
-            };
+        let mut check = |name: &str, shapes: [Vec<i64>; 3], f: &Product<'_>| {
+            check_named(name, "", &shapes, &|p| over(&|k| f(p, k), p.to_vec()), &mut random);
+        };
         check("matmul", [vec![m, k], vec![k, n], vec![m, n]], &|p, k| {
             [(0, vec![p[0], k]), (1, vec![k, p[1]])]
         });

@@ -9,7 +9,8 @@ use crate::hover::HoverConfig;
 use crate::locate::FileContext;
 use crate::markdown::{bytes, code, fence, shorten};
 use crate::mlir::context::OpRef;
-use crate::mlir::indexing_map_hover::indexing_map_hover;
+use crate::mlir::indexing_map_hover::{describe, indexing_map_hover};
+use crate::mlir::map_text::domain_text;
 use crate::mlir::occurrences::{Symbol, definitions, occurrence_at, occurrences};
 use crate::mlir::op_maps_hover::op_maps_hover;
 
@@ -89,6 +90,9 @@ fn of_value(
         Definition::Binder(op) => format!("argument of {}", code(parse.name(op, text))),
     };
     markdown += &format!("\n{what} · {used}\n");
+    if !matches!(defined.definition, Definition::Result(_)) && ty.is_some_and(|ty| ty == "index") {
+        markdown += &range(context, piece, value);
+    }
     if let Definition::Result(op) | Definition::Binder(op) = defined.definition {
         markdown += "\n---\n\n";
         markdown += &fence("mlir", &head(parse, op, text));
@@ -97,6 +101,16 @@ fn of_value(
         markdown += &op_maps_hover(context, OpRef { piece, id: op }, config);
     }
     markdown
+}
+
+/// What an index can be that a loop or a function introduces.
+fn range(context: &FileContext<'_>, piece: usize, value: ValueId) -> String {
+    let found = db::with_mlir_source(context.db, context.view.file, piece, |source| {
+        let map = mlir_indexing::index_range(source, value)?;
+        let domain = domain_text(&map);
+        (!domain.is_empty()).then(|| format!("\n{domain}\n"))
+    });
+    found.flatten().unwrap_or_default()
 }
 
 /// `1.05 MB · 262144 elements`, of an array whose extents are known.
@@ -162,6 +176,11 @@ fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<String> {
         let read = context.mlir_piece(found.piece);
         let op = read.parse.op_at(found.span.start as usize)?;
         markdown += &fence("mlir", &head(&read.parse, op, &read.text));
+        if let Symbol::Alias { .. } = symbol
+            && let Some(map) = mlir_indexing::alias_value(&read.parse, &read.text, op).and_then(describe)
+        {
+            markdown += &format!("\n{map}");
+        }
     }
     let uses = occurrences(context, symbol).iter().filter(|o| !o.is_definition).count();
     markdown += &format!("\nused {uses} times\n")

@@ -26,38 +26,41 @@ fn is_bounded(map: &IndexingMap) -> bool {
         && map.constraints().iter().all(|c| is_finite(c.interval))
 }
 
-/// The domain of a map of which some variable has no bound: `d0 < n, 0 ≤ d1 ≤ 7`.
+/// The domain of a map of which some variable has no bound: `0 ≤ d0 < n, 0 ≤ d1 ≤ 7`.
 pub(crate) fn domain_text(map: &IndexingMap) -> String {
     let show = |e: &Expr| print_expr(e, map, PrintStyle::Floordiv);
-    let mut parts = Vec::new();
-    let mut lower_said: Vec<u32> = Vec::new();
+    // By variable what is said in its place, and what is about several.
+    let mut of_variable: Vec<Option<String>> = vec![None; map.variables().len()];
     let mut relations = Vec::new();
     for constraint in map.constraints() {
-        // `a - b <= -1` is `a < b`, and of a variable the lower bound is said in the same breath.
-        if constraint.interval == Interval::new(i64::MIN, -1)
-            && let Some((a, b)) = difference(&constraint.expr)
-        {
-            let bounds = a.as_var().and_then(|v| Some((v, map.variables().get(v as usize)?.bounds)));
-            relations.push(match bounds {
-                Some((v, Interval { lower, upper: i64::MAX })) if lower != i64::MIN => {
-                    lower_said.push(v);
-                    format!("{lower} ≤ {} < {}", show(&a), show(&b))
+        // `a - b ≤ -1` is `a < b`, and of a variable the lower bound is said in the same breath.
+        let is_less = constraint.interval == Interval::new(i64::MIN, -1);
+        let is_at_least = constraint.interval == Interval::new(0, i64::MAX);
+        match difference(&constraint.expr) {
+            Some((a, b)) if is_less => {
+                let variable = a.as_var().and_then(|v| {
+                    let bounds = map.variables().get(v as usize)?.bounds;
+                    let is_open = bounds.upper == i64::MAX && bounds.lower != i64::MIN;
+                    Some((v as usize, bounds.lower)).filter(|_| is_open)
+                });
+                match variable {
+                    Some((v, lower)) if of_variable[v].is_none() => {
+                        of_variable[v] = Some(format!("{lower} ≤ {} < {}", show(&a), show(&b)));
+                    }
+                    _ => relations.push(format!("{} < {}", show(&a), show(&b))),
                 }
-                _ => format!("{} < {}", show(&a), show(&b)),
-            });
-            continue;
+            }
+            Some((a, b)) if is_at_least => relations.push(format!("{} ≤ {}", show(&b), show(&a))),
+            _ => relations.push(relation(&show(&constraint.expr), constraint.interval)),
         }
-        relations.push(relation(&show(&constraint.expr), constraint.interval));
-    }
-    for (id, variable) in map.variables().iter().enumerate() {
-        if variable.bounds == Interval::ALL || lower_said.contains(&(id as u32)) {
-            continue;
-        }
-        parts.push(relation(&show(&Expr::var(id)), variable.bounds));
     }
     relations.sort_unstable();
-    relations.extend(parts);
-    relations.join(", ")
+    let variables = map.variables().iter().enumerate().filter_map(|(id, variable)| {
+        let said = of_variable[id].take();
+        let is_free = variable.bounds == Interval::ALL;
+        said.or_else(|| (!is_free).then(|| relation(&show(&Expr::var(id)), variable.bounds)))
+    });
+    variables.chain(relations).collect::<Vec<_>>().join(", ")
 }
 
 fn relation(what: &str, interval: Interval) -> String {

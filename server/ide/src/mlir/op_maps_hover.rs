@@ -2,11 +2,12 @@
 //! arguments that all of it comes from.
 
 use db::{MlirMaps, MlirPiece};
-use indexing::Rules;
+use indexing::{OperandIndexing, Rules};
 use indexing_map::{IndexingMap, PrintStyle, domain_short, print_map, wrap};
+use ir::{ArrayShape, ElementType, Shape};
 use mlir_indexing::{Access, OpMaps, Role, Source, Space, SymbolSource};
 
-use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks};
+use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks, utilisation_text};
 use crate::locate::FileContext;
 use crate::markdown::{code, fence};
 use crate::mlir::context::OpRef;
@@ -25,7 +26,7 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
         let mut blocks = Vec::new();
         for result in 0..results {
             match db::mlir_maps(source, read, at.id, result) {
-                Some(Ok(MlirMaps::Own(maps))) => blocks.extend(own_blocks(&maps, results)),
+                Some(Ok(MlirMaps::Own(maps))) => blocks.extend(own_blocks(source, &maps, results)),
                 Some(Ok(MlirMaps::Twin(twin))) => {
                     let from = if results > 1 { format!("output {result}") } else { "output".to_owned() };
                     let named = config.readable_variables.then(|| twin.op());
@@ -55,7 +56,7 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
 }
 
 /// One block per operand; operands that are read alike share one.
-fn own_blocks(maps: &OpMaps, results: usize) -> Vec<String> {
+fn own_blocks(source: &Source<'_>, maps: &OpMaps, results: usize) -> Vec<String> {
     let mut groups: Vec<(Vec<&str>, &Access)> = Vec::new();
     for access in &maps.accesses {
         let is_like = |other: &Access| {
@@ -68,7 +69,29 @@ fn own_blocks(maps: &OpMaps, results: usize) -> Vec<String> {
             None => groups.push((vec![&access.operand], access)),
         }
     }
-    groups.into_iter().map(|(names, access)| own_block(&maps.space, &names, access, results)).collect()
+    let block = |(names, access): (Vec<&str>, &Access)| {
+        let used = match maps.space {
+            Space::Result(_) => utilisation(source, access).unwrap_or_default(),
+            _ => String::new(),
+        };
+        own_block(&maps.space, &names, access, results) + &used
+    };
+    groups.into_iter().map(block).collect()
+}
+
+/// How much of an array of known shape is read, where the map alone tells it.
+fn utilisation(source: &Source<'_>, access: &Access) -> Option<String> {
+    if access.role != Role::Read || access.note.is_some() || !access.symbols.is_empty() {
+        return None;
+    }
+    let (value, index) = access.value?;
+    let written = mlir_hlo::static_hlo_shape(&source.type_of(value, index)?).ok()?;
+    let (element, dims) = written.split_once('[')?;
+    let dims: Option<Vec<i64>> =
+        dims.trim_end_matches(']').split(',').filter(|d| !d.is_empty()).map(|d| d.parse().ok()).collect();
+    let element = ElementType::from_name(element)?;
+    let shape = Shape::Array(ArrayShape { element, dims: dims?, dynamic: Vec::new(), layout: None }.into());
+    utilisation_text(&[OperandIndexing::from(access.map.clone())], &shape)
 }
 
 fn own_block(space: &Space, names: &[&str], access: &Access, results: usize) -> String {
@@ -98,7 +121,8 @@ fn access_text(access: &Access) -> String {
         return format!(" nothing is read\n\n{note}");
     }
     if map.results().is_empty() && map.constraints().is_empty() {
-        return format!(" the scalar\n\n{note}");
+        let note = access.note.as_ref().map(|n| format!(", {n}")).unwrap_or_default();
+        return format!(" the scalar{note}\n\n");
     }
     let mut text = match map.is_identity() && map.num_dims() > 0 && access.symbols.is_empty() {
         true => format!(" identity · {}\n\n{note}", domain_short(map, PrintStyle::Floordiv)),
@@ -109,6 +133,7 @@ fn access_text(access: &Access) -> String {
         let linear = print_map(&address.map, PrintStyle::Floordiv);
         let linear = linear.split(", domain: ").next().unwrap_or_default();
         let result = linear.split_once(" -> ").map_or(linear, |(_, result)| result);
+        let result = result.strip_prefix('(').and_then(|r| r.strip_suffix(')')).unwrap_or(result);
         let stride = match &address.stride {
             Some((name, stride)) => format!(" · next {}: {stride:+}", code(name)),
             None => String::new(),
@@ -188,7 +213,7 @@ mod tests {
                 **output → `%a`**
                 ```
                 (d0, d1){c0, n, i} -> (d0 + i, d1 * 2 + 8)
-                domain: 0 ≤ -c0 + i, 0 ≤ d0 < n, 0 ≤ i < n, 0 ≤ d1 ≤ 3
+                domain: 0 ≤ d0 < n, 0 ≤ d1 ≤ 3, 0 ≤ i < n, c0 ≤ i
                 ```
             "#]],
         );
@@ -204,11 +229,15 @@ mod tests {
                 (m, n)[k] -> (m, k)
                 domain: m in [0, 3], n in [0, 15], k in [0, 7]
                 ```
+                reads 100 % (128 B), each element 16 times
+
                 **output → `%b`**
                 ```
                 (m, n)[k] -> (k, n)
                 domain: m in [0, 3], n in [0, 15], k in [0, 7]
                 ```
+                reads 100 % (512 B), each element 4 times
+
                 **output → `%c`** identity · m ≤ 3, n ≤ 15
 
             "#]],
@@ -223,9 +252,9 @@ mod tests {
                 **reads `%m`**
                 ```
                 (i, j){k} -> (i * 4 + k, j + 1)
-                domain: (j + 1) mod 3 = 0, 0 ≤ i ≤ 15, 2 ≤ j ≤ 9
+                domain: 0 ≤ i ≤ 15, 2 ≤ j ≤ 9, (j + 1) mod 3 = 0
                 ```
-                address `(i * 400 + j * 2 + k * 100 + m_offset + 2)` · next `j`: +6
+                address `i * 400 + j * 2 + k * 100 + m_offset + 2` · next `j`: +6
 
             "#]],
         );
@@ -260,11 +289,36 @@ mod tests {
                 (d0) -> (d0 * 2 + 4)
                 domain: d0 in [0, 7]
                 ```
+                reads 25 % (32 B), each element once
+
                 **→ `%a`** (through 4 ops)
                 ```
                 (d0) -> ((d0 mod 2) * 2, d0 floordiv 2 + 1)
                 domain: d0 in [0, 7]
                 ```
+            "#]],
+        );
+    }
+
+    #[test]
+    fn runtime_offsets_go_along() {
+        check(
+            "func.func @f(%a: tensor<64x8xf32>, %i: tensor<i32>) {\n  %z = stablehlo.constant dense<0> : tensor<i32>\n  %0 = stablehlo.dynamic_slice %a, %i, %z, sizes = [16, 8] : (tensor<64x8xf32>, tensor<i32>, tensor<i32>) -> tensor<16x8xf32>\n  %1 = tensor.extract_slice$0 %0[2, 0] [4, 8] [1, 1] : tensor<16x8xf32> to tensor<4x8xf32>\n}\n",
+            expect![[r#"
+                **output → `%0`**
+                ```
+                (d0, d1) -> (d0 + 2, d1)
+                domain: d0 in [0, 3], d1 in [0, 7]
+                ```
+                reads 25 % (128 B), each element once
+
+                **→ `%a`** (through 2 ops)
+                ```
+                (d0, d1){i} -> (d0 + i + 2, d1)
+                domain: d0 in [0, 3], d1 in [0, 7], i in [0, 48]
+                ```
+                **→ `%i`** (through 2 ops) the scalar
+
             "#]],
         );
     }
@@ -293,15 +347,131 @@ mod tests {
                 **output → `%m`**
                 ```
                 (d0, d1){i} -> (d1 + i, d0 + i)
-                domain: 0 ≤ d1 + i ≤ 31, 0 ≤ d0 ≤ 3, 0 ≤ d1 ≤ 7
+                domain: 0 ≤ d0 ≤ 3, 0 ≤ d1 ≤ 7, 0 ≤ d1 + i ≤ 31
                 ```
-                address `(d1 * 30 + i * 31 + d0)` · next `d1`: +30
+                address `d1 * 30 + i * 31 + d0` · next `d1`: +30
 
-                **output → `%p`** the scalar
-
-                outside of the array
+                **output → `%p`** the scalar, outside of the array
 
             "#]],
+        );
+    }
+
+    /// The maps in the hover of an op.
+    fn check_line(line: &str, expect: Expect) {
+        let text = format!(
+            "func.func @f(%a: tensor<4x8xf32>, %k: tensor<1x8xf32>, %i: tensor<i32>, %s: tensor<f32>) {{\n  %z = stablehlo.constant dense<0> : tensor<i32>\n  {line}\n}}\n"
+        );
+        let (analysis, file, offset) = open_mlir(&text);
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is an op");
+        let maps =
+            hover.markdown.split("**output").skip(1).map(|block| format!("output{}\n", block.trim_end()));
+        expect.assert_eq(&maps.collect::<String>());
+    }
+
+    #[test]
+    fn ops_read_their_operands_as_their_twins_do() {
+        check_line(
+            "%0 = stablehlo.trans$0pose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>",
+            expect![[r#"
+                output → `%a`**
+                ```
+                (d0, d1) -> (d1, d0)
+                domain: d0 in [0, 7], d1 in [0, 3]
+                ```
+            "#]],
+        );
+        check_line(
+            "%0 = stablehlo.broadcast_in$0_dim %k, dims = [0, 1] : (tensor<1x8xf32>) -> tensor<4x8xf32>",
+            expect![[r#"
+                output → `%k`**
+                ```
+                (d0, d1) -> (0, d1)
+                domain: d0 in [0, 3], d1 in [0, 7]
+                ```
+                reads 100 % (32 B), each element 4 times
+            "#]],
+        );
+        check_line(
+            "%0 = stablehlo.reduce$0(%a init: %s) applies stablehlo.add across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>",
+            expect![[r#"
+                output → `%a`**
+                ```
+                (d0)[reduced] -> (d0, reduced)
+                domain: d0 in [0, 3], reduced in [0, 7]
+                ```
+                output → `%s`** the scalar
+            "#]],
+        );
+    }
+
+    #[test]
+    fn loops_of_xla_compute_indices() {
+        check(
+            "#map = #xla.indexing_map<\"(w)[s0] -> (w, s0 * 2), domain: w in [0, 15], s0 in [0, 3]\">\nfunc.func @f(%in: tensor<16x8xf32>, %z: f32, %w: index {xla.range = [0 : index, 15 : index]}) -> f32 {\n  %sum = xla.loop (%w)[%i] -> (%r0, %r1) in #map iter_args(%s = %z) -> (f32) {\n    %x = tensor.extract$0 %in[%r0, %r1] : tensor<16x8xf32>\n    xla.yield %x : f32\n  }\n}\n",
+            expect![[r#"
+                **reads `%in`**
+                ```
+                (i){w} -> (w, i * 2)
+                domain: i in [0, 3], w in [0, 15]
+                ```
+            "#]],
+        );
+        check(
+            "#map = #xla.indexing_map<\"(w)[s0] -> (w, s0 * 2), domain: w in [0, 15], s0 in [0, 3]\">\nfunc.func @f(%z: f32, %w: index) -> f32 {\n  %sum = xla.loop$0 (%w)[%i] -> (%r0, %r1) in #map iter_args(%s = %z) -> (f32) {\n    xla.yield %s : f32\n  }\n}\n",
+            expect![[r#"
+                **points of the loop**
+                ```
+                (w)[i] -> (w, i * 2)
+                domain: w in [0, 15], i in [0, 3]
+                ```
+            "#]],
+        );
+    }
+
+    #[test]
+    fn variables_of_loops_have_ranges() {
+        let (analysis, file, offset) = open_mlir(
+            "func.func @f(%n: index) {\n  affine.for %i = 2 to 10 step 3 {\n    x.y $0%i : index\n  }\n}\n",
+        );
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is a value");
+        let ranges: Vec<_> = hover.markdown.lines().filter(|l| l.contains('≤')).collect();
+        assert_eq!(ranges, ["2 ≤ i ≤ 9, (i + 1) mod 3 = 0"]);
+    }
+
+    /// Aliases stand at the top, and what uses them in other pieces.
+    #[test]
+    fn aliases_of_other_pieces_are_known() {
+        let filler: String = (0..1500)
+            .map(|n| format!("func.func @f{n}(%a: f32) {{\n  %b = x.y %a : f32\n  return\n}}\n"))
+            .collect();
+        let text = format!(
+            "#map = affine_map<(d0)[s0] -> (d0 * 4 + s0)>\n!array = tensor<4x8xf32>\n{filler}func.func @g(%i: index, %x: !array) {{\n  %0 = affine.apply$0 #map(%i)[%i]\n}}\n"
+        );
+        check(
+            &text,
+            expect![[r#"
+            **`%0` is**
+            ```
+            (){i} -> (i * 5)
+            ```
+        "#]],
+        );
+        let text = text.replace("$0", "").replace(
+            "%0 = ",
+            "%1 = tensor.extract_slice$0 %x[0, 1] [4, 2] [1, 3] : !array to tensor<4x2xf32>\n  %0 = ",
+        );
+        check(
+            &text,
+            expect![[r#"
+            **output → `%x`**
+            ```
+            (d0, d1) -> (d0, d1 * 3 + 1)
+            domain: d0 in [0, 3], d1 in [0, 1]
+            ```
+            reads 25 % (32 B), each element once
+
+        "#]],
         );
     }
 }

@@ -25,7 +25,7 @@ impl Random {
     }
 
     pub fn flag(&mut self) -> bool {
-        self.next() % 2 == 0
+        self.next().is_multiple_of(2)
     }
 
     pub fn shape(&mut self, rank: Range<i64>, extent: Range<i64>) -> Vec<i64> {
