@@ -5,6 +5,7 @@ use std::sync::Arc;
 use indexing::{OpIndexing, Rules};
 use ir::{Block, Graph, Op, Surroundings};
 use mlir::OpId;
+use mlir_hlo::{Environment, Slice};
 use rustc_hash::FxHashMap;
 use syntax::hlo::PieceState;
 
@@ -23,7 +24,8 @@ pub struct HloTwin {
 
 /// Nothing for ops that HLO has no twin of, else the twin or why there is none.
 pub fn hlo_twin(piece: &MlirPiece, id: OpId) -> Option<Result<HloTwin, String>> {
-    let written = mlir::hlo_op_text(&piece.parse, &piece.text, id)?;
+    let environment = Environment::of_aliases(&piece.parse, &piece.text);
+    let written = mlir_hlo::twin(Slice::whole(&piece.parse, &piece.text), &environment, id)?;
     Some(written.and_then(|op| {
         let block = block(&op.text).ok_or_else(|| "HLO has no such instruction".to_owned())?;
         HloTwin::of(&block, op).ok_or_else(|| "HLO has no such instruction".to_owned())
@@ -38,7 +40,7 @@ fn block(text: &str) -> Option<Block> {
 }
 
 impl HloTwin {
-    fn of(block: &Block, op: mlir::HloOp) -> Option<HloTwin> {
+    fn of(block: &Block, op: mlir_hlo::Twin) -> Option<HloTwin> {
         let mut entry = None;
         let mut callees = FxHashMap::default();
         for (id, computation) in block.parse.computations.iter().enumerate() {
@@ -73,6 +75,7 @@ impl HloTwin {
 pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, String)> {
     let read = mlir_piece(db, piece);
     let (parse, text) = (&read.parse, &*read.text);
+    let environment = Environment::of_aliases(parse, text);
     let mut found = Vec::new();
     // What is wrong with an op's names or types is told already.
     let is_told = |id: OpId| {
@@ -83,13 +86,13 @@ pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, S
             || read.findings.get(first).is_some_and(|f| f.span.start < span.end)
     };
     for id in 0..parse.ops.len() as OpId {
-        if !mlir::is_checked_as_hlo(parse, text, id)
-            || mlir::allows_more_than_hlo(parse, text, id)
+        if !mlir_hlo::is_checked_as_hlo(parse, text, id)
+            || mlir_hlo::allows_more_than_hlo(parse, text, id)
             || is_told(id)
         {
             continue;
         }
-        let Some(Ok(op)) = mlir::hlo_op_text(parse, text, id) else { continue };
+        let Some(Ok(op)) = mlir_hlo::twin(Slice::whole(parse, text), &environment, id) else { continue };
         let Some(block) = block(&op.text) else { continue };
         // What the parser of HLO refuses, then what its verifier does.
         if let Some(early) = block.findings.iter().find(|f| f.severity == ir::Severity::Error) {

@@ -16,6 +16,7 @@ mod hlo_twins;
 mod kernel_costs;
 mod kernels;
 mod load;
+mod mlir_kernels;
 mod mlir_maps;
 mod mlir_queries;
 mod queries;
@@ -34,6 +35,7 @@ pub use kernels::{
     kernel_code, kernel_estimate, kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_waste,
 };
 pub use load::Progress;
+pub use mlir_kernels::{MlirFunction, mlir_environments, mlir_function, mlir_functions};
 pub use mlir_maps::{MlirMaps, mlir_alias, mlir_map_findings, mlir_maps, mlir_producers, with_mlir_source};
 pub use mlir_queries::{
     MlirModule, MlirPiece, MlirSignature, mlir_module, mlir_piece, mlir_signature, symbol_name,

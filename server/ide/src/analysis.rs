@@ -350,12 +350,20 @@ impl Analysis {
 
     /// A place per computation and per kernel; what is said there is for [`Analysis::code_lens`] to tell.
     pub fn code_lens_places(&self, file: FileId, kernels: bool, limit: usize) -> Cancellable<Vec<TextRange>> {
-        self.with_file(file, |context| code_lens::code_lens_places(&context, kernels, limit))
+        self.of_language(
+            file,
+            |context| code_lens::code_lens_places(&context, kernels, limit),
+            |context| mlir::kernels::code_lens_places(&context, kernels, limit),
+        )
     }
 
     /// What is known of the computation or the kernel whose name is at `offset`.
     pub fn code_lens(&self, file: FileId, offset: usize) -> Cancellable<Option<CodeLens>> {
-        self.with_file(file, |context| code_lens::code_lens(&context, offset))
+        self.of_language(
+            file,
+            |context| code_lens::code_lens(&context, offset),
+            |context| mlir::kernels::code_lens(&context, offset),
+        )
     }
 
     /// Edits of white space that format what `range` touches.
@@ -430,7 +438,11 @@ impl Analysis {
 
     /// The kernel that the instruction at `offset` is, or is part of.
     pub fn shown_kernel(&self, file: FileId, offset: usize) -> Cancellable<Option<ShownKernel>> {
-        self.with_file(file, |context| kernel_document::shown_kernel(&context, offset))
+        self.of_language(
+            file,
+            |context| kernel_document::shown_kernel(&context, offset),
+            |context| mlir::kernels::shown_kernel(&context, offset),
+        )
     }
 
     /// The document that shows a kernel. The error is that there is no such instruction.
@@ -440,7 +452,10 @@ impl Analysis {
         query: &FusionQuery,
         language: KernelLanguage,
     ) -> Cancellable<Result<KernelDocument, FusionError>> {
-        self.with_file(file, |context| kernel_document::kernel_document(&context, query, language))
+        self.with_file(file, |context| match context.is_mlir() {
+            true => mlir::kernels::kernel_document(&context, query, language),
+            false => kernel_document::kernel_document(&context, query, language),
+        })
     }
 
     /// Runs of lines of the body of a kernel's document that come from the instruction at `offset`.
@@ -451,7 +466,11 @@ impl Analysis {
         document: &KernelDocument,
         offset: usize,
     ) -> Cancellable<Vec<std::ops::Range<usize>>> {
-        self.with_file(file, |context| kernel_follow::kernel_lines(&context, query, document, offset))
+        self.of_language(
+            file,
+            |context| kernel_follow::kernel_lines(&context, query, document, offset),
+            |context| mlir::kernels::kernel_lines(&context, document, offset),
+        )
     }
 
     /// Markdown about a place in the body of a kernel's document; `column` in bytes.
@@ -524,6 +543,11 @@ impl Analysis {
     /// The canonical text of the file, which must be without errors.
     pub fn print(&self, file: FileId, options: &PrintOptions) -> Cancellable<Result<String, TextTooLarge>> {
         self.with_file(file, |context| print_module::print_module(&context, options))
+    }
+
+    /// The same module in the other language: StableHLO as HLO, HLO as StableHLO.
+    pub fn convert(&self, file: FileId) -> Cancellable<Conversion> {
+        self.with_file(file, |context| convert::convert(&context))
     }
 
     /// Counts of the module.

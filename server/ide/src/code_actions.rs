@@ -4,6 +4,7 @@
 //! wants the change, not when it only wants titles.
 
 mod access_pattern;
+pub(crate) mod convert;
 mod extract;
 mod operand_shapes;
 mod repair;
@@ -109,6 +110,7 @@ const PROVIDERS: &[Provider] = &[
     extract::extract,
     access_pattern::offer,
     show_kernel::offer,
+    convert::offer,
 ];
 
 pub(crate) fn code_actions(

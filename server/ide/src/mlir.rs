@@ -14,6 +14,7 @@ pub(crate) mod goto_definition;
 pub(crate) mod hover;
 pub(crate) mod indexing_map_hover;
 pub(crate) mod inlay_hints;
+pub(crate) mod kernels;
 pub(crate) mod map_text;
 pub(crate) mod occurrences;
 pub(crate) mod op_maps_hover;

@@ -4,6 +4,8 @@
 //! * [`op_maps()`]: one op, one result. Extents, offsets and strides that are not known are symbols, with what is known of
 //!   them: the ranges of loops' variables, of arguments with `xla.range`, of ids of threads.
 //! * [`through_producers`]: from a value to arguments, composed over the ops in between.
+//! * [`check_maps`]: what is wrong with maps and subscripts, as far as the text proves it; [`op_hints`]: what lists come to.
+//! * [`words()`], [`injectivity()`]: what a map does.
 //! * [`AffineMap`], [`AffineSet`], [`WrittenMap`]: maps as they are written in attributes.
 //!
 //! Maps are over *logical* indices; of a buffer with a layout an [`Access`] has its [`Address`] beside it. Each file names the

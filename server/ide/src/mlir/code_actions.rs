@@ -11,7 +11,13 @@ use crate::code_actions::{CodeAction, Provider, Wanted, offered};
 use crate::locate::FileContext;
 
 /// In the order in which editors show them.
-const PROVIDERS: &[Provider] = &[rewrite::offer, simplify_map::offer, aliases::offer, op_form::offer];
+const PROVIDERS: &[Provider] = &[
+    rewrite::offer,
+    simplify_map::offer,
+    aliases::offer,
+    op_form::offer,
+    crate::code_actions::convert::offer,
+];
 
 pub(crate) fn code_actions(
     context: &FileContext<'_>,
