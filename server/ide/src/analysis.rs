@@ -281,12 +281,20 @@ impl Analysis {
     }
 
     pub fn prepare_call_hierarchy(&self, file: FileId, offset: usize) -> Cancellable<Option<CallItem>> {
-        self.with_file(file, |context| call_hierarchy::prepare_call_hierarchy(&context, offset))
+        self.of_language(
+            file,
+            |context| call_hierarchy::prepare_call_hierarchy(&context, offset),
+            |context| mlir::call_hierarchy::prepare_call_hierarchy(&context, offset),
+        )
     }
 
     /// Of the computation whose name is at `offset`.
     pub fn calls(&self, file: FileId, offset: usize, direction: CallDirection) -> Cancellable<Vec<Call>> {
-        self.with_file(file, |context| call_hierarchy::calls(&context, offset, direction))
+        self.of_language(
+            file,
+            |context| call_hierarchy::calls(&context, offset, direction),
+            |context| mlir::call_hierarchy::calls(&context, offset, direction),
+        )
     }
 
     /// Of all open files, the best first, and how many the limit left out.
@@ -360,7 +368,11 @@ impl Analysis {
 
     /// Edits of white space that format what `range` touches.
     pub fn formatting(&self, file: FileId, range: TextRange) -> Cancellable<Vec<TextEdit>> {
-        self.of_language(file, |context| formatting::formatting(&context, &range), |_| Vec::new())
+        self.of_language(
+            file,
+            |context| formatting::formatting(&context, &range),
+            |context| mlir::formatting::formatting(&context, &range),
+        )
     }
 
     /// What to change when `typed` was just typed in front of `offset`.

@@ -2,12 +2,14 @@
 //!
 //! One file per feature, called like the one for HLO beside it.
 
+pub(crate) mod call_hierarchy;
 pub(crate) mod code_actions;
 pub(crate) mod completion;
 pub(crate) mod context;
 pub(crate) mod diagnostics;
 pub(crate) mod document_symbols;
 pub(crate) mod folding_ranges;
+pub(crate) mod formatting;
 pub(crate) mod goto_definition;
 pub(crate) mod hover;
 pub(crate) mod indexing_map_hover;
@@ -27,7 +29,7 @@ pub(crate) mod workspace_symbols;
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use crate::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit};
+    use crate::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit, Wanted};
 
     const CONSTRUCTS: &str = include_str!("../../mlir/tests/fixtures/constructs.mlir");
 
@@ -45,6 +47,11 @@ mod tests {
             (0..text.len()).step_by(83).map(|at| analysis.selection_ranges(file, at)).collect::<Vec<_>>(),
             (0..text.len()).step_by(79).map(|at| analysis.rename(file, at, "renamed")).collect::<Vec<_>>(),
             (0..text.len()).step_by(73).map(|at| analysis.completion(file, at)).collect::<Vec<_>>(),
+            analysis.formatting(file, 0..text.len()),
+            (0..text.len())
+                .step_by(71)
+                .map(|at| analysis.code_actions(file, at..at, Wanted::Changes))
+                .collect::<Vec<_>>(),
         );
         format!("{everything:?}")
     }
