@@ -47,11 +47,10 @@ export function registerConvert(server: Server): vscode.Disposable {
     const document = await vscode.workspace.openTextDocument(uri);
     await vscode.languages.setTextDocumentLanguage(document, answer.language);
     await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
-    if (answer.incomplete.length > 0) {
-      void vscode.window.showWarningMessage(
-        `The conversion is incomplete: ${answer.incomplete[0].message}` +
-          (answer.incomplete.length > 1 ? ` and ${answer.incomplete.length - 1} more` : ""),
-      );
+    const [first, ...others] = answer.incomplete;
+    if (first) {
+      const more = others.length > 0 ? ` and ${others.length} more` : "";
+      void vscode.window.showWarningMessage(`The conversion is incomplete: ${first.message}${more}`);
     }
     return answer.text;
   };
