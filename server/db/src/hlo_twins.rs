@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use syntax::hlo::PieceState;
 
 use crate::Piece;
+use crate::mlir_giants::{Elsewhere, mlir_link_findings};
 use crate::mlir_queries::{MlirPiece, mlir_piece};
 
 /// An instruction in its graph. Made for one answer, and not kept: it costs what parsing a few lines costs.
@@ -22,12 +23,20 @@ pub struct HloTwin {
 }
 
 /// Nothing for ops that HLO has no twin of, else the twin or why there is none.
-pub fn hlo_twin(piece: &MlirPiece, id: OpId) -> Option<Result<HloTwin, String>> {
-    let written = mlir::hlo_op_text(&piece.parse, &piece.text, id)?;
+pub fn hlo_twin(db: &dyn salsa::Database, piece: Piece, id: OpId) -> Option<Result<HloTwin, String>> {
+    let written = hlo_op_text(db, piece, id)?;
     Some(written.and_then(|op| {
         let block = block(&op.text).ok_or_else(|| "HLO has no such instruction".to_owned())?;
         HloTwin::of(&block, op).ok_or_else(|| "HLO has no such instruction".to_owned())
     }))
+}
+
+fn hlo_op_text(db: &dyn salsa::Database, piece: Piece, id: OpId) -> Option<Result<mlir::HloOp, String>> {
+    let MlirPiece { text, parse, .. } = &**mlir_piece(db, piece);
+    match Elsewhere::of(db, piece) {
+        Some(elsewhere) => mlir::hlo_op_text(parse, text, id, &elsewhere),
+        None => mlir::hlo_op_text(parse, text, id, &mlir::NoOtherPieces),
+    }
 }
 
 /// Nothing where the grammar of HLO has no such text.
@@ -74,6 +83,7 @@ pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, S
     let read = mlir_piece(db, piece);
     let (parse, text) = (&read.parse, &*read.text);
     let mut found = Vec::new();
+    let links = mlir_link_findings(db, piece);
     // What is wrong with an op's names or types is told already.
     let is_told = |id: OpId| {
         let span = parse.op(id).head;
@@ -81,12 +91,13 @@ pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, S
         let error = parse.errors.partition_point(|e| e.span.start < span.start);
         parse.errors.get(error).is_some_and(|e| e.span.start <= span.end)
             || read.findings.get(first).is_some_and(|f| f.span.start < span.end)
+            || links.iter().any(|(f, _)| span.start <= f.span.start && f.span.start < span.end)
     };
     for id in 0..parse.ops.len() as OpId {
         if !mlir::is_checked_as_hlo(parse, text, id) || is_told(id) {
             continue;
         }
-        let Some(Ok(op)) = mlir::hlo_op_text(parse, text, id) else { continue };
+        let Some(Ok(op)) = hlo_op_text(db, piece, id) else { continue };
         let Some(block) = block(&op.text) else { continue };
         // What the parser of HLO refuses, then what its verifier does.
         if let Some(early) = block.findings.iter().find(|f| f.severity == ir::Severity::Error) {

@@ -46,6 +46,150 @@ mod tests {
         format!("{everything:?}")
     }
 
+    /// Everything that the features say of a text that is opened in pieces of at least so many bytes.
+    fn all_in_pieces(text: &str, min_bytes: usize) -> String {
+        let mut host = AnalysisHost::in_pieces_of(min_bytes);
+        let file = host.open("a.mlir", Language::Mlir, text);
+        let analysis = host.analysis();
+        all(&analysis, file)
+    }
+
+    fn assert_same(a: &str, b: &str, what: &dyn Fn() -> String) {
+        let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b);
+        let at = at.or_else(|| (a.len() != b.len()).then_some(a.len().min(b.len())));
+        let near = |s: &str| {
+            at.map(|at| {
+                let bytes = &s.as_bytes()[at.saturating_sub(400).min(s.len())..(at + 150).min(s.len())];
+                String::from_utf8_lossy(bytes).into_owned()
+            })
+        };
+        assert_eq!(near(a), near(b), "{}", what());
+    }
+
+    /// Names, types, constants, blocks and aliases that are defined in one piece and used in others.
+    const GIANT: &str = include_str!("mlir/giant.mlir");
+
+    #[test]
+    fn functions_in_pieces_are_what_they_are_as_a_whole() {
+        for text in [GIANT, CONSTRUCTS] {
+            let mut host = AnalysisHost::in_pieces_of(60);
+            let file = host.open("a.mlir", Language::Mlir, text);
+            assert!(host.analysis().statistics(file).expect("nobody cancels").pieces > 4);
+            let whole = all_in_pieces(text, usize::MAX);
+            for min_bytes in [1, 8, 25, 60, 200] {
+                assert_same(&all_in_pieces(text, min_bytes), &whole, &|| format!("in pieces of {min_bytes}"));
+            }
+        }
+    }
+
+    fn random(seed: u64) -> impl FnMut(usize) -> usize {
+        let mut random = seed | 1;
+        move |below: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            (random % below.max(1) as u64) as usize
+        }
+    }
+
+    /// Functions that are cut often, edited at random, are analysed as if they had just been opened.
+    #[test]
+    fn edits_of_functions_in_pieces_equal_a_fresh_start() {
+        const INSERTS: [&str; 18] = [
+            "",
+            "",
+            "}",
+            "{",
+            "(",
+            "\"",
+            "\n",
+            "%a",
+            "%0",
+            "%7 = x.y %a : f32\n",
+            "^bb1:\n",
+            "func.func @n() {\n",
+            "\n// -----\n",
+            "return\n",
+            "!t",
+            "{-#",
+            "#-}",
+            ", ",
+        ];
+        for seed in 1..12 {
+            let mut next = random(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(seed));
+            let min_bytes = 1 + next(40);
+            let mut text = if seed % 3 == 0 { CONSTRUCTS } else { GIANT }.to_owned();
+            let mut host = AnalysisHost::in_pieces_of(min_bytes);
+            let file = host.open("a.mlir", Language::Mlir, &text);
+            let mut done: Vec<(std::ops::Range<usize>, &str)> = Vec::new();
+            for step in 0..16 {
+                let start = next(text.len());
+                let end = (start + next(6)).min(text.len());
+                let insert = INSERTS[next(INSERTS.len())];
+                text.replace_range(start..end, insert);
+                host.apply(file, &[TextEdit { range: start..end, insert: insert.to_owned() }]);
+                done.push((start..end, insert));
+                if step % 3 == 2 {
+                    let edited = all(&host.analysis(), file);
+                    let fresh = all_in_pieces(&text, min_bytes);
+                    assert_same(&edited, &fresh, &|| {
+                        format!("seed {seed} step {step} of {min_bytes}: {done:?}")
+                    });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_edit_in_a_giant_function_reads_one_piece() {
+        let line = |n: usize| format!("    %{n} = stablehlo.add %a, %{} : tensor<4xf32>\n", n.max(1) - 1);
+        let body: String = (1..12_000).map(line).collect();
+        let text = format!(
+            "module {{\n  func.func @f(%a: tensor<4xf32>) {{\n    %0 = stablehlo.add %a, %a : tensor<4xf32>\n{body}    return\n  }}\n}}\n"
+        );
+        let ran: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = ran.clone();
+        let mut host = AnalysisHost::observed(move |query| seen.lock().expect("no panic").push(query));
+        let file = host.open("a.mlir", Language::Mlir, &text);
+        assert_eq!(host.analysis().diagnostics(file, 100).expect("nobody cancels").shown.len(), 0);
+        let pieces = host.analysis().statistics(file).expect("nobody cancels").pieces;
+        assert!(pieces > 5, "{pieces}");
+        let mut counts = |at: usize, len: usize, insert: &str, findings: usize| {
+            ran.lock().expect("no panic").clear();
+            host.apply(file, &[TextEdit { range: at..at + len, insert: insert.into() }]);
+            assert_eq!(host.analysis().diagnostics(file, 100).expect("nobody cancels").shown.len(), findings);
+            let ran = ran.lock().expect("no panic");
+            let queries = [
+                "mlir_read",
+                "mlir_piece",
+                "mlir_signature",
+                "mlir_module",
+                "mlir_giant_index",
+                "mlir_links",
+                "mlir_link_findings",
+                "hlo_twin_findings",
+            ];
+            queries.map(|name| ran.iter().filter(|q| q.starts_with(&format!("{name}("))).count())
+        };
+        let at = text.find("%6000 =").expect("it is there") + "%6000 = stablehlo.add %a, ".len();
+        // A use of another value: nobody else is concerned.
+        assert_eq!(counts(at, 5, "%5998", 0), [1, 1, 1, 0, 0, 1, 1, 1]);
+        // White space, too.
+        assert_eq!(counts(at, 0, " ", 0), [1, 1, 1, 0, 0, 1, 1, 1]);
+        // A name that nothing has.
+        assert_eq!(counts(at, 1, "%x", 1), [1, 1, 1, 0, 0, 1, 1, 1]);
+        assert_eq!(counts(at, 2, "", 0), [1, 1, 1, 0, 0, 1, 1, 1]);
+        // Another type of a value that its piece alone uses: the names are what they were.
+        let name = text.find("%6001 =").expect("it is there");
+        let ty = name + text[name..].find("tensor<4").expect("it has a type") + "tensor<".len();
+        let ran = counts(ty, 1, "5", 0);
+        assert_eq!((ran[0], ran[3], ran[4]), (1, 0, 0), "{ran:?}");
+        assert_eq!(counts(ty, 1, "4", 0)[4], 0);
+        // A new name is told to all, who find what they found before; those that use names behind it look again.
+        let ran = counts(name, 0, "%new = stablehlo.add %a, %a : tensor<4xf32>\n    ", 0);
+        assert_eq!(ran, [1, 1, 1, 0, 1, pieces, 2, 1]);
+    }
+
     /// Texts large enough for several pieces, edited at random, are analysed as if they had just been opened.
     #[test]
     fn edits_equal_a_fresh_start() {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mlir::{PieceState, hlo_op_text, parse};
+use mlir::{NoOtherPieces, PieceState, hlo_op_text, parse};
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -33,7 +33,7 @@ fn main() {
         }
         let read = parse(&text, PieceState::default());
         for id in 0..read.ops.len() as u32 {
-            match hlo_op_text(&read, &text, id) {
+            match hlo_op_text(&read, &text, id, &NoOtherPieces) {
                 Some(Ok(op)) => {
                     let is_new = done.insert(op.text.clone());
                     if is_new {

@@ -1,6 +1,7 @@
 //! An op of StableHLO or MHLO as text of HLO: a module of one instruction, whose operands are parameters. What is known of the
 //! instruction is then known of the op.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::attribute_values::integers;
@@ -22,9 +23,41 @@ pub struct HloOp {
 /// Names beyond this many operands are not worth a module.
 const MAX_OPERANDS: usize = 1024;
 
+/// What other pieces of the text tell of names that a piece uses and does not define.
+pub trait OtherPieces {
+    /// The type of what is used.
+    fn type_of(&self, used: &Use) -> Option<Cow<'_, str>>;
+    /// The value of a constant of one element.
+    fn constant(&self, used: &Use) -> Option<String>;
+    /// What an alias that an op uses stands for.
+    fn alias(&self, name: &str, op: OpId) -> Option<String>;
+}
+
+/// The piece is all of the text.
+pub struct NoOtherPieces;
+
+impl OtherPieces for NoOtherPieces {
+    fn type_of(&self, _: &Use) -> Option<Cow<'_, str>> {
+        None
+    }
+
+    fn constant(&self, _: &Use) -> Option<String> {
+        None
+    }
+
+    fn alias(&self, _: &str, _: OpId) -> Option<String> {
+        None
+    }
+}
+
 /// Nothing where the op is none of StableHLO or MHLO, else the module or the reason why there is none.
-pub fn hlo_op_text(parse: &Parse, text: &str, id: OpId) -> Option<Result<HloOp, String>> {
-    let writer = Writer { parse, text, id, callees: String::new() };
+pub fn hlo_op_text(
+    parse: &Parse,
+    text: &str,
+    id: OpId,
+    others: &dyn OtherPieces,
+) -> Option<Result<HloOp, String>> {
+    let writer = Writer { parse, text, id, others, callees: String::new() };
     let name = parse.name(id, text);
     if let Some(mnemonic) = mnemonic(name) {
         let (opcode, recipe) = hlo_op(mnemonic)?;
@@ -109,6 +142,7 @@ pub(crate) struct Writer<'t> {
     parse: &'t Parse,
     text: &'t str,
     id: OpId,
+    others: &'t dyn OtherPieces,
     /// Computations that the instruction calls.
     pub(crate) callees: String,
 }
@@ -126,6 +160,12 @@ pub(crate) fn extents(shape: &str) -> Vec<i64> {
 
 pub(crate) fn element(shape: &str) -> &str {
     shape.split('[').next().unwrap_or(shape)
+}
+
+/// The value of a constant of StableHLO or MHLO of one element, or of elements that are alike.
+pub fn scalar_constant(parse: &Parse, text: &str, op: OpId) -> Option<String> {
+    let (_, Recipe::Constant) = hlo_op(mnemonic(parse.name(op, text))?)? else { return None };
+    scalar_of(parse, text, op)
 }
 
 impl Writer<'_> {
@@ -195,16 +235,21 @@ impl Writer<'_> {
     }
 
     fn resolved(&self, ty: &str) -> String {
-        // An alias of this piece.
+        if !ty.starts_with('!') {
+            return ty.to_owned();
+        }
         let found = self.parse.aliases.iter().find(|a| a.is_definition && a.span.of(self.text) == ty);
-        let value = found.and_then(|a| self.parse.op(a.op).span.of(self.text).split_once('='));
-        value.map_or(ty, |(_, value)| value.trim()).to_owned()
+        match found.and_then(|a| self.parse.op(a.op).span.of(self.text).split_once('=')) {
+            Some((_, value)) => value.trim().to_owned(),
+            None => self.others.alias(ty, self.id).unwrap_or_else(|| ty.to_owned()),
+        }
     }
 
     fn operand_shape(&self, operand: &Use) -> Result<String, String> {
         let name = operand.span.of(self.text);
         let index = name.split_once('#').and_then(|(_, index)| index.parse().ok()).unwrap_or(0);
         let ty = operand.value.and_then(|value| self.parse.type_of(value, index, self.text));
+        let ty = ty.or_else(|| self.others.type_of(operand));
         let ty = ty.ok_or_else(|| format!("the type of {name} is not known"))?;
         hlo_shape(&self.resolved(&ty))
     }
@@ -247,10 +292,9 @@ impl Writer<'_> {
 
     /// The value of an operand that is a constant without dimensions.
     fn constant_of(&self, operand: &Use) -> Option<String> {
-        let value = &self.parse.values[operand.value? as usize];
-        let Definition::Result(op) = value.definition else { return None };
-        let (_, Recipe::Constant) = hlo_op(mnemonic(self.parse.name(op, self.text))?)? else { return None };
-        scalar_of(self.parse, self.text, op)
+        let Some(value) = operand.value else { return self.others.constant(operand) };
+        let Definition::Result(op) = self.parse.values[value as usize].definition else { return None };
+        scalar_constant(self.parse, self.text, op)
     }
 
     /// HLO's broadcast does not stretch a dimension of one element: that is dropped first.
@@ -389,7 +433,7 @@ mod tests {
         let read = parse(&text, PieceState::default());
         assert_eq!(read.errors, []);
         let id = (0..read.ops.len() as u32).rfind(|&id| read.parent(id) == Some(0)).expect("an op");
-        let op = hlo_op_text(&read, &text, id).expect("it is an op of HLO");
+        let op = hlo_op_text(&read, &text, id, &NoOtherPieces).expect("it is an op of HLO");
         let found = match &op {
             Ok(op) => op.text.lines().find(|l| l.contains("ROOT %r")).unwrap_or_default().trim(),
             Err(reason) => reason,

@@ -9,6 +9,7 @@
 mod attribute_values;
 mod braces;
 mod check;
+mod giants;
 mod hlo_attributes;
 mod hlo_ops;
 mod hlo_text;
@@ -17,6 +18,7 @@ mod lexer;
 mod names;
 mod parts;
 mod pieces;
+mod plain_lines;
 mod segmenter;
 mod shaped;
 mod tree;
@@ -24,12 +26,15 @@ mod types;
 mod words;
 
 pub use attribute_values::{field, integer, integers};
-pub use check::{Finding, check};
-pub use hlo_text::{HloOp, hlo_op_text, hlo_shape, is_checked_as_hlo};
+pub use check::{Finding, Outside, check, check_outside, has_errors, redefinition, unknown_block};
+pub use giants::FunctionPart;
+pub use hlo_text::{
+    HloOp, NoOtherPieces, OtherPieces, hlo_op_text, hlo_shape, is_checked_as_hlo, scalar_constant,
+};
 pub use language::{holds_hlo, starts_like_mlir};
 pub use lexer::{Token, TokenKind, tokens};
 pub use pieces::{PieceState, split};
-pub use segmenter::parse;
+pub use segmenter::{LEFT_OPEN, parse, parse_among};
 pub use shaped::{Shaped, element_bits, element_type, shaped};
 pub use tree::*;
 pub use words::{is_function_like, is_module_like, last_segment};

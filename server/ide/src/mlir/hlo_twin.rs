@@ -7,7 +7,7 @@ use crate::mlir::context::OpRef;
 
 /// Nothing for ops that HLO has no twin of, else the twin or why there is none.
 pub(crate) fn twin(context: &FileContext<'_>, at: OpRef) -> Option<Result<HloTwin, String>> {
-    db::hlo_twin(context.mlir_piece(at.piece), at.id)
+    db::hlo_twin(context.db, context.view.file.pieces(context.db)[at.piece], at.id)
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub(crate) fn inlay_hints(
             if matches!(ty, TypeRef::Written(_)) {
                 continue;
             }
-            if let Some(ty) = read.parse.type_of(id as u32, 0, &read.text) {
+            if let Some(ty) = context.type_of_value(piece, id as u32, 0) {
                 let label = format!(": {}", shorten(&ty, LIMIT));
                 hints.push(InlayHint { offset: name.end, label, tooltip: None });
             }
