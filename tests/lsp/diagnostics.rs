@@ -58,9 +58,8 @@ fn typing_does_not_starve_them_and_versions_only_grow() {
         versions.push(params["version"].as_i64().expect("a version"));
     }
     assert!(versions.is_sorted_by(|a, b| a < b), "{versions:?}");
-    // 1.5 s of typing without a pause, and findings at least every half second.
+    // 1.5 s of typing without a pause, and findings at least every half second; where they are cheap, for each letter.
     assert!(versions.len() >= 3, "{versions:?}");
-    assert!(versions.len() < 20, "they are computed for pauses, not for letters: {versions:?}");
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! Kernels beside those that XLA's compiler wrote for the same fusions: which accesses to memory they have.
+//! Kernels beside those that XLA's compiler wrote for the same fusions: which accesses to memory they have. Their MLIR is read, too.
 //!
 //! Needs the corpus beside the checkout; where that is absent it says so and passes.
 
 #![allow(clippy::print_stdout, reason = "the figures are what it is for")]
 
+mod well_formed;
 mod written;
 
 use std::collections::BTreeMap;
@@ -11,7 +12,8 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use written::{Written, written};
+use well_formed::check_mlir;
+use written::{Written, written_of};
 
 /// How often each kind of access to global memory occurs in the text.
 fn accesses(ptx: &str, kind: &str) -> BTreeMap<String, usize> {
@@ -68,7 +70,12 @@ fn accesses_are_those_of_xla() {
                 .entry(format!("{set} {emitter} {}", if emitter.is_empty() { of("kind") } else { "" }))
                 .or_default();
             tally.cases += 1;
-            match written(of("hlo"), fusion, of("device")) {
+            // The other text of the kernel, on the way.
+            let as_mlir = |kernel: codegen::Kernel| {
+                check_mlir(&codegen::mlir(&kernel).text, fusion);
+                kernel
+            };
+            match written_of(of("hlo"), fusion, of("device"), &as_mlir) {
                 Ok(Written { ptx: own, missing, .. }) => {
                     tally.written += 1;
                     if missing.is_empty() {

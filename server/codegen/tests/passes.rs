@@ -153,7 +153,7 @@ fn after(hlo: &str, fusion: &str, device: &str, passes: usize) -> Result<Written
     written_of(hlo, fusion, device, &|kernel| {
         let Some(last) = passes.checked_sub(1) else { return kernel };
         let (pass, kernel) = after_each(&kernel).nth(last).expect("so many passes");
-        check_mlir(&codegen::mlir(&kernel).text, pass.name);
+        check_mlir(&codegen::mlir(&kernel).text, &format!("after {}", pass.name));
         kernel
     })
 }

@@ -213,6 +213,7 @@ impl Documents {
             crate::mlir_link_findings(db, piece);
             crate::mlir_giants::mlir_exports(db, piece);
             crate::hlo_twin_findings(db, piece);
+            crate::mlir_map_findings(db, piece);
         }
         self.free_pieces.extend(pieces);
     }

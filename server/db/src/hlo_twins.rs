@@ -94,7 +94,10 @@ pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, S
             || links.iter().any(|(f, _)| span.start <= f.span.start && f.span.start < span.end)
     };
     for id in 0..parse.ops.len() as OpId {
-        if !mlir::is_checked_as_hlo(parse, text, id) || is_told(id) {
+        if !mlir::is_checked_as_hlo(parse, text, id)
+            || mlir::allows_more_than_hlo(parse, text, id)
+            || is_told(id)
+        {
             continue;
         }
         let Some(Ok(op)) = hlo_op_text(db, piece, id) else { continue };

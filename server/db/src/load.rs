@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use crate::{
-    Database, File, FileView, Language, Piece, giant_index, hlo_twin_findings, link_findings, mlir_signature,
-    module, signature, verify_findings,
+    Database, File, FileView, Language, Piece, giant_index, hlo_twin_findings, link_findings,
+    mlir_map_findings, mlir_signature, module, signature, verify_findings,
 };
 
 /// How far an open file was read ahead. An edit touches few pieces: whoever asks first computes those.
@@ -42,6 +42,7 @@ impl FileView {
             for_each_piece(db, self.file, |db, piece| {
                 crate::mlir_link_findings(db, piece);
                 hlo_twin_findings(db, piece);
+                mlir_map_findings(db, piece);
             });
             self.progress.is_checked.store(true, Ordering::Relaxed);
         }

@@ -14,7 +14,7 @@ use crate::source_location::source_location;
 use crate::why_not_fused::why_not_fused;
 use crate::{Hover, TextRange};
 
-pub(crate) use maps::{MAP_LIMIT, access_blocks};
+pub(crate) use maps::{MAP_LIMIT, access_blocks, utilisation_text};
 
 /// Characters of an instruction's line.
 const LINE_LIMIT: usize = 600;

@@ -54,6 +54,10 @@ pub(crate) fn readable_config(text: &str) -> Vec<String> {
     }
     trim_end(&mut lines);
     lines.retain(|line| !line.trim().is_empty());
+    // Members of a list that were opened, and have nothing in them.
+    while lines.last().is_some_and(|line| line.trim() == "-") {
+        lines.pop();
+    }
     if end < text.len() {
         lines.push("…".to_owned());
     }

@@ -47,7 +47,13 @@ impl Parse {
                 Definition::Result(op) => self.op(op).block,
                 Definition::BlockArgument(block) => Some(block),
                 Definition::Binder(op) => {
-                    if let Some(part) = parts.iter_mut().find(|part| part.op == op) {
+                    // What stands behind the body introduces nothing in it.
+                    let is_in_front =
+                        |body: RegionId| value.name.start < self.regions[body as usize].span.start;
+                    let is_here = |part: &&mut FunctionPart| {
+                        part.op == op && !part.is_continued && is_in_front(part.body)
+                    };
+                    if let Some(part) = parts.iter_mut().find(is_here) {
                         part.arguments.push(id as ValueId);
                     }
                     continue;

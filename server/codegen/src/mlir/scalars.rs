@@ -43,6 +43,8 @@ pub(super) fn scalar(function: &Function, op: &Op, name: &str, inputs: &[String]
     let from_ty = value_type(from);
     let list = inputs.join(", ");
     let one = |text: String| vec![format!("{name} = {text}")];
+    // Names start with a letter, or are numbers.
+    let number = name.trim_start_matches('%');
     match (opcode, detail) {
         (Opcode::Select, _) => one(format!("arith.select {list} : {ty}")),
         (Opcode::Compare, Detail::Compare(comparison)) => {
@@ -56,20 +58,20 @@ pub(super) fn scalar(function: &Function, op: &Op, name: &str, inputs: &[String]
             let [low, x, high] = inputs else { return Vec::new() };
             let (max, min) = (binary(Opcode::Maximum, to), binary(Opcode::Minimum, to));
             vec![
-                format!("{name}_low = {max} {low}, {x} : {ty}"),
-                format!("{name} = {min} {name}_low, {high} : {ty}"),
+                format!("%low_{number} = {max} {low}, {x} : {ty}"),
+                format!("{name} = {min} %low_{number}, {high} : {ty}"),
             ]
         }
         (Opcode::Not, _) => {
             let all = if to == ElementType::Pred { "true".to_owned() } else { format!("-1 : {ty}") };
             vec![
-                format!("{name}_all = arith.constant {all}"),
-                format!("{name} = arith.xori {list}, {name}_all : {ty}"),
+                format!("%all_{number} = arith.constant {all}"),
+                format!("{name} = arith.xori {list}, %all_{number} : {ty}"),
             ]
         }
         (Opcode::Negate, _) if is_integer(to) => vec![
-            format!("{name}_zero = arith.constant 0 : {ty}"),
-            format!("{name} = arith.subi {name}_zero, {list} : {ty}"),
+            format!("%zero_{number} = arith.constant 0 : {ty}"),
+            format!("{name} = arith.subi %zero_{number}, {list} : {ty}"),
         ],
         (Opcode::ReducePrecision, Detail::Precision(exponent, mantissa)) => {
             one(format!("xla.reduce_precision {list} to e{exponent}m{mantissa} : {ty}"))

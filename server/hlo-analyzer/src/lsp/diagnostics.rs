@@ -9,8 +9,10 @@ use tower_lsp::lsp_types::{self, DiagnosticSeverity, NumberOrString, PublishDiag
 use super::read::panic_message;
 use super::snapshot::{Snapshot, View};
 
-/// Typing must pause so long before the findings are computed…
+/// Typing must pause so long before the findings are computed, where that took long the last time…
 const PAUSE: Duration = Duration::from_millis(75);
+/// …and else so many times as long as it took: no more than a quarter of the time goes into findings nobody waits for…
+const TIMES_THE_COST: u32 = 3;
 /// …but while it goes on, they are no older than this when the computing starts.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -20,6 +22,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) struct Schedule {
     stale: Option<Stale>,
     running: Option<Running>,
+    /// How long the last computation took that was not cancelled.
+    cost: Option<Duration>,
     /// All findings of some text of the document have been published.
     pub(super) is_complete: bool,
 }
@@ -34,6 +38,7 @@ struct Stale {
 
 struct Running {
     since: Instant,
+    started: Instant,
     handle: CancellationHandle,
 }
 
@@ -53,12 +58,13 @@ impl Schedule {
     /// When the next computation is to start; `None` while one runs or if there is nothing to do.
     pub(super) fn due(&self) -> Option<Instant> {
         let stale = self.stale.filter(|_| self.running.is_none())?;
-        Some((stale.changed + PAUSE).min(stale.since + PATIENCE))
+        let pause = self.cost.map_or(PAUSE, |cost| (cost * TIMES_THE_COST).min(PAUSE));
+        Some((stale.changed + pause).min(stale.since + PATIENCE))
     }
 
-    pub(super) fn started(&mut self, handle: CancellationHandle) {
+    pub(super) fn started(&mut self, handle: CancellationHandle, now: Instant) {
         if let Some(stale) = self.stale.take() {
-            self.running = Some(Running { since: stale.since, handle });
+            self.running = Some(Running { since: stale.since, started: now, handle });
         }
     }
 
@@ -68,6 +74,8 @@ impl Schedule {
         if cancelled {
             let changed = self.stale.map_or(now, |stale| stale.changed);
             self.stale = Some(Stale { since: running.since, changed });
+        } else {
+            self.cost = Some(now.saturating_duration_since(running.started));
         }
     }
 
@@ -190,6 +198,29 @@ mod tests {
             schedule.changed(at(start, ms));
         }
         assert_eq!(schedule.due(), Some(at(start, 500)));
+    }
+
+    /// A schedule of a document whose findings took so long.
+    fn after(ms: u64, start: Instant) -> Schedule {
+        let mut schedule = Schedule::default();
+        let mut host = ide::AnalysisHost::new();
+        _ = host.open("a.hlo", ide::Language::Hlo, "");
+        schedule.at_once(start);
+        schedule.started(host.analysis().cancellation(), start);
+        schedule.ended(false, at(start, ms));
+        schedule
+    }
+
+    #[test]
+    fn what_is_cheap_waits_less() {
+        let start = Instant::now();
+        let mut schedule = after(2, start);
+        assert_eq!(schedule.due(), None);
+        schedule.changed(at(start, 1000));
+        assert_eq!(schedule.due(), Some(at(start, 1006)));
+        let mut schedule = after(200, start);
+        schedule.changed(at(start, 1000));
+        assert_eq!(schedule.due(), Some(at(start, 1075)));
     }
 
     #[test]

@@ -177,8 +177,8 @@ fn disassembled(
 pub(super) fn tabs(session: &Session, file: &Url, kernel: &ShownKernel) -> Vec<KernelUri> {
     let has_sass = session.kernels.assembler().is_some_and(|assembler| assembler.disassembles());
     let tabs: &[Tab] = match (kernel.has_code, has_sass) {
-        (true, true) => &[Tab::Mlir, Tab::Ptx, Tab::Sass],
-        (true, false) => &[Tab::Mlir, Tab::Ptx],
+        (true, true) => &[Tab::Mlir, Tab::Ptx, Tab::Sass, Tab::Passes],
+        (true, false) => &[Tab::Mlir, Tab::Ptx, Tab::Passes],
         (false, _) => &[Tab::About],
     };
     let tab = |&tab: &Tab| KernelUri {

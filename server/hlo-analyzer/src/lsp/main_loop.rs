@@ -324,7 +324,7 @@ impl MainLoop {
             let (session, version) = (self.session.clone(), document.version);
             let view = View { session, uri: uri.clone(), file, version, text, span, open: Vec::new() };
             let snapshot = Snapshot { analysis: self.host.analysis(), view };
-            document.schedule.started(snapshot.analysis.cancellation());
+            document.schedule.started(snapshot.analysis.cancellation(), now);
             let (generation, version, uri) = (document.generation, document.version, uri.clone());
             let mailbox = self.mailbox.clone();
             let is_complete = document.schedule.is_complete;
@@ -356,7 +356,7 @@ impl MainLoop {
             let (session, version) = (self.session.clone(), document.version);
             let view = View { session, uri: uri.clone(), file, version, text, span, open: Vec::new() };
             let snapshot = Snapshot { analysis: self.host.analysis(), view };
-            document.kernels.started(snapshot.analysis.cancellation());
+            document.kernels.started(snapshot.analysis.cancellation(), now);
             let (generation, file) = (document.generation, uri.clone());
             let mailbox = self.mailbox.clone();
             self.pool.spawn_blocking(move || {

@@ -110,7 +110,7 @@ pub(crate) fn access_blocks(
 }
 
 /// How much of the operand is read, where that is not simply all of it, once.
-fn utilisation_text(accesses: &[OperandIndexing], shape: &Shape) -> Option<String> {
+pub(crate) fn utilisation_text(accesses: &[OperandIndexing], shape: &Shape) -> Option<String> {
     if accesses.iter().any(|a| a.map.is_undefined()) {
         return None;
     }

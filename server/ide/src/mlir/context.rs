@@ -22,7 +22,11 @@ impl<'a> FileContext<'a> {
     }
 
     pub(crate) fn mlir_piece(&self, piece: usize) -> &'a Arc<MlirPiece> {
-        db::mlir_piece(self.db, self.view.file.pieces(self.db)[piece])
+        db::mlir_piece(self.db, self.piece_input(piece))
+    }
+
+    pub(crate) fn piece_input(&self, piece: usize) -> db::Piece {
+        self.view.file.pieces(self.db)[piece]
     }
 
     pub(crate) fn mlir_module(&self) -> &'a Arc<MlirModule> {
@@ -53,7 +57,7 @@ impl<'a> FileContext<'a> {
     }
 
     pub(crate) fn mlir_links(&self, piece: usize) -> &'a Arc<MlirLinks> {
-        db::mlir_links(self.db, self.view.file.pieces(self.db)[piece])
+        db::mlir_links(self.db, self.piece_input(piece))
     }
 
     pub(crate) fn mlir_giants(&self) -> &'a Arc<MlirGiantIndex> {
@@ -89,7 +93,7 @@ impl<'a> FileContext<'a> {
 
     /// The type of a result of a value, also where that is the one of a value of another piece.
     pub(crate) fn type_of_value(&self, piece: usize, value: ValueId, index: usize) -> Option<Cow<'a, str>> {
-        Elsewhere::of(self.db, self.view.file.pieces(self.db)[piece])?.type_of_value(value, index)
+        Elsewhere::of(self.db, self.piece_input(piece))?.type_of_value(value, index)
     }
 
     /// Where a region is opened that is open at the start of `piece`, by its number: a piece, and its region.

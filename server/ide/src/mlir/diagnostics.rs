@@ -40,7 +40,7 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
             };
             let own = read.findings.iter().filter(|f| is_told(f));
             of_piece.extend(own.map(|f| finding(context, piece, f)));
-            let links = db::mlir_link_findings(context.db, context.view.file.pieces(context.db)[piece]);
+            let links = db::mlir_link_findings(context.db, context.piece_input(piece));
             for (found, definition) in links.iter().filter(|(f, _)| is_told(f)) {
                 let mut diagnostic = finding(context, piece, found);
                 if let Some((at, name)) = definition.and_then(|d| definition_of(context, d)) {
@@ -50,9 +50,7 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
                 }
                 of_piece.push(diagnostic);
             }
-            for (id, message) in
-                db::hlo_twin_findings(context.db, context.view.file.pieces(context.db)[piece])
-            {
+            for (id, message) in db::hlo_twin_findings(context.db, context.piece_input(piece)) {
                 let name = read.parse.op(*id).name;
                 of_piece.push(Diagnostic {
                     severity: Severity::Warning,
@@ -61,9 +59,13 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
                     ..syntax_error(context, piece, name, format!("as HLO: {message}"))
                 });
             }
+            let map_findings = db::mlir_map_findings(context.db, context.piece_input(piece));
+            of_piece.extend(map_findings.iter().map(|(_, f)| finding(context, piece, f)));
             if of_piece.iter().all(|d| d.severity != Severity::Error) {
                 unknown_names(context, piece, read, &mut of_piece);
             }
+            let start = context.range(piece, Span::default()).start;
+            without_expected(&read.text, start, &mut of_piece);
         }
         of_piece.sort_by_key(|d| (d.range.start, d.range.end));
         all.extend(of_piece);
@@ -143,6 +145,56 @@ fn unknown_names(context: &FileContext<'_>, piece: usize, read: &MlirPiece, foun
     }
 }
 
+/// Leaves out warnings about lines of which a comment says that an error is expected there: `// expected-error@+1 {{…}}`.
+/// `start` is where the text starts in the file.
+fn without_expected(text: &str, start: usize, found: &mut Vec<Diagnostic>) {
+    if !found.iter().any(|d| d.severity == Severity::Warning) || !text.contains("expected-") {
+        return;
+    }
+    let mut covered: Vec<usize> = Vec::new();
+    let mut starts = vec![0];
+    let mut last_code = 0;
+    for (nth, line) in text.split_inclusive('\n').enumerate() {
+        starts.push(starts[nth] + line.len());
+        let Some((code, comment)) = line.split_once("//") else {
+            last_code = nth;
+            continue;
+        };
+        if !code.trim().is_empty() {
+            last_code = nth;
+        }
+        for kind in ["expected-error", "expected-warning"] {
+            let Some((_, behind)) = comment.split_once(kind) else { continue };
+            let behind = behind.trim_start_matches("-re").trim_start();
+            let place = behind.strip_prefix('@').unwrap_or_default();
+            let distance = |sign| {
+                let digits: String =
+                    place.strip_prefix(sign)?.chars().take_while(char::is_ascii_digit).collect();
+                digits.parse::<usize>().ok()
+            };
+            if place.starts_with("below") {
+                // The next line that is not a designator of its own.
+                let is_comment = |l: &&str| l.trim_start().starts_with("//");
+                let skipped = text[starts[nth + 1]..].lines().take_while(is_comment).count();
+                covered.push(nth + 1 + skipped);
+            } else if place.starts_with("above") {
+                covered.push(last_code);
+            } else if let Some(lines) = distance('+') {
+                covered.push(nth.saturating_add(lines));
+            } else if let Some(lines) = distance('-') {
+                covered.push(nth.saturating_sub(lines));
+            } else {
+                covered.push(nth);
+            }
+        }
+    }
+    found.retain(|d| {
+        let local = d.range.start.saturating_sub(start);
+        let line = starts.partition_point(|&s| s <= local).saturating_sub(1);
+        d.severity != Severity::Warning || !covered.contains(&line)
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use crate::fixture::open_mlir;
@@ -174,6 +226,57 @@ mod tests {
         check(
             "func.func @f(%a: tensor<4x8xf32>) {\n  %0 = stablehlo.reshape %a : (tensor<4x8xf32>) -> tensor<33xf32>\n  %1 = stablehlo.slice %a [0:5, 0:8] : (tensor<4x8xf32>) -> tensor<5x8xf32>\n  return\n}\n",
             &["Warning hlo-verifier stablehlo.reshape", "Warning hlo-verifier stablehlo.slice"],
+        );
+    }
+
+    #[test]
+    fn maps_and_subscripts_are_checked() {
+        let inside = |ops: &str| {
+            format!(
+                "func.func @f(%a: tensor<4x8xf32>, %m: memref<4x8xf32>, %i: index) {{\n  {ops}\n  return\n}}\n"
+            )
+        };
+        check(
+            &inside("%0 = tensor.extract_slice %a[0, 4] [4, 5] [1, 1] : tensor<4x8xf32> to tensor<4x5xf32>"),
+            &["Warning out-of-bounds tensor.extract_slice"],
+        );
+        check(
+            &inside("%0 = tensor.collapse_shape %a [[0, 1]] : tensor<4x8xf32> into tensor<33xf32>"),
+            &["Warning reassociation tensor.collapse_shape"],
+        );
+        check(
+            &inside("%0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%i, %i)"),
+            &["Warning map-arity affine.apply"],
+        );
+        check(
+            &inside("affine.for %k = 0 to 5 {\n    %0 = affine.load %m[%k, %k + 3] : memref<4x8xf32>\n  }"),
+            &["Warning out-of-bounds affine.load"],
+        );
+        // What nobody can know, and what a condition may keep away.
+        check(
+            &inside(
+                "affine.for %k = 0 to 5 {\n    affine.if affine_set<(d0) : (d0 - 3 <= 0)>(%k) {\n      %0 = affine.load %m[%k, %i] : memref<4x8xf32>\n    }\n  }",
+            ),
+            &[],
+        );
+        check(
+            &inside(
+                "// expected-error@+1 {{out of bounds}}\n  %0 = memref.load %m[%c, %c] : memref<4x8xf32>",
+            )
+            .replace("  //", "  %c = arith.constant 9 : index\n  //"),
+            &[],
+        );
+        check(
+            &inside("%c = arith.constant 9 : index\n  %0 = memref.load %m[%c, %i] : memref<4x8xf32>"),
+            &["Warning out-of-bounds memref.load"],
+        );
+        check(
+            "#m = #xla.indexing_map<\"(d0) -> (d0), domain: d0 in [0, 7], d0 * 2 in [15, 15]\">\n",
+            &["Warning empty-domain #xla.indexing_map"],
+        );
+        check(
+            "func.func @f(%a: tensor<4x8xf32>, %o: tensor<4xf32>) {\n  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = [\"parallel\", \"reduction\"]} ins(%a : tensor<4x8xf32>) outs(%o : tensor<4xf32>) {\n  ^bb0(%x: f32, %y: f32):\n    linalg.yield %x : f32\n  } -> tensor<4xf32>\n}\n",
+            &["Warning map-arity linalg.generic"],
         );
     }
 

@@ -23,9 +23,9 @@ module @m {
       %m = stablehlo.add %iterArg_0, %5 : tensor<8xf32>
       stablehlo.return %n, %m : tensor<i32>, tensor<8xf32>
     }
-    %g = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%5 : tensor<8xf32>) outs(%w#1 : tensor<8xf32>) {
+    %g = x.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%5 : tensor<8xf32>) outs(%w#1 : tensor<8xf32>) {
     ^bb0(%in: f32, %out: f32):
-      linalg.yield %in : f32
+      x.yield %in : f32
     } -> tensor<8xf32>
     %less = arith.cmpf olt, %g, %5 : tensor<8xf32>
     cf.cond_br %2#1, ^bb1(%5 : tensor<8xf32>), ^bb2

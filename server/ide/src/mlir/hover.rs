@@ -1,18 +1,18 @@
 //! What a name stands for, and what an op is: its line without long payloads, the types of its results with their bytes, and how
 //! often they are used.
 
-use indexing::Rules;
 use mlir::{Definition, OpId, Parse, TypeRef, ValueId, shaped};
 use syntax::Span;
 
 use crate::Hover;
-use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks};
+use crate::hover::HoverConfig;
 use crate::locate::FileContext;
 use crate::markdown::{bytes, code, fence, shorten};
 use crate::mlir::context::OpRef;
-use crate::mlir::hlo_twin::twin;
-use crate::mlir::indexing_map_hover::indexing_map_hover;
+use crate::mlir::indexing_map_hover::{describe, indexing_map_hover};
+use crate::mlir::map_text::domain_text;
 use crate::mlir::occurrences::{Symbol, definitions, occurrence_at, occurrences};
+use crate::mlir::op_maps_hover::op_maps_hover;
 
 /// Characters of an op's line.
 const LINE_LIMIT: usize = 600;
@@ -90,14 +90,27 @@ fn of_value(
         Definition::Binder(op) => format!("argument of {}", code(parse.name(op, text))),
     };
     markdown += &format!("\n{what} · {used}\n");
+    if !matches!(defined.definition, Definition::Result(_)) && ty.is_some_and(|ty| ty == "index") {
+        markdown += &range(context, piece, value);
+    }
     if let Definition::Result(op) | Definition::Binder(op) = defined.definition {
         markdown += "\n---\n\n";
         markdown += &fence("mlir", &head(parse, op, text));
     }
     if let Definition::Result(op) = defined.definition {
-        markdown += &maps(context, OpRef { piece, id: op }, config);
+        markdown += &op_maps_hover(context, OpRef { piece, id: op }, config);
     }
     markdown
+}
+
+/// What an index can be that a loop or a function introduces.
+fn range(context: &FileContext<'_>, piece: usize, value: ValueId) -> String {
+    let found = db::with_mlir_source(context.db, context.view.file, piece, |source| {
+        let map = mlir_indexing::index_range(source, value)?;
+        let domain = domain_text(&map);
+        (!domain.is_empty()).then(|| format!("\n{domain}\n"))
+    });
+    found.flatten().unwrap_or_default()
 }
 
 /// `1.05 MB · 262144 elements`, of an array whose extents are known.
@@ -109,31 +122,6 @@ fn size(ty: &str) -> String {
         (None, Some(elements)) => format!("\n{elements} elements\n"),
         _ => String::new(),
     }
-}
-
-/// What each operand is read by, of an op that HLO has, too.
-fn maps(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
-    let twin = match twin(context, at) {
-        Some(Ok(twin)) if !twin.operands.is_empty() => twin,
-        // A constant reads nothing.
-        Some(Err(reason)) if context.mlir_piece(at.piece).parse.operands_of(at.id).next().is_some() => {
-            return format!("\nNo map: {reason}.\n");
-        }
-        _ => return String::new(),
-    };
-    let named = config.readable_variables.then(|| twin.op());
-    let mut blocks = Vec::new();
-    for output in 0..twin.results.min(RESULT_LIMIT) {
-        let from = if twin.results > 1 { format!("output {output}") } else { "output".to_owned() };
-        let (exact, xla) = (twin.maps(output, Rules::Exact), twin.maps(output, Rules::Xla));
-        blocks.extend(access_blocks(&from, &twin.operands, twin.op(), &exact, &xla, named));
-    }
-    let omitted = blocks.len().saturating_sub(MAP_LIMIT);
-    blocks.truncate(MAP_LIMIT);
-    if omitted > 0 {
-        blocks.push(format!("… and {omitted} more maps.\n\n"));
-    }
-    format!("\n{}", blocks.concat())
 }
 
 fn of_op(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
@@ -163,7 +151,7 @@ fn of_op(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
     if let Some(symbol) = parse.attribute(at.id, "callee", text) {
         markdown += &format!("\ncalls {}\n", code(symbol));
     }
-    markdown += &maps(context, at, config);
+    markdown += &op_maps_hover(context, at, config);
     markdown
 }
 
@@ -188,6 +176,11 @@ fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<String> {
         let read = context.mlir_piece(found.piece);
         let op = read.parse.op_at(found.span.start as usize)?;
         markdown += &fence("mlir", &head(&read.parse, op, &read.text));
+        if let Symbol::Alias { .. } = symbol
+            && let Some(map) = mlir_indexing::alias_value(&read.parse, &read.text, op).and_then(describe)
+        {
+            markdown += &format!("\n{map}");
+        }
     }
     let uses = occurrences(context, symbol).iter().filter(|o| !o.is_definition).count();
     markdown += &format!("\nused {uses} times\n")

@@ -1,17 +1,20 @@
-//! `#xla.indexing_map<"…">` under the cursor, simplified, with what its results can be.
+//! A map under the cursor, simplified, with what its results can be and what it does in words: `#xla.indexing_map<"…">`,
+//! `affine_map<…>`, `affine_set<…>`, and aliases of them.
 
-use indexing_map::{IndexingMap, PrintStyle, SimplifyMode, parse_map, print_map, wrap};
+use indexing_map::{Expr, IndexingMap, Interval, PrintStyle, SimplifyMode, print_expr, print_map};
 use mlir::{TokenKind, tokens};
+use mlir_indexing::{AffineSet, Injectivity, WrittenMap, injectivity, words};
 use syntax::Span;
 
 use crate::locate::FileContext;
 use crate::markdown::fence;
+use crate::mlir::map_text::map_text;
 use crate::{Hover, TextRange};
 
-/// Columns of a map before it is broken at a comma: popups are narrow.
-const MAP_WIDTH: usize = 72;
 /// Letters of a map that are read: one that is longer is not for a popup.
 const MAX_BYTES: usize = 64 << 10;
+/// Boxes that are looked at to tell whether a set has a point.
+const EMPTINESS_BUDGET: usize = 2000;
 
 /// The map in whose text `offset` stands.
 pub(crate) fn indexing_map_hover(context: &FileContext<'_>, offset: usize) -> Option<Hover> {
@@ -20,94 +23,236 @@ pub(crate) fn indexing_map_hover(context: &FileContext<'_>, offset: usize) -> Op
     let op = read.parse.op(at.id);
     let span = if op.head.is_empty() { op.span } else { op.head };
     let local = offset - context.view.starts[at.piece].offset;
-    let (written, found) = maps_in(&read.text, span).into_iter().find(|(span, _)| span.contains(local))?;
+    if !span.contains(local) {
+        return None;
+    }
+    let span = near(&read.text, span, local)?;
+    let written = maps_in(&read.text, span).into_iter().find(|span| span.contains(local))?;
     let range: TextRange = context.range(at.piece, written);
-    Some(Hover { range, markdown: describe(&found) })
+    Some(Hover { range, markdown: describe(written.of(&read.text))? })
 }
 
-/// The maps in the text of an op: the span of each, and its strings joined.
-fn maps_in(text: &str, within: Span) -> Vec<(Span, String)> {
+/// What is near the cursor: the text of an op may be a payload of megabytes. Nothing where no map starts there.
+fn near(text: &str, span: Span, local: usize) -> Option<Span> {
+    let from = local.saturating_sub(MAX_BYTES).max(span.start as usize);
+    let to = (local + MAX_BYTES).min(span.end as usize);
+    let window = text.get(from..to).or_else(|| text.get(span.start as usize..span.end as usize))?;
+    let heads = ["affine_map<", "affine_set<", "#xla.indexing_map<", "#xla.symbolic_map<"];
+    let first = heads.iter().filter_map(|head| window.find(head)).min()?;
+    let base = window.as_ptr() as usize - text.as_ptr() as usize;
+    Some(Span::new(base + first, base + window.len()))
+}
+
+/// The spans of maps and sets in a part of a text.
+fn maps_in(text: &str, within: Span) -> Vec<Span> {
     let (all, _) = tokens(text, within.start as usize, within.end as usize, false);
     let mut found = Vec::new();
     for (nth, token) in all.iter().enumerate() {
-        let is_map = token.kind == TokenKind::AttributeName && token.span.of(text) == "#xla.indexing_map";
+        let is_map = match token.kind {
+            TokenKind::AttributeName => {
+                matches!(token.span.of(text), "#xla.indexing_map" | "#xla.symbolic_map")
+            }
+            TokenKind::Word => matches!(token.span.of(text), "affine_map" | "affine_set"),
+            _ => false,
+        };
         if !is_map || all.get(nth + 1).is_none_or(|t| t.kind != TokenKind::OpenAngle) {
             continue;
         }
-        let strings = all[nth + 2..].iter().take_while(|t| t.kind == TokenKind::String);
-        let mut map = String::new();
-        let mut end = all[nth + 1].span.end;
-        for string in strings {
-            map += string.span.of(text).trim_matches('"');
-            end = string.span.end;
-        }
-        if map.len() <= MAX_BYTES {
-            found.push((Span { start: token.span.start, end: end + 1 }, map));
+        let close = all[nth + 2..].iter().find(|t| t.kind == TokenKind::CloseAngle);
+        if let Some(close) = close {
+            found.push(Span { start: token.span.start, end: close.span.end });
         }
     }
     found
 }
 
-/// The map of an alias or an attribute, in words.
-fn describe(text: &str) -> String {
-    // Older dumps say at the end whether the map is simplified.
-    let text = text.split(", is_simplified:").next().unwrap_or(text);
-    let map = match parse_map(text) {
-        Ok(map) => map,
-        Err(error) => return format!("This map is not read: {}\n", error.message),
-    };
+/// A map or a set in words; nothing for another attribute.
+pub(crate) fn describe(written: &str) -> Option<String> {
+    let written = written.trim();
+    if written.len() > MAX_BYTES {
+        return None;
+    }
+    if written.starts_with("affine_set<") {
+        return Some(match AffineSet::parse(written) {
+            Ok(set) => of_set(&set),
+            Err(error) => format!("This set is not read: {error}\n"),
+        });
+    }
+    let is_map =
+        ["affine_map<", "#xla.indexing_map<", "#xla.symbolic_map<"].iter().any(|h| written.starts_with(h));
+    if !is_map {
+        return None;
+    }
+    Some(match WrittenMap::parse(written) {
+        // Symbols stand between square brackets in an affine map.
+        Ok(WrittenMap::Affine(map)) => of_map(&map.unbounded()).replace('{', "[").replace('}', "]"),
+        Ok(WrittenMap::Indexing(map)) => of_map(&map),
+        Err(error) => format!("This map is not read: {error}\n"),
+    })
+}
+
+fn of_map(map: &IndexingMap) -> String {
     let simple = map.clone().simplified(SimplifyMode::Replace);
     let mut markdown = shown(&simple);
-    if print_map(&simple, PrintStyle::Floordiv) != print_map(&map, PrintStyle::Floordiv) {
+    if print_map(&simple, PrintStyle::Floordiv) != print_map(map, PrintStyle::Floordiv) {
         markdown += "simplified; as it is written:\n";
-        markdown += &shown(&map);
+        markdown += &shown(map);
     }
-    if simple.is_known_empty() {
-        markdown += "\nno point is in its domain\n";
-    } else if simple.is_mapped() && !simple.results().is_empty() {
-        let ranges: Vec<_> =
-            simple.result_ranges().iter().map(|r| format!("[{}, {}]", r.lower, r.upper)).collect();
+    if simple.is_known_empty() || simple.prove_empty(EMPTINESS_BUDGET) == Some(true) {
+        return markdown + "\nno point is in its domain\n";
+    }
+    if !simple.is_mapped() {
+        return markdown;
+    }
+    let ranges = simple.result_ranges();
+    if !ranges.is_empty() && ranges.iter().any(|r| *r != Interval::ALL) {
+        let ranges: Vec<_> = ranges.iter().map(|r| interval(*r)).collect();
         markdown += &format!("\nresults in {}\n", ranges.join(", "));
+    }
+    let name = |e: &Expr| print_expr(e, &simple, PrintStyle::Floordiv);
+    let mut said = words(&simple, &name);
+    match injectivity(&simple) {
+        Injectivity::Bijective => said.push("bijective".to_owned()),
+        Injectivity::Injective => said.push("injective".to_owned()),
+        Injectivity::Not => said.push("not injective".to_owned()),
+        Injectivity::Unknown => {}
+    }
+    markdown + &format!("\n{}\n", said.join(" · "))
+}
+
+fn interval(i: Interval) -> String {
+    match (i.lower, i.upper) {
+        (i64::MIN, i64::MAX) => "all integers".to_owned(),
+        (i64::MIN, u) => format!("[-∞, {u}]"),
+        (l, i64::MAX) => format!("[{l}, ∞]"),
+        (l, u) => format!("[{l}, {u}]"),
+    }
+}
+
+/// The points that meet its constraints, by a box around them where there is one.
+fn of_set(set: &AffineSet) -> String {
+    let map = set.unbounded();
+    let simple = map.clone().simplified(SimplifyMode::Replace);
+    if simple.is_known_empty() || simple.prove_empty(EMPTINESS_BUDGET) == Some(true) {
+        return format!("{}\nno point is in it\n", fence("", "empty"));
+    }
+    let mut markdown = shown(&simple);
+    let bounded = simple.variables().iter().all(|v| v.bounds.upper != i64::MAX && v.bounds.lower != i64::MIN);
+    if bounded
+        && simple.box_size() <= 1 << 16
+        && let Some(points) = simple.points(1 << 16)
+    {
+        markdown += &format!("\n{} points\n", points.count());
     }
     markdown
 }
 
 fn shown(map: &IndexingMap) -> String {
-    let text = print_map(map, PrintStyle::Floordiv);
-    match text.split_once(", domain: ") {
-        Some((map, domain)) => {
-            let domain = format!("domain: {domain}");
-            fence("", &format!("{}\n{}", wrap(map, MAP_WIDTH), wrap(&domain, MAP_WIDTH)))
-        }
-        None => fence("", &wrap(&text, MAP_WIDTH)),
-    }
+    fence("", &map_text(map))
 }
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
+    use expect_test::{Expect, expect};
 
     use crate::fixture::open_mlir;
 
+    fn check(text: &str, expect: Expect) {
+        let (analysis, file, offset) = open_mlir(text);
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is a map");
+        expect.assert_eq(&hover.markdown);
+    }
+
     #[test]
     fn maps_are_shown_simplified() {
-        let (analysis, file, offset) = open_mlir(
+        check(
             "%0 = xla.apply_indexing #xla.indexing_map<\"(d0) -> (d0 mod 16),$0\"\n  \" domain: d0 in [0, 9]\">(%a)\n",
+            expect![[r#"
+                ```
+                (d0) -> (d0)
+                domain: d0 in [0, 9]
+                ```
+                simplified; as it is written:
+                ```
+                (d0) -> (d0 mod 16)
+                domain: d0 in [0, 9]
+                ```
+
+                results in [0, 9]
+
+                identity · bijective
+            "#]],
         );
-        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is a map");
-        expect![[r#"
+    }
+
+    #[test]
+    fn affine_maps_and_sets_are_told_in_words() {
+        check(
+            "x.y {m = affine_map<(d0, d1)$0[s0] -> (d1, d0 + s0 * 2 - s0)>}\n",
+            expect![[r#"
+                ```
+                (d0, d1)[s0] -> (d1, d0 + s0)
+                ```
+                simplified; as it is written:
+                ```
+                (d0, d1)[s0] -> (d1, d0 + s0 * 2 - s0)
+                ```
+
+                starts further on: d0 + s0 · injective
+            "#]],
+        );
+        check(
+            "x.y {m = affine_map<(d0, d1, $0d2) -> (d2, d0)>}\n",
+            expect![[r#"
             ```
-            (d0) -> (d0)
-            domain: d0 in [0, 9]
-            ```
-            simplified; as it is written:
-            ```
-            (d0) -> (d0 mod 16)
-            domain: d0 in [0, 9]
+            (d0, d1, d2) -> (d2, d0)
             ```
 
-            results in [0, 9]
-        "#]]
-        .assert_eq(&hover.markdown);
+            transposes: order d2, d0 · the same for every d1, as a broadcast · not injective
+        "#]],
+        );
+        check(
+            "x.y {m = affine_set<(d0) : (d0 - 3 >= 0, $0-d0 + 9 >= 0, d0 mod 2 == 0)>}\n",
+            expect![[r#"
+            ```
+            (d0) -> (d0)
+            domain: d0 in [4, 8], d0 mod 2 in [0, 0]
+            ```
+
+            3 points
+        "#]],
+        );
+        check(
+            "x.y {m = affine_set<(d0) : (d0 - 3 >= 0, $0-d0 + 2 >= 0)>}\n",
+            expect![[r#"
+            ```
+            empty
+            ```
+
+            no point is in it
+        "#]],
+        );
+    }
+
+    #[test]
+    fn aliases_are_described() {
+        check(
+            "#map = affine_map<(d0) -> (d0 floordiv 4, d0 mod 4)>\nfunc.func @f(%i: index) {\n  %0:2 = x.y #m$0ap(%i)\n}\n",
+            expect![[r#"
+                ```mlir
+                #map = affine_map<(d0) -> (d0 floordiv 4, d0 mod 4)>
+                ```
+
+                ```
+                (d0) -> (d0 floordiv 4, d0 mod 4)
+                ```
+
+                results in all integers, [0, 3]
+
+                splits and joins dimensions, as a reshape: d0 floordiv 4, d0 mod 4 · injective
+
+                used once
+            "#]],
+        );
     }
 }

@@ -1,9 +1,12 @@
-//! Behind results whose type is not written, their type: `: index`; behind ops that HLO has, too, the domain of their map.
+//! Behind results whose type is not written, their type: `: index`; behind ops the domain of their map; behind lists what they
+//! come to: products of reassociations, weights of digits, numbers of tiles.
 
+use db::MlirMaps;
 use indexing::Rules;
 use indexing_map::{PrintStyle, domain_short};
 use ir::Opcode;
 use mlir::TypeRef;
+use mlir_indexing::Source;
 use syntax::Span;
 
 use crate::inlay_hints::InlayHintsConfig;
@@ -11,7 +14,7 @@ use crate::locate::FileContext;
 use crate::maps::widest_access;
 use crate::markdown::shorten;
 use crate::mlir::context::OpRef;
-use crate::mlir::hlo_twin::twin;
+use crate::mlir::op_maps_hover::own_domain;
 use crate::{InlayHint, TextRange};
 
 /// Characters of a hint.
@@ -32,10 +35,22 @@ pub(crate) fn inlay_hints(
         let read = context.mlir_piece(piece);
         for (id, op) in read.parse.ops.iter().enumerate() {
             let head = context.range(piece, op.head);
-            if head.end < range.start || head.start > range.end || op.results.is_empty() {
+            if head.end < range.start || head.start > range.end {
                 continue;
             }
-            if let Some(label) = domain(context, OpRef { piece, id: id as u32 }) {
+            let at = OpRef { piece, id: id as u32 };
+            let found = db::with_mlir_source(context.db, context.view.file, piece, |source| {
+                let numbers = mlir_indexing::op_hints(source, at.id);
+                (numbers, if op.results.is_empty() { None } else { domain(context, source, at) })
+            });
+            let Some((numbers, label)) = found else { continue };
+            let start = context.range(piece, Span::default()).start;
+            hints.extend(numbers.into_iter().map(|(behind, label)| InlayHint {
+                offset: start + behind as usize,
+                label: shorten(&label, LIMIT),
+                tooltip: None,
+            }));
+            if let Some(label) = label {
                 let end = if op.location.is_empty() { op.span.end } else { op.location.start };
                 let text = read.text.get(..end.min(op.head.end) as usize).unwrap_or_default();
                 let offset = context.range(piece, Span::default()).start + text.trim_end().len();
@@ -61,9 +76,12 @@ pub(crate) fn inlay_hints(
     hints
 }
 
-/// Of an op that HLO has, too: the domain of its map. Nothing for what reads no operand by index.
-fn domain(context: &FileContext<'_>, at: OpRef) -> Option<String> {
-    let twin = twin(context, at)?.ok()?;
+/// The domain of the map of an op. Nothing for what reads no operand by index, and for single elements.
+fn domain(context: &FileContext<'_>, source: &Source<'_>, at: OpRef) -> Option<String> {
+    let twin = match db::mlir_maps(context.db, source, context.piece_input(at.piece), at.id, 0)?.ok()? {
+        MlirMaps::Twin(twin) => twin,
+        MlirMaps::Own(maps) => return Some(shorten(&own_domain(&maps)?, LIMIT)),
+    };
     if twin.operands.is_empty() || matches!(twin.op().opcode, Opcode::Tuple | Opcode::GetTupleElement) {
         return None;
     }
@@ -90,6 +108,31 @@ mod tests {
             .map(|h| format!("{}{}", text[..h.offset].rsplit([' ', '(']).next().unwrap_or_default(), h.label))
             .collect();
         assert_eq!(shown, ["%0: tensor<4xi1>", "tensor<4xi32>d0 ≤ 3", "%i: index"]);
+    }
+
+    #[test]
+    fn lists_come_to_numbers() {
+        let (analysis, file, _) = open_mlir(
+            "func.func @f(%a: tensor<3x5x7x4xf32>, %i: index, %j: index, %m: memref<1024x64xf32>) {\n  %0 = tensor.collapse_shape %a [[0, 1, 2], [3]] : tensor<3x5x7x4xf32> into tensor<105x4xf32>\n  %1:3 = affine.delinearize_index %i into (3, 5, 7) : index, index, index\n  %2 = xtile.extract %m[%i, %j][10, 16][1, 1] : memref<1024x64xf32> -> tensor<10x16xf32>\n}\n",
+        );
+        let text = analysis.rope(file).to_string();
+        let config = InlayHintsConfig { domains: true, splits: true };
+        let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
+        let shown: Vec<_> = hints
+            .iter()
+            .map(|h| format!("{} {}", text[..h.offset].rsplit(' ').next().unwrap_or_default(), h.label))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "[3]] [0,1,2] = 3*5*7 = 105",
+                "tensor<105x4xf32> d0 ≤ 104, d1 ≤ 3",
+                "%1 : index",
+                "7) weights 35, 7, 1",
+                "16] 103 x 4 tiles",
+                "tensor<10x16xf32> d0 ≤ 9, d1 ≤ 15, i ≤ 1023, j ≤ 63, d0 + i ≤ 1023, d1 + j ≤ 63"
+            ]
+        );
     }
 
     #[test]

@@ -112,7 +112,7 @@ impl Names {
     fn of(context: &FileContext<'_>, piece: usize, range: std::ops::Range<u32>) -> Names {
         let read = context.mlir_piece(piece);
         let (parse, text) = (&read.parse, &*read.text);
-        let elsewhere = Elsewhere::of(context.db, context.view.file.pieces(context.db)[piece]);
+        let elsewhere = Elsewhere::of(context.db, context.piece_input(piece));
         let links = context.mlir_links(piece);
         let mut names = Vec::new();
         let is_here = |start: u32| range.contains(&start);

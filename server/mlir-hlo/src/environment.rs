@@ -1,0 +1,195 @@
+//! What the ops of one part of a text refer to elsewhere in it: aliases, functions, resources, and the module around them.
+
+use std::sync::Arc;
+
+use mlir::{Form, OpId, Parse, is_function_like, is_module_like};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::names::sanitized;
+
+/// A piece of text, read, and where in it the part starts and ends.
+#[derive(Clone, Copy)]
+pub struct Slice<'a> {
+    pub parse: &'a Parse,
+    pub text: &'a str,
+    pub from: u32,
+    pub to: u32,
+}
+
+impl<'a> Slice<'a> {
+    pub fn whole(parse: &'a Parse, text: &'a str) -> Slice<'a> {
+        Slice { parse, text, from: 0, to: u32::MAX }
+    }
+
+    /// The parts of a piece: they are apart by `// -----` lines.
+    pub fn parts(parse: &'a Parse, text: &'a str) -> Vec<Slice<'a>> {
+        let starts = std::iter::once(0).chain(parse.splits.iter().copied());
+        let ends = parse.splits.iter().copied().chain([u32::MAX]);
+        starts.zip(ends).map(|(from, to)| Slice { parse, text, from, to }).collect()
+    }
+
+    fn holds(&self, at: u32) -> bool {
+        (self.from..self.to).contains(&at)
+    }
+
+    /// The functions of the slice, in the order of the text.
+    pub fn functions(self) -> impl Iterator<Item = OpId> + 'a {
+        let ops = (0..self.parse.ops.len() as OpId).filter(move |&id| {
+            let op = self.parse.op(id);
+            matches!(op.form, Form::Custom | Form::Generic)
+                && self.holds(op.span.start)
+                && is_function_like(self.parse.name(id, self.text))
+        });
+        ops.filter(move |&id| self.symbol(id).is_some())
+    }
+
+    /// The symbol that an op defines, without `@` and quotes.
+    pub fn symbol(self, id: OpId) -> Option<&'a str> {
+        let symbols = &self.parse.symbols;
+        let op = self.parse.op(id);
+        let first = symbols.partition_point(|s| s.span.start < op.span.start);
+        let found = symbols[first..].iter().take_while(|s| s.span.start < op.head.end);
+        let found = found.into_iter().find(|s| s.op == id && s.is_definition)?;
+        Some(bare(found.span.of(self.text)))
+    }
+}
+
+/// A symbol without `@` and quotes.
+pub(crate) fn bare(symbol: &str) -> &str {
+    symbol.trim().trim_start_matches('@').trim_matches('"')
+}
+
+/// A function as its callers see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declared {
+    /// The name of its computation.
+    pub computation: Box<str>,
+    /// It has a body.
+    pub is_defined: bool,
+    pub is_public: bool,
+}
+
+/// Owner: the memo of its file. Size: the text of all aliases and resources.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    aliases: FxHashMap<Box<str>, Box<str>>,
+    functions: FxHashMap<Box<str>, Declared>,
+    /// Symbols, in the order of the text.
+    pub order: Vec<Box<str>>,
+    resources: FxHashMap<Box<str>, Arc<str>>,
+    /// The symbol of the module; empty where it has none.
+    pub name: Box<str>,
+    /// The attributes of the module: names and values.
+    pub attributes: Vec<(Box<str>, Box<str>)>,
+}
+
+/// Aliases of aliases beyond this depth are no values.
+const MAX_ALIASES: usize = 16;
+
+impl Environment {
+    /// Of one part of a text, whose pieces these are.
+    pub fn of<'a>(slices: impl IntoIterator<Item = Slice<'a>>) -> Environment {
+        let mut environment = Environment::default();
+        let mut names = FxHashSet::default();
+        let mut has_module = false;
+        for slice in slices {
+            let Slice { parse, text, .. } = slice;
+            for alias in parse.aliases.iter().filter(|a| a.is_definition && slice.holds(a.span.start)) {
+                let value =
+                    parse.op(alias.op).span.of(text).split_once('=').map_or("", |(_, value)| value.trim());
+                environment.aliases.insert(alias.span.of(text).into(), value.into());
+            }
+            for (id, op) in parse.ops.iter().enumerate().filter(|(_, op)| slice.holds(op.span.start)) {
+                let name = parse.name(id as OpId, text);
+                match op.form {
+                    Form::Resources => environment.read_resources(op.span.of(text)),
+                    Form::Custom | Form::Generic if !has_module && is_module_like(name) => {
+                        has_module = true;
+                        environment.name = slice.symbol(id as OpId).unwrap_or_default().into();
+                        let attributes = parse.attributes_of(id as OpId).iter();
+                        environment.attributes = attributes
+                            .map(|a| (a.name.of(text).trim_matches('"').into(), a.value.of(text).into()))
+                            .collect();
+                    }
+                    _ => {}
+                }
+            }
+            for id in slice.functions() {
+                let Some(symbol) = slice.symbol(id) else { continue };
+                let head = parse.op(id).head.of(text);
+                let is_private = head.split('@').next().is_some_and(|front| front.contains("private"))
+                    || parse.attribute(id, "sym_visibility", text) == Some("\"private\"");
+                let has_ops = parse
+                    .regions_of(id)
+                    .any(|r| parse.blocks_of(r).any(|b| parse.ops_of(b).next().is_some()));
+                let mut computation = sanitized(symbol);
+                // Those of regions are named like this.
+                if computation.starts_with("region_") {
+                    computation.insert_str(0, "function_");
+                }
+                while !names.insert(computation.clone()) {
+                    computation.push('_');
+                }
+                let declared =
+                    Declared { computation: computation.into(), is_defined: has_ops, is_public: !is_private };
+                if environment.functions.insert(symbol.into(), declared).is_none() {
+                    environment.order.push(symbol.into());
+                }
+            }
+        }
+        environment
+    }
+
+    /// What an alias stands for; anything else stands for itself.
+    pub(crate) fn resolved<'s>(&'s self, value: &'s str) -> &'s str {
+        let mut value = value.trim();
+        for _ in 0..MAX_ALIASES {
+            if !value.starts_with(['#', '!']) {
+                break;
+            }
+            match self.aliases.get(value) {
+                Some(found) => value = found,
+                None => break,
+            }
+        }
+        value
+    }
+
+    pub(crate) fn function(&self, symbol: &str) -> Option<&Declared> {
+        self.functions.get(bare(symbol))
+    }
+
+    pub(crate) fn resource(&self, key: &str) -> Option<&str> {
+        self.resources.get(key).map(|hex| &**hex)
+    }
+
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(own, _)| &**own == name).map(|(_, value)| self.resolved(value))
+    }
+
+    /// The function that the module starts with: `main`, else the only public one, else the last.
+    pub fn entry(&self) -> Option<&str> {
+        let is_defined = |symbol: &&Box<str>| self.functions.get(&***symbol).is_some_and(|f| f.is_defined);
+        let mut defined = self.order.iter().filter(is_defined);
+        let main = defined.clone().find(|symbol| &***symbol == "main");
+        let mut public = defined.clone().filter(|symbol| self.functions[&***symbol].is_public);
+        let only = match (public.next(), public.next()) {
+            (Some(only), None) => Some(only),
+            _ => None,
+        };
+        main.or(only).or_else(|| defined.next_back()).map(|symbol| &**symbol)
+    }
+
+    /// `key: "0x…"`, wherever it stands in the section.
+    fn read_resources(&mut self, section: &str) {
+        let mut rest = section;
+        while let Some(at) = rest.find("\"0x") {
+            let key = rest[..at].trim_end().strip_suffix(':').unwrap_or("");
+            let start = key.rfind([' ', '\n', '{', ',', '\t']).map_or(0, |n| n + 1);
+            let payload = &rest[at + 3..];
+            let end = payload.find('"').unwrap_or(payload.len());
+            self.resources.insert(key[start..].trim_matches('"').into(), payload[..end].into());
+            rest = &payload[end..];
+        }
+    }
+}

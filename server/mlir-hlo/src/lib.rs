@@ -1,0 +1,27 @@
+//! StableHLO and MHLO as HLO, and HLO as StableHLO: whole modules and single ops.
+//!
+//! Both directions, and the instruction of which a single op is the twin, read one table ([`op_table`]): an op, its opcode, and
+//! how each attribute is written in both languages. What one language cannot say is reported by name at its place, and the rest
+//! is converted.
+//!
+//! Architecture Invariant: text in, text out; no salsa, no files. What is written parses and verifies.
+
+mod dot_algorithms;
+mod environment;
+mod floats;
+mod incomplete;
+mod lists;
+mod literals;
+mod names;
+mod op_row;
+mod op_table;
+mod op_text;
+mod strings;
+mod to_hlo;
+mod types;
+
+pub use environment::{Declared, Environment, Slice};
+pub use incomplete::Incomplete;
+pub use to_hlo::{
+    FunctionHeader, HloComputation, HloFunction, HloModule, Origin, assemble, functions, to_hlo,
+};

@@ -1,0 +1,21 @@
+//! From ops of StableHLO and MHLO to instructions of HLO: functions, and modules of them.
+
+mod annotations;
+mod attributes;
+mod body;
+mod calls;
+mod control_flow;
+mod devices;
+mod dynamic;
+mod elementwise;
+mod function;
+mod host;
+mod locations;
+mod module;
+mod ops;
+mod regions;
+
+pub(crate) use attributes::DOT_LISTS;
+pub(crate) use function::Writer;
+pub use function::{FunctionHeader, HloComputation, HloFunction, functions};
+pub use module::{HloModule, Origin, assemble, to_hlo};

@@ -1,0 +1,118 @@
+//! What ops of every kind may say beside their own attributes: shardings, and what frontends leave for others.
+
+use std::fmt;
+
+use mlir::OpId;
+
+use super::Writer;
+use crate::environment::Environment;
+use crate::lists::dictionary;
+use crate::op_row::{Form, OpRow};
+use crate::strings::hlo_string;
+
+#[derive(Debug, Default)]
+pub(super) struct Annotations {
+    sharding: String,
+    frontend: Vec<String>,
+}
+
+impl Annotations {
+    /// Whether the attribute is one of these.
+    pub fn add(&mut self, name: &str, value: &str, environment: &Environment) -> bool {
+        let value = environment.resolved(value);
+        match name {
+            "mhlo.sharding" => {
+                let text = value.trim_matches('"');
+                if !text.starts_with('{') {
+                    return false;
+                }
+                self.sharding = text.to_owned();
+            }
+            "mhlo.frontend_attributes" => {
+                for (key, value) in dictionary(value) {
+                    let value = value.trim_matches('"');
+                    match value.starts_with('{') {
+                        true => self.frontend.push(format!("{key}={value}")),
+                        false => self.frontend.push(format!("{key}=\"{}\"", hlo_string(value))),
+                    }
+                }
+            }
+            // As XLA carries them through HLO.
+            "sdy.sharding" | "sdy.sharding_rule" => {
+                let text = value.replace('\\', "\\\\").replace('"', "\\\"");
+                self.frontend.push(format!("xla.{name}=\"{text}\""));
+            }
+            // What JAX calls its arguments and results concerns nobody else.
+            _ => return name.starts_with("jax.") && name != "jax.buffer_donor",
+        }
+        true
+    }
+
+    pub fn add_frontend(&mut self, entry: String) {
+        self.frontend.push(entry);
+    }
+}
+
+impl fmt::Display for Annotations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.sharding.is_empty() {
+            write!(f, ", sharding={}", self.sharding)?;
+        }
+        if !self.frontend.is_empty() {
+            let mut sorted: Vec<&str> = self.frontend.iter().map(String::as_str).collect();
+            sorted.sort_unstable();
+            write!(f, ", frontend_attributes={{{}}}", sorted.join(","))?;
+        }
+        Ok(())
+    }
+}
+
+impl Writer<'_> {
+    /// The annotations of an op and its place in the source. What neither its row nor this knows is reported.
+    pub(super) fn annotations(&mut self, id: OpId, known: &[&str]) -> (Annotations, String) {
+        let (parse, text) = (self.parse(), self.text());
+        let mut annotations = Annotations::default();
+        for attribute in parse.attributes_of(id) {
+            let name = attribute.name.of(text).trim_matches('"');
+            if known.contains(&name) || is_about_layout(name) {
+                continue;
+            }
+            if !annotations.add(name, attribute.value.of(text), self.environment) {
+                self.report(id, format!("attribute {name}"));
+            }
+        }
+        let location = self.location(id);
+        (annotations, location.to_string())
+    }
+}
+
+/// Attributes that are read where shapes are.
+fn is_about_layout(name: &str) -> bool {
+    matches!(
+        name,
+        "xla_shape" | "result_layout" | "source_layout" | "operandSegmentSizes" | "resultSegmentSizes"
+    )
+}
+
+/// The attributes that a row reads.
+pub(super) fn known_attributes(row: &OpRow) -> Vec<&'static str> {
+    let mut known = Vec::new();
+    for attribute in row.attributes {
+        known.extend(attribute.names());
+        known.extend(beside(attribute.form));
+    }
+    known
+}
+
+/// Attributes that are read with another one.
+fn beside(form: Form) -> &'static [&'static str] {
+    match form {
+        Form::Slice => &["limit_indices", "strides"],
+        Form::Padding => &["edge_padding_high", "interior_padding", "high", "interior"],
+        Form::Window => &["window_strides", "base_dilations", "window_dilations", "padding"],
+        Form::ConvolutionWindow => &["lhs_dilation", "rhs_dilation", "padding", "window_reversal"],
+        Form::DotNumbers => &["batching_dims", "contracting_dims"],
+        Form::Float2 => &["mantissa_bits"],
+        _ => &[],
+    }
+}

@@ -1,0 +1,366 @@
+//! What stands behind the operands of an instruction, from the attributes of an op.
+
+use std::fmt::Write as _;
+
+use mlir::{field, integer, integers};
+
+use crate::dot_algorithms;
+use crate::lists::{braces, joined, nested, split};
+use crate::op_row::{AttributeRow, Form, Need, OpRow};
+use crate::op_text::{OpText, matrix, missing};
+use crate::strings::hlo_string;
+use crate::types::extents;
+
+/// The attributes that the row of an op names, each with a comma in front. `operands` are shapes of HLO.
+pub(super) fn attributes(row: &OpRow, op: OpText<'_>, operands: &[&str]) -> Result<String, String> {
+    let mut out = String::new();
+    for attribute in row.attributes {
+        write(attribute, op, operands, &mut out)?;
+    }
+    Ok(out)
+}
+
+fn write(row: &AttributeRow, op: OpText<'_>, operands: &[&str], out: &mut String) -> Result<(), String> {
+    let names = &row.names();
+    let key = row.key.name();
+    let is_needed = matches!(row.need, Need::Always);
+    let absent = || if is_needed { Err(missing(row.name)) } else { Ok(()) };
+    let first = operands.first().copied().unwrap_or_default();
+    match row.form {
+        Form::Ints => match op.ints(names) {
+            Some(values) => _ = write!(out, ", {key}={}", braces(&values)),
+            None => return absent(),
+        },
+        Form::OneInt => match op.int(names) {
+            // StableHLO counts the dimension of a sort from behind where it is negative.
+            Some(value) if value < 0 => {
+                _ = write!(out, ", {key}={}", braces(&[value + extents(first).len() as i64]));
+            }
+            Some(value) => _ = write!(out, ", {key}={}", braces(&[value])),
+            None if row.name == "dimension"
+                && key == "dimensions"
+                && op.parse.name(op.id, op.text).ends_with("sort") =>
+            {
+                let last = extents(first).len() as i64 - 1;
+                _ = write!(out, ", {key}={}", braces(&[last.max(0)]));
+            }
+            None => return absent(),
+        },
+        Form::Int | Form::Int32 => match op.int(names) {
+            Some(value) if row.need == Need::Unless(value) => {}
+            Some(value) => _ = write!(out, ", {key}={value}"),
+            None => return absent(),
+        },
+        Form::Bool => match (op.int(names), row.need) {
+            (Some(value), Need::Unless(usual)) if value == usual => {}
+            (Some(value), _) => _ = write!(out, ", {key}={}", value != 0),
+            (None, Need::HloAlways) => _ = write!(out, ", {key}=false"),
+            (None, _) => return absent(),
+        },
+        Form::Flag => {
+            if op.has(row.name) {
+                _ = write!(out, ", {key}=true");
+            }
+        }
+        Form::Float => match op.attribute(names).and_then(|v| v.split(':').next()) {
+            Some(number) => _ = write!(out, ", {key}={}", crate::floats::shortened(number.trim())),
+            None => return absent(),
+        },
+        Form::Word(_) => match word(row, op) {
+            // The usual kind of comparison follows from the type.
+            Some(word) if key == "type" && word != "TOTALORDER" => {}
+            Some(word) => _ = write!(out, ", {key}={word}"),
+            None => return absent(),
+        },
+        Form::LowerWord(_, prefix) => match op.word(names) {
+            Some(word) => _ = write!(out, ", {key}={prefix}{}", word.to_ascii_lowercase()),
+            None => return absent(),
+        },
+        Form::Text => {
+            if let Some(text) = op.string(names).filter(|text| !text.is_empty()) {
+                _ = write!(out, ", {key}=\"{}\"", hlo_string(text));
+            }
+        }
+        Form::Slice => *out += &slice(op)?,
+        Form::Padding => {
+            let low = op.needed(&["edge_padding_low", "low"])?;
+            let high = op.needed(&["edge_padding_high", "high"])?;
+            let interior = op.needed(&["interior_padding", "interior"])?;
+            *out += &padding(&low, &high, &interior);
+        }
+        Form::Window => {
+            let sizes = op.needed(&["window_dimensions"])?;
+            *out += &window(op, &sizes);
+        }
+        Form::ConvolutionWindow => *out += &convolution_window(op, operands)?,
+        Form::ConvolutionNumbers => {
+            let numbers = op.attribute(names).ok_or_else(|| missing(row.name))?;
+            _ = write!(out, ", {key}={}", labels(numbers));
+        }
+        Form::DotNumbers => *out += &dot_numbers(op),
+        Form::GatherNumbers => {
+            let list = |name| braces(&op.list_in(names, name));
+            _ = write!(
+                out,
+                ", offset_dims={}, collapsed_slice_dims={}, start_index_map={}",
+                list("offset_dims"),
+                list("collapsed_slice_dims"),
+                list("start_index_map")
+            );
+            if !op.list_in(names, "operand_batching_dims").is_empty() {
+                _ = write!(
+                    out,
+                    ", operand_batching_dims={}, start_indices_batching_dims={}",
+                    list("operand_batching_dims"),
+                    list("start_indices_batching_dims")
+                );
+            }
+            _ = write!(out, ", index_vector_dim={}", op.number_in(names, "index_vector_dim"));
+        }
+        Form::ScatterNumbers => {
+            let list = |name| braces(&op.list_in(names, name));
+            _ = write!(
+                out,
+                ", update_window_dims={}, inserted_window_dims={}, scatter_dims_to_operand_dims={}",
+                list("update_window_dims"),
+                list("inserted_window_dims"),
+                list("scatter_dims_to_operand_dims")
+            );
+            if !op.list_in(names, "input_batching_dims").is_empty() {
+                _ = write!(
+                    out,
+                    ", input_batching_dims={}, scatter_indices_batching_dims={}",
+                    list("input_batching_dims"),
+                    list("scatter_indices_batching_dims")
+                );
+            }
+            _ = write!(out, ", index_vector_dim={}", op.number_in(names, "index_vector_dim"));
+        }
+        Form::RaggedNumbers => {
+            let outer = op.attribute(names).ok_or_else(|| missing(row.name))?;
+            let inner = field(outer, "dot_dimension_numbers").unwrap_or_default();
+            let list = |of: &str, name: &str| field(of, name).and_then(integers).unwrap_or_default();
+            for (name, key) in DOT_LISTS {
+                let values = list(inner, name);
+                if !values.is_empty() || key.contains("contracting") {
+                    _ = write!(out, ", {key}={}", braces(&values));
+                }
+            }
+            for (name, key) in
+                [("lhs_ragged_dimensions", "lhs_ragged_dims"), ("rhs_group_dimensions", "rhs_group_dims")]
+            {
+                _ = write!(out, ", {key}={}", braces(&list(outer, name)));
+            }
+        }
+        Form::Precision => {
+            let words = op.words(names);
+            if words.iter().any(|word| *word != "DEFAULT") {
+                let words: Vec<_> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
+                _ = write!(out, ", {key}={{{}}}", words.join(","));
+            }
+        }
+        Form::DotAlgorithm => {
+            if let Some(value) = op.attribute(names) {
+                let name =
+                    dot_algorithms::name(value).ok_or_else(|| format!("HLO has no algorithm {value}"))?;
+                _ = write!(out, ", {key}={name}");
+            }
+        }
+        Form::Groups | Form::Pairs => {
+            let value = op.attribute(names).ok_or_else(|| missing(row.name))?;
+            let rows = matrix(value).ok_or_else(|| format!("{} is not read", row.name))?;
+            // Groups of several sizes are filled up.
+            let rows: Vec<Vec<i64>> =
+                rows.into_iter().map(|row| row.into_iter().filter(|&device| device >= 0).collect()).collect();
+            let is_empty = rows.iter().all(Vec::is_empty);
+            _ = write!(out, ", {key}={}", if is_empty { "{}".to_owned() } else { nested(&rows) });
+        }
+        Form::Channel => {
+            let handle = op.attribute(names).map(|value| field(value, "handle").and_then(integer));
+            match handle {
+                // No channel.
+                None | Some(Some(0)) => {}
+                Some(Some(handle)) => _ = write!(out, ", {key}={handle}"),
+                Some(None) => return Err(format!("{} is not read", row.name)),
+            }
+        }
+        Form::Accuracy => {
+            if let Some(value) = op.attribute(names) {
+                *out += &accuracy(value);
+            }
+        }
+        Form::Float2 => {
+            let format = op.attribute(&["format"]).unwrap_or_default();
+            let custom = format.strip_prefix('e').and_then(|f| f.split_once('m'));
+            let number = |name, custom: Option<&str>| {
+                let custom = custom.and_then(|text| text.trim().parse().ok());
+                op.int(&[name]).or(custom).ok_or_else(|| missing(name))
+            };
+            let exponent: i64 = number("exponent_bits", custom.map(|c| c.0))?;
+            let mantissa: i64 = number("mantissa_bits", custom.map(|c| c.1))?;
+            _ = write!(out, ", exponent_bits={exponent}, mantissa_bits={mantissa}");
+        }
+    }
+    Ok(())
+}
+
+/// Names of a dot's lists in MLIR and in HLO.
+pub(crate) const DOT_LISTS: [(&str, &str); 4] = [
+    ("lhs_batching_dimensions", "lhs_batch_dims"),
+    ("lhs_contracting_dimensions", "lhs_contracting_dims"),
+    ("rhs_batching_dimensions", "rhs_batch_dims"),
+    ("rhs_contracting_dimensions", "rhs_contracting_dims"),
+];
+
+/// An enumerated value: an attribute, or the first or the last word of the custom form of a comparison.
+fn word<'a>(row: &AttributeRow, op: OpText<'a>) -> Option<&'a str> {
+    if let Some(word) = op.word(&row.names()) {
+        return Some(word);
+    }
+    let body = op.body().split(" : ").next()?;
+    match row.name {
+        "comparison_direction" => {
+            body.split(',').next().map(str::trim).filter(|w| !w.starts_with(['%', '(']))
+        }
+        "compare_type" => {
+            let last = body.rsplit(',').next()?.split('{').next()?.trim();
+            matches!(last, "FLOAT" | "TOTALORDER" | "SIGNED" | "UNSIGNED").then_some(last)
+        }
+        _ => None,
+    }
+}
+
+fn slice(op: OpText<'_>) -> Result<String, String> {
+    if let Some(starts) = op.ints(&["start_indices"]) {
+        let limits = op.needed(&["limit_indices"])?;
+        let strides = op.ints(&["strides"]).unwrap_or_else(|| vec![1; starts.len()]);
+        return Ok(slices(&starts, &limits, &strides));
+    }
+    let list = op.body().split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    let (list, _) = list.ok_or("its indices are not read")?;
+    let each: Vec<_> = split(list).into_iter().map(|part| format!("[{}]", part.replace(' ', ""))).collect();
+    Ok(format!(", slice={{{}}}", each.join(", ")))
+}
+
+/// `, slice={[0:4:2], [1:4]}`
+pub(super) fn slices(starts: &[i64], limits: &[i64], strides: &[i64]) -> String {
+    let each = starts.iter().zip(limits).zip(strides);
+    let each: Vec<_> = each
+        .map(|((from, to), by)| match by {
+            1 => format!("[{from}:{to}]"),
+            _ => format!("[{from}:{to}:{by}]"),
+        })
+        .collect();
+    format!(", slice={{{}}}", each.join(", "))
+}
+
+/// `, padding=1_0x0_2_1`
+pub(super) fn padding(low: &[i64], high: &[i64], interior: &[i64]) -> String {
+    let each = low.iter().zip(high).zip(interior);
+    let each: Vec<_> = each
+        .map(|((low, high), interior)| match interior {
+            0 => format!("{low}_{high}"),
+            _ => format!("{low}_{high}_{interior}"),
+        })
+        .collect();
+    match each.is_empty() {
+        true => String::new(),
+        false => format!(", padding={}", each.join("x")),
+    }
+}
+
+fn dot_numbers(op: OpText<'_>) -> String {
+    let numbers = ["dot_dimension_numbers"];
+    let mut lists = DOT_LISTS.map(|(name, _)| op.list_in(&numbers, name));
+    if op.attribute(&numbers).is_none() {
+        let (batch, contracting) = (op.pair("batching_dims"), op.pair("contracting_dims"));
+        let (batch, contracting) = (batch.unwrap_or_default(), contracting.unwrap_or_default());
+        lists = [batch.0, contracting.0, batch.1, contracting.1];
+    }
+    let mut out = String::new();
+    for ((_, key), list) in DOT_LISTS.iter().zip(&lists) {
+        if !list.is_empty() || key.contains("contracting") {
+            _ = write!(out, ", {key}={}", braces(list));
+        }
+    }
+    out
+}
+
+/// `, window={size=2x2 stride=1x1 pad=0_0x0_0}` with the window that the op slides. What is usual is left out.
+pub(super) fn window(op: OpText<'_>, sizes: &[i64]) -> String {
+    let rank = sizes.len();
+    if rank == 0 {
+        return String::new();
+    }
+    let custom = |key: &str| {
+        let (_, rest) = op.attribute(&["window"])?.split_once(&format!("{key} = "))?;
+        let end = match rest.starts_with("[[") {
+            true => rest.find("]]")? + 1,
+            false => rest.find(']')?,
+        };
+        integers(&rest[..=end])
+    };
+    let list = |names: &[&str], key: &str, length: usize, usual: i64| {
+        let found = op.ints(names).or_else(|| custom(key)).filter(|list| list.len() == length);
+        found.filter(|list| list.iter().any(|&n| n != usual))
+    };
+    let mut text = format!(", window={{size={}", joined(sizes, "x"));
+    if let Some(strides) = list(&["window_strides"], "stride", rank, 1) {
+        _ = write!(text, " stride={}", joined(&strides, "x"));
+    }
+    if let Some(padding) = list(&["padding"], "pad", 2 * rank, 0) {
+        let padding: Vec<_> = padding.chunks(2).map(|pair| joined(pair, "_")).collect();
+        _ = write!(text, " pad={}", padding.join("x"));
+    }
+    if let Some(dilated) = list(&["base_dilations", "lhs_dilation"], "lhs_dilate", rank, 1) {
+        _ = write!(text, " lhs_dilate={}", joined(&dilated, "x"));
+    }
+    if let Some(dilated) = list(&["window_dilations", "rhs_dilation"], "rhs_dilate", rank, 1) {
+        _ = write!(text, " rhs_dilate={}", joined(&dilated, "x"));
+    }
+    if let Some(reversed) = list(&["window_reversal"], "reverse", rank, 0) {
+        _ = write!(text, " rhs_reversal={}", joined(&reversed, "x"));
+    }
+    text + "}"
+}
+
+fn convolution_window(op: OpText<'_>, operands: &[&str]) -> Result<String, String> {
+    let numbers =
+        op.attribute(&["dimension_numbers", "dim_numbers"]).ok_or_else(|| missing("dimension_numbers"))?;
+    let labels = labels(numbers);
+    let kernel = labels.split('_').nth(1).and_then(|l| l.split("->").next()).unwrap_or_default();
+    let rhs = extents(operands.get(1).ok_or("it has no kernel")?);
+    let mut sizes: Vec<(u32, i64)> =
+        kernel.chars().zip(&rhs).filter_map(|(c, &extent)| Some((c.to_digit(10)?, extent))).collect();
+    sizes.sort_unstable();
+    let sizes: Vec<i64> = sizes.into_iter().map(|(_, extent)| extent).collect();
+    Ok(window(op, &sizes))
+}
+
+/// `b0f_0io->b0f` of `[b, 0, f]x[0, i, o]->[b, 0, f]`, or of the attribute around it.
+fn labels(numbers: &str) -> String {
+    let letters: String =
+        numbers.chars().skip_while(|&c| c != '[').filter(|c| !c.is_whitespace() && *c != ',').collect();
+    let letters = letters.trim_end_matches('>').replace("]x[", "_").replace("]->[", "->");
+    letters.trim_start_matches('[').trim_end_matches(']').to_owned()
+}
+
+/// `, result_accuracy={mode=highest}`, or the tolerance; nothing where it is the usual one.
+fn accuracy(value: &str) -> String {
+    let number = |name: &str| field(value, name).map(|n| n.to_owned());
+    let is_zero = |n: &Option<String>| n.as_ref().is_none_or(|n| n.parse::<f64>().is_ok_and(|n| n == 0.0));
+    let (atol, rtol, ulps) = (number("atol"), number("rtol"), number("ulps"));
+    if !(is_zero(&atol) && is_zero(&rtol) && is_zero(&ulps)) {
+        let shown = |n: Option<String>| crate::floats::shortened(&n.unwrap_or_else(|| "0".to_owned()));
+        return format!(
+            ", result_accuracy={{tolerance={{atol={},rtol={},ulps={}}}}}",
+            shown(atol),
+            shown(rtol),
+            shown(ulps)
+        );
+    }
+    match value.contains("HIGHEST") {
+        true => ", result_accuracy={mode=highest}".to_owned(),
+        false => String::new(),
+    }
+}

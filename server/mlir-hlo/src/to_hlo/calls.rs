@@ -1,0 +1,172 @@
+//! Calls: of functions, of decompositions, of what others know.
+
+use std::rc::Rc;
+
+use mlir::{OpId, field, integer, integers};
+
+use super::Writer;
+use super::body::list;
+use crate::environment::bare;
+use crate::lists::{braces, split};
+use crate::op_text::missing;
+use crate::strings::hlo_string;
+use crate::types::extents;
+
+impl Writer<'_> {
+    /// The computation of a function; the call is remembered.
+    pub(super) fn callee(&mut self, symbol: &str) -> Result<String, String> {
+        let symbol = bare(symbol);
+        let declared = self.environment.function(symbol).filter(|f| f.is_defined);
+        let computation = declared.ok_or_else(|| format!("@{symbol} has no body"))?.computation.to_string();
+        if !self.calls.iter().any(|known| &**known == symbol) {
+            self.calls.push(symbol.into());
+        }
+        Ok(computation)
+    }
+
+    /// The first symbol that an op names.
+    fn named_symbol(&self, id: OpId, attribute: &str) -> Option<&str> {
+        let op = self.op_text(id);
+        op.attribute(&[attribute]).or_else(|| {
+            let body = op.body().trim_start();
+            let rest = body.strip_prefix('@')?;
+            let end = match rest.strip_prefix('"') {
+                Some(quoted) => quoted.find('"')? + 3,
+                None => rest.find(['(', ' ']).unwrap_or(rest.len()) + 1,
+            };
+            body.get(..end)
+        })
+    }
+
+    pub(super) fn call(&mut self, id: OpId) -> Result<(), String> {
+        let symbol = self.named_symbol(id, "callee").ok_or("what it calls is not read")?.to_owned();
+        let operands = self.operands(id)?;
+        let computation = self.callee(&symbol)?;
+        self.emit(id, "call", &operands, &format!(", to_apply={computation}"), &["callee"])
+    }
+
+    /// A call that says what it stands for. Source: `xla/hlo/translate/mhlo_to_hlo`, CompositeOp.
+    pub(super) fn composite(&mut self, id: OpId) -> Result<(), String> {
+        let op = self.op_text(id);
+        let custom = || op.body().trim_start().strip_prefix('"')?.split('"').next();
+        let name = op.string(&["name"]).or_else(custom).ok_or_else(|| missing("name"))?.to_owned();
+        let decomposition =
+            op.attribute(&["decomposition"]).ok_or_else(|| missing("decomposition"))?.to_owned();
+        let attributes = op.attribute(&["composite_attributes"]).unwrap_or("{}").to_owned();
+        let version = op.int(&["version"]).unwrap_or(0);
+        let operands = self.operands(id)?;
+        let computation = self.callee(&decomposition)?;
+        let known = ["name", "decomposition", "composite_attributes", "version"];
+        let (mut annotations, location) = self.annotations(id, &known);
+        annotations.add_frontend(format!("composite.attributes={attributes}"));
+        annotations.add_frontend(format!("composite.name=\"{}\"", hlo_string(&name)));
+        annotations.add_frontend(format!("composite.version=\"{version}\""));
+        let shapes = self.results(id)?;
+        let rest = format!(
+            "call({}), to_apply={computation}, is_composite=true{annotations}{location}",
+            list(&operands)
+        );
+        self.define(id, "call", shapes, &rest);
+        Ok(())
+    }
+
+    pub(super) fn custom_call(&mut self, id: OpId) -> Result<(), String> {
+        let op = self.op_text(id);
+        let named = op.string(&["call_target_name"]).or_else(|| self.named_symbol(id, "call_target_name"));
+        let target = bare(named.ok_or_else(|| missing("call_target_name"))?).to_owned();
+        let operands = self.operands(id)?;
+        let mut behind = format!(", custom_call_target=\"{}\"", hlo_string(&target));
+        let layouts = |name: &str| -> Option<Vec<Vec<i64>>> {
+            let list = op.attribute(&[name])?.trim().strip_prefix('[')?.strip_suffix(']')?;
+            split(list).into_iter().map(integers).collect()
+        };
+        if let Some(layouts) = layouts("operand_layouts").filter(|l| l.len() == operands.len()) {
+            let shapes: Vec<_> = operands
+                .iter()
+                .zip(&layouts)
+                .map(|(o, layout)| laid_out(bare_shape(&o.shape), layout))
+                .collect();
+            behind += &format!(", operand_layout_constraints={{{}}}", shapes.join(", "));
+        }
+        if op.has("has_side_effect") {
+            behind += ", custom_call_has_side_effect=true";
+        }
+        if let Some(list) =
+            op.attribute(&["called_computations"]).and_then(|l| l.trim().strip_prefix('[')?.strip_suffix(']'))
+        {
+            let names: Result<Vec<_>, _> =
+                split(list).into_iter().map(|symbol| self.callee(symbol)).collect();
+            let names = names?;
+            if !names.is_empty() {
+                behind += &format!(", called_computations={{{}}}", names.join(", "));
+            }
+        }
+        behind += &aliasing(op.attribute(&["output_operand_aliases"]).unwrap_or_default());
+        if let Some(schedule) = op.word(&["custom_call_schedule"]).filter(|word| *word != "NONE") {
+            behind += &format!(", schedule=SCHEDULE_{schedule}");
+        }
+        behind += match op.int(&["api_version"]) {
+            Some(2) => ", api_version=API_VERSION_STATUS_RETURNING",
+            Some(3) => ", api_version=API_VERSION_STATUS_RETURNING_UNIFIED",
+            Some(4) => ", api_version=API_VERSION_TYPED_FFI",
+            _ => "",
+        };
+        let mut shapes = self.results(id)?;
+        if let Some(layouts) = layouts("result_layouts").filter(|l| l.len() == shapes.len()) {
+            for (shape, layout) in shapes.iter_mut().zip(&layouts) {
+                *shape = Rc::from(laid_out(shape, layout));
+            }
+        }
+        let known = [
+            "call_target_name",
+            "operand_layouts",
+            "result_layouts",
+            "has_side_effect",
+            "called_computations",
+            "output_operand_aliases",
+            "custom_call_schedule",
+            "api_version",
+            "backend_config",
+            "mhlo.backend_config",
+        ];
+        let (annotations, location) = self.annotations(id, &known);
+        let config = op.attribute(&["mhlo.backend_config"]).or_else(|| op.attribute(&["backend_config"]));
+        let config = match config.unwrap_or_default().trim() {
+            "" | "\"\"" => String::new(),
+            dictionary if dictionary.starts_with('{') => format!(", backend_config={dictionary}"),
+            text => format!(", backend_config=\"{}\"", hlo_string(text.trim_matches('"'))),
+        };
+        let rest = format!("custom-call({}){behind}{annotations}{location}{config}", list(&operands));
+        self.define(id, "custom-call", shapes, &rest);
+        Ok(())
+    }
+}
+
+/// A shape without its layout.
+fn bare_shape(shape: &str) -> &str {
+    shape.find(']').map_or(shape, |end| &shape[..=end])
+}
+
+/// `f32[4,8]{0,1}`; what has no dimensions has no layout.
+fn laid_out(shape: &str, layout: &[i64]) -> String {
+    match !layout.is_empty() && extents(shape).len() == layout.len() && !shape.starts_with('(') {
+        true => format!("{}{}", bare_shape(shape), braces(layout)),
+        false => shape.to_owned(),
+    }
+}
+
+/// `, output_to_operand_aliasing={{0}: (0, {})}` of a list of `#stablehlo.output_operand_alias<…>`.
+fn aliasing(list: &str) -> String {
+    let list = list.trim().strip_prefix('[').and_then(|l| l.strip_suffix(']')).unwrap_or_default();
+    let of = |alias: &str| {
+        let numbers = |name| field(alias, name).and_then(integers).unwrap_or_default();
+        let operand = field(alias, "operand_index").and_then(integer)?;
+        let (output, inside) = (numbers("output_tuple_indices"), numbers("operand_tuple_indices"));
+        Some(format!("{}: ({operand}, {})", braces(&output), braces(&inside)))
+    };
+    let entries: Vec<_> = split(list).into_iter().filter_map(of).collect();
+    match entries.is_empty() {
+        true => String::new(),
+        false => format!(", output_to_operand_aliasing={{{}}}", entries.join(", ")),
+    }
+}

@@ -1,0 +1,82 @@
+//! Ops whose shapes are operands: the static op where the result's extents, and the operands that say them, are known.
+
+use mlir::{Definition, OpId, integers};
+
+use super::Writer;
+use super::annotations::known_attributes;
+use super::attributes::{attributes, padding, slices};
+use super::body::list;
+use crate::lists::braces;
+use crate::op_row::{Form, OpRow};
+use crate::op_text::OpText;
+
+impl Writer<'_> {
+    pub(super) fn dynamic(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+        let results = self.results(id)?;
+        if results.iter().any(|shape| shape.contains(['?', '='])) {
+            return Err("an extent of its result is not known".to_owned());
+        }
+        let name = self.parse().name(id, self.text()).rsplit('.').next().unwrap_or_default();
+        let op = self.op_text(id);
+        let operands = self.operands(id)?;
+        let first = operands.first().ok_or("it has no operand")?.clone();
+        let known = known_attributes(row);
+        let constants = |from: usize| -> Result<Vec<Vec<i64>>, String> {
+            let read: Vec<_> = self.parse().operands_of(id).skip(from).collect();
+            let all = read.iter().map(|operand| self.integers_of(operand.value?)).collect::<Option<Vec<_>>>();
+            all.ok_or_else(|| "a place or a size is no constant".to_owned())
+        };
+        match name {
+            "dynamic_broadcast_in_dim" => {
+                let dimensions = op.needed(&["broadcast_dimensions", "dims"])?;
+                self.broadcast_to(id, first, &dimensions)
+            }
+            "dynamic_reshape" => self.emit(id, "reshape", &[first], "", &known),
+            "dynamic_iota" => {
+                let behind = attributes(row, op, &[])?;
+                self.emit(id, "iota", &[], &behind, &known)
+            }
+            "real_dynamic_slice" => match &constants(1)?[..] {
+                [starts, limits, strides] => {
+                    let behind = slices(starts, limits, strides);
+                    self.emit(id, "slice", &[first], &behind, &known)
+                }
+                _ => Err("its places are not read".to_owned()),
+            },
+            "dynamic_pad" => match &constants(2)?[..] {
+                [low, high, interior] => {
+                    let behind = padding(low, high, interior);
+                    self.emit(id, "pad", &operands[..2], &behind, &known)
+                }
+                _ => Err("its padding is not read".to_owned()),
+            },
+            "dynamic_gather" => match &constants(2)?[..] {
+                [sizes] => {
+                    let mut behind = String::new();
+                    for attribute in row.attributes.iter().filter(|a| a.form != Form::Ints) {
+                        let one = OpRow { attributes: std::slice::from_ref(attribute), ..*row };
+                        behind += &attributes(&one, op, &[])?;
+                    }
+                    behind += &format!(", slice_sizes={}", braces(sizes));
+                    self.emit(id, "gather", &operands[..2], &behind, &known)
+                }
+                _ => Err("its sizes are not read".to_owned()),
+            },
+            _ => Err(format!("its shape depends on {}", list(&operands[operands.len().min(2)..]))),
+        }
+    }
+
+    /// The numbers of a constant.
+    fn integers_of(&self, value: mlir::ValueId) -> Option<Vec<i64>> {
+        let Definition::Result(op) = self.parse().values[value as usize].definition else { return None };
+        let op: OpText<'_> = self.op_text(op);
+        if !op.parse.name(op.id, op.text).ends_with(".constant") {
+            return None;
+        }
+        if let Some(value) = op.attribute(&["value"]) {
+            return integers(value);
+        }
+        let body = op.body();
+        integers(&body[body.find("dense<")?..])
+    }
+}

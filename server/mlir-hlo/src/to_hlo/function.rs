@@ -1,0 +1,320 @@
+//! A function as computations: its own, and one per region inside.
+
+use std::rc::Rc;
+
+use mlir::{BlockId, Definition, OpId, Parse, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::annotations::Annotations;
+use super::body::{Body, Operand, tuple_shape};
+use crate::environment::{Environment, Slice};
+use crate::incomplete::Incomplete;
+use crate::lists::{braced, dictionary};
+use crate::names::sanitized;
+use crate::types::hlo_shape;
+
+/// A computation as text, from its name to its closing brace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HloComputation {
+    pub name: Box<str>,
+    pub text: String,
+    /// Where each instruction starts in the text, and the op that it is of.
+    pub lines: Vec<(u32, OpId)>,
+}
+
+/// What the header of a module says of the function that it starts with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FunctionHeader {
+    pub parameters: Vec<Box<str>>,
+    pub result: Box<str>,
+    /// The function has one result: it is no tuple.
+    pub is_single: bool,
+    /// Arguments whose memory results take: argument, result.
+    pub aliases: Vec<(usize, i64)>,
+    /// Arguments whose memory may be taken.
+    pub donors: Vec<usize>,
+}
+
+/// A function, read in its piece alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HloFunction {
+    /// Without `@`.
+    pub symbol: Box<str>,
+    /// The function itself.
+    pub op: OpId,
+    pub header: FunctionHeader,
+    /// Those of regions in front of the function's own, which is the last.
+    pub computations: Vec<HloComputation>,
+    /// Symbols of the functions that it calls.
+    pub calls: Vec<Box<str>>,
+    pub incomplete: Vec<Incomplete>,
+}
+
+/// What is the same for all functions of a piece.
+struct PieceFacts {
+    /// Values that something reads.
+    used: FxHashSet<(ValueId, u32)>,
+    /// Names that an op binds for its regions, in the order of the text.
+    binders: FxHashMap<OpId, Vec<ValueId>>,
+}
+
+impl PieceFacts {
+    fn of(parse: &Parse, text: &str) -> PieceFacts {
+        let used = parse.uses.iter().filter_map(|u| Some((u.value?, pack_index(u.span.of(text))))).collect();
+        let mut binders: FxHashMap<OpId, Vec<ValueId>> = FxHashMap::default();
+        for (id, value) in parse.values.iter().enumerate() {
+            if let Definition::Binder(op) = value.definition {
+                binders.entry(op).or_default().push(id as ValueId);
+            }
+        }
+        for values in binders.values_mut() {
+            values.sort_by_key(|&v| parse.values[v as usize].name.start);
+        }
+        PieceFacts { used, binders }
+    }
+}
+
+/// Which result of a pack `%0#1` is.
+pub(crate) fn pack_index(name: &str) -> u32 {
+    name.split_once('#').and_then(|(_, index)| index.parse().ok()).unwrap_or(0)
+}
+
+/// The functions of a slice that have bodies, each as computations.
+pub fn functions(slice: Slice<'_>, environment: &Environment) -> Vec<HloFunction> {
+    let facts = PieceFacts::of(slice.parse, slice.text);
+    let mut found = Vec::new();
+    for id in slice.functions() {
+        let Some(symbol) = slice.symbol(id) else { continue };
+        // The first of two by one name is the one that is called.
+        let Some(declared) = environment.function(symbol).filter(|f| f.is_defined) else { continue };
+        let Some(block) = first_block(slice.parse, id) else { continue };
+        let mut writer = Writer::new(slice, environment, &facts, declared.computation.to_string());
+        let header = writer.function(id, block);
+        found.push(HloFunction {
+            symbol: symbol.into(),
+            op: id,
+            header,
+            computations: writer.finished,
+            calls: writer.calls,
+            incomplete: writer.incomplete,
+        });
+    }
+    found
+}
+
+/// The block that a function, or another op with a region, starts with.
+pub(crate) fn first_block(parse: &Parse, id: OpId) -> Option<BlockId> {
+    parse.blocks_of(parse.regions_of(id).next()?).next()
+}
+
+/// Writes one function.
+pub(crate) struct Writer<'a> {
+    pub slice: Slice<'a>,
+    pub environment: &'a Environment,
+    used: Option<&'a FxHashSet<(ValueId, u32)>>,
+    binders: Option<&'a FxHashMap<OpId, Vec<ValueId>>>,
+    /// The computation of the function, which those of its regions are named after.
+    prefix: String,
+    /// Those that are open, the innermost last.
+    pub bodies: Vec<Body>,
+    pub finished: Vec<HloComputation>,
+    pub calls: Vec<Box<str>>,
+    pub incomplete: Vec<Incomplete>,
+    shapes: FxHashMap<&'a str, Result<Rc<str>, String>>,
+    pub(super) metadata: FxHashMap<Box<str>, Rc<str>>,
+    regions: usize,
+}
+
+impl<'a> Writer<'a> {
+    fn new(
+        slice: Slice<'a>,
+        environment: &'a Environment,
+        facts: &'a PieceFacts,
+        prefix: String,
+    ) -> Writer<'a> {
+        let mut writer = Writer::alone(slice, environment);
+        writer.used = Some(&facts.used);
+        writer.binders = Some(&facts.binders);
+        writer.prefix = prefix;
+        writer
+    }
+
+    /// Writes single ops, of which nothing else is known.
+    pub fn alone(slice: Slice<'a>, environment: &'a Environment) -> Writer<'a> {
+        Writer {
+            slice,
+            environment,
+            used: None,
+            binders: None,
+            prefix: String::new(),
+            bodies: vec![Body::default()],
+            finished: Vec::new(),
+            calls: Vec::new(),
+            incomplete: Vec::new(),
+            shapes: FxHashMap::default(),
+            metadata: FxHashMap::default(),
+            regions: 0,
+        }
+    }
+
+    pub fn body(&mut self) -> &mut Body {
+        self.bodies.last_mut().expect("one is open while there are ops")
+    }
+
+    pub fn parse(&self) -> &'a Parse {
+        self.slice.parse
+    }
+
+    pub fn text(&self) -> &'a str {
+        self.slice.text
+    }
+
+    /// Something that the text of HLO does not say.
+    pub fn report(&mut self, op: OpId, what: String) {
+        self.incomplete.push(Incomplete { span: self.parse().op(op).head, what });
+    }
+
+    /// Names that an op binds for its regions.
+    pub fn binders(&self, id: OpId) -> Vec<ValueId> {
+        match self.binders {
+            Some(binders) => binders.get(&id).cloned().unwrap_or_default(),
+            None => {
+                let values = self.parse().values.iter().enumerate();
+                let of = values.filter(|(_, v)| v.definition == Definition::Binder(id));
+                let mut of: Vec<_> = of.map(|(value, _)| value as ValueId).collect();
+                of.sort_by_key(|&v| self.parse().values[v as usize].name.start);
+                of
+            }
+        }
+    }
+
+    pub fn is_used(&self, value: ValueId, index: u32) -> bool {
+        self.used.is_none_or(|used| used.contains(&(value, index)))
+    }
+
+    /// A name for the computation of a region.
+    pub fn region_name(&mut self) -> String {
+        self.regions += 1;
+        match self.prefix.is_empty() {
+            true => format!("region_{}", self.regions),
+            false => format!("region_{}.{}", self.regions, self.prefix),
+        }
+    }
+
+    pub fn shape(&mut self, ty: &str) -> Result<Rc<str>, String> {
+        hlo_shape(self.environment.resolved(ty)).map(Rc::from)
+    }
+
+    /// The shape of a value, where its type is known and HLO has it.
+    pub fn shape_of(&mut self, value: ValueId, index: u32) -> Result<Rc<str>, String> {
+        let parse = self.slice.parse;
+        let Some(ty) = parse.type_of(value, index as usize, self.slice.text) else {
+            let name = parse.values[value as usize].name.of(self.slice.text);
+            return Err(format!("the type of {name} is not known"));
+        };
+        match ty {
+            std::borrow::Cow::Borrowed(ty) => {
+                if let Some(known) = self.shapes.get(ty) {
+                    return known.clone();
+                }
+                let shape = hlo_shape(self.environment.resolved(ty)).map(Rc::from);
+                self.shapes.insert(ty, shape.clone());
+                shape
+            }
+            std::borrow::Cow::Owned(ty) => self.shape(&ty),
+        }
+    }
+
+    /// What a value is called: its name where it has letters, else the opcode with its number.
+    pub fn wanted_name(&self, value: ValueId, opcode: &str) -> String {
+        let name = self.parse().values[value as usize].name.of(self.text()).trim_start_matches('%');
+        match name.starts_with(|c: char| c.is_ascii_digit()) {
+            true => format!("{opcode}.{name}"),
+            false => sanitized(name),
+        }
+    }
+
+    fn function(&mut self, id: OpId, block: BlockId) -> FunctionHeader {
+        let (parse, text) = (self.parse(), self.text());
+        let mut header = FunctionHeader::default();
+        let bound = self.binders(id);
+        let arguments = match bound.is_empty() {
+            false => bound,
+            true => parse.blocks[block as usize].arguments.clone().collect(),
+        };
+        let generic = parse.attribute(id, "arg_attrs", text).map(|list| list.trim_matches(['[', ']']));
+        let generic: Vec<&str> = generic.map(crate::lists::split).unwrap_or_default();
+        for (number, &argument) in arguments.iter().enumerate() {
+            let attributes = match generic.get(number) {
+                Some(attributes) => dictionary(attributes),
+                None => argument_attributes(parse, text, argument),
+            };
+            let mut annotations = Annotations::default();
+            let mut layout = "";
+            for (name, value) in attributes {
+                match name {
+                    "tf.aliasing_output" => {
+                        let output = mlir::integer(value);
+                        header.aliases.extend(output.map(|output| (number, output)));
+                    }
+                    "jax.buffer_donor" if value.trim() != "false" => header.donors.push(number),
+                    "mhlo.layout_mode" => layout = value.trim_matches('"'),
+                    _ if annotations.add(name, value, self.environment) => {}
+                    _ => self.report(id, format!("argument {number}: attribute {name}")),
+                }
+            }
+            let shape = self.shape_of(argument, 0).unwrap_or_else(|reason| {
+                self.report(id, format!("argument {number}: {reason}"));
+                "opaque[]".into()
+            });
+            let shape: Rc<str> = match layout.starts_with('{') {
+                true => format!("{shape}{layout}").into(),
+                false => shape,
+            };
+            header.parameters.push((&*shape).into());
+            let wanted = self.wanted_name(argument, "parameter");
+            let metadata = self.location_of_argument(argument);
+            let operand = self.body().parameter(&wanted, shape, &format!("{annotations}{metadata}"), id);
+            self.body().values.insert((argument, 0), operand);
+        }
+        let results = self.block(block);
+        header.is_single = results.len() == 1;
+        let root = self.root(results, id);
+        header.result = (&*root.shape).into();
+        let name = self.prefix.clone();
+        self.finish_body(&name, &root);
+        if parse.blocks[block as usize].next.is_some() {
+            self.report(id, "blocks behind the first one: HLO has no branches".to_owned());
+        }
+        header
+    }
+
+    /// One value for all that a computation answers.
+    pub(super) fn root(&mut self, results: Vec<Operand>, op: OpId) -> Operand {
+        match <[Operand; 1]>::try_from(results) {
+            Ok([only]) => only,
+            Err(results) => self.tuple(&results, op),
+        }
+    }
+
+    pub(super) fn tuple(&mut self, operands: &[Operand], op: OpId) -> Operand {
+        let shape = tuple_shape(operands.iter().map(|o| &*o.shape));
+        let rest = format!("tuple({})", super::body::list(operands));
+        self.body().push("tuple", shape, &rest, op)
+    }
+
+    /// Closes the innermost computation.
+    pub(super) fn finish_body(&mut self, name: &str, root: &Operand) {
+        let Some(body) = self.bodies.pop() else { return };
+        let (text, lines) = body.finish(name, root);
+        self.finished.push(HloComputation { name: name.into(), text, lines });
+    }
+}
+
+/// The attributes behind the type of an argument: `%a: tensor<f32> {jax.buffer_donor = true}`.
+fn argument_attributes<'a>(parse: &Parse, text: &'a str, argument: ValueId) -> Vec<(&'a str, &'a str)> {
+    let types = parse.types(&parse.values[argument as usize].types);
+    let Some(mlir::TypeRef::Written(span)) = types.first() else { return Vec::new() };
+    let behind = text.get(span.end as usize..).unwrap_or_default().trim_start();
+    braced(behind).map(dictionary).unwrap_or_default()
+}

@@ -1,0 +1,234 @@
+//! A module of HLO from the functions of one of MLIR.
+
+use std::fmt::Write as _;
+
+use mlir::{OpId, integer, integers};
+use rustc_hash::FxHashMap;
+
+use super::function::{HloFunction, functions};
+use crate::environment::{Environment, Slice};
+use crate::incomplete::Incomplete;
+use crate::lists::{braces, dictionary, split};
+use crate::names::sanitized;
+use crate::strings::hlo_string;
+
+/// Bytes of text that a conversion yields, at most.
+const MAX_BYTES: usize = 512 << 20;
+
+/// Where an instruction comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    /// Where its line starts.
+    pub offset: u32,
+    /// The piece of the text of MLIR, and the op in it.
+    pub piece: usize,
+    pub op: OpId,
+}
+
+/// A module as text of HLO.
+///
+/// Owner: who asked for it. Size: about the text it was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HloModule {
+    pub text: String,
+    /// What the text does not say, with the piece that says it.
+    pub incomplete: Vec<(usize, Incomplete)>,
+    /// One per instruction, in the order of the text.
+    pub origins: Vec<Origin>,
+}
+
+/// Converts a text: the slices of each of its parts, with the piece that each is of. Modules of several parts are apart by
+/// `// -----` lines.
+pub fn to_hlo(parts: &[Vec<(usize, Slice<'_>)>]) -> HloModule {
+    let mut all = HloModule::default();
+    for slices in parts {
+        let environment = Environment::of(slices.iter().map(|(_, slice)| *slice));
+        let found: Vec<_> =
+            slices.iter().map(|(piece, slice)| (*piece, functions(*slice, &environment))).collect();
+        if found.iter().all(|(_, functions)| functions.is_empty()) && parts.len() > 1 {
+            continue;
+        }
+        let flat: Vec<_> = found.iter().flat_map(|(piece, f)| f.iter().map(|f| (*piece, f))).collect();
+        let module = assemble(&environment, &flat);
+        if !all.text.is_empty() {
+            all.text.push_str("\n// -----\n\n");
+        }
+        let base = all.text.len() as u32;
+        all.text.push_str(&module.text);
+        all.incomplete.extend(module.incomplete);
+        all.origins.extend(module.origins.into_iter().map(|o| Origin { offset: base + o.offset, ..o }));
+        if all.text.len() > MAX_BYTES {
+            all.incomplete
+                .push((0, Incomplete { span: Default::default(), what: "the text is too large".to_owned() }));
+            break;
+        }
+    }
+    all
+}
+
+/// The module of these functions, each with its piece: callees stand in front of callers, the entry is the last.
+pub fn assemble(environment: &Environment, functions: &[(usize, &HloFunction)]) -> HloModule {
+    let mut module = HloModule::default();
+    let entry = environment.entry();
+    let by_symbol: FxHashMap<&str, usize> =
+        functions.iter().enumerate().map(|(at, (_, f))| (&*f.symbol, at)).collect();
+    let entry_at = entry.and_then(|symbol| by_symbol.get(symbol).copied());
+    module.text = header(environment, entry_at.map(|at| functions[at].1));
+    let (order, circles) = callees_first(functions, &by_symbol, entry_at);
+    for at in circles {
+        let (piece, function) = functions[at];
+        let what = format!("@{} calls itself: computations of HLO do not", function.symbol);
+        let span = function.incomplete.first().map_or_else(Default::default, |i| i.span);
+        module.incomplete.push((piece, Incomplete { span, what }));
+    }
+    for at in order {
+        let (piece, function) = functions[at];
+        let last = function.computations.len() - 1;
+        for (nth, computation) in function.computations.iter().enumerate() {
+            module.text.push('\n');
+            if Some(at) == entry_at && nth == last {
+                module.text.push_str("ENTRY ");
+            }
+            let base = module.text.len() as u32;
+            module.text.push_str(&computation.text);
+            let lines = computation.lines.iter();
+            module.origins.extend(lines.map(|&(line, op)| Origin { offset: base + line, piece, op }));
+        }
+        module.incomplete.extend(function.incomplete.iter().map(|i| (piece, i.clone())));
+    }
+    if functions.is_empty() {
+        let what = "there is no function with a body".to_owned();
+        module.incomplete.push((0, Incomplete { span: Default::default(), what }));
+    }
+    module
+}
+
+/// Callees in front of their callers, the entry last; and functions that are called in a circle.
+fn callees_first(
+    functions: &[(usize, &HloFunction)],
+    by_symbol: &FxHashMap<&str, usize>,
+    entry: Option<usize>,
+) -> (Vec<usize>, Vec<usize>) {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    let mut states = vec![State::New; functions.len()];
+    let mut order = Vec::with_capacity(functions.len());
+    let mut circles = Vec::new();
+    let roots = (0..functions.len()).filter(|&at| Some(at) != entry).chain(entry);
+    for root in roots {
+        let mut stack = vec![(root, 0usize)];
+        while let Some((at, call)) = stack.pop() {
+            if call == 0 {
+                if states[at] != State::New {
+                    continue;
+                }
+                states[at] = State::Open;
+            }
+            let callee = functions[at].1.calls.get(call).map(|symbol| by_symbol.get(&**symbol).copied());
+            match callee {
+                None => {
+                    states[at] = State::Done;
+                    order.push(at);
+                }
+                Some(callee) => {
+                    stack.push((at, call + 1));
+                    match callee {
+                        Some(callee) if states[callee] == State::New => stack.push((callee, 0)),
+                        Some(callee) if states[callee] == State::Open => circles.push(callee),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    (order, circles)
+}
+
+fn header(environment: &Environment, entry: Option<&HloFunction>) -> String {
+    let name = if environment.name.is_empty() { "module".to_owned() } else { sanitized(&environment.name) };
+    let mut text = format!("HloModule {name}");
+    let mut aliases = Vec::new();
+    let mut donors = Vec::new();
+    if let Some(HloFunction { header, .. }) = entry {
+        for &(argument, output) in &header.aliases {
+            let output = if header.is_single { String::new() } else { output.to_string() };
+            aliases.push(format!("{{{output}}}: ({argument}, {{}}, may-alias)"));
+        }
+        donors = header.donors.iter().map(|argument| format!("({argument}, {{}})")).collect();
+    }
+    aliases.extend(stated_aliases(environment.attribute("mhlo.input_output_alias").unwrap_or_default()));
+    if !aliases.is_empty() {
+        _ = write!(text, ", input_output_alias={{ {} }}", aliases.join(", "));
+    }
+    if !donors.is_empty() {
+        _ = write!(text, ", buffer_donor={{ {} }}", donors.join(", "));
+    }
+    if let Some(HloFunction { header, .. }) = entry {
+        let stated = environment.attribute("mhlo.xla_entry_computation_parameter_layouts");
+        let stated: Vec<&str> =
+            stated.and_then(|l| l.strip_prefix('[')?.strip_suffix(']')).map(split).unwrap_or_default();
+        let parameters: Vec<_> = header
+            .parameters
+            .iter()
+            .enumerate()
+            .map(|(at, shape)| with_layout(shape, stated.get(at).and_then(|list| integers(list))))
+            .collect();
+        let result = environment.attribute("mhlo.xla_entry_computation_result_layout").and_then(integers);
+        let result = with_layout(&header.result, result);
+        _ = write!(text, ", entry_computation_layout={{({})->{result}}}", parameters.join(", "));
+    }
+    for (attribute, key) in
+        [("mhlo.num_replicas", "replica_count"), ("mhlo.num_partitions", "num_partitions")]
+    {
+        if let Some(count) = environment.attribute(attribute).and_then(integer).filter(|&n| n > 1) {
+            _ = write!(text, ", {key}={count}");
+        }
+    }
+    let frontend: Vec<_> = dictionary(environment.attribute("mhlo.frontend_attributes").unwrap_or_default())
+        .into_iter()
+        .map(|(key, value)| format!("{key}=\"{}\"", hlo_string(value.trim_matches('"'))))
+        .collect();
+    if !frontend.is_empty() {
+        _ = write!(text, ", frontend_attributes={{{}}}", frontend.join(","));
+    }
+    text + "\n"
+}
+
+/// A shape with the layout that is stated for it, or else with the usual one; tuples element by element.
+fn with_layout(shape: &str, layout: Option<Vec<i64>>) -> String {
+    if let Some(elements) = shape.strip_prefix('(').and_then(|s| s.strip_suffix(')')) {
+        let elements: Vec<_> = split(elements).into_iter().map(|e| with_layout(e, None)).collect();
+        return format!("({})", elements.join(", "));
+    }
+    let rank = shape.split_once('[').map_or(0, |(_, rest)| match rest.split(']').next() {
+        Some("") | None => 0,
+        Some(list) => list.split(',').count(),
+    });
+    if rank == 0 || shape.ends_with('}') {
+        return shape.to_owned();
+    }
+    let layout = layout.filter(|l| l.len() == rank).unwrap_or_else(|| (0..rank as i64).rev().collect());
+    format!("{shape}{}", braces(&layout))
+}
+
+/// Entries of `mhlo.input_output_alias`. Source: `xla/hlo/translate/hlo_to_mhlo/attribute_importer.cc` ConvertInputOutputAlias.
+fn stated_aliases(list: &str) -> Vec<String> {
+    let list = list.trim().strip_prefix('[').and_then(|l| l.strip_suffix(']')).unwrap_or_default();
+    let entry = |text: &str| {
+        let of = |dictionary: Vec<(&str, &str)>, name: &str| {
+            dictionary.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+        };
+        let output = of(dictionary(text), "output_index").and_then(|l| integers(&l))?;
+        let alias = of(dictionary(text), "alias")?;
+        let parameter = of(dictionary(&alias), "parameter_number").and_then(|n| integer(&n))?;
+        let inside = of(dictionary(&alias), "parameter_index").and_then(|l| integers(&l)).unwrap_or_default();
+        let kind = of(dictionary(&alias), "kind").unwrap_or_default();
+        let kind = if kind.contains("must") { "must-alias" } else { "may-alias" };
+        Some(format!("{}: ({parameter}, {}, {kind})", braces(&output), braces(&inside)))
+    };
+    split(list).into_iter().filter_map(entry).collect()
+}

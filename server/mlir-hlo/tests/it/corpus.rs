@@ -1,0 +1,52 @@
+//! The models of the shared corpus, where it is there.
+
+use std::path::{Path, PathBuf};
+
+use crate::{faults, to_hlo};
+
+/// Files below a folder by their ending, sorted.
+pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in folder.read_dir().into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.to_string_lossy().ends_with(ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Writes the conversions of all files of `CONVERT_FROM` to `CONVERT_TO`, for other parsers to judge.
+#[test]
+fn conversions_are_written_for_a_judge() {
+    let (Ok(from), Ok(to)) = (std::env::var("CONVERT_FROM"), std::env::var("CONVERT_TO")) else {
+        eprintln!("skipped: CONVERT_FROM and CONVERT_TO are not set");
+        return;
+    };
+    let mut clean = 0;
+    let all = files(Path::new(&from), ".mlir");
+    for path in &all {
+        let Ok(text) = std::fs::read_to_string(path) else { continue };
+        if mlir::holds_hlo(&text) {
+            continue;
+        }
+        let module = to_hlo(&text);
+        let name = path.strip_prefix(&from).unwrap_or(path).to_string_lossy().replace('/', "__");
+        let wrong = faults(&module.text);
+        clean += usize::from(wrong.is_empty());
+        for fault in wrong.iter().take(5) {
+            println!("{name}: {fault}");
+        }
+        for (_, incomplete) in module.incomplete.iter().take(20) {
+            println!("{name}: INCOMPLETE {}", incomplete.what);
+        }
+        std::fs::write(format!("{to}/{name}.hlo"), &module.text).expect("the folder can be written");
+    }
+    println!("{clean} of {} parse and verify clean", all.len());
+}

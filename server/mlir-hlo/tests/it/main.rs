@@ -1,0 +1,46 @@
+//! Conversions of whole modules: what they yield parses, verifies, and means the same.
+
+mod corpus;
+
+use std::sync::Arc;
+
+use ir::{Block, Severity, Surroundings};
+use mlir::PieceState;
+use mlir_hlo::{HloModule, Slice};
+
+/// The module of HLO that a text of MLIR is.
+pub fn to_hlo(text: &str) -> HloModule {
+    let parse = mlir::parse(text, PieceState::default());
+    let parts: Vec<_> = Slice::parts(&parse, text).into_iter().map(|slice| vec![(0, slice)]).collect();
+    mlir_hlo::to_hlo(&parts)
+}
+
+pub fn lowered(text: &str) -> Block {
+    let text: Arc<str> = Arc::from(text);
+    let parse = Arc::new(syntax::hlo::parse(&text, syntax::hlo::PieceState::HEADER));
+    ir::lower(text, parse)
+}
+
+/// What is wrong with a text of HLO, line by line.
+pub fn faults(text: &str) -> Vec<String> {
+    let block = lowered(text);
+    let line_of = |at: u32| text[..at as usize].matches('\n').count() + 1;
+    let line =
+        |at: u32| text.lines().nth(line_of(at) - 1).unwrap_or_default().chars().take(200).collect::<String>();
+    let mut found: Vec<String> =
+        block.parse.errors.iter().map(|e| format!("{} in {}", e.message, line(e.span.start))).collect();
+    let errors = block.findings.iter().filter(|f| f.severity == Severity::Error);
+    found.extend(errors.map(|f| format!("{} in {}", f.message, line(f.span.start))));
+    if !found.is_empty() {
+        return found;
+    }
+    let signature = block.signature();
+    let module = ir::Module::build(std::iter::once(&signature));
+    found.extend(module.findings.iter().map(|f| f.message.clone()));
+    let surroundings = Surroundings::alone(&block);
+    let verified = ir::verify(&block, &surroundings).into_iter().filter(|f| f.severity == Severity::Error);
+    found.extend(
+        verified.map(|f| format!("{} in {}", f.message, line(block.instruction(f.instruction).span.start))),
+    );
+    found
+}

@@ -1,0 +1,154 @@
+//! Affine expressions as MLIR writes them: `d0 * 4 + s0 floordiv 2`, `%i + symbol(%n)`.
+
+use indexing_map::Expr;
+
+/// Deepest nesting of parentheses and minus signs.
+const MAX_NESTING: usize = 100;
+
+/// Reads signs, names and expressions, one after the other.
+pub(crate) struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    nesting: usize,
+}
+
+/// What a name stands for.
+type Lookup<'a> = dyn FnMut(&str) -> Option<Expr> + 'a;
+
+impl<'t> Reader<'t> {
+    pub(crate) fn new(text: &'t str) -> Reader<'t> {
+        Reader { text, at: 0, nesting: 0 }
+    }
+
+    fn rest(&mut self) -> &'t str {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+        &self.text[self.at..]
+    }
+
+    pub(crate) fn eat(&mut self, sign: &str) -> bool {
+        let found = self.rest().starts_with(sign);
+        self.at += if found { sign.len() } else { 0 };
+        found
+    }
+
+    pub(crate) fn expect(&mut self, sign: &str) -> Result<(), String> {
+        if self.eat(sign) { Ok(()) } else { Err(format!("`{sign}` is expected")) }
+    }
+
+    pub(crate) fn end(&mut self) -> Result<(), String> {
+        match self.rest() {
+            "" => Ok(()),
+            _ => Err("something stands behind its end".to_owned()),
+        }
+    }
+
+    /// A name of a variable, or of a value with its `%` and its `#1`.
+    pub(crate) fn name(&mut self) -> Option<&'t str> {
+        let rest = self.rest();
+        let is_value = rest.starts_with('%');
+        let is_letter = |c: char| {
+            c.is_ascii_alphanumeric()
+                || matches!(c, '_' | '$' | '.')
+                || is_value && matches!(c, '-' | '#' | '%')
+        };
+        let len = rest.find(|c: char| !is_letter(c)).unwrap_or(rest.len());
+        let is_number = rest.starts_with(|c: char| c.is_ascii_digit());
+        if len == 0 || is_number {
+            return None;
+        }
+        self.at += len;
+        Some(&rest[..len])
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        let rest = self.rest();
+        let found = rest
+            .strip_prefix(word)
+            .is_some_and(|behind| !behind.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'));
+        self.at += if found { word.len() } else { 0 };
+        found
+    }
+
+    pub(crate) fn number(&mut self) -> Option<i64> {
+        let rest = self.rest();
+        let len = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let number = rest[..len].parse().ok()?;
+        self.at += len;
+        Some(number)
+    }
+
+    /// `e + e - e`; products bind tighter, and all go from left to right.
+    pub(crate) fn sum(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, String> {
+        let mut left = self.product(lookup)?;
+        loop {
+            // `->` is no minus.
+            if self.rest().starts_with("->") {
+                break;
+            } else if self.eat("+") {
+                left = left + self.product(lookup)?;
+            } else if self.eat("-") {
+                left = left - self.product(lookup)?;
+            } else {
+                break;
+            }
+        }
+        if left.is_too_large() { Err("the expression is too large".to_owned()) } else { Ok(left) }
+    }
+
+    fn product(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, String> {
+        let mut left = self.operand(lookup)?;
+        loop {
+            left = match () {
+                () if self.eat("*") => left * self.operand(lookup)?,
+                () if self.word("mod") => left.modulo(self.operand(lookup)?),
+                () if self.word("floordiv") => left.floor_div(self.operand(lookup)?),
+                () if self.word("ceildiv") => left.ceil_div(self.operand(lookup)?),
+                () => return Ok(left),
+            };
+        }
+    }
+
+    fn operand(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, String> {
+        if self.nesting == MAX_NESTING {
+            return Err("the expression is nested too deeply".to_owned());
+        }
+        if self.eat("(") {
+            self.nesting += 1;
+            let inner = self.sum(lookup);
+            self.nesting -= 1;
+            let inner = inner?;
+            self.expect(")")?;
+            return Ok(inner);
+        }
+        if self.eat("-") {
+            self.nesting += 1;
+            let inner = self.operand(lookup);
+            self.nesting -= 1;
+            return Ok(inner? * -1);
+        }
+        if let Some(number) = self.number() {
+            return Ok(Expr::Const(number));
+        }
+        if self.word("symbol") {
+            self.expect("(")?;
+            let name = self.name().ok_or_else(|| "the name of a value is expected".to_owned())?;
+            self.expect(")")?;
+            return lookup(name).ok_or_else(|| format!("{name} is not known"));
+        }
+        let name = self.name().ok_or_else(|| "a number, a name or ( is expected".to_owned())?;
+        lookup(name).ok_or_else(|| format!("{name} is none of its variables"))
+    }
+}
+
+/// Names of a map's variables; flat ids are positions, dimensions first.
+pub(crate) struct Names<'a> {
+    pub(crate) dims: &'a [String],
+    pub(crate) symbols: &'a [String],
+}
+
+impl Names<'_> {
+    pub(crate) fn find(&self, name: &str) -> Option<Expr> {
+        self.dims.iter().chain(self.symbols).position(|n| n == name).map(Expr::var)
+    }
+}

@@ -1,0 +1,156 @@
+//! Types of arrays with the extents that are known, and where memory holds their elements.
+
+use indexing_map::Expr;
+use mlir::{integers, shaped};
+
+use crate::affine_map::AffineMap;
+use crate::source::Source;
+
+/// `tensor<4x?xf32>`, `memref<…>`, `vector<…>`; the rank is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArrayType {
+    pub kind: ArrayKind,
+    /// In elements. Nothing where an extent is not written.
+    pub extents: Vec<Option<i64>>,
+    /// The most that each extent can be, where the encoding says so.
+    pub bounds: Vec<Option<i64>>,
+    pub element: String,
+    pub layout: Layout,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArrayKind {
+    Tensor,
+    Memref,
+    Vector,
+}
+
+/// Where memory holds element `(i, j, …)`, in elements from the start of the buffer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Layout {
+    /// Row-major without gaps.
+    Identity,
+    /// `strided<[4, ?], offset: ?>`: the sum of index times stride. What is not known is nothing.
+    Strided { strides: Vec<Option<i64>>, offset: Option<i64> },
+    /// An affine map, to one number or to the indices of a row-major array.
+    Affine(AffineMap),
+    /// `#xtile.layout<[1, 0]>`: without gaps, the dimension that varies fastest first.
+    MinorToMajor(Vec<usize>),
+    /// One that is not read.
+    Unknown,
+}
+
+impl ArrayType {
+    /// The array type that `ty` is. The error says why it is none, or not enough of one.
+    pub fn read(source: &Source<'_>, ty: &str, at: u32) -> Result<ArrayType, String> {
+        let resolved = source.resolved(ty, at);
+        let array = shaped(&resolved).ok_or_else(|| format!("{resolved} is no array"))?;
+        let dimensions =
+            array.dimensions.as_ref().ok_or_else(|| format!("the rank of {resolved} is not known"))?;
+        let extents: Vec<Option<i64>> = dimensions.iter().map(|d| i64::try_from((*d)?).ok()).collect();
+        let kind = match array.kind {
+            "memref" => ArrayKind::Memref,
+            "vector" => ArrayKind::Vector,
+            _ => ArrayKind::Tensor,
+        };
+        let layout = match kind {
+            ArrayKind::Memref => layout(source, array.rest, at, extents.len()),
+            _ => Layout::Identity,
+        };
+        let mut bounds = vec![None; extents.len()];
+        if let Some((_, list)) = array.rest.split_once("bounds")
+            && let Some((_, list)) = list.split_once(['<', '['])
+        {
+            let list = list.split(['>', ']']).next().unwrap_or_default();
+            for (bound, written) in bounds.iter_mut().zip(list.split(',')) {
+                *bound = written.trim().parse().ok().filter(|&n| n >= 0);
+            }
+        }
+        Ok(ArrayType { kind, extents, bounds, element: array.element.to_owned(), layout })
+    }
+
+    pub fn rank(&self) -> usize {
+        self.extents.len()
+    }
+
+    /// All extents, were they known.
+    pub fn static_extents(&self) -> Option<Vec<i64>> {
+        self.extents.iter().copied().collect()
+    }
+}
+
+fn layout(source: &Source<'_>, rest: &str, at: u32, rank: usize) -> Layout {
+    let first = first_of_list(rest);
+    let first = source.resolved(first, at);
+    let first = first.trim();
+    if let Some(body) = first.strip_prefix("strided<") {
+        return strided(body, rank).unwrap_or(Layout::Unknown);
+    }
+    if first.starts_with("affine_map") {
+        return match AffineMap::parse(first) {
+            Ok(map) if map.dims.len() == rank => Layout::Affine(map),
+            _ => Layout::Unknown,
+        };
+    }
+    if let Some(body) = first.strip_prefix("#xtile.layout<") {
+        let order = integers(body.trim_end_matches('>')).unwrap_or_default();
+        let order: Vec<usize> = order.into_iter().filter_map(|d| usize::try_from(d).ok()).collect();
+        let is_permutation = order.len() == rank && (0..rank).all(|d| order.contains(&d));
+        return if is_permutation { Layout::MinorToMajor(order) } else { Layout::Unknown };
+    }
+    // A number or another attribute is the space that the memory is in.
+    Layout::Identity
+}
+
+/// The part in front of the first comma that no bracket encloses.
+fn first_of_list(list: &str) -> &str {
+    let mut depth = 0usize;
+    let mut before = ' ';
+    for (at, c) in list.char_indices() {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' if before == '-' || before == '=' => {}
+            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => return &list[..at],
+            _ => {}
+        }
+        before = c;
+    }
+    list
+}
+
+/// `[4, ?], offset: ?>`
+fn strided(body: &str, rank: usize) -> Option<Layout> {
+    let (list, behind) = body.trim_start().strip_prefix('[')?.split_once(']')?;
+    let number = |text: &str| match text.trim() {
+        "?" => Some(None),
+        n => n.parse::<i64>().ok().map(Some),
+    };
+    let strides: Vec<Option<i64>> =
+        list.split(',').filter(|s| !s.trim().is_empty()).map(number).collect::<Option<_>>()?;
+    let offset = match behind.split_once("offset:") {
+        Some((_, offset)) => number(offset.trim_end_matches('>'))?,
+        None => Some(0),
+    };
+    (strides.len() == rank).then_some(Layout::Strided { strides, offset })
+}
+
+/// The position in a row-major array without gaps. `extents` of the dimensions behind the first matter.
+pub(crate) fn linearized(indices: &[Expr], extents: &[Expr]) -> Expr {
+    let mut linear = Expr::ZERO;
+    for (index, extent) in indices.iter().zip(extents) {
+        linear = linear * extent.clone() + index.clone();
+    }
+    linear
+}
+
+/// The index of each of several dimensions, of a position in a row-major array of them. The first extent is not asked for.
+pub(crate) fn delinearized(linear: &Expr, extents: &[Expr]) -> Vec<Expr> {
+    let mut found = Vec::with_capacity(extents.len());
+    for at in 0..extents.len() {
+        let inner = extents[at + 1..].iter().cloned().fold(Expr::Const(1), |n, e| n * e);
+        let digit = linear.clone().floor_div(inner);
+        found.push(if at == 0 { digit } else { digit.modulo(extents[at].clone()) });
+    }
+    found
+}

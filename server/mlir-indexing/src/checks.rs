@@ -1,0 +1,236 @@
+//! What is wrong with maps and subscripts, as far as the text proves it: maps with other arguments than they take, domains
+//! without a point, elements that are not there, reassociations that do not add up.
+
+use mlir::{Finding, Form, OpId, TokenKind};
+
+use crate::affine_map::AffineSet;
+use crate::linalg_ops::{ins_and_outs, split_list, written_maps};
+use crate::map_use::{WrittenMap, map_use};
+use crate::op_text::OpText;
+use crate::source::Source;
+
+/// Boxes that are looked at to prove that a domain is empty.
+const EMPTINESS_BUDGET: usize = 2000;
+
+/// The findings about one op, in no order.
+pub fn check_maps(source: &Source<'_>, id: OpId) -> Vec<Finding> {
+    let name = source.parse.name(id, source.text);
+    let is_alias = source.parse.op(id).form == Form::Alias;
+    let Some((dialect, op)) = name.split_once('.').or_else(|| is_alias.then_some(("", ""))) else {
+        return Vec::new();
+    };
+    if !is_alias
+        && !matches!(
+            dialect,
+            "affine" | "linalg" | "memref" | "tensor" | "vector" | "xla" | "xla_gpu" | "xtile"
+        )
+    {
+        return Vec::new();
+    }
+    let Some(text) = OpText::new(source, id) else { return Vec::new() };
+    let mut check = Check { text: &text, findings: Vec::new() };
+    match (dialect, op) {
+        ("", _) => check.domains(),
+        ("affine", "apply" | "min" | "max" | "for" | "parallel") | ("xla", "apply_indexing") => {
+            check.map_arguments();
+            check.domains();
+        }
+        ("affine", "if") => check.set_arguments(),
+        ("xla" | "xla_gpu", _) => check.domains(),
+        ("affine" | "memref", "load") | ("tensor", "extract") => check.point(0),
+        ("affine" | "memref", "store") | ("tensor", "insert") => check.point(1),
+        ("tensor", "extract_slice") | ("memref", "subview") | ("xtile", "extract") => check.window(0, 1),
+        ("tensor", "insert_slice" | "parallel_insert_slice") | ("xtile", "insert") => check.window(1, 2),
+        ("tensor" | "memref", "collapse_shape") => check.reassociation(true),
+        ("tensor" | "memref", "expand_shape") => check.reassociation(false),
+        ("linalg", "generic" | "contract" | "elementwise") => check.structured(),
+        ("vector", "contract") => check.structured(),
+        ("vector", "transfer_read") => check.transfer(0),
+        ("vector", "transfer_write") => check.transfer(1),
+        _ => {}
+    }
+    check.findings
+}
+
+pub(crate) struct Check<'a, 't> {
+    pub(crate) text: &'a OpText<'t>,
+    findings: Vec<Finding>,
+}
+
+impl Check<'_, '_> {
+    pub(crate) fn push(&mut self, code: &'static str, message: String) {
+        let span = self.text.source.parse.op(self.text.id).name;
+        self.findings.push(Finding { span, code, message, related: None });
+    }
+
+    /// Maps that are given more or fewer arguments than they take.
+    fn map_arguments(&mut self) {
+        let text = self.text;
+        let (mut at, mut uses) = (0, 0);
+        while at < text.tokens.len() {
+            let Some(Ok(found)) = map_use(text, at) else {
+                at = text.behind(at);
+                continue;
+            };
+            let is_bound = text.name == "affine.for" || text.name == "affine.parallel";
+            let given = (text.items(found.dims.clone()).len(), text.items(found.symbols.clone()).len());
+            let is_given = found.end > at + 1
+                && matches!(text.kind(found.end - 1), Some(TokenKind::CloseParen | TokenKind::CloseSquare));
+            uses += 1;
+            let takes = found.map.arity();
+            if (is_given || text.name == "affine.apply") && given != takes {
+                self.push(
+                    "map-arity",
+                    format!("the map takes {}, and is given {}", shown(takes), shown(given)),
+                );
+            }
+            let results = text.source.result_count(text.id);
+            let is_apply = matches!(text.name, "affine.apply" | "xla.apply_indexing");
+            if is_apply && uses == 1 && results > 0 && found.map.result_count() != results {
+                let has = found.map.result_count();
+                self.push("map-arity", format!("the map has {has} results, the op {results}"));
+            }
+            if !is_bound {
+                break;
+            }
+            at = found.end;
+        }
+    }
+
+    fn set_arguments(&mut self) {
+        let text = self.text;
+        let behind = match text.kind(0) {
+            Some(TokenKind::AttributeName) => 1,
+            Some(TokenKind::Word) if text.word(0) == "affine_set" => text.behind(1),
+            _ => return,
+        };
+        let start = text.source.parse.op(text.id).span.start;
+        let Ok(set) = AffineSet::parse(&text.source.resolved(text.text_of(0..behind), start)) else { return };
+        let mut end = behind;
+        let mut list = |open: TokenKind| {
+            if text.kind(end) != Some(open) {
+                return 0;
+            }
+            let inside = text.inside(end);
+            end = text.behind(end);
+            text.items(inside).len()
+        };
+        let given = (list(TokenKind::OpenParen), list(TokenKind::OpenSquare));
+        let takes = (set.dims.len(), set.symbols.len());
+        if given != takes {
+            self.push("map-arity", format!("the set takes {}, and is given {}", shown(takes), shown(given)));
+        }
+    }
+
+    /// Maps of XLA without a point.
+    fn domains(&mut self) {
+        let text = self.text;
+        for at in 0..text.tokens.len() {
+            if text.word(at) != "#xla.indexing_map" || text.kind(at + 1) != Some(TokenKind::OpenAngle) {
+                continue;
+            }
+            let end = text.behind(at + 1).min(text.tokens.len());
+            let Ok(WrittenMap::Indexing(map)) = WrittenMap::parse(text.text_of(at..end)) else { continue };
+            if map.is_known_empty() || map.prove_empty(EMPTINESS_BUDGET) == Some(true) {
+                let span = text.tokens[at].span;
+                let message = "no point is in the domain of this map".to_owned();
+                self.findings.push(Finding { span, code: "empty-domain", message, related: None });
+            }
+        }
+    }
+
+    /// `[[0, 1], [2]]`: the groups, and whether their extents multiply to what is on the other side.
+    fn reassociation(&mut self, is_collapse: bool) {
+        let text = self.text;
+        let Some((_, from)) = self.array(0) else { return };
+        let Ok(to) = text.result_array(0) else { return };
+        let (wide, narrow) = if is_collapse { (&from, &to) } else { (&to, &from) };
+        let groups = match crate::reshapes::groups(text, wide.rank()) {
+            Ok(groups) => groups,
+            Err(reason) => return self.push("reassociation", reason),
+        };
+        if groups.len() != narrow.rank() {
+            let (has, rank) = (groups.len(), narrow.rank());
+            return self
+                .push("reassociation", format!("its reassociation has {has} groups for {rank} dimensions"));
+        }
+        if groups.is_empty() && wide.extents.iter().any(|&e| e.is_some_and(|n| n != 1)) {
+            return self.push("reassociation", "more than one element becomes one".to_owned());
+        }
+        for (g, group) in groups.iter().enumerate() {
+            let Some(whole) = narrow.extents[g] else { continue };
+            let known: Vec<i64> = group.iter().filter_map(|&k| wide.extents[k]).collect();
+            let Some(product) = known.iter().try_fold(1i64, |n, &e| n.checked_mul(e)) else { continue };
+            let shown: Vec<String> = known.iter().map(i64::to_string).collect();
+            let shown = if shown.len() > 1 {
+                format!("{} = {product}", shown.join(" * "))
+            } else {
+                product.to_string()
+            };
+            if known.len() == group.len() && product != whole {
+                self.push(
+                    "reassociation",
+                    format!("group {g} has {shown} elements, and {whole} on the other side"),
+                );
+            } else if known.len() < group.len() && product > 0 && whole % product != 0 {
+                self.push("reassociation", format!("group {g}: {whole} elements are no multiple of {shown}"));
+            }
+        }
+    }
+
+    /// Maps of an op that is loops: as many as operands, all of the same loops, each with a result per dimension.
+    fn structured(&mut self) {
+        let text = self.text;
+        let Some(Ok(maps)) = written_maps(text) else { return };
+        let operands = match text.name {
+            "vector.contract" => text.operands().into_iter().take(3).collect(),
+            _ => match ins_and_outs(text) {
+                Some((ins, outs)) => [ins, outs].concat(),
+                None => return,
+            },
+        };
+        if maps.len() != operands.len() {
+            let (maps, count) = (maps.len(), operands.len());
+            return self.push("map-arity", format!("{maps} indexing maps for {count} operands"));
+        }
+        let start = text.source.parse.op(text.id).span.start;
+        let kinds = text.attribute("iterator_types").and_then(|list| {
+            let list = text.source.resolved(list, start).into_owned();
+            Some(split_list(list.trim().strip_prefix('[')?.strip_suffix(']')?).len())
+        });
+        let loops = kinds.or_else(|| maps.first().map(|m| m.dims.len())).unwrap_or(0);
+        for (nth, (map, operand)) in maps.iter().zip(&operands).enumerate() {
+            if map.dims.len() != loops {
+                let has = map.dims.len();
+                self.push("map-arity", format!("indexing map {nth} has {has} dimensions for {loops} loops"));
+                continue;
+            }
+            let rank = match text.is_scalar(operand) {
+                true => 0,
+                false => match text.array_of(operand) {
+                    Ok(ty) => ty.rank(),
+                    Err(_) => continue,
+                },
+            };
+            if map.results.len() != rank {
+                let has = map.results.len();
+                self.push(
+                    "map-arity",
+                    format!(
+                        "indexing map {nth} has {has} results, and {} has {rank} dimensions",
+                        operand.name
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// `2 dimensions and 1 symbol`
+fn shown((dims, symbols): (usize, usize)) -> String {
+    let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    match symbols {
+        0 => plural(dims, "dimension"),
+        _ => format!("{} and {}", plural(dims, "dimension"), plural(symbols, "symbol")),
+    }
+}

@@ -1,0 +1,156 @@
+//! Single elements, and what is element by element: `tensor.extract`, `tensor.insert`, `memref.load`, `affine.store`, casts.
+
+use indexing_map::{Expr, Interval};
+
+use crate::access::{OpMaps, Role, Space};
+use crate::array_type::ArrayType;
+use crate::map_builder::MapBuilder;
+use crate::op_text::OpText;
+
+/// Scalars of one `tensor.from_elements` that are told of.
+const MAX_ELEMENTS: usize = 64;
+
+/// Each array among the operands is read where the result is; of scalars there is one element.
+pub(crate) fn elementwise(text: &OpText<'_>, result: usize, read: usize) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let array = text.result_array(result)?;
+    let operands: Vec<_> = text.operands().into_iter().take(read).collect();
+    let mut types = Vec::new();
+    for operand in &operands {
+        types.push(if text.is_scalar(operand) { None } else { Some(text.array_of(operand)?) });
+    }
+    let is_like = |ty: &ArrayType| {
+        let agree = |(a, b): (&Option<i64>, &Option<i64>)| a.is_none() || b.is_none() || a == b;
+        ty.rank() == array.rank() && ty.extents.iter().zip(&array.extents).all(agree)
+    };
+    if types.iter().flatten().any(|ty| ty.rank() > 0 && !is_like(ty)) {
+        return Err("its operands and its result are not of one shape".to_owned());
+    }
+    // All have the same extents: one that is known of an operand is known of the result.
+    let mut known: Vec<Option<Expr>> = vec![None; array.rank()];
+    for (operand, ty) in operands.iter().zip(&types) {
+        let Some(ty) = ty.as_ref().filter(|ty| ty.rank() == array.rank()) else { continue };
+        for (k, known) in known.iter_mut().enumerate() {
+            if known.as_ref().is_none_or(|e| e.as_const().is_none())
+                && (known.is_none() || ty.extents[k].is_some())
+            {
+                *known = Some(builder.extent(operand, ty, k));
+            }
+        }
+    }
+    let extents = builder.result_extents(text, result, &array, &known);
+    let dims = builder.dimensions(&extents);
+    let accesses = operands
+        .iter()
+        .zip(&types)
+        .map(|(operand, ty)| {
+            let rank = ty.as_ref().map_or(0, ArrayType::rank);
+            let index = if rank == 0 { Vec::new() } else { dims.clone() };
+            builder.access(operand, Role::Read, index, Vec::new())
+        })
+        .collect();
+    Ok(OpMaps::of_result(result, accesses))
+}
+
+/// One result for each operand, of its shape.
+pub(crate) fn same_number(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let operand = text.operand(result)?;
+    let array = text.array_of(&operand)?;
+    let extents = builder.extents(&operand, &array);
+    let dims = builder.dimensions(&extents);
+    Ok(OpMaps::of_result(result, vec![builder.access(&operand, Role::Read, dims, Vec::new())]))
+}
+
+/// `%m[%i, %j + 1]`: one element in each iteration of the loops around. `nth` is the operand that is accessed.
+pub(crate) fn point(text: &OpText<'_>, nth: usize, role: Role) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    builder.around = true;
+    let array = text.operand(nth)?;
+    let ty = text.array_of(&array)?;
+    let index = subscripts(&mut builder, text, nth + 1)?;
+    if index.len() != ty.rank() {
+        return Err(format!("it has {} subscripts for {} dimensions", index.len(), ty.rank()));
+    }
+    let mut access = builder.access(&array, role, index.clone(), Vec::new());
+    access.locate(&mut builder, &array, &ty, &index, &[]);
+    Ok(OpMaps { space: Space::Around, accesses: vec![access] })
+}
+
+/// The indices of an op: in its first brackets, or the operands behind the first `fixed` and a map of them.
+pub(crate) fn subscripts(
+    builder: &mut MapBuilder<'_>,
+    text: &OpText<'_>,
+    fixed: usize,
+) -> Result<Vec<Expr>, String> {
+    if !text.is_generic() {
+        return builder.subscripts(text, 0).ok_or_else(|| "its subscripts are not read".to_owned());
+    }
+    let operands: Vec<_> = text.operands().into_iter().skip(fixed).collect();
+    let values: Vec<Expr> = operands.iter().map(|o| builder.index_value(o)).collect();
+    let Some(map) = text.attribute("map") else { return Ok(values) };
+    let at = text.source.parse.op(text.id).span.start;
+    let map = crate::affine_map::AffineMap::parse(&text.source.resolved(map, at))?;
+    let dims = map.dims.len().min(values.len());
+    map.apply(&values[..dims], &values[dims..]).ok_or_else(|| "its map takes other arguments".to_owned())
+}
+
+/// `%v into %t[%i]`: the tensor with one element replaced.
+pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let (value, array) = (text.operand(0)?, text.operand(1)?);
+    let ty = text.array_of(&array)?;
+    let index = subscripts(&mut builder, text, 2)?;
+    if index.len() != ty.rank() {
+        return Err(format!("it has {} subscripts for {} dimensions", index.len(), ty.rank()));
+    }
+    for (k, index) in index.iter().enumerate() {
+        builder.narrow(index, ty.extents[k].map_or(Interval::new(0, i64::MAX), Interval::from_size));
+    }
+    let extents = builder.extents(&array, &ty);
+    let dims = builder.dimensions(&extents);
+    let here = dims.iter().zip(&index).map(|(d, i)| (d.clone() - i.clone(), Interval::point(0))).collect();
+    let of_value = builder.access(&value, Role::Read, Vec::new(), here);
+    let mut of_array = builder.access(&array, Role::Read, dims, Vec::new());
+    of_array.note = Some("but for the one element".to_owned());
+    Ok(OpMaps::of_result(0, vec![of_value, of_array]))
+}
+
+/// Scalars in the order of the elements.
+pub(crate) fn from_elements(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let operands = text.operands();
+    if operands.len() > MAX_ELEMENTS {
+        return Err(format!("it has more than {MAX_ELEMENTS} elements"));
+    }
+    let mut builder = MapBuilder::new(text.source);
+    let array = text.result_array(0)?;
+    let extents: Vec<Expr> =
+        array.static_extents().ok_or("its shape is not known")?.into_iter().map(Expr::Const).collect();
+    let dims = builder.dimensions(&extents);
+    let mut accesses = Vec::new();
+    for (nth, operand) in operands.iter().enumerate() {
+        let here = crate::array_type::delinearized(&Expr::Const(nth as i64), &extents);
+        let when = dims.iter().zip(here).map(|(d, i)| (d.clone() - i, Interval::point(0))).collect();
+        accesses.push(builder.access(operand, Role::Read, Vec::new(), when));
+    }
+    Ok(OpMaps::of_result(0, accesses))
+}
+
+/// The dimensions of the result in another order: result dimension `k` is dimension `order[k]` of the operand.
+pub(crate) fn transpose(text: &OpText<'_>, order: &[i64]) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let ty = text.array_of(&source)?;
+    let order: Vec<usize> = order.iter().filter_map(|&k| usize::try_from(k).ok()).collect();
+    let is_permutation = order.len() == ty.rank() && (0..ty.rank()).all(|k| order.contains(&k));
+    if !is_permutation {
+        return Err("its permutation does not name each dimension once".to_owned());
+    }
+    let extents: Vec<Expr> = order.iter().map(|&k| builder.extent(&source, &ty, k)).collect();
+    let dims = builder.dimensions(&extents);
+    let mut index = vec![Expr::ZERO; ty.rank()];
+    for (d, &k) in dims.iter().zip(&order) {
+        index[k] = d.clone();
+    }
+    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}

@@ -1,0 +1,54 @@
+//! Extents that are not written, from the ops that make the array: `tensor.empty(%n)` has `%n` elements.
+
+use indexing_map::Expr;
+use mlir::{Definition, OpId};
+
+use crate::array_type::ArrayType;
+use crate::linalg_ops::ins_and_outs;
+use crate::map_builder::MapBuilder;
+use crate::op_text::OpText;
+use crate::source::Operand;
+
+impl MapBuilder<'_> {
+    /// The extent of a dimension of a value, in terms of what its op is given. Nothing where no more is known than that it is
+    /// the extent of this value.
+    pub(crate) fn extent_of_producer(&mut self, operand: &Operand, dimension: usize) -> Option<Expr> {
+        let (value, index) = operand.key()?;
+        let source = self.source;
+        let parse = source.parse;
+        let found = parse.values.get(value as usize)?;
+        let Definition::Result(op) = found.definition else { return None };
+        if found.count != 1 || index != 0 {
+            return None;
+        }
+        self.deeper(|this| this.extent_of_result(op, dimension))
+    }
+
+    fn extent_of_result(&mut self, op: OpId, dimension: usize) -> Option<Expr> {
+        let name = self.source.parse.name(op, self.source.text);
+        let (dialect, short) = name.split_once('.')?;
+        let of_operand: fn(&OpText<'_>) -> Option<Operand> = match (dialect, short) {
+            ("tensor", "empty") | ("memref", "alloc" | "alloca") => {
+                let text = OpText::new(self.source, op)?;
+                let ty = text.result_array(0).ok()?;
+                // A value for each extent that is not written.
+                let nth = ty.extents.get(..dimension)?.iter().filter(|e| e.is_none()).count();
+                let size = text.operands().into_iter().nth(nth)?;
+                return Some(self.index_value(&size));
+            }
+            ("tensor" | "memref", "cast") | ("bufferization", "to_tensor" | "to_buffer" | "to_memref") => {
+                |text| text.operand(0).ok()
+            }
+            ("tensor", "insert") | ("tensor", "insert_slice") => |text| text.operand(1).ok(),
+            ("arith" | "math", _) => |text| text.operands().into_iter().find(|o| text.array_of(o).is_ok()),
+            ("linalg", _) if self.source.result_count(op) == 1 => {
+                |text| ins_and_outs(text).and_then(|(_, outs)| outs.into_iter().next())
+            }
+            _ => return None,
+        };
+        let text = OpText::new(self.source, op)?;
+        let operand = of_operand(&text)?;
+        let ty: ArrayType = text.array_of(&operand).ok().filter(|ty| dimension < ty.rank())?;
+        Some(self.extent(&operand, &ty, dimension))
+    }
+}

@@ -1,0 +1,62 @@
+//! Ops on indices, and what is element by element: the affine, arith and math dialects.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/Affine.
+
+use indexing_map::IndexingMap;
+use mlir::ValueId;
+
+use crate::access::{OpMaps, Role, Space};
+use crate::elements;
+use crate::map_builder::{MapBuilder, result_operand};
+use crate::op_text::OpText;
+use crate::source::{Operand, Source};
+
+pub(crate) fn maps(
+    text: &OpText<'_>,
+    dialect: &str,
+    op: &str,
+    result: usize,
+) -> Option<Result<OpMaps, String>> {
+    if dialect != "affine" {
+        return elementwise(text, op);
+    }
+    Some(match op {
+        "apply" | "min" | "max" | "delinearize_index" | "linearize_index" => value(text, result),
+        "load" => elements::point(text, 0, Role::Read),
+        "store" => elements::point(text, 1, Role::Write),
+        "vector_load" => crate::transfers::plain(text, Role::Read),
+        "vector_store" => crate::transfers::plain(text, Role::Write),
+        _ => return None,
+    })
+}
+
+/// Of numbers nothing is told; arrays are read place by place.
+fn elementwise(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>> {
+    if op == "constant" {
+        return None;
+    }
+    let ty = text.source.result_type(text.id, 0)?;
+    let is_array = ty.starts_with("tensor<") || ty.starts_with("vector<");
+    is_array.then(|| elements::elementwise(text, 0, usize::MAX))
+}
+
+/// The value of a result that is an index, in terms of the loops around and of arguments.
+pub(crate) fn value(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    builder.around = true;
+    let of = result_operand(text, result);
+    let value = builder.result_of(text.id, result).ok_or("its map or its arguments are not read")?;
+    let access = builder.access(&of, Role::Value, vec![value], Vec::new());
+    Ok(OpMaps { space: Space::Around, accesses: vec![access] })
+}
+
+/// What a value that a loop or a function introduces can be: the domain of the map, whose result is the value.
+pub fn index_range(source: &Source<'_>, value: ValueId) -> Option<IndexingMap> {
+    let found = source.parse.values.get(value as usize)?;
+    let operand = Operand { name: found.name.of(source.text).to_owned(), value: Some(value), index: 0 };
+    let mut builder = MapBuilder::new(source);
+    builder.around = true;
+    let value = builder.index_value(&operand);
+    let access = builder.access(&operand, Role::Value, vec![value], Vec::new());
+    access.map.is_mapped().then_some(access.map)
+}

@@ -1,0 +1,278 @@
+//! What an index is, in terms of constants, loops around it, and what nobody knows before the program runs.
+
+use indexing_map::{Expr, Interval};
+use mlir::{Definition, OpId, TokenKind};
+
+use crate::access::SymbolSource;
+use crate::array_type::{ArrayType, delinearized, linearized};
+use crate::map_builder::{MapBuilder, result_operand};
+use crate::map_use::map_use;
+use crate::op_text::{Mixed, OpText};
+use crate::source::Operand;
+
+/// Ops that are looked into for the indices of one op.
+const MAX_STEPS: usize = 512;
+/// Definitions in a row: each is a level of recursion.
+const MAX_DEPTH: usize = 64;
+
+impl MapBuilder<'_> {
+    /// The value of an index: a constant, an expression, or a symbol.
+    pub(crate) fn index_value(&mut self, operand: &Operand) -> Expr {
+        let Some(key) = operand.key() else { return self.leaf(operand, Interval::ALL) };
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let Some(value) = self.source.parse.values.get(key.0 as usize) else {
+            return self.leaf(operand, Interval::ALL);
+        };
+        let found = match value.definition {
+            Definition::Result(op) => {
+                let before: u32 = self
+                    .source
+                    .parse
+                    .op(op)
+                    .results
+                    .clone()
+                    .take_while(|&v| v < key.0)
+                    .map(|v| self.source.parse.values[v as usize].count)
+                    .sum();
+                self.deeper(|this| this.result_of(op, (before + key.1) as usize))
+            }
+            Definition::Binder(_) | Definition::BlockArgument(_) => self.deeper(|this| this.bound(operand)),
+        };
+        let found = match found {
+            Some(expr) if !expr.is_too_large() => expr,
+            _ => self.leaf(operand, Interval::ALL),
+        };
+        self.known.insert(key, found.clone());
+        found
+    }
+
+    /// Looks into one more op, were that not too many.
+    pub(crate) fn deeper(&mut self, f: impl FnOnce(&mut Self) -> Option<Expr>) -> Option<Expr> {
+        if self.depth >= MAX_DEPTH || self.steps >= MAX_STEPS {
+            return None;
+        }
+        self.steps += 1;
+        self.depth += 1;
+        let found = f(self);
+        self.depth -= 1;
+        found
+    }
+
+    /// A symbol for a value of which no more is known than its range.
+    pub(crate) fn leaf(&mut self, operand: &Operand, bounds: Interval) -> Expr {
+        let bounds = match bounds {
+            Interval::ALL => {
+                operand.key().map_or(bounds, |(v, _)| crate::value_ranges::argument_range(self.source, v))
+            }
+            known => known,
+        };
+        self.symbol(SymbolSource::Value { value: operand.key(), name: operand.name.clone() }, bounds)
+    }
+
+    /// The range of an expression of this builder.
+    pub(crate) fn range_of(&self, e: &Expr) -> Interval {
+        if let Some(known) = e.as_const() {
+            return Interval::point(known);
+        }
+        let map = self.finish(vec![e.clone()], Vec::new()).map;
+        map.result_ranges().first().copied().unwrap_or(Interval::ALL)
+    }
+
+    /// The `nth` result of an op whose results are indices.
+    pub(crate) fn result_of(&mut self, op: OpId, nth: usize) -> Option<Expr> {
+        let source = self.source;
+        let name = source.parse.name(op, source.text);
+        if name.ends_with("constant") {
+            return constant(source.parse, source.text, op).map(Expr::Const);
+        }
+        let (dialect, short) = name.split_once('.')?;
+        if !matches!(dialect, "arith" | "affine" | "index" | "tensor" | "memref" | "xla" | "gpu" | "vector") {
+            return None;
+        }
+        let text = OpText::new(source, op)?;
+        match (dialect, short) {
+            ("arith" | "index", _) => self.arithmetic(&text, short),
+            ("tensor" | "memref", "dim") => {
+                let operands = text.operands();
+                let [of, which] = operands.as_slice() else { return None };
+                let which = self.index_value(which).as_const()?;
+                let (value, index) = of.key()?;
+                let ty = ArrayType::read(source, &source.type_of(value, index)?, 0).ok()?;
+                let which = usize::try_from(which).ok().filter(|&k| k < ty.rank())?;
+                Some(self.extent(of, &ty, which))
+            }
+            ("affine", "apply" | "min" | "max") | ("xla", "apply_indexing") => {
+                let at = text.top().find(|&at| map_use(&text, at).is_some())?;
+                let found = map_use(&text, at)?.ok()?;
+                let results = self.map_results(&text, &found).ok()?;
+                match short {
+                    "min" => results.into_iter().reduce(|a, b| a.min(b)),
+                    "max" => results.into_iter().reduce(|a, b| a.max(b)),
+                    _ => results.into_iter().nth(nth),
+                }
+            }
+            ("affine", "delinearize_index") => self.delinearize(&text)?.into_iter().nth(nth),
+            ("affine", "linearize_index") => self.linearize(&text),
+            ("gpu", _) | ("xla", "workgroup_id") => {
+                let range = crate::value_ranges::hardware_range(&text)?;
+                Some(self.leaf(&result_operand(&text, nth), range))
+            }
+            _ => None,
+        }
+    }
+
+    /// `%i into (3, 5, 7)`: the digits of a number. With one basis element less than results the first digit is
+    /// unbounded; with as many, the first says how large it is, and is not needed.
+    pub(crate) fn delinearize(&mut self, text: &OpText<'_>) -> Option<Vec<Expr>> {
+        let (linear, basis) = if text.is_generic() {
+            let lists = text.generic_mixed(1, &["static_basis"])?;
+            (text.operands().into_iter().next()?, lists.into_iter().next()?)
+        } else {
+            (text.operand_at(0)?, text.mixed(text.behind_word("into")?)?)
+        };
+        let results = text.source.result_count(text.id);
+        let linear = self.index_value(&linear);
+        let mut basis: Vec<Expr> = basis.iter().map(|b| self.mixed(b)).collect();
+        if basis.len() + 1 == results {
+            basis.insert(0, Expr::Const(1));
+        }
+        (basis.len() == results).then(|| delinearized(&linear, &basis))
+    }
+
+    /// `[%a, %b] by (3, 5)`
+    fn linearize(&mut self, text: &OpText<'_>) -> Option<Expr> {
+        let (digits, basis) = if text.is_generic() {
+            let mut operands = text.operands();
+            let lists = text.list(&["static_basis"])?;
+            let dynamic = lists.iter().filter(|&&n| n == i64::MIN).count();
+            let mut rest = operands.split_off(operands.len().checked_sub(dynamic)?).into_iter();
+            let basis: Option<Vec<Mixed>> = lists
+                .iter()
+                .map(|&n| match n {
+                    i64::MIN => rest.next().map(Mixed::Dynamic),
+                    n => Some(Mixed::Static(n)),
+                })
+                .collect();
+            (operands.into_iter().map(Mixed::Dynamic).collect(), basis?)
+        } else {
+            let digits = text.squares().into_iter().next()?;
+            (text.mixed(digits)?, text.mixed(text.behind_word("by")?)?)
+        };
+        let digits: Vec<Expr> = digits.iter().map(|d| self.mixed(d)).collect();
+        let mut basis: Vec<Expr> = basis.iter().map(|b| self.mixed(b)).collect();
+        if basis.len() + 1 == digits.len() {
+            basis.insert(0, Expr::Const(1));
+        }
+        (basis.len() == digits.len()).then(|| linearized(&digits, &basis))
+    }
+
+    fn arithmetic(&mut self, text: &OpText<'_>, name: &str) -> Option<Expr> {
+        let operands = text.operands();
+        let mut values = Vec::new();
+        if !matches!(
+            name,
+            "addi"
+                | "subi"
+                | "muli"
+                | "divsi"
+                | "divui"
+                | "floordivsi"
+                | "ceildivsi"
+                | "ceildivui"
+                | "remsi"
+                | "remui"
+                | "minsi"
+                | "maxsi"
+                | "minui"
+                | "maxui"
+                | "index_cast"
+                | "index_castui"
+                | "extsi"
+                | "extui"
+                | "add"
+                | "sub"
+                | "mul"
+                | "divs"
+                | "divu"
+                | "floordivs"
+                | "ceildivs"
+                | "ceildivu"
+                | "rems"
+                | "remu"
+                | "mins"
+                | "maxs"
+                | "minu"
+                | "maxu"
+                | "casts"
+                | "castu"
+        ) {
+            return None;
+        }
+        for operand in operands.iter().take(2) {
+            values.push(self.index_value(operand));
+        }
+        let mut values = values.into_iter();
+        let a = values.next()?;
+        let is_not_negative = |this: &Self, e: &Expr| this.range_of(e).lower >= 0;
+        let result = match name {
+            "index_cast" | "extsi" | "casts" => a,
+            // The same number, where it is not negative.
+            "index_castui" | "extui" | "castu" if is_not_negative(self, &a) => a,
+            "index_castui" | "extui" | "castu" => return None,
+            _ => {
+                let b = values.next()?;
+                match name {
+                    "addi" | "add" => a + b,
+                    "subi" | "sub" => a - b,
+                    "muli" | "mul" => a * b,
+                    "minsi" | "mins" => a.min(b),
+                    "maxsi" | "maxs" => a.max(b),
+                    "floordivsi" | "floordivs" => a.floor_div(b),
+                    "ceildivsi" | "ceildivs" => a.ceil_div(b),
+                    _ if !is_not_negative(self, &a) || !is_not_negative(self, &b) => return None,
+                    "divsi" | "divui" | "divs" | "divu" => a.floor_div(b),
+                    "ceildivui" | "ceildivu" => a.ceil_div(b),
+                    "remsi" | "remui" | "rems" | "remu" => a.modulo(b),
+                    "minui" | "minu" => a.min(b),
+                    "maxui" | "maxu" => a.max(b),
+                    _ => return None,
+                }
+            }
+        };
+        // Numbers of a fixed width wrap around; an index has room enough.
+        let ty = text.source.result_type(text.id, 0)?;
+        match ty.as_str() {
+            "index" => Some(result),
+            _ => {
+                let bits = ty.strip_prefix('i')?.parse::<u32>().ok().filter(|b| (2..=64).contains(b))?;
+                let most = ((1u128 << (bits - 1)) - 1) as i64;
+                let range = self.range_of(&result);
+                Interval::new(-most, most - i64::from(bits == 64)).contains_interval(range).then_some(result)
+            }
+        }
+    }
+}
+
+/// The integer that an op is: `arith.constant 4 : index`.
+pub(crate) fn constant(parse: &mlir::Parse, text: &str, op: OpId) -> Option<i64> {
+    if let Some(value) = parse.attribute(op, "value", text) {
+        return mlir::integer(value);
+    }
+    let found = parse.op(op);
+    let span = found.head;
+    let from = (found.name.end as usize).min(span.end as usize);
+    // A number stands near the name; a payload is not one.
+    let to = (span.end as usize).min(from + 64);
+    let to = (from..=to).rev().find(|&at| text.is_char_boundary(at))?;
+    let (tokens, _) = mlir::tokens(text, from, to, false);
+    let mut tokens = tokens.iter().peekable();
+    let minus = tokens.next_if(|t| t.span.of(text) == "-").is_some();
+    let number = tokens.next().filter(|t| t.kind == TokenKind::Number)?.span.of(text);
+    if tokens.next().is_some_and(|t| t.kind != TokenKind::Colon) {
+        return None;
+    }
+    let number: i64 = number.parse().ok()?;
+    Some(if minus { -number } else { number })
+}

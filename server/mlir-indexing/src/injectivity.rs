@@ -1,0 +1,201 @@
+//! Whether two points of a map's domain can have one image.
+
+use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, RangeContext};
+
+use crate::words::sum_terms;
+
+/// Points that are compared with each other at most.
+const MAX_POINTS: u64 = 1 << 14;
+/// Rounds in which what is known of a point grows.
+const MAX_ROUNDS: usize = 64;
+
+/// Whether different points of the domain have different images. Runtime variables are the same for all points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Injectivity {
+    /// Each point of the box of the results' ranges is the image of one point.
+    Bijective,
+    Injective,
+    /// Two points have one image.
+    Not,
+    Unknown,
+}
+
+/// Decided by the form of the results, or by trying all points where they are few.
+pub fn injectivity(map: &IndexingMap) -> Injectivity {
+    if !map.is_mapped() {
+        return Injectivity::Unknown;
+    }
+    let free = map.num_dims() + map.num_ranges();
+    let is_fixed = |id: usize| id >= free || map.variables()[id].bounds.as_point().is_some();
+    let mut used = vec![false; map.variables().len()];
+    for e in map.results() {
+        e.for_each_var(&mut |v| used[v as usize] = true);
+    }
+    let is_box = map.constraints().is_empty();
+    if is_box && (0..free).any(|id| !used[id] && !is_fixed(id)) {
+        return Injectivity::Not;
+    }
+    let points = map.box_size();
+    if map.num_runtime() == 0
+        && points <= MAX_POINTS
+        && let Some(all) = map.points(MAX_POINTS)
+    {
+        let mut images: Vec<Vec<i64>> = all.map(|(_, image)| image).collect();
+        let count = images.len();
+        images.sort_unstable();
+        images.dedup();
+        return match images.len() == count {
+            false => Injectivity::Not,
+            true if covers(&images, count) => Injectivity::Bijective,
+            true => Injectivity::Injective,
+        };
+    }
+    if !is_determined(map) {
+        return Injectivity::Unknown;
+    }
+    let ranges = map.result_ranges();
+    let is_whole = |v: Interval| v == Interval::ALL;
+    let onto = match points {
+        // Over all integers: dimensions in another order.
+        u64::MAX => {
+            map.variables()[..free].iter().all(|v| is_whole(v.bounds))
+                && map.results().len() == free
+                && map.results().iter().all(|e| e.as_var().is_some())
+        }
+        _ => is_box && ranges.iter().map(|r| r.size()).fold(1u64, u64::saturating_mul) == points,
+    };
+    if onto { Injectivity::Bijective } else { Injectivity::Injective }
+}
+
+/// Images, sorted and each once, fill the box that they span.
+fn covers(images: &[Vec<i64>], count: usize) -> bool {
+    let Some(first) = images.first() else { return true };
+    let mut size = 1u64;
+    for k in 0..first.len() {
+        let values = images.iter().map(|i| i[k]);
+        let (Some(low), Some(high)) = (values.clone().min(), values.max()) else { return false };
+        size = size.saturating_mul(Interval::new(low, high).size());
+    }
+    size == count as u64
+}
+
+/// The results tell every dimension and range variable: what is known grows from the results inwards.
+fn is_determined(map: &IndexingMap) -> bool {
+    let context = RangeContext::new(map.variables(), map.constraints());
+    let free = map.num_dims() + map.num_ranges();
+    let mut variables: Vec<bool> = (0..map.variables().len())
+        .map(|id| id >= free || map.variables()[id].bounds.as_point().is_some())
+        .collect();
+    let mut known: Vec<Expr> = map.results().to_vec();
+    for _ in 0..MAX_ROUNDS {
+        let before = (known.len(), variables.iter().filter(|v| **v).count());
+        for at in 0..known.len() {
+            let mut more = Vec::new();
+            learn(&known[at], &variables, &context, &mut more);
+            let e = known[at].clone();
+            // A quotient and its remainder tell the number.
+            if let Some((x, c)) = e.as_op_const(BinaryOp::FloorDiv)
+                && known.iter().any(|k| k.as_op_const(BinaryOp::Mod) == Some((x, c)))
+            {
+                more.push(x.clone());
+            }
+            for e in more {
+                if let Some(v) = e.as_var() {
+                    variables[v as usize] = true;
+                } else if known.len() < 256 && !known.contains(&e) {
+                    known.push(e);
+                }
+            }
+            if let Some(v) = e.as_var() {
+                variables[v as usize] = true;
+            }
+        }
+        if variables.iter().all(|v| *v) {
+            return true;
+        }
+        if before == (known.len(), variables.iter().filter(|v| **v).count()) {
+            return false;
+        }
+    }
+    false
+}
+
+/// What follows from the value of an expression.
+fn learn(e: &Expr, variables: &[bool], context: &RangeContext<'_>, more: &mut Vec<Expr>) {
+    let is_told = |e: &Expr| {
+        let mut told = true;
+        e.for_each_var(&mut |v| told &= variables.get(v as usize).copied().unwrap_or(false));
+        told
+    };
+    let Some((op, a, b)) = e.as_binary() else { return };
+    match (op, b.as_const()) {
+        (BinaryOp::Mul, Some(c)) if c != 0 => more.push(a.clone()),
+        (BinaryOp::Add, Some(_)) => more.push(a.clone()),
+        (BinaryOp::Add, None) => {
+            let mut terms = Vec::new();
+            sum_terms(e, &mut terms);
+            let (told, untold): (Vec<&Expr>, Vec<&Expr>) = terms.iter().partition(|t| is_told(t));
+            if untold.len() < terms.len() && !untold.is_empty() && !told.is_empty() {
+                more.extend(untold.into_iter().cloned().reduce(|x, y| x + y));
+                return;
+            }
+            // Digits of a number: each weight is more than all below it can make.
+            let mut weighted: Vec<(i64, &Expr)> =
+                terms.iter().map(|t| t.as_scaled().map_or((1, t), |(x, c)| (c, x))).collect();
+            weighted.sort_by_key(|(c, _)| c.unsigned_abs());
+            let mut below: u64 = 0;
+            for (c, x) in &weighted {
+                if c.unsigned_abs() <= below {
+                    return;
+                }
+                let size = context.range(x).size().saturating_sub(1);
+                below = below.saturating_add(size.saturating_mul(c.unsigned_abs()));
+            }
+            more.extend(weighted.into_iter().map(|(_, x)| x.clone()));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the form of results proves, trying all points confirms.
+    #[test]
+    fn proofs_agree_with_enumeration() {
+        let mut random = 1u64;
+        let mut next = |below: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % below
+        };
+        let mut proven = 0;
+        for _ in 0..3000 {
+            let sizes: Vec<i64> = (0..1 + next(3)).map(|_| 1 + next(6) as i64).collect();
+            let mut term = |depth: u64| {
+                let mut e = Expr::var(next(sizes.len() as u64) as usize);
+                for _ in 0..next(depth) {
+                    let c = 1 + next(6) as i64;
+                    e = match next(5) {
+                        0 => e * c,
+                        1 => e.floor_div(c),
+                        2 => e.modulo(c),
+                        3 => e + Expr::var(next(sizes.len() as u64) as usize) * c,
+                        _ => e - c,
+                    };
+                }
+                e
+            };
+            let results: Vec<Expr> = (0..3).map(|_| term(4)).collect();
+            let map = IndexingMap::from_sizes(&sizes, &[], results);
+            if is_determined(&map) {
+                proven += 1;
+                assert!(
+                    matches!(injectivity(&map), Injectivity::Bijective | Injectivity::Injective),
+                    "{map}"
+                );
+            }
+        }
+        assert!(proven > 300, "{proven}");
+    }
+}

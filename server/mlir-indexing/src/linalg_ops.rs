@@ -1,0 +1,287 @@
+//! Ops of the linalg dialect: `linalg.generic`, the named ops, `map`, `reduce`, `transpose`, `broadcast`, `softmax`.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/Linalg.
+
+use indexing_map::Expr;
+use mlir::TokenKind;
+
+use crate::access::OpMaps;
+use crate::affine_map::AffineMap;
+use crate::map_builder::MapBuilder;
+use crate::named_ops::named_op;
+use crate::op_text::OpText;
+use crate::pack::{pack, unpack};
+use crate::source::Operand;
+use crate::structured::Structured;
+
+pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<OpMaps, String>> {
+    Some(match op {
+        "pack" => pack(text),
+        "unpack" => unpack(text),
+        "index"
+        | "yield"
+        | "winograd_filter_transform"
+        | "winograd_input_transform"
+        | "winograd_output_transform" => return None,
+        _ => structured(text, op)?.and_then(|(builder, op)| {
+            let has_results = text.source.result_count(text.id) > 0;
+            op.maps(builder, result, has_results)
+        }),
+    })
+}
+
+/// The operands of a structured op: `ins(%a, %b : A, B) outs(%c : C)`.
+pub(crate) fn ins_and_outs(text: &OpText<'_>) -> Option<(Vec<Operand>, Vec<Operand>)> {
+    if !text.is_generic() {
+        let outs = text.operands_in(text.behind_word("outs").or_else(|| text.behind_word("init"))?);
+        let ins = text.behind_word("ins").map_or_else(Vec::new, |list| text.operands_in(list));
+        return Some((ins, outs));
+    }
+    let mut operands = text.operands();
+    let sizes = text.list(&["operandSegmentSizes", "operand_segment_sizes"])?;
+    let [ins, outs] = sizes.as_slice() else { return None };
+    let (ins, outs) = (usize::try_from(*ins).ok()?, usize::try_from(*outs).ok()?);
+    if ins.checked_add(outs)? != operands.len() {
+        return None;
+    }
+    let outs = operands.split_off(ins);
+    Some((operands, outs))
+}
+
+/// The op as loops. Nothing for an op that is none.
+pub(crate) fn structured<'a>(
+    text: &OpText<'a>,
+    op: &str,
+) -> Option<Result<(MapBuilder<'a>, Structured), String>> {
+    let named = named_op(op);
+    let is_known = named.is_some()
+        || matches!(
+            op,
+            "generic" | "contract" | "map" | "reduce" | "transpose" | "broadcast" | "softmax" | "elementwise"
+        )
+        || op == "fill"
+        || is_elementwise(op);
+    if !is_known {
+        return None;
+    }
+    let mut builder = MapBuilder::new(text.source);
+    let read = || {
+        let (ins, outs) = ins_and_outs(text).ok_or("its operands are not read")?;
+        let maps = match written_maps(text) {
+            Some(maps) => maps?,
+            None => match named {
+                Some(named) => {
+                    let strides = text.list(&["strides"]).unwrap_or_default();
+                    let dilations = text.list(&["dilations"]).unwrap_or_default();
+                    named.maps(&strides, &dilations, ins.len(), outs.len())?
+                }
+                None => usual_maps(text, op, &ins, &outs)?,
+            },
+        };
+        if maps.len() != ins.len() + outs.len() {
+            return Err(format!("it has {} maps for {} operands", maps.len(), ins.len() + outs.len()));
+        }
+        let loops = maps.first().map_or_else(Vec::new, |m| m.dims.clone());
+        let is_default =
+            |name: &String| name.strip_prefix('d').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+        let loops = loops.into_iter().map(|n| if is_default(&n) { String::new() } else { n }).collect();
+        let mut maps = maps.into_iter();
+        let used = used_arguments(text, op, ins.len(), outs.len());
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        let inputs_count = ins.len();
+        for (nth, operand) in ins.into_iter().chain(outs).enumerate() {
+            let map = maps.next().ok_or("a map is missing")?;
+            let is_read = used.get(nth).copied().unwrap_or(true);
+            let list = if nth < inputs_count { &mut inputs } else { &mut outputs };
+            list.push(Structured::operand(&mut builder, text, operand, map, is_read)?);
+        }
+        Ok::<_, String>(Structured { loops, inputs, outputs })
+    };
+    Some(read().map(|op| (builder, op)))
+}
+
+/// The op computes each element from those at the same place.
+fn is_elementwise(op: &str) -> bool {
+    matches!(
+        op,
+        "abs"
+            | "add"
+            | "ceil"
+            | "copy"
+            | "div"
+            | "div_unsigned"
+            | "erf"
+            | "exp"
+            | "floor"
+            | "log"
+            | "max"
+            | "min"
+            | "mul"
+            | "negf"
+            | "powf"
+            | "reciprocal"
+            | "round"
+            | "rsqrt"
+            | "select"
+            | "sqrt"
+            | "square"
+            | "sub"
+            | "tanh"
+    )
+}
+
+/// `indexing_maps = [#map, affine_map<…>]`, of the op or of the trait that it names.
+pub(crate) fn written_maps(text: &OpText<'_>) -> Option<Result<Vec<AffineMap>, String>> {
+    let at = text.source.parse.op(text.id).span.start;
+    let named = |name: &str| -> Option<String> {
+        match text.attribute(name) {
+            Some(value) => Some(text.source.resolved(value, at).into_owned()),
+            None => {
+                // `linalg.generic #trait ins(…)`
+                let token = text.top().find(|&t| text.kind(t) == Some(TokenKind::AttributeName))?;
+                let dictionary = text.source.resolved(text.word(token), at).into_owned();
+                field(&dictionary, name).map(str::to_owned)
+            }
+        }
+    };
+    let list = named("indexing_maps")?;
+    let parts = split_list(list.trim().strip_prefix('[')?.strip_suffix(']')?);
+    Some(parts.into_iter().map(|part| AffineMap::parse(&text.source.resolved(part, at))).collect())
+}
+
+/// The value of a key of `{key = value, …}`.
+fn field<'t>(dictionary: &'t str, name: &str) -> Option<&'t str> {
+    let body = dictionary.trim().strip_prefix('{')?.strip_suffix('}')?;
+    split_list(body).into_iter().find_map(|entry| {
+        let (key, value) = entry.split_once('=')?;
+        (key.trim().trim_matches('"') == name).then(|| value.trim())
+    })
+}
+
+/// Parts between commas that no bracket encloses; arrows are none.
+pub(crate) fn split_list(list: &str) -> Vec<&str> {
+    let (tokens, _) = mlir::tokens(list, 0, list.len(), false);
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0usize, 0);
+    for token in &tokens {
+        match token.kind {
+            TokenKind::OpenParen | TokenKind::OpenSquare | TokenKind::OpenAngle | TokenKind::OpenBrace => {
+                depth += 1;
+            }
+            TokenKind::CloseParen
+            | TokenKind::CloseSquare
+            | TokenKind::CloseAngle
+            | TokenKind::CloseBrace => {
+                depth = depth.saturating_sub(1);
+            }
+            TokenKind::Comma if depth == 0 => {
+                parts.push(list[start..token.span.start as usize].trim());
+                start = token.span.end as usize;
+            }
+            _ => {}
+        }
+    }
+    if !list[start..].trim().is_empty() {
+        parts.push(list[start..].trim());
+    }
+    parts
+}
+
+/// The maps of ops whose maps follow from the ranks of their operands and a list of dimensions.
+fn usual_maps(
+    text: &OpText<'_>,
+    op: &str,
+    ins: &[Operand],
+    outs: &[Operand],
+) -> Result<Vec<AffineMap>, String> {
+    let rank_of = |o: &Operand| if text.is_scalar(o) { Ok(0) } else { text.array_of(o).map(|ty| ty.rank()) };
+    let out = rank_of(outs.first().ok_or("it has no output")?)?;
+    let wide = AffineMap::identity(out);
+    let dimensions = |names: &[&str]| -> Result<Vec<usize>, String> {
+        let list = text.list(names).ok_or_else(|| format!("its {} are not read", names[0]))?;
+        list.into_iter()
+            .map(|d| usize::try_from(d).ok())
+            .collect::<Option<_>>()
+            .ok_or_else(|| format!("its {} are no dimensions", names[0]))
+    };
+    let pick = |of: &AffineMap, dims: &mut dyn Iterator<Item = usize>| AffineMap {
+        results: dims.map(Expr::var).collect(),
+        ..of.clone()
+    };
+    let repeated = |map: AffineMap, n: usize| std::iter::repeat_n(map, n);
+    Ok(match op {
+        "transpose" => {
+            let order = dimensions(&["permutation"])?;
+            if order.len() != out || (0..out).any(|k| !order.contains(&k)) {
+                return Err("its permutation does not name each dimension once".to_owned());
+            }
+            // Dimension k of the result is dimension order[k] of the operand.
+            let place = |k: usize| order.iter().position(|&o| o == k).unwrap_or(k);
+            vec![pick(&wide, &mut (0..out).map(place)), wide.clone()]
+        }
+        "broadcast" => {
+            let added = dimensions(&["dimensions"])?;
+            vec![pick(&wide, &mut (0..out).filter(|d| !added.contains(d))), wide.clone()]
+        }
+        "reduce" => {
+            let reduced = dimensions(&["dimensions"])?;
+            let all = AffineMap::identity(rank_of(ins.first().ok_or("it has no input")?)?);
+            let kept = pick(&all, &mut (0..all.dims.len()).filter(|d| !reduced.contains(d)));
+            repeated(all.clone(), ins.len()).chain(repeated(kept, outs.len())).collect()
+        }
+        "softmax" => {
+            // The element of the result, and all along one dimension of the operand.
+            let along = text
+                .behind_word("dimension")
+                .and_then(|list| text.text_of(list).trim().parse::<usize>().ok())
+                .or_else(|| text.attribute("dimension").and_then(mlir::integer).map(|d| d as usize))
+                .filter(|&d| d < out)
+                .ok_or("its dimension is not read")?;
+            let mut all = AffineMap::identity(out + 1);
+            let last = std::mem::replace(&mut all.dims[out], "along".to_owned());
+            debug_assert!(!last.is_empty());
+            let read = pick(&all, &mut (0..out).map(|d| if d == along { out } else { d }));
+            vec![read, pick(&all, &mut (0..out))]
+        }
+        _ => {
+            // Element by element; a scalar goes to all of them.
+            let mut maps = Vec::new();
+            for operand in ins {
+                let rank = rank_of(operand)?;
+                if rank != out && rank != 0 {
+                    return Err("its operands are not of one rank".to_owned());
+                }
+                maps.push(pick(&wide, &mut (0..rank)));
+            }
+            maps.extend(repeated(wide, outs.len()));
+            maps
+        }
+    })
+}
+
+/// Which operands the computation uses. Of an op with a body those whose argument is used in it.
+fn used_arguments(text: &OpText<'_>, op: &str, ins: usize, outs: usize) -> Vec<bool> {
+    let all = vec![true; ins + outs];
+    let without_outputs = || (0..ins + outs).map(|nth| nth < ins).collect();
+    match op {
+        "generic" => {
+            let parse = text.source.parse;
+            let Some(region) = parse.regions_of(text.id).next() else { return all };
+            let Some(block) = parse.blocks_of(region).next() else { return all };
+            let arguments = parse.blocks[block as usize].arguments.clone();
+            if arguments.len() != ins + outs {
+                return all;
+            }
+            let mut used = vec![false; ins + outs];
+            let body = text.id + 1..parse.op(text.id).behind;
+            for found in body.flat_map(|op| parse.uses_of(op)).filter_map(|u| u.value) {
+                if arguments.contains(&found) {
+                    used[(found - arguments.start) as usize] = true;
+                }
+            }
+            used
+        }
+        "map" | "transpose" | "broadcast" | "softmax" | "elementwise" | "fill" => without_outputs(),
+        _ if is_elementwise(op) => without_outputs(),
+        _ => all,
+    }
+}

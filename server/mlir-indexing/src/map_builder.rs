@@ -1,0 +1,340 @@
+//! Maps are built over variables whose number is not known before all are there.
+
+use std::sync::Arc;
+
+use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, SimplifyMode, Variable};
+use rustc_hash::FxHashMap;
+
+use crate::access::{Access, Role, Symbol, SymbolSource};
+use crate::array_type::ArrayType;
+use crate::op_text::{Mixed, OpText};
+use crate::source::{Operand, Source};
+
+/// Ids of range variables and symbols while a map is built; dimensions count from zero.
+const RANGES: u32 = 1 << 20;
+const SYMBOLS: u32 = 1 << 21;
+
+/// The domain of an op's maps while it is gathered: variables, symbols, constraints. Expressions that it gives out are
+/// over its own ids and mean nothing elsewhere.
+pub(crate) struct MapBuilder<'a> {
+    pub(crate) source: &'a Source<'a>,
+    dims: Vec<Variable>,
+    ranges: Vec<Variable>,
+    symbols: Vec<Symbol>,
+    constraints: Vec<(Expr, Interval)>,
+    /// What values of indices are, were they asked for already.
+    pub(crate) known: FxHashMap<(mlir::ValueId, u32), Expr>,
+    /// Ops that were looked into for values of indices.
+    pub(crate) steps: usize,
+    /// Of these, how many are looked into one inside of the other.
+    pub(crate) depth: usize,
+    /// Loops around the op become dimensions, in this order.
+    pub(crate) around: bool,
+}
+
+/// `e < 0`
+const NEGATIVE: Interval = Interval::new(i64::MIN, -1);
+const NOT_NEGATIVE: Interval = Interval::new(0, i64::MAX);
+
+impl<'a> MapBuilder<'a> {
+    pub(crate) fn new(source: &'a Source<'a>) -> MapBuilder<'a> {
+        MapBuilder {
+            source,
+            dims: Vec::new(),
+            ranges: Vec::new(),
+            symbols: Vec::new(),
+            constraints: Vec::new(),
+            known: FxHashMap::default(),
+            steps: 0,
+            depth: 0,
+            around: false,
+        }
+    }
+
+    /// A dimension with indices below `extent`.
+    pub(crate) fn dimension(&mut self, extent: &Expr) -> Expr {
+        let id = Expr::var(self.dims.len());
+        let bounds = self.below(&id, extent);
+        self.dims.push(Variable::from(bounds));
+        id
+    }
+
+    pub(crate) fn dimensions(&mut self, extents: &[Expr]) -> Vec<Expr> {
+        extents.iter().map(|extent| self.dimension(extent)).collect()
+    }
+
+    pub(crate) fn named_dimension(&mut self, name: &str, extent: &Expr) -> Expr {
+        let id = self.dimension(extent);
+        if let Some(last) = self.dims.last_mut() {
+            last.name = Some(Arc::from(name));
+        }
+        id
+    }
+
+    /// A range variable with values below `extent`.
+    pub(crate) fn range(&mut self, name: Option<&str>, extent: &Expr) -> Expr {
+        let id = Expr::Var(RANGES + self.ranges.len() as u32);
+        let bounds = self.below(&id, extent);
+        self.ranges.push(Variable { bounds, name: name.map(Arc::from) });
+        id
+    }
+
+    fn below(&mut self, variable: &Expr, extent: &Expr) -> Interval {
+        match extent.as_const() {
+            Some(n) => Interval::from_size(n),
+            None => {
+                self.constraints.push((variable.clone() - extent.clone(), NEGATIVE));
+                NOT_NEGATIVE
+            }
+        }
+    }
+
+    pub(crate) fn constrain(&mut self, expr: Expr, allowed: Interval) {
+        self.constraints.push((expr, allowed));
+    }
+
+    /// `0 <= index < extent`, as constraints of one access.
+    pub(crate) fn within(index: &Expr, extent: &Expr) -> Vec<(Expr, Interval)> {
+        match extent.as_const() {
+            Some(n) => vec![(index.clone(), Interval::from_size(n))],
+            None => vec![(index.clone(), NOT_NEGATIVE), (index.clone() - extent.clone(), NEGATIVE)],
+        }
+    }
+
+    /// A number that is known only at run time; one for each source.
+    pub(crate) fn symbol(&mut self, source: SymbolSource, bounds: Interval) -> Expr {
+        self.indexed_symbol(source, bounds, Vec::new())
+    }
+
+    fn indexed_symbol(&mut self, source: SymbolSource, bounds: Interval, index: Vec<Expr>) -> Expr {
+        let at = match self.symbols.iter().position(|s| s.source == source) {
+            Some(at) => at,
+            None => {
+                let name = Arc::from(source.short_name());
+                self.symbols.push(Symbol { source, name, bounds, index });
+                self.symbols.len() - 1
+            }
+        };
+        Expr::Var(SYMBOLS + at as u32)
+    }
+
+    /// An element of an array of indices.
+    pub(crate) fn element(
+        &mut self,
+        array: &Operand,
+        nth: usize,
+        index: Vec<Expr>,
+        bounds: Interval,
+    ) -> Expr {
+        let source = SymbolSource::Element { of: array.key(), name: array.name.clone(), nth };
+        self.indexed_symbol(source, bounds, index)
+    }
+
+    /// Narrows what a symbol can be, because else the op has no meaning. Other expressions are not told about.
+    pub(crate) fn narrow(&mut self, symbol: &Expr, bounds: Interval) {
+        if let Some(symbol) = symbol
+            .as_var()
+            .and_then(|v| v.checked_sub(SYMBOLS))
+            .and_then(|at| self.symbols.get_mut(at as usize))
+        {
+            let narrowed = symbol.bounds.intersect(bounds);
+            // Of a program that is wrong nothing is told.
+            if !narrowed.is_empty() {
+                symbol.bounds = narrowed;
+            }
+        }
+    }
+
+    /// The extent of a dimension of an operand: a number, or a symbol.
+    pub(crate) fn extent(&mut self, operand: &Operand, ty: &ArrayType, dimension: usize) -> Expr {
+        if let Some(Some(n)) = ty.extents.get(dimension) {
+            return Expr::Const(*n);
+        }
+        if let Some(known) = self.extent_of_producer(operand, dimension) {
+            return known;
+        }
+        let most = ty.bounds.get(dimension).copied().flatten().unwrap_or(i64::MAX);
+        let source = SymbolSource::Extent { of: operand.key(), name: operand.name.clone(), dimension };
+        self.symbol(source, Interval::new(0, most))
+    }
+
+    pub(crate) fn extents(&mut self, operand: &Operand, ty: &ArrayType) -> Vec<Expr> {
+        (0..ty.rank()).map(|k| self.extent(operand, ty, k)).collect()
+    }
+
+    /// The extents of a result: those of its type, and what `else_` says of the others.
+    pub(crate) fn result_extents(
+        &mut self,
+        text: &OpText<'_>,
+        result: usize,
+        ty: &ArrayType,
+        else_: &[Option<Expr>],
+    ) -> Vec<Expr> {
+        let of = result_operand(text, result);
+        let known = |k: usize| else_.get(k).cloned().flatten();
+        (0..ty.rank())
+            .map(|k| match (ty.extents[k], known(k)) {
+                (Some(n), _) => Expr::Const(n),
+                (None, Some(extent)) => extent,
+                (None, None) => self.extent(&of, ty, k),
+            })
+            .collect()
+    }
+
+    /// An entry of a list of numbers and values.
+    pub(crate) fn mixed(&mut self, entry: &Mixed) -> Expr {
+        match entry {
+            Mixed::Static(n) => Expr::Const(*n),
+            Mixed::Dynamic(operand) => self.index_value(operand),
+        }
+    }
+
+    /// The variables of loops around the op, the outermost first.
+    pub(crate) fn loops_by_place(&self) -> Vec<Expr> {
+        let mut loops: Vec<(u32, Expr)> = Vec::new();
+        for (at, symbol) in self.symbols.iter().enumerate() {
+            if let SymbolSource::Loop { value, .. } = symbol.source {
+                let start = self.source.parse.values.get(value.0 as usize).map_or(0, |v| v.name.start);
+                loops.push((start, Expr::Var(SYMBOLS + at as u32)));
+            }
+        }
+        loops.sort_by_key(|(start, _)| *start);
+        loops.into_iter().map(|(_, variable)| variable).collect()
+    }
+
+    /// The variable has one value.
+    pub(crate) fn is_single(&self, variable: &Expr) -> bool {
+        let Some(v) = variable.as_var() else { return true };
+        let bounds = match v {
+            _ if v >= SYMBOLS => self.symbols.get((v - SYMBOLS) as usize).map(|s| s.bounds),
+            _ if v >= RANGES => self.ranges.get((v - RANGES) as usize).map(|v| v.bounds),
+            _ => self.dims.get(v as usize).map(|v| v.bounds),
+        };
+        bounds.is_none_or(|b| b.as_point().is_some())
+    }
+
+    /// By how much a loop's variable grows.
+    pub(crate) fn step_of(&self, variable: &Expr) -> i64 {
+        let of = |e: &Expr| {
+            let (distance, step) = e.as_op_const(BinaryOp::Mod)?;
+            let uses = variable.as_var().is_some_and(|v| distance.uses_var(v));
+            (uses && distance.node_count() <= 1).then_some(step)
+        };
+        self.constraints.iter().find_map(|(e, _)| of(e)).unwrap_or(1)
+    }
+
+    /// What a variable is called in the map.
+    pub(crate) fn variable_name(&self, variable: &Expr) -> String {
+        let Some(v) = variable.as_var() else { return String::new() };
+        let named = |variable: Option<&Variable>, letter: char, at: u32| {
+            variable.and_then(|v| v.name.as_deref()).map_or_else(|| format!("{letter}{at}"), str::to_owned)
+        };
+        match v {
+            _ if v >= SYMBOLS => {
+                self.symbols.get((v - SYMBOLS) as usize).map_or_else(String::new, |s| s.name.to_string())
+            }
+            _ if v >= RANGES => named(self.ranges.get((v - RANGES) as usize), 's', v - RANGES),
+            _ => named(self.dims.get(v as usize), 'd', v),
+        }
+    }
+
+    /// The access of `operand` at `results`, in the domain so far and where `more` holds.
+    pub(crate) fn access(
+        &self,
+        operand: &Operand,
+        role: Role,
+        results: Vec<Expr>,
+        more: Vec<(Expr, Interval)>,
+    ) -> Access {
+        let mut finished = self.finish(results, more);
+        let mut map = std::mem::replace(&mut finished.map, IndexingMap::undefined());
+        if !map.is_identity() {
+            map = map.simplified(SimplifyMode::Replace);
+        }
+        let mut access = Access {
+            operand: operand.name.clone(),
+            value: operand.key(),
+            role,
+            map,
+            symbols: finished.symbols,
+            address: None,
+            note: None,
+        };
+        access.remove_unused();
+        access
+    }
+
+    /// The map as it was built.
+    pub(crate) fn finish(&self, results: Vec<Expr>, more: Vec<(Expr, Interval)>) -> Finished {
+        let is_loop = |s: &Symbol| self.around && matches!(s.source, SymbolSource::Loop { .. });
+        let loops: Vec<usize> = self
+            .loops_by_place()
+            .iter()
+            .filter_map(|e| Some((e.as_var()? - SYMBOLS) as usize))
+            .filter(|&at| is_loop(&self.symbols[at]))
+            .collect();
+        let rest: Vec<usize> = (0..self.symbols.len()).filter(|at| !loops.contains(at)).collect();
+        let variable = |at: &usize| {
+            let symbol = &self.symbols[*at];
+            Variable { bounds: symbol.bounds, name: Some(symbol.name.clone()) }
+        };
+        let mut dims: Vec<Variable> = loops.iter().map(variable).collect();
+        dims.extend(self.dims.iter().cloned());
+        let runtime: Vec<Variable> = rest.iter().map(variable).collect();
+        let (first_range, first_symbol) = (dims.len(), dims.len() + self.ranges.len());
+        let renumber = |e: &Expr| {
+            e.substitute(&mut |v| {
+                if v == u32::MAX {
+                    return None;
+                }
+                Some(Expr::var(if v >= SYMBOLS {
+                    let at = (v - SYMBOLS) as usize;
+                    match loops.iter().position(|&l| l == at) {
+                        Some(nth) => nth,
+                        None => first_symbol + rest.iter().position(|&r| r == at).unwrap_or(0),
+                    }
+                } else if v >= RANGES {
+                    first_range + (v - RANGES) as usize
+                } else {
+                    loops.len() + v as usize
+                }))
+            })
+        };
+        let results = results.iter().map(renumber).collect();
+        let mut map = IndexingMap::new(dims, self.ranges.clone(), runtime, results);
+        for (expr, allowed) in self.constraints.iter().chain(&more) {
+            map.add_constraint(renumber(expr), *allowed);
+        }
+        let symbols = rest
+            .iter()
+            .map(|&at| {
+                let symbol = &self.symbols[at];
+                Symbol { index: symbol.index.iter().map(renumber).collect(), ..symbol.clone() }
+            })
+            .collect();
+        Finished { map, symbols }
+    }
+}
+
+/// A map with what its runtime variables are.
+pub(crate) struct Finished {
+    pub(crate) map: IndexingMap,
+    pub(crate) symbols: Vec<Symbol>,
+}
+
+/// The result of an op as a name for symbols.
+pub(crate) fn result_operand(text: &OpText<'_>, result: usize) -> Operand {
+    let parse = text.source.parse;
+    let mut left = result;
+    for value in parse.op(text.id).results.clone() {
+        let found = &parse.values[value as usize];
+        let count = found.count as usize;
+        if left < count {
+            let name = found.name.of(text.source.text);
+            let name = if count > 1 { format!("{name}#{left}") } else { name.to_owned() };
+            return Operand { name, value: Some(value), index: left as u32 };
+        }
+        left -= count;
+    }
+    Operand { name: "%result".to_owned(), value: None, index: result as u32 }
+}

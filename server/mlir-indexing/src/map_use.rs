@@ -1,0 +1,140 @@
+//! A map that is given its arguments: `#map(%i, %j)[%n]`.
+
+use indexing_map::{Expr, IndexingMap, parse_map};
+use mlir::TokenKind;
+
+use crate::affine_map::AffineMap;
+use crate::map_builder::MapBuilder;
+use crate::op_text::OpText;
+
+/// A map as it is written in an attribute.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WrittenMap {
+    Affine(AffineMap),
+    /// `#xla.indexing_map<"…">`, `#xla.symbolic_map<"…">`
+    Indexing(IndexingMap),
+}
+
+impl WrittenMap {
+    /// Reads `affine_map<…>` or one of XLA's maps. The error says what is wrong.
+    pub fn parse(text: &str) -> Result<WrittenMap, String> {
+        let text = text.trim();
+        let xla = ["#xla.indexing_map<", "#xla.symbolic_map<"];
+        match xla.iter().find_map(|head| text.strip_prefix(head)) {
+            Some(body) => {
+                let joined = joined_strings(body);
+                // Older text says at the end whether the map is simplified.
+                let written = joined.split(", is_simplified:").next().unwrap_or_default();
+                parse_map(written).map(WrittenMap::Indexing).map_err(|e| e.message)
+            }
+            None if text.starts_with("affine_map") => AffineMap::parse(text).map(WrittenMap::Affine),
+            None => Err(format!("{text} is no map")),
+        }
+    }
+
+    /// Dimensions, and what is given in the second brackets.
+    pub fn arity(&self) -> (usize, usize) {
+        match self {
+            WrittenMap::Affine(map) => (map.dims.len(), map.symbols.len()),
+            WrittenMap::Indexing(map) => (map.num_dims(), map.num_ranges()),
+        }
+    }
+
+    pub fn result_count(&self) -> usize {
+        match self {
+            WrittenMap::Affine(map) => map.results.len(),
+            WrittenMap::Indexing(map) => map.results().len(),
+        }
+    }
+
+    /// The results with the variables replaced.
+    pub(crate) fn apply(&self, dims: &[Expr], symbols: &[Expr]) -> Option<Vec<Expr>> {
+        if self.arity() != (dims.len(), symbols.len()) {
+            return None;
+        }
+        match self {
+            WrittenMap::Affine(map) => map.apply(dims, symbols),
+            WrittenMap::Indexing(map) => {
+                if !map.is_mapped() || map.num_runtime() > 0 {
+                    return None;
+                }
+                let replace = |v: u32| {
+                    let v = v as usize;
+                    dims.get(v).or_else(|| symbols.get(v.checked_sub(dims.len())?)).cloned()
+                };
+                Some(map.results().iter().map(|r| r.substitute(&mut { replace })).collect())
+            }
+        }
+    }
+}
+
+/// `"a" "b">` as one text.
+pub fn joined_strings(body: &str) -> String {
+    let mut joined = String::new();
+    for (nth, part) in body.split('"').enumerate() {
+        if nth % 2 == 1 {
+            joined += part;
+        }
+    }
+    joined
+}
+
+/// A map, and the lists of arguments behind it.
+pub(crate) struct MapUse {
+    pub(crate) map: WrittenMap,
+    /// The tokens between `(` and `)`, were they there.
+    pub(crate) dims: std::ops::Range<usize>,
+    pub(crate) symbols: std::ops::Range<usize>,
+    /// Behind all of it.
+    pub(crate) end: usize,
+}
+
+/// The map at a token, with its arguments. Nothing where no map stands there.
+pub(crate) fn map_use(text: &OpText<'_>, at: usize) -> Option<Result<MapUse, String>> {
+    let word = text.word(at);
+    let is_map = match text.kind(at)? {
+        TokenKind::Word => word == "affine_map",
+        TokenKind::AttributeName => true,
+        _ => false,
+    };
+    if !is_map {
+        return None;
+    }
+    let has_body = text.kind(at + 1) == Some(TokenKind::OpenAngle);
+    let behind = if has_body { text.behind(at + 1) } else { at + 1 };
+    let start = text.tokens[at].span.start;
+    let written = text.source.resolved(text.text_of(at..behind.min(text.tokens.len())), start);
+    let map = match WrittenMap::parse(&written) {
+        Ok(map) => map,
+        Err(error) => return Some(Err(error)),
+    };
+    let mut end = behind;
+    let mut list = |open: TokenKind| {
+        if text.kind(end) == Some(open) {
+            let inside = text.inside(end);
+            end = text.behind(end);
+            inside
+        } else {
+            0..0
+        }
+    };
+    let dims = list(TokenKind::OpenParen);
+    let symbols = list(TokenKind::OpenSquare);
+    Some(Ok(MapUse { map, dims, symbols, end }))
+}
+
+impl MapBuilder<'_> {
+    /// The results of a map for its arguments.
+    pub(crate) fn map_results(&mut self, text: &OpText<'_>, found: &MapUse) -> Result<Vec<Expr>, String> {
+        let mut values = |range: &std::ops::Range<usize>| -> Option<Vec<Expr>> {
+            let entries = text.mixed(range.clone())?;
+            Some(entries.iter().map(|e| self.mixed(e)).collect())
+        };
+        let dims = values(&found.dims).ok_or("an argument of the map is not read")?;
+        let symbols = values(&found.symbols).ok_or("an argument of the map is not read")?;
+        let (d, s) = found.map.arity();
+        found.map.apply(&dims, &symbols).ok_or_else(|| {
+            format!("the map takes {d} and {s} arguments, not {} and {}", dims.len(), symbols.len())
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! Ops of the memref dialect, and the casts between tensors and buffers.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/MemRef.
+
+use indexing_map::Expr;
+
+use crate::access::{OpMaps, Role, Space};
+use crate::affine_map::AffineMap;
+use crate::elements;
+use crate::map_builder::MapBuilder;
+use crate::op_text::{Mixed, OpText};
+use crate::{reshapes, slices};
+
+pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>> {
+    Some(match op {
+        "load" => elements::point(text, 0, Role::Read),
+        "store" => elements::point(text, 1, Role::Write),
+        "atomic_rmw" => elements::point(text, 1, Role::Write),
+        "generic_atomic_rmw" => elements::point(text, 0, Role::Write),
+        "prefetch" => elements::point(text, 0, Role::Read),
+        "subview" => text.operand(0).and_then(|o| text.array_of(&o)).and_then(|a| slices::extract(text, a)),
+        "collapse_shape" => reshapes::collapse(text),
+        "expand_shape" => reshapes::expand(text),
+        "reshape" => reshapes::reshape(text),
+        "cast" | "memory_space_cast" => elements::elementwise(text, 0, 1),
+        "to_tensor" | "to_memref" | "to_buffer" | "clone" => elements::elementwise(text, 0, 1),
+        "transpose" => transpose(text),
+        "reinterpret_cast" => reinterpret(text),
+        "copy" => copy(text),
+        _ => return None,
+    })
+}
+
+/// `%m (i, j) -> (j, i) : A to B`
+fn transpose(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let map = match text.attribute("permutation") {
+        Some(written) => {
+            let at = text.source.parse.op(text.id).span.start;
+            AffineMap::parse(&text.source.resolved(written, at))
+        }
+        None => {
+            let missing = "its permutation is not read";
+            let open = text.top().find(|&at| text.word(at) == "(").ok_or(missing)?;
+            let arrow = text.behind(open);
+            let end = text.behind(arrow + 1);
+            AffineMap::parse(text.text_of(open..end.min(text.tokens.len())))
+        }
+    }?;
+    let order = map.projected_permutation().ok_or("its map is no permutation")?;
+    let order: Vec<i64> = order.into_iter().map(|k| k as i64).collect();
+    elements::transpose(text, &order)
+}
+
+/// `%m to offset: [%o], sizes: [4, %n], strides: [%s, 1] : A to B`: the same memory, read by other strides.
+fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let result = text.result_array(0)?;
+    let lists = match text.is_generic() {
+        true => text.generic_mixed(1, &["static_offsets", "static_sizes", "static_strides"]),
+        false => {
+            let behind = |word: &str| {
+                let at = text.top().find(|&at| text.word(at) == word)?;
+                text.mixed(text.inside(at + 2))
+            };
+            ["offset", "sizes", "strides"].iter().map(|w| behind(w)).collect::<Option<Vec<Vec<Mixed>>>>()
+        }
+    };
+    let missing = "its offset, sizes and strides are not read";
+    let lists = lists.ok_or(missing)?;
+    let [offset, sizes, strides] = lists.as_slice() else { return Err(missing.to_owned()) };
+    if offset.len() != 1 || sizes.len() != result.rank() || strides.len() != result.rank() {
+        return Err(missing.to_owned());
+    }
+    let mut read = |list: &[Mixed]| list.iter().map(|e| builder.mixed(e)).collect::<Vec<_>>();
+    let (offset, sizes, strides) = (read(offset), read(sizes), read(strides));
+    let known: Vec<Option<Expr>> = sizes.into_iter().map(Some).collect();
+    let extents = builder.result_extents(text, 0, &result, &known);
+    let dims = builder.dimensions(&extents);
+    let place = dims.iter().zip(&strides).fold(offset[0].clone(), |e, (d, s)| e + d.clone() * s.clone());
+    let mut access = builder.access(&source, Role::Read, vec![place], Vec::new());
+    access.note = Some("the position in its memory, in elements".to_owned());
+    Ok(OpMaps::of_result(0, vec![access]))
+}
+
+/// Each element of the second buffer from the first.
+fn copy(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let (from, to) = (text.operand(0)?, text.operand(1)?);
+    let (from_type, to_type) = (text.array_of(&from)?, text.array_of(&to)?);
+    if from_type.rank() != to_type.rank() {
+        return Err("its buffers are not of one rank".to_owned());
+    }
+    let extents = builder.extents(&to, &to_type);
+    let dims = builder.dimensions(&extents);
+    let mut access = builder.access(&from, Role::Read, dims.clone(), Vec::new());
+    access.locate(&mut builder, &from, &from_type, &dims, &dims);
+    Ok(OpMaps { space: Space::Written(to.name), accesses: vec![access] })
+}

@@ -1,0 +1,47 @@
+//! From an op to its maps: which family it is of.
+
+use mlir::OpId;
+
+use crate::access::OpMaps;
+use crate::op_text::OpText;
+use crate::source::Source;
+use crate::{index_ops, linalg_ops, memref_ops, stablehlo_ops, tensor_ops, vector_ops, xla_ops};
+
+/// The maps of an op, of one of its results: which elements of its operands each element is made of, or where each
+/// iteration reads and writes. `None` for ops that touch nothing by index, and for those that nothing is known of; an error
+/// says in words why an op that should have maps has none.
+pub fn op_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<OpMaps, String>> {
+    let name = source.parse.name(id, source.text);
+    let (dialect, op) = name.split_once('.')?;
+    if !matches!(
+        dialect,
+        "affine"
+            | "arith"
+            | "bufferization"
+            | "chlo"
+            | "linalg"
+            | "math"
+            | "memref"
+            | "mhlo"
+            | "stablehlo"
+            | "tensor"
+            | "triton_xla"
+            | "vector"
+            | "xla"
+            | "xla_gpu"
+            | "xtile"
+    ) {
+        return None;
+    }
+    let text = OpText::new(source, id)?;
+    match dialect {
+        "affine" | "arith" | "math" => index_ops::maps(&text, dialect, op, result),
+        "linalg" => linalg_ops::maps(&text, op, result),
+        "memref" | "bufferization" => memref_ops::maps(&text, op),
+        "tensor" if matches!(op, "pack" | "unpack") => linalg_ops::maps(&text, op, result),
+        "tensor" => tensor_ops::maps(&text, op),
+        "vector" => vector_ops::maps(&text, op),
+        "stablehlo" | "mhlo" | "chlo" => stablehlo_ops::maps(&text, dialect, op, result),
+        _ => xla_ops::maps(&text, dialect, op, result),
+    }
+}

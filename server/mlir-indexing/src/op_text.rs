@@ -1,0 +1,271 @@
+//! What stands in the text of an op: operands, lists between brackets, clauses.
+
+use std::ops::Range;
+
+use mlir::{Form, OpId, Token, TokenKind, Use, integers};
+use text::Span;
+
+use crate::array_type::ArrayType;
+use crate::source::{Operand, Source};
+
+/// Bytes of an op that are read: one that is longer holds a payload, and no index.
+const MAX_BYTES: usize = 64 << 10;
+
+/// An op, and the tokens between its name and its first region.
+pub(crate) struct OpText<'a> {
+    pub(crate) source: &'a Source<'a>,
+    pub(crate) id: OpId,
+    pub(crate) name: &'a str,
+    pub(crate) tokens: Vec<Token>,
+    /// The token that closes what the token of this number opens; itself for others.
+    closing: Vec<usize>,
+}
+
+/// An entry of a list such as `[%i, 4]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Mixed {
+    Static(i64),
+    Dynamic(Operand),
+}
+
+/// What stands for "see the operands" in lists of the generic form, today and in older text.
+const DYNAMIC: [i64; 2] = [i64::MIN, -1];
+
+impl<'a> OpText<'a> {
+    /// Nothing where the op is too long to hold indices.
+    pub(crate) fn new(source: &'a Source<'a>, id: OpId) -> Option<OpText<'a>> {
+        let op = source.parse.op(id);
+        let (from, to) = (op.name.end as usize, op.head.end.max(op.name.end) as usize);
+        if to - from > MAX_BYTES {
+            return None;
+        }
+        let (tokens, _) = mlir::tokens(source.text, from, to, false);
+        let closing = closing(&tokens);
+        Some(OpText { source, id, name: source.parse.name(id, source.text), tokens, closing })
+    }
+
+    pub(crate) fn is_generic(&self) -> bool {
+        self.source.parse.op(self.id).form == Form::Generic
+    }
+
+    pub(crate) fn word(&self, at: usize) -> &'a str {
+        self.tokens.get(at).map_or("", |t| t.span.of(self.source.text))
+    }
+
+    pub(crate) fn kind(&self, at: usize) -> Option<TokenKind> {
+        self.tokens.get(at).map(|t| t.kind)
+    }
+
+    /// Behind the token at `at`, or behind what it opens.
+    pub(crate) fn behind(&self, at: usize) -> usize {
+        self.closing.get(at).map_or(at, |&close| close.max(at)) + 1
+    }
+
+    /// The tokens that no bracket encloses.
+    pub(crate) fn top(&self) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(0), |&at| Some(self.behind(at))).take_while(|&at| at < self.tokens.len())
+    }
+
+    /// What is between the brackets that the token at `at` opens.
+    pub(crate) fn inside(&self, at: usize) -> Range<usize> {
+        at + 1..self.behind(at) - 1
+    }
+
+    /// The lists `[…]` that no bracket encloses and that no word or sign in front of them claims, in order, up to the types.
+    pub(crate) fn squares(&self) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        for at in self.top() {
+            match self.kind(at) {
+                Some(TokenKind::Colon) => break,
+                Some(TokenKind::OpenSquare) if at == 0 || self.kind(at - 1) != Some(TokenKind::Equal) => {
+                    found.push(self.inside(at));
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// What is between the brackets that stand behind a word: `low[1, %n]`, `ins(%a : T)`, `dimensions = [1]`.
+    pub(crate) fn behind_word(&self, word: &str) -> Option<Range<usize>> {
+        let at = self.top().find(|&at| self.kind(at) == Some(TokenKind::Word) && self.word(at) == word)?;
+        let open = if self.kind(at + 1) == Some(TokenKind::Equal) { at + 2 } else { at + 1 };
+        matches!(self.kind(open), Some(TokenKind::OpenSquare | TokenKind::OpenParen))
+            .then(|| self.inside(open))
+    }
+
+    /// The parts of a range between commas.
+    pub(crate) fn items(&self, range: Range<usize>) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let (mut start, mut at) = (range.start, range.start);
+        while at < range.end {
+            if self.kind(at) == Some(TokenKind::Comma) {
+                found.push(start..at);
+                start = at + 1;
+            }
+            at = self.behind(at);
+        }
+        if start < range.end {
+            found.push(start..range.end);
+        }
+        found
+    }
+
+    pub(crate) fn text_of(&self, range: Range<usize>) -> &'a str {
+        if range.is_empty() {
+            return "";
+        }
+        match (self.tokens.get(range.start), self.tokens.get(range.end - 1)) {
+            (Some(first), Some(last)) => {
+                Span { start: first.span.start, end: last.span.end }.of(self.source.text)
+            }
+            _ => "",
+        }
+    }
+
+    /// The operand whose name is the token at `at`.
+    pub(crate) fn operand_at(&self, at: usize) -> Option<Operand> {
+        let token = self.tokens.get(at).filter(|t| t.kind == TokenKind::Value)?;
+        let uses = self.source.parse.uses_of(self.id);
+        let found = uses.iter().find(|u| u.span.start == token.span.start);
+        Some(match found {
+            Some(found) => self.source.operand(found),
+            // A name that the op binds.
+            None => Operand { name: self.word(at).to_owned(), value: None, index: 0 },
+        })
+    }
+
+    /// All operands in the order of the text.
+    pub(crate) fn operands(&self) -> Vec<Operand> {
+        self.source.parse.operands_of(self.id).map(|u: &Use| self.source.operand(u)).collect()
+    }
+
+    /// The operands that stand in a range, up to a colon.
+    pub(crate) fn operands_in(&self, range: Range<usize>) -> Vec<Operand> {
+        let mut found = Vec::new();
+        for at in range {
+            match self.kind(at) {
+                Some(TokenKind::Colon) => break,
+                _ => found.extend(self.operand_at(at)),
+            }
+        }
+        found
+    }
+
+    pub(crate) fn attribute(&self, name: &str) -> Option<&'a str> {
+        self.source.parse.attribute(self.id, name, self.source.text)
+    }
+
+    /// The integers of an attribute, of which the first that is there counts.
+    pub(crate) fn list(&self, names: &[&str]) -> Option<Vec<i64>> {
+        names.iter().find_map(|name| integers(self.attribute(name)?))
+    }
+
+    /// The entries of a list: numbers and names of values.
+    pub(crate) fn mixed(&self, range: Range<usize>) -> Option<Vec<Mixed>> {
+        self.items(range).into_iter().map(|item| self.mixed_entry(item)).collect()
+    }
+
+    fn mixed_entry(&self, item: Range<usize>) -> Option<Mixed> {
+        // `[4]` of a scalable vector, and `%i : index`.
+        if self.kind(item.start) == Some(TokenKind::Value) {
+            return self.operand_at(item.start).map(Mixed::Dynamic);
+        }
+        let number = self.text_of(item);
+        let number = number.trim_start_matches('[').trim_end_matches(']');
+        number.split(':').next()?.trim().parse().ok().map(Mixed::Static)
+    }
+
+    /// Lists whose static parts are attributes and whose dynamic parts are operands behind the first `fixed` ones, as in
+    /// the generic form.
+    pub(crate) fn generic_mixed(&self, fixed: usize, names: &[&str]) -> Option<Vec<Vec<Mixed>>> {
+        let mut operands = self.operands().into_iter().skip(fixed);
+        let mut lists = Vec::new();
+        for name in names {
+            let list = self.list(&[name])?;
+            // A padding may be negative.
+            let is_padding = name.ends_with("low") || name.ends_with("high");
+            let is_dynamic = |n: i64| n == DYNAMIC[0] || n == DYNAMIC[1] && !is_padding;
+            let entries = list.into_iter().map(|n| match is_dynamic(n) {
+                true => operands.next().map(Mixed::Dynamic),
+                false => Some(Mixed::Static(n)),
+            });
+            lists.push(entries.collect::<Option<Vec<_>>>()?);
+        }
+        Some(lists)
+    }
+
+    /// Nested lists of integers, as of reassociations: `[[0, 1], [2]]`.
+    pub(crate) fn nested(&self, name: &str) -> Option<Vec<Vec<i64>>> {
+        let value = match self.attribute(name) {
+            Some(value) => value,
+            None => {
+                let open = self.top().find(|&at| {
+                    self.kind(at) == Some(TokenKind::OpenSquare)
+                        && matches!(self.kind(at + 1), Some(TokenKind::OpenSquare | TokenKind::CloseSquare))
+                })?;
+                self.text_of(open..self.behind(open))
+            }
+        };
+        let body = value.trim().strip_prefix('[')?.strip_suffix(']')?;
+        let mut groups = Vec::new();
+        for part in body.split('[').skip(1) {
+            let (list, _) = part.split_once(']')?;
+            groups.push(integers(&format!("[{list}]"))?);
+        }
+        Some(groups)
+    }
+}
+
+fn closing(tokens: &[Token]) -> Vec<usize> {
+    let mut closing: Vec<usize> = (0..tokens.len()).collect();
+    let mut open = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::OpenParen | TokenKind::OpenSquare | TokenKind::OpenAngle | TokenKind::OpenBrace => {
+                open.push(at);
+            }
+            TokenKind::CloseParen
+            | TokenKind::CloseSquare
+            | TokenKind::CloseAngle
+            | TokenKind::CloseBrace => {
+                if let Some(start) = open.pop() {
+                    closing[start] = at;
+                }
+            }
+            _ => {}
+        }
+    }
+    // What is not closed reaches to the end.
+    for start in open {
+        closing[start] = tokens.len();
+    }
+    closing
+}
+
+impl OpText<'_> {
+    /// The type of an operand, of which the rank is known.
+    pub(crate) fn array_of(&self, operand: &Operand) -> Result<ArrayType, String> {
+        let unknown = || format!("the type of {} is not known", operand.name);
+        let (value, index) = operand.key().ok_or_else(unknown)?;
+        let ty = self.source.type_of(value, index).ok_or_else(unknown)?;
+        ArrayType::read(self.source, &ty, self.source.parse.op(self.id).span.start)
+    }
+
+    /// Whether an operand is a number, and no array of them.
+    pub(crate) fn is_scalar(&self, operand: &Operand) -> bool {
+        let ty = operand.key().and_then(|(value, index)| self.source.type_of(value, index));
+        ty.is_some_and(|ty| !ty.contains('<') || ty.starts_with("complex"))
+    }
+
+    pub(crate) fn result_array(&self, nth: usize) -> Result<ArrayType, String> {
+        let ty = self.source.result_type(self.id, nth);
+        let ty = ty.ok_or_else(|| "the type of the result is not known".to_owned())?;
+        ArrayType::read(self.source, &ty, self.source.parse.op(self.id).span.start)
+    }
+
+    pub(crate) fn operand(&self, nth: usize) -> Result<Operand, String> {
+        let found = self.source.parse.operands_of(self.id).nth(nth);
+        found.map(|u| self.source.operand(u)).ok_or_else(|| format!("it has no operand {nth}"))
+    }
+}

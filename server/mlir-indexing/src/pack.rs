@@ -1,0 +1,136 @@
+//! `linalg.pack` and `linalg.unpack` (once of the tensor dialect): an array as tiles, one behind the other, and back.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/Linalg, `linalg.pack`.
+
+use indexing_map::{Expr, Interval};
+
+use crate::access::{OpMaps, Role};
+use crate::map_builder::MapBuilder;
+use crate::op_text::{Mixed, OpText};
+
+/// How the dimensions of the plain array stand in the packed one.
+struct Tiling {
+    /// Outer dimension `k` of the packed array goes over tiles of dimension `outer[k]` of the plain one.
+    outer: Vec<usize>,
+    /// The dimension that each inner one is a part of, and how large the part is.
+    inner: Vec<(usize, Expr)>,
+}
+
+impl Tiling {
+    fn read(builder: &mut MapBuilder<'_>, text: &OpText<'_>, rank: usize) -> Result<Tiling, String> {
+        let list = |name: &str| -> Result<Option<Vec<usize>>, String> {
+            let Some(list) = text.list(&[name]) else { return Ok(None) };
+            list.into_iter()
+                .map(|d| usize::try_from(d).ok().filter(|&d| d < rank))
+                .collect::<Option<Vec<_>>>()
+                .map(Some)
+                .ok_or_else(|| format!("its {name} are no dimensions"))
+        };
+        let outer = list("outer_dims_perm")?.filter(|l| !l.is_empty()).unwrap_or_else(|| (0..rank).collect());
+        let positions = list("inner_dims_pos")?.ok_or("its inner_dims_pos are not read")?;
+        let tiles = match text.behind_word("inner_tiles") {
+            Some(list) => text.mixed(list),
+            None => text.list(&["static_inner_tiles"]).map(|l| l.into_iter().map(Mixed::Static).collect()),
+        };
+        let tiles = tiles.filter(|t| t.len() == positions.len()).ok_or("its inner_tiles are not read")?;
+        if outer.len() != rank || (0..rank).any(|k| !outer.contains(&k)) {
+            return Err("its outer_dims_perm does not name each dimension once".to_owned());
+        }
+        let inner = positions.into_iter().zip(tiles.iter().map(|t| builder.mixed(t))).collect();
+        Ok(Tiling { outer, inner })
+    }
+
+    /// The size of the tile of a dimension, and which inner dimension goes through it.
+    fn tile_of(&self, dimension: usize) -> Option<(usize, &Expr)> {
+        self.inner.iter().enumerate().find(|(_, (d, _))| *d == dimension).map(|(nth, (_, tile))| (nth, tile))
+    }
+}
+
+/// Element `(o…, i…)` of the result is element `o * tile + i`, or padding where there is none.
+pub(crate) fn pack(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let array = text.array_of(&source)?;
+    let tiling = Tiling::read(&mut builder, text, array.rank())?;
+    let packed = text.operands().into_iter().find(|o| {
+        *o != source && text.array_of(o).is_ok_and(|ty| ty.rank() == array.rank() + tiling.inner.len())
+    });
+    let result = text.result_array(0).or_else(|e| packed.as_ref().map_or(Err(e), |o| text.array_of(o)))?;
+    if result.rank() != array.rank() + tiling.inner.len() {
+        return Err("its result has not the dimensions of the tiles and of their inside".to_owned());
+    }
+    let extents = builder.extents(&source, &array);
+    let mut known: Vec<Option<Expr>> = tiling
+        .outer
+        .iter()
+        .map(|&k| {
+            Some(match tiling.tile_of(k) {
+                Some((_, tile)) => extents[k].clone().ceil_div(tile.clone()),
+                None => extents[k].clone(),
+            })
+        })
+        .collect();
+    known.extend(tiling.inner.iter().map(|(_, tile)| Some(tile.clone())));
+    let result_extents = builder.result_extents(text, 0, &result, &known);
+    let dims = builder.dimensions(&result_extents);
+    let mut index = vec![Expr::ZERO; array.rank()];
+    let mut when = Vec::new();
+    for (k, index) in index.iter_mut().enumerate() {
+        let outer = dims[tiling.outer.iter().position(|&o| o == k).unwrap_or(k)].clone();
+        *index = match tiling.tile_of(k) {
+            Some((nth, tile)) => outer * tile.clone() + dims[array.rank() + nth].clone(),
+            None => outer,
+        };
+        when.extend(MapBuilder::within(index, &extents[k]));
+    }
+    let mut accesses = vec![builder.access(&source, Role::Read, index, when)];
+    if let Some(list) = text.behind_word("padding_value")
+        && let Some(value) = text.operands_in(list).into_iter().next()
+    {
+        let mut access = builder.access(&value, Role::Read, Vec::new(), Vec::new());
+        access.note = Some("where the last tile is not full".to_owned());
+        accesses.push(access);
+    }
+    Ok(OpMaps::of_result(0, accesses))
+}
+
+/// Element `i` of the result is element `i mod tile` of tile `i floordiv tile`.
+pub(crate) fn unpack(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let packed = text.array_of(&source)?;
+    let count = text.list(&["inner_dims_pos"]).ok_or("its inner_dims_pos are not read")?.len();
+    let rank = packed.rank().checked_sub(count).ok_or("it has more tiles than dimensions")?;
+    let tiling = Tiling::read(&mut builder, text, rank)?;
+    let plain = text
+        .operands()
+        .into_iter()
+        .find(|o| *o != source && text.array_of(o).is_ok_and(|ty| ty.rank() == rank));
+    let result = text.result_array(0).or_else(|e| plain.as_ref().map_or(Err(e), |o| text.array_of(o)))?;
+    if result.rank() != rank {
+        return Err("its result has not the dimensions of the tiles".to_owned());
+    }
+    let known: Vec<Option<Expr>> = match &plain {
+        Some(operand) => {
+            let ty = text.array_of(operand)?;
+            builder.extents(operand, &ty).into_iter().map(Some).collect()
+        }
+        None => vec![None; rank],
+    };
+    let extents = builder.result_extents(text, 0, &result, &known);
+    let dims = builder.dimensions(&extents);
+    let mut index = Vec::new();
+    for &k in &tiling.outer {
+        index.push(match tiling.tile_of(k) {
+            Some((_, tile)) => dims[k].clone().floor_div(tile.clone()),
+            None => dims[k].clone(),
+        });
+    }
+    for (k, tile) in &tiling.inner {
+        index.push(dims[*k].clone().modulo(tile.clone()));
+    }
+    for tile in tiling.inner.iter().map(|(_, tile)| tile) {
+        builder.narrow(tile, Interval::new(1, i64::MAX));
+    }
+    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}

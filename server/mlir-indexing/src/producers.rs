@@ -1,0 +1,113 @@
+//! From a value through the ops that compute it, to arguments.
+
+use indexing_map::IndexingMap;
+use mlir::{Definition, OpId, Parse, ValueId};
+use rustc_hash::FxHashMap;
+
+use crate::access::{Access, Role, Space};
+
+/// Ops that are looked through for one answer.
+const MAX_OPS: usize = 256;
+/// Maps in one answer, and maps to one value on the way.
+const MAX_MAPS: usize = 64;
+
+/// What a value is computed from, far away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Producers {
+    pub accesses: Vec<FarAccess>,
+    /// A limit was met: there is more than this.
+    pub is_cut: bool,
+}
+
+/// An access through several ops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FarAccess {
+    pub access: Access,
+    /// Ops on the way, the first one among them.
+    pub through: usize,
+}
+
+/// The maps of one result of an op, by whatever knows them; nothing where nobody does.
+pub type MapsOf<'a> = dyn Fn(OpId, usize) -> Option<(Space, Vec<Access>)> + 'a;
+
+/// From the elements of a result of `op` to those of arguments of blocks and functions, and of values that are computed by
+/// ops without maps; to `target` alone where one is given. Operands that the op reads itself are not told again.
+///
+/// The work is bounded: some hundred ops, each value by a bounded number of maps.
+pub fn through_producers(
+    parse: &Parse,
+    maps_of: &MapsOf<'_>,
+    op: OpId,
+    result: usize,
+    target: Option<ValueId>,
+) -> Producers {
+    let mut found = Producers { accesses: Vec::new(), is_cut: false };
+    let mut seen: FxHashMap<(ValueId, u32), Vec<IndexingMap>> = FxHashMap::default();
+    let Some((Space::Result(_), first)) = maps_of(op, result) else { return found };
+    let mut open: std::collections::VecDeque<FarAccess> = first
+        .into_iter()
+        .filter(|a| a.role == Role::Read && a.map.is_mapped())
+        .map(|access| FarAccess { access, through: 1 })
+        .collect();
+    let mut looked_at = 1;
+    while let Some(far) = open.pop_front() {
+        let Some(value) = far.access.value else { continue };
+        let maps = seen.entry(value).or_default();
+        if maps.contains(&far.access.map) {
+            continue;
+        }
+        if maps.len() >= MAX_MAPS {
+            found.is_cut = true;
+            continue;
+        }
+        maps.push(far.access.map.clone());
+        let is_target = target == Some(value.0);
+        let deeper = if is_target || looked_at >= MAX_OPS {
+            found.is_cut |= !is_target && producer(parse, value).is_some();
+            None
+        } else {
+            producer(parse, value).and_then(|(op, result)| {
+                looked_at += 1;
+                match maps_of(op, result) {
+                    Some((Space::Result(_), accesses)) => Some(accesses),
+                    _ => None,
+                }
+            })
+        };
+        match deeper {
+            Some(accesses) => {
+                for inner in accesses.iter().filter(|a| a.role == Role::Read) {
+                    if inner.map.is_known_empty() {
+                        continue;
+                    }
+                    match far.access.compose(inner) {
+                        Some(access) if access.map.is_known_empty() => {}
+                        Some(access) => open.push_back(FarAccess { access, through: far.through + 1 }),
+                        None => found.is_cut = true,
+                    }
+                }
+            }
+            None if is_target || target.is_none() && far.through > 1 && !is_constant(parse, value) => {
+                match found.accesses.len() < MAX_MAPS {
+                    true => found.accesses.push(far),
+                    false => found.is_cut = true,
+                }
+            }
+            None => {}
+        }
+    }
+    found
+}
+
+/// The op that computes a value, and which of its results that is.
+fn producer(parse: &Parse, (value, index): (ValueId, u32)) -> Option<(OpId, usize)> {
+    let Definition::Result(op) = parse.values.get(value as usize)?.definition else { return None };
+    let before: u32 =
+        parse.op(op).results.clone().take_while(|&v| v < value).map(|v| parse.values[v as usize].count).sum();
+    Some((op, (before + index) as usize))
+}
+
+/// An op without operands computes a constant: nothing is read there.
+fn is_constant(parse: &Parse, value: (ValueId, u32)) -> bool {
+    producer(parse, value).is_some_and(|(op, _)| parse.uses_of(op).is_empty())
+}

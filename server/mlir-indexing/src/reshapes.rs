@@ -1,0 +1,124 @@
+//! The same elements in the same order, in another shape: `collapse_shape`, `expand_shape`, `reshape`, `shape_cast`.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/TensorOps.
+
+use indexing_map::Expr;
+
+use crate::access::{OpMaps, Role};
+use crate::array_type::{ArrayType, delinearized, linearized};
+use crate::map_builder::MapBuilder;
+use crate::op_text::OpText;
+
+/// The groups of a reassociation, each a run of dimensions; together they must be all of them, in order.
+pub(crate) fn groups(text: &OpText<'_>, rank: usize) -> Result<Vec<Vec<usize>>, String> {
+    let written = text.nested("reassociation").ok_or("its reassociation is not read")?;
+    let mut next = 0;
+    for &dimension in written.iter().flatten() {
+        if usize::try_from(dimension) != Ok(next) {
+            return Err("its reassociation does not name the dimensions in order".to_owned());
+        }
+        next += 1;
+    }
+    // Of an array without dimensions on the other side the list is empty, and all are of one element.
+    if next != rank && !written.is_empty() {
+        return Err(format!("its reassociation names {next} of {rank} dimensions"));
+    }
+    Ok(written.iter().map(|group| group.iter().map(|&d| d as usize).collect()).collect())
+}
+
+/// `%x [[0, 1], [2]] : A into B`
+pub(crate) fn collapse(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let (array, result) = (text.array_of(&source)?, text.result_array(0)?);
+    let groups = groups(text, array.rank())?;
+    check_count(&groups, &result)?;
+    let extents = builder.extents(&source, &array);
+    let of_group = |group: &Vec<usize>| -> Vec<Expr> { group.iter().map(|&k| extents[k].clone()).collect() };
+    let products: Vec<Option<Expr>> =
+        groups.iter().map(|g| Some(of_group(g).into_iter().fold(Expr::Const(1), |n, e| n * e))).collect();
+    let result_extents = builder.result_extents(text, 0, &result, &products);
+    let dims = builder.dimensions(&result_extents);
+    let mut index = vec![Expr::ZERO; array.rank()];
+    for (group, d) in groups.iter().zip(&dims) {
+        for (&k, digit) in group.iter().zip(delinearized(d, &of_group(group))) {
+            index[k] = digit;
+        }
+    }
+    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}
+
+fn check_count(groups: &[Vec<usize>], array: &ArrayType) -> Result<(), String> {
+    match groups.len() == array.rank() {
+        true => Ok(()),
+        false => {
+            Err(format!("its reassociation has {} groups for {} dimensions", groups.len(), array.rank()))
+        }
+    }
+}
+
+/// `%x [[0, 1], [2]] output_shape [3, %n, 7] : A into B`
+pub(crate) fn expand(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let (array, result) = (text.array_of(&source)?, text.result_array(0)?);
+    let groups = groups(text, result.rank())?;
+    check_count(&groups, &array)?;
+    let mut known = vec![None; result.rank()];
+    if let Some(list) = text.behind_word("output_shape").and_then(|list| text.mixed(list)) {
+        for (known, entry) in known.iter_mut().zip(&list) {
+            *known = Some(builder.mixed(entry));
+        }
+    }
+    // Of a group of which one extent is not known, the others tell it.
+    for (g, group) in groups.iter().enumerate() {
+        let dynamic: Vec<usize> = group.iter().copied().filter(|&k| result.extents[k].is_none()).collect();
+        if let [one] = dynamic.as_slice()
+            && known[*one].is_none()
+        {
+            let others: Option<i64> = group
+                .iter()
+                .filter_map(|&k| result.extents[k])
+                .try_fold(1i64, |n, extent| n.checked_mul(extent))
+                .filter(|&n| n > 0);
+            let whole = builder.extent(&source, &array, g);
+            known[*one] = others.map(|n| whole.floor_div(n));
+        }
+    }
+    let extents = builder.result_extents(text, 0, &result, &known);
+    let dims = builder.dimensions(&extents);
+    let index = groups
+        .iter()
+        .map(|group| {
+            let pick = |list: &[Expr]| -> Vec<Expr> { group.iter().map(|&k| list[k].clone()).collect() };
+            linearized(&pick(&dims), &pick(&extents))
+        })
+        .collect();
+    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}
+
+/// Any shape of as many elements.
+pub(crate) fn reshape(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let (array, result) = (text.array_of(&source)?, text.result_array(0)?);
+    let count = |ty: &ArrayType| ty.static_extents()?.iter().try_fold(1i64, |n, &e| n.checked_mul(e));
+    if let (Some(from), Some(to)) = (count(&array), count(&result))
+        && from != to
+    {
+        return Err(format!("its operand has {from} elements, its result {to}"));
+    }
+    // One unknown extent follows from the others.
+    let from = builder.extents(&source, &array);
+    let mut known = vec![None; result.rank()];
+    let dynamic: Vec<usize> = (0..result.rank()).filter(|&k| result.extents[k].is_none()).collect();
+    if let [one] = dynamic.as_slice() {
+        let others = result.extents.iter().flatten().try_fold(1i64, |n, &e| n.checked_mul(e));
+        let whole = from.iter().cloned().fold(Expr::Const(1), |n, e| n * e);
+        known[*one] = others.filter(|&n| n > 0).map(|n| whole.floor_div(n));
+    }
+    let extents = builder.result_extents(text, 0, &result, &known);
+    let dims = builder.dimensions(&extents);
+    let index = delinearized(&linearized(&dims, &extents), &from);
+    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}

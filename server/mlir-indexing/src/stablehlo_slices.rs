@@ -1,0 +1,163 @@
+//! Windows, updates and paddings of StableHLO, with bounds that are numbers or values.
+//!
+//! Source: openxla.org/stablehlo/spec.
+
+use indexing_map::{Expr, Interval};
+
+use crate::access::{OpMaps, Role};
+use crate::map_builder::MapBuilder;
+use crate::op_text::OpText;
+use crate::stablehlo_ops::{NOT_NEGATIVE, entry, scalar};
+
+/// `%x [0:8:2, 1:4]`
+pub(crate) fn slice(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
+    let (starts, strides) = match text.list(&["start_indices"]) {
+        Some(starts) => {
+            let strides = text.list(&["strides"]).unwrap_or_else(|| vec![1; starts.len()]);
+            (starts, strides)
+        }
+        None => {
+            let list = text.squares().into_iter().next().ok_or("its bounds are not read")?;
+            let (mut starts, mut strides) = (Vec::new(), Vec::new());
+            for item in text.items(list) {
+                let mut numbers = text.text_of(item).split(':').map(|n| n.trim().parse::<i64>());
+                let missing = "its bounds are not read";
+                starts.push(numbers.next().ok_or(missing)?.map_err(|_| missing)?);
+                strides.push(numbers.nth(1).map_or(Ok(1), |n| n.map_err(|_| missing))?);
+            }
+            (starts, strides)
+        }
+    };
+    if starts.len() != ty.rank() || strides.len() != ty.rank() || result.rank() != ty.rank() {
+        return Err("its bounds are not as many as the operand's dimensions".to_owned());
+    }
+    let extents = builder.result_extents(text, 0, &result, &[]);
+    let mut index = builder.dimensions(&extents);
+    for (index, (start, stride)) in index.iter_mut().zip(starts.iter().zip(&strides)) {
+        *index = index.clone() * *stride + *start;
+    }
+    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}
+
+/// `%x, %start, %limit, %stride`, each a list of numbers.
+pub(crate) fn real_dynamic_slice(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
+    let (start, stride) = (text.operand(1)?, text.operand(3)?);
+    if ty.rank() != result.rank() {
+        return Err("its result has not the dimensions of the operand".to_owned());
+    }
+    let extents = builder.result_extents(text, 0, &result, &[]);
+    let mut index = builder.dimensions(&extents);
+    for (k, index) in index.iter_mut().enumerate() {
+        let most = ty.extents[k].unwrap_or(i64::MAX);
+        let from = entry(&mut builder, text, &start, k, Interval::new(0, most));
+        let by = entry(&mut builder, text, &stride, k, Interval::new(1, i64::MAX));
+        *index = index.clone() * by + from;
+    }
+    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}
+
+/// Where a window of `size` may start.
+fn starts(whole: Option<i64>, size: Option<i64>) -> Interval {
+    match (whole, size) {
+        (Some(whole), Some(size)) => Interval::new(0, whole.saturating_sub(size).max(0)),
+        _ => NOT_NEGATIVE,
+    }
+}
+
+/// `%x, %i, %j, sizes = [..]`
+pub(crate) fn dynamic_slice(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
+    let operands = text.operands();
+    if operands.len() != 1 + ty.rank() || result.rank() != ty.rank() {
+        return Err("its indices are not as many as the operand's dimensions".to_owned());
+    }
+    let extents = builder.result_extents(text, 0, &result, &[]);
+    let mut index = builder.dimensions(&extents);
+    for (k, index) in index.iter_mut().enumerate() {
+        let bounds = starts(ty.extents[k], result.extents[k]);
+        *index = index.clone() + scalar(&mut builder, text, &operands[1 + k], bounds);
+    }
+    let mut accesses = vec![builder.access(&source, Role::Read, index, Vec::new())];
+    for operand in &operands[1..] {
+        accesses.push(builder.access(operand, Role::Read, Vec::new(), Vec::new()));
+    }
+    Ok(OpMaps::of_result(0, accesses))
+}
+
+/// `%x, %u, %i, %j`
+pub(crate) fn dynamic_update_slice(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let operands = text.operands();
+    let (source, update) = (text.operand(0)?, text.operand(1)?);
+    let (ty, part) = (text.array_of(&source)?, text.array_of(&update)?);
+    if operands.len() != 2 + ty.rank() || part.rank() != ty.rank() {
+        return Err("its indices are not as many as the operand's dimensions".to_owned());
+    }
+    let extents = builder.extents(&source, &ty);
+    let dims = builder.dimensions(&extents);
+    let (mut index, mut when) = (Vec::new(), Vec::new());
+    for (k, d) in dims.iter().enumerate() {
+        let bounds = starts(ty.extents[k], part.extents[k]);
+        let from = scalar(&mut builder, text, &operands[2 + k], bounds);
+        let extent = builder.extent(&update, &part, k);
+        index.push(d.clone() - from);
+        when.extend(MapBuilder::within(&index[k], &extent));
+    }
+    let of_update = builder.access(&update, Role::Read, index, when);
+    let mut of_source = builder.access(&source, Role::Read, dims, Vec::new());
+    of_source.note = Some("outside of the update only".to_owned());
+    let mut accesses = vec![of_source, of_update];
+    for operand in &operands[2..] {
+        accesses.push(builder.access(operand, Role::Read, Vec::new(), Vec::new()));
+    }
+    Ok(OpMaps::of_result(0, accesses))
+}
+
+/// `%x, %pv, low = [..], high = [..], interior = [..]`, or the lists as operands.
+pub(crate) fn pad(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let (source, value) = (text.operand(0)?, text.operand(1)?);
+    let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
+    let operands = text.operands();
+    let mut list = |names: [&str; 2], nth: usize, least: i64| -> Result<Vec<Expr>, String> {
+        match (text.list(&names), operands.get(nth)) {
+            (Some(list), _) if list.len() == ty.rank() => Ok(list.into_iter().map(Expr::Const).collect()),
+            (None, Some(operand)) => Ok((0..ty.rank())
+                .map(|k| entry(&mut builder, text, operand, k, Interval::new(least, i64::MAX)))
+                .collect()),
+            _ => Err("its padding is not read".to_owned()),
+        }
+    };
+    let low = list(["edge_padding_low", "low"], 2, i64::MIN)?;
+    let high = list(["edge_padding_high", "high"], 3, i64::MIN)?;
+    let interior = list(["interior_padding", "interior"], 4, 0)?;
+    let inner = builder.extents(&source, &ty);
+    let known: Vec<Option<Expr>> = (0..ty.rank())
+        .map(|k| {
+            let gaps = (inner[k].clone() - 1).max(0) * interior[k].clone();
+            Some(inner[k].clone() + low[k].clone() + high[k].clone() + gaps)
+        })
+        .collect();
+    let extents = builder.result_extents(text, 0, &result, &known);
+    let dims = builder.dimensions(&extents);
+    let (mut index, mut when) = (Vec::new(), Vec::new());
+    for (k, d) in dims.iter().enumerate() {
+        let distance = d.clone() - low[k].clone();
+        let step = interior[k].clone() + 1;
+        let place = distance.clone().floor_div(step.clone());
+        when.push((distance.modulo(step), Interval::point(0)));
+        when.extend(MapBuilder::within(&place, &inner[k]));
+        index.push(place);
+    }
+    let of_source = builder.access(&source, Role::Read, index, when);
+    let of_value = builder.access(&value, Role::Read, Vec::new(), Vec::new());
+    Ok(OpMaps::of_result(0, vec![of_source, of_value]))
+}

@@ -1,0 +1,134 @@
+//! Ops that are loops over their operands: `linalg.generic` and whatever else has indexing maps.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/Linalg, "property 2: a reversible mapping between control and data structures".
+
+use indexing_map::Expr;
+
+use crate::access::{Access, OpMaps, Role, Space};
+use crate::affine_map::AffineMap;
+use crate::array_type::ArrayType;
+use crate::map_builder::MapBuilder;
+use crate::op_text::OpText;
+use crate::source::Operand;
+
+/// An operand with the part of it that an iteration touches.
+pub(crate) struct StructuredOperand {
+    pub(crate) operand: Operand,
+    /// Of rank 0 for a scalar.
+    pub(crate) extents: Vec<Option<Expr>>,
+    pub(crate) map: AffineMap,
+    /// Elements of it go into the computation.
+    pub(crate) is_read: bool,
+}
+
+/// An op as loops. Loops are numbered as the dimensions of all maps are.
+pub(crate) struct Structured {
+    /// What each loop is called; empty without a name of its own.
+    pub(crate) loops: Vec<String>,
+    pub(crate) inputs: Vec<StructuredOperand>,
+    pub(crate) outputs: Vec<StructuredOperand>,
+}
+
+impl Structured {
+    /// The operand with its extents, of an op that names it.
+    pub(crate) fn operand(
+        builder: &mut MapBuilder<'_>,
+        text: &OpText<'_>,
+        operand: Operand,
+        map: AffineMap,
+        is_read: bool,
+    ) -> Result<StructuredOperand, String> {
+        let extents = match text.is_scalar(&operand) {
+            true => Vec::new(),
+            false => {
+                let ty: ArrayType = text.array_of(&operand)?;
+                builder.extents(&operand, &ty).into_iter().map(Some).collect()
+            }
+        };
+        if map.results.len() != extents.len() {
+            return Err(format!(
+                "the map of {} has {} results for {} dimensions",
+                operand.name,
+                map.results.len(),
+                extents.len()
+            ));
+        }
+        Ok(StructuredOperand { operand, extents, map, is_read })
+    }
+
+    /// From the elements of an output where they tell the iterations that make them, else from the loops. `has_results`
+    /// says whether outputs are results of the op, or buffers that it writes.
+    pub(crate) fn maps(
+        &self,
+        mut builder: MapBuilder<'_>,
+        output: usize,
+        has_results: bool,
+    ) -> Result<OpMaps, String> {
+        let written = self.outputs.get(output).ok_or("it has no such result")?;
+        let extents = self.loop_extents()?;
+        let name = |l: usize| Some(self.loops[l].as_str()).filter(|name| !name.is_empty());
+        let mut loops = vec![Expr::ZERO; self.loops.len()];
+        let order = written.map.projected_permutation();
+        let space = match &order {
+            Some(order) => {
+                for &l in order {
+                    loops[l] = match name(l) {
+                        Some(name) => builder.named_dimension(name, &extents[l]),
+                        None => builder.dimension(&extents[l]),
+                    };
+                }
+                for l in (0..loops.len()).filter(|l| !order.contains(l)) {
+                    loops[l] = builder.range(name(l), &extents[l]);
+                }
+                match has_results {
+                    true => Space::Result(output),
+                    false => Space::Written(written.operand.name.clone()),
+                }
+            }
+            None => {
+                for l in 0..loops.len() {
+                    loops[l] = match name(l) {
+                        Some(name) => builder.named_dimension(name, &extents[l]),
+                        None => builder.dimension(&extents[l]),
+                    };
+                }
+                Space::Loops
+            }
+        };
+        let is_of_loops = space == Space::Loops;
+        let mut accesses: Vec<Access> = Vec::new();
+        let mut push = |o: &StructuredOperand, role: Role| {
+            let index = o.map.apply(&loops, &[]).ok_or("a map has other dimensions than there are loops")?;
+            accesses.push(builder.access(&o.operand, role, index, Vec::new()));
+            Ok::<(), String>(())
+        };
+        for input in self.inputs.iter().filter(|o| o.is_read) {
+            push(input, Role::Read)?;
+        }
+        match is_of_loops {
+            true => push(written, Role::Write)?,
+            false if written.is_read => push(written, Role::Read)?,
+            false => {}
+        }
+        Ok(OpMaps { space, accesses })
+    }
+
+    /// The extent of each loop: that of a dimension which it runs over alone, a number if there is one.
+    fn loop_extents(&self) -> Result<Vec<Expr>, String> {
+        let mut found: Vec<Option<Expr>> = vec![None; self.loops.len()];
+        for o in self.inputs.iter().chain(&self.outputs) {
+            if o.map.dims.len() != self.loops.len() {
+                return Err("its maps have not the same dimensions".to_owned());
+            }
+            for (result, extent) in o.map.results.iter().zip(&o.extents) {
+                let (Some(l), Some(extent)) = (result.as_var(), extent) else { continue };
+                let Some(known) = found.get_mut(l as usize) else { continue };
+                if known.as_ref().is_none_or(|e| e.as_const().is_none() && extent.as_const().is_some()) {
+                    *known = Some(extent.clone());
+                }
+            }
+        }
+        let unknown = |l: usize| format!("how far loop {l} runs no operand tells");
+        found.into_iter().enumerate().map(|(l, e)| e.ok_or_else(|| unknown(l))).collect()
+    }
+}

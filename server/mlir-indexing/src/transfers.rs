@@ -1,0 +1,190 @@
+//! Between vectors and arrays: `vector.transfer_read`, `vector.transfer_write`, `vector.load`, `affine.vector_load`.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/Vector.
+
+use indexing_map::{Expr, Interval};
+
+use crate::access::{OpMaps, Role, Space};
+use crate::affine_map::AffineMap;
+use crate::array_type::ArrayType;
+use crate::elements::subscripts;
+use crate::map_builder::MapBuilder;
+use crate::op_text::OpText;
+use crate::source::Operand;
+
+/// Where the elements of a vector are in an array.
+pub(crate) struct Transfer {
+    pub(crate) array: Operand,
+    pub(crate) array_type: ArrayType,
+    /// The first operand behind the indices: the padding of a read.
+    pub(crate) bases: Vec<Expr>,
+    /// For each dimension of the vector the one of the array that it goes along; nothing where it repeats one element.
+    pub(crate) along: Vec<Option<usize>>,
+    /// For each dimension of the vector: it is said never to leave the array.
+    pub(crate) in_bounds: Vec<bool>,
+}
+
+impl Transfer {
+    /// `nth` is the operand that is the array.
+    pub(crate) fn read(
+        builder: &mut MapBuilder<'_>,
+        text: &OpText<'_>,
+        nth: usize,
+        vector: &ArrayType,
+    ) -> Result<Transfer, String> {
+        let array = text.operand(nth)?;
+        let array_type = text.array_of(&array)?;
+        let rank = array_type.rank();
+        let bases = match text.is_generic() {
+            true => {
+                let operands: Vec<_> = text.operands().into_iter().skip(nth + 1).take(rank).collect();
+                operands.iter().map(|o| builder.index_value(o)).collect()
+            }
+            false => subscripts(builder, text, nth + 1)?,
+        };
+        if bases.len() != rank {
+            return Err(format!("it has {} subscripts for {rank} dimensions", bases.len()));
+        }
+        let along = match text.attribute("permutation_map") {
+            Some(written) => {
+                let at = text.source.parse.op(text.id).span.start;
+                let map = AffineMap::parse(&text.source.resolved(written, at))?;
+                if map.dims.len() != rank || map.results.len() != vector.rank() {
+                    return Err("its permutation_map has not the dimensions of the array and of the vector"
+                        .to_owned());
+                }
+                let of = |e: &Expr| match e.as_var() {
+                    Some(v) => Ok(Some(v as usize)),
+                    None if *e == Expr::ZERO => Ok(None),
+                    None => Err("its permutation_map is no permutation".to_owned()),
+                };
+                map.results.iter().map(of).collect::<Result<Vec<_>, _>>()?
+            }
+            // The last dimensions, in order.
+            None => {
+                let first =
+                    rank.checked_sub(vector.rank()).ok_or("its vector has more dimensions than the array")?;
+                (first..rank).map(Some).collect()
+            }
+        };
+        let in_bounds = text
+            .list(&["in_bounds"])
+            .map_or_else(|| vec![false; vector.rank()], |list| list.into_iter().map(|b| b != 0).collect());
+        Ok(Transfer { array, array_type, bases, along, in_bounds })
+    }
+
+    /// The place in the array of an element of the vector.
+    pub(crate) fn place(&self, element: &[Expr]) -> Vec<Expr> {
+        let mut place = self.bases.clone();
+        for (along, e) in self.along.iter().zip(element) {
+            if let Some(k) = along {
+                place[*k] = place[*k].clone() + e.clone();
+            }
+        }
+        place
+    }
+
+    /// Where the array holds an element; elsewhere a read has its padding, and a write does nothing.
+    fn when(&self, builder: &mut MapBuilder<'_>, place: &[Expr]) -> Vec<(Expr, Interval)> {
+        let mut when = Vec::new();
+        for (j, along) in self.along.iter().enumerate() {
+            let Some(k) = *along else { continue };
+            if !self.in_bounds.get(j).copied().unwrap_or(false) {
+                let extent = builder.extent(&self.array, &self.array_type, k);
+                when.extend(MapBuilder::within(&place[k], &extent));
+            }
+        }
+        when
+    }
+}
+
+pub(crate) fn transfer_read(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let result = text.result_array(0)?;
+    let transfer = Transfer::read(&mut builder, text, 0, &result)?;
+    let extents = builder.result_extents(text, 0, &result, &[]);
+    let dims = builder.dimensions(&extents);
+    let place = transfer.place(&dims);
+    let when = transfer.when(&mut builder, &place);
+    let mut access = builder.access(&transfer.array, Role::Read, place.clone(), when.clone());
+    access.locate(&mut builder, &transfer.array, &transfer.array_type, &place, &dims);
+    let mut accesses = vec![access];
+    let padding = text.operand(1 + transfer.array_type.rank());
+    if let (false, Ok(padding)) = (when.is_empty(), padding) {
+        let mut access = builder.access(&padding, Role::Read, Vec::new(), Vec::new());
+        access.note = Some("outside of the array".to_owned());
+        accesses.push(access);
+    }
+    Ok(OpMaps::of_result(0, accesses))
+}
+
+pub(crate) fn transfer_write(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let vector = text.operand(0)?;
+    let vector_type = text.array_of(&vector)?;
+    let transfer = Transfer::read(&mut builder, text, 1, &vector_type)?;
+    if transfer.along.iter().any(Option::is_none) {
+        return Err("its permutation_map writes one place several times".to_owned());
+    }
+    let extents = builder.extents(&vector, &vector_type);
+    if text.source.result_count(text.id) == 0 {
+        let dims = builder.dimensions(&extents);
+        let place = transfer.place(&dims);
+        let when = transfer.when(&mut builder, &place);
+        let mut access = builder.access(&transfer.array, Role::Write, place.clone(), when);
+        access.locate(&mut builder, &transfer.array, &transfer.array_type, &place, &dims);
+        return Ok(OpMaps { space: Space::Stored(vector.name), accesses: vec![access] });
+    }
+    // A tensor with the vector in it.
+    let whole = builder.extents(&transfer.array, &transfer.array_type);
+    let dims = builder.dimensions(&whole);
+    let distance = |k: usize| dims[k].clone() - transfer.bases[k].clone();
+    let mut when = Vec::new();
+    let mut element = Vec::new();
+    for (along, extent) in transfer.along.iter().zip(&extents) {
+        let k = along.unwrap_or(0);
+        element.push(distance(k));
+        when.extend(MapBuilder::within(&distance(k), extent));
+    }
+    for k in (0..dims.len()).filter(|k| !transfer.along.contains(&Some(*k))) {
+        when.push((distance(k), Interval::point(0)));
+    }
+    let of_vector = builder.access(&vector, Role::Read, element, when);
+    let mut of_array = builder.access(&transfer.array, Role::Read, dims, Vec::new());
+    of_array.note = Some("outside of the vector only".to_owned());
+    Ok(OpMaps::of_result(0, vec![of_vector, of_array]))
+}
+
+/// Loads and stores of a vector along the last dimensions.
+pub(crate) fn plain(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let (nth, vector) = match role {
+        Role::Write => (1, Some(text.operand(0)?)),
+        _ => (0, None),
+    };
+    let ty = match &vector {
+        Some(vector) => text.array_of(vector)?,
+        None => text.result_array(0)?,
+    };
+    let array = text.operand(nth)?;
+    let array_type = text.array_of(&array)?;
+    let bases = subscripts(&mut builder, text, nth + 1)?;
+    let first =
+        array_type.rank().checked_sub(ty.rank()).ok_or("its vector has more dimensions than the array")?;
+    if bases.len() != array_type.rank() {
+        return Err(format!("it has {} subscripts for {} dimensions", bases.len(), array_type.rank()));
+    }
+    let extents = match &vector {
+        Some(vector) => builder.extents(vector, &ty),
+        None => builder.result_extents(text, 0, &ty, &[]),
+    };
+    let dims = builder.dimensions(&extents);
+    let mut place = bases;
+    for (k, d) in dims.iter().enumerate() {
+        place[first + k] = place[first + k].clone() + d.clone();
+    }
+    let mut access = builder.access(&array, role, place.clone(), Vec::new());
+    access.locate(&mut builder, &array, &array_type, &place, &dims);
+    let space = vector.map_or(Space::Result(0), |v| Space::Stored(v.name));
+    Ok(OpMaps { space, accesses: vec![access] })
+}

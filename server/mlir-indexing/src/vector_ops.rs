@@ -1,0 +1,151 @@
+//! Ops of the vector dialect.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/Vector.
+
+use indexing_map::{Expr, Interval};
+
+use crate::access::{OpMaps, Role};
+use crate::array_type::ArrayType;
+use crate::linalg_ops::written_maps;
+use crate::map_builder::MapBuilder;
+use crate::op_text::OpText;
+use crate::structured::Structured;
+use crate::vector_parts::{bitcast, broadcast, extract, extract_strided, insert, insert_strided, interleave};
+use crate::{elements, reshapes, transfers};
+
+pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>> {
+    Some(match op {
+        "transfer_read" => transfers::transfer_read(text),
+        "transfer_write" => transfers::transfer_write(text),
+        "load" => transfers::plain(text, Role::Read),
+        "store" => transfers::plain(text, Role::Write),
+        "extract" => extract(text),
+        "insert" => insert(text),
+        "broadcast" | "splat" => broadcast(text),
+        "transpose" => {
+            let order = text.list(&["permutation", "transp"]).or_else(|| {
+                mlir::integers(&format!("[{}]", text.text_of(text.squares().into_iter().next()?)))
+            });
+            order.ok_or("its permutation is not read".to_owned()).and_then(|o| elements::transpose(text, &o))
+        }
+        "shape_cast" => reshapes::reshape(text),
+        "bitcast" => bitcast(text),
+        "extract_strided_slice" => extract_strided(text),
+        "insert_strided_slice" => insert_strided(text),
+        "multi_reduction" | "reduction" => reduction(text, op == "reduction"),
+        "contract" => contract(text),
+        "outerproduct" => outer_product(text),
+        "gather" => gather(text),
+        "fma" => elements::elementwise(text, 0, 3),
+        "interleave" => interleave(text),
+        "shuffle" => Err("which element it takes a list tells, and no map".to_owned()),
+        "from_elements" => elements::from_elements(text),
+        _ => return None,
+    })
+}
+
+/// `<add>, %v, %acc [1] : A to B`, and `<add>, %v : vector<16xf32> into f32`.
+fn reduction(text: &OpText<'_>, all: bool) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let ty = text.array_of(&source)?;
+    let reduced: Vec<i64> = match all {
+        true => (0..ty.rank() as i64).collect(),
+        false => text
+            .list(&["reduction_dims"])
+            .or_else(|| mlir::integers(&format!("[{}]", text.text_of(text.squares().into_iter().next()?))))
+            .ok_or("its dimensions are not read")?,
+    };
+    let is_reduced = |k: usize| reduced.contains(&(k as i64));
+    let extents = builder.extents(&source, &ty);
+    let mut kept = Vec::new();
+    let mut index = Vec::new();
+    for (k, extent) in extents.iter().enumerate() {
+        index.push(match is_reduced(k) {
+            true => builder.range(None, extent),
+            false => {
+                let d = builder.dimension(extent);
+                kept.push(d.clone());
+                d
+            }
+        });
+    }
+    let mut accesses = vec![builder.access(&source, Role::Read, index, Vec::new())];
+    if let Ok(accumulator) = text.operand(1) {
+        accesses.push(builder.access(&accumulator, Role::Read, kept, Vec::new()));
+    }
+    Ok(OpMaps::of_result(0, accesses))
+}
+
+fn contract(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let maps = written_maps(text).ok_or("its indexing_maps are not read")??;
+    let operands = text.operands();
+    if maps.len() != 3 || operands.len() < 3 {
+        return Err("it takes three operands, each with a map".to_owned());
+    }
+    let loops = vec![String::new(); maps[0].dims.len()];
+    let mut read = Vec::new();
+    for (operand, map) in operands.into_iter().zip(maps) {
+        read.push(Structured::operand(&mut builder, text, operand, map, true)?);
+    }
+    let outputs = read.pop().into_iter().collect();
+    Structured { loops, inputs: read, outputs }.maps(builder, 0, true)
+}
+
+/// `%a, %b, %acc`: element `(i, j)` of elements i and j; or all of `%a` times one number.
+fn outer_product(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let operands = text.operands();
+    let (left, right) = (text.operand(0)?, text.operand(1)?);
+    let left_type = text.array_of(&left)?;
+    let is_outer = !text.is_scalar(&right);
+    let mut extents = builder.extents(&left, &left_type);
+    if is_outer {
+        let right_type: ArrayType = text.array_of(&right)?;
+        extents.extend(builder.extents(&right, &right_type));
+    }
+    let dims = builder.dimensions(&extents);
+    let split = left_type.rank();
+    let mut accesses = vec![
+        builder.access(&left, Role::Read, dims[..split].to_vec(), Vec::new()),
+        builder.access(&right, Role::Read, dims[split..].to_vec(), Vec::new()),
+    ];
+    if let Some(accumulator) = operands.get(2) {
+        accesses.push(builder.access(accumulator, Role::Read, dims, Vec::new()));
+    }
+    Ok(OpMaps::of_result(0, accesses))
+}
+
+/// `%base[%i, %j] [%idx], %mask, %pass`: the last index plus an element of `%idx`.
+fn gather(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let ty = text.array_of(&source)?;
+    let operands = text.operands();
+    let [indices, mask, otherwise] = operands.get(1 + ty.rank()..).unwrap_or_default() else {
+        return Err("its operands are not read".to_owned());
+    };
+    let result = text.result_array(0)?;
+    let mut index: Vec<Expr> = operands[1..=ty.rank()].iter().map(|o| builder.index_value(o)).collect();
+    let extents = builder.result_extents(text, 0, &result, &[]);
+    let dims = builder.dimensions(&extents);
+    let element = builder.element(indices, 0, dims.clone(), Interval::ALL);
+    if let Some(last) = index.last_mut() {
+        *last = last.clone() + element;
+    }
+    let when = index
+        .iter()
+        .enumerate()
+        .flat_map(|(k, i)| {
+            let extent = builder.extent(&source, &ty, k);
+            MapBuilder::within(i, &extent)
+        })
+        .collect();
+    let mut accesses = vec![builder.access(&source, Role::Read, index, when)];
+    accesses[0].note = Some("where the mask says so".to_owned());
+    for operand in [indices, mask, otherwise] {
+        accesses.push(builder.access(operand, Role::Read, dims.clone(), Vec::new()));
+    }
+    Ok(OpMaps::of_result(0, accesses))
+}

@@ -1,0 +1,179 @@
+//! Parts of vectors, and vectors in other shapes.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/Vector.
+
+use indexing_map::{Expr, Interval};
+
+use crate::access::{OpMaps, Role};
+use crate::map_builder::MapBuilder;
+use crate::op_text::{Mixed, OpText};
+
+/// The position in brackets, of an op whose first operands are no indices.
+fn position(builder: &mut MapBuilder<'_>, text: &OpText<'_>, fixed: usize) -> Result<Vec<Expr>, String> {
+    let entries: Option<Vec<Mixed>> = match text.is_generic() {
+        true => text
+            .generic_mixed(fixed, &["static_position"])
+            .and_then(|lists| lists.into_iter().next())
+            .or_else(|| Some(text.list(&["position"])?.into_iter().map(Mixed::Static).collect())),
+        false => match text.squares().into_iter().next() {
+            Some(list) => text.mixed(list),
+            None => Some(Vec::new()),
+        },
+    };
+    let entries = entries.ok_or("its position is not read")?;
+    Ok(entries.iter().map(|e| builder.mixed(e)).collect())
+}
+
+/// `%v[0, %i] : vector<8xf32> from vector<4x2x8xf32>`
+pub(crate) fn extract(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let ty = text.array_of(&source)?;
+    let position = position(&mut builder, text, 1)?;
+    if position.len() > ty.rank() {
+        return Err("its position has more entries than the vector has dimensions".to_owned());
+    }
+    for (k, at) in position.iter().enumerate() {
+        builder.narrow(at, ty.extents[k].map_or(Interval::ALL, Interval::from_size));
+    }
+    let extents: Vec<Expr> = (position.len()..ty.rank()).map(|k| builder.extent(&source, &ty, k)).collect();
+    let dims = builder.dimensions(&extents);
+    let index = position.into_iter().chain(dims).collect();
+    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}
+
+/// `%s, %d[0, %i] : vector<8xf32> into vector<4x2x8xf32>`
+pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let (part, whole) = (text.operand(0)?, text.operand(1)?);
+    let ty = text.array_of(&whole)?;
+    let position = position(&mut builder, text, 2)?;
+    if position.len() > ty.rank() {
+        return Err("its position has more entries than the vector has dimensions".to_owned());
+    }
+    let extents = builder.extents(&whole, &ty);
+    let dims = builder.dimensions(&extents);
+    let when = dims.iter().zip(&position).map(|(d, p)| (d.clone() - p.clone(), Interval::point(0))).collect();
+    let of_part = builder.access(&part, Role::Read, dims[position.len()..].to_vec(), when);
+    let mut of_whole = builder.access(&whole, Role::Read, dims, Vec::new());
+    of_whole.note = Some("outside of what is inserted".to_owned());
+    Ok(OpMaps::of_result(0, vec![of_part, of_whole]))
+}
+
+/// The last dimensions are the operand's; one of one element repeats it.
+pub(crate) fn broadcast(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let result = text.result_array(0)?;
+    let extents = builder.result_extents(text, 0, &result, &[]);
+    let dims = builder.dimensions(&extents);
+    let index = match text.is_scalar(&source) {
+        true => Vec::new(),
+        false => {
+            let ty = text.array_of(&source)?;
+            let first = result.rank().checked_sub(ty.rank()).ok_or("its operand has more dimensions")?;
+            let of = |k: usize| match ty.extents[k] == Some(1) && result.extents[first + k] != Some(1) {
+                true => Expr::ZERO,
+                false => dims[first + k].clone(),
+            };
+            (0..ty.rank()).map(of).collect()
+        }
+    };
+    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}
+
+/// The last dimension in other units of bits.
+pub(crate) fn bitcast(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let (from, to) = (text.array_of(&source)?, text.result_array(0)?);
+    if from.rank() != to.rank() || from.rank() == 0 {
+        return Err("its vectors are not of one rank".to_owned());
+    }
+    let last = from.rank() - 1;
+    let (Some(old), Some(new)) = (from.extents[last], to.extents[last]) else {
+        return Err("an extent is not known".to_owned());
+    };
+    let extents = builder.result_extents(text, 0, &to, &[]);
+    let mut index = builder.dimensions(&extents);
+    index[last] = match () {
+        () if old > 0 && new % old == 0 => index[last].clone().floor_div(new / old),
+        () if new > 0 && old % new == 0 => {
+            let parts = old / new;
+            index[last].clone() * parts + builder.range(None, &Expr::Const(parts))
+        }
+        () => return Err("the widths of its elements are no multiples of each other".to_owned()),
+    };
+    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}
+
+fn needed(text: &OpText<'_>, name: &str) -> Result<Vec<i64>, String> {
+    text.list(&[name]).ok_or_else(|| format!("its {name} are not read"))
+}
+
+/// `{offsets = [0, 2], sizes = [2, 4], strides = [1, 1]}`; dimensions behind the lists are whole.
+pub(crate) fn extract_strided(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
+    let (offsets, strides) = (needed(text, "offsets")?, needed(text, "strides")?);
+    if result.rank() != ty.rank() || offsets.len() > ty.rank() || strides.len() != offsets.len() {
+        return Err("its lists have not the dimensions of the vector".to_owned());
+    }
+    let extents = builder.result_extents(text, 0, &result, &[]);
+    let mut index = builder.dimensions(&extents);
+    for (index, (offset, stride)) in index.iter_mut().zip(offsets.iter().zip(&strides)) {
+        *index = index.clone() * *stride + *offset;
+    }
+    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}
+
+/// `%s, %d {offsets = [0, 2], strides = [1]}`: strides are of the dimensions of `%s`, which are the last ones of `%d`.
+pub(crate) fn insert_strided(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let (part, whole) = (text.operand(0)?, text.operand(1)?);
+    let (part_type, ty) = (text.array_of(&part)?, text.array_of(&whole)?);
+    let (offsets, strides) = (needed(text, "offsets")?, needed(text, "strides")?);
+    let first = ty.rank().checked_sub(part_type.rank()).ok_or("the part has more dimensions")?;
+    if offsets.len() != ty.rank() || strides.len() != part_type.rank() {
+        return Err("its lists have not the dimensions of the vectors".to_owned());
+    }
+    let extents = builder.extents(&whole, &ty);
+    let dims = builder.dimensions(&extents);
+    let (mut when, mut index) = (Vec::new(), Vec::new());
+    for (k, d) in dims.iter().enumerate() {
+        let distance = d.clone() - offsets[k];
+        if k < first {
+            when.push((distance, Interval::point(0)));
+            continue;
+        }
+        let stride = strides[k - first];
+        let extent = builder.extent(&part, &part_type, k - first);
+        when.push((distance.clone().modulo(stride), Interval::point(0)));
+        when.extend(MapBuilder::within(&distance, &(extent * stride)));
+        index.push(distance.floor_div(stride));
+    }
+    let of_part = builder.access(&part, Role::Read, index, when);
+    let mut of_whole = builder.access(&whole, Role::Read, dims, Vec::new());
+    of_whole.note = Some("outside of what is inserted".to_owned());
+    Ok(OpMaps::of_result(0, vec![of_part, of_whole]))
+}
+
+/// Elements of the two operands in turn, along the last dimension.
+pub(crate) fn interleave(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let result = text.result_array(0)?;
+    let extents = builder.result_extents(text, 0, &result, &[]);
+    let dims = builder.dimensions(&extents);
+    let last = dims.last().ok_or("its vector has no dimension")?.clone();
+    let mut index = dims.clone();
+    index[dims.len() - 1] = last.clone().floor_div(2);
+    let accesses = [0, 1]
+        .iter()
+        .map(|&nth| {
+            let when = vec![(last.clone().modulo(2), Interval::point(nth as i64))];
+            Ok(builder.access(&text.operand(nth)?, Role::Read, index.clone(), when))
+        })
+        .collect::<Result<Vec<_>, String>>()?;
+    Ok(OpMaps::of_result(0, accesses))
+}

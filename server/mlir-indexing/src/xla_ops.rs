@@ -1,0 +1,176 @@
+//! Ops of XLA's emitters: the dialects `xla`, `xla_gpu`, `xtile` and `triton_xla`.
+//!
+//! Source: `xla/codegen/emitters/ir/xla_ops.td`, `xla/codegen/xtile/ir/xtile_ops.td`,
+//! `xla/backends/gpu/codegen/triton/ir/triton_xla_ops.td`.
+
+use indexing_map::{Expr, Interval, Variable};
+use mlir::TokenKind;
+
+use crate::access::{Access, OpMaps, Role, Space};
+use crate::array_type::ArrayType;
+use crate::elements;
+use crate::index_ops;
+use crate::map_builder::MapBuilder;
+use crate::map_use::{WrittenMap, map_use};
+use crate::op_text::OpText;
+use crate::slices;
+use crate::source::Operand;
+
+pub(crate) fn maps(
+    text: &OpText<'_>,
+    dialect: &str,
+    op: &str,
+    result: usize,
+) -> Option<Result<OpMaps, String>> {
+    Some(match (dialect, op) {
+        ("xla", "apply_indexing") => index_ops::value(text, result),
+        ("xla", "loop") => loop_domain(text),
+        ("xla", "atomic_rmw") => elements::point(text, 0, Role::Write),
+        ("xla", "predicated_extract") => elements::point(text, 0, Role::Read),
+        ("xla", "predicated_insert") => elements::insert(text),
+        ("xla_gpu", "insert") => indexed_insert(text),
+        ("xla_gpu", "reduce") => reduce(text, result),
+        ("xtile", "extract") => {
+            text.operand(0).and_then(|o| text.array_of(&o)).and_then(|a| slices::extract(text, a))
+        }
+        ("xtile", "insert") => {
+            text.operand(1).and_then(|buffer| slices::store_tile(text, &buffer, text.array_of(&buffer)?))
+        }
+        ("xtile", "mask") => mask(text),
+        ("triton_xla", "extract") => pointed_to(text).and_then(|(_, array)| slices::extract(text, array)),
+        ("triton_xla", "insert") => {
+            pointed_to(text).and_then(|(buffer, array)| slices::store_tile(text, &buffer, array))
+        }
+        ("triton_xla", "squeeze_dims") => squeeze(text),
+        _ => return None,
+    })
+}
+
+/// `from %p as memref<512x128xbf16, #xtile.layout<[1, 0]>>`, `into %p as memref<…>`
+fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), String> {
+    let at = text.top().find(|&at| text.word(at) == "as").ok_or("the type of its buffer is not read")?;
+    let buffer = at.checked_sub(1).and_then(|at| text.operand_at(at)).ok_or("its pointer is not read")?;
+    let end = text.behind(at + 2).min(text.tokens.len());
+    let ty =
+        ArrayType::read(text.source, text.text_of(at + 1..end), text.source.parse.op(text.id).span.start)?;
+    Ok((buffer, ty))
+}
+
+/// `(%d)[%i, %j] -> (%r) in #map`: the points that the loop runs over, and what it computes of them.
+fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let at = text.top().find(|&t| text.word(t) == "in").ok_or("its map is not read")? + 1;
+    let found = map_use(text, at).ok_or("its map is not read")??;
+    let WrittenMap::Indexing(mut map) = found.map else { return Err("its map has no domain".to_owned()) };
+    let arrow = text.top().find(|&t| text.kind(t) == Some(TokenKind::Arrow)).unwrap_or(at);
+    let names = |kind: TokenKind| -> Vec<String> {
+        let list = text.top().take_while(|&t| t < arrow).find(|&t| text.kind(t) == Some(kind));
+        let Some(open) = list else { return Vec::new() };
+        let values = text.inside(open).filter(|&t| text.kind(t) == Some(TokenKind::Value));
+        values.map(|t| text.word(t).trim_start_matches('%').to_owned()).collect()
+    };
+    let (dims, loops) = (names(TokenKind::OpenParen), names(TokenKind::OpenSquare));
+    let named: Vec<&str> = dims.iter().chain(&loops).map(String::as_str).collect();
+    map = map.simplified(indexing_map::SimplifyMode::Preserve).with_names(&named);
+    let access = Access {
+        operand: text.name.to_owned(),
+        value: None,
+        role: Role::Value,
+        map,
+        symbols: Vec::new(),
+        address: None,
+        note: None,
+    };
+    Ok(OpMaps { space: Space::Loops, accesses: vec![access] })
+}
+
+/// `%v(%i, %j) into %t at #map`: where a thread's elements go.
+fn indexed_insert(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let at = text.top().find(|&t| text.word(t) == "at").ok_or("its map is not read")? + 1;
+    let found = map_use(text, at).ok_or("its map is not read")??;
+    let WrittenMap::Indexing(map) = found.map else { return Err("its map has no domain".to_owned()) };
+    let into = text.top().find(|&t| text.word(t) == "into").ok_or("its array is not read")? + 1;
+    let array = text.operand_at(into).ok_or("its array is not read")?;
+    let vector = text.operand(0)?;
+    let mut builder = MapBuilder::new(text.source);
+    builder.around = true;
+    let open = text.top().find(|&t| text.kind(t) == Some(TokenKind::OpenParen));
+    let dims = open.map_or_else(Vec::new, |open| text.operands_in(text.inside(open)));
+    if dims.len() != map.num_dims() {
+        return Err(format!("its map has {} dimensions, not {}", map.num_dims(), dims.len()));
+    }
+    let mut variables: Vec<Expr> = dims.iter().map(|d| builder.index_value(d)).collect();
+    for (value, dim) in variables.iter().zip(map.dims()) {
+        builder.narrow(value, dim.bounds);
+    }
+    for Variable { bounds, name } in map.ranges() {
+        let range = builder.range(name.as_deref(), &Expr::Const(bounds.upper.saturating_add(1)));
+        builder.constrain(range.clone(), *bounds);
+        variables.push(range);
+    }
+    let replace = |e: &Expr| e.substitute(&mut |v| variables.get(v as usize).cloned());
+    for constraint in map.constraints() {
+        builder.constrain(replace(&constraint.expr), constraint.interval);
+    }
+    let index: Vec<Expr> = map.results().iter().map(replace).collect();
+    let access = builder.access(&array, Role::Write, index, Vec::new());
+    Ok(OpMaps { space: Space::Stored(vector.name), accesses: vec![access] })
+}
+
+/// `(%a, %b) inits(%c, %d) dimensions=[0, 2]`
+fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let operands = text.operands();
+    let inputs = operands.len() / 2;
+    let reduced = text.list(&["dimensions"]).ok_or("its dimensions are not read")?;
+    let first = text.array_of(operands.first().ok_or("it has no operand")?)?;
+    let extents = builder.extents(&operands[0], &first);
+    let mut index = Vec::new();
+    for (k, extent) in extents.iter().enumerate() {
+        index.push(match reduced.contains(&(k as i64)) {
+            true => builder.range(None, extent),
+            false => builder.dimension(extent),
+        });
+    }
+    let accesses = operands
+        .iter()
+        .enumerate()
+        .map(|(nth, operand)| {
+            let index = if nth < inputs { index.clone() } else { Vec::new() };
+            builder.access(operand, Role::Read, index, Vec::new())
+        })
+        .collect();
+    Ok(OpMaps::of_result(result, accesses))
+}
+
+/// `%t bounds [3, 6], %v`: elements beyond the bounds are `%v`.
+fn mask(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let (source, value) = (text.operand(0)?, text.operand(1)?);
+    let ty = text.array_of(&source)?;
+    let bounds = text
+        .list(&["bounds"])
+        .or_else(|| mlir::integers(&format!("[{}]", text.text_of(text.behind_word("bounds")?))))
+        .filter(|b| b.len() == ty.rank())
+        .ok_or("its bounds are not read")?;
+    let extents = builder.extents(&source, &ty);
+    let dims = builder.dimensions(&extents);
+    let when = dims.iter().zip(&bounds).map(|(d, &n)| (d.clone(), Interval::from_size(n))).collect();
+    let of_source = builder.access(&source, Role::Read, dims, when);
+    let mut of_value = builder.access(&value, Role::Read, Vec::new(), Vec::new());
+    of_value.note = Some("outside of the bounds".to_owned());
+    Ok(OpMaps::of_result(0, vec![of_source, of_value]))
+}
+
+/// `%x {axis = 1 : i32}`: without a dimension of one element.
+fn squeeze(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let ty = text.array_of(&source)?;
+    let axis = text.attribute("axis").and_then(mlir::integer).and_then(|a| usize::try_from(a).ok());
+    let axis = axis.filter(|&a| a < ty.rank()).ok_or("its axis is not read")?;
+    let mut extents = builder.extents(&source, &ty);
+    extents.remove(axis);
+    let mut index = builder.dimensions(&extents);
+    index.insert(axis, Expr::ZERO);
+    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}

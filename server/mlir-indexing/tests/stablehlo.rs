@@ -1,0 +1,469 @@
+//! Ops of StableHLO of which extents are not known, against evaluating them on arrays of known ones.
+
+mod common;
+
+use common::*;
+
+fn none(_: &str, _: &[i64]) -> Option<i64> {
+    None
+}
+
+fn one(operand: &str, index: Vec<i64>) -> Reads {
+    let mut reads = Reads::new();
+    read(&mut reads, operand, index);
+    reads
+}
+
+fn function(arguments: &[String], op: &str) -> Read {
+    Read::of(format!("func.func @f({}) {{\n  {op}\n  return\n}}\n", arguments.join(", ")))
+}
+
+fn flags(random: &mut Random, n: usize) -> Vec<bool> {
+    (0..n).map(|_| random.below(0..3) == 0).collect()
+}
+
+/// `dim(%a, 1)` of arrays with these shapes.
+fn extent(name: &str, shapes: &[(&str, &[i64])]) -> Option<i64> {
+    let (array, k) = name.strip_prefix("dim(")?.strip_suffix(')')?.split_once(", ")?;
+    let (_, shape) = shapes.iter().find(|(n, _)| *n == array)?;
+    shape.get(k.parse::<usize>().ok()?).copied()
+}
+
+#[test]
+fn broadcasts_and_reshapes() {
+    let mut random = Random(41);
+    for _ in 0..300 {
+        let result = random.shape(1..4, 1..5);
+        let mut into = random.permutation(result.len());
+        into.truncate(random.below(0..result.len() as i64 + 1) as usize);
+        into.sort_unstable();
+        let shape: Vec<i64> =
+            into.iter().map(|&d| if random.below(0..3) == 0 { 1 } else { result[d] }).collect();
+        let (dynamic, result_dynamic) = (flags(&mut random, shape.len()), flags(&mut random, result.len()));
+        let (from, to) =
+            (ty("tensor", &shape, "f32", &dynamic), ty("tensor", &result, "f32", &result_dynamic));
+        let size_type = format!("tensor<{}xi32>", result.len());
+        let read = function(
+            &[format!("%a: {from}"), format!("%s: {size_type}")],
+            &format!(
+                "%r = stablehlo.dynamic_broadcast_in_dim %a, %s, dims = {into:?} : ({from}, {size_type}) -> {to}"
+            ),
+        );
+        let values = |name: &str, index: &[i64]| match name {
+            "%s" => Some(result[index[0] as usize]),
+            _ => extent(name, &[("%a", &shape), ("%r", &result)]),
+        };
+        check_reads(&read, "stablehlo.dynamic_broadcast_in_dim", &result, &values, &|p| {
+            one("%a", into.iter().zip(&shape).map(|(&d, &n)| if n == 1 { 0 } else { p[d] }).collect())
+        });
+        // The same number of elements in another shape, of which one extent is not known.
+        let whole: i64 = result.iter().product();
+        let mut other = vec![whole];
+        for &n in &result {
+            if random.flag() && other[0] % n == 0 {
+                other[0] /= n;
+                other.push(n);
+            }
+        }
+        let unknown: Vec<bool> = (0..other.len()).map(|k| k == 0 && random.flag()).collect();
+        let (from, to) =
+            (ty("tensor", &result, "f32", &result_dynamic), ty("tensor", &other, "f32", &unknown));
+        let shape_type = format!("tensor<{}xi32>", other.len());
+        let read = function(
+            &[format!("%a: {from}"), format!("%s: {shape_type}")],
+            &format!("%r = stablehlo.dynamic_reshape %a, %s : ({from}, {shape_type}) -> {to}"),
+        );
+        let values = |name: &str, _: &[i64]| extent(name, &[("%a", &result), ("%r", &other)]);
+        let (all, places) = (indices(&result), indices(&other));
+        check_reads(&read, "stablehlo.dynamic_reshape", &other, &values, &|p| {
+            one("%a", all[places.iter().position(|i| i == p).unwrap()].clone())
+        });
+    }
+}
+
+#[test]
+fn slices_and_pads() {
+    let mut random = Random(42);
+    for _ in 0..300 {
+        let shape = random.shape(1..4, 1..6);
+        let rank = shape.len();
+        let (mut starts, mut limits, mut strides, mut result) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for &n in &shape {
+            let start = random.below(0..n);
+            let limit = random.below(start + 1..n + 1);
+            let stride = random.below(1..3);
+            starts.push(start);
+            limits.push(limit);
+            strides.push(stride);
+            result.push((limit - start + stride - 1) / stride);
+        }
+        let dynamic = flags(&mut random, rank);
+        let (from, to) =
+            (ty("tensor", &shape, "f32", &dynamic), ty("tensor", &result, "f32", &vec![true; rank]));
+        let list = format!("tensor<{rank}xi32>");
+        let arguments = [
+            format!("%a: {from}"),
+            format!("%b: {list}, %l: {list}, %s: {list}"),
+            "%v: tensor<f32>".to_owned(),
+        ];
+        let read = function(
+            &arguments,
+            &format!(
+                "%r = stablehlo.real_dynamic_slice %a, %b, %l, %s : ({from}, {list}, {list}, {list}) -> {to}"
+            ),
+        );
+        let values = |name: &str, index: &[i64]| match name {
+            "%b" => Some(starts[index[0] as usize]),
+            "%s" => Some(strides[index[0] as usize]),
+            _ => extent(name, &[("%a", &shape), ("%r", &result)]),
+        };
+        check_reads(&read, "stablehlo.real_dynamic_slice", &result, &values, &|p| {
+            one("%a", (0..rank).map(|k| starts[k] + strides[k] * p[k]).collect())
+        });
+        let written: Vec<String> =
+            (0..rank).map(|k| format!("{}:{}:{}", starts[k], limits[k], strides[k])).collect();
+        let static_to = tensor(&result);
+        let read = function(
+            &arguments,
+            &format!("%r = stablehlo.slice %a [{}] : ({from}) -> {static_to}", written.join(", ")),
+        );
+        check_reads(&read, "stablehlo.slice", &result, &none, &|p| {
+            one("%a", (0..rank).map(|k| starts[k] + strides[k] * p[k]).collect())
+        });
+        // By putting the elements at their places, and the value at the others.
+        let low: Vec<i64> = (0..rank).map(|_| random.below(-1..3)).collect();
+        let high: Vec<i64> = (0..rank).map(|_| random.below(0..3)).collect();
+        let interior: Vec<i64> = (0..rank).map(|_| random.below(0..3)).collect();
+        let padded: Vec<i64> =
+            (0..rank).map(|k| low[k] + high[k] + shape[k] + (shape[k] - 1) * interior[k]).collect();
+        if padded.iter().any(|&n| n < 0) {
+            continue;
+        }
+        let to = ty("tensor", &padded, "f32", &dynamic);
+        let read = function(
+            &arguments,
+            &format!(
+                "%r = stablehlo.pad %a, %v, low = {low:?}, high = {high:?}, interior = {interior:?} : ({from}, tensor<f32>) -> {to}"
+            ),
+        );
+        let values = |name: &str, _: &[i64]| extent(name, &[("%a", &shape), ("%r", &padded)]);
+        let maps = read.maps("stablehlo.pad");
+        for p in indices(&padded) {
+            let put = |i: &Vec<i64>| (0..rank).all(|k| low[k] + i[k] * (interior[k] + 1) == p[k]);
+            let expect: Vec<Vec<i64>> = indices(&shape).into_iter().filter(put).collect();
+            assert_eq!(evaluated(&maps.accesses[0], &p, &values), expect, "{p:?} of {}", read.text);
+        }
+    }
+}
+
+#[test]
+fn slices_at_run_time() {
+    let mut random = Random(43);
+    for _ in 0..200 {
+        let shape = random.shape(1..4, 1..6);
+        let rank = shape.len();
+        let sizes: Vec<i64> = shape.iter().map(|&n| random.below(1..n + 1)).collect();
+        let at: Vec<i64> = shape.iter().zip(&sizes).map(|(n, s)| random.below(0..n - s + 1)).collect();
+        let dynamic = flags(&mut random, rank);
+        let (whole, part) = (ty("tensor", &shape, "f32", &dynamic), tensor(&sizes));
+        let names: Vec<String> = (0..rank).map(|k| format!("%i{k}")).collect();
+        let mut arguments = vec![format!("%a: {whole}"), format!("%u: {part}")];
+        arguments.extend(names.iter().map(|n| format!("{n}: tensor<i32>")));
+        let scalars = vec!["tensor<i32>"; rank].join(", ");
+        let values = |name: &str, _: &[i64]| {
+            names.iter().position(|n| n == name).map(|k| at[k]).or_else(|| extent(name, &[("%a", &shape)]))
+        };
+        let scalar_reads = |mut reads: Reads| {
+            names.iter().for_each(|n| common::read(&mut reads, n, Vec::new()));
+            reads
+        };
+        let read = function(
+            &arguments,
+            &format!(
+                "%r = stablehlo.dynamic_slice %a, {}, sizes = {sizes:?} : ({whole}, {scalars}) -> {part}",
+                names.join(", ")
+            ),
+        );
+        check_reads(&read, "stablehlo.dynamic_slice", &sizes, &values, &|p| {
+            scalar_reads(one("%a", p.iter().zip(&at).map(|(i, a)| i + a).collect()))
+        });
+        let read = function(
+            &arguments,
+            &format!(
+                "%r = stablehlo.dynamic_update_slice %a, %u, {} : ({whole}, {part}, {scalars}) -> {whole}",
+                names.join(", ")
+            ),
+        );
+        let maps = read.maps("stablehlo.dynamic_update_slice");
+        for p in indices(&shape) {
+            let inner: Vec<i64> = p.iter().zip(&at).map(|(i, a)| i - a).collect();
+            let is_hit = inner.iter().zip(&sizes).all(|(i, n)| (0..*n).contains(i));
+            let expect = if is_hit { vec![inner] } else { Vec::new() };
+            assert_eq!(evaluated(&maps.accesses[1], &p, &values), expect, "{p:?} of {}", read.text);
+            assert_eq!(evaluated(&maps.accesses[0], &p, &values), [p]);
+        }
+    }
+}
+
+#[test]
+fn dots_and_reductions() {
+    let mut random = Random(44);
+    for _ in 0..100 {
+        let [b, m, n, k] = [0; 4].map(|_| random.below(1..4));
+        // Dimensions of the operands in any order.
+        let (left_order, right_order) = (random.permutation(3), random.permutation(3));
+        let place =
+            |order: &[usize], list: [i64; 3]| -> Vec<i64> { order.iter().map(|&k| list[k]).collect() };
+        let (left, right) = (place(&left_order, [b, m, k]), place(&right_order, [b, k, n]));
+        let at = |order: &[usize], what: usize| order.iter().position(|&k| k == what).unwrap();
+        let (x, y) = (flags(&mut random, 3), flags(&mut random, 3));
+        let (left_type, right_type) = (ty("tensor", &left, "f32", &x), ty("tensor", &right, "f32", &y));
+        let result = [b, m, n];
+        let read = function(
+            &[format!("%a: {left_type}"), format!("%b: {right_type}")],
+            &format!(
+                "%r = stablehlo.dot_general %a, %b, batching_dims = [{}] x [{}], contracting_dims = [{}] x [{}] : ({left_type}, {right_type}) -> tensor<?x?x?xf32>",
+                at(&left_order, 0),
+                at(&right_order, 0),
+                at(&left_order, 2),
+                at(&right_order, 1)
+            ),
+        );
+        let values = |name: &str, _: &[i64]| extent(name, &[("%a", &left), ("%b", &right), ("%r", &result)]);
+        check_reads(&read, "stablehlo.dot_general", &result, &values, &|p| {
+            let mut reads = Reads::new();
+            for k in 0..k {
+                common::read(&mut reads, "%a", place(&left_order, [p[0], p[1], k]));
+                common::read(&mut reads, "%b", place(&right_order, [p[0], k, p[2]]));
+            }
+            reads
+        });
+        let reduced = at(&left_order, 2);
+        let kept: Vec<i64> = (0..3).filter(|&d| d != reduced).map(|d| left[d]).collect();
+        let read = function(
+            &[format!("%a: {left_type}"), "%z: tensor<f32>".to_owned()],
+            &format!(
+                "%r = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions = [{reduced}] : ({left_type}, tensor<f32>) -> tensor<?x?xf32>"
+            ),
+        );
+        check_reads(&read, "stablehlo.reduce", &kept, &values, &|p| {
+            let mut reads = one("%z", Vec::new());
+            for i in indices(&left) {
+                let rest: Vec<i64> = (0..3).filter(|&d| d != reduced).map(|d| i[d]).collect();
+                if rest == p {
+                    common::read(&mut reads, "%a", i);
+                }
+            }
+            reads
+        });
+    }
+}
+
+/// By the steps of the specification: an index of the result is taken apart, a start is read and completed.
+#[test]
+fn gathers() {
+    let mut random = Random(45);
+    for _ in 0..200 {
+        let shape = random.shape(1..4, 1..5);
+        let sizes: Vec<i64> = shape.iter().map(|&n| random.below(1..n + 1)).collect();
+        let mut map = random.permutation(shape.len());
+        map.truncate(random.below(1..shape.len() as i64 + 1) as usize);
+        let collapsed: Vec<usize> = (0..shape.len()).filter(|&k| sizes[k] == 1 && random.flag()).collect();
+        let batch = random.shape(0..3, 1..4);
+        let vector = random.below(0..batch.len() as i64 + 1) as usize;
+        let mut index_shape = batch.clone();
+        index_shape.insert(vector, map.len() as i64);
+        let window: Vec<usize> = (0..shape.len()).filter(|k| !collapsed.contains(k)).collect();
+        let rank = batch.len() + window.len();
+        let mut offsets = random.permutation(rank);
+        offsets.truncate(window.len());
+        offsets.sort_unstable();
+        let (mut b, mut w) = (batch.iter(), window.iter());
+        let result: Vec<i64> = (0..rank)
+            .map(|d| if offsets.contains(&d) { sizes[*w.next().unwrap()] } else { *b.next().unwrap() })
+            .collect();
+        let table: Vec<i64> =
+            (0..index_shape.iter().product::<i64>()).map(|_| random.below(0..100)).collect();
+        let start = |index: &[i64]| -> i64 {
+            let linear = index.iter().zip(&index_shape).fold(0, |l, (i, n)| l * n + i);
+            let k = map[index[vector] as usize];
+            table[linear as usize] % (shape[k] - sizes[k] + 1)
+        };
+        let dynamic = flags(&mut random, shape.len());
+        let from = ty("tensor", &shape, "f32", &dynamic);
+        let index_type = ty("tensor", &index_shape, "i32", &[]);
+        let slice: Vec<String> = sizes.iter().map(i64::to_string).collect();
+        let read = function(
+            &[format!("%a: {from}"), format!("%i: {index_type}")],
+            &format!(
+                "%r = \"stablehlo.gather\"(%a, %i) <{{dimension_numbers = #stablehlo.gather<offset_dims = {offsets:?}, collapsed_slice_dims = {collapsed:?}, start_index_map = {map:?}, index_vector_dim = {vector}>, slice_sizes = array<i64: {}>}}> : ({from}, {index_type}) -> {}",
+                slice.join(", "),
+                tensor(&result)
+            ),
+        );
+        let values = |name: &str, index: &[i64]| match name {
+            "%i" => Some(start(index)),
+            _ => extent(name, &[("%a", &shape)]),
+        };
+        check_reads(&read, "stablehlo.gather", &result, &values, &|p| {
+            let batch: Vec<i64> = (0..rank).filter(|d| !offsets.contains(d)).map(|d| p[d]).collect();
+            let inner: Vec<i64> = offsets.iter().map(|&d| p[d]).collect();
+            let full = |component: i64| {
+                let mut at = batch.clone();
+                at.insert(vector, component);
+                at
+            };
+            let mut place = vec![0; shape.len()];
+            for (nth, &k) in map.iter().enumerate() {
+                place[k] = start(&full(nth as i64));
+            }
+            window.iter().zip(&inner).for_each(|(&k, i)| place[k] += i);
+            let mut reads = one("%a", place);
+            (0..map.len()).for_each(|nth| common::read(&mut reads, "%i", full(nth as i64)));
+            reads
+        });
+    }
+}
+
+/// Windows over a dimension: size, stride, low and high padding, dilation of the operand, dilation of the window.
+struct Sliding {
+    size: i64,
+    stride: i64,
+    low: i64,
+    high: i64,
+    base: i64,
+    window: i64,
+}
+
+impl Sliding {
+    fn random(random: &mut Random) -> Sliding {
+        Sliding {
+            size: random.below(1..4),
+            stride: random.below(1..3),
+            low: random.below(0..3),
+            high: random.below(0..3),
+            base: random.below(1..3),
+            window: random.below(1..3),
+        }
+    }
+
+    /// How many windows fit.
+    fn count(&self, n: i64) -> i64 {
+        let padded = (n - 1) * self.base + 1 + self.low + self.high;
+        let reach = (self.size - 1) * self.window + 1;
+        if padded < reach { 0 } else { (padded - reach) / self.stride + 1 }
+    }
+
+    /// The padded and dilated line, element by element: which one of the operand stands at a place.
+    fn element(&self, n: i64, d: i64, inside: i64) -> Option<i64> {
+        let line: Vec<Option<i64>> = (0..self.low)
+            .map(|_| None)
+            .chain((0..n).flat_map(|i| {
+                let holes = if i + 1 < n { self.base - 1 } else { 0 };
+                std::iter::once(Some(i)).chain((0..holes).map(|_| None))
+            }))
+            .chain((0..self.high).map(|_| None))
+            .collect();
+        line[(d * self.stride + inside * self.window) as usize]
+    }
+}
+
+#[test]
+fn windows() {
+    let mut random = Random(46);
+    for _ in 0..200 {
+        let shape = random.shape(1..3, 1..6);
+        let rank = shape.len();
+        let windows: Vec<Sliding> = (0..rank).map(|_| Sliding::random(&mut random)).collect();
+        let result: Vec<i64> = windows.iter().zip(&shape).map(|(w, &n)| w.count(n)).collect();
+        let dynamic = flags(&mut random, rank);
+        let (from, to) = (ty("tensor", &shape, "f32", &dynamic), ty("tensor", &result, "f32", &dynamic));
+        let list = |f: &dyn Fn(&Sliding) -> i64| {
+            let list: Vec<String> = windows.iter().map(|w| f(w).to_string()).collect();
+            format!("array<i64: {}>", list.join(", "))
+        };
+        let padding: Vec<String> = windows.iter().map(|w| format!("[{}, {}]", w.low, w.high)).collect();
+        let read = function(
+            &[format!("%a: {from}"), "%z: tensor<f32>".to_owned()],
+            &format!(
+                "%r = \"stablehlo.reduce_window\"(%a, %z) <{{window_dimensions = {}, window_strides = {}, base_dilations = {}, window_dilations = {}, padding = dense<[{}]> : tensor<{rank}x2xi64>}}> ({{\n  ^bb0(%x: tensor<f32>, %y: tensor<f32>):\n    stablehlo.return %x : tensor<f32>\n  }}) : ({from}, tensor<f32>) -> {to}",
+                list(&|w| w.size),
+                list(&|w| w.stride),
+                list(&|w| w.base),
+                list(&|w| w.window),
+                padding.join(", ")
+            ),
+        );
+        let values = |name: &str, _: &[i64]| extent(name, &[("%a", &shape), ("%r", &result)]);
+        let sizes: Vec<i64> = windows.iter().map(|w| w.size).collect();
+        check_reads(&read, "stablehlo.reduce_window", &result, &values, &|p| {
+            let mut reads = one("%z", Vec::new());
+            for inside in indices(&sizes) {
+                let place: Option<Vec<i64>> =
+                    (0..rank).map(|k| windows[k].element(shape[k], p[k], inside[k])).collect();
+                place.into_iter().for_each(|i| common::read(&mut reads, "%a", i));
+            }
+            reads
+        });
+    }
+}
+
+#[test]
+fn convolutions() {
+    let mut random = Random(47);
+    for _ in 0..200 {
+        let (h, n) = (random.below(1..6), random.below(1..4));
+        let groups = random.below(1..3);
+        let (in_group, out_group) = (random.below(1..3), random.below(1..3));
+        let (channels, features) = (groups * in_group, groups * out_group);
+        let w = Sliding::random(&mut random);
+        let reversed = random.flag();
+        let count = w.count(h);
+        // Dimensions of each operand in an order of its own.
+        let orders: Vec<Vec<usize>> = (0..3).map(|_| random.permutation(3)).collect();
+        let place =
+            |which: usize, list: [i64; 3]| -> Vec<i64> { orders[which].iter().map(|&k| list[k]).collect() };
+        let labels = |which: usize, list: [&str; 3]| -> String {
+            orders[which].iter().map(|&k| list[k]).collect::<Vec<_>>().join(", ")
+        };
+        let (input, kernel) = (place(0, [n, channels, h]), place(1, [in_group, features, w.size]));
+        let result = place(2, [n, features, count]);
+        // Batch and space may not be known.
+        let some: Vec<bool> = orders[0].iter().map(|&k| k != 1 && random.flag()).collect();
+        let is_free = |k: usize| some[orders[0].iter().position(|&o| o == k).unwrap()];
+        let of_result: Vec<bool> = orders[2].iter().map(|&k| k != 1 && is_free(k)).collect();
+        let (from, to) = (ty("tensor", &input, "f32", &some), ty("tensor", &result, "f32", &of_result));
+        let with = ty("tensor", &kernel, "f32", &[]);
+        let read = function(
+            &[format!("%a: {from}"), format!("%k: {with}")],
+            &format!(
+                "%r = stablehlo.convolution(%a, %k) dim_numbers = [{}]x[{}]->[{}], window = {{stride = [{}], pad = [[{}, {}]], lhs_dilate = [{}], rhs_dilate = [{}], reverse = [{reversed}]}} {{batch_group_count = 1 : i64, feature_group_count = {groups} : i64}} : ({from}, {with}) -> {to}",
+                labels(0, ["b", "f", "0"]),
+                labels(1, ["i", "o", "0"]),
+                labels(2, ["b", "f", "0"]),
+                w.stride,
+                w.low,
+                w.high,
+                w.base,
+                w.window
+            ),
+        );
+        let values = |name: &str, _: &[i64]| extent(name, &[("%a", &input), ("%r", &result)]);
+        check_reads(&read, "stablehlo.convolution", &result, &values, &|p| {
+            let at = |what: usize| p[orders[2].iter().position(|&k| k == what).unwrap()];
+            let (b, f, d) = (at(0), at(1), at(2));
+            let mut reads = Reads::new();
+            for inside in 0..w.size {
+                let element = if reversed { w.size - 1 - inside } else { inside };
+                let Some(i) = w.element(h, d, element) else { continue };
+                for c in 0..in_group {
+                    let group = f / out_group;
+                    common::read(&mut reads, "%a", place(0, [b, group * in_group + c, i]));
+                    common::read(&mut reads, "%k", place(1, [c, f, inside]));
+                }
+            }
+            reads
+        });
+    }
+}

@@ -1,0 +1,111 @@
+//! Names for new values.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::reading::Source;
+use mlir::{Definition, OpId};
+
+/// Names that no value of a piece has, and constants that are there already.
+#[derive(Debug, Default)]
+pub struct Names {
+    taken: FxHashSet<String>,
+    /// Values of type `index` that can be used at the place, by their number.
+    constants: FxHashMap<i64, String>,
+}
+
+/// Ops in front of a place that are looked at for constants.
+const MAX_LOOKED_AT: usize = 4096;
+
+impl Names {
+    /// For new code in front of `op`. No name of the whole piece is given again: regions see each other's names in part.
+    pub fn around<'a>(source: &'a Source<'a>, op: OpId) -> Names {
+        let (parse, text) = (source.parse, source.text);
+        let mut names = Names::default();
+        let without_index = |name: &str| name.split('#').next().unwrap_or_default().to_owned();
+        names.taken.extend(parse.values.iter().map(|v| v.name.of(text).to_owned()));
+        names.taken.extend(parse.uses.iter().map(|u| without_index(u.span.of(text))));
+        let mut looked_at = 0;
+        for &at in parse.path_to(op).iter().rev() {
+            let Some(block) = parse.op(at).block else { break };
+            for before in parse.ops_of(block).take_while(|&id| id < at) {
+                looked_at += 1;
+                if looked_at > MAX_LOOKED_AT {
+                    return names;
+                }
+                if let Some(number) = index_constant(source, before) {
+                    let name = parse.values[parse.op(before).results.start as usize].name.of(text);
+                    names.constants.entry(number).or_insert_with(|| name.to_owned());
+                }
+            }
+            if parse.parent(at).is_none_or(|parent| parse.op(parent).is_isolated) {
+                break;
+            }
+        }
+        names
+    }
+
+    /// `%stem`, or `%stem_0` and so on where that is taken.
+    pub fn fresh(&mut self, stem: &str) -> String {
+        let mut name = format!("%{stem}");
+        let mut n = 0;
+        while !self.taken.insert(name.clone()) {
+            name = format!("%{stem}_{n}");
+            n += 1;
+        }
+        name
+    }
+
+    pub(crate) fn constant(&self, number: i64) -> Option<&str> {
+        self.constants.get(&number).map(String::as_str)
+    }
+
+    pub(crate) fn note_constant(&mut self, number: i64, name: &str) {
+        self.constants.insert(number, name.to_owned());
+    }
+}
+
+/// The number of `%c4 = arith.constant 4 : index`.
+pub(crate) fn index_constant<'a>(source: &'a Source<'a>, op: OpId) -> Option<i64> {
+    let (parse, text) = (source.parse, source.text);
+    let name = parse.name(op, text);
+    let results = &parse.op(op).results;
+    if !matches!(name, "arith.constant" | "index.constant" | "constant") || results.len() != 1 {
+        return None;
+    }
+    let value = &parse.values[results.start as usize];
+    if value.count != 1 || !matches!(value.definition, Definition::Result(_)) {
+        return None;
+    }
+    let written = match parse.attribute(op, "value", text) {
+        Some(value) => value,
+        None => {
+            let op = parse.op(op);
+            let behind = text.get(op.name.end as usize..op.span.end as usize)?;
+            behind.trim_start().split([':', ' ', '\n', '\t']).next()?
+        }
+    };
+    let (number, ty) = written.split_once(':').map_or((written, ""), |(n, ty)| (n, ty.trim()));
+    let is_index = ty == "index" || parse.type_of(results.start, 0, text).as_deref() == Some("index");
+    if name != "index.constant" && !is_index { None } else { number.trim().parse().ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlir::{PieceState, parse};
+
+    #[test]
+    fn names_are_new_and_constants_are_found() {
+        let text = "func.func @f(%c4: index) {\n  %c0 = arith.constant 0 : index\n  %k = \"arith.constant\"() <{value = 7 : index}> : () -> index\n  %i = arith.constant 3 : i32\n  scf.if %a {\n    %z = arith.constant 1 : index\n    x.y %b#1\n  }\n  %l = arith.constant 9 : index\n}\n";
+        let parse = parse(text, PieceState::default());
+        let source = Source::alone(&parse, text);
+        let at = parse.ops.iter().position(|op| op.name.of(text) == "x.y").expect("it is there");
+        let mut names = Names::around(&source, at as OpId);
+        let found: Vec<_> = [0, 7, 3, 1, 9].map(|n| names.constant(n).map(str::to_owned)).into();
+        assert_eq!(found, [Some("%c0".into()), Some("%k".into()), None, Some("%z".into()), None]);
+        assert_eq!(
+            ["c4", "c4", "b", "new"].map(|stem| names.fresh(stem)),
+            ["%c4_0", "%c4_1", "%b_0", "%new"]
+        );
+    }
+}

@@ -1,0 +1,167 @@
+//! `affine_map<(d0, d1)[s0] -> (d0 + s0, d1 floordiv 4)>` and `affine_set<(d0) : (d0 - 3 >= 0)>`.
+//!
+//! Grammar: mlir.llvm.org/docs/Dialects/Affine.
+
+use indexing_map::{Expr, IndexingMap, Interval, Variable};
+
+use super::affine_expr::{Names, Reader};
+
+/// An affine map as it is written. Variables of its results: dimensions, then symbols, by position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AffineMap {
+    pub dims: Vec<String>,
+    pub symbols: Vec<String>,
+    pub results: Vec<Expr>,
+}
+
+/// The points that meet all constraints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AffineSet {
+    pub dims: Vec<String>,
+    pub symbols: Vec<String>,
+    /// The left side minus the right side, and what that may be.
+    pub constraints: Vec<(Expr, Interval)>,
+}
+
+/// Results of a map, and variables: more are not read.
+const MAX_LIST: usize = 1024;
+
+impl AffineMap {
+    /// Reads `affine_map<…>`, or what is between its brackets. The error says what is wrong.
+    pub fn parse(text: &str) -> Result<AffineMap, String> {
+        let mut reader = Reader::new(body(text, "affine_map"));
+        let (dims, symbols) = variables(&mut reader)?;
+        reader.expect("->")?;
+        reader.expect("(")?;
+        let names = Names { dims: &dims, symbols: &symbols };
+        let mut results = Vec::new();
+        while !reader.eat(")") {
+            if !results.is_empty() {
+                reader.expect(",")?;
+            }
+            if results.len() == MAX_LIST {
+                return Err("the map has too many results".to_owned());
+            }
+            results.push(reader.sum(&mut |name| names.find(name))?);
+        }
+        reader.end()?;
+        Ok(AffineMap { dims, symbols, results })
+    }
+
+    /// The identity of this many dimensions.
+    pub fn identity(rank: usize) -> AffineMap {
+        AffineMap {
+            dims: (0..rank).map(|d| format!("d{d}")).collect(),
+            symbols: Vec::new(),
+            results: (0..rank).map(Expr::var).collect(),
+        }
+    }
+
+    /// For each result the dimension that it is; nothing where a result is another expression, or two are alike.
+    pub fn projected_permutation(&self) -> Option<Vec<usize>> {
+        let mut found = Vec::with_capacity(self.results.len());
+        for result in &self.results {
+            let dim = result.as_var()? as usize;
+            if dim >= self.dims.len() || found.contains(&dim) {
+                return None;
+            }
+            found.push(dim);
+        }
+        Some(found)
+    }
+
+    /// The results with the variables replaced: dimensions, then symbols. Nothing where they are not as many.
+    pub fn apply(&self, dims: &[Expr], symbols: &[Expr]) -> Option<Vec<Expr>> {
+        if dims.len() != self.dims.len() || symbols.len() != self.symbols.len() {
+            return None;
+        }
+        let replace = |v: u32| {
+            let v = v as usize;
+            dims.get(v).or_else(|| symbols.get(v.checked_sub(dims.len())?)).cloned()
+        };
+        Some(self.results.iter().map(|r| r.substitute(&mut { replace })).collect())
+    }
+
+    /// The map over all integers: symbols are runtime variables.
+    pub fn unbounded(&self) -> IndexingMap {
+        IndexingMap::new(named(&self.dims), Vec::new(), named(&self.symbols), self.results.clone())
+    }
+}
+
+impl AffineSet {
+    /// Reads `affine_set<…>`, or what is between its brackets.
+    pub fn parse(text: &str) -> Result<AffineSet, String> {
+        let mut reader = Reader::new(body(text, "affine_set"));
+        let (dims, symbols) = variables(&mut reader)?;
+        reader.expect(":")?;
+        reader.expect("(")?;
+        let names = Names { dims: &dims, symbols: &symbols };
+        let mut constraints = Vec::new();
+        while !reader.eat(")") {
+            if !constraints.is_empty() {
+                reader.expect(",")?;
+            }
+            if constraints.len() == MAX_LIST {
+                return Err("the set has too many constraints".to_owned());
+            }
+            let left = reader.sum(&mut |name| names.find(name))?;
+            let allowed = match () {
+                () if reader.eat(">=") => Interval::new(0, i64::MAX),
+                () if reader.eat("<=") => Interval::new(i64::MIN, 0),
+                () if reader.eat("==") => Interval::point(0),
+                () => return Err("one of >=, <= and == is expected".to_owned()),
+            };
+            let right = reader.sum(&mut |name| names.find(name))?;
+            constraints.push((left - right, allowed));
+        }
+        reader.end()?;
+        Ok(AffineSet { dims, symbols, constraints })
+    }
+
+    /// The set as the domain of a map to its own dimensions.
+    pub fn unbounded(&self) -> IndexingMap {
+        let results = (0..self.dims.len()).map(Expr::var).collect();
+        let mut map = IndexingMap::new(named(&self.dims), Vec::new(), named(&self.symbols), results);
+        for (expr, allowed) in &self.constraints {
+            map.add_constraint(expr.clone(), *allowed);
+        }
+        map
+    }
+}
+
+fn named(names: &[String]) -> Vec<Variable> {
+    names.iter().map(|name| Variable::named(name, i64::MIN, i64::MAX)).collect()
+}
+
+fn body<'t>(text: &'t str, head: &str) -> &'t str {
+    let text = text.trim();
+    let inner = text.strip_prefix(head).and_then(|rest| rest.trim_start().strip_prefix('<'));
+    inner.and_then(|rest| rest.strip_suffix('>')).unwrap_or(text)
+}
+
+/// `(d0, d1)[s0]`
+fn variables(reader: &mut Reader<'_>) -> Result<(Vec<String>, Vec<String>), String> {
+    reader.expect("(")?;
+    let dims = names(reader, ")")?;
+    let symbols = if reader.eat("[") { names(reader, "]")? } else { Vec::new() };
+    Ok((dims, symbols))
+}
+
+fn names(reader: &mut Reader<'_>, close: &str) -> Result<Vec<String>, String> {
+    let mut found: Vec<String> = Vec::new();
+    while !reader.eat(close) {
+        if !found.is_empty() {
+            reader.expect(",")?;
+        }
+        let name = reader.name().ok_or_else(|| "the name of a variable is expected".to_owned())?;
+        if found.len() == MAX_LIST {
+            return Err("the map has too many variables".to_owned());
+        }
+        // A vector's map may say of a dimension that it is 0.
+        if reader.eat("=") {
+            _ = reader.number();
+        }
+        found.push(name.to_owned());
+    }
+    Ok(found)
+}

@@ -1,0 +1,58 @@
+//! What a rewrite does to the text.
+
+use mlir::OpId;
+use text::Span;
+
+use crate::code::Form;
+use crate::reading::{Operand, Source};
+
+/// Other code in place of an op.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewrite {
+    /// Stable.
+    pub id: &'static str,
+    /// `Replace by 3 slices`
+    pub title: String,
+    /// Of rewrites of `tensor.extract_slice`.
+    pub form: Option<Form>,
+    /// Spans of the piece and what stands there instead, in the order of the text.
+    pub edits: Vec<(Span, String)>,
+}
+
+/// What stands in front of the first letter of the line of an op, were it a margin.
+pub(crate) fn indent_of<'t>(source: &Source<'t>, op: OpId) -> &'t str {
+    let text = source.text;
+    let start = source.parse.op(op).span.start as usize;
+    let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let blank = text[line..start].len() - text[line..start].trim_start_matches([' ', '\t']).len();
+    &text[line..line + blank]
+}
+
+/// ` loc(…)` of an op, with the blank in front of it.
+pub(crate) fn location_of<'a>(source: &'a Source<'a>, op: OpId) -> String {
+    match source.parse.op(op).location.of(source.text) {
+        "" => String::new(),
+        location => format!(" {location}"),
+    }
+}
+
+/// What to take away of the op that defines `operand`, where nothing but one use in `op` is left of it.
+pub(crate) fn without_use<'a>(
+    source: &'a Source<'a>,
+    operand: &Operand,
+    definition: OpId,
+) -> Option<(Span, String)> {
+    let value = operand.value?;
+    let mut uses = source.parse.uses.iter().filter(|u| u.value == Some(value));
+    (uses.next().is_some() && uses.next().is_none())
+        .then(|| (whole_lines(source.text, source.parse.op(definition).span), String::new()))
+}
+
+/// A span with the rest of its lines, where nothing else stands on them.
+fn whole_lines(text: &str, span: Span) -> Span {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let behind = text[end..].find('\n').map_or(text.len(), |at| end + at + 1);
+    let is_alone = text[line..start].trim().is_empty() && text[end..behind].trim().is_empty();
+    if is_alone { Span::new(line, behind) } else { span }
+}

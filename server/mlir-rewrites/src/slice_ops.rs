@@ -1,0 +1,185 @@
+//! Ops of slices and reshapes, read from the text.
+
+use mlir::OpId;
+
+use crate::reading::{Mixed, OpText, Operand, Source};
+use crate::tensor_type::TensorType;
+
+/// The three lists of a slice, one entry per dimension of the tensor.
+#[derive(Debug, Clone)]
+pub(crate) struct Lists {
+    pub(crate) offsets: Vec<Mixed>,
+    pub(crate) sizes: Vec<Mixed>,
+    pub(crate) strides: Vec<Mixed>,
+}
+
+/// `tensor.extract_slice`, or `tensor.insert_slice` with the tensor that it writes into.
+#[derive(Debug, Clone)]
+pub(crate) struct SliceOp {
+    /// The tensor that is read; of an insertion, the one that is written somewhere.
+    pub(crate) source: Operand,
+    pub(crate) source_type: TensorType,
+    /// Of an insertion.
+    pub(crate) into: Option<Operand>,
+    pub(crate) lists: Lists,
+    pub(crate) result: String,
+    pub(crate) result_type: TensorType,
+}
+
+/// `tensor.collapse_shape`, `tensor.expand_shape`
+#[derive(Debug, Clone)]
+pub(crate) struct ReshapeOp {
+    pub(crate) source: Operand,
+    pub(crate) source_type: TensorType,
+    pub(crate) groups: Vec<Vec<usize>>,
+    pub(crate) result: String,
+    pub(crate) result_type: TensorType,
+}
+
+/// The only result of an op, and its type as it is written and as what it stands for.
+fn result<'a>(source: &'a Source<'a>, op: OpId) -> Option<(String, TensorType)> {
+    let parse = source.parse;
+    let results = parse.op(op).results.clone();
+    let value = &parse.values[results.start as usize..results.end as usize];
+    let [value] = value else { return None };
+    let written = parse.type_of(results.start, 0, source.text)?;
+    let ty = source.type_of(results.start, 0)?;
+    (value.count == 1).then_some(())?;
+    Some((value.name.of(source.text).to_owned(), TensorType::new(&written, &ty)?))
+}
+
+/// The type that an op writes for one of its operands.
+fn operand_type<'a>(source: &'a Source<'a>, op: OpId, nth: usize) -> Option<TensorType> {
+    let parse = source.parse;
+    let ty = *parse.types(&parse.op(op).operand_types).get(nth)?;
+    let written = parse.type_text(ty, source.text)?;
+    let resolved = source.resolved(&written, parse.op(op).span.start).into_owned();
+    TensorType::new(&written, &resolved)
+}
+
+/// Whether an op has no attributes but those it must have: others would be lost.
+fn has_only<'a>(source: &'a Source<'a>, op: OpId, known: &[&str]) -> bool {
+    let names = source.parse.attributes_of(op).iter().map(|a| a.name.of(source.text).trim_matches('"'));
+    names.into_iter().all(|name| known.contains(&name))
+}
+
+const SEGMENTS: [&str; 2] = ["operandSegmentSizes", "operand_segment_sizes"];
+const STATIC: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
+
+fn lists(text: &OpText<'_>, fixed: usize) -> Option<Lists> {
+    let lists: Vec<Vec<Mixed>> = match text.is_generic() {
+        true => text.generic_mixed(fixed, &STATIC)?,
+        false => text.squares().into_iter().map(|list| text.mixed(list)).collect::<Option<_>>()?,
+    };
+    let [offsets, sizes, strides] = <[_; 3]>::try_from(lists).ok()?;
+    (offsets.len() == sizes.len() && sizes.len() == strides.len()).then_some(Lists {
+        offsets,
+        sizes,
+        strides,
+    })
+}
+
+impl SliceOp {
+    /// Nothing where `op` is no `tensor.extract_slice` that can be replaced.
+    pub(crate) fn extract<'a>(source: &'a Source<'a>, op: OpId) -> Option<SliceOp> {
+        SliceOp::read(source, op, "tensor.extract_slice")
+    }
+
+    pub(crate) fn insert<'a>(source: &'a Source<'a>, op: OpId) -> Option<SliceOp> {
+        SliceOp::read(source, op, "tensor.insert_slice")
+    }
+
+    fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str) -> Option<SliceOp> {
+        if source.parse.name(op, source.text) != name {
+            return None;
+        }
+        let known = [&SEGMENTS[..], &STATIC[..]].concat();
+        if !has_only(source, op, &known) {
+            return None;
+        }
+        let text = OpText::new(source, op)?;
+        let is_insert = name == "tensor.insert_slice";
+        let operands = text.operands();
+        let into = if is_insert { Some(operands.get(1)?.clone()) } else { None };
+        let (result, result_type) = result(source, op)?;
+        let lists = lists(&text, 1 + usize::from(is_insert))?;
+        let source_type = operand_type(source, op, 0)?;
+        let whole = if is_insert { &result_type } else { &source_type };
+        (lists.offsets.len() == whole.rank()).then_some(())?;
+        Some(SliceOp { source: operands.first()?.clone(), source_type, into, lists, result, result_type })
+    }
+
+    /// The dimensions of the larger tensor that the window does not have; nothing where the types do not fit the sizes.
+    pub(crate) fn dropped(&self) -> Option<Vec<bool>> {
+        let window = if self.into.is_some() { &self.source_type } else { &self.result_type };
+        let mut shape = window.shape.iter().peekable();
+        let extent = |size: &Mixed| match size {
+            Mixed::Static(n) => Some(*n),
+            Mixed::Dynamic(_) => None,
+        };
+        let mut dropped = Vec::new();
+        for size in &self.lists.sizes {
+            // Which of several extents of 1 are dropped makes no difference: those that cannot stay.
+            let fits = shape.next_if(|&&e| e == extent(size)).is_some();
+            if !fits && extent(size) != Some(1) {
+                return None;
+            }
+            dropped.push(!fits);
+        }
+        shape.peek().is_none().then_some(dropped)
+    }
+}
+
+impl ReshapeOp {
+    pub(crate) fn collapse<'a>(source: &'a Source<'a>, op: OpId) -> Option<ReshapeOp> {
+        let found = ReshapeOp::read(source, op, "tensor.collapse_shape")?;
+        found.fits(&found.source_type, &found.result_type).then_some(found)
+    }
+
+    pub(crate) fn expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<ReshapeOp> {
+        let found = ReshapeOp::read(source, op, "tensor.expand_shape")?;
+        found.fits(&found.result_type, &found.source_type).then_some(found)
+    }
+
+    fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str) -> Option<ReshapeOp> {
+        if source.parse.name(op, source.text) != name {
+            return None;
+        }
+        let text = OpText::new(source, op)?;
+        let groups = text.nested("reassociation")?;
+        let (result, result_type) = result(source, op)?;
+        let axis = |n: i64| usize::try_from(n).ok();
+        let groups: Option<Vec<Vec<usize>>> =
+            groups.into_iter().map(|group| group.into_iter().map(axis).collect()).collect();
+        Some(ReshapeOp {
+            source: text.operands().first()?.clone(),
+            source_type: operand_type(source, op, 0)?,
+            groups: groups?,
+            result,
+            result_type,
+        })
+    }
+
+    /// Whether the groups are all dimensions of the expanded tensor in order, and the extents multiply up.
+    fn fits(&self, expanded: &TensorType, collapsed: &TensorType) -> bool {
+        let axes: Vec<usize> = self.groups.concat();
+        axes.into_iter().eq(0..expanded.rank())
+            && self.groups.len() == collapsed.rank()
+            && self.groups.iter().zip(&collapsed.shape).all(|(group, extent)| {
+                let product = group.iter().try_fold(Some(1i64), |n, &axis| match (n, expanded.shape[axis]) {
+                    (Some(n), Some(extent)) => n.checked_mul(extent).map(Some),
+                    _ => Some(None),
+                });
+                !group.is_empty() && product == Some(*extent)
+            })
+    }
+}
+
+/// The op that defines an operand as its only result.
+pub(crate) fn defining_op<'a>(source: &'a Source<'a>, operand: &Operand) -> Option<OpId> {
+    let value = source.parse.values.get(operand.value? as usize)?;
+    match value.definition {
+        mlir::Definition::Result(op) if value.count == 1 => Some(op),
+        _ => None,
+    }
+}

@@ -1,0 +1,244 @@
+//! The code that replaces a slice of a reshape, as text.
+
+use indexing_map::Expr;
+
+use crate::along::{Along, Coordinate};
+use crate::code::{Code, SliceOfCollapse};
+use crate::names::Names;
+use crate::numbers::SymbolName;
+use crate::tensor_type::TensorType;
+use crate::write::{Variable, Writer, joined};
+
+/// The lines that define `result`, for a place that is indented by `indent`. `location` stands behind the last one.
+pub(crate) fn text(
+    slice: &SliceOfCollapse,
+    code: &Code,
+    result: &str,
+    location: &str,
+    indent: &str,
+    names: &mut Names,
+) -> String {
+    let mut variables: Vec<Variable> = slice
+        .symbols
+        .0
+        .iter()
+        .map(|symbol| match &symbol.name {
+            SymbolName::Value(name) => Variable::Named(name.clone()),
+            SymbolName::Extent(axis) => {
+                Variable::Extent(slice.source.clone(), slice.source_type.written.clone(), *axis)
+            }
+        })
+        .collect();
+    let ivs: Vec<String> = (0..slice.rank())
+        .map(|dim| match code.loops.iter().any(|l| l.dim == dim) {
+            true => names.fresh("iv"),
+            false => String::new(),
+        })
+        .collect();
+    variables.extend(ivs.iter().map(|iv| Variable::Loop(iv.clone())));
+    let mut text = SliceText { slice, code, result, location, writer: Writer::new(names, variables) };
+    for number in slice.offsets.iter().chain(&slice.sizes).chain(&slice.strides) {
+        text.writer.is_called(&number.expr, &number.text);
+    }
+    text.lines(&ivs, indent)
+}
+
+struct SliceText<'a, 'n> {
+    slice: &'a SliceOfCollapse,
+    code: &'a Code,
+    result: &'a str,
+    location: &'a str,
+    writer: Writer<'n>,
+}
+
+impl SliceText<'_, '_> {
+    fn lines(mut self, ivs: &[String], indent: &str) -> String {
+        let ty = &self.slice.result_type;
+        if self.code.loops.is_empty() && self.code.parts.len() == 1 {
+            let (_, last) = self.box_of(&self.code.parts[0], Some(self.result.to_owned()));
+            self.writer.head.append(&mut self.writer.body);
+            self.writer.head.push(format!("{last}{}", self.location));
+            return joined(&self.writer.head, indent);
+        }
+        let init = self.empty();
+        if self.code.loops.is_empty() {
+            let mut into = init;
+            let count = self.code.parts.len();
+            for (nth, part) in self.code.parts.iter().enumerate() {
+                let name = match nth + 1 == count {
+                    true => self.result.to_owned(),
+                    false => self.writer.names.fresh("inserted"),
+                };
+                let insert = self.insert(part, &name, &into);
+                self.writer.body.push(insert);
+                into = name;
+            }
+            self.writer.head.append(&mut self.writer.body);
+            return format!("{}{}", joined(&self.writer.head, indent), self.location);
+        }
+        // Values that all loops use stand in front of the outermost.
+        let zero = self.writer.constant(0);
+        let one = self.writer.constant(1);
+        let counts: Vec<String> = self.code.loops.iter().map(|l| self.writer.value(&l.count)).collect();
+        let accumulators: Vec<String> =
+            self.code.loops.iter().map(|_| self.writer.names.fresh("acc")).collect();
+        let name = self.writer.names.fresh("inserted");
+        let into = accumulators.last().cloned().unwrap_or_default();
+        let insert = self.insert(&self.code.parts[0], &name, &into);
+        let mut body = std::mem::take(&mut self.writer.body);
+        body.push(insert);
+        body.push(format!("scf.yield {name} : {}", ty.written));
+        for (nth, turn) in self.code.loops.iter().enumerate().rev() {
+            let inits = if nth == 0 { &init } else { &accumulators[nth - 1] };
+            let name = match nth {
+                0 => self.result.to_owned(),
+                _ => self.writer.names.fresh("nested"),
+            };
+            let mut lines = vec![format!(
+                "{name} = scf.for {} = {zero} to {} step {one} iter_args({} = {inits}) -> ({}) {{",
+                ivs[turn.dim], counts[nth], accumulators[nth], ty.written
+            )];
+            lines.extend(body.iter().map(|line| format!("  {line}")));
+            lines.push("}".to_owned());
+            if nth > 0 {
+                lines.push(format!("scf.yield {name} : {}", ty.written));
+            }
+            body = lines;
+        }
+        self.writer.head.append(&mut body);
+        format!("{}{}", joined(&self.writer.head, indent), self.location)
+    }
+
+    /// The tensor that boxes are inserted into.
+    fn empty(&mut self) -> String {
+        let slice = self.slice;
+        let kept = (0..slice.rank()).filter(|&dim| !slice.is_dropped[dim]);
+        let dynamic = kept.zip(&slice.result_type.shape).filter(|(_, extent)| extent.is_none());
+        let sizes: Vec<String> = dynamic.map(|(dim, _)| slice.sizes[dim].text.clone()).collect();
+        let name = self.writer.names.fresh("init");
+        let line = format!("{name} = tensor.empty({}) : {}", sizes.join(", "), slice.result_type.written);
+        self.writer.head.push(line);
+        name
+    }
+
+    /// A slice of the source, collapsed where that is needed: the name of the box and the line that defines it, which is not
+    /// written yet. Other lines are.
+    fn box_of(&mut self, part: &[Along], name: Option<String>) -> (String, String) {
+        let slice = self.slice;
+        let rank = slice.extents.len();
+        let (mut offsets, mut sizes, mut strides) =
+            (vec![String::new(); rank], vec![String::new(); rank], vec![String::new(); rank]);
+        let mut shape = vec![None; rank];
+        for (dim, along) in part.iter().enumerate() {
+            for (nth, &axis) in slice.groups[dim].iter().enumerate() {
+                offsets[axis] = match &along.offsets[nth] {
+                    Coordinate::Plain(expr) => self.writer.entry(expr),
+                    Coordinate::Digit { linear, basis, digit } => self.writer.digit(linear, basis, *digit),
+                };
+                sizes[axis] = self.writer.entry(&along.sizes[nth]);
+                strides[axis] = self.writer.entry(&along.strides[nth]);
+                shape[axis] = along.sizes[nth].as_const();
+            }
+        }
+        let kept = self.kept_axes(part);
+        let window = self.window_type(part);
+        let kept_shape: Vec<Option<i64>> = kept.iter().flatten().map(|&axis| shape[axis]).collect();
+        let is_collapsed = kept.iter().any(|axes| axes.len() > 1);
+        let slice_type = match is_collapsed {
+            // Of as many dimensions as the source, its encoding holds; of others, that of the result.
+            true if kept_shape.len() == rank => slice.source_type.with_shape(&kept_shape),
+            true => slice.result_type.with_shape(&kept_shape),
+            false => window.clone(),
+        };
+        let box_name = |writer: &mut Writer<'_>, stem: &str| match &name {
+            Some(name) => name.clone(),
+            None => writer.names.fresh(stem),
+        };
+        let taken = match is_collapsed {
+            true => self.writer.names.fresh("slice"),
+            false => box_name(&mut self.writer, "slice"),
+        };
+        let line = format!(
+            "{taken} = tensor.extract_slice {}[{}] [{}] [{}] : {} to {}",
+            slice.source,
+            offsets.join(", "),
+            sizes.join(", "),
+            strides.join(", "),
+            slice.source_type.written,
+            slice_type.written
+        );
+        if !is_collapsed {
+            return (taken, line);
+        }
+        self.writer.body.push(line);
+        let mut next = 0;
+        let groups: Vec<String> = kept
+            .iter()
+            .filter(|axes| !axes.is_empty())
+            .map(|axes| {
+                let places: Vec<String> = (next..next + axes.len()).map(|at| at.to_string()).collect();
+                next += axes.len();
+                format!("[{}]", places.join(", "))
+            })
+            .collect();
+        let collapsed = box_name(&mut self.writer, "collapsed");
+        let line = format!(
+            "{collapsed} = tensor.collapse_shape {taken} [{}] : {} into {}",
+            groups.join(", "),
+            slice_type.written,
+            window.written
+        );
+        (collapsed, line)
+    }
+
+    /// Per dimension of the collapsed tensor the dimensions that a slice of the source keeps: those that are not 1, at least one
+    /// for each that the result has. All of them where dropping some would need another encoding.
+    fn kept_axes(&self, part: &[Along]) -> Vec<Vec<usize>> {
+        let slice = self.slice;
+        let keeps_all = slice.source_type.encoding != slice.result_type.encoding;
+        let mut kept = Vec::new();
+        for (dim, along) in part.iter().enumerate() {
+            let axes = &slice.groups[dim];
+            if slice.is_dropped[dim] {
+                kept.push(Vec::new());
+                continue;
+            }
+            let is_large = |nth: &usize| keeps_all || along.sizes[*nth] != Expr::Const(1);
+            let mut large: Vec<usize> = (0..axes.len()).filter(is_large).map(|nth| axes[nth]).collect();
+            if large.is_empty() {
+                large.extend(axes.last());
+            }
+            kept.push(large);
+        }
+        kept
+    }
+
+    /// The type of what one part writes.
+    fn window_type(&self, part: &[Along]) -> TensorType {
+        let kept = part.iter().enumerate().filter(|(dim, _)| !self.slice.is_dropped[*dim]);
+        let shape: Vec<Option<i64>> = kept.map(|(_, along)| along.size.as_const()).collect();
+        self.slice.result_type.with_shape(&shape)
+    }
+
+    fn insert(&mut self, part: &[Along], name: &str, into: &str) -> String {
+        let (window, line) = self.box_of(part, None);
+        self.writer.body.push(line);
+        let slice = self.slice;
+        let kept: Vec<&Along> = part
+            .iter()
+            .enumerate()
+            .filter(|(dim, _)| !slice.is_dropped[*dim])
+            .map(|(_, along)| along)
+            .collect();
+        let offsets: Vec<String> = kept.iter().map(|along| self.writer.entry(&along.start)).collect();
+        let sizes: Vec<String> = kept.iter().map(|along| self.writer.entry(&along.size)).collect();
+        let strides = vec!["1"; kept.len()].join(", ");
+        format!(
+            "{name} = tensor.insert_slice {window} into {into}[{}] [{}] [{strides}] : {} into {}",
+            offsets.join(", "),
+            sizes.join(", "),
+            self.window_type(part).written,
+            slice.result_type.written
+        )
+    }
+}

@@ -1,0 +1,209 @@
+//! What a text tells of an index value: its definition by affine maps, the loop that counts it, constants.
+
+use indexing_map::{Expr, Interval};
+use mlir::{Definition, OpId, TokenKind};
+
+use crate::names::index_constant;
+use crate::numbers::{LARGEST, Number, Symbol, SymbolName, Symbols};
+use crate::reading::{AffineMap, Mixed, OpText, Operand, Source};
+
+/// Definitions that are looked through.
+const MAX_STEPS: usize = 8;
+/// Operators of an expression that stands for a value; larger ones are a value of their own.
+const MAX_OPERATORS: usize = 24;
+
+/// Extents of tensors: what `tensor.dim` of a tensor is, by the tensor's name and the dimension.
+pub(crate) type Extents<'a> = dyn Fn(&str, i64) -> Option<Expr> + 'a;
+
+pub(crate) struct Values<'a, 'e> {
+    pub(crate) source: &'a Source<'a>,
+    pub(crate) extents: &'e Extents<'e>,
+}
+
+impl Values<'_, '_> {
+    /// Entries of offsets and strides: a constant value is its number.
+    pub(crate) fn number(&self, entry: &Mixed, symbols: &mut Symbols) -> Number {
+        match entry {
+            Mixed::Static(n) => Number::constant(*n),
+            Mixed::Dynamic(operand) => {
+                Number { text: operand.name.clone(), expr: self.expr(operand, symbols, MAX_STEPS) }
+            }
+        }
+    }
+
+    /// An entry of sizes: types tell a constant value from a number, so it stays a value.
+    pub(crate) fn size(&self, entry: &Mixed, symbols: &mut Symbols) -> Number {
+        let number = self.number(entry, symbols);
+        match (entry, number.expr.as_const()) {
+            (Mixed::Dynamic(operand), Some(n)) => {
+                let (divisor, bounds) = (n.checked_abs().unwrap_or(1), Interval::point(n));
+                let name = SymbolName::Value(operand.name.clone());
+                Number { expr: symbols.variable(Symbol { name, divisor, bounds }), ..number }
+            }
+            _ => number,
+        }
+    }
+
+    fn definition(&self, operand: &Operand) -> Option<Definition> {
+        Some(self.source.parse.values.get(operand.value? as usize)?.definition)
+    }
+
+    /// The number of a constant value.
+    pub(crate) fn constant(&self, operand: &Operand) -> Option<i64> {
+        match self.definition(operand)? {
+            Definition::Result(op) => index_constant(self.source, op),
+            _ => None,
+        }
+    }
+
+    fn expr(&self, operand: &Operand, symbols: &mut Symbols, steps: usize) -> Expr {
+        let read = |symbols: &mut Symbols| match self.definition(operand)? {
+            Definition::Result(op) if steps > 0 => self.result(op, symbols, steps - 1),
+            _ => None,
+        };
+        if let Some(expr) = read(symbols).filter(|e| !e.is_too_large() && e.node_count() <= MAX_OPERATORS) {
+            return expr;
+        }
+        let (divisor, bounds) =
+            self.facts(operand, symbols, steps).unwrap_or((1, Interval::new(-LARGEST, LARGEST)));
+        symbols.variable(Symbol { name: SymbolName::Value(operand.name.clone()), divisor, bounds })
+    }
+
+    /// The value of an op in terms of others.
+    fn result(&self, op: OpId, symbols: &mut Symbols, steps: usize) -> Option<Expr> {
+        if let Some(number) = index_constant(self.source, op) {
+            return Some(Expr::Const(number));
+        }
+        match self.source.parse.name(op, self.source.text) {
+            "affine.apply" => {
+                let results = self.applied(op, symbols, steps)?;
+                <[Expr; 1]>::try_from(results).ok().map(|[expr]| expr)
+            }
+            "tensor.dim" => {
+                let operands = OpText::new(self.source, op)?.operands();
+                let [tensor, axis] = operands.as_slice() else { return None };
+                (self.extents)(&tensor.name, self.constant(axis)?)
+            }
+            _ => None,
+        }
+    }
+
+    /// The results of the map of an `affine.apply`, `affine.min` or `affine.max` at its operands.
+    fn applied(&self, op: OpId, symbols: &mut Symbols, steps: usize) -> Option<Vec<Expr>> {
+        let text = OpText::new(self.source, op)?;
+        let written = match text.attribute("map") {
+            Some(map) if text.is_generic() => map,
+            _ => {
+                // `#map(…)` or `affine_map<…>(…)`
+                let behind = if text.kind(1) == Some(TokenKind::OpenAngle) { text.behind(1) } else { 1 };
+                text.text_of(0..behind)
+            }
+        };
+        let at = self.source.parse.op(op).span.start;
+        let map = AffineMap::parse(&self.source.resolved(written, at)).ok()?;
+        let operands: Vec<Expr> =
+            text.operands().iter().map(|operand| self.expr(operand, symbols, steps)).collect();
+        let dims = map.dims.len().min(operands.len());
+        map.apply(&operands[..dims], &operands[dims..])
+    }
+
+    /// What divides a value, and its bounds.
+    fn facts(&self, operand: &Operand, symbols: &mut Symbols, steps: usize) -> Option<(i64, Interval)> {
+        let parse = self.source.parse;
+        let counted = match self.definition(operand)? {
+            Definition::Binder(op) => self.counted(op, &operand.name),
+            Definition::BlockArgument(block) => {
+                let block = &parse.blocks[block as usize];
+                let op = parse.regions[block.region as usize].op;
+                let is_first = Some(block.arguments.start) == operand.value;
+                (is_first && parse.name(op, self.source.text) == "scf.for")
+                    .then(|| self.generic_for(op))
+                    .flatten()
+            }
+            Definition::Result(op) => {
+                let name = parse.name(op, self.source.text);
+                if steps == 0 || !matches!(name, "affine.min" | "affine.max") {
+                    return None;
+                }
+                let results = self.applied(op, symbols, steps - 1)?;
+                let divisor = results
+                    .iter()
+                    .map(|e| symbols.divisor(e))
+                    .reduce(|a, b| i64::try_from(indexing_map::gcd(a, b)).unwrap_or(1))?;
+                let combine = if name == "affine.min" { Interval::min } else { Interval::max };
+                let bounds = results.iter().map(|e| symbols.range(e)).reduce(combine)?;
+                return Some((divisor.max(1), bounds.intersect(Interval::new(-LARGEST, LARGEST))));
+            }
+        };
+        let (lower, upper, step) = counted?;
+        // A step that is not known is positive all the same.
+        let divisor = match (lower, step) {
+            (Some(lower), Some(step)) => i64::try_from(indexing_map::gcd(lower, step)).unwrap_or(1).max(1),
+            _ => 1,
+        };
+        let first = lower.unwrap_or(-LARGEST);
+        let last = match (upper, step) {
+            (Some(upper), Some(step)) if upper > first && step > 0 && lower.is_some() => {
+                first.checked_add(upper.checked_sub(1)?.checked_sub(first)? / step * step)?
+            }
+            (Some(upper), _) => upper.checked_sub(1)?,
+            _ => LARGEST,
+        };
+        (first <= last).then(|| (divisor, Interval::new(first, last)))
+    }
+
+    fn generic_for(&self, op: OpId) -> Option<Bounds> {
+        let operands = OpText::new(self.source, op)?.operands();
+        let [lower, upper, step] = [0, 1, 2].map(|nth| self.constant(operands.get(nth)?));
+        Some((lower, upper, step))
+    }
+
+    /// The bounds of a loop variable: `scf.for %i = %a to %b step %c`, `affine.for %i = 0 to 8`,
+    /// `scf.forall (%i, %j) = (0, 0) to (8, 8) step (2, 4)`, `scf.forall (%i) in (8)`.
+    fn counted(&self, op: OpId, name: &str) -> Option<Bounds> {
+        let text = OpText::new(self.source, op)?;
+        let mixed = |at: usize| match text.kind(at)? {
+            TokenKind::Value => self.constant(&text.operand_at(at)?),
+            TokenKind::Number => text.word(at).parse().ok(),
+            _ => None,
+        };
+        let of_loops = matches!(text.name, "scf.for" | "affine.for" | "scf.forall" | "scf.parallel");
+        if !of_loops || text.is_generic() {
+            return None;
+        }
+        if text.kind(0) == Some(TokenKind::Value) {
+            let is_counter = text.word(0) == name && text.kind(1) == Some(TokenKind::Equal);
+            if !is_counter {
+                return None;
+            }
+            let mut bounds = (mixed(2), None, (text.name == "affine.for").then_some(1));
+            for at in 3..text.tokens.len().min(16) {
+                match text.word(at) {
+                    "to" => bounds.1 = mixed(at + 1),
+                    "step" => bounds.2 = mixed(at + 1),
+                    "iter_args" => break,
+                    _ => {}
+                }
+            }
+            // `to min #map(…)`, `= max …`: mixed gives nothing for these.
+            return Some(bounds);
+        }
+        let lists: Vec<Vec<std::ops::Range<usize>>> = text
+            .top()
+            .filter(|&at| text.kind(at) == Some(TokenKind::OpenParen))
+            .take(4)
+            .map(|at| text.items(text.inside(at)))
+            .collect();
+        let nth = lists.first()?.iter().position(|item| text.word(item.start) == name)?;
+        let entry = |list: usize| mixed(lists.get(list)?.get(nth)?.start);
+        let behind_first = text.word(text.behind(0));
+        match behind_first {
+            "in" => Some((Some(0), entry(1), Some(1))),
+            "=" => Some((entry(1), entry(2), entry(3))),
+            _ => None,
+        }
+    }
+}
+
+/// Of a loop: the first number, what is behind the last one, the step; each where it is known.
+type Bounds = (Option<i64>, Option<i64>, Option<i64>);

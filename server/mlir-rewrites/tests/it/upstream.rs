@@ -1,0 +1,61 @@
+//! The text that rewrites write, as upstream's `mlir-opt` reads and verifies it.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use mlir_rewrites::extract_from_collapse;
+
+use crate::equality::{Find, rewritten};
+use crate::programs::{Program, slice_of_collapse};
+use crate::random::Random;
+
+/// Programs of each kind.
+const PROGRAMS: usize = 400;
+
+/// `mlir-opt`, as Debian's package `mlir-19-tools` names it, or as it is built.
+fn mlir_opt() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).chain(["/usr/lib/llvm-19/bin".into()]).collect();
+    let named = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
+    named("mlir-opt-19").or_else(|| named("mlir-opt"))
+}
+
+/// Verifies all texts in one process.
+#[track_caller]
+fn verify(tool: &PathBuf, texts: &[String]) {
+    let mut child = Command::new(tool)
+        .args(["-split-input-file", "-allow-unregistered-dialect", "-o", "/dev/null", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("mlir-opt starts");
+    let input = texts.join("\n// -----\n\n");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().expect("mlir-opt ends");
+    _ = writer.join();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}", said.chars().take(4000).collect::<String>());
+}
+
+#[track_caller]
+fn check(generate: fn(&mut Random) -> Program, find: Find) {
+    let Some(tool) = mlir_opt() else {
+        println!("skipped: there is no mlir-opt (Debian: apt-get install mlir-19-tools)");
+        return;
+    };
+    let mut random = Random::new(7);
+    let mut texts = Vec::new();
+    for _ in 0..PROGRAMS {
+        let program = generate(&mut random);
+        texts.extend(rewritten(&program.text, find).into_iter().map(|(_, text)| text));
+    }
+    assert!(texts.len() * 10 > PROGRAMS * 8, "{} texts", texts.len());
+    verify(&tool, &texts);
+}
+
+#[test]
+fn slices_of_collapsed_tensors_verify() {
+    check(slice_of_collapse, extract_from_collapse);
+}

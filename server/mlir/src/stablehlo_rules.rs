@@ -1,0 +1,82 @@
+//! What StableHLO's verifier allows and HLO's does not. Source: `stablehlo/dialect/TypeInference.cpp`, the verifiers of
+//! `ReduceOp`, `ReduceWindowOp`, `ScatterOp`, `SelectAndScatterOp`, `SetDimensionSizeOp` and `ConvolutionOp`.
+
+use crate::hlo_ops::mnemonic;
+use crate::shaped::shaped;
+use crate::tree::{OpId, Parse};
+
+/// Whether the op makes use of it: then what HLO's verifier says of its twin need not be true of it.
+pub fn allows_more_than_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
+    match mnemonic(parse.name(id, text)) {
+        // A result may be accumulated in a wider type than the operand has, and initial values may have dimensions.
+        Some("reduce" | "reduce_window" | "scatter" | "select_and_scatter") => {
+            is_promoted(parse, text, id) || has_shaped_init(parse, text, id)
+        }
+        // The result may be of the size that is set.
+        Some("set_dimension_size") => true,
+        // Dimensions that the numbers do not name: `[b, 0, 1, ?, f]`.
+        Some("convolution") => ["dim_numbers", "dimension_numbers"]
+            .iter()
+            .any(|name| parse.attribute(id, name, text).is_some_and(|numbers| numbers.contains('?'))),
+        _ => false,
+    }
+}
+
+/// A result has another element type than the operand of its number.
+fn is_promoted(parse: &Parse, text: &str, id: OpId) -> bool {
+    let op = parse.op(id);
+    let (operands, results) = (parse.types(&op.operand_types), parse.types(&op.result_types));
+    operands.iter().zip(results).any(|(&operand, &result)| {
+        let (Some(operand), Some(result)) = (parse.type_text(operand, text), parse.type_text(result, text))
+        else {
+            return false;
+        };
+        shaped(&operand).zip(shaped(&result)).is_some_and(|(from, to)| from.element != to.element)
+    })
+}
+
+/// The second half of a reduction's operands are scalars in HLO.
+fn has_shaped_init(parse: &Parse, text: &str, id: OpId) -> bool {
+    if !matches!(mnemonic(parse.name(id, text)), Some("reduce" | "reduce_window")) {
+        return false;
+    }
+    let operands = parse.types(&parse.op(id).operand_types);
+    operands[operands.len() / 2..].iter().any(|&ty| {
+        let ty = parse.type_text(ty, text);
+        ty.as_deref().and_then(shaped).is_some_and(|init| init.dimensions.is_none_or(|dims| !dims.is_empty()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PieceState, parse};
+
+    #[track_caller]
+    fn check(op: &str, expect: bool) {
+        let read = parse(op, PieceState::default());
+        assert_eq!(allows_more_than_hlo(&read, op, 0), expect, "{op}");
+    }
+
+    #[test]
+    fn what_is_wider_or_unnamed_is_not_held_to_hlo() {
+        let reduce = |ty: &str| {
+            format!("%0 = stablehlo.reduce(%a init: %b) applies stablehlo.add across dimensions = [1] : {ty}")
+        };
+        check(&reduce("(tensor<4x5xf32>, tensor<f32>) -> tensor<4xf64>"), true);
+        check(&reduce("(tensor<4x5xf32>, tensor<4xf32>) -> tensor<4xf32>"), true);
+        check(&reduce("(tensor<4x5xf32>, tensor<f32>) -> tensor<5xf32>"), false);
+        check(
+            "%0 = stablehlo.set_dimension_size %a, %n, dim = 0 : (tensor<4xf32>, tensor<i32>) -> tensor<2xf32>",
+            true,
+        );
+        let convolution = |numbers: &str| {
+            format!(
+                "%0 = stablehlo.convolution(%a, %b) dim_numbers = {numbers}, window = {{}} : (tensor<1x8xf32>, tensor<8x4xf32>) -> tensor<1x4xf32>"
+            )
+        };
+        check(&convolution("[b, ?, f]x[i, ?, o]->[b, ?, f]"), true);
+        check(&convolution("[b, f]x[i, o]->[b, f]"), false);
+        check("%0 = stablehlo.slice %a [0:9] : (tensor<4xf32>) -> tensor<9xf32>", false);
+    }
+}
