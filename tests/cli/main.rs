@@ -279,3 +279,31 @@ fn check_warns_of_waste_on_the_device_that_is_asked_for() {
     assert_eq!(unknown.status.code(), Some(2));
     assert!(text(&unknown.stderr).contains("h100-sxm"), "{}", text(&unknown.stderr));
 }
+
+const ADD: &str = "module @m {
+  func.func public @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = stablehlo.add %a, %b : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+";
+
+#[test]
+fn modules_become_those_of_the_other_language_and_back() {
+    let hlo = run_on(&["convert", "-", "--to", "hlo"], ADD);
+    assert!(hlo.status.success(), "{}", text(&hlo.stderr));
+    let hlo = text(&hlo.stdout);
+    assert!(hlo.contains("ROOT add.0 = f32[4] add(a, b)"), "{hlo}");
+    let back = text(&run_on(&["convert", "-"], &hlo).stdout);
+    assert!(back.contains("stablehlo.add %a, %b : tensor<4xf32>"), "{back}");
+    assert_eq!(run_on(&["convert", "-", "--to", "hlo"], &hlo).status.code(), Some(2));
+    let partly = run_on(&["convert", "-"], &ADD.replace("stablehlo.add %a, %b", "x.y %a"));
+    assert_eq!(partly.status.code(), Some(1));
+    let told = text(&partly.stderr);
+    assert!(told.contains("-:3: not converted: x.y: HLO has no such op"), "{told}");
+    let mut query = Query::start();
+    let request = json!({"id": 1, "method": "convert", "params": {"language": "mlir", "text": ADD}});
+    let answer = query.ask(&request.to_string());
+    assert_eq!(answer["result"]["incomplete"], json!([]));
+    assert!(answer["result"]["text"].as_str().is_some_and(|text| text.contains("add(a, b)")));
+}

@@ -381,3 +381,12 @@ fn an_instruction_is_evaluated_from_what_the_user_types() {
     let answer = client.ask("hlo-analyzer/evaluate", params);
     assert_eq!(answer["outputs"], json!(["{-0, -1, -2, -3, -4, -5, -6, -0}"]));
 }
+
+#[test]
+fn the_module_is_shown_in_the_other_language() {
+    let mut client = plain_client();
+    let answer = client.ask("hlo-analyzer/convert", json!({"textDocument": {"uri": URI}}));
+    assert_eq!((&answer["language"], &answer["incomplete"]), (&json!("mlir"), &json!([])));
+    let text = answer["text"].as_str().expect("a text");
+    assert!(text.contains("stablehlo.custom_call @__cublas$gemm(%f)"), "{text}");
+}

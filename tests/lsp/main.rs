@@ -10,6 +10,7 @@ mod editor;
 mod formatting;
 mod kernels;
 mod lifecycle;
+mod mlir;
 mod navigation;
 mod ordering;
 mod panics;

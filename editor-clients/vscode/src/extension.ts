@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import { switchHloDocuments } from "./language-detection";
 import { registerAccessPattern } from "./access-pattern";
+import { registerConvert } from "./convert";
 import { registerFunctionColours } from "./function-colours";
 import { registerEvaluateInstruction } from "./evaluate-instruction";
 import { registerHeaviestKernels } from "./heaviest-kernels";
@@ -29,6 +30,7 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
     registerFunctionColours(running),
     registerHeaviestKernels(running),
     registerEvaluateInstruction(running),
+    registerConvert(running),
     kernels,
     registerStatus(running),
     switchHloDocuments(),

@@ -133,7 +133,7 @@ class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocu
 
   private moved(editor: vscode.TextEditor): void {
     const { languageId, uri } = editor.document;
-    if (languageId === "hlo" || uri.scheme === KERNEL_SCHEME) {
+    if (languageId === "hlo" || languageId === "mlir" || uri.scheme === KERNEL_SCHEME) {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => void this.follow(editor), PAUSE);
     }

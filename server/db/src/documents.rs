@@ -210,6 +210,7 @@ impl Documents {
             crate::mlir_piece(db, piece);
             crate::mlir_ops(db, piece);
             crate::mlir_links(db, piece);
+            crate::mlir_imported(db, piece);
             crate::mlir_link_findings(db, piece);
             crate::mlir_giants::mlir_exports(db, piece);
             crate::hlo_twin_findings(db, piece);

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use indexing::{OpIndexing, Rules};
 use ir::{Block, Graph, Op, Surroundings};
 use mlir::OpId;
+use mlir_hlo::{Environment, Slice};
 use rustc_hash::FxHashMap;
 use syntax::hlo::PieceState;
 
 use crate::Piece;
-use crate::mlir_giants::{Elsewhere, mlir_link_findings};
-use crate::mlir_queries::{MlirPiece, mlir_piece};
+use crate::mlir_giants::mlir_link_findings;
+use crate::mlir_imports::mlir_imported;
+use crate::mlir_queries::mlir_piece;
 
 /// An instruction in its graph. Made for one answer, and not kept: it costs what parsing a few lines costs.
 pub struct HloTwin {
@@ -24,19 +26,13 @@ pub struct HloTwin {
 
 /// Nothing for ops that HLO has no twin of, else the twin or why there is none.
 pub fn hlo_twin(db: &dyn salsa::Database, piece: Piece, id: OpId) -> Option<Result<HloTwin, String>> {
-    let written = hlo_op_text(db, piece, id)?;
+    let read = mlir_imported(db, piece);
+    let environment = Environment::of_aliases(&read.parse, &read.text);
+    let written = mlir_hlo::twin(Slice::whole(&read.parse, &read.text), &environment, id)?;
     Some(written.and_then(|op| {
         let block = block(&op.text).ok_or_else(|| "HLO has no such instruction".to_owned())?;
         HloTwin::of(&block, op).ok_or_else(|| "HLO has no such instruction".to_owned())
     }))
-}
-
-fn hlo_op_text(db: &dyn salsa::Database, piece: Piece, id: OpId) -> Option<Result<mlir::HloOp, String>> {
-    let MlirPiece { text, parse, .. } = &**mlir_piece(db, piece);
-    match Elsewhere::of(db, piece) {
-        Some(elsewhere) => mlir::hlo_op_text(parse, text, id, &elsewhere),
-        None => mlir::hlo_op_text(parse, text, id, &mlir::NoOtherPieces),
-    }
 }
 
 /// Nothing where the grammar of HLO has no such text.
@@ -47,7 +43,7 @@ fn block(text: &str) -> Option<Block> {
 }
 
 impl HloTwin {
-    fn of(block: &Block, op: mlir::HloOp) -> Option<HloTwin> {
+    fn of(block: &Block, op: mlir_hlo::Twin) -> Option<HloTwin> {
         let mut entry = None;
         let mut callees = FxHashMap::default();
         for (id, computation) in block.parse.computations.iter().enumerate() {
@@ -81,7 +77,9 @@ impl HloTwin {
 #[salsa::tracked]
 pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, String)> {
     let read = mlir_piece(db, piece);
-    let (parse, text) = (&read.parse, &*read.text);
+    let imported = mlir_imported(db, piece);
+    let (parse, text) = (&*imported.parse, &*imported.text);
+    let environment = Environment::of_aliases(parse, text);
     let mut found = Vec::new();
     let links = mlir_link_findings(db, piece);
     // What is wrong with an op's names or types is told already.
@@ -93,14 +91,14 @@ pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, S
             || read.findings.get(first).is_some_and(|f| f.span.start < span.end)
             || links.iter().any(|(f, _)| span.start <= f.span.start && f.span.start < span.end)
     };
-    for id in 0..parse.ops.len() as OpId {
-        if !mlir::is_checked_as_hlo(parse, text, id)
-            || mlir::allows_more_than_hlo(parse, text, id)
+    for id in 0..read.parse.ops.len() as OpId {
+        if !mlir_hlo::is_checked_as_hlo(parse, text, id)
+            || mlir_hlo::allows_more_than_hlo(parse, text, id)
             || is_told(id)
         {
             continue;
         }
-        let Some(Ok(op)) = hlo_op_text(db, piece, id) else { continue };
+        let Some(Ok(op)) = mlir_hlo::twin(Slice::whole(parse, text), &environment, id) else { continue };
         let Some(block) = block(&op.text) else { continue };
         // What the parser of HLO refuses, then what its verifier does.
         if let Some(early) = block.findings.iter().find(|f| f.severity == ir::Severity::Error) {

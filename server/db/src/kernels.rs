@@ -113,7 +113,7 @@ impl FusionSource {
     }
 }
 
-/// The instruction called `name` (without `%`) of a computation. Nothing where it has no shape. What changes without
+/// The instruction called `name` (without `%`) of a computation; of MLIR, of the function of that number in the piece. Nothing where it has no shape. What changes without
 /// changing this value dirties no kernel.
 #[salsa::tracked(lru = 4096)]
 pub fn fusion_source(
@@ -122,6 +122,9 @@ pub fn fusion_source(
     computation: u32,
     name: Arc<str>,
 ) -> Option<Arc<FusionSource>> {
+    if piece.file(db).is_some_and(|file| file.language(db) == crate::Language::Mlir) {
+        return crate::mlir_kernels::mlir_fusion_source(db, piece, computation, name);
+    }
     let block = block(db, piece);
     let id = block.find(computation, &name)?;
     let file = piece.file(db);

@@ -17,6 +17,8 @@ mod kernel_costs;
 mod kernels;
 mod load;
 mod mlir_giants;
+mod mlir_imports;
+mod mlir_kernels;
 mod mlir_maps;
 mod mlir_queries;
 mod queries;
@@ -39,6 +41,8 @@ pub use mlir_giants::{
     Elsewhere, ExportKind, GiantDefinition, GiantName, MlirGiantIndex, MlirLinks, mlir_definition,
     mlir_giant_index, mlir_giant_name, mlir_link_findings, mlir_links,
 };
+pub use mlir_imports::{MlirImported, mlir_imported};
+pub use mlir_kernels::{MlirFunction, mlir_environments, mlir_function, mlir_functions};
 pub use mlir_maps::{MlirMaps, mlir_alias, mlir_map_findings, mlir_maps, mlir_producers, with_mlir_source};
 pub use mlir_queries::{
     MlirModule, MlirPiece, MlirSignature, Unclosed, mlir_module, mlir_ops, mlir_piece, mlir_signature,

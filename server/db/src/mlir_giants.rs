@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ir::NameTable;
 use mlir::{Definition, Finding, FunctionPart, OpId, Outside, Parse, RegionId, TypeRef, Use, ValueId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece, mlir_read};
 use crate::{File, Piece};
@@ -276,9 +276,12 @@ struct Export {
     /// Of [`MlirExports::types`], per result.
     types: smallvec::SmallVec<[Option<u32>; 1]>,
     kind: ExportKind,
-    /// The value of a constant of one element.
+    /// The op, of a short constant.
     constant: Option<Box<str>>,
 }
+
+/// Bytes of the op of a constant that other pieces know.
+const MAX_CONSTANT: usize = 200;
 
 /// What defines a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -311,7 +314,8 @@ pub(crate) fn mlir_exports(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirEx
             let types = types.collect();
             let (kind, constant) = match defined.definition {
                 Definition::Result(op) if mlir::last_segment(parse.name(op, text)) == "constant" => {
-                    (ExportKind::Constant, mlir::scalar_constant(parse, text, op))
+                    let written = parse.op(op).span.of(text);
+                    (ExportKind::Constant, Some(written).filter(|w| w.len() <= MAX_CONSTANT))
                 }
                 Definition::Result(_) => (ExportKind::Result, None),
                 _ => (ExportKind::Argument, None),
@@ -498,10 +502,53 @@ impl<'a> Elsewhere<'a> {
         }
     }
 
-    /// The value of a constant of one element that another piece defines.
-    pub fn constant(&self, used: &Use) -> Option<&'a str> {
-        let name = self.find(used.span.of(&self.read.text), used.op).filter(|_| used.is_external)?;
-        self.export(name)?.1.constant.as_deref()
+    /// The definition of a name of another piece, written as it is with its sign, as an op of the same types: of a short constant the constant itself, of others
+    /// an op that nobody knows.
+    pub(crate) fn definition(&self, name: GiantName, written: &str) -> Option<String> {
+        let (exports, export) = self.export(name)?;
+        if let Some(constant) = &export.constant {
+            return Some(constant.to_string());
+        }
+        let types = export.types.iter().map(|ty| exports.types.get((*ty)? as usize).map(|ty| &**ty));
+        let types = types.collect::<Option<Vec<_>>>()?.join(", ");
+        let count = if export.count == 1 { String::new() } else { format!(":{}", export.count) };
+        Some(format!("{written}{count} = \"\"() : () -> ({types})"))
+    }
+
+    /// Definitions in other pieces of the aliases of types that the piece uses, or that stand in `more`.
+    pub(crate) fn type_aliases(&self, more: &str) -> Vec<String> {
+        let (parse, text) = (&self.read.parse, &*self.read.text);
+        let is_type = |name: &&str| name.starts_with('!');
+        let own: FxHashSet<&str> =
+            parse.aliases.iter().filter(|a| a.is_definition).map(|a| a.span.of(text)).collect();
+        let used = parse.aliases.iter().filter(|a| !a.is_definition).map(|a| a.span.of(text));
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
+        let in_more = more.match_indices('!').map(|(at, _)| {
+            let len = more[at + 1..].find(|c| !is_letter(c)).unwrap_or(more.len() - at - 1);
+            &more[at..at + 1 + len]
+        });
+        let mut wanted: Vec<&str> = used
+            .chain(in_more)
+            .filter(is_type)
+            .filter(|name| !name.contains('.') && !own.contains(name))
+            .collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted.into_iter().filter_map(|name| self.alias(name)).collect()
+    }
+
+    /// The definition of an alias in another piece of the part of the file in which the piece starts.
+    fn alias(&self, name: &str) -> Option<String> {
+        let module = mlir_module(self.db, self.file);
+        let part = module.part_at(self.at, &self.read.parse, 0);
+        let &piece = module.alias(part, name).first()?;
+        let there = mlir_read(self.db, *self.file.pieces(self.db).get(piece)?);
+        let (parse, text) = (&there.parse, &*there.text);
+        let is_it = |a: &&mlir::AliasMention| {
+            a.is_definition && a.span.of(text) == name && module.part_at(piece, parse, a.span.start) == part
+        };
+        let alias = parse.aliases.iter().find(is_it)?;
+        Some(parse.op(alias.op).span.of(text).to_owned())
     }
 
     /// What defines a value of another piece.
@@ -530,31 +577,6 @@ impl<'a> Elsewhere<'a> {
         let shown = &index.shown[name.piece as usize].parts[name.part as usize];
         let there = *shown.blocks.get(name.nth as usize).filter(|&&block| block != NO_BLOCK)?;
         Some(index.block(name.piece as usize, name.part as usize, there)? == here)
-    }
-}
-
-impl mlir::OtherPieces for Elsewhere<'_> {
-    fn type_of(&self, used: &Use) -> Option<Cow<'_, str>> {
-        self.type_of_use(used)
-    }
-
-    fn constant(&self, used: &Use) -> Option<String> {
-        Elsewhere::constant(self, used).map(str::to_owned)
-    }
-
-    fn alias(&self, name: &str, op: OpId) -> Option<String> {
-        let module = mlir_module(self.db, self.file);
-        let parse = &self.read.parse;
-        let part = module.part_at(self.at, parse, parse.op(op).span.start);
-        let &piece = module.alias(part, name).first()?;
-        let there = mlir_read(self.db, *self.file.pieces(self.db).get(piece)?);
-        let (parse, text) = (&there.parse, &*there.text);
-        let is_it = |a: &&mlir::AliasMention| {
-            a.is_definition && a.span.of(text) == name && module.part_at(piece, parse, a.span.start) == part
-        };
-        let alias = parse.aliases.iter().find(is_it)?;
-        let (_, value) = parse.op(alias.op).span.of(text).split_once('=')?;
-        Some(value.trim().to_owned())
     }
 }
 

@@ -10,6 +10,7 @@ use mlir_indexing::{
 };
 
 use crate::hlo_twins::{HloTwin, hlo_twin};
+use crate::mlir_imports::{MlirImported, mlir_imported};
 use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece};
 use crate::{File, Piece};
 
@@ -38,7 +39,7 @@ pub fn with_mlir_source<T>(
     piece: usize,
     f: impl FnOnce(&Source<'_>) -> T,
 ) -> Option<T> {
-    let read: &MlirPiece = mlir_piece(db, *file.pieces(db).get(piece)?);
+    let read = mlir_imported(db, *file.pieces(db).get(piece)?);
     let outside = |name: &str, at: u32| mlir_alias(db, file, piece, name, at);
     Some(f(&Source::new(&read.parse, &read.text, &outside)))
 }
@@ -47,7 +48,8 @@ pub fn with_mlir_source<T>(
 #[salsa::tracked]
 pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, Finding)> {
     let read = mlir_piece(db, piece);
-    let (parse, text) = (&read.parse, &*read.text);
+    let imported = mlir_imported(db, piece);
+    let (parse, text) = (&*imported.parse, &*imported.text);
     // Other pieces are asked for only where an alias is one of theirs.
     let outside = |name: &str, at: u32| {
         let file = piece.file(db)?;
@@ -56,7 +58,7 @@ pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, F
     };
     let source = Source::new(parse, text, &outside);
     let mut found = Vec::new();
-    for id in 0..parse.ops.len() as OpId {
+    for id in 0..read.parse.ops.len() as OpId {
         let span = parse.op(id).head;
         let error = parse.errors.partition_point(|e| e.span.start < span.start);
         if parse.errors.get(error).is_none_or(|e| e.span.start > span.end) {
@@ -112,14 +114,14 @@ pub fn mlir_producers(
     let maps_of = |id: OpId, result: usize| match mlir_maps(db, source, piece, id, result)?.ok()? {
         MlirMaps::Own(maps) => Some((maps.space, maps.accesses)),
         MlirMaps::Twin(twin) => {
-            Some((Space::Result(result), twin_accesses(mlir_piece(db, piece), id, &twin, result)))
+            Some((Space::Result(result), twin_accesses(mlir_imported(db, piece), id, &twin, result)))
         }
     };
     through_producers(source.parse, &maps_of, id, result, target)
 }
 
 /// The maps of a twin, as those of the op.
-fn twin_accesses(piece: &MlirPiece, id: OpId, twin: &HloTwin, result: usize) -> Vec<Access> {
+fn twin_accesses(piece: &MlirImported, id: OpId, twin: &HloTwin, result: usize) -> Vec<Access> {
     let OpIndexing { operands, .. } = twin.maps(result, Rules::Exact);
     let values: Vec<Option<(ValueId, u32)>> =
         twin.operands.iter().map(|name| value_of(piece, id, name)).collect();
@@ -133,7 +135,7 @@ fn twin_accesses(piece: &MlirPiece, id: OpId, twin: &HloTwin, result: usize) -> 
     accesses
 }
 
-fn value_of(piece: &MlirPiece, id: OpId, name: &str) -> Option<(ValueId, u32)> {
+fn value_of(piece: &MlirImported, id: OpId, name: &str) -> Option<(ValueId, u32)> {
     let found = piece.parse.uses_of(id).iter().find(|u| u.span.of(&piece.text) == name)?;
     let index = name.split_once('#').and_then(|(_, n)| n.parse().ok()).unwrap_or(0);
     Some((found.value?, index))

@@ -3,6 +3,7 @@
 
 mod access_pattern;
 mod coalescing;
+mod convert;
 mod error;
 mod evaluate;
 mod fusion;

@@ -2,6 +2,7 @@
 
 pub mod analysis_stats;
 pub mod check;
+pub mod convert;
 pub mod explain;
 pub mod input;
 pub mod kernel;

@@ -26,6 +26,7 @@ mod code_actions;
 mod code_lens;
 mod completion;
 mod config;
+mod conversion;
 mod diagnostics;
 mod document_links;
 mod documents;

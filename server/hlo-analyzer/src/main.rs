@@ -30,6 +30,8 @@ enum Command {
     Explain(cli::explain::ExplainArguments),
     /// Print the code that a fusion becomes: PTX, or MLIR before it is lowered.
     Kernel(cli::kernel::KernelArguments),
+    /// Print StableHLO as HLO, or HLO as StableHLO.
+    Convert(cli::convert::ConvertArguments),
     /// Answer JSON Lines requests on standard input.
     Query(cli::query::QueryArguments),
     /// Load files, run every analysis, print time and memory.
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => cli::check::run(&arguments),
         Command::Explain(arguments) => cli::explain::run(&arguments),
         Command::Kernel(arguments) => cli::kernel::run(&arguments),
+        Command::Convert(arguments) => cli::convert::run(&arguments),
         Command::Query(arguments) => cli::query::run(&arguments),
         Command::AnalysisStats(arguments) => cli::analysis_stats::run(&arguments),
     };

@@ -286,12 +286,20 @@ impl Analysis {
     }
 
     pub fn prepare_call_hierarchy(&self, file: FileId, offset: usize) -> Cancellable<Option<CallItem>> {
-        self.with_file(file, |context| call_hierarchy::prepare_call_hierarchy(&context, offset))
+        self.of_language(
+            file,
+            |context| call_hierarchy::prepare_call_hierarchy(&context, offset),
+            |context| mlir::call_hierarchy::prepare_call_hierarchy(&context, offset),
+        )
     }
 
     /// Of the computation whose name is at `offset`.
     pub fn calls(&self, file: FileId, offset: usize, direction: CallDirection) -> Cancellable<Vec<Call>> {
-        self.with_file(file, |context| call_hierarchy::calls(&context, offset, direction))
+        self.of_language(
+            file,
+            |context| call_hierarchy::calls(&context, offset, direction),
+            |context| mlir::call_hierarchy::calls(&context, offset, direction),
+        )
     }
 
     /// Of all open files, the best first, and how many the limit left out.
@@ -347,17 +355,29 @@ impl Analysis {
 
     /// A place per computation and per kernel; what is said there is for [`Analysis::code_lens`] to tell.
     pub fn code_lens_places(&self, file: FileId, kernels: bool, limit: usize) -> Cancellable<Vec<TextRange>> {
-        self.with_file(file, |context| code_lens::code_lens_places(&context, kernels, limit))
+        self.of_language(
+            file,
+            |context| code_lens::code_lens_places(&context, kernels, limit),
+            |context| mlir::kernels::code_lens_places(&context, kernels, limit),
+        )
     }
 
     /// What is known of the computation or the kernel whose name is at `offset`.
     pub fn code_lens(&self, file: FileId, offset: usize) -> Cancellable<Option<CodeLens>> {
-        self.with_file(file, |context| code_lens::code_lens(&context, offset))
+        self.of_language(
+            file,
+            |context| code_lens::code_lens(&context, offset),
+            |context| mlir::kernels::code_lens(&context, offset),
+        )
     }
 
     /// Edits of white space that format what `range` touches.
     pub fn formatting(&self, file: FileId, range: TextRange) -> Cancellable<Vec<TextEdit>> {
-        self.of_language(file, |context| formatting::formatting(&context, &range), |_| Vec::new())
+        self.of_language(
+            file,
+            |context| formatting::formatting(&context, &range),
+            |context| mlir::formatting::formatting(&context, &range),
+        )
     }
 
     /// What to change when `typed` was just typed in front of `offset`.
@@ -376,7 +396,11 @@ impl Analysis {
         range: TextRange,
         wanted: Wanted<'_>,
     ) -> Cancellable<Vec<CodeAction>> {
-        self.of_language(file, |context| code_actions::code_actions(&context, &range, wanted), |_| Vec::new())
+        self.of_language(
+            file,
+            |context| code_actions::code_actions(&context, &range, wanted),
+            |context| mlir::code_actions::code_actions(&context, &range, wanted),
+        )
     }
 
     /// Maps of one instruction, as the machine interface asks for them.
@@ -419,7 +443,11 @@ impl Analysis {
 
     /// The kernel that the instruction at `offset` is, or is part of.
     pub fn shown_kernel(&self, file: FileId, offset: usize) -> Cancellable<Option<ShownKernel>> {
-        self.with_file(file, |context| kernel_document::shown_kernel(&context, offset))
+        self.of_language(
+            file,
+            |context| kernel_document::shown_kernel(&context, offset),
+            |context| mlir::kernels::shown_kernel(&context, offset),
+        )
     }
 
     /// The document that shows a kernel. The error is that there is no such instruction.
@@ -429,7 +457,10 @@ impl Analysis {
         query: &FusionQuery,
         language: KernelLanguage,
     ) -> Cancellable<Result<KernelDocument, FusionError>> {
-        self.with_file(file, |context| kernel_document::kernel_document(&context, query, language))
+        self.with_file(file, |context| match context.is_mlir() {
+            true => mlir::kernels::kernel_document(&context, query, language),
+            false => kernel_document::kernel_document(&context, query, language),
+        })
     }
 
     /// Runs of lines of the body of a kernel's document that come from the instruction at `offset`.
@@ -440,7 +471,11 @@ impl Analysis {
         document: &KernelDocument,
         offset: usize,
     ) -> Cancellable<Vec<std::ops::Range<usize>>> {
-        self.with_file(file, |context| kernel_follow::kernel_lines(&context, query, document, offset))
+        self.of_language(
+            file,
+            |context| kernel_follow::kernel_lines(&context, query, document, offset),
+            |context| mlir::kernels::kernel_lines(&context, document, offset),
+        )
     }
 
     /// Markdown about a place in the body of a kernel's document; `column` in bytes.
@@ -513,6 +548,11 @@ impl Analysis {
     /// The canonical text of the file, which must be without errors.
     pub fn print(&self, file: FileId, options: &PrintOptions) -> Cancellable<Result<String, TextTooLarge>> {
         self.with_file(file, |context| print_module::print_module(&context, options))
+    }
+
+    /// The same module in the other language: StableHLO as HLO, HLO as StableHLO.
+    pub fn convert(&self, file: FileId) -> Cancellable<Conversion> {
+        self.with_file(file, |context| convert::convert(&context))
     }
 
     /// Counts of the module.

@@ -4,6 +4,7 @@
 //! wants the change, not when it only wants titles.
 
 mod access_pattern;
+pub(crate) mod convert;
 mod extract;
 mod operand_shapes;
 mod repair;
@@ -99,7 +100,7 @@ impl Actions<'_> {
     }
 }
 
-type Provider = fn(&FileContext<'_>, &TextRange, &mut Actions<'_>);
+pub(crate) type Provider = fn(&FileContext<'_>, &TextRange, &mut Actions<'_>);
 
 /// In the order in which editors show them.
 const PROVIDERS: &[Provider] = &[
@@ -109,6 +110,7 @@ const PROVIDERS: &[Provider] = &[
     extract::extract,
     access_pattern::offer,
     show_kernel::offer,
+    convert::offer,
 ];
 
 pub(crate) fn code_actions(
@@ -116,8 +118,18 @@ pub(crate) fn code_actions(
     range: &TextRange,
     wanted: Wanted<'_>,
 ) -> Vec<CodeAction> {
+    offered(context, range, wanted, PROVIDERS)
+}
+
+/// What these providers offer, in their order.
+pub(crate) fn offered(
+    context: &FileContext<'_>,
+    range: &TextRange,
+    wanted: Wanted<'_>,
+    providers: &[Provider],
+) -> Vec<CodeAction> {
     let mut actions = Actions { wanted, found: Vec::new() };
-    for provider in PROVIDERS {
+    for provider in providers {
         provider(context, range, &mut actions);
     }
     actions.found
@@ -179,7 +191,14 @@ pub(crate) mod tests {
 
     /// The text after the action called `id` at the cursor, or the new document's; nothing where it is not offered.
     pub(crate) fn apply(fixture: &str, id: &str) -> Option<String> {
-        let (analysis, file, offset) = open(fixture);
+        apply_in(open(fixture), id)
+    }
+
+    /// The same of a file that is open.
+    pub(crate) fn apply_in(
+        (analysis, file, offset): (crate::Analysis, crate::FileId, usize),
+        id: &str,
+    ) -> Option<String> {
         let text = analysis.rope(file).to_string();
         let titles = analysis.code_actions(file, offset..offset, Wanted::Titles).expect("nobody cancels");
         assert!(titles.iter().all(|a| a.change.is_none()));

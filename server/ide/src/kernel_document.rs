@@ -149,10 +149,6 @@ pub(crate) fn kernel_document(
         document.body = lines.iter().map(|line| format!("{line}\n")).collect();
         return Ok(document);
     }
-    let no_kernel = |mut document: KernelDocument, reason: &str| {
-        document.head.push(format!("no kernel: {reason}"));
-        document
-    };
     let key = context.kernel_key(at).ok_or_else(|| not_found("is in no computation"))?;
     let analysis = match context.kernel(&key) {
         None => return Ok(no_kernel(document, "the instruction has no known shape")),
@@ -165,18 +161,23 @@ pub(crate) fn kernel_document(
         Some(Err(reason)) => return Ok(no_kernel(document, reason)),
         Some(Ok(text)) => text,
     };
-    document.has_code = true;
-    fill(&mut document, context, at, analysis, text);
+    code_of(&mut document, analysis, text, |op| kernel_instruction(context, at, analysis, op));
     Ok(document)
 }
 
-fn fill(
+pub(crate) fn no_kernel(mut document: KernelDocument, reason: &str) -> KernelDocument {
+    document.head.push(format!("no kernel: {reason}"));
+    document
+}
+
+/// The code of a kernel, with the instruction that `of` says each op is.
+pub(crate) fn code_of(
     document: &mut KernelDocument,
-    context: &FileContext<'_>,
-    at: InstructionRef,
     analysis: &FusionAnalysis,
     text: &KernelText,
+    of: impl Fn(ir::OpId) -> KernelInstruction,
 ) {
+    document.has_code = true;
     let steps = match &analysis.emitter {
         Emitter::Sort(sort) if sort.steps.len() > 1 => format!("{} kernels, the first: ", sort.steps.len()),
         _ => String::new(),
@@ -196,7 +197,7 @@ fn fill(
     let lines = text.lines.iter().map(|origin| {
         let op = (*origin)?;
         Some(*places.entry(op).or_insert_with(|| {
-            instructions.push(kernel_instruction(context, at, analysis, op));
+            instructions.push(of(op));
             instructions.len() as u32 - 1
         }))
     });

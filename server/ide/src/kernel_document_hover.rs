@@ -35,7 +35,10 @@ pub(crate) fn kernel_document_hover(
         out += &access;
     }
     if let Some((_, name)) = document.instruction_of(line).and_then(|instruction| instruction.at.clone())
-        && let Some(found) = hover(context, name.start, config)
+        && let Some(found) = match context.is_mlir() {
+            true => crate::mlir::hover::hover(context, name.start, config),
+            false => hover(context, name.start, config),
+        }
     {
         if !out.is_empty() {
             out += "---\n\n";

@@ -3,6 +3,7 @@
 
 use gpu::{Buffer, BufferTraffic, Emitter, FusionAnalysis, Launch};
 
+use crate::kernels::KernelKey;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::bytes;
 
@@ -11,8 +12,12 @@ pub(crate) fn kernel_lens(context: &FileContext<'_>, at: InstructionRef) -> Opti
     if !context.is_launched(at) {
         return None;
     }
-    let key = context.kernel_key(at)?;
-    let analysis = match context.kernel(&key)? {
+    kernel_words(context, &context.kernel_key(at)?)
+}
+
+/// The same of a kernel, whoever launches it.
+pub(crate) fn kernel_words(context: &FileContext<'_>, key: &KernelKey) -> Option<String> {
+    let analysis = match context.kernel(key)? {
         Ok(analysis) => analysis,
         Err(reason) => return Some(format!("no kernel: {reason}")),
     };
@@ -28,12 +33,12 @@ pub(crate) fn kernel_lens(context: &FileContext<'_>, at: InstructionRef) -> Opti
         (_, Some(launch)) => parts.push(launched(&launch)),
         (_, None) => {}
     }
-    let functions = context.kernel_partition(&key).map_or(0, |partition| partition.functions.len());
+    let functions = context.kernel_partition(key).map_or(0, |partition| partition.functions.len());
     if functions > 1 && !matches!(analysis.emitter, Emitter::Elsewhere(_)) {
         parts.push(format!("{functions} functions"));
     }
-    parts.extend(net_bytes(analysis, context.kernel_coalescing(&key)).map(bytes));
-    if let Some(estimate) = context.kernel_estimate(&key) {
+    parts.extend(net_bytes(analysis, context.kernel_coalescing(key)).map(bytes));
+    if let Some(estimate) = context.kernel_estimate(key) {
         parts.push(format!("{} on {}", time(estimate.exec_us()), context.db.device().name));
     }
     Some(parts.join(" · "))

@@ -19,6 +19,12 @@ pub(crate) struct KernelKey {
     name: Arc<str>,
 }
 
+impl KernelKey {
+    pub(crate) fn of(piece: Piece, computation: u32, name: Arc<str>) -> KernelKey {
+        KernelKey { piece, computation, name }
+    }
+}
+
 impl<'a> FileContext<'a> {
     pub(crate) fn kernel_key(&self, at: InstructionRef) -> Option<KernelKey> {
         let computation = self.computation_id(at)?;

@@ -15,6 +15,7 @@ mod coalescing_warnings;
 mod code_actions;
 mod code_lens;
 mod completion;
+mod convert;
 mod diagnostics;
 mod document_links;
 mod document_symbols;
@@ -76,6 +77,7 @@ pub use code_actions::{ACCESS_PATTERN_ACTION, SHOW_KERNEL_ACTION, SHOW_KERNEL_AS
 pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
 pub use code_lens::CodeLens;
 pub use completion::{Completion, CompletionItem, CompletionKind, completion_documentation};
+pub use convert::{Conversion, NotConverted};
 pub use db::{FileId, Language};
 pub use diagnostics::Depth;
 pub use document_links::DocumentLink;

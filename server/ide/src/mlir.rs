@@ -2,15 +2,19 @@
 //!
 //! One file per feature, called like the one for HLO beside it.
 
+pub(crate) mod call_hierarchy;
+pub(crate) mod code_actions;
 pub(crate) mod completion;
 pub(crate) mod context;
 pub(crate) mod diagnostics;
 pub(crate) mod document_symbols;
 pub(crate) mod folding_ranges;
+pub(crate) mod formatting;
 pub(crate) mod goto_definition;
 pub(crate) mod hover;
 pub(crate) mod indexing_map_hover;
 pub(crate) mod inlay_hints;
+pub(crate) mod kernels;
 pub(crate) mod map_text;
 pub(crate) mod occurrences;
 pub(crate) mod op_maps_hover;
@@ -25,7 +29,7 @@ pub(crate) mod workspace_symbols;
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use crate::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit};
+    use crate::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit, Wanted};
 
     const CONSTRUCTS: &str = include_str!("../../mlir/tests/fixtures/constructs.mlir");
 
@@ -64,6 +68,11 @@ mod tests {
             (0..text.len()).step_by(83).map(|at| analysis.selection_ranges(file, at)).collect::<Vec<_>>(),
             (0..text.len()).step_by(79).map(|at| analysis.rename(file, at, "renamed")).collect::<Vec<_>>(),
             (0..text.len()).step_by(73).map(|at| analysis.completion(file, at)).collect::<Vec<_>>(),
+            analysis.formatting(file, 0..text.len()),
+            (0..text.len())
+                .step_by(71)
+                .map(|at| analysis.code_actions(file, at..at, Wanted::Changes))
+                .collect::<Vec<_>>(),
         );
         format!("{everything:?}")
     }
@@ -237,7 +246,7 @@ mod tests {
         assert_eq!(counts(ty, 1, "4", 0)[4], 0);
         // A new name is told to all, who find what they found before; those that use names behind it look again.
         let ran = counts(name, 0, "%new = stablehlo.add %a, %a : tensor<4xf32>\n    ", 0);
-        assert_eq!(ran, [1, 1, 1, 0, 1, pieces, 2, 1]);
+        assert_eq!(ran, [1, 1, 1, 0, 1, pieces, 2, 2]);
     }
 
     /// Texts large enough for several pieces, edited at random, are analysed as if they had just been opened.

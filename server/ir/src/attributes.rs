@@ -72,6 +72,11 @@ impl Attributes {
         Attributes(typed.collect())
     }
 
+    /// What is there, in the order of the text.
+    pub fn keys(&self) -> impl Iterator<Item = AttributeKey> + '_ {
+        self.0.iter().map(|(key, _)| *key)
+    }
+
     fn get(&self, key: AttributeKey) -> Option<&Typed> {
         self.0.iter().find(|(k, _)| *k == key).map(|(_, v)| v)
     }

@@ -87,6 +87,22 @@ pub struct Environment {
 const MAX_ALIASES: usize = 16;
 
 impl Environment {
+    /// The aliases that a piece defines, and nothing else: for single ops.
+    pub fn of_aliases(parse: &Parse, text: &str) -> Environment {
+        let mut environment = Environment::default();
+        environment.add_aliases(Slice::whole(parse, text));
+        environment
+    }
+
+    fn add_aliases(&mut self, slice: Slice<'_>) {
+        let Slice { parse, text, .. } = slice;
+        for alias in parse.aliases.iter().filter(|a| a.is_definition && slice.holds(a.span.start)) {
+            let value =
+                parse.op(alias.op).span.of(text).split_once('=').map_or("", |(_, value)| value.trim());
+            self.aliases.insert(alias.span.of(text).into(), value.into());
+        }
+    }
+
     /// Of one part of a text, whose pieces these are.
     pub fn of<'a>(slices: impl IntoIterator<Item = Slice<'a>>) -> Environment {
         let mut environment = Environment::default();
@@ -94,11 +110,7 @@ impl Environment {
         let mut has_module = false;
         for slice in slices {
             let Slice { parse, text, .. } = slice;
-            for alias in parse.aliases.iter().filter(|a| a.is_definition && slice.holds(a.span.start)) {
-                let value =
-                    parse.op(alias.op).span.of(text).split_once('=').map_or("", |(_, value)| value.trim());
-                environment.aliases.insert(alias.span.of(text).into(), value.into());
-            }
+            environment.add_aliases(slice);
             for (id, op) in parse.ops.iter().enumerate().filter(|(_, op)| slice.holds(op.span.start)) {
                 let name = parse.name(id as OpId, text);
                 match op.form {
@@ -169,15 +181,15 @@ impl Environment {
 
     /// The function that the module starts with: `main`, else the only public one, else the last.
     pub fn entry(&self) -> Option<&str> {
-        let is_defined = |symbol: &&Box<str>| self.functions.get(&***symbol).is_some_and(|f| f.is_defined);
-        let mut defined = self.order.iter().filter(is_defined);
-        let main = defined.clone().find(|symbol| &***symbol == "main");
-        let mut public = defined.clone().filter(|symbol| self.functions[&***symbol].is_public);
+        let is_defined = |symbol: &&str| self.functions.get(*symbol).is_some_and(|f| f.is_defined);
+        let mut defined = self.order.iter().map(|symbol| &**symbol).filter(is_defined);
+        let main = defined.clone().find(|symbol| *symbol == "main");
+        let mut public = defined.clone().filter(|symbol| self.functions[*symbol].is_public);
         let only = match (public.next(), public.next()) {
             (Some(only), None) => Some(only),
             _ => None,
         };
-        main.or(only).or_else(|| defined.next_back()).map(|symbol| &**symbol)
+        main.or(only).or_else(|| defined.next_back())
     }
 
     /// `key: "0x…"`, wherever it stands in the section.

@@ -16,12 +16,21 @@ mod names;
 mod op_row;
 mod op_table;
 mod op_text;
+mod other_dialects;
+mod stablehlo_rules;
 mod strings;
 mod to_hlo;
+mod to_mlir;
+mod twin;
 mod types;
 
 pub use environment::{Declared, Environment, Slice};
 pub use incomplete::Incomplete;
+pub use op_table::opcode_of;
+pub use stablehlo_rules::allows_more_than_hlo;
 pub use to_hlo::{
     FunctionHeader, HloComputation, HloFunction, HloModule, Origin, assemble, functions, to_hlo,
 };
+pub use to_mlir::{MissingInstruction, StablehloModule, to_stablehlo};
+pub use twin::{Twin, is_checked_as_hlo, twin};
+pub use types::static_hlo_shape;

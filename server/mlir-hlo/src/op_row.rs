@@ -81,8 +81,6 @@ pub(crate) enum Pretty {
     Slice,
     /// `stablehlo.iota dim = 0 : T`
     Iota,
-    /// `stablehlo.convolution(%a, %b) dim_numbers = …, window = {…} {…} : (A, B) -> C`
-    Convolution,
     /// `stablehlo.reduce_precision %a, format = e5m10 : T`
     ReducePrecision,
 }
@@ -120,8 +118,6 @@ pub(crate) enum Form {
     OneInt,
     /// `1 : i64`, `1`
     Int,
-    /// `1 : i32`, `1`
-    Int32,
     /// `true`, `true`
     Bool,
     /// A unit attribute, `true`

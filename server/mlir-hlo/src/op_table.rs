@@ -242,7 +242,7 @@ pub(crate) const OPS: &[OpRow] = &[
     with(generic("select_and_scatter", O::SelectAndScatter, WINDOW), &[K::Select, K::Scatter]),
     functional("dot_general", O::Dot, DOT),
     special("dot", O::Dot, S::Dot, &[PRECISION]),
-    row("convolution", O::Convolution, Pretty::Convolution, CONVOLUTION),
+    generic("convolution", O::Convolution, CONVOLUTION),
     mhlo(
         "ragged_dot",
         O::RaggedDot,
@@ -391,7 +391,7 @@ pub(crate) fn op_of(opcode: Opcode) -> Option<&'static OpRow> {
     static BY_OPCODE: OnceLock<FxHashMap<Opcode, &'static OpRow>> = OnceLock::new();
     let rows = BY_OPCODE.get_or_init(|| {
         let mut rows = FxHashMap::default();
-        for row in OPS.iter().filter(|row| row.how != How::ReadOnly) {
+        for row in OPS.iter().filter(|row| !matches!(row.how, How::ReadOnly | How::Special(S::Dynamic))) {
             rows.entry(row.opcode).or_insert(row);
         }
         rows
@@ -402,4 +402,9 @@ pub(crate) fn op_of(opcode: Opcode) -> Option<&'static OpRow> {
 /// The name of an op without its dialect, where that is one of those whose ops are HLO's.
 pub(crate) fn mnemonic(name: &str) -> Option<&str> {
     ["stablehlo.", "mhlo."].iter().find_map(|dialect| name.strip_prefix(dialect))
+}
+
+/// The opcode of the instruction that an op becomes, by its full name; nothing where it becomes none, or several.
+pub fn opcode_of(name: &str) -> Option<Opcode> {
+    mnemonic(name).and_then(row_of).map(|row| row.opcode)
 }

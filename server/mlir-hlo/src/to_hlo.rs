@@ -16,6 +16,7 @@ mod ops;
 mod regions;
 
 pub(crate) use attributes::DOT_LISTS;
-pub(crate) use function::Writer;
+pub(crate) use body::Operand;
 pub use function::{FunctionHeader, HloComputation, HloFunction, functions};
+pub(crate) use function::{Writer, pack_index};
 pub use module::{HloModule, Origin, assemble, to_hlo};

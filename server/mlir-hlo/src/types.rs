@@ -16,7 +16,7 @@ pub(crate) fn hlo_shape(ty: &str) -> Result<String, String> {
 }
 
 /// The same, of types all of whose extents are known.
-pub(crate) fn static_hlo_shape(ty: &str) -> Result<String, String> {
+pub fn static_hlo_shape(ty: &str) -> Result<String, String> {
     let shape = hlo_shape(ty)?;
     match shape.contains(['?', '=']) {
         true => Err(format!("a dimension of {ty} is not known")),

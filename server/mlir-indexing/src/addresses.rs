@@ -34,7 +34,7 @@ impl Access {
             note: None,
         };
         let stride = builder.stride(&address, inner);
-        located.remove_unused();
+        located.remove_unused(&[]);
         if located.map.is_mapped() && located.map.results().len() == 1 {
             self.address = Some(Address { map: located.map, symbols: located.symbols, stride });
         }

@@ -58,7 +58,7 @@ impl Access {
             address: None,
             note: (!notes.is_empty()).then(|| notes.join("; ")),
         };
-        composed.remove_unused();
+        composed.remove_unused(&[]);
         Some(composed)
     }
 }

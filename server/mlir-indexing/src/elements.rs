@@ -109,9 +109,11 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
     }
     let extents = builder.extents(&array, &ty);
     let dims = builder.dimensions(&extents);
-    let here = dims.iter().zip(&index).map(|(d, i)| (d.clone() - i.clone(), Interval::point(0))).collect();
+    let here: Vec<_> =
+        dims.iter().zip(&index).map(|(d, i)| (d.clone() - i.clone(), Interval::point(0))).collect();
+    let elsewhere = MapBuilder::otherwise(&here);
     let of_value = builder.access(&value, Role::Read, Vec::new(), here);
-    let mut of_array = builder.access(&array, Role::Read, dims, Vec::new());
+    let mut of_array = builder.access(&array, Role::Read, dims, elsewhere);
     of_array.note = Some("but for the one element".to_owned());
     Ok(OpMaps::of_result(0, vec![of_value, of_array]))
 }

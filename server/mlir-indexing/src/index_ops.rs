@@ -30,12 +30,15 @@ pub(crate) fn maps(
     })
 }
 
-/// Of numbers nothing is told; arrays are read place by place.
+/// Arrays are read place by place; of an index its value is told, and of other numbers nothing.
 fn elementwise(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>> {
     if op == "constant" {
         return None;
     }
     let ty = text.source.result_type(text.id, 0)?;
+    if ty == "index" {
+        return value(text, 0).ok().map(Ok);
+    }
     let is_array = ty.starts_with("tensor<") || ty.starts_with("vector<");
     is_array.then(|| elements::elementwise(text, 0, usize::MAX))
 }

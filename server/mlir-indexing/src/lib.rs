@@ -4,6 +4,8 @@
 //! * [`op_maps()`]: one op, one result. Extents, offsets and strides that are not known are symbols, with what is known of
 //!   them: the ranges of loops' variables, of arguments with `xla.range`, of ids of threads.
 //! * [`through_producers`]: from a value to arguments, composed over the ops in between.
+//! * [`check_maps`]: what is wrong with maps and subscripts, as far as the text proves it; [`op_hints`]: what lists come to.
+//! * [`words()`], [`injectivity()`]: what a map does.
 //! * [`AffineMap`], [`AffineSet`], [`WrittenMap`]: maps as they are written in attributes.
 //!
 //! Maps are over *logical* indices; of a buffer with a layout an [`Access`] has its [`Address`] beside it. Each file names the
@@ -64,6 +66,7 @@ pub use index_ops::index_range;
 pub use injectivity::{Injectivity, injectivity};
 pub use map_use::WrittenMap;
 pub use op_maps::op_maps;
+pub use op_text::{Mixed, OpText};
 pub use producers::{FarAccess, MapsOf, Producers, through_producers};
 pub use source::{Operand, Source, alias_value};
 pub use words::words;

@@ -237,8 +237,7 @@ fn usual_maps(
                 .filter(|&d| d < out)
                 .ok_or("its dimension is not read")?;
             let mut all = AffineMap::identity(out + 1);
-            let last = std::mem::replace(&mut all.dims[out], "along".to_owned());
-            debug_assert!(!last.is_empty());
+            all.dims[out] = "along".to_owned();
             let read = pick(&all, &mut (0..out).map(|d| if d == along { out } else { d }));
             vec![read, pick(&all, &mut (0..out))]
         }

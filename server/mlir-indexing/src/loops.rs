@@ -39,13 +39,15 @@ impl MapBuilder<'_> {
                 .reduce(|a, b| Interval { lower: a.lower.max(b.lower), upper: a.upper.min(b.upper) })
         };
         let (low, high) = (all(self, &bounds.lower)?, all(self, &bounds.upper)?);
-        let lower = bounds.lower.iter().map(|e| self.range_of(e).lower).max()?;
         let upper = match high.upper {
             i64::MAX => i64::MAX,
             upper => upper.saturating_sub(1),
         };
         // Of a loop that never runs nothing is told.
-        let range = Interval::new(low.lower.max(lower).min(upper), upper);
+        if low.lower > upper {
+            return None;
+        }
+        let range = Interval::new(low.lower, upper);
         let source = SymbolSource::Loop { value: (value, index), name: operand.name.clone() };
         let variable = self.symbol(source, range);
         let start = match bounds.lower.as_slice() {
@@ -83,7 +85,6 @@ impl MapBuilder<'_> {
             }
             None => (None, at + 1),
         };
-        let one = || vec![Expr::Const(1)];
         match (nth, text.word(next)) {
             (Some(nth), "in") => {
                 let upper = self.list_entry(text, next + 1, nth)?;
@@ -99,7 +100,7 @@ impl MapBuilder<'_> {
                 let behind = text.behind(to + 1);
                 let step = match text.word(behind) {
                     "step" => self.list_entry(text, behind + 1, nth)?,
-                    _ => one().remove(0),
+                    _ => Expr::Const(1),
                 };
                 Some(LoopBounds { lower: vec![lower], upper: vec![upper], step })
             }

@@ -101,6 +101,21 @@ impl<'a> MapBuilder<'a> {
         }
     }
 
+    /// Where not all of `when` holds: by how much the worst of them is missed is 1 or more.
+    pub(crate) fn otherwise(when: &[(Expr, Interval)]) -> Vec<(Expr, Interval)> {
+        let mut missed = Vec::new();
+        for (expr, allowed) in when {
+            if allowed.lower != i64::MIN {
+                missed.push(Expr::Const(allowed.lower) - expr.clone());
+            }
+            if allowed.upper != i64::MAX {
+                missed.push(expr.clone() - allowed.upper);
+            }
+        }
+        let worst = missed.into_iter().reduce(|a, b| a.max(b)).unwrap_or(Expr::ZERO);
+        vec![(worst, Interval::new(1, i64::MAX))]
+    }
+
     /// A number that is known only at run time; one for each source.
     pub(crate) fn symbol(&mut self, source: SymbolSource, bounds: Interval) -> Expr {
         self.indexed_symbol(source, bounds, Vec::new())
@@ -246,7 +261,18 @@ impl<'a> MapBuilder<'a> {
         results: Vec<Expr>,
         more: Vec<(Expr, Interval)>,
     ) -> Access {
+        // Symbols that decide whether this is read at all.
+        let mut decisive: Vec<u32> = Vec::new();
+        more.iter().for_each(|(e, _)| e.for_each_var(&mut |v| decisive.extend(v.checked_sub(SYMBOLS))));
         let mut finished = self.finish(results, more);
+        let first = finished.map.num_dims() + finished.map.num_ranges();
+        let is_decisive = |s: &Symbol| {
+            decisive.iter().any(|&at| self.symbols.get(at as usize).is_some_and(|d| d.source == s.source))
+        };
+        let kept: Vec<usize> = (0..finished.symbols.len())
+            .filter(|&at| is_decisive(&finished.symbols[at]))
+            .map(|at| first + at)
+            .collect();
         let mut map = std::mem::replace(&mut finished.map, IndexingMap::undefined());
         if !map.is_identity() {
             map = map.simplified(SimplifyMode::Replace);
@@ -260,7 +286,7 @@ impl<'a> MapBuilder<'a> {
             address: None,
             note: None,
         };
-        access.remove_unused();
+        access.remove_unused(&kept);
         access
     }
 

@@ -25,7 +25,11 @@ impl WrittenMap {
                 let joined = joined_strings(body);
                 // Older text says at the end whether the map is simplified.
                 let written = joined.split(", is_simplified:").next().unwrap_or_default();
-                parse_map(written).map(WrittenMap::Indexing).map_err(|e| e.message)
+                let whole = match text.starts_with("#xla.symbolic_map") {
+                    true => with_domain(written),
+                    false => written.to_owned(),
+                };
+                parse_map(&whole).map(WrittenMap::Indexing).map_err(|e| e.message)
             }
             None if text.starts_with("affine_map") => AffineMap::parse(text).map(WrittenMap::Affine),
             None => Err(format!("{text} is no map")),
@@ -65,6 +69,17 @@ impl WrittenMap {
                 Some(map.results().iter().map(|r| r.substitute(&mut { replace })).collect())
             }
         }
+    }
+}
+
+/// A map without a domain, over all integers.
+fn with_domain(text: &str) -> String {
+    let head = text.split("->").next().unwrap_or_default();
+    let names = head.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|name| !name.is_empty());
+    let bounds: Vec<String> = names.map(|name| format!("{name} in [{}, {}]", i64::MIN, i64::MAX)).collect();
+    match bounds.is_empty() || text.contains("domain:") {
+        true => text.to_owned(),
+        false => format!("{text}, domain: {}", bounds.join(", ")),
     }
 }
 
@@ -136,5 +151,32 @@ impl MapBuilder<'_> {
         found.map.apply(&dims, &symbols).ok_or_else(|| {
             format!("the map takes {d} and {s} arguments, not {} and {}", dims.len(), symbols.len())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_of_all_kinds_are_read() {
+        let check = |text: &str, arity: (usize, usize), expect: &[i64]| {
+            let map = WrittenMap::parse(text).expect("it is a map");
+            assert_eq!(map.arity(), arity, "{text}");
+            let dims: Vec<Expr> = (0..arity.0).map(|k| Expr::Const(k as i64 + 7)).collect();
+            let symbols: Vec<Expr> = (0..arity.1).map(|k| Expr::Const(k as i64 + 3)).collect();
+            let values: Vec<_> =
+                map.apply(&dims, &symbols).expect("as many").iter().map(|e| e.as_const()).collect();
+            assert_eq!(values, expect.iter().map(|&v| Some(v)).collect::<Vec<_>>(), "{text}");
+            assert_eq!(map.apply(&dims[1..], &symbols), None);
+        };
+        check("affine_map<(i, j)[n] -> (j * n, i floordiv 2)>", (2, 1), &[24, 3]);
+        check(
+            "#xla.indexing_map<\"(a)[s0] -> (a + s0),\" \" domain: a in [0, 9], s0 in [0, 3]\">",
+            (1, 1),
+            &[10],
+        );
+        check("#xla.symbolic_map<\"(a, b)[s0] -> (max(a, b) floorDiv s0)\">", (2, 1), &[2]);
+        assert!(WrittenMap::parse("#other.map<\"(a) -> (a)\">").is_err());
     }
 }

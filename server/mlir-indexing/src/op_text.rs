@@ -12,18 +12,18 @@ use crate::source::{Operand, Source};
 const MAX_BYTES: usize = 64 << 10;
 
 /// An op, and the tokens between its name and its first region.
-pub(crate) struct OpText<'a> {
-    pub(crate) source: &'a Source<'a>,
-    pub(crate) id: OpId,
-    pub(crate) name: &'a str,
-    pub(crate) tokens: Vec<Token>,
+pub struct OpText<'a> {
+    pub source: &'a Source<'a>,
+    pub id: OpId,
+    pub name: &'a str,
+    pub tokens: Vec<Token>,
     /// The token that closes what the token of this number opens; itself for others.
     closing: Vec<usize>,
 }
 
 /// An entry of a list such as `[%i, 4]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Mixed {
+pub enum Mixed {
     Static(i64),
     Dynamic(Operand),
 }
@@ -33,7 +33,7 @@ const DYNAMIC: [i64; 2] = [i64::MIN, -1];
 
 impl<'a> OpText<'a> {
     /// Nothing where the op is too long to hold indices.
-    pub(crate) fn new(source: &'a Source<'a>, id: OpId) -> Option<OpText<'a>> {
+    pub fn new(source: &'a Source<'a>, id: OpId) -> Option<OpText<'a>> {
         let op = source.parse.op(id);
         let (from, to) = (op.name.end as usize, op.head.end.max(op.name.end) as usize);
         if to - from > MAX_BYTES {
@@ -44,35 +44,35 @@ impl<'a> OpText<'a> {
         Some(OpText { source, id, name: source.parse.name(id, source.text), tokens, closing })
     }
 
-    pub(crate) fn is_generic(&self) -> bool {
+    pub fn is_generic(&self) -> bool {
         self.source.parse.op(self.id).form == Form::Generic
     }
 
-    pub(crate) fn word(&self, at: usize) -> &'a str {
+    pub fn word(&self, at: usize) -> &'a str {
         self.tokens.get(at).map_or("", |t| t.span.of(self.source.text))
     }
 
-    pub(crate) fn kind(&self, at: usize) -> Option<TokenKind> {
+    pub fn kind(&self, at: usize) -> Option<TokenKind> {
         self.tokens.get(at).map(|t| t.kind)
     }
 
     /// Behind the token at `at`, or behind what it opens.
-    pub(crate) fn behind(&self, at: usize) -> usize {
+    pub fn behind(&self, at: usize) -> usize {
         self.closing.get(at).map_or(at, |&close| close.max(at)) + 1
     }
 
     /// The tokens that no bracket encloses.
-    pub(crate) fn top(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn top(&self) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(0), |&at| Some(self.behind(at))).take_while(|&at| at < self.tokens.len())
     }
 
     /// What is between the brackets that the token at `at` opens.
-    pub(crate) fn inside(&self, at: usize) -> Range<usize> {
+    pub fn inside(&self, at: usize) -> Range<usize> {
         at + 1..self.behind(at) - 1
     }
 
     /// The lists `[…]` that no bracket encloses and that no word or sign in front of them claims, in order, up to the types.
-    pub(crate) fn squares(&self) -> Vec<Range<usize>> {
+    pub fn squares(&self) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         for at in self.top() {
             match self.kind(at) {
@@ -87,7 +87,7 @@ impl<'a> OpText<'a> {
     }
 
     /// What is between the brackets that stand behind a word: `low[1, %n]`, `ins(%a : T)`, `dimensions = [1]`.
-    pub(crate) fn behind_word(&self, word: &str) -> Option<Range<usize>> {
+    pub fn behind_word(&self, word: &str) -> Option<Range<usize>> {
         let at = self.top().find(|&at| self.kind(at) == Some(TokenKind::Word) && self.word(at) == word)?;
         let open = if self.kind(at + 1) == Some(TokenKind::Equal) { at + 2 } else { at + 1 };
         matches!(self.kind(open), Some(TokenKind::OpenSquare | TokenKind::OpenParen))
@@ -95,7 +95,7 @@ impl<'a> OpText<'a> {
     }
 
     /// The parts of a range between commas.
-    pub(crate) fn items(&self, range: Range<usize>) -> Vec<Range<usize>> {
+    pub fn items(&self, range: Range<usize>) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let (mut start, mut at) = (range.start, range.start);
         while at < range.end {
@@ -111,7 +111,7 @@ impl<'a> OpText<'a> {
         found
     }
 
-    pub(crate) fn text_of(&self, range: Range<usize>) -> &'a str {
+    pub fn text_of(&self, range: Range<usize>) -> &'a str {
         if range.is_empty() {
             return "";
         }
@@ -124,7 +124,7 @@ impl<'a> OpText<'a> {
     }
 
     /// The operand whose name is the token at `at`.
-    pub(crate) fn operand_at(&self, at: usize) -> Option<Operand> {
+    pub fn operand_at(&self, at: usize) -> Option<Operand> {
         let token = self.tokens.get(at).filter(|t| t.kind == TokenKind::Value)?;
         let uses = self.source.parse.uses_of(self.id);
         let found = uses.iter().find(|u| u.span.start == token.span.start);
@@ -136,12 +136,12 @@ impl<'a> OpText<'a> {
     }
 
     /// All operands in the order of the text.
-    pub(crate) fn operands(&self) -> Vec<Operand> {
+    pub fn operands(&self) -> Vec<Operand> {
         self.source.parse.operands_of(self.id).map(|u: &Use| self.source.operand(u)).collect()
     }
 
     /// The operands that stand in a range, up to a colon.
-    pub(crate) fn operands_in(&self, range: Range<usize>) -> Vec<Operand> {
+    pub fn operands_in(&self, range: Range<usize>) -> Vec<Operand> {
         let mut found = Vec::new();
         for at in range {
             match self.kind(at) {
@@ -152,17 +152,17 @@ impl<'a> OpText<'a> {
         found
     }
 
-    pub(crate) fn attribute(&self, name: &str) -> Option<&'a str> {
+    pub fn attribute(&self, name: &str) -> Option<&'a str> {
         self.source.parse.attribute(self.id, name, self.source.text)
     }
 
     /// The integers of an attribute, of which the first that is there counts.
-    pub(crate) fn list(&self, names: &[&str]) -> Option<Vec<i64>> {
+    pub fn list(&self, names: &[&str]) -> Option<Vec<i64>> {
         names.iter().find_map(|name| integers(self.attribute(name)?))
     }
 
     /// The entries of a list: numbers and names of values.
-    pub(crate) fn mixed(&self, range: Range<usize>) -> Option<Vec<Mixed>> {
+    pub fn mixed(&self, range: Range<usize>) -> Option<Vec<Mixed>> {
         self.items(range).into_iter().map(|item| self.mixed_entry(item)).collect()
     }
 
@@ -178,7 +178,7 @@ impl<'a> OpText<'a> {
 
     /// Lists whose static parts are attributes and whose dynamic parts are operands behind the first `fixed` ones, as in
     /// the generic form.
-    pub(crate) fn generic_mixed(&self, fixed: usize, names: &[&str]) -> Option<Vec<Vec<Mixed>>> {
+    pub fn generic_mixed(&self, fixed: usize, names: &[&str]) -> Option<Vec<Vec<Mixed>>> {
         let mut operands = self.operands().into_iter().skip(fixed);
         let mut lists = Vec::new();
         for name in names {
@@ -196,7 +196,7 @@ impl<'a> OpText<'a> {
     }
 
     /// Nested lists of integers, as of reassociations: `[[0, 1], [2]]`.
-    pub(crate) fn nested(&self, name: &str) -> Option<Vec<Vec<i64>>> {
+    pub fn nested(&self, name: &str) -> Option<Vec<Vec<i64>>> {
         let value = match self.attribute(name) {
             Some(value) => value,
             None => {

@@ -10,6 +10,8 @@ use crate::access::{Access, Role, Space};
 const MAX_OPS: usize = 256;
 /// Maps in one answer, and maps to one value on the way.
 const MAX_MAPS: usize = 64;
+/// Compositions for one answer.
+const MAX_COMPOSITIONS: usize = 1000;
 
 /// What a value is computed from, far away.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +51,7 @@ pub fn through_producers(
         .filter(|a| a.role == Role::Read && a.map.is_mapped())
         .map(|access| FarAccess { access, through: 1 })
         .collect();
-    let mut looked_at = 1;
+    let (mut looked_at, mut composed) = (1, 0);
     while let Some(far) = open.pop_front() {
         let Some(value) = far.access.value else { continue };
         let maps = seen.entry(value).or_default();
@@ -79,6 +81,11 @@ pub fn through_producers(
                 for inner in accesses.iter().filter(|a| a.role == Role::Read) {
                     if inner.map.is_known_empty() {
                         continue;
+                    }
+                    composed += 1;
+                    if composed > MAX_COMPOSITIONS {
+                        found.is_cut = true;
+                        break;
                     }
                     match far.access.compose(inner) {
                         Some(access) if access.map.is_known_empty() => {}

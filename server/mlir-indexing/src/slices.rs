@@ -168,8 +168,9 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
     let extents = builder.extents(&whole, &array);
     let dims = builder.dimensions(&extents);
     let (inner, when) = window.inward(&kept, &dims);
+    let elsewhere = MapBuilder::otherwise(&when);
     let from_slice = builder.access(&slice, Role::Read, inner, when);
-    let mut from_whole = builder.access(&whole, Role::Read, dims, Vec::new());
+    let mut from_whole = builder.access(&whole, Role::Read, dims, elsewhere);
     from_whole.note = Some("outside of the window only".to_owned());
     let is_stored = text.source.result_count(text.id) == 0;
     Ok(OpMaps {

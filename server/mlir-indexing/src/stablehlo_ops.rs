@@ -13,7 +13,7 @@ use crate::op_text::OpText;
 use crate::reshapes;
 use crate::source::Operand;
 use crate::stablehlo_gather::gather;
-use crate::stablehlo_products::{dot, reduce};
+use crate::stablehlo_products::{dot, reduce, sort};
 use crate::stablehlo_slices::{dynamic_slice, dynamic_update_slice, pad, real_dynamic_slice, slice};
 use crate::stablehlo_windows::{convolution, reduce_window};
 use crate::tensor_ops::concatenate;
@@ -105,6 +105,7 @@ pub(crate) fn maps(
             .and_then(|d| concatenate(text, &text.operands(), d)),
         "reduce" => reduce(text, result),
         "dot_general" | "dot" => dot(text, op),
+        "sort" => sort(text, result),
         "gather" | "dynamic_gather" => gather(text),
         "reduce_window" => reduce_window(text, result),
         "convolution" => convolution(text),

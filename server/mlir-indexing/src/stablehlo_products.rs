@@ -44,6 +44,23 @@ pub(crate) fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, String>
     Ok(OpMaps::of_result(result, accesses))
 }
 
+/// Along one dimension any element may come to any place.
+pub(crate) fn sort(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let operands = text.operands();
+    let first = operands.first().ok_or("it has no operand")?;
+    let ty = text.array_of(first)?;
+    let last = i64::try_from(ty.rank()).unwrap_or(0) - 1;
+    let along = text.attribute("dimension").and_then(mlir::integer).unwrap_or(last);
+    let extents = builder.extents(first, &ty);
+    let mut index = builder.dimensions(&extents);
+    let along = usize::try_from(along).ok().filter(|&k| k < index.len()).ok_or("its dimension is none")?;
+    index[along] = builder.range(None, &extents[along]);
+    let accesses =
+        operands.iter().map(|o| builder.access(o, Role::Read, index.clone(), Vec::new())).collect();
+    Ok(OpMaps::of_result(result, accesses))
+}
+
 /// Batches, then what is left of the left side, then of the right; what is contracted is summed over.
 pub(crate) fn dot(text: &OpText<'_>, op: &str) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);

@@ -111,8 +111,9 @@ pub(crate) fn dynamic_update_slice(text: &OpText<'_>) -> Result<OpMaps, String> 
         index.push(d.clone() - from);
         when.extend(MapBuilder::within(&index[k], &extent));
     }
+    let elsewhere = MapBuilder::otherwise(&when);
     let of_update = builder.access(&update, Role::Read, index, when);
-    let mut of_source = builder.access(&source, Role::Read, dims, Vec::new());
+    let mut of_source = builder.access(&source, Role::Read, dims, elsewhere);
     of_source.note = Some("outside of the update only".to_owned());
     let mut accesses = vec![of_source, of_update];
     for operand in &operands[2..] {

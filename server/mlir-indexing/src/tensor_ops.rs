@@ -22,6 +22,8 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>
         "cast" | "bitcast" => elements::elementwise(text, 0, 1),
         "splat" => elements::elementwise(text, 0, 1),
         "extract" => elements::point(text, 0, Role::Read),
+        // How large a dimension is that the type does not tell.
+        "dim" => return crate::index_ops::value(text, 0).ok().map(Ok),
         "insert" => elements::insert(text),
         "from_elements" => elements::from_elements(text),
         "pad" => pad(text),

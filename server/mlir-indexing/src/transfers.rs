@@ -149,8 +149,9 @@ pub(crate) fn transfer_write(text: &OpText<'_>) -> Result<OpMaps, String> {
     for k in (0..dims.len()).filter(|k| !transfer.along.contains(&Some(*k))) {
         when.push((distance(k), Interval::point(0)));
     }
+    let elsewhere = MapBuilder::otherwise(&when);
     let of_vector = builder.access(&vector, Role::Read, element, when);
-    let mut of_array = builder.access(&transfer.array, Role::Read, dims, Vec::new());
+    let mut of_array = builder.access(&transfer.array, Role::Read, dims, elsewhere);
     of_array.note = Some("outside of the vector only".to_owned());
     Ok(OpMaps::of_result(0, vec![of_vector, of_array]))
 }

@@ -7,10 +7,26 @@ use indexing_map::{Expr, IndexingMap};
 use crate::access::Access;
 
 impl Access {
-    /// Drops variables that the map does not use, and makes the names of the others unlike each other.
-    pub(crate) fn remove_unused(&mut self) {
+    /// Drops variables that the map does not use, and makes the names of the others unlike each other. Of the variables in
+    /// `kept`, by flat id, those stay of which a constraint speaks.
+    pub(crate) fn remove_unused(&mut self, kept: &[usize]) {
         let before = self.map.num_dims() + self.map.num_ranges();
-        let removed = self.map.remove_unused_symbols();
+        let results = self.map.results().to_vec();
+        // A constraint on a variable alone has become its bounds.
+        let is_narrowed = |v: usize| {
+            let symbol = v.checked_sub(before).and_then(|at| self.symbols.get(at));
+            let bounds = self.map.variables().get(v).map(|v| v.bounds);
+            symbol.map(|s| s.bounds) != bounds
+        };
+        let is_spoken_of = |&v: &usize| {
+            self.map.is_mapped()
+                && (is_narrowed(v) || self.map.constraints().iter().any(|c| c.expr.uses_var(v as u32)))
+        };
+        // What is a result is used.
+        let more = kept.iter().copied().filter(is_spoken_of).map(Expr::var);
+        let mut map = self.map.with_results(results.iter().cloned().chain(more).collect());
+        let removed = map.remove_unused_symbols();
+        self.map = map.select_results(&(0..results.len()).collect::<Vec<_>>());
         if removed.iter().any(|&r| r) {
             let gone = |v: u32| removed.get(v as usize).copied().unwrap_or(false);
             let new_id = |v: u32| v - (0..v).filter(|&w| gone(w)).count() as u32;

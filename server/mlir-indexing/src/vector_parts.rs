@@ -53,9 +53,11 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
     }
     let extents = builder.extents(&whole, &ty);
     let dims = builder.dimensions(&extents);
-    let when = dims.iter().zip(&position).map(|(d, p)| (d.clone() - p.clone(), Interval::point(0))).collect();
+    let when: Vec<_> =
+        dims.iter().zip(&position).map(|(d, p)| (d.clone() - p.clone(), Interval::point(0))).collect();
+    let elsewhere = MapBuilder::otherwise(&when);
     let of_part = builder.access(&part, Role::Read, dims[position.len()..].to_vec(), when);
-    let mut of_whole = builder.access(&whole, Role::Read, dims, Vec::new());
+    let mut of_whole = builder.access(&whole, Role::Read, dims, elsewhere);
     of_whole.note = Some("outside of what is inserted".to_owned());
     Ok(OpMaps::of_result(0, vec![of_part, of_whole]))
 }
@@ -153,8 +155,9 @@ pub(crate) fn insert_strided(text: &OpText<'_>) -> Result<OpMaps, String> {
         when.extend(MapBuilder::within(&distance, &(extent * stride)));
         index.push(distance.floor_div(stride));
     }
+    let elsewhere = MapBuilder::otherwise(&when);
     let of_part = builder.access(&part, Role::Read, index, when);
-    let mut of_whole = builder.access(&whole, Role::Read, dims, Vec::new());
+    let mut of_whole = builder.access(&whole, Role::Read, dims, elsewhere);
     of_whole.note = Some("outside of what is inserted".to_owned());
     Ok(OpMaps::of_result(0, vec![of_part, of_whole]))
 }

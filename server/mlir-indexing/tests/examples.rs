@@ -95,6 +95,123 @@ fn threads_of_xla() {
     );
 }
 
+/// The domain of a load in loops of every kind.
+#[test]
+fn loops_of_every_kind() {
+    let load = "%x = memref.load %m[%i, %j] : memref<64x64xf32>";
+    let m = "%m: memref<64x64xf32>, %n: index, %k: index {xla.range = [1 : index, 9 : index]}";
+    let constants =
+        "%c0 = arith.constant 0 : index\n  %c2 = arith.constant 2 : index\n  %c8 = arith.constant 8 : index";
+    check(
+        m,
+        &format!("scf.forall (%i, %j) in (8, %n) {{\n    {load}\n  }}"),
+        expect![[r#"
+        %m: (i, j){n} -> (i, j), domain: i in [0, 7], j in [0, ∞], n in [-∞, ∞], -n + j in [-∞, -1]
+          at (i, j){n} -> (i * 64 + j), domain: i in [0, 7], j in [0, ∞], n in [-∞, ∞], -n + j in [-∞, -1]
+    "#]],
+    );
+    check(
+        m,
+        &format!("scf.forall (%i, %j) = (2, %k) to (8, 16) step (3, 1) {{\n    {load}\n  }}"),
+        expect![[r#"
+            %m: (i, j){k} -> (i, j), domain: i in [2, 7], j in [1, 15], k in [1, 9], (i + 1) mod 3 in [0, 0], -k + j in [0, ∞]
+              at (i, j){k} -> (i * 64 + j), domain: i in [2, 7], j in [1, 15], k in [1, 9], (i + 1) mod 3 in [0, 0], -k + j in [0, ∞]
+        "#]],
+    );
+    check(
+        m,
+        &format!(
+            "{constants}\n  scf.parallel (%i, %j) = (%c0, %c2) to (%c8, %n) step (%c2, %c2) {{\n    {load}\n  }}"
+        ),
+        expect![[r#"
+            %m: (i, j){n} -> (i, j), domain: i in [0, 6], j in [2, ∞], n in [-∞, ∞], -n + j in [-∞, -1], i mod 2 in [0, 0], j mod 2 in [0, 0]
+              at (i, j){n} -> (i * 64 + j), domain: i in [0, 6], j in [2, ∞], n in [-∞, ∞], -n + j in [-∞, -1], i mod 2 in [0, 0], j mod 2 in [0, 0]
+        "#]],
+    );
+    check(
+        m,
+        &format!("affine.parallel (%i, %j) = (0, 2) to (%k, %n * 2) step (1, 4) {{\n    {load}\n  }}"),
+        expect![[r#"
+            %m: (i, j){k, n} -> (i, j), domain: i in [0, 8], j in [2, ∞], k in [1, 9], n in [-∞, ∞], (j + 2) mod 4 in [0, 0], -k + i in [-∞, -1], n * -2 + j in [-∞, -1]
+              at (i, j){k, n} -> (i * 64 + j), domain: i in [0, 8], j in [2, ∞], k in [1, 9], n in [-∞, ∞], (j + 2) mod 4 in [0, 0], -k + i in [-∞, -1], n * -2 + j in [-∞, -1]
+        "#]],
+    );
+    check(
+        m,
+        &format!(
+            "affine.for %i = 0 to 64 step 16 {{\n    affine.for %j = affine_map<(d0) -> (d0)>(%i) to min affine_map<(d0)[s0] -> (d0 + 16, s0)>(%i)[%k] {{\n      {load}\n    }}\n  }}"
+        ),
+        expect![[r#"
+            %m: (i, j){k} -> (0, j), domain: i in [0, 0], j in [0, 8], k in [1, 9], -k + j in [-∞, -1]
+              at (i, j){k} -> (j), domain: i in [0, 0], j in [0, 8], k in [1, 9], -k + j in [-∞, -1]
+        "#]],
+    );
+    check(
+        m,
+        &format!(
+            "{constants}\n  \"scf.for\"(%c0, %c8, %c2) ({{\n  ^bb0(%i: index):\n    \"scf.for\"(%c0, %n, %c2) ({{\n    ^bb0(%j: index):\n      {load}\n      scf.yield\n    }}) : (index, index, index) -> ()\n    scf.yield\n  }}) : (index, index, index) -> ()"
+        ),
+        expect![[r#"
+            %m: (i, j){n} -> (i, j), domain: i in [0, 6], j in [0, ∞], n in [-∞, ∞], -n + j in [-∞, -1], i mod 2 in [0, 0], j mod 2 in [0, 0]
+              at (i, j){n} -> (i * 64 + j), domain: i in [0, 6], j in [0, ∞], n in [-∞, ∞], -n + j in [-∞, -1], i mod 2 in [0, 0], j mod 2 in [0, 0]
+        "#]],
+    );
+}
+
+#[test]
+fn values_of_indices() {
+    check(
+        "%a: tensor<?x8xf32>, %i: index",
+        "%c1 = arith.constant 1 : index\n  %c0 = arith.constant 0 : index\n  %n = tensor.dim %a, %c0 : tensor<?x8xf32>\n  %w = tensor.dim %a, %c1 : tensor<?x8xf32>\n  %x = arith.muli %n, %w : index\n  %y = arith.ceildivsi %x, %w : index\n  %z = arith.maxsi %y, %i : index",
+        expect![[r#"
+            is %z: (){a_dim0, i} -> (max(a_dim0, i)), domain: a_dim0 in [0, ∞], i in [-∞, ∞]
+        "#]],
+    );
+}
+
+/// The generic form says the same.
+#[test]
+fn generic_forms() {
+    check(
+        "%a: tensor<16x8xf32>, %i: index",
+        "%0 = \"tensor.extract_slice\"(%a, %i) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, static_offsets = array<i64: -9223372036854775808, 2>, static_sizes = array<i64: 4, 3>, static_strides = array<i64: 2, 1>}> : (tensor<16x8xf32>, index) -> tensor<4x3xf32>",
+        expect![[r#"
+            %a: (d0, d1){i} -> (d0 * 2 + i, d1 + 2), domain: d0 in [0, 3], d1 in [0, 2], i in [0, 9]
+        "#]],
+    );
+    check(
+        "%a: tensor<3x5x7xf32>",
+        "%0 = \"tensor.collapse_shape\"(%a) <{reassociation = [[0, 1], [2]]}> : (tensor<3x5x7xf32>) -> tensor<15x7xf32>",
+        expect![[r#"
+            %a: (d0, d1) -> (d0 floordiv 5, d0 mod 5, d1), domain: d0 in [0, 14], d1 in [0, 6]
+        "#]],
+    );
+    check(
+        "%m: memref<4x?xf32>, %i: index",
+        "%0 = \"affine.load\"(%m, %i) <{map = affine_map<(d0) -> (3, d0 + 1)>}> : (memref<4x?xf32>, index) -> f32",
+        expect![[r#"
+            %m: (){i} -> (3, i + 1), domain: i in [-∞, ∞]
+              at (){i, m_dim1} -> (m_dim1 * 3 + i + 1), domain: i in [-∞, ∞], m_dim1 in [0, ∞]
+        "#]],
+    );
+    check(
+        "%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %c: tensor<4x2xf32>",
+        "%0 = \"linalg.matmul\"(%a, %b, %c) <{operandSegmentSizes = array<i32: 2, 1>}> ({\n  ^bb0(%x: f32, %y: f32, %z: f32):\n    linalg.yield %z : f32\n  }) : (tensor<4x8xf32>, tensor<8x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>",
+        expect![[r#"
+            %a: (m, n)[k] -> (m, k), domain: m in [0, 3], n in [0, 1], k in [0, 7]
+            %b: (m, n)[k] -> (k, n), domain: m in [0, 3], n in [0, 1], k in [0, 7]
+            %c: (m, n) -> (m, n), domain: m in [0, 3], n in [0, 1]
+        "#]],
+    );
+    check(
+        "%v: vector<4x8xf32>, %i: index",
+        "%0 = \"vector.extract\"(%v, %i) <{static_position = array<i64: -9223372036854775808>}> : (vector<4x8xf32>, index) -> vector<8xf32>",
+        expect![[r#"
+            %v: (d0){i} -> (i, d0), domain: d0 in [0, 7], i in [0, 3]
+        "#]],
+    );
+}
+
 #[test]
 fn extents_follow_from_ops() {
     check(
@@ -104,6 +221,18 @@ fn extents_follow_from_ops() {
             %a: (m, n)[k]{a_dim0, a_dim1, b_dim1} -> (m, k), domain: m in [0, ∞], n in [0, ∞], k in [0, ∞], a_dim0 in [0, ∞], a_dim1 in [0, ∞], b_dim1 in [0, ∞], -a_dim0 + m in [-∞, -1], -a_dim1 + k in [-∞, -1], -b_dim1 + n in [-∞, -1]
             %b: (m, n)[k]{a_dim0, a_dim1, b_dim1} -> (k, n), domain: m in [0, ∞], n in [0, ∞], k in [0, ∞], a_dim0 in [0, ∞], a_dim1 in [0, ∞], b_dim1 in [0, ∞], -a_dim0 + m in [-∞, -1], -a_dim1 + k in [-∞, -1], -b_dim1 + n in [-∞, -1]
             %e: (m, n){a_dim0, b_dim1} -> (m, n), domain: m in [0, ∞], n in [0, ∞], a_dim0 in [0, ∞], b_dim1 in [0, ∞], -a_dim0 + m in [-∞, -1], -b_dim1 + n in [-∞, -1]
+        "#]],
+    );
+}
+
+#[test]
+fn sorts_read_along_their_dimension() {
+    check(
+        "%a: tensor<?x8xf32>, %b: tensor<?x8xi32>",
+        "%0:2 = \"stablehlo.sort\"(%a, %b) <{dimension = 0 : i64}> ({\n  ^bb0(%x: tensor<f32>, %y: tensor<f32>, %p: tensor<i32>, %q: tensor<i32>):\n    stablehlo.return %x : tensor<f32>\n  }) : (tensor<?x8xf32>, tensor<?x8xi32>) -> (tensor<?x8xf32>, tensor<?x8xi32>)",
+        expect![[r#"
+            %a: (d0, d1)[s0]{a_dim0} -> (s0, d1), domain: d0 in [0, ∞], d1 in [0, 7], s0 in [0, ∞], a_dim0 in [0, ∞], -a_dim0 + d0 in [-∞, -1], -a_dim0 + s0 in [-∞, -1]
+            %b: (d0, d1)[s0]{a_dim0} -> (s0, d1), domain: d0 in [0, ∞], d1 in [0, 7], s0 in [0, ∞], a_dim0 in [0, ∞], -a_dim0 + d0 in [-∞, -1], -a_dim0 + s0 in [-∞, -1]
         "#]],
     );
 }

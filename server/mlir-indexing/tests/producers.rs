@@ -245,11 +245,6 @@ fn offsets_cancel() {
     let far = through_producers(&read.parse, &maps_of, read.op("tensor.extract_slice"), 0, None);
     let shown: Vec<_> =
         far.accesses.iter().map(|f| format!("{}: {}", f.access.operand, f.access.map)).collect();
-    assert_eq!(
-        shown,
-        [
-            "%s: (d0) -> (d0), domain: d0 in [0, 7]",
-            "%t: (d0){i} -> (d0 + i), domain: d0 in [0, 7], i in [0, 56]"
-        ]
-    );
+    // Nothing of the array below is left.
+    assert_eq!(shown, ["%s: (d0) -> (d0), domain: d0 in [0, 7]"]);
 }

@@ -11,11 +11,11 @@ use crate::code::SliceOfCollapse;
 use crate::names::Names;
 use crate::numbers::{LARGEST, Symbol, SymbolName, Symbols};
 use crate::plan::plans;
-use crate::reading::Source;
 use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{ReshapeOp, SliceOp, defining_op};
 use crate::slice_text::text;
 use crate::values::Values;
+use mlir_indexing::{Operand, Source};
 
 /// What can stand in place of the slice `op`; nothing where it is no slice of a collapsed tensor.
 pub fn extract_from_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Vec<Rewrite> {
@@ -42,12 +42,26 @@ fn read<'a>(source: &'a Source<'a>, op: OpId) -> Option<(SliceOfCollapse, SliceO
     let extract = SliceOp::extract(source, op)?;
     let collapse = defining_op(source, &extract.source)?;
     let reshape = ReshapeOp::collapse(source, collapse)?;
-    if extract.source_type.shape != reshape.result_type.shape || reshape.groups.is_empty() {
+    if !extract.source_type.is_like(&reshape.result_type) {
         return None;
     }
-    let is_dropped = extract.dropped()?;
+    let slice = in_numbers(source, &extract, &reshape)?;
+    Some((slice, extract, collapse))
+}
+
+/// What `op` takes of a collapsed tensor, or inserts into it, in numbers.
+pub(crate) fn in_numbers<'a>(
+    source: &'a Source<'a>,
+    op: &SliceOp,
+    reshape: &ReshapeOp,
+) -> Option<SliceOfCollapse> {
+    let (collapsed, window) = match &op.into {
+        Some(into) => (into, &op.source_type),
+        None => (&op.source, &op.result_type),
+    };
+    let is_dropped = op.dropped().filter(|dropped| !dropped.is_empty())?;
     // Other extents need other encodings, of which only the text's own are known.
-    if reshape.source_type.encoding != extract.result_type.encoding && is_dropped.contains(&true) {
+    if reshape.source_type.encoding != window.encoding && is_dropped.contains(&true) {
         return None;
     }
     let mut symbols = Symbols::default();
@@ -61,19 +75,18 @@ fn read<'a>(source: &'a Source<'a>, op: OpId) -> Option<(SliceOfCollapse, SliceO
         })
         .collect();
     let of_group = |group: &[usize]| product(&group.iter().map(|&a| extents[a].clone()).collect::<Vec<_>>());
-    let known = |tensor: &str, axis: i64| {
+    let known = |tensor: &Operand, axis: i64| {
         let axis = usize::try_from(axis).ok()?;
         match () {
-            () if tensor == extract.source.name => reshape.groups.get(axis).map(|group| of_group(group)),
-            () if tensor == reshape.source.name => extents.get(axis).cloned(),
+            () if tensor == collapsed => reshape.groups.get(axis).map(|group| of_group(group)),
+            () if *tensor == reshape.source => extents.get(axis).cloned(),
             () => None,
         }
     };
     let values = Values { source, extents: &known };
-    let lists = &extract.lists;
-    let sizes = lists.sizes.iter().map(|n| values.size(n, &mut symbols)).collect();
-    let offsets = lists.offsets.iter().map(|n| values.number(n, &mut symbols)).collect();
-    let strides = lists.strides.iter().map(|n| values.number(n, &mut symbols)).collect();
+    let sizes = op.lists.sizes.iter().map(|n| values.size(n, &mut symbols)).collect();
+    let offsets = op.lists.offsets.iter().map(|n| values.number(n, &mut symbols)).collect();
+    let strides = op.lists.strides.iter().map(|n| values.number(n, &mut symbols)).collect();
     let slice = SliceOfCollapse {
         source: reshape.source.name.clone(),
         source_type: reshape.source_type.clone(),
@@ -83,10 +96,10 @@ fn read<'a>(source: &'a Source<'a>, op: OpId) -> Option<(SliceOfCollapse, SliceO
         sizes,
         strides,
         is_dropped,
-        result_type: extract.result_type.clone(),
+        result_type: window.clone(),
         symbols,
     };
-    is_in_bounds(&slice).then_some((slice, extract, collapse))
+    is_in_bounds(&slice).then_some(slice)
 }
 
 /// Nothing is said of a slice that holds nothing, or that leaves the tensor.

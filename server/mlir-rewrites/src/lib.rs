@@ -8,23 +8,26 @@
 mod along;
 mod code;
 mod extract_from_collapse;
+mod insert_into_collapse;
 mod names;
 mod numbers;
+mod of_expand;
 mod plan;
 mod proof;
-#[allow(dead_code)]
-mod reading;
 mod rewrite;
-#[allow(dead_code)]
 mod slice_ops;
 mod slice_text;
+mod stablehlo_slice;
 mod tensor_type;
 mod values;
 mod write;
 
 pub use code::Form;
 pub use extract_from_collapse::extract_from_collapse;
+pub use insert_into_collapse::insert_into_collapse;
 pub use names::Names;
-pub use reading::Source;
-pub use rewrite::Rewrite;
+pub use of_expand::{extract_from_expand, insert_into_expand};
+pub use rewrite::{Rewrite, rewrites};
+pub use stablehlo_slice::{slice_after_reshape, slice_before_reshape};
 pub use tensor_type::TensorType;
+pub use write::affine_map_text;

@@ -2,8 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::reading::Source;
 use mlir::{Definition, OpId};
+use mlir_indexing::Source;
 
 /// Names that no value of a piece has, and constants that are there already.
 #[derive(Debug, Default)]

@@ -26,7 +26,8 @@ fn line(slice: &SliceOfCollapse, dim: usize) -> Line<'_> {
     }
 }
 
-fn straight(slice: &SliceOfCollapse) -> Option<Code> {
+/// One box, if that is what the elements are. Not proven yet.
+pub(crate) fn straight(slice: &SliceOfCollapse) -> Option<Code> {
     let found: Vec<(Need, Along)> =
         (0..slice.rank()).map(|dim| line(slice, dim).straight()).collect::<Option<_>>()?;
     let form = match found.iter().map(|(need, _)| *need).max() {

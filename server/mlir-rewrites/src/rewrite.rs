@@ -4,7 +4,11 @@ use mlir::OpId;
 use text::Span;
 
 use crate::code::Form;
-use crate::reading::{Operand, Source};
+use crate::extract_from_collapse::extract_from_collapse;
+use crate::insert_into_collapse::insert_into_collapse;
+use crate::of_expand::{extract_from_expand, insert_into_expand};
+use crate::stablehlo_slice::{slice_after_reshape, slice_before_reshape};
+use mlir_indexing::{Operand, Source};
 
 /// Other code in place of an op.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +21,23 @@ pub struct Rewrite {
     pub form: Option<Form>,
     /// Spans of the piece and what stands there instead, in the order of the text.
     pub edits: Vec<(Span, String)>,
+}
+
+/// Everything that can be written in place of `op`, each proven to read the same elements.
+pub fn rewrites<'a>(source: &'a Source<'a>, op: OpId) -> Vec<Rewrite> {
+    match source.parse.name(op, source.text) {
+        "tensor.extract_slice" => {
+            let mut found = extract_from_collapse(source, op);
+            found.extend(extract_from_expand(source, op));
+            found
+        }
+        "tensor.insert_slice" => {
+            insert_into_collapse(source, op).into_iter().chain(insert_into_expand(source, op)).collect()
+        }
+        "stablehlo.slice" => slice_before_reshape(source, op).into_iter().collect(),
+        "stablehlo.reshape" => slice_after_reshape(source, op).into_iter().collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// What stands in front of the first letter of the line of an op, were it a margin.

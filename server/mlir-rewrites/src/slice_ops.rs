@@ -2,8 +2,8 @@
 
 use mlir::OpId;
 
-use crate::reading::{Mixed, OpText, Operand, Source};
 use crate::tensor_type::TensorType;
+use mlir_indexing::{Mixed, OpText, Operand, Source};
 
 /// The three lists of a slice, one entry per dimension of the tensor.
 #[derive(Debug, Clone)]
@@ -32,7 +32,6 @@ pub(crate) struct ReshapeOp {
     pub(crate) source: Operand,
     pub(crate) source_type: TensorType,
     pub(crate) groups: Vec<Vec<usize>>,
-    pub(crate) result: String,
     pub(crate) result_type: TensorType,
 }
 
@@ -56,6 +55,17 @@ fn operand_type<'a>(source: &'a Source<'a>, op: OpId, nth: usize) -> Option<Tens
     let resolved = source.resolved(&written, parse.op(op).span.start).into_owned();
     TensorType::new(&written, &resolved)
 }
+
+/// Whether an op is read without a syntax error.
+pub(crate) fn is_clean<'a>(source: &'a Source<'a>, op: OpId) -> bool {
+    let errors = &source.parse.errors;
+    let span = source.parse.op(op).span;
+    // One in front may be of a bracket that reaches in here: those of the last lines are looked at, too.
+    let first = errors.partition_point(|e| e.span.start < span.start.saturating_sub(ERRORS_IN_FRONT));
+    errors.get(first).is_none_or(|e| e.span.start > span.end)
+}
+
+const ERRORS_IN_FRONT: u32 = 400;
 
 /// Whether an op has no attributes but those it must have: others would be lost.
 fn has_only<'a>(source: &'a Source<'a>, op: OpId, known: &[&str]) -> bool {
@@ -90,7 +100,7 @@ impl SliceOp {
     }
 
     fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str) -> Option<SliceOp> {
-        if source.parse.name(op, source.text) != name {
+        if source.parse.name(op, source.text) != name || !is_clean(source, op) {
             return None;
         }
         let known = [&SEGMENTS[..], &STATIC[..]].concat();
@@ -105,7 +115,8 @@ impl SliceOp {
         let lists = lists(&text, 1 + usize::from(is_insert))?;
         let source_type = operand_type(source, op, 0)?;
         let whole = if is_insert { &result_type } else { &source_type };
-        (lists.offsets.len() == whole.rank()).then_some(())?;
+        let fits = lists.offsets.len() == whole.rank() && source_type.element == result_type.element;
+        fits.then_some(())?;
         Some(SliceOp { source: operands.first()?.clone(), source_type, into, lists, result, result_type })
     }
 
@@ -142,12 +153,12 @@ impl ReshapeOp {
     }
 
     fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str) -> Option<ReshapeOp> {
-        if source.parse.name(op, source.text) != name {
+        if source.parse.name(op, source.text) != name || !is_clean(source, op) {
             return None;
         }
         let text = OpText::new(source, op)?;
         let groups = text.nested("reassociation")?;
-        let (result, result_type) = result(source, op)?;
+        let (_, result_type) = result(source, op)?;
         let axis = |n: i64| usize::try_from(n).ok();
         let groups: Option<Vec<Vec<usize>>> =
             groups.into_iter().map(|group| group.into_iter().map(axis).collect()).collect();
@@ -155,7 +166,6 @@ impl ReshapeOp {
             source: text.operands().first()?.clone(),
             source_type: operand_type(source, op, 0)?,
             groups: groups?,
-            result,
             result_type,
         })
     }
@@ -164,6 +174,7 @@ impl ReshapeOp {
     fn fits(&self, expanded: &TensorType, collapsed: &TensorType) -> bool {
         let axes: Vec<usize> = self.groups.concat();
         axes.into_iter().eq(0..expanded.rank())
+            && expanded.element == collapsed.element
             && self.groups.len() == collapsed.rank()
             && self.groups.iter().zip(&collapsed.shape).all(|(group, extent)| {
                 let product = group.iter().try_fold(Some(1i64), |n, &axis| match (n, expanded.shape[axis]) {

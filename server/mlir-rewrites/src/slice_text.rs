@@ -5,7 +5,7 @@ use indexing_map::Expr;
 use crate::along::{Along, Coordinate};
 use crate::code::{Code, SliceOfCollapse};
 use crate::names::Names;
-use crate::numbers::SymbolName;
+use crate::numbers::{Symbol, SymbolName};
 use crate::tensor_type::TensorType;
 use crate::write::{Variable, Writer, joined};
 
@@ -18,28 +18,15 @@ pub(crate) fn text(
     indent: &str,
     names: &mut Names,
 ) -> String {
-    let mut variables: Vec<Variable> = slice
-        .symbols
-        .0
-        .iter()
-        .map(|symbol| match &symbol.name {
-            SymbolName::Value(name) => Variable::Named(name.clone()),
-            SymbolName::Extent(axis) => {
-                Variable::Extent(slice.source.clone(), slice.source_type.written.clone(), *axis)
-            }
-        })
-        .collect();
     let ivs: Vec<String> = (0..slice.rank())
         .map(|dim| match code.loops.iter().any(|l| l.dim == dim) {
             true => names.fresh("iv"),
             false => String::new(),
         })
         .collect();
-    variables.extend(ivs.iter().map(|iv| Variable::Loop(iv.clone())));
-    let mut text = SliceText { slice, code, result, location, writer: Writer::new(names, variables) };
-    for number in slice.offsets.iter().chain(&slice.sizes).chain(&slice.strides) {
-        text.writer.is_called(&number.expr, &number.text);
-    }
+    let mut writer = Writer::new(names, variables(slice, &ivs));
+    note_names(slice, &mut writer);
+    let text = SliceText { slice, code, result, location, writer };
     text.lines(&ivs, indent)
 }
 
@@ -126,21 +113,9 @@ impl SliceText<'_, '_> {
     fn box_of(&mut self, part: &[Along], name: Option<String>) -> (String, String) {
         let slice = self.slice;
         let rank = slice.extents.len();
-        let (mut offsets, mut sizes, mut strides) =
-            (vec![String::new(); rank], vec![String::new(); rank], vec![String::new(); rank]);
-        let mut shape = vec![None; rank];
-        for (dim, along) in part.iter().enumerate() {
-            for (nth, &axis) in slice.groups[dim].iter().enumerate() {
-                offsets[axis] = match &along.offsets[nth] {
-                    Coordinate::Plain(expr) => self.writer.entry(expr),
-                    Coordinate::Digit { linear, basis, digit } => self.writer.digit(linear, basis, *digit),
-                };
-                sizes[axis] = self.writer.entry(&along.sizes[nth]);
-                strides[axis] = self.writer.entry(&along.strides[nth]);
-                shape[axis] = along.sizes[nth].as_const();
-            }
-        }
-        let kept = self.kept_axes(part);
+        let [offsets, sizes, strides] = lists_of(slice, part, &mut self.writer);
+        let shape = shape_of(slice, part);
+        let kept = kept_axes(slice, part);
         let window = self.window_type(part);
         let kept_shape: Vec<Option<i64>> = kept.iter().flatten().map(|&axis| shape[axis]).collect();
         let is_collapsed = kept.iter().any(|axes| axes.len() > 1);
@@ -171,46 +146,13 @@ impl SliceText<'_, '_> {
             return (taken, line);
         }
         self.writer.body.push(line);
-        let mut next = 0;
-        let groups: Vec<String> = kept
-            .iter()
-            .filter(|axes| !axes.is_empty())
-            .map(|axes| {
-                let places: Vec<String> = (next..next + axes.len()).map(|at| at.to_string()).collect();
-                next += axes.len();
-                format!("[{}]", places.join(", "))
-            })
-            .collect();
+        let groups = groups_text(kept.iter().map(Vec::len));
         let collapsed = box_name(&mut self.writer, "collapsed");
         let line = format!(
-            "{collapsed} = tensor.collapse_shape {taken} [{}] : {} into {}",
-            groups.join(", "),
-            slice_type.written,
-            window.written
+            "{collapsed} = tensor.collapse_shape {taken} {groups} : {} into {}",
+            slice_type.written, window.written
         );
         (collapsed, line)
-    }
-
-    /// Per dimension of the collapsed tensor the dimensions that a slice of the source keeps: those that are not 1, at least one
-    /// for each that the result has. All of them where dropping some would need another encoding.
-    fn kept_axes(&self, part: &[Along]) -> Vec<Vec<usize>> {
-        let slice = self.slice;
-        let keeps_all = slice.source_type.encoding != slice.result_type.encoding;
-        let mut kept = Vec::new();
-        for (dim, along) in part.iter().enumerate() {
-            let axes = &slice.groups[dim];
-            if slice.is_dropped[dim] {
-                kept.push(Vec::new());
-                continue;
-            }
-            let is_large = |nth: &usize| keeps_all || along.sizes[*nth] != Expr::Const(1);
-            let mut large: Vec<usize> = (0..axes.len()).filter(is_large).map(|nth| axes[nth]).collect();
-            if large.is_empty() {
-                large.extend(axes.last());
-            }
-            kept.push(large);
-        }
-        kept
     }
 
     /// The type of what one part writes.
@@ -241,4 +183,83 @@ impl SliceText<'_, '_> {
             slice.result_type.written
         )
     }
+}
+
+/// The variables of the code's expressions; `ivs` are the names of loop variables, by dimension.
+pub(crate) fn variables(slice: &SliceOfCollapse, ivs: &[String]) -> Vec<Variable> {
+    let symbol = |symbol: &Symbol| match &symbol.name {
+        SymbolName::Value(name) => Variable::Named(name.clone()),
+        SymbolName::Extent(axis) => {
+            Variable::Extent(slice.source.clone(), slice.source_type.written.clone(), *axis)
+        }
+    };
+    let loops = ivs.iter().map(|iv| Variable::Loop(iv.clone()));
+    slice.symbols.0.iter().map(symbol).chain(loops).collect()
+}
+
+/// Notes the names that the numbers of the slice have already.
+pub(crate) fn note_names(slice: &SliceOfCollapse, writer: &mut Writer<'_>) {
+    for number in slice.offsets.iter().chain(&slice.sizes).chain(&slice.strides) {
+        writer.is_called(&number.expr, &number.text);
+    }
+}
+
+/// Offsets, sizes and strides of the box that a part is of the source.
+pub(crate) fn lists_of(slice: &SliceOfCollapse, part: &[Along], writer: &mut Writer<'_>) -> [Vec<String>; 3] {
+    let mut lists = [(); 3].map(|()| vec![String::new(); slice.extents.len()]);
+    for (dim, along) in part.iter().enumerate() {
+        for (nth, &axis) in slice.groups[dim].iter().enumerate() {
+            lists[0][axis] = match &along.offsets[nth] {
+                Coordinate::Plain(expr) => writer.entry(expr),
+                Coordinate::Digit { linear, basis, digit } => writer.digit(linear, basis, *digit),
+            };
+            lists[1][axis] = writer.entry(&along.sizes[nth]);
+            lists[2][axis] = writer.entry(&along.strides[nth]);
+        }
+    }
+    lists
+}
+
+/// The extents of that box.
+pub(crate) fn shape_of(slice: &SliceOfCollapse, part: &[Along]) -> Vec<Option<i64>> {
+    let mut shape = vec![None; slice.extents.len()];
+    for (dim, along) in part.iter().enumerate() {
+        for (nth, &axis) in slice.groups[dim].iter().enumerate() {
+            shape[axis] = along.sizes[nth].as_const();
+        }
+    }
+    shape
+}
+
+/// `[[0, 1], [2]]`, of groups of so many dimensions; empty groups are none.
+pub(crate) fn groups_text(sizes: impl Iterator<Item = usize>) -> String {
+    let mut next = 0;
+    let group = |size: usize| {
+        let places: Vec<String> = (next..next + size).map(|at| at.to_string()).collect();
+        next += size;
+        format!("[{}]", places.join(", "))
+    };
+    let groups: Vec<String> = sizes.filter(|&size| size > 0).map(group).collect();
+    format!("[{}]", groups.join(", "))
+}
+
+/// Per dimension of the collapsed tensor the dimensions that a slice of the source keeps: those that are not 1, at least one
+/// for each that the result has. All of them where dropping some would need another encoding.
+pub(crate) fn kept_axes(slice: &SliceOfCollapse, part: &[Along]) -> Vec<Vec<usize>> {
+    let keeps_all = slice.source_type.encoding != slice.result_type.encoding;
+    let mut kept = Vec::new();
+    for (dim, along) in part.iter().enumerate() {
+        let axes = &slice.groups[dim];
+        if slice.is_dropped[dim] {
+            kept.push(Vec::new());
+            continue;
+        }
+        let is_large = |nth: &usize| keeps_all || along.sizes[*nth] != Expr::Const(1);
+        let mut large: Vec<usize> = (0..axes.len()).filter(is_large).map(|nth| axes[nth]).collect();
+        if large.is_empty() {
+            large.extend(axes.last());
+        }
+        kept.push(large);
+    }
+    kept
 }

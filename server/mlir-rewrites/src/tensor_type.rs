@@ -69,6 +69,11 @@ impl TensorType {
         }
     }
 
+    /// Whether the two are the same type, but for their encodings.
+    pub(crate) fn is_like(&self, other: &TensorType) -> bool {
+        self.shape == other.shape && self.element == other.element
+    }
+
     pub fn rank(&self) -> usize {
         self.shape.len()
     }

@@ -5,15 +5,15 @@ use mlir::{Definition, OpId, TokenKind};
 
 use crate::names::index_constant;
 use crate::numbers::{LARGEST, Number, Symbol, SymbolName, Symbols};
-use crate::reading::{AffineMap, Mixed, OpText, Operand, Source};
+use mlir_indexing::{AffineMap, Mixed, OpText, Operand, Source};
 
 /// Definitions that are looked through.
 const MAX_STEPS: usize = 8;
 /// Operators of an expression that stands for a value; larger ones are a value of their own.
 const MAX_OPERATORS: usize = 24;
 
-/// Extents of tensors: what `tensor.dim` of a tensor is, by the tensor's name and the dimension.
-pub(crate) type Extents<'a> = dyn Fn(&str, i64) -> Option<Expr> + 'a;
+/// Extents of tensors: what `tensor.dim` of a tensor is, by the tensor and the dimension.
+pub(crate) type Extents<'a> = dyn Fn(&Operand, i64) -> Option<Expr> + 'a;
 
 pub(crate) struct Values<'a, 'e> {
     pub(crate) source: &'a Source<'a>,
@@ -82,7 +82,7 @@ impl Values<'_, '_> {
             "tensor.dim" => {
                 let operands = OpText::new(self.source, op)?.operands();
                 let [tensor, axis] = operands.as_slice() else { return None };
-                (self.extents)(&tensor.name, self.constant(axis)?)
+                (self.extents)(tensor, self.constant(axis)?)
             }
             _ => None,
         }

@@ -4,6 +4,7 @@ use indexing_map::{BinaryOp, Expr};
 use rustc_hash::FxHashMap;
 
 use crate::names::Names;
+use mlir_indexing::AffineMap;
 
 /// Lines of code, and the names of what they compute.
 ///
@@ -205,6 +206,23 @@ pub(crate) fn affine_text(expr: &Expr, name_of: &dyn Fn(u32) -> String) -> Strin
     format!("{} {sign} {}", atom(l, left), atom(r, right))
 }
 
+/// `affine_map<(i)[n] -> (i + n)>`; nothing where an expression is none of affine maps.
+pub fn affine_map_text(map: &AffineMap) -> Option<String> {
+    fn is_affine(expr: &Expr) -> bool {
+        expr.as_binary().is_none_or(|(op, l, r)| {
+            !matches!(op, BinaryOp::Min | BinaryOp::Max) && is_affine(l) && is_affine(r)
+        })
+    }
+    if !map.results.iter().all(is_affine) {
+        return None;
+    }
+    let name_of = |v: u32| map.dims.iter().chain(&map.symbols).nth(v as usize).cloned().unwrap_or_default();
+    let results: Vec<String> = map.results.iter().map(|e| affine_text(e, &name_of)).collect();
+    let symbols =
+        if map.symbols.is_empty() { String::new() } else { format!("[{}]", map.symbols.join(", ")) };
+    Some(format!("affine_map<({}){symbols} -> ({})>", map.dims.join(", "), results.join(", ")))
+}
+
 /// Lines, of which the first follows what stands in front of it.
 pub(crate) fn joined(lines: &[String], indent: &str) -> String {
     lines.join(&format!("\n{indent}"))
@@ -229,7 +247,7 @@ mod tests {
         ];
         for (expr, expect) in exprs {
             let text = affine_text(&expr, &|v| format!("d{v}"));
-            let read = crate::reading::AffineMap::parse(&format!("affine_map<(d0, d1) -> ({text})>"));
+            let read = mlir_indexing::AffineMap::parse(&format!("affine_map<(d0, d1) -> ({text})>"));
             let back = read.expect("it is read").results[0].clone();
             for point in [[0, 1], [7, 3], [-5, 2], [11, 4]] {
                 assert_eq!(back.evaluate(&point), expr.evaluate(&point), "{text}");

@@ -32,7 +32,7 @@ usage: cargo xtask TASK
   bench --mlir            the server on MLIR alone, beside mlir-lsp-server where it is installed
   kernels [--all | PART]  XLA's kernels and ours run and held against the interpreter: a sample, all, or those with PART in their name
   codegen [--check]       the parts of this tree that are made from others; --check only compares
-  tools                   installs what `test` needs to drive a real VS Code (else it skips that step)
+  tools                   installs what `test` needs to drive a real VS Code and to verify MLIR (else it skips that)
 ";
 
 fn main() -> ExitCode {
@@ -72,6 +72,7 @@ fn install_tools() -> Result<()> {
     let install = || -> Result<(), Absent> {
         println!("chromium: {}", tools.chromium()?.display());
         println!("VS Code:  {}", tools.code_server()?.package.display());
+        println!("mlir-opt: {}", tools.mlir_opt()?.display());
         Ok(())
     };
     install().or_else(|Absent(reason)| bail!("{reason}"))

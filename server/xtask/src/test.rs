@@ -111,6 +111,10 @@ pub fn test(tools: &Tools) -> Result<()> {
         for (name, program) in nvidia(tools) {
             tests.env(name, program);
         }
+        // Tests look for it where it is installed; without it they say that they skip.
+        if let Err(Absent(reason)) = tools.mlir_opt() {
+            println!("without mlir-opt: {reason}");
+        }
         let tests = std::cell::RefCell::new(tests);
         needs_build(&|| Ok(run(&mut tests.borrow_mut())?))
     });

@@ -74,6 +74,19 @@ impl Tools {
         find().ok_or_else(|| Absent("apt-get installed chromium, but it is not on PATH".into()))
     }
 
+    /// Upstream's `mlir-opt`, which verifies the MLIR text that code actions write.
+    pub fn mlir_opt(&self) -> Result<PathBuf, Absent> {
+        let find = || on_path(&["mlir-opt-19", "mlir-opt"]);
+        if let Some(found) = find() {
+            return Ok(found);
+        }
+        if !self.may_install {
+            return Err(Absent("no mlir-opt on PATH (Debian: apt-get install mlir-19-tools)".into()));
+        }
+        apt_install(&["mlir-19-tools"])?;
+        find().ok_or_else(|| Absent("apt-get installed mlir-19-tools, but mlir-opt-19 is not on PATH".into()))
+    }
+
     /// VS Code's server, built from the npm registry into the cache (about four minutes and 900 MB, once).
     pub fn code_server(&self) -> Result<CodeServer, Absent> {
         let folder = self.cache.join(CODE_SERVER.replace('@', "-"));

@@ -17,6 +17,7 @@ export const GO = "go";
 export const REPORT = "report.json";
 
 export const FIXTURE = "transpose_and_reduce.hlo";
+export const MLIR_FIXTURE = "tiled_slice.mlir";
 /** The same text under names that say more or less about it. */
 export const DUMP = "module_0001.jit_step.sm_9.0_gpu_after_optimizations.txt";
 export const UNKNOWN_NAME = "pasted-from-a-chat.txt";

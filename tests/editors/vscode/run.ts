@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { BESIDE, type CheckResult, DUMP, FIXTURE, GO, REAL_DUMP, REPORT, UNKNOWN_NAME } from "./report.ts";
+import { BESIDE, type CheckResult, DUMP, FIXTURE, GO, MLIR_FIXTURE, REAL_DUMP, REPORT, UNKNOWN_NAME } from "./report.ts";
 import { eventually, type Report } from "./report.ts";
 import { Screen } from "./screen.ts";
 import { Workbench } from "./workbench.ts";
@@ -58,6 +58,7 @@ function fillFolder(folder: string): void {
   for (const name of [FIXTURE, DUMP, UNKNOWN_NAME]) {
     cpSync(fixture, join(folder, name));
   }
+  cpSync(join(here, "../fixtures", MLIR_FIXTURE), join(folder, MLIR_FIXTURE));
   writeFileSync(join(folder, BESIDE), "BufferAssignment:\nallocation 0: size 800, parameter 0\n");
   if (options["real-dump"] !== undefined) {
     cpSync(options["real-dump"], join(folder, REAL_DUMP));

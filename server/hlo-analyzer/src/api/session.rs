@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
 use super::{
-    access_pattern, coalescing, evaluate, fusion, indexing, kernel, maps, parse, partition, print, tile,
+    access_pattern, coalescing, convert, evaluate, fusion, indexing, kernel, maps, parse, partition, print,
+    tile,
 };
 use crate::cli::input;
 
@@ -81,6 +82,7 @@ impl Session {
             "expr" => maps::expr(p),
             "access_pattern" => access_pattern::access_pattern(self, p),
             "coalescing" => coalescing::coalescing(self, p),
+            "convert" => convert::convert(self, p),
             "evaluate" => evaluate::evaluate(self, p),
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),
         }

@@ -140,7 +140,11 @@ fn beside(uri: &Url, name: &str, extension: Option<&str>) -> Url {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80).collect();
     let last = uri.path().rsplit('/').next().unwrap_or_default();
-    let stem = last.strip_suffix(".hlo").or_else(|| last.strip_suffix(".txt")).unwrap_or(last);
+    let stem = last
+        .strip_suffix(".hlo")
+        .or_else(|| last.strip_suffix(".txt"))
+        .or_else(|| last.strip_suffix(".mlir"))
+        .unwrap_or(last);
     let candidate = |n: usize| {
         let file =
             if n == 0 { format!("{stem}.{name}.{ending}") } else { format!("{stem}.{name}.{n}.{ending}") };

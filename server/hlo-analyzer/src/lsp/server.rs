@@ -21,7 +21,7 @@ use super::in_order::{Answer, InOrder};
 use super::mailbox::Mailbox;
 use super::main_loop::MainLoop;
 use super::outbox::Outbox;
-use super::{evaluation, kernel_documents, kernel_files, kernels, test_hooks};
+use super::{conversion, evaluation, kernel_documents, kernel_files, kernels, test_hooks};
 
 /// How long the client may take to read what is left when the server ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -58,7 +58,8 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     // The router's own way to the client is not used, see `outbox.rs`.
     let service = LspService::build(|_| Handlers { mailbox, tokens: Arc::default() });
     let service = heaviest_kernels::register(kernels::register(service));
-    let service = test_hooks::register(evaluation::register(kernel_documents::register(service)));
+    let service =
+        test_hooks::register(conversion::register(evaluation::register(kernel_documents::register(service))));
     let (service, _) = service.finish();
     let mut reader = Reader {
         service: InOrder(service),

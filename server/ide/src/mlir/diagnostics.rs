@@ -252,6 +252,10 @@ mod tests {
             &inside("affine.for %k = 0 to 5 {\n    %0 = affine.load %m[%k, %k + 3] : memref<4x8xf32>\n  }"),
             &["Warning out-of-bounds affine.load"],
         );
+        check(
+            &inside("affine.for %k = 9 to 9 {\n    %0 = affine.load %m[%k - 20, %k] : memref<4x8xf32>\n  }"),
+            &[],
+        );
         // What nobody can know, and what a condition may keep away.
         check(
             &inside(

@@ -33,30 +33,8 @@ pub(crate) fn inlay_hints(
     for piece in context.pieces_in(&range) {
         crate::analysis::check_cancelled(context.db);
         let read = context.mlir_piece(piece);
-        for (id, op) in read.parse.ops.iter().enumerate() {
-            let head = context.range(piece, op.head);
-            if head.end < range.start || head.start > range.end {
-                continue;
-            }
-            let at = OpRef { piece, id: id as u32 };
-            let found = db::with_mlir_source(context.db, context.view.file, piece, |source| {
-                let numbers = mlir_indexing::op_hints(source, at.id);
-                (numbers, if op.results.is_empty() { None } else { domain(context, source, at) })
-            });
-            let Some((numbers, label)) = found else { continue };
-            let start = context.range(piece, Span::default()).start;
-            hints.extend(numbers.into_iter().map(|(behind, label)| InlayHint {
-                offset: start + behind as usize,
-                label: shorten(&label, LIMIT),
-                tooltip: None,
-            }));
-            if let Some(label) = label {
-                let end = if op.location.is_empty() { op.span.end } else { op.location.start };
-                let text = read.text.get(..end.min(op.head.end) as usize).unwrap_or_default();
-                let offset = context.range(piece, Span::default()).start + text.trim_end().len();
-                hints.push(InlayHint { offset, label, tooltip: None });
-            }
-        }
+        let of_ops = |source: &Source<'_>| of_ops(context, source, piece, &range, &mut hints);
+        _ = db::with_mlir_source(context.db, context.view.file, piece, of_ops);
         for (id, value) in read.parse.values.iter().enumerate() {
             let name = context.range(piece, value.name);
             if name.end < range.start || name.start > range.end {
@@ -74,6 +52,34 @@ pub(crate) fn inlay_hints(
     }
     hints.sort_by_key(|h| h.offset);
     hints
+}
+
+/// What lists come to, and domains, of the ops in `range`.
+fn of_ops(
+    context: &FileContext<'_>,
+    source: &Source<'_>,
+    piece: usize,
+    range: &TextRange,
+    hints: &mut Vec<InlayHint>,
+) {
+    let start = context.range(piece, Span::default()).start;
+    for (id, op) in source.parse.ops.iter().enumerate() {
+        let head = context.range(piece, op.head);
+        if head.end < range.start || head.start > range.end {
+            continue;
+        }
+        let at = OpRef { piece, id: id as u32 };
+        for (behind, label) in mlir_indexing::op_hints(source, at.id) {
+            let label = shorten(&label, LIMIT);
+            hints.push(InlayHint { offset: start + behind as usize, label, tooltip: None });
+        }
+        let label = if op.results.is_empty() { None } else { domain(context, source, at) };
+        if let Some(label) = label {
+            let end = if op.location.is_empty() { op.span.end } else { op.location.start };
+            let text = source.text.get(..end.min(op.head.end) as usize).unwrap_or_default();
+            hints.push(InlayHint { offset: start + text.trim_end().len(), label, tooltip: None });
+        }
+    }
 }
 
 /// The domain of the map of an op. Nothing for what reads no operand by index, and for single elements.

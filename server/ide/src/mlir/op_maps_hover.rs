@@ -85,7 +85,7 @@ fn utilisation(source: &Source<'_>, access: &Access) -> Option<String> {
         return None;
     }
     let (value, index) = access.value?;
-    let written = mlir::hlo_shape(&source.type_of(value, index)?).ok()?;
+    let written = mlir_hlo::static_hlo_shape(&source.type_of(value, index)?).ok()?;
     let (element, dims) = written.split_once('[')?;
     let dims: Option<Vec<i64>> =
         dims.trim_end_matches(']').split(',').filter(|d| !d.is_empty()).map(|d| d.parse().ok()).collect();

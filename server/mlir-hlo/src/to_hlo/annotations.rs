@@ -14,6 +14,7 @@ use crate::strings::hlo_string;
 pub(super) struct Annotations {
     sharding: String,
     frontend: Vec<String>,
+    config: String,
 }
 
 impl Annotations {
@@ -26,7 +27,7 @@ impl Annotations {
                 if !text.starts_with('{') {
                     return false;
                 }
-                self.sharding = text.to_owned();
+                self.sharding = text.replace("\\22", "\"").replace("\\27", "'");
             }
             "mhlo.frontend_attributes" => {
                 for (key, value) in dictionary(value) {
@@ -36,6 +37,13 @@ impl Annotations {
                         false => self.frontend.push(format!("{key}=\"{}\"", hlo_string(value))),
                     }
                 }
+            }
+            "mhlo.backend_config" => {
+                let text = value.trim_matches('"');
+                self.config = match text.starts_with('{') {
+                    true => text.replace("\\22", "\"").replace("\\\\", "\\"),
+                    false => format!("\"{}\"", hlo_string(text)),
+                };
             }
             // As XLA carries them through HLO.
             "sdy.sharding" | "sdy.sharding_rule" => {
@@ -62,6 +70,9 @@ impl fmt::Display for Annotations {
             let mut sorted: Vec<&str> = self.frontend.iter().map(String::as_str).collect();
             sorted.sort_unstable();
             write!(f, ", frontend_attributes={{{}}}", sorted.join(","))?;
+        }
+        if !self.config.is_empty() {
+            write!(f, ", backend_config={}", self.config)?;
         }
         Ok(())
     }
@@ -110,7 +121,17 @@ fn beside(form: Form) -> &'static [&'static str] {
         Form::Slice => &["limit_indices", "strides"],
         Form::Padding => &["edge_padding_high", "interior_padding", "high", "interior"],
         Form::Window => &["window_strides", "base_dilations", "window_dilations", "padding"],
-        Form::ConvolutionWindow => &["lhs_dilation", "rhs_dilation", "padding", "window_reversal"],
+        Form::ConvolutionWindow => &[
+            "stride",
+            "pad",
+            "lhs_dilate",
+            "rhs_dilate",
+            "reverse",
+            "lhs_dilation",
+            "rhs_dilation",
+            "padding",
+            "window_reversal",
+        ],
         Form::DotNumbers => &["batching_dims", "contracting_dims"],
         Form::Float2 => &["mantissa_bits"],
         _ => &[],

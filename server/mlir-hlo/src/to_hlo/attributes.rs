@@ -46,7 +46,7 @@ fn write(row: &AttributeRow, op: OpText<'_>, operands: &[&str], out: &mut String
             }
             None => return absent(),
         },
-        Form::Int | Form::Int32 => match op.int(names) {
+        Form::Int => match op.int(names) {
             Some(value) if row.need == Need::Unless(value) => {}
             Some(value) => _ = write!(out, ", {key}={value}"),
             None => return absent(),
@@ -95,7 +95,7 @@ fn write(row: &AttributeRow, op: OpText<'_>, operands: &[&str], out: &mut String
         Form::ConvolutionWindow => *out += &convolution_window(op, operands)?,
         Form::ConvolutionNumbers => {
             let numbers = op.attribute(names).ok_or_else(|| missing(row.name))?;
-            _ = write!(out, ", {key}={}", labels(numbers));
+            _ = write!(out, ", {key}={}", labels(numbers)?);
         }
         Form::DotNumbers => *out += &dot_numbers(op),
         Form::GatherNumbers => {
@@ -327,7 +327,7 @@ pub(super) fn window(op: OpText<'_>, sizes: &[i64]) -> String {
 fn convolution_window(op: OpText<'_>, operands: &[&str]) -> Result<String, String> {
     let numbers =
         op.attribute(&["dimension_numbers", "dim_numbers"]).ok_or_else(|| missing("dimension_numbers"))?;
-    let labels = labels(numbers);
+    let labels = labels(numbers)?;
     let kernel = labels.split('_').nth(1).and_then(|l| l.split("->").next()).unwrap_or_default();
     let rhs = extents(operands.get(1).ok_or("it has no kernel")?);
     let mut sizes: Vec<(u32, i64)> =
@@ -338,11 +338,21 @@ fn convolution_window(op: OpText<'_>, operands: &[&str]) -> Result<String, Strin
 }
 
 /// `b0f_0io->b0f` of `[b, 0, f]x[0, i, o]->[b, 0, f]`, or of the attribute around it.
-fn labels(numbers: &str) -> String {
-    let letters: String =
-        numbers.chars().skip_while(|&c| c != '[').filter(|c| !c.is_whitespace() && *c != ',').collect();
-    let letters = letters.trim_end_matches('>').replace("]x[", "_").replace("]->[", "->");
-    letters.trim_start_matches('[').trim_end_matches(']').to_owned()
+fn labels(numbers: &str) -> Result<String, String> {
+    let unread = || "dimension_numbers are not read".to_owned();
+    let sides = &numbers[numbers.find('[').ok_or_else(unread)?..];
+    let sides: Vec<&str> = sides.split(']').collect();
+    let [input, kernel, output, ..] = sides[..] else { return Err(unread()) };
+    let letters = |side: &str, start: &str| -> Option<String> {
+        let list = side.strip_prefix(start)?.strip_prefix('[')?;
+        let letters: String = list.chars().filter(|c| !c.is_whitespace() && *c != ',').collect();
+        letters.chars().all(|c| c.is_ascii_digit() || "bfio?".contains(c)).then_some(letters)
+    };
+    let (input, kernel, output) = (letters(input, ""), letters(kernel, "x"), letters(output, "->"));
+    match (input, kernel, output) {
+        (Some(input), Some(kernel), Some(output)) => Ok(format!("{input}_{kernel}->{output}")),
+        _ => Err(unread()),
+    }
 }
 
 /// `, result_accuracy={mode=highest}`, or the tolerance; nothing where it is the usual one.

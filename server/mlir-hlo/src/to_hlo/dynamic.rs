@@ -21,6 +21,7 @@ impl Writer<'_> {
         let operands = self.operands(id)?;
         let first = operands.first().ok_or("it has no operand")?.clone();
         let known = known_attributes(row);
+        self.forget_constants(id, if matches!(name, "dynamic_pad" | "dynamic_gather") { 2 } else { 1 });
         let constants = |from: usize| -> Result<Vec<Vec<i64>>, String> {
             let read: Vec<_> = self.parse().operands_of(id).skip(from).collect();
             let all = read.iter().map(|operand| self.integers_of(operand.value?)).collect::<Option<Vec<_>>>();

@@ -123,6 +123,8 @@ pub(crate) struct Writer<'a> {
     shapes: FxHashMap<&'a str, Result<Rc<str>, String>>,
     pub(super) metadata: FxHashMap<Box<str>, Rc<str>>,
     regions: usize,
+    /// A shape has an extent that nobody knows.
+    is_unbounded: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -154,6 +156,7 @@ impl<'a> Writer<'a> {
             shapes: FxHashMap::default(),
             metadata: FxHashMap::default(),
             regions: 0,
+            is_unbounded: false,
         }
     }
 
@@ -217,7 +220,8 @@ impl<'a> Writer<'a> {
                 if let Some(known) = self.shapes.get(ty) {
                     return known.clone();
                 }
-                let shape = hlo_shape(self.environment.resolved(ty)).map(Rc::from);
+                let shape = hlo_shape(self.environment.resolved(ty)).map(Rc::<str>::from);
+                self.is_unbounded |= shape.as_ref().is_ok_and(|shape| shape.contains('?'));
                 self.shapes.insert(ty, shape.clone());
                 shape
             }
@@ -283,6 +287,12 @@ impl<'a> Writer<'a> {
         header.result = (&*root.shape).into();
         let name = self.prefix.clone();
         self.finish_body(&name, &root);
+        if self.is_unbounded {
+            self.report(
+                id,
+                "extents that nobody knows: HLO writes them, and XLA compiles no such module".to_owned(),
+            );
+        }
         if parse.blocks[block as usize].next.is_some() {
             self.report(id, "blocks behind the first one: HLO has no branches".to_owned());
         }

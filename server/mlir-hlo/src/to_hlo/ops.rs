@@ -88,7 +88,12 @@ impl<'a> Writer<'a> {
     }
 
     fn row(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
-        let operands = self.operands(id)?;
+        let mut operands = self.operands(id)?;
+        if row.opcode == ir::Opcode::Rng {
+            // The shape of its result.
+            operands.truncate(2);
+            self.forget_constants(id, 2);
+        }
         let shapes: Vec<&str> = operands.iter().map(|o| &*o.shape).collect();
         let mut behind = attributes(row, self.op_text(id), &shapes)?;
         let regions: Vec<_> = self.parse().regions_of(id).collect();
@@ -102,6 +107,20 @@ impl<'a> Writer<'a> {
         self.emit(id, row.opcode.name(), &operands, &behind, &known_attributes(row))
     }
 
+    /// Constants that nothing reads but the operands of an op from this one on, which HLO says in another way.
+    pub(super) fn forget_constants(&mut self, id: OpId, from: usize) {
+        let parse = self.parse();
+        for operand in parse.operands_of(id).skip(from) {
+            let Some(value) = operand.value else { continue };
+            let uses = parse.uses.iter().filter(|u| u.value == Some(value)).count();
+            let mlir::Definition::Result(op) = parse.values[value as usize].definition else { continue };
+            if uses == 1 && parse.name(op, self.slice.text).ends_with(".constant") {
+                self.body().lines.retain(|line| line.op != op);
+                self.body().values.remove(&(value, 0));
+            }
+        }
+    }
+
     /// The shapes of the results, with the layouts that are stated.
     pub(super) fn results(&mut self, id: OpId) -> Result<Vec<Rc<str>>, String> {
         let parse = self.parse();
@@ -112,15 +131,25 @@ impl<'a> Writer<'a> {
             }
         }
         let op = self.op_text(id);
+        if shapes.len() > 1
+            && let Some(stated) =
+                op.string(&["xla_shape"]).and_then(|s| s.strip_prefix('(')?.strip_suffix(')'))
+        {
+            let stated = crate::lists::split(stated);
+            if stated.len() == shapes.len()
+                && shapes.iter().zip(&stated).all(|(s, stated)| stated.starts_with(&**s))
+            {
+                return Ok(stated.into_iter().map(Rc::from).collect());
+            }
+        }
         if let [only] = shapes.as_mut_slice() {
             if let Some(stated) = op.string(&["xla_shape"]).filter(|s| s.starts_with(&**only)) {
                 *only = stated.into();
-            } else if let Some(layout) =
-                op.ints(&["result_layout"]).filter(|l| l.len() == extents(only).len())
+            } else if let Some(layout) = op.ints(&["result_layout"])
+                && layout.len() == extents(only).len()
+                && !layout.is_empty()
             {
-                if !layout.is_empty() {
-                    *only = format!("{only}{}", braces(&layout)).into();
-                }
+                *only = format!("{only}{}", braces(&layout)).into();
             }
         }
         Ok(shapes)

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{faults, to_hlo};
+use crate::{faults, to_hlo, to_stablehlo};
 
 /// Files below a folder by their ending, sorted.
 pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
@@ -36,7 +36,11 @@ fn conversions_are_written_for_a_judge() {
         if mlir::holds_hlo(&text) {
             continue;
         }
+        let start = std::time::Instant::now();
         let module = to_hlo(&text);
+        if text.len() > 1 << 20 {
+            println!("{} bytes, parsed and converted in {:?}", text.len(), start.elapsed());
+        }
         let name = path.strip_prefix(&from).unwrap_or(path).to_string_lossy().replace('/', "__");
         let wrong = faults(&module.text);
         clean += usize::from(wrong.is_empty());
@@ -49,4 +53,17 @@ fn conversions_are_written_for_a_judge() {
         std::fs::write(format!("{to}/{name}.hlo"), &module.text).expect("the folder can be written");
     }
     println!("{clean} of {} parse and verify clean", all.len());
+    let all = files(Path::new(&from), ".hlo");
+    let mut complete = 0;
+    for path in &all {
+        let Ok(text) = std::fs::read_to_string(path) else { continue };
+        let module = to_stablehlo(&text);
+        let name = path.strip_prefix(&from).unwrap_or(path).to_string_lossy().replace('/', "__");
+        complete += usize::from(module.incomplete.is_empty());
+        for missing in module.incomplete.iter().take(5) {
+            println!("{name}: INCOMPLETE {missing:?}");
+        }
+        std::fs::write(format!("{to}/{name}.mlir"), &module.text).expect("the folder can be written");
+    }
+    println!("{complete} of {} are said completely", all.len());
 }

@@ -1,12 +1,18 @@
 //! Conversions of whole modules: what they yield parses, verifies, and means the same.
 
+#![allow(clippy::print_stdout)]
+
 mod corpus;
+mod graphs;
+mod models;
+mod records;
+mod round_trip;
 
 use std::sync::Arc;
 
 use ir::{Block, Severity, Surroundings};
 use mlir::PieceState;
-use mlir_hlo::{HloModule, Slice};
+use mlir_hlo::{HloModule, Slice, StablehloModule};
 
 /// The module of HLO that a text of MLIR is.
 pub fn to_hlo(text: &str) -> HloModule {
@@ -15,14 +21,36 @@ pub fn to_hlo(text: &str) -> HloModule {
     mlir_hlo::to_hlo(&parts)
 }
 
+/// The module of StableHLO that a text of HLO is.
+pub fn to_stablehlo(text: &str) -> StablehloModule {
+    let block = lowered(text);
+    let module = ir::Module::build(std::iter::once(&block.signature()));
+    mlir_hlo::to_stablehlo(&[&block], &module)
+}
+
+/// A file of the shared data, where that is there.
+pub fn shared(path: &str) -> Option<std::path::PathBuf> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let path = folder.join(path);
+    if !path.exists() {
+        eprintln!("skipped: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
+}
+
 pub fn lowered(text: &str) -> Block {
     let text: Arc<str> = Arc::from(text);
     let parse = Arc::new(syntax::hlo::parse(&text, syntax::hlo::PieceState::HEADER));
     ir::lower(text, parse)
 }
 
-/// What is wrong with a text of HLO, line by line.
+/// What is wrong with a text of HLO, line by line, module by module.
 pub fn faults(text: &str) -> Vec<String> {
+    text.split("\n// -----\n\n").flat_map(faults_of_module).collect()
+}
+
+fn faults_of_module(text: &str) -> Vec<String> {
     let block = lowered(text);
     let line_of = |at: u32| text[..at as usize].matches('\n').count() + 1;
     let line =

@@ -3,10 +3,16 @@
 use std::collections::BTreeMap;
 
 use mlir::{OpId, PieceState, parse};
-use mlir_rewrites::{Form, Rewrite, Source, extract_from_collapse};
+use mlir_indexing::Source;
+use mlir_rewrites::{
+    Form, Rewrite, extract_from_collapse, extract_from_expand, insert_into_collapse, insert_into_expand,
+    rewrites,
+};
 
 use crate::interpreter::run;
-use crate::programs::{Program, slice_of_collapse};
+use crate::programs::{
+    Program, insertion_into_collapse, insertion_into_expand, slice_of_collapse, slice_of_expand, stablehlo,
+};
 use crate::random::Random;
 
 pub type Find = for<'a> fn(&'a Source<'a>, OpId) -> Vec<Rewrite>;
@@ -54,9 +60,74 @@ fn slices_of_collapsed_tensors_read_the_same() {
             *forms.entry(rewrite.form.expect("it is one of an extraction")).or_default() += 1;
         }
     }
-    println!("{cases} cases, without a rewrite {none}: {forms:?}");
+    eprintln!("{cases} cases, without a rewrite {none}: {forms:?}");
     assert!(none * 200 < cases, "{none} without a rewrite");
     for form in Form::ALL {
         assert!(forms.get(&form).is_some_and(|&n| n >= 200), "{form:?} of {forms:?}");
+    }
+}
+
+/// Of `cases` programs at least one in `share` can be rewritten.
+fn check_mirrored(generate: fn(&mut Random) -> Program, find: Find, share: usize) {
+    let mut random = Random::new(2);
+    let cases = 2500;
+    let mut found = 0;
+    for _ in 0..cases {
+        found += check(&generate(&mut random), find).len();
+    }
+    assert!(found * share > cases, "{found} of {cases}");
+}
+
+#[test]
+fn insertions_into_collapsed_tensors_write_the_same() {
+    check_mirrored(insertion_into_collapse, |s, op| insert_into_collapse(s, op).into_iter().collect(), 2);
+}
+
+#[test]
+fn slices_of_expanded_tensors_read_the_same() {
+    check_mirrored(slice_of_expand, |s, op| extract_from_expand(s, op).into_iter().collect(), 2);
+}
+
+#[test]
+fn insertions_into_expanded_tensors_write_the_same() {
+    check_mirrored(insertion_into_expand, |s, op| insert_into_expand(s, op).into_iter().collect(), 2);
+}
+
+#[test]
+fn slices_pass_reshapes_of_stablehlo() {
+    check_mirrored(stablehlo, rewrites, 3);
+}
+
+/// Whatever is typed, nothing panics, and what is offered reads as MLIR where the text did.
+#[test]
+fn broken_programs_are_left_alone() {
+    let generators: [fn(&mut Random) -> Program; 5] =
+        [slice_of_collapse, insertion_into_collapse, slice_of_expand, insertion_into_expand, stablehlo];
+    let numbers = [
+        "9223372036854775807",
+        "-9223372036854775808",
+        "0",
+        "-1",
+        "4611686018427387904",
+        "?",
+        "x",
+        "%x",
+        "]",
+        "",
+    ];
+    let mut random = Random::new(3);
+    for _ in 0..4000 {
+        let generate = *random.pick(&generators);
+        let mut text = generate(&mut random).text;
+        for _ in 0..random.between(1, 4) {
+            let is_sign = |c: char| c.is_ascii_digit() || "[],<>x".contains(c);
+            let places: Vec<usize> = text.match_indices(is_sign).map(|(at, _)| at).collect();
+            let at = *random.pick(&places);
+            text.replace_range(at..at + 1, random.pick::<&str>(&numbers));
+        }
+        for (rewrite, new) in rewritten(&text, rewrites) {
+            let errors = |text: &str| parse(text, PieceState::default()).errors.len();
+            assert!(errors(&new) <= errors(&text), "{}\n{text}\n{new}", rewrite.title);
+        }
     }
 }

@@ -298,6 +298,27 @@ impl<'a> Machine<'a> {
                 self.agrees(op, &into.shape)?;
                 tensor(into)
             }
+            "stablehlo.reshape" => {
+                let source = self.tensor(op, 0)?;
+                let shape =
+                    self.shape(&self.result_type(op)?, &mut |_| Err("an extent is missing".to_owned()))?;
+                if shape.iter().product::<i64>() != source.data.len() as i64 {
+                    return Err(format!("{:?} is no {shape:?}", source.shape));
+                }
+                tensor(Tensor { shape, data: source.data })
+            }
+            "stablehlo.slice" => {
+                let source = self.tensor(op, 0)?;
+                let [starts, limits, strides] = self.bounds(op)?;
+                let sizes: Vec<i64> = (0..starts.len())
+                    .map(|i| (limits[i] - starts[i] + strides[i] - 1) / strides[i])
+                    .collect();
+                self.agrees(op, &sizes)?;
+                let data: Answer<Vec<i64>> = places(&sizes)
+                    .map(|p| Ok(source.data[source.place(&at(&p, &starts, &strides))?]))
+                    .collect();
+                tensor(Tensor { shape: sizes, data: data? })
+            }
             "scf.for" => {
                 let operands = self.operands(op)?;
                 let [Value::Index(from), Value::Index(to), Value::Index(step), carried @ ..] =
@@ -341,6 +362,25 @@ impl<'a> Machine<'a> {
         let spare = sizes.iter().zip(&is_written).filter(|(size, written)| **written && **size == 1).count();
         let fits = sizes.len() >= says.len() && sizes.len() - says.len() <= spare;
         if fits && large(&says) == large(sizes) { Ok(says) } else { Err(format!("{sizes:?} is no {ty}")) }
+    }
+
+    /// `[0:8:2, 1:4]`, or the attributes.
+    fn bounds(&self, op: OpId) -> Answer<[Vec<i64>; 3]> {
+        if self.parse.op(op).form == Form::Generic {
+            let list =
+                |name: &str| self.parse.attribute(op, name, self.text).and_then(integers).ok_or("no list");
+            return Ok([list("start_indices")?, list("limit_indices")?, list("strides")?]);
+        }
+        let head = self.parse.op(op).head.of(self.text);
+        let list = head.split(['[', ']']).nth(1).ok_or("no list")?;
+        let mut bounds = [Vec::new(), Vec::new(), Vec::new()];
+        for entry in list.split(", ") {
+            let numbers: Vec<i64> = entry.split(':').filter_map(|n| n.parse().ok()).collect();
+            bounds[0].push(numbers[0]);
+            bounds[1].push(numbers[1]);
+            bounds[2].push(*numbers.get(2).unwrap_or(&1));
+        }
+        Ok(bounds)
     }
 
     fn groups(&self, op: OpId) -> Answer<Vec<Vec<usize>>> {

@@ -184,6 +184,15 @@ fn taken(random: &mut Random, kind: Kind, group: &[i64]) -> (i64, i64, i64) {
 
 /// `extract_slice(collapse_shape(x))`
 pub fn slice_of_collapse(random: &mut Random) -> Program {
+    of_collapse(random, false)
+}
+
+/// `insert_slice(s, collapse_shape(x))`
+pub fn insertion_into_collapse(random: &mut Random) -> Program {
+    of_collapse(random, true)
+}
+
+fn of_collapse(random: &mut Random, is_insert: bool) -> Program {
     let groups = groups(random);
     let usual = *random.pick(&KINDS);
     let some_are_unknown = random.one_in(3);
@@ -214,7 +223,7 @@ pub fn slice_of_collapse(random: &mut Random) -> Program {
         builder.lines.push(format!("\"test.use\"(%y) : ({y_type}) -> ()"));
     }
     let (mut offsets, mut sizes, mut strides) = (Vec::new(), Vec::new(), Vec::new());
-    let mut z_shape = Vec::new();
+    let mut extents = Vec::new();
     for (dim, group) in groups.iter().enumerate() {
         let kind = match builder.random.between(0, 9) {
             0..=5 => usual,
@@ -222,7 +231,7 @@ pub fn slice_of_collapse(random: &mut Random) -> Program {
             _ => *builder.random.pick(&KINDS),
         };
         let all: i64 = group.iter().product();
-        let (offset, size, stride);
+        let (offset, size, stride, extent);
         if kind == Kind::Tile && builder.counted.is_none() {
             let k = builder.random.between(0, group.len() as i64 - 1) as usize;
             let inner: i64 = group[k + 1..].iter().product();
@@ -234,7 +243,7 @@ pub fn slice_of_collapse(random: &mut Random) -> Program {
                 builder.counted = Some((all / tile, 1));
                 offset = builder.line(format!("affine.apply affine_map<(d0) -> (d0 * {tile})>(%tile)"));
             }
-            (size, stride) = (tile.to_string(), "1".to_owned());
+            (size, stride, extent) = (tile.to_string(), "1".to_owned(), tile);
         } else {
             let (o, t, s) = taken(builder.random, kind, group);
             offset = match kind {
@@ -254,20 +263,125 @@ pub fn slice_of_collapse(random: &mut Random) -> Program {
                 _ => builder.size(t),
             };
             stride = builder.number(s);
+            extent = t;
         }
-        let is_one = size == "1";
-        if !(is_one && builder.random.one_in(2)) {
-            z_shape.push(size.parse().ok());
-        }
+        extents.push(extent);
         offsets.push(offset);
         sizes.push(size);
         strides.push(stride);
     }
-    let z_type = ty(&z_shape, element, encoding);
-    let slice = extract_text("%y", [&offsets, &sizes, &strides], &y_type, &z_type, generic);
-    builder.lines.push(format!("%z = {slice}"));
-    builder.lines.push(format!("\"test.use\"(%z) : ({z_type}) -> ()"));
+    let window = Window { offsets, sizes, strides, extents };
+    window.write(&mut builder, is_insert, &y_type, element, encoding, generic);
     builder.program(&aliases)
+}
+
+/// What is taken of `%y`.
+struct Window {
+    offsets: Vec<String>,
+    sizes: Vec<String>,
+    strides: Vec<String>,
+    /// The sizes in numbers.
+    extents: Vec<i64>,
+}
+
+impl Window {
+    fn write(
+        &self,
+        builder: &mut Builder<'_>,
+        is_insert: bool,
+        y_type: &str,
+        element: &str,
+        encoding: &str,
+        generic: bool,
+    ) {
+        let (mut written, mut extents) = (Vec::new(), Vec::new());
+        for (size, &extent) in self.sizes.iter().zip(&self.extents) {
+            if !(size == "1" && builder.random.one_in(2)) {
+                written.push(size.parse().ok());
+                extents.push(extent);
+            }
+        }
+        let z_type = ty(&written, element, encoding);
+        let lists = [&self.offsets, &self.sizes, &self.strides];
+        let mut z = z_type.as_str();
+        if is_insert {
+            let mut window = Tensor::of_indices(&extents);
+            window.data.iter_mut().for_each(|n| *n += 1_000_000);
+            builder.parameters.push(format!("%s: {z_type}"));
+            builder.arguments.push(Value::Tensor(window));
+            builder.lines.push(format!("%z = {}", insert_text(lists, &z_type, y_type, generic)));
+            z = y_type;
+        } else {
+            builder.lines.push(format!("%z = {}", extract_text("%y", lists, y_type, &z_type, generic)));
+        }
+        builder.lines.push(format!("\"test.use\"(%z) : ({z}) -> ()"));
+    }
+}
+
+/// `extract_slice(expand_shape(x))`
+pub fn slice_of_expand(random: &mut Random) -> Program {
+    of_expand(random, false)
+}
+
+/// `insert_slice(s, expand_shape(x))`
+pub fn insertion_into_expand(random: &mut Random) -> Program {
+    of_expand(random, true)
+}
+
+fn of_expand(random: &mut Random, is_insert: bool) -> Program {
+    let groups = groups(random);
+    let element = *random.pick(&ELEMENTS);
+    let encoding = if random.one_in(8) { ", \"e\"" } else { "" };
+    let (generic, used_twice, some_are_unknown) = (random.one_in(5), random.one_in(4), random.one_in(3));
+    let mut builder = Builder::new(random);
+    let (mut y_known, mut output_shape, mut x_shape, mut x_known, mut axes) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for group in &groups {
+        axes.push((y_known.len()..y_known.len() + group.len()).collect::<Vec<usize>>());
+        let is_unknown = some_are_unknown && builder.random.one_in(2);
+        let all: i64 = group.iter().product();
+        for (nth, &extent) in group.iter().enumerate() {
+            let is_unknown = is_unknown && nth == 0;
+            output_shape.push(if is_unknown { builder.parameter(extent) } else { extent.to_string() });
+            y_known.push((!is_unknown).then_some(extent));
+        }
+        x_shape.push(all);
+        x_known.push((!is_unknown).then_some(all));
+    }
+    let (x_type, y_type) = (ty(&x_known, element, encoding), ty(&y_known, element, encoding));
+    builder.tensor("%x", &x_type, &x_shape);
+    builder.lines.push(format!(
+        "%y = tensor.expand_shape %x [{}] output_shape [{}] : {x_type} into {y_type}",
+        groups_text(&axes),
+        output_shape.join(", ")
+    ));
+    if used_twice {
+        builder.lines.push(format!("\"test.use\"(%y) : ({y_type}) -> ()"));
+    }
+    let mut window = Window { offsets: vec![], sizes: vec![], strides: vec![], extents: vec![] };
+    for group in &groups {
+        let first = builder.random.between(0, group.len() as i64 - 1) as usize;
+        // Else they are likely not to lie in a row.
+        let is_row = !builder.random.one_in(8);
+        for (nth, &extent) in group.iter().enumerate() {
+            let (mut offset, mut size, mut stride) = (0, extent, 1);
+            if !is_row || nth <= first {
+                offset = builder.random.between(0, extent - 1);
+                stride = if builder.random.one_in(4) { builder.random.between(1, 3) } else { 1 };
+                size = builder.random.between(1, (extent - 1 - offset) / stride + 1);
+            }
+            if is_row && nth < first {
+                size = 1;
+            }
+            let is_whole = (offset, size) == (0, extent);
+            window.offsets.push(if is_whole { "0".to_owned() } else { builder.number(offset) });
+            window.sizes.push(if is_row && nth != first { size.to_string() } else { builder.size(size) });
+            window.strides.push(if is_whole { "1".to_owned() } else { builder.number(stride) });
+            window.extents.push(size);
+        }
+    }
+    window.write(&mut builder, is_insert, &y_type, element, encoding, generic);
+    builder.program("")
 }
 
 fn groups_text(axes: &[Vec<usize>]) -> String {
@@ -284,29 +398,119 @@ pub fn collapse_text(axes: &[Vec<usize>], from: &str, to: &str, generic: bool) -
 }
 
 pub fn extract_text(of: &str, lists: [&Vec<String>; 3], from: &str, to: &str, generic: bool) -> String {
-    if !generic {
-        let [offsets, sizes, strides] = lists.map(|list| list.join(", "));
-        return format!("tensor.extract_slice {of}[{offsets}] [{sizes}] [{strides}] : {from} to {to}");
+    let [offsets, sizes, strides] = lists.map(|list| list.join(", "));
+    match generic {
+        true => generic_text("tensor.extract_slice", &[(of, from)], lists, to),
+        false => format!("tensor.extract_slice {of}[{offsets}] [{sizes}] [{strides}] : {from} to {to}"),
     }
-    let mut operands = vec![of.to_owned()];
-    let mut segments = vec!["1".to_owned()];
+}
+
+fn insert_text(lists: [&Vec<String>; 3], from: &str, into: &str, generic: bool) -> String {
+    let [offsets, sizes, strides] = lists.map(|list| list.join(", "));
+    match generic {
+        true => generic_text("tensor.insert_slice", &[("%s", from), ("%y", into)], lists, into),
+        false => {
+            format!("tensor.insert_slice %s into %y[{offsets}] [{sizes}] [{strides}] : {from} into {into}")
+        }
+    }
+}
+
+fn generic_text(name: &str, tensors: &[(&str, &str)], lists: [&Vec<String>; 3], to: &str) -> String {
+    let mut operands: Vec<String> = tensors.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut segments = vec!["1".to_owned(); tensors.len()];
     let mut attributes = Vec::new();
     for (name, list) in ["static_offsets", "static_sizes", "static_strides"].iter().zip(lists) {
-        let (values, numbers): (Vec<&String>, Vec<&String>) = list.iter().partition(|e| e.starts_with('%'));
+        let is_value = |e: &&String| e.starts_with('%');
         let dynamic = i64::MIN.to_string();
-        let entry = |e: &String| if e.starts_with('%') { dynamic.clone() } else { e.clone() };
-        let entries: Vec<String> = list.iter().map(entry).collect();
+        let entries: Vec<&str> = list.iter().map(|e| if is_value(&e) { &*dynamic } else { &**e }).collect();
         attributes.push(format!("{name} = array<i64: {}>", entries.join(", ")));
-        segments.push(values.len().to_string());
-        _ = numbers;
-        operands.extend(values.into_iter().cloned());
+        segments.push(list.iter().filter(is_value).count().to_string());
+        operands.extend(list.iter().filter(is_value).cloned());
     }
-    let types = vec!["index"; operands.len() - 1];
-    let types: String = types.iter().map(|t| format!(", {t}")).collect();
+    let mut types: Vec<&str> = tensors.iter().map(|(_, ty)| *ty).collect();
+    types.resize(operands.len(), "index");
     format!(
-        "\"tensor.extract_slice\"({}) <{{operandSegmentSizes = array<i32: {}>, {}}}> : ({from}{types}) -> {to}",
+        "\"{name}\"({}) <{{operandSegmentSizes = array<i32: {}>, {}}}> : ({}) -> {to}",
         operands.join(", "),
         segments.join(", "),
-        attributes.join(", ")
+        attributes.join(", "),
+        types.join(", ")
     )
+}
+
+/// `stablehlo.slice` of a `stablehlo.reshape`, or the other way round.
+pub fn stablehlo(random: &mut Random) -> Program {
+    let groups = groups(random);
+    let (is_slice_first, generic, used_twice) = (random.one_in(2), random.one_in(5), random.one_in(4));
+    let fine = groups.concat();
+    let coarse: Vec<i64> = groups.iter().map(|group| group.iter().product()).collect();
+    let (from, to) = if random.one_in(2) { (fine, coarse) } else { (coarse, fine) };
+    // Of a slice in front of the reshape the sizes are those of a group.
+    let (whole, reshaped) = if is_slice_first { (&from, None) } else { (&to, Some(&to)) };
+    let mut bounds = [Vec::new(), Vec::new(), Vec::new()];
+    let mut sizes = Vec::new();
+    let mut is_large = false;
+    for &extent in whole {
+        let start = random.between(0, extent - 1);
+        let stride = if random.one_in(5) { random.between(1, 3) } else { 1 };
+        let (start, size, stride) = match random.between(0, 5) {
+            0..=2 => (0, extent, 1),
+            3 if !is_large => (start, 1, 1),
+            _ => (start, random.between(1, (extent - 1 - start) / stride + 1), stride),
+        };
+        is_large |= size > 1;
+        sizes.push(size);
+        bounds[0].push(start);
+        bounds[1].push(start + (size - 1) * stride + 1);
+        bounds[2].push(stride);
+    }
+    let known = |shape: &[i64]| ty(&shape.iter().copied().map(Some).collect::<Vec<_>>(), "f32", "");
+    let slice = |of: &str, from: &str, to: &str| {
+        if generic {
+            let list = |n: usize| bounds[n].iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+            return format!(
+                "\"stablehlo.slice\"({of}) <{{start_indices = array<i64: {}>, limit_indices = array<i64: {}>, strides = array<i64: {}>}}> : ({from}) -> {to}",
+                list(0),
+                list(1),
+                list(2)
+            );
+        }
+        let entry = |i: usize| match bounds[2][i] {
+            1 => format!("{}:{}", bounds[0][i], bounds[1][i]),
+            stride => format!("{}:{}:{stride}", bounds[0][i], bounds[1][i]),
+        };
+        let entries: Vec<String> = (0..sizes.len()).map(entry).collect();
+        format!("stablehlo.slice {of} [{}] : ({from}) -> {to}", entries.join(", "))
+    };
+    let mut builder = Builder::new(random);
+    builder.tensor("%x", &known(&from), &from);
+    let (middle, result) = match reshaped {
+        Some(reshaped) => (known(reshaped), known(&sizes)),
+        None => {
+            // The sizes with dimensions split in two, or put together.
+            let mut other: Vec<i64> = Vec::new();
+            for &size in &sizes {
+                let part = divisor_of(builder.random, size);
+                match other.last_mut() {
+                    Some(last) if builder.random.one_in(3) => *last *= size,
+                    _ if builder.random.one_in(2) => other.extend([part, size / part]),
+                    _ => other.push(size),
+                }
+            }
+            (known(&sizes), known(&other))
+        }
+    };
+    let reshape = |of: &str, from: &str, to: &str| format!("stablehlo.reshape {of} : ({from}) -> {to}");
+    let from = known(&from);
+    let (first, second) = match is_slice_first {
+        true => (slice("%x", &from, &middle), reshape("%y", &middle, &result)),
+        false => (reshape("%x", &from, &middle), slice("%y", &middle, &result)),
+    };
+    builder.lines.push(format!("%y = {first}"));
+    if used_twice {
+        builder.lines.push(format!("\"test.use\"(%y) : ({middle}) -> ()"));
+    }
+    builder.lines.push(format!("%z = {second}"));
+    builder.lines.push(format!("\"test.use\"(%z) : ({result}) -> ()"));
+    builder.program("")
 }

@@ -11,6 +11,7 @@ import {
   eventually,
   FIXTURE,
   GO,
+  MLIR_FIXTURE,
   REAL_DUMP,
   REPORT,
   UNKNOWN_NAME,
@@ -182,6 +183,44 @@ const CHECKS: Record<string, Check> = {
     const values = await vscode.commands.executeCommand<string[]>(command, document.uri.toString(), at, ["2", "3"]);
     assert.deepEqual(values, ["5"]);
     await vscode.commands.executeCommand("workbench.action.closeEditorsInOtherGroups");
+  },
+  "MLIR: outline, hover with its map, definition, hints, rename": async (uri) => {
+    const document = await open(uri(MLIR_FIXTURE));
+    assert.equal(document.languageId, "mlir");
+    const names = (await symbols(document)).map((symbol) => symbol.name).join(" ");
+    assert.ok(names.includes("@tiles") && names.includes("@main"), names);
+    const hover = await hoverOn(document, "stablehlo.transpose");
+    assert.ok(hover.includes("(d0, d1) -> (d1, d0)"), hover);
+    const at = positionOf(document, "@tiles(%x, %n) :").translate(0, 2);
+    const found = await eventually("a definition", async () => {
+      const command = "vscode.executeDefinitionProvider";
+      return (await vscode.commands.executeCommand<Target[]>(command, document.uri, at))[0];
+    });
+    const range = "targetUri" in found ? (found.targetSelectionRange ?? found.targetRange) : found.range;
+    assert.equal(range.start.line, positionOf(document, "func.func @tiles").line);
+    await eventually("a hint", async () => (await inlayHints(document)).length > 0 || undefined);
+    const rename = "vscode.executeDocumentRenameProvider";
+    const row = positionOf(document, "%rows =").translate(0, 1);
+    const edit = await vscode.commands.executeCommand<vscode.WorkspaceEdit>(rename, document.uri, row, "lines");
+    assert.equal(edit.get(document.uri).length, 2);
+  },
+  "MLIR: a slice of a reshape becomes a slice of its source": async (uri) => {
+    const document = await open(uri(MLIR_FIXTURE));
+    const at = positionOf(document, "tensor.extract_slice");
+    const action = await eventually("the action", async () => {
+      const command = "vscode.executeCodeActionProvider";
+      const range = new vscode.Range(at, at);
+      const found = await vscode.commands.executeCommand<vscode.CodeAction[]>(command, document.uri, range, undefined, 20);
+      return found.find((action) => action.title === "Replace by 1 slice");
+    });
+    assert.ok(action.edit);
+    assert.ok(await vscode.workspace.applyEdit(action.edit));
+    const text = document.getText();
+    assert.ok(text.includes("tensor.extract_slice %x[2, 0, 0] [1, 10, 100] [1, 1, 1]"), text);
+    assert.ok(!text.includes("collapse_shape"), text);
+    const errors = (): vscode.Diagnostic[] => vscode.languages.getDiagnostics(document.uri).filter(isError);
+    assert.deepEqual(errors(), []);
+    await vscode.commands.executeCommand("workbench.action.files.revert");
   },
   "a restarted server answers": async (uri) => {
     const document = await open(uri(FIXTURE));

@@ -1,11 +1,12 @@
 //! The ops of StableHLO and MHLO below a folder as modules of HLO, a line of JSON each, as `hlo-analyzer query` reads them:
-//! `cargo run --release -p mlir --example to_hlo -- DIR [METHOD]`.
+//! `cargo run --release -p mlir-hlo --example twins -- DIR [METHOD]`.
 #![allow(clippy::print_stdout)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mlir::{NoOtherPieces, PieceState, hlo_op_text, parse};
+use mlir::{PieceState, parse};
+use mlir_hlo::{Environment, Slice, twin};
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -32,8 +33,9 @@ fn main() {
             continue;
         }
         let read = parse(&text, PieceState::default());
+        let environment = Environment::of_aliases(&read, &text);
         for id in 0..read.ops.len() as u32 {
-            match hlo_op_text(&read, &text, id, &NoOtherPieces) {
+            match twin(Slice::whole(&read, &text), &environment, id) {
                 Some(Ok(op)) => {
                     let is_new = done.insert(op.text.clone());
                     if is_new {

@@ -1,9 +1,9 @@
 //! What StableHLO's verifier allows and HLO's does not. Source: `stablehlo/dialect/TypeInference.cpp`, the verifiers of
 //! `ReduceOp`, `ReduceWindowOp`, `ScatterOp`, `SelectAndScatterOp`, `SetDimensionSizeOp` and `ConvolutionOp`.
 
-use crate::hlo_ops::mnemonic;
-use crate::shaped::shaped;
-use crate::tree::{OpId, Parse};
+use mlir::{OpId, Parse, shaped};
+
+use crate::op_table::mnemonic;
 
 /// Whether the op makes use of it: then what HLO's verifier says of its twin need not be true of it.
 pub fn allows_more_than_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
@@ -50,7 +50,7 @@ fn has_shaped_init(parse: &Parse, text: &str, id: OpId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PieceState, parse};
+    use mlir::{PieceState, parse};
 
     #[track_caller]
     fn check(op: &str, expect: bool) {

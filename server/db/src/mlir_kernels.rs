@@ -1,0 +1,185 @@
+//! Functions of MLIR as computations of HLO, and the kernels that they become: a function is fused as a whole, as XLA fuses a
+//! computation; an op is wrapped alone.
+//!
+//! What a kernel depends on is its function and those it calls, as graphs: an edit elsewhere dirties none.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use ir::{AttributeKey, Block, Graph, Op};
+use mlir::OpId;
+use mlir_hlo::{Environment, HloFunction, Slice};
+use rustc_hash::{FxHashMap, FxHashSet};
+use syntax::hlo::PieceState;
+
+use crate::kernels::FusionSource;
+use crate::mlir_queries::{mlir_module, mlir_piece};
+use crate::{File, Piece};
+
+/// Functions that one calls, and those that they call, at most.
+const MAX_CALLEES: usize = 64;
+
+/// The names of a file, by its parts: aliases, functions, resources.
+#[salsa::tracked]
+pub fn mlir_environments(db: &dyn salsa::Database, file: File) -> Arc<Vec<Environment>> {
+    let mut parts: Vec<Vec<Slice<'_>>> = vec![Vec::new()];
+    for &piece in file.pieces(db) {
+        let read = mlir_piece(db, piece);
+        for (nth, slice) in Slice::parts(&read.parse, &read.text).into_iter().enumerate() {
+            if nth > 0 {
+                parts.push(Vec::new());
+            }
+            if let Some(part) = parts.last_mut() {
+                part.push(slice);
+            }
+        }
+    }
+    Arc::new(parts.into_iter().map(Environment::of).collect())
+}
+
+/// The functions of a piece as HLO, each with the part of the file that it is in.
+#[salsa::tracked]
+pub fn mlir_functions(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(usize, HloFunction)>> {
+    let Some((file, at)) = place(db, piece) else { return Arc::default() };
+    let environments = mlir_environments(db, file);
+    let read = mlir_piece(db, piece);
+    let first = mlir_module(db, file).part_at(at, &read.parse, 0);
+    let slices = Slice::parts(&read.parse, &read.text).into_iter().enumerate();
+    let of = |(nth, slice)| {
+        let found = environments.get(first + nth).map(|environment| mlir_hlo::functions(slice, environment));
+        let found = found.unwrap_or_default().into_iter();
+        // Of a function that is cut a piece has a part: that is not fused.
+        let whole = found.filter(|function| !read.parse.is_cut_function(function.op));
+        whole.map(move |function| (first + nth, function)).collect::<Vec<_>>()
+    };
+    Arc::new(slices.flat_map(of).collect())
+}
+
+fn place(db: &dyn salsa::Database, piece: Piece) -> Option<(File, usize)> {
+    let file = piece.file(db)?;
+    Some((file, file.pieces(db).iter().position(|&p| p == piece)?))
+}
+
+/// A function as a module of HLO: the computations of those that it calls, its own, and an entry that fuses it.
+#[derive(Debug)]
+pub struct MlirFunction {
+    pub block: Block,
+    /// The function itself.
+    pub op: OpId,
+    /// The name of its computation; the fusion of the entry is called so, too.
+    pub name: Arc<str>,
+    computation: u32,
+    entry: u32,
+    /// The op that each instruction of its computations is of, by name.
+    pub ops: FxHashMap<Box<str>, OpId>,
+}
+
+impl MlirFunction {
+    /// The instruction of the function's own computation that an op became.
+    pub fn instruction_of(&self, op: OpId) -> Option<&str> {
+        let range = self.block.parse.computations[self.computation as usize].instructions.clone();
+        let names = range.map(|id| self.block.name(id));
+        names.filter(|name| self.ops.get(*name) == Some(&op)).last()
+    }
+}
+
+/// The function that is the `nth` of its piece.
+#[salsa::tracked(no_eq, lru = 256)]
+pub fn mlir_function(db: &dyn salsa::Database, piece: Piece, nth: u32) -> Option<Arc<MlirFunction>> {
+    let (part, function) = mlir_functions(db, piece).get(nth as usize)?;
+    let own = function.computations.last()?;
+    let mut text = "HloModule m\n\n".to_owned();
+    let mut seen = FxHashSet::default();
+    let (file, _) = place(db, piece)?;
+    callees(db, file, *part, function, &mut seen, &mut text);
+    let mut ops = FxHashMap::default();
+    for computation in &function.computations {
+        text.push_str(&computation.text);
+        text.push('\n');
+        for &(offset, op) in &computation.lines {
+            let line = computation.text[offset as usize..].trim_start().trim_start_matches("ROOT ");
+            ops.insert(line.split(' ').next().unwrap_or_default().into(), op);
+        }
+    }
+    text.push_str("ENTRY kernel.of.function {\n");
+    let parameters = &function.header.parameters;
+    for (number, shape) in parameters.iter().enumerate() {
+        _ = writeln!(text, "  operand.{number} = {shape} parameter({number})");
+    }
+    let operands: Vec<_> = (0..parameters.len()).map(|number| format!("operand.{number}")).collect();
+    let (name, result) = (&own.name, &function.header.result);
+    _ = writeln!(
+        text,
+        "  ROOT {name} = {result} fusion({}), kind=kLoop, calls={name}\n}}",
+        operands.join(", ")
+    );
+    let text: Arc<str> = text.into();
+    let parse = syntax::hlo::parse(&text, PieceState::HEADER);
+    let block = ir::lower(text, Arc::new(parse));
+    let computations = block.parse.computations.iter();
+    let computation = computations.clone().position(|c| c.name.of(&block.text) == &**name)? as u32;
+    let entry = computations.clone().position(|c| c.is_entry)? as u32;
+    Some(Arc::new(MlirFunction { op: function.op, name: (&**name).into(), computation, entry, ops, block }))
+}
+
+/// Writes the functions that one calls, each behind those that it calls itself.
+fn callees(
+    db: &dyn salsa::Database,
+    file: File,
+    part: usize,
+    function: &HloFunction,
+    seen: &mut FxHashSet<Box<str>>,
+    text: &mut String,
+) {
+    for symbol in &function.calls {
+        if seen.len() >= MAX_CALLEES || !seen.insert(symbol.clone()) {
+            continue;
+        }
+        let pieces = mlir_module(db, file).symbol(part, symbol);
+        let found = pieces.iter().find_map(|&at| {
+            let functions = mlir_functions(db, *file.pieces(db).get(at)?);
+            functions.iter().find(|(own, f)| *own == part && f.symbol == *symbol)
+        });
+        let Some((_, callee)) = found else { continue };
+        callees(db, file, part, callee, seen, text);
+        for computation in &callee.computations {
+            text.push_str(&computation.text);
+            text.push('\n');
+        }
+    }
+}
+
+/// An instruction of a function, or the fusion of the whole function by its name, with what its kernel depends on.
+pub(crate) fn mlir_fusion_source(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    nth: u32,
+    name: Arc<str>,
+) -> Option<Arc<FusionSource>> {
+    let function = mlir_function(db, piece, nth).as_ref()?;
+    let block = &function.block;
+    let within = if *name == *function.name { function.entry } else { function.computation };
+    let op = block.op(block.find(within, &name)?, |_| None)?;
+    let mut sources = Vec::new();
+    collect(block, &op, &mut sources);
+    Some(Arc::new(FusionSource { name, op, callees: sources }))
+}
+
+fn collect(block: &Block, op: &Op, found: &mut Vec<(String, Arc<Graph>)>) {
+    // Computations are called from below: there is no circle.
+    let mut open: Vec<String> = called_by(op);
+    while let Some(name) = open.pop() {
+        if found.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        let at = block.parse.computations.iter().position(|c| c.name.of(&block.text) == name);
+        let Some(graph) = at.and_then(|at| Graph::build(&[(block, at as u32)])) else { continue };
+        open.extend(graph.ops.iter().flat_map(called_by));
+        found.push((name, Arc::new(graph)));
+    }
+}
+
+fn called_by(op: &Op) -> Vec<String> {
+    let keys = [AttributeKey::Calls, AttributeKey::ToApply];
+    keys.into_iter().filter_map(|key| op.attributes.computation(key)).map(str::to_owned).collect()
+}

@@ -1,0 +1,51 @@
+//! `convert FILE`: the module in the other language, on standard output.
+
+use std::io::{Write, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use ide::{AnalysisHost, Language};
+
+use super::input;
+
+#[derive(clap::Args)]
+pub struct ConvertArguments {
+    /// HLO, or StableHLO or MHLO. `-` is standard input; `.gz` is unpacked.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Without it, the language that the file is not in.
+    #[arg(long, value_enum)]
+    to: Option<To>,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum To {
+    Hlo,
+    Stablehlo,
+}
+
+/// What the text does not say is on standard error, and the exit code is 1.
+pub fn run(arguments: &ConvertArguments) -> Result<ExitCode> {
+    let text = input::read(&arguments.file)?;
+    let path = arguments.file.display();
+    let language = ide::language_of(&path.to_string(), &text);
+    match (arguments.to, language) {
+        (Some(To::Hlo), Language::Hlo) => bail!("{path} is HLO already"),
+        (Some(To::Stablehlo), Language::Mlir) => bail!("{path} is MLIR already"),
+        _ => {}
+    }
+    let mut host = AnalysisHost::new();
+    let file = host.open(&path.to_string(), language, &text);
+    // Nobody else writes: the analysis cannot be cancelled.
+    let conversion = host.analysis().convert(file).ok().context("the analysis was cancelled")?;
+    stdout().write_all(conversion.text.as_bytes())?;
+    for missing in &conversion.incomplete {
+        let line = missing.range.as_ref().map(|range| host.rope(file).byte_to_line(range.start) + 1);
+        match line {
+            Some(line) => eprintln!("{path}:{line}: not converted: {}", missing.what),
+            None => eprintln!("{path}: not converted: {}", missing.what),
+        }
+    }
+    Ok(if conversion.incomplete.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}

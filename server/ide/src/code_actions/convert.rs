@@ -1,0 +1,35 @@
+//! "Convert to StableHLO": the module in the other language, as a new document.
+
+use super::{Actions, Change, CodeActionKind};
+use crate::convert::convert;
+use crate::locate::FileContext;
+use crate::{Language, TextRange};
+
+/// The id of the action; a client that shows conversions itself has a command for it.
+pub const ID: &str = "convert";
+
+pub(crate) fn offer(context: &FileContext<'_>, _: &TextRange, actions: &mut Actions<'_>) {
+    let (title, name, extension) = match context.view.file.language(context.db) {
+        Language::Hlo => ("Convert to StableHLO", "stablehlo", "mlir"),
+        Language::Mlir => ("Convert to HLO", "converted", "hlo"),
+    };
+    actions.offer(ID, title, CodeActionKind::Source, || {
+        let text = convert(context).document();
+        Some(Change::NewDocument { name: name.to_owned(), extension: Some(extension), text })
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::code_actions::tests::{apply, apply_in};
+    use crate::fixture::open_mlir;
+
+    #[test]
+    fn the_other_language_is_a_new_document() {
+        let shown = apply("HloModule m\n\nENTRY e {\n  $0ROOT p = f32[4]{0} parameter(0)\n}\n", "convert");
+        assert!(shown.is_some_and(|text| text.contains("func.func public @main(%p: tensor<4xf32>)")));
+        let text = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  $0return %a : tensor<4xf32>\n}\n";
+        let shown = apply_in(open_mlir(text), "convert");
+        assert!(shown.is_some_and(|text| text.contains("ROOT a = f32[4] parameter(0)")));
+    }
+}

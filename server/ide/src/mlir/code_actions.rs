@@ -1,0 +1,46 @@
+//! What can be done to MLIR text at a place: one file per action, and the list of them.
+
+mod aliases;
+mod map_texts;
+mod op_form;
+mod rewrite;
+mod simplify_map;
+
+use crate::TextRange;
+use crate::code_actions::{CodeAction, Provider, Wanted, offered};
+use crate::locate::FileContext;
+
+/// In the order in which editors show them.
+const PROVIDERS: &[Provider] = &[
+    rewrite::offer,
+    simplify_map::offer,
+    aliases::offer,
+    op_form::offer,
+    crate::code_actions::convert::offer,
+];
+
+pub(crate) fn code_actions(
+    context: &FileContext<'_>,
+    range: &TextRange,
+    wanted: Wanted<'_>,
+) -> Vec<CodeAction> {
+    offered(context, range, wanted, PROVIDERS)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use crate::Wanted;
+    use crate::fixture::open_mlir;
+
+    /// The text behind an action at `$0`; nothing where it is not offered.
+    pub(crate) fn apply(fixture: &str, id: &str) -> Option<String> {
+        crate::code_actions::tests::apply_in(open_mlir(fixture), id)
+    }
+
+    /// Titles of what is offered at `$0`.
+    pub(crate) fn titles(fixture: &str) -> Vec<String> {
+        let (analysis, file, offset) = open_mlir(fixture);
+        let found = analysis.code_actions(file, offset..offset, Wanted::Titles).expect("nobody cancels");
+        found.into_iter().map(|a| a.title).collect()
+    }
+}

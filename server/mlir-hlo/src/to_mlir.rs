@@ -1,0 +1,14 @@
+//! From instructions of HLO to ops of StableHLO, and of MHLO where StableHLO has none.
+
+mod attributes;
+mod calls;
+mod control_flow;
+mod function;
+mod host;
+mod locations;
+mod module;
+mod ops;
+mod pretty;
+mod values;
+
+pub use module::{MissingInstruction, StablehloModule, to_stablehlo};

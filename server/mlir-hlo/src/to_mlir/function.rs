@@ -1,0 +1,230 @@
+//! A computation as a function, or as a region of an op.
+
+use std::sync::Arc;
+
+use ir::{AttributeKey, Graph, OpId, Opcode};
+use rustc_hash::FxHashMap;
+
+use super::locations::location;
+use super::module::{MAX_BYTES, MissingInstruction, Program, is_row_major, symbol};
+use super::values::{Value, names, results};
+use crate::names::UniqueNames;
+use crate::types::mlir_type;
+
+/// Computations in computations beyond this depth are not written.
+const MAX_DEPTH: usize = 100;
+
+/// Writes one function.
+pub(super) struct FunctionWriter<'p> {
+    pub program: &'p Program,
+    /// Of the function, for reports.
+    computation: &'p str,
+    pub out: String,
+    pub indent: usize,
+    pub names: UniqueNames,
+    pub incomplete: Vec<MissingInstruction>,
+    depth: usize,
+}
+
+/// A computation while it is written, and what its instructions are.
+pub(super) struct Scope<'g> {
+    pub graph: &'g Graph,
+    pub values: FxHashMap<OpId, Value>,
+}
+
+impl Scope<'_> {
+    /// The value of an operand; nothing where its instruction could not be written.
+    pub fn operand(&self, id: OpId, at: usize) -> Result<(&Value, OpId), String> {
+        let of = *self.graph.operands[id as usize].get(at).ok_or("an operand is missing")?;
+        let value =
+            self.values.get(&of).ok_or_else(|| format!("{} is not there", self.graph.names[of as usize]))?;
+        Ok((value, of))
+    }
+
+    pub fn operand_count(&self, id: OpId) -> usize {
+        self.graph.operands[id as usize].len()
+    }
+}
+
+impl<'p> FunctionWriter<'p> {
+    pub fn new(program: &'p Program, computation: &'p str) -> FunctionWriter<'p> {
+        FunctionWriter {
+            program,
+            computation,
+            out: String::new(),
+            indent: 1,
+            names: UniqueNames::default(),
+            incomplete: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    pub fn line(&mut self, text: &str) {
+        (0..self.indent).for_each(|_| self.out.push_str("  "));
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    pub fn report(&mut self, instruction: &str, what: String) {
+        let (computation, instruction) = (self.computation.to_owned(), instruction.to_owned());
+        self.incomplete.push(MissingInstruction { computation, instruction, what });
+    }
+
+    pub fn function(
+        &mut self,
+        graph: &Graph,
+        name: &str,
+        is_entry: bool,
+        donations: &FxHashMap<u32, String>,
+    ) {
+        let mut scope = Scope { graph, values: FxHashMap::default() };
+        let mut arguments = Vec::new();
+        let count = graph.ops.iter().filter_map(|op| op.parameter).max().map_or(0, |n| n as usize + 1);
+        for number in 0..count.min(graph.ops.len()) as u32 {
+            let Some(id) = graph.parameter(number) else { continue };
+            let op = &graph.ops[id as usize];
+            let argument = self.names.take(&graph.names[id as usize]);
+            let ty = mlir_type(&op.shape).unwrap_or_else(|reason| {
+                self.report(&graph.names[id as usize], reason);
+                "none".to_owned()
+            });
+            let mut attributes: Vec<String> = donations.get(&number).cloned().into_iter().collect();
+            if let Some(sharding) = op.attributes.text(AttributeKey::Sharding) {
+                attributes.push(format!("mhlo.sharding = \"{}\"", crate::strings::mlir_string(sharding)));
+            }
+            if let Some(frontend) = op.attributes.text(AttributeKey::FrontendAttributes) {
+                attributes
+                    .push(format!("mhlo.frontend_attributes = {}", super::attributes::frontend(frontend)));
+            }
+            if let Some(layout) =
+                op.shape.as_array().filter(|a| !is_row_major(a)).and_then(|a| a.layout.as_ref())
+            {
+                attributes.push(format!("mhlo.layout_mode = \"{layout}\""));
+            }
+            let attributes = match attributes.is_empty() {
+                true => String::new(),
+                false => format!(" {{{}}}", attributes.join(", ")),
+            };
+            let place = location(op, &self.program.frames);
+            arguments.push(format!("%{argument}: {ty}{attributes}{place}"));
+            scope.values.insert(id, Value::One(format!("%{argument}")));
+        }
+        let root = &graph.ops[graph.root as usize].shape;
+        let types: Vec<String> =
+            results(root).into_iter().map(|s| mlir_type(s).unwrap_or("none".into())).collect();
+        let answers = match types.as_slice() {
+            [] => String::new(),
+            [only] => format!(" -> {only}"),
+            several => format!(" -> ({})", several.join(", ")),
+        };
+        let visibility = if is_entry { "public" } else { "private" };
+        let thread = match self.program.asynchronous.contains(self.computation) {
+            true => " attributes {execution_thread = \"main\"}",
+            false => "",
+        };
+        let head =
+            format!("func.func {visibility} {}({}){answers}{thread} {{", symbol(name), arguments.join(", "));
+        self.line(&head);
+        self.indent += 1;
+        self.body(&mut scope);
+        let returned = match scope.values.get(&graph.root).cloned() {
+            Some(root_value) => self.result_names(&root_value, root),
+            None => Err("its root could not be written".to_owned()),
+        };
+        match returned {
+            Ok(values) if values.is_empty() => self.line("return"),
+            Ok(values) => self.line(&format!("return {} : {}", values.join(", "), types.join(", "))),
+            Err(reason) => self.report(&graph.names[graph.root as usize], reason),
+        }
+        self.indent -= 1;
+        self.line("}");
+    }
+
+    /// The instructions of a computation, in their order; parameters have values already.
+    pub fn body(&mut self, scope: &mut Scope<'_>) {
+        for id in 0..scope.graph.ops.len() as OpId {
+            if scope.values.contains_key(&id) {
+                continue;
+            }
+            let op = &scope.graph.ops[id as usize];
+            if op.opcode == Opcode::Parameter {
+                self.report(
+                    &scope.graph.names[id as usize],
+                    "a parameter that no argument is for".to_owned(),
+                );
+                continue;
+            }
+            let length = self.out.len();
+            let written = self.instruction(scope, id);
+            if let Err(reason) = written {
+                self.out.truncate(length);
+                self.placeholder(scope, id, &reason);
+            }
+        }
+    }
+
+    /// A computation as a region: its parameters are these values. Answers what it ends with.
+    pub fn inlined(&mut self, name: &str, parameters: &[Value]) -> Result<(Arc<Graph>, Value), String> {
+        let graph = self.program.graphs.get(name).cloned().ok_or_else(|| format!("{name} is not there"))?;
+        if self.depth > MAX_DEPTH || self.out.len() > MAX_BYTES {
+            return Err("its computations are too deep, or too many".to_owned());
+        }
+        let mut scope = Scope { graph: &graph, values: FxHashMap::default() };
+        for (number, value) in parameters.iter().enumerate() {
+            if let Some(id) = graph.parameter(number as u32) {
+                scope.values.insert(id, value.clone());
+            }
+        }
+        self.depth += 1;
+        self.body(&mut scope);
+        self.depth -= 1;
+        let root = scope.values.get(&graph.root).cloned().ok_or("its root could not be written")?;
+        Ok((graph, root))
+    }
+
+    /// A region whose arguments are the parameters of a computation, and that ends with `terminator`.
+    pub fn region(&mut self, name: &str, terminator: &str) -> Result<(), String> {
+        let graph = self.program.graphs.get(name).cloned().ok_or_else(|| format!("{name} is not there"))?;
+        let mut arguments = Vec::new();
+        let mut values = Vec::new();
+        for number in 0..graph.ops.len() as u32 {
+            let Some(id) = graph.parameter(number) else { break };
+            let argument = format!("%{}", self.names.take(&graph.names[id as usize]));
+            arguments.push(format!("{argument}: {}", mlir_type(&graph.ops[id as usize].shape)?));
+            values.push(Value::One(argument));
+        }
+        self.line(&format!("^bb0({}):", arguments.join(", ")));
+        self.indent += 1;
+        let (graph, root) = self.inlined(name, &values)?;
+        let shape = &graph.ops[graph.root as usize].shape;
+        let returned = self.result_names(&root, shape)?;
+        self.terminate(terminator, &returned, &results(shape))?;
+        self.indent -= 1;
+        Ok(())
+    }
+
+    pub fn terminate(
+        &mut self,
+        terminator: &str,
+        values: &[String],
+        shapes: &[&ir::Shape],
+    ) -> Result<(), String> {
+        let types: Vec<_> = shapes.iter().map(|s| mlir_type(s)).collect::<Result<_, _>>()?;
+        match values.is_empty() {
+            true => self.line(terminator),
+            false => self.line(&format!("{terminator} {} : {}", values.join(", "), types.join(", "))),
+        }
+        Ok(())
+    }
+
+    /// `%name = `, `%name:2 = `, or nothing, and the names of the results.
+    pub fn result_list(&mut self, name: &str, count: usize) -> (String, Vec<String>) {
+        let name = self.names.take(name);
+        let list = match count {
+            0 => String::new(),
+            1 => format!("%{name} = "),
+            _ => format!("%{name}:{count} = "),
+        };
+        (list, names(&name, count))
+    }
+}

@@ -1,0 +1,63 @@
+//! `metadata={…}` as `loc(…)`.
+
+use ir::{Block, Op};
+use rustc_hash::FxHashMap;
+use syntax::hlo::AttributeKey;
+
+use crate::strings::mlir_string;
+
+/// Frames of the stack that metadata refers to by number: file and line.
+#[derive(Debug, Default)]
+pub(super) struct Frames(FxHashMap<u32, (String, u32)>);
+
+impl Frames {
+    pub fn of(block: &Block) -> Frames {
+        let Some(header) = &block.parse.header else { return Frames::default() };
+        let files: FxHashMap<u32, &str> =
+            header.file_names.iter().map(|&(number, span)| (number, span.of(&block.text))).collect();
+        let places: FxHashMap<u32, (u32, u32)> =
+            header.file_locations.iter().map(|&[number, file, _, line]| (number, (file, line))).collect();
+        let of = |place: u32| {
+            let &(file, line) = places.get(&place)?;
+            Some((files.get(&file)?.trim_matches('"').to_owned(), line))
+        };
+        Frames(
+            header.stack_frames.iter().filter_map(|&[number, place, _]| Some((number, of(place)?))).collect(),
+        )
+    }
+}
+
+/// ` loc("name"("file":1:0))`, or nothing.
+pub(super) fn location(op: &Op, frames: &Frames) -> String {
+    let Some(metadata) = op.attributes.text(AttributeKey::Metadata) else { return String::new() };
+    let name = quoted(metadata, "op_name=\"").map(mlir_string).filter(|name| !name.is_empty());
+    let stated =
+        quoted(metadata, "source_file=\"").map(|file| (file.to_owned(), number(metadata, "source_line=")));
+    let frame = || frames.0.get(&number(metadata, "stack_frame_id=")).cloned();
+    let place = stated.or_else(frame).filter(|(file, _)| !file.is_empty());
+    let place = place.map(|(file, line)| format!("\"{}\":{line}:0", mlir_string(&file)));
+    match (name, place) {
+        (Some(name), Some(place)) => format!(" loc(\"{name}\"({place}))"),
+        (Some(name), None) => format!(" loc(\"{name}\")"),
+        (None, Some(place)) => format!(" loc({place})"),
+        (None, None) => String::new(),
+    }
+}
+
+/// The letters between the quotes behind `key`.
+fn quoted<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let rest = &text[text.find(key)? + key.len()..];
+    let mut escaped = false;
+    let end = rest.find(|c: char| {
+        let ends = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    })?;
+    Some(&rest[..end])
+}
+
+fn number(text: &str, key: &str) -> u32 {
+    let Some(at) = text.find(key) else { return 0 };
+    let digits = text[at + key.len()..].bytes().take_while(u8::is_ascii_digit).count();
+    text[at + key.len()..at + key.len() + digits].parse().unwrap_or(0)
+}

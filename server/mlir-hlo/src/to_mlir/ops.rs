@@ -1,0 +1,252 @@
+//! One instruction, as the op that does the same.
+
+use ir::{AttributeKey, OpId, Opcode, Shape};
+
+use super::attributes::{Written, annotations};
+use super::function::{FunctionWriter, Scope};
+use super::locations::location;
+use super::values::{Value, from_results, results};
+use crate::literals::dense_of_literal;
+use crate::op_row::{How, OpRow, Pretty, Special};
+use crate::op_table::op_of;
+use crate::types::mlir_type;
+
+impl FunctionWriter<'_> {
+    pub(super) fn instruction(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+        let op = &scope.graph.ops[id as usize];
+        let special = op_of(op.opcode).map(|row| (row, row.how));
+        match op.opcode {
+            Opcode::SendDone => return self.send(scope, id),
+            Opcode::RecvDone => return self.recv(scope, id),
+            // Written where they are done.
+            Opcode::Send | Opcode::Recv => {
+                scope.values.insert(id, Value::Tuple(Vec::new()));
+                return Ok(());
+            }
+            _ => {}
+        }
+        match special {
+            Some((row, How::Row)) => self.row(scope, id, row),
+            Some((row, How::Special(special))) => self.special(scope, id, row, special),
+            _ => Err("StableHLO and MHLO have no such op".to_owned()),
+        }
+    }
+
+    fn special(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: OpId,
+        row: &'static OpRow,
+        special: Special,
+    ) -> Result<(), String> {
+        match special {
+            Special::BroadcastInDim => self.row(scope, id, row),
+            Special::Constant => self.constant(scope, id),
+            Special::Tuple => {
+                let elements = (0..scope.operand_count(id))
+                    .map(|at| scope.operand(id, at).map(|(value, _)| value.clone()))
+                    .collect::<Result<_, _>>()?;
+                scope.values.insert(id, Value::Tuple(elements));
+                Ok(())
+            }
+            Special::GetTupleElement => self.get_tuple_element(scope, id),
+            Special::Reduce => self.reduce(scope, id, row),
+            Special::While => self.while_loop(scope, id),
+            Special::If | Special::Case => self.conditional(scope, id),
+            Special::Call | Special::Composite => self.call(scope, id),
+            Special::CustomCall => self.custom_call(scope, id),
+            Special::OptimizationBarrier => self.optimization_barrier(scope, id),
+            Special::AllToAll => self.all_to_all(scope, id, row),
+            Special::AsyncStart | Special::AsyncDone => self.asynchronous(scope, id, row),
+            Special::Infeed => self.infeed(scope, id),
+            Special::Outfeed => self.outfeed(scope, id),
+            _ => Err("StableHLO and MHLO have no such op".to_owned()),
+        }
+    }
+
+    /// Names and types of all operands.
+    pub(super) fn operands(
+        &mut self,
+        scope: &Scope<'_>,
+        id: OpId,
+    ) -> Result<(Vec<String>, Vec<String>), String> {
+        let (mut names, mut types) = (Vec::new(), Vec::new());
+        for at in 0..scope.operand_count(id) {
+            let (value, of) = scope.operand(id, at)?;
+            let shape = &scope.graph.ops[of as usize].shape;
+            names.push(self.whole(&value.clone(), shape)?);
+            types.push(mlir_type(shape)?);
+        }
+        Ok((names, types))
+    }
+
+    pub(super) fn types_of(shapes: &[&Shape]) -> Result<Vec<String>, String> {
+        shapes.iter().map(|shape| mlir_type(shape)).collect()
+    }
+
+    pub(super) fn row(&mut self, scope: &mut Scope<'_>, id: OpId, row: &'static OpRow) -> Result<(), String> {
+        let graph = scope.graph;
+        let op = &graph.ops[id as usize];
+        let (mut operands, mut types) = self.operands(scope, id)?;
+        if op.opcode == Opcode::Rng {
+            let sizes = self.sizes(op.shape.dims());
+            operands.push(sizes);
+            types.push(format!("tensor<{}xi64>", op.shape.dims().len()));
+        }
+        let mut written = Written::of(row, op)?;
+        self.note(scope, id, &mut written, row.regions);
+        let (list, names) = self.result_list(&graph.names[id as usize], results(&op.shape).len());
+        let answers = Self::types_of(&results(&op.shape))?;
+        let place = location(op, &self.program.frames);
+        if row.regions.is_empty() && row.pretty != Pretty::No {
+            let text = super::pretty::pretty(row, &operands, &written, &types, &answers);
+            self.line(&format!("{list}{text}{place}"));
+        } else {
+            let properties = written.properties();
+            let call = format!("{list}\"{}\"({}){properties}", row.full_name(), operands.join(", "));
+            let end = format!(
+                "{} : ({}) -> {}{place}",
+                written.dictionary(),
+                types.join(", "),
+                function_result(&answers)
+            );
+            match row.regions.is_empty() {
+                true => self.line(&format!("{call}{end}")),
+                false => {
+                    let terminator = match row.dialect {
+                        crate::op_row::Dialect::Mhlo => "mhlo.return",
+                        crate::op_row::Dialect::Stablehlo => "stablehlo.return",
+                    };
+                    let computations: Vec<String> = row
+                        .regions
+                        .iter()
+                        .map(|&key| op.attributes.computation(key).map(str::to_owned))
+                        .collect::<Option<_>>()
+                        .ok_or("it names no computation")?;
+                    self.with_regions(&call, &computations, terminator, &end)?;
+                }
+            }
+        }
+        scope.values.insert(id, from_results(&op.shape, names));
+        Ok(())
+    }
+
+    /// `call ({ … }, { … }) end`
+    pub(super) fn with_regions(
+        &mut self,
+        call: &str,
+        computations: &[String],
+        terminator: &str,
+        end: &str,
+    ) -> Result<(), String> {
+        self.line(&format!("{call} ({{"));
+        for (nth, computation) in computations.iter().enumerate() {
+            if nth > 0 {
+                self.line("}, {");
+            }
+            self.region(computation, terminator)?;
+        }
+        self.line(&format!("}}){end}"));
+        Ok(())
+    }
+
+    /// Adds what is said of instructions of every kind, and reports what is not.
+    pub(super) fn note(
+        &mut self,
+        scope: &Scope<'_>,
+        id: OpId,
+        written: &mut Written,
+        known: &[AttributeKey],
+    ) {
+        let op = &scope.graph.ops[id as usize];
+        let unsaid = annotations(op, written, known);
+        for key in unsaid {
+            self.report(&scope.graph.names[id as usize], format!("attribute {}", key.name()));
+        }
+    }
+
+    /// The sizes of a shape, as a constant.
+    fn sizes(&mut self, dims: &[i64]) -> String {
+        let name = format!("%{}", self.names.take("sizes"));
+        let list: Vec<_> = dims.iter().map(i64::to_string).collect();
+        let list = if dims.is_empty() { String::new() } else { format!("[{}]", list.join(", ")) };
+        self.line(&format!("{name} = stablehlo.constant dense<{list}> : tensor<{}xi64>", dims.len()));
+        name
+    }
+
+    fn constant(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+        let op = &scope.graph.ops[id as usize];
+        let array = op.shape.as_array().ok_or("it is no array")?;
+        let literal = op.literal.as_deref().unwrap_or_default();
+        let ty = mlir_type(&op.shape)?;
+        let dense = dense_of_literal(literal, array).unwrap_or_else(|reason| {
+            self.report(&scope.graph.names[id as usize], reason);
+            "dense_resource<__elided__>".to_owned()
+        });
+        let mut written = Written::default();
+        self.note(scope, id, &mut written, &[]);
+        let (list, names) = self.result_list(&scope.graph.names[id as usize], 1);
+        let extra = written.dictionary();
+        let space = if extra.is_empty() { "" } else { " " };
+        let place = location(op, &self.program.frames);
+        self.line(
+            &format!("{list}stablehlo.constant{extra}{space} {dense} : {ty}{place}")
+                .replace("  dense", " dense"),
+        );
+        scope.values.insert(id, from_results(&op.shape, names));
+        Ok(())
+    }
+
+    fn get_tuple_element(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+        let (value, of) = scope.operand(id, 0)?;
+        let value = value.clone();
+        let graph = scope.graph;
+        let shape = &graph.ops[of as usize].shape;
+        // Of `%t#1` the name says which.
+        let suffix = || graph.names[id as usize].rsplit_once('_').and_then(|(_, n)| n.parse().ok());
+        let index = graph.ops[id as usize]
+            .attributes
+            .int(AttributeKey::Index)
+            .or_else(suffix)
+            .ok_or("index is not there")?;
+        let index = usize::try_from(index).map_err(|_| "index is not there")?;
+        let element = self.element(&value, shape, index)?;
+        scope.values.insert(id, element);
+        Ok(())
+    }
+
+    /// A custom call of the opcode's name, where there is no op.
+    pub(super) fn placeholder(&mut self, scope: &mut Scope<'_>, id: OpId, reason: &str) {
+        let graph = scope.graph;
+        let op = &graph.ops[id as usize];
+        let name = &graph.names[id as usize];
+        self.report(name, format!("{}: {reason}", op.opcode.name()));
+        let (mut operands, mut types) = (Vec::new(), Vec::new());
+        for at in 0..scope.operand_count(id) {
+            let Ok((value, of)) = scope.operand(id, at) else { continue };
+            let shape = &graph.ops[of as usize].shape;
+            let (Ok(whole), Ok(ty)) = (self.whole(&value.clone(), shape), mlir_type(shape)) else { continue };
+            operands.push(whole);
+            types.push(ty);
+        }
+        let Ok(answers) = Self::types_of(&results(&op.shape)) else { return };
+        let (list, names) = self.result_list(name, answers.len());
+        self.line(&format!("// not said in StableHLO: {}", reason.replace('\n', " ")));
+        self.line(&format!(
+            "{list}stablehlo.custom_call @hlo.{}({}) {{has_side_effect = true}} : ({}) -> {}",
+            op.opcode.name().replace('-', "_"),
+            operands.join(", "),
+            types.join(", "),
+            function_result(&answers)
+        ));
+        scope.values.insert(id, from_results(&op.shape, names));
+    }
+}
+
+/// `T`, or `(T, U)`.
+pub(super) fn function_result(types: &[String]) -> String {
+    match types {
+        [only] => only.clone(),
+        several => format!("({})", several.join(", ")),
+    }
+}

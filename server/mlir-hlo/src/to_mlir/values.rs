@@ -1,0 +1,129 @@
+//! Values while a function is written: tuples come apart, so that what takes an element reads it directly.
+
+use ir::Shape;
+
+use super::function::FunctionWriter;
+use crate::types::mlir_type;
+
+/// An instruction as values of MLIR.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    /// `%name`, or `%name#1` of a pack. May be a tuple.
+    One(String),
+    Tuple(Vec<Value>),
+}
+
+/// Shapes in shapes beyond this depth are not taken apart.
+const MAX_DEPTH: usize = 64;
+
+/// The parts of a shape that are no tuples, in order.
+pub(super) fn leaves(shape: &Shape) -> Vec<&Shape> {
+    fn collect<'s>(shape: &'s Shape, depth: usize, found: &mut Vec<&'s Shape>) {
+        match shape.tuple_elements().filter(|_| depth < MAX_DEPTH) {
+            Some(elements) => elements.iter().for_each(|e| collect(e, depth + 1, found)),
+            None => found.push(shape),
+        }
+    }
+    let mut found = Vec::new();
+    collect(shape, 0, &mut found);
+    found
+}
+
+/// What an op of this shape answers: an array, or the elements of a tuple, which may be tuples again. A tuple of one element
+/// is one tuple.
+pub(super) fn results(shape: &Shape) -> Vec<&Shape> {
+    match shape.tuple_elements() {
+        Some(elements) if elements.len() != 1 => elements.iter().collect(),
+        _ => vec![shape],
+    }
+}
+
+/// The names of `count` results that are called `name`.
+pub(super) fn names(name: &str, count: usize) -> Vec<String> {
+    match count {
+        1 => vec![format!("%{name}")],
+        _ => (0..count).map(|index| format!("%{name}#{index}")).collect(),
+    }
+}
+
+/// A value of this shape whose leaves are these.
+pub(super) fn from_leaves(shape: &Shape, leaves: &mut impl Iterator<Item = String>) -> Value {
+    fn build(shape: &Shape, depth: usize, leaves: &mut dyn Iterator<Item = String>) -> Value {
+        match shape.tuple_elements().filter(|_| depth < MAX_DEPTH) {
+            Some(elements) => Value::Tuple(elements.iter().map(|e| build(e, depth + 1, leaves)).collect()),
+            None => Value::One(leaves.next().unwrap_or_default()),
+        }
+    }
+    build(shape, 0, leaves)
+}
+
+/// A value of this shape whose results are these; see [`results`].
+pub(super) fn from_results(shape: &Shape, names: Vec<String>) -> Value {
+    match shape.tuple_elements() {
+        Some(elements) if elements.len() != 1 => Value::Tuple(names.into_iter().map(Value::One).collect()),
+        _ => Value::One(names.into_iter().next().unwrap_or_default()),
+    }
+}
+
+impl FunctionWriter<'_> {
+    /// One name for a value: a tuple is put together.
+    pub(super) fn whole(&mut self, value: &Value, shape: &Shape) -> Result<String, String> {
+        let Value::Tuple(elements) = value else {
+            let Value::One(name) = value else { return Ok(String::new()) };
+            return Ok(name.clone());
+        };
+        let shapes = shape.tuple_elements().unwrap_or_default();
+        let names: Vec<_> =
+            elements.iter().zip(shapes).map(|(e, s)| self.whole(e, s)).collect::<Result<_, _>>()?;
+        let name = format!("%{}", self.names.take("tuple"));
+        let ty = mlir_type(shape)?;
+        let space = if names.is_empty() { "" } else { " " };
+        self.line(&format!("{name} = stablehlo.tuple{space}{} : {ty}", names.join(", ")));
+        Ok(name)
+    }
+
+    /// An element of a value that is a tuple.
+    pub(super) fn element(&mut self, value: &Value, shape: &Shape, index: usize) -> Result<Value, String> {
+        match value {
+            Value::Tuple(elements) => {
+                elements.get(index).cloned().ok_or_else(|| "it has no such element".to_owned())
+            }
+            Value::One(whole) => {
+                let element =
+                    shape.tuple_elements().and_then(|e| e.get(index)).ok_or("it has no such element")?;
+                let name = format!("%{}", self.names.take("element"));
+                let (from, to) = (mlir_type(shape)?, mlir_type(element)?);
+                self.line(&format!(
+                    "{name} = stablehlo.get_tuple_element {whole}[{index}] : ({from}) -> {to}"
+                ));
+                Ok(Value::One(name))
+            }
+        }
+    }
+
+    /// The names of all leaves.
+    pub(super) fn leaf_names(&mut self, value: &Value, shape: &Shape) -> Result<Vec<String>, String> {
+        let Some(shapes) = shape.tuple_elements() else { return Ok(vec![self.whole(value, shape)?]) };
+        let mut found = Vec::new();
+        for (index, inner) in shapes.iter().enumerate() {
+            let element = self.element(value, shape, index)?;
+            found.extend(self.leaf_names(&element, inner)?);
+        }
+        Ok(found)
+    }
+
+    /// The names of what an op of this shape answers; see [`results`].
+    pub(super) fn result_names(&mut self, value: &Value, shape: &Shape) -> Result<Vec<String>, String> {
+        match shape.tuple_elements() {
+            Some(elements) if elements.len() != 1 => {
+                let mut found = Vec::new();
+                for (index, inner) in elements.iter().enumerate() {
+                    let element = self.element(value, shape, index)?;
+                    found.push(self.whole(&element, inner)?);
+                }
+                Ok(found)
+            }
+            _ => Ok(vec![self.whole(value, shape)?]),
+        }
+    }
+}

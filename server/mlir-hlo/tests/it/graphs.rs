@@ -1,0 +1,82 @@
+//! Graphs of texts, and the maps of their ops.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use indexing::{OpIndexing, Rules};
+use ir::{Graph, OpId, Opcode};
+use mlir::Parse;
+use mlir_hlo::{Environment, Slice, twin};
+
+use crate::lowered;
+
+/// Every computation of a text by its name.
+pub struct Graphs {
+    pub all: HashMap<String, Arc<Graph>>,
+    pub entry: String,
+}
+
+impl Graphs {
+    pub fn of(text: &str) -> Graphs {
+        let block = lowered(text);
+        let mut graphs = Graphs { all: HashMap::new(), entry: String::new() };
+        for (id, computation) in block.parse.computations.iter().enumerate() {
+            let Some(graph) = Graph::build(&[(&block, id as u32)]) else { continue };
+            let name = computation.name.of(&block.text).to_owned();
+            if computation.is_entry
+                || graphs.entry.is_empty()
+                || !block.parse.computations.iter().any(|c| c.is_entry)
+            {
+                graphs.entry.clone_from(&name);
+            }
+            graphs.all.insert(name, Arc::new(graph));
+        }
+        graphs
+    }
+
+    pub fn entry(&self) -> &Arc<Graph> {
+        &self.all[&self.entry]
+    }
+
+    pub fn maps(&self, graph: &Graph, id: OpId, output: usize) -> OpIndexing {
+        let callees = |name: &str| self.all.get(name).cloned();
+        let mut maps = indexing::in_graph(graph, id, output, Rules::Exact, &callees);
+        maps.simplify_by(Rules::Exact);
+        maps
+    }
+}
+
+/// Maps as text, operand by operand.
+pub fn shown(maps: &OpIndexing) -> Vec<Vec<String>> {
+    let each = |operand: &Vec<indexing::OperandIndexing>| {
+        operand
+            .iter()
+            .map(|access| {
+                format!("{} {:?}", access.map, access.replica_id_map.as_ref().map(|m| m.to_string()))
+            })
+            .collect()
+    };
+    maps.operands.iter().map(each).collect()
+}
+
+/// The maps of an op of MLIR, and the names of its operands; or why it has none.
+pub fn twin_maps(
+    parse: &Parse,
+    text: &str,
+    id: mlir::OpId,
+    output: usize,
+) -> Option<Result<OpIndexing, String>> {
+    let environment = Environment::of_aliases(parse, text);
+    let twin = match twin(Slice::whole(parse, text), &environment, id)? {
+        Ok(twin) => twin,
+        Err(reason) => return Some(Err(reason)),
+    };
+    let graphs = Graphs::of(&twin.text);
+    let graph = graphs.entry();
+    Some(Ok(graphs.maps(graph, graph.root, output)))
+}
+
+/// Whether ops of this kind read nothing that a map could tell.
+pub fn is_bookkeeping(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::Tuple | Opcode::GetTupleElement | Opcode::Parameter)
+}

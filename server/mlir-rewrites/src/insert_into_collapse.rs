@@ -1,0 +1,67 @@
+//! `tensor.insert_slice` into a `tensor.collapse_shape`, as an insertion into what was collapsed: where the elements are one box.
+
+use mlir::OpId;
+
+use crate::extract_from_collapse::in_numbers;
+use crate::names::Names;
+use crate::plan::straight;
+use crate::proof::is_proven;
+use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
+use crate::slice_ops::{ReshapeOp, SliceOp, defining_op};
+use crate::slice_text::{groups_text, kept_axes, lists_of, note_names, shape_of, variables};
+use crate::write::{Writer, joined};
+use mlir_indexing::Source;
+
+/// What can stand in place of the insertion `op`.
+pub fn insert_into_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrite> {
+    let insert = SliceOp::insert(source, op)?;
+    let into = insert.into.clone()?;
+    let collapse = defining_op(source, &into)?;
+    let reshape = ReshapeOp::collapse(source, collapse)?;
+    if !insert.result_type.is_like(&reshape.result_type) {
+        return None;
+    }
+    let slice = in_numbers(source, &insert, &reshape)?;
+    let code = straight(&slice).filter(|code| is_proven(&slice, code))?;
+    let part = code.parts.first()?;
+    let mut names = Names::around(source, op);
+    let mut writer = Writer::new(&mut names, variables(&slice, &[]));
+    note_names(&slice, &mut writer);
+    let lists = lists_of(&slice, part, &mut writer);
+    let kept = kept_axes(&slice, part);
+    let (mut window, mut window_type) = (insert.source.name.clone(), insert.source_type.clone());
+    if kept.iter().any(|axes| axes.len() > 1) {
+        let shape = shape_of(&slice, part);
+        let axes = kept.iter().flatten();
+        let sizes: Vec<String> = axes.clone().map(|&axis| lists[1][axis].clone()).collect();
+        let expanded = window_type.with_shape(&axes.map(|&axis| shape[axis]).collect::<Vec<_>>());
+        let name = writer.names.fresh("expanded");
+        writer.head.push(format!(
+            "{name} = tensor.expand_shape {window} {} output_shape [{}] : {} into {}",
+            groups_text(kept.iter().map(Vec::len)),
+            sizes.join(", "),
+            window_type.written,
+            expanded.written
+        ));
+        (window, window_type) = (name, expanded);
+    }
+    let inserted = writer.names.fresh("inserted");
+    let [offsets, sizes, strides] = lists.map(|list| list.join(", "));
+    let source_type = &slice.source_type.written;
+    writer.head.push(format!(
+        "{inserted} = tensor.insert_slice {window} into {}[{offsets}] [{sizes}] [{strides}] : {} into {source_type}",
+        slice.source, window_type.written
+    ));
+    writer.head.push(format!(
+        "{} = tensor.collapse_shape {inserted} {} : {source_type} into {}{}",
+        insert.result,
+        groups_text(slice.groups.iter().map(Vec::len)),
+        insert.result_type.written,
+        location_of(source, op)
+    ));
+    let mut edits = vec![(source.parse.op(op).span, joined(&writer.head, indent_of(source, op)))];
+    edits.extend(without_use(source, &into, collapse));
+    edits.sort_by_key(|(span, _)| span.start);
+    let title = "Insert into what was collapsed".to_owned();
+    Some(Rewrite { id: "insert-before-collapse", title, form: Some(code.form), edits })
+}

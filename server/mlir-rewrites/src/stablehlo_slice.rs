@@ -1,0 +1,324 @@
+//! `stablehlo.slice` of a `stablehlo.reshape`, and the other way round: the one in front of the other, where the elements are one
+//! box on both sides.
+
+use indexing_map::{Expr, IndexingMap, Verdict, same_function};
+use mlir::OpId;
+
+use crate::along::{Line, digits};
+use crate::names::Names;
+use crate::numbers::Symbols;
+use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
+use crate::slice_ops::{defining_op, is_clean};
+use crate::tensor_type::TensorType;
+use mlir_indexing::{OpText, Operand, Source};
+
+/// Points and boxes that a proof may look at.
+const BUDGET: usize = 8192;
+
+/// What is taken along one dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Taken {
+    start: i64,
+    size: i64,
+    stride: i64,
+}
+
+struct Op {
+    operand: Operand,
+    from: TensorType,
+    from_shape: Vec<i64>,
+    result: String,
+    to: TensorType,
+    to_shape: Vec<i64>,
+}
+
+/// `reshape(slice(x))` in place of `slice(reshape(x))`.
+pub fn slice_before_reshape<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrite> {
+    let (slice, taken) = read_slice(source, op)?;
+    let definition = defining_op(source, &slice.operand)?;
+    let reshape = read_reshape(source, definition)?;
+    (slice.from_shape == reshape.to_shape).then_some(())?;
+    let mut box_of_source = Vec::new();
+    for (from, to) in factors(&reshape.from_shape, &reshape.to_shape)? {
+        let row = row(&slice.from_shape[to.clone()], &taken[to])?;
+        box_of_source.extend(box_of(&reshape.from_shape[from], row)?);
+    }
+    let sizes: Vec<i64> = box_of_source.iter().map(|t| t.size).collect();
+    let old = at_reshape(&at_slice(&variables(taken.len()), &taken), &slice.from_shape, &reshape.from_shape);
+    let new = at_reshape(&variables(slice.to_shape.len()), &slice.to_shape, &sizes);
+    is_same(&slice.to_shape, old, at_slice(&new, &box_of_source))?;
+
+    let mut names = Names::around(source, op);
+    let location = location_of(source, op);
+    let is_whole = sizes == slice.to_shape;
+    let between = reshape.from.with_shape(&sizes.iter().copied().map(Some).collect::<Vec<_>>());
+    let (name, ty) = match is_whole {
+        true => (slice.result.clone(), &slice.to),
+        false => (names.fresh("slice"), &between),
+    };
+    let mut text = slice_text(&name, &reshape.operand.name, &box_of_source, &reshape.from, ty);
+    if !is_whole {
+        text += &format!(
+            "\n{}{} = stablehlo.reshape {name} : ({}) -> {}",
+            indent_of(source, op),
+            slice.result,
+            between.written,
+            slice.to.written
+        );
+    }
+    let edits = edits(source, op, text + &location, &slice.operand, definition);
+    let title = "Slice before the reshape".to_owned();
+    Some(Rewrite { id: "slice-before-reshape", title, form: None, edits })
+}
+
+/// `slice(reshape(x))` in place of `reshape(slice(x))`.
+pub fn slice_after_reshape<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrite> {
+    let reshape = read_reshape(source, op)?;
+    let definition = defining_op(source, &reshape.operand)?;
+    let (slice, taken) = read_slice(source, definition)?;
+    (slice.to_shape == reshape.from_shape).then_some(())?;
+    let (mut shape, mut later) = (Vec::new(), Vec::new());
+    for (from, to) in factors(&reshape.from_shape, &reshape.to_shape)? {
+        let extents = &slice.from_shape[from.clone()];
+        let row = row(extents, &taken[from])?;
+        let all = extents.iter().try_fold(1i64, |n, &e| n.checked_mul(e))?;
+        let (extents, taken) = room(&reshape.to_shape[to], all, row)?;
+        shape.extend(extents);
+        later.extend(taken);
+    }
+    let sizes = &reshape.to_shape;
+    let old = at_reshape(&variables(sizes.len()), sizes, &reshape.from_shape);
+    let new = at_reshape(&at_slice(&variables(later.len()), &later), &shape, &slice.from_shape);
+    is_same(sizes, at_slice(&old, &taken), new)?;
+
+    let mut names = Names::around(source, op);
+    let name = names.fresh("reshape");
+    let whole = slice.from.with_shape(&shape.iter().copied().map(Some).collect::<Vec<_>>());
+    let text = format!(
+        "{name} = stablehlo.reshape {} : ({}) -> {}\n{}{}{}",
+        slice.operand.name,
+        slice.from.written,
+        whole.written,
+        indent_of(source, op),
+        slice_text(&reshape.result, &name, &later, &whole, &reshape.to),
+        location_of(source, op)
+    );
+    let edits = edits(source, op, text, &reshape.operand, definition);
+    let title = "Slice after the reshape".to_owned();
+    Some(Rewrite { id: "slice-after-reshape", title, form: None, edits })
+}
+
+fn edits<'a>(
+    source: &'a Source<'a>,
+    op: OpId,
+    text: String,
+    operand: &Operand,
+    definition: OpId,
+) -> Vec<(text::Span, String)> {
+    let mut edits = vec![(source.parse.op(op).span, text)];
+    edits.extend(without_use(source, operand, definition));
+    edits.sort_by_key(|(span, _)| span.start);
+    edits
+}
+
+fn slice_text(name: &str, of: &str, taken: &[Taken], from: &TensorType, to: &TensorType) -> String {
+    let entry = |t: &Taken| {
+        // The limit is behind the last element that is taken.
+        let limit = t.start + (t.size - 1) * t.stride + 1;
+        match t.stride {
+            1 => format!("{}:{limit}", t.start),
+            stride => format!("{}:{limit}:{stride}", t.start),
+        }
+    };
+    let entries: Vec<String> = taken.iter().map(entry).collect();
+    format!("{name} = stablehlo.slice {of} [{}] : ({}) -> {}", entries.join(", "), from.written, to.written)
+}
+
+// ---------------------------------------------------------------- reading
+
+fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str, attributes: &[&str]) -> Option<Op> {
+    let parse = source.parse;
+    let found = parse.attributes_of(op).iter().map(|a| a.name.of(source.text).trim_matches('"'));
+    if parse.name(op, source.text) != name
+        || !is_clean(source, op)
+        || !found.into_iter().all(|a| attributes.contains(&a))
+    {
+        return None;
+    }
+    let at = parse.op(op).span.start;
+    let ty = |ty: mlir::TypeRef| {
+        let written = parse.type_text(ty, source.text)?;
+        TensorType::new(&written, &source.resolved(&written, at)).filter(|t| t.encoding.is_empty())
+    };
+    let from = ty(*parse.types(&parse.op(op).operand_types).first()?)?;
+    let to = ty(*parse.types(&parse.op(op).result_types).first()?)?;
+    let results = parse.op(op).results.clone();
+    let result = parse.values[results.start as usize..results.end as usize].first()?;
+    let (from_shape, to_shape) = (from.extents()?, to.extents()?);
+    let count = |shape: &[i64]| shape.iter().try_fold(1i64, |n, &e| n.checked_mul(e));
+    count(&from_shape).and(count(&to_shape)).filter(|_| from.element == to.element)?;
+    (results.len() == 1 && from_shape.iter().chain(&to_shape).all(|&e| e > 0)).then_some(())?;
+    Some(Op {
+        operand: OpText::new(source, op)?.operands().first()?.clone(),
+        result: result.name.of(source.text).to_owned(),
+        from,
+        from_shape,
+        to,
+        to_shape,
+    })
+}
+
+fn read_reshape<'a>(source: &'a Source<'a>, op: OpId) -> Option<Op> {
+    let read = read(source, op, "stablehlo.reshape", &[])?;
+    (read.from_shape.iter().product::<i64>() == read.to_shape.iter().product()).then_some(read)
+}
+
+const LISTS: [&str; 3] = ["start_indices", "limit_indices", "strides"];
+
+fn read_slice<'a>(source: &'a Source<'a>, op: OpId) -> Option<(Op, Vec<Taken>)> {
+    let read = read(source, op, "stablehlo.slice", &LISTS)?;
+    let text = OpText::new(source, op)?;
+    let bounds: Vec<[i64; 3]> = if text.is_generic() {
+        let [starts, limits, strides] = LISTS.map(|name| text.list(&[name]));
+        let (starts, limits) = (starts?, limits?);
+        let strides = strides.unwrap_or_else(|| vec![1; starts.len()]);
+        (starts.len() == limits.len() && limits.len() == strides.len()).then_some(())?;
+        (0..starts.len()).map(|i| [starts[i], limits[i], strides[i]]).collect()
+    } else {
+        let list = text.squares().into_iter().next()?;
+        let entry = |item: std::ops::Range<usize>| {
+            let numbers: Option<Vec<i64>> =
+                text.text_of(item).split(':').map(|n| n.trim().parse().ok()).collect();
+            match numbers?.as_slice() {
+                [start, limit] => Some([*start, *limit, 1]),
+                [start, limit, stride] => Some([*start, *limit, *stride]),
+                _ => None,
+            }
+        };
+        text.items(list).into_iter().map(entry).collect::<Option<_>>()?
+    };
+    let mut taken = Vec::new();
+    for ([start, limit, stride], &extent) in bounds.iter().copied().zip(&read.from_shape) {
+        if start < 0 || stride < 1 || limit > extent || limit <= start {
+            return None;
+        }
+        taken.push(Taken { start, size: (limit - 1 - start) / stride + 1, stride });
+    }
+    let sizes: Vec<i64> = taken.iter().map(|t| t.size).collect();
+    (bounds.len() == read.from_shape.len() && sizes == read.to_shape).then_some((read, taken))
+}
+
+// ---------------------------------------------------------------- boxes and rows
+
+type Range = std::ops::Range<usize>;
+
+/// Dimensions of two shapes of as many elements that hold the same elements: the smallest runs of both.
+fn factors(a: &[i64], b: &[i64]) -> Option<Vec<(Range, Range)>> {
+    let (mut i, mut j) = (0, 0);
+    let mut found = Vec::new();
+    while i < a.len() || j < b.len() {
+        let (first, second) = (i, j);
+        let (mut x, mut y) = (1i64, 1i64);
+        if i < a.len() {
+            x = a[i];
+            i += 1;
+        }
+        if j < b.len() {
+            y = b[j];
+            j += 1;
+        }
+        while x != y {
+            if x < y {
+                x = x.checked_mul(*a.get(i)?)?;
+                i += 1;
+            } else {
+                y = y.checked_mul(*b.get(j)?)?;
+                j += 1;
+            }
+        }
+        found.push((first..i, second..j));
+    }
+    Some(found)
+}
+
+/// The row of elements that a box of these extents is; nothing where it is none.
+fn row(extents: &[i64], taken: &[Taken]) -> Option<Taken> {
+    let mut start = 0i64;
+    for (extent, t) in extents.iter().zip(taken) {
+        start = start.checked_mul(*extent)?.checked_add(t.start)?;
+    }
+    let inner = |k: usize| extents[k + 1..].iter().product::<i64>();
+    let large: Vec<usize> = (0..taken.len()).filter(|&k| taken[k].size > 1).collect();
+    match large.as_slice() {
+        [] => Some(Taken { start, size: 1, stride: 1 }),
+        [k] => Some(Taken { start, size: taken[*k].size, stride: taken[*k].stride * inner(*k) }),
+        [first, ..] => {
+            let is_whole = |k: usize| taken[k] == Taken { start: 0, size: extents[k], stride: 1 };
+            let fits = taken[*first].stride == 1 && (first + 1..taken.len()).all(is_whole);
+            fits.then(|| Taken { start, size: taken[*first].size * inner(*first), stride: 1 })
+        }
+    }
+}
+
+/// The box of these extents that a row is; nothing where it is none.
+fn box_of(extents: &[i64], row: Taken) -> Option<Vec<Taken>> {
+    if extents.is_empty() {
+        return Some(Vec::new());
+    }
+    let symbols = Symbols::default();
+    let line = Line {
+        extents: extents.iter().map(|&e| Expr::Const(e)).collect(),
+        offset: Expr::Const(row.start),
+        size: Expr::Const(row.size),
+        stride: Expr::Const(row.stride),
+        symbols: &symbols,
+    };
+    let (_, along) = line.straight()?;
+    let taken = |k: usize| {
+        Some(Taken {
+            start: along.offsets[k].value().as_const()?,
+            size: along.sizes[k].as_const()?,
+            stride: along.strides[k].as_const()?,
+        })
+    };
+    (0..extents.len()).map(taken).collect()
+}
+
+/// Extents for `all` elements of which a slice has these sizes and takes this row.
+fn room(sizes: &[i64], all: i64, row: Taken) -> Option<(Vec<i64>, Vec<Taken>)> {
+    let mut taken: Vec<Taken> = sizes.iter().map(|&size| Taken { start: 0, size, stride: 1 }).collect();
+    let mut extents = sizes.to_vec();
+    if row == (Taken { start: 0, size: all, stride: 1 }) {
+        return Some((extents, taken));
+    }
+    let k = sizes.iter().position(|&size| size > 1).or(sizes.len().checked_sub(1))?;
+    let inner: i64 = sizes[k + 1..].iter().product();
+    if inner > 1 && row.stride != 1 || row.start % inner != 0 || all % inner != 0 {
+        return None;
+    }
+    extents[k] = all / inner;
+    taken[k] = Taken { start: row.start / inner, size: sizes[k], stride: row.stride };
+    Some((extents, taken))
+}
+
+// ---------------------------------------------------------------- proof
+
+fn variables(rank: usize) -> Vec<Expr> {
+    (0..rank).map(Expr::var).collect()
+}
+
+/// Where a slice reads for an index of its result.
+fn at_slice(index: &[Expr], taken: &[Taken]) -> Vec<Expr> {
+    index.iter().zip(taken).map(|(i, t)| i.clone() * t.stride + t.start).collect()
+}
+
+/// Where a reshape reads for an index of its result.
+fn at_reshape(index: &[Expr], result: &[i64], operand: &[i64]) -> Vec<Expr> {
+    let linear = index.iter().zip(result).fold(Expr::ZERO, |n, (i, &extent)| n * extent + i.clone());
+    digits(&linear, &operand.iter().map(|&e| Expr::Const(e)).collect::<Vec<_>>())
+}
+
+fn is_same(shape: &[i64], old: Vec<Expr>, new: Vec<Expr>) -> Option<()> {
+    let (old, new) = (IndexingMap::from_sizes(shape, &[], old), IndexingMap::from_sizes(shape, &[], new));
+    (same_function(&old, &new, BUDGET) == Verdict::Yes).then_some(())
+}
