@@ -13,6 +13,7 @@ mod incomplete;
 mod lists;
 mod literals;
 mod names;
+mod op_attributes;
 mod op_row;
 mod op_table;
 mod op_text;

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use ir::{AttributeKey, Opcode};
 use rustc_hash::FxHashMap;
 
+use crate::op_attributes::*;
 use crate::op_row::*;
 
 use AttributeKey as K;
@@ -61,53 +62,6 @@ const fn read_only(row: OpRow) -> OpRow {
 const fn with(row: OpRow, regions: &'static [AttributeKey]) -> OpRow {
     OpRow { regions, ..row }
 }
-
-const fn at(
-    name: &'static str,
-    clause: &'static str,
-    key: AttributeKey,
-    form: Form,
-    need: Need,
-) -> AttributeRow {
-    AttributeRow { name, clause, key, form, need }
-}
-
-const ACCURACY: &[AttributeRow] = &[at("result_accuracy", "", K::ResultAccuracy, Form::Accuracy, Sometimes)];
-const DIMENSIONS: &[AttributeRow] = &[at("dimensions", "dims", K::Dimensions, Form::Ints, Always)];
-const DIMENSION: &[AttributeRow] = &[at("dimension", "dim", K::Dimensions, Form::OneInt, Always)];
-const IOTA: &[AttributeRow] = &[at("iota_dimension", "dim", K::IotaDimension, Form::Int, Always)];
-const BROADCAST_DIMENSIONS: &[AttributeRow] =
-    &[at("broadcast_dimensions", "dims", K::Dimensions, Form::Ints, Always)];
-const CHANNEL: AttributeRow = at("channel_handle", "", K::ChannelId, Form::Channel, Sometimes);
-const GROUPS: AttributeRow = at("replica_groups", "", K::ReplicaGroups, Form::Groups, Always);
-const GLOBAL_IDS: AttributeRow =
-    at("use_global_device_ids", "", K::UseGlobalDeviceIds, Form::Flag, Sometimes);
-const HOST: AttributeRow = at("is_host_transfer", "", K::IsHostTransfer, Form::Bool, HloAlways);
-const SORTED: AttributeRow = at("indices_are_sorted", "", K::IndicesAreSorted, Form::Bool, Unless(0));
-const PRECISION: AttributeRow =
-    at("precision_config", "precision", K::OperandPrecision, Form::Precision, Sometimes);
-const DOT: &[AttributeRow] = &[
-    at("dot_dimension_numbers", "", K::LhsContractingDims, Form::DotNumbers, Always),
-    PRECISION,
-    at("algorithm", "algorithm", K::Algorithm, Form::DotAlgorithm, Sometimes),
-];
-const WINDOW: &[AttributeRow] = &[at("window_dimensions", "", K::Window, Form::Window, Always)];
-const CONVOLUTION: &[AttributeRow] = &[
-    at("window_strides", "window", K::Window, Form::ConvolutionWindow, Sometimes),
-    at("dimension_numbers", "dim_numbers", K::DimLabels, Form::ConvolutionNumbers, Always),
-    at("feature_group_count", "", K::FeatureGroupCount, Form::Int, Unless(1)),
-    at("batch_group_count", "", K::BatchGroupCount, Form::Int, Unless(1)),
-    PRECISION,
-];
-const GATHER: &[AttributeRow] = &[
-    at("dimension_numbers", "", K::OffsetDims, Form::GatherNumbers, Always),
-    at("slice_sizes", "", K::SliceSizes, Form::Ints, Always),
-    SORTED,
-];
-const BATCH_NORM: &[AttributeRow] = &[
-    at("epsilon", "", K::Epsilon, Form::Float, Always),
-    at("feature_index", "", K::FeatureIndex, Form::Int, Always),
-];
 
 pub(crate) const OPS: &[OpRow] = &[
     // Functions of each element.

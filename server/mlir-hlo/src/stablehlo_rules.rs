@@ -49,8 +49,9 @@ fn has_shaped_init(parse: &Parse, text: &str, id: OpId) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use mlir::{PieceState, parse};
+
+    use super::*;
 
     #[track_caller]
     fn check(op: &str, expect: bool) {

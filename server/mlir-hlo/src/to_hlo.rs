@@ -14,6 +14,7 @@ mod locations;
 mod module;
 mod ops;
 mod regions;
+mod windows;
 
 pub(crate) use attributes::DOT_LISTS;
 pub(crate) use body::Operand;

@@ -15,7 +15,7 @@ pub(crate) fn hlo_shape(ty: &str) -> Result<String, String> {
     shape_at(ty, 0)
 }
 
-/// The same, of types all of whose extents are known.
+/// `f32[4,8]` of `tensor<4x8xf32>`, of a type all of whose extents are known.
 pub fn static_hlo_shape(ty: &str) -> Result<String, String> {
     let shape = hlo_shape(ty)?;
     match shape.contains(['?', '=']) {

@@ -52,6 +52,7 @@ mod tensor_ops;
 mod transfers;
 mod unused_symbols;
 mod value_ranges;
+mod variables;
 mod vector_ops;
 mod vector_parts;
 mod words;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, SimplifyMode, Variable};
+use indexing_map::{Expr, IndexingMap, Interval, SimplifyMode, Variable};
 use rustc_hash::FxHashMap;
 
 use crate::access::{Access, Role, Symbol, SymbolSource};
@@ -11,17 +11,17 @@ use crate::op_text::{Mixed, OpText};
 use crate::source::{Operand, Source};
 
 /// Ids of range variables and symbols while a map is built; dimensions count from zero.
-const RANGES: u32 = 1 << 20;
-const SYMBOLS: u32 = 1 << 21;
+pub(crate) const RANGES: u32 = 1 << 20;
+pub(crate) const SYMBOLS: u32 = 1 << 21;
 
 /// The domain of an op's maps while it is gathered: variables, symbols, constraints. Expressions that it gives out are
 /// over its own ids and mean nothing elsewhere.
 pub(crate) struct MapBuilder<'a> {
     pub(crate) source: &'a Source<'a>,
-    dims: Vec<Variable>,
-    ranges: Vec<Variable>,
-    symbols: Vec<Symbol>,
-    constraints: Vec<(Expr, Interval)>,
+    pub(crate) dims: Vec<Variable>,
+    pub(crate) ranges: Vec<Variable>,
+    pub(crate) symbols: Vec<Symbol>,
+    pub(crate) constraints: Vec<(Expr, Interval)>,
     /// What values of indices are, were they asked for already.
     pub(crate) known: FxHashMap<(mlir::ValueId, u32), Expr>,
     /// Ops that were looked into for values of indices.
@@ -201,55 +201,6 @@ impl<'a> MapBuilder<'a> {
         match entry {
             Mixed::Static(n) => Expr::Const(*n),
             Mixed::Dynamic(operand) => self.index_value(operand),
-        }
-    }
-
-    /// The variables of loops around the op, the outermost first.
-    pub(crate) fn loops_by_place(&self) -> Vec<Expr> {
-        let mut loops: Vec<(u32, Expr)> = Vec::new();
-        for (at, symbol) in self.symbols.iter().enumerate() {
-            if let SymbolSource::Loop { value, .. } = symbol.source {
-                let start = self.source.parse.values.get(value.0 as usize).map_or(0, |v| v.name.start);
-                loops.push((start, Expr::Var(SYMBOLS + at as u32)));
-            }
-        }
-        loops.sort_by_key(|(start, _)| *start);
-        loops.into_iter().map(|(_, variable)| variable).collect()
-    }
-
-    /// The variable has one value.
-    pub(crate) fn is_single(&self, variable: &Expr) -> bool {
-        let Some(v) = variable.as_var() else { return true };
-        let bounds = match v {
-            _ if v >= SYMBOLS => self.symbols.get((v - SYMBOLS) as usize).map(|s| s.bounds),
-            _ if v >= RANGES => self.ranges.get((v - RANGES) as usize).map(|v| v.bounds),
-            _ => self.dims.get(v as usize).map(|v| v.bounds),
-        };
-        bounds.is_none_or(|b| b.as_point().is_some())
-    }
-
-    /// By how much a loop's variable grows.
-    pub(crate) fn step_of(&self, variable: &Expr) -> i64 {
-        let of = |e: &Expr| {
-            let (distance, step) = e.as_op_const(BinaryOp::Mod)?;
-            let uses = variable.as_var().is_some_and(|v| distance.uses_var(v));
-            (uses && distance.node_count() <= 1).then_some(step)
-        };
-        self.constraints.iter().find_map(|(e, _)| of(e)).unwrap_or(1)
-    }
-
-    /// What a variable is called in the map.
-    pub(crate) fn variable_name(&self, variable: &Expr) -> String {
-        let Some(v) = variable.as_var() else { return String::new() };
-        let named = |variable: Option<&Variable>, letter: char, at: u32| {
-            variable.and_then(|v| v.name.as_deref()).map_or_else(|| format!("{letter}{at}"), str::to_owned)
-        };
-        match v {
-            _ if v >= SYMBOLS => {
-                self.symbols.get((v - SYMBOLS) as usize).map_or_else(String::new, |s| s.name.to_string())
-            }
-            _ if v >= RANGES => named(self.ranges.get((v - RANGES) as usize), 's', v - RANGES),
-            _ => named(self.dims.get(v as usize), 'd', v),
         }
     }
 

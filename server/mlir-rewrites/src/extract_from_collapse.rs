@@ -127,6 +127,7 @@ pub(crate) mod tests {
     use mlir::{PieceState, parse};
 
     use super::*;
+    use crate::rewrite::rewrites;
 
     /// A slice of `tensor<3x5x7xf32>` as a line of 105 elements; `%n` is any number, `%m` a multiple of 7.
     pub(crate) fn read_one(lists: &str) -> SliceOfCollapse {
@@ -140,11 +141,12 @@ pub(crate) mod tests {
         found.expect("there is a slice").0
     }
 
-    /// The text with the first rewrite that is offered, for the first slice.
-    fn check(body: &str, title: &str, expect: Expect) {
+    /// The text with the first rewrite that is offered, of the first op that has one.
+    #[track_caller]
+    pub(crate) fn check(body: &str, title: &str, expect: Expect) {
         let parsed = parse(body, PieceState::default());
         let source = Source::alone(&parsed, body);
-        let offered = (0..parsed.ops.len() as OpId).map(|op| extract_from_collapse(&source, op));
+        let offered = (0..parsed.ops.len() as OpId).map(|op| rewrites(&source, op));
         let offered = offered.into_iter().find(|o| !o.is_empty()).unwrap_or_default();
         let titles: Vec<&str> = offered.iter().map(|r| &*r.title).collect();
         assert_eq!(titles.join(", "), title);

@@ -65,3 +65,31 @@ pub fn insert_into_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewr
     let title = "Insert into what was collapsed".to_owned();
     Some(Rewrite { id: "insert-before-collapse", title, form: Some(code.form), edits })
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::extract_from_collapse::tests::check;
+
+    #[test]
+    fn a_box_is_inserted_before_it_is_collapsed() {
+        check(
+            "func.func @f(%x: tensor<3x4x5xf32>, %s: tensor<10xf32>) -> tensor<60xf32> {
+  %y = tensor.collapse_shape %x [[0, 1, 2]] : tensor<3x4x5xf32> into tensor<60xf32>
+  %z = tensor.insert_slice %s into %y[30] [10] [1] : tensor<10xf32> into tensor<60xf32>
+  return %z : tensor<60xf32>
+}
+",
+            "Insert into what was collapsed",
+            expect![[r#"
+                func.func @f(%x: tensor<3x4x5xf32>, %s: tensor<10xf32>) -> tensor<60xf32> {
+                  %expanded = tensor.expand_shape %s [[0, 1]] output_shape [2, 5] : tensor<10xf32> into tensor<2x5xf32>
+                  %inserted = tensor.insert_slice %expanded into %x[1, 2, 0] [1, 2, 5] [1, 1, 1] : tensor<2x5xf32> into tensor<3x4x5xf32>
+                  %z = tensor.collapse_shape %inserted [[0, 1, 2]] : tensor<3x4x5xf32> into tensor<60xf32>
+                  return %z : tensor<60xf32>
+                }
+            "#]],
+        );
+    }
+}

@@ -335,3 +335,66 @@ impl SliceOfExpand {
         same_function(&map(old), &map(new), BUDGET) == Verdict::Yes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::extract_from_collapse::tests::check;
+
+    #[test]
+    fn rows_of_an_expanded_tensor_are_rows_of_its_source() {
+        check(
+            "func.func @f(%x: tensor<?x20xf32>, %n: index, %i: index) -> tensor<2x5xf32> {
+  %y = tensor.expand_shape %x [[0, 1], [2, 3]] output_shape [%n, 8, 4, 5] : tensor<?x20xf32> into tensor<?x8x4x5xf32>
+  %z = tensor.extract_slice %y[%i, 3, 1, 0] [1, 1, 2, 5] [1, 1, 1, 1] : tensor<?x8x4x5xf32> to tensor<2x5xf32>
+  return %z : tensor<2x5xf32>
+}
+",
+            "Slice what was expanded",
+            expect![[r#"
+                func.func @f(%x: tensor<?x20xf32>, %n: index, %i: index) -> tensor<2x5xf32> {
+                  %apply = affine.apply affine_map<(d0) -> (d0 * 8 + 3)>(%i)
+                  %slice = tensor.extract_slice %x[%apply, 5] [1, 10] [1, 1] : tensor<?x20xf32> to tensor<10xf32>
+                  %z = tensor.expand_shape %slice [[0, 1]] output_shape [2, 5] : tensor<10xf32> into tensor<2x5xf32>
+                  return %z : tensor<2x5xf32>
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn insertions_go_where_the_rows_are() {
+        check(
+            "func.func @f(%x: tensor<60xf32>, %s: tensor<2x5xf32>) -> tensor<3x4x5xf32> {
+  %y = tensor.expand_shape %x [[0, 1, 2]] output_shape [3, 4, 5] : tensor<60xf32> into tensor<3x4x5xf32>
+  %z = tensor.insert_slice %s into %y[1, 2, 0] [1, 2, 5] [1, 1, 1] : tensor<2x5xf32> into tensor<3x4x5xf32>
+  return %z : tensor<3x4x5xf32>
+}
+",
+            "Insert into what was expanded",
+            expect![[r#"
+                func.func @f(%x: tensor<60xf32>, %s: tensor<2x5xf32>) -> tensor<3x4x5xf32> {
+                  %collapsed = tensor.collapse_shape %s [[0, 1]] : tensor<2x5xf32> into tensor<10xf32>
+                  %inserted = tensor.insert_slice %collapsed into %x[30] [10] [1] : tensor<10xf32> into tensor<60xf32>
+                  %z = tensor.expand_shape %inserted [[0, 1, 2]] output_shape [3, 4, 5] : tensor<60xf32> into tensor<3x4x5xf32>
+                  return %z : tensor<3x4x5xf32>
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_lies_in_no_row_stays() {
+        check(
+            "%y = tensor.expand_shape %x [[0, 1]] output_shape [3, 4] : tensor<12xf32> into tensor<3x4xf32>
+%z = tensor.extract_slice %y[0, 0] [3, 2] [1, 1] : tensor<3x4xf32> to tensor<3x2xf32>
+",
+            "",
+            expect![[r#"
+                %y = tensor.expand_shape %x [[0, 1]] output_shape [3, 4] : tensor<12xf32> into tensor<3x4xf32>
+                %z = tensor.extract_slice %y[0, 0] [3, 2] [1, 1] : tensor<3x4xf32> to tensor<3x2xf32>
+            "#]],
+        );
+    }
+}

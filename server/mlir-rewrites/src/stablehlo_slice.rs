@@ -322,3 +322,52 @@ fn is_same(shape: &[i64], old: Vec<Expr>, new: Vec<Expr>) -> Option<()> {
     let (old, new) = (IndexingMap::from_sizes(shape, &[], old), IndexingMap::from_sizes(shape, &[], new));
     (same_function(&old, &new, BUDGET) == Verdict::Yes).then_some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::extract_from_collapse::tests::check;
+
+    #[test]
+    fn slices_go_in_front_of_reshapes() {
+        check(
+            "%1 = stablehlo.reshape %0 : (tensor<10x10x100xf32>) -> tensor<100x100xf32>
+%2 = stablehlo.slice %1 [20:30, 0:100:2] : (tensor<100x100xf32>) -> tensor<10x50xf32>
+",
+            "Slice before the reshape",
+            expect![[r#"
+                %slice = stablehlo.slice %0 [2:3, 0:10, 0:99:2] : (tensor<10x10x100xf32>) -> tensor<1x10x50xf32>
+                %2 = stablehlo.reshape %slice : (tensor<1x10x50xf32>) -> tensor<10x50xf32>
+            "#]],
+        );
+    }
+
+    #[test]
+    fn slices_go_behind_reshapes() {
+        check(
+            "%1 = \"stablehlo.slice\"(%0) <{start_indices = array<i64: 2, 0>, limit_indices = array<i64: 4, 12>, strides = array<i64: 1, 1>}> : (tensor<8x12xf32>) -> tensor<2x12xf32>
+%2 = stablehlo.reshape %1 : (tensor<2x12xf32>) -> tensor<6x4xf32>
+",
+            "Slice after the reshape",
+            expect![[r#"
+                %reshape = stablehlo.reshape %0 : (tensor<8x12xf32>) -> tensor<24x4xf32>
+                %2 = stablehlo.slice %reshape [6:12, 0:4] : (tensor<24x4xf32>) -> tensor<6x4xf32>
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_no_box_on_the_other_side_stays() {
+        check(
+            "%1 = stablehlo.reshape %0 : (tensor<6x4xf32>) -> tensor<24xf32>
+%2 = stablehlo.slice %1 [3:9] : (tensor<24xf32>) -> tensor<6xf32>
+",
+            "",
+            expect![[r#"
+                %1 = stablehlo.reshape %0 : (tensor<6x4xf32>) -> tensor<24xf32>
+                %2 = stablehlo.slice %1 [3:9] : (tensor<24xf32>) -> tensor<6xf32>
+            "#]],
+        );
+    }
+}

@@ -29,18 +29,18 @@ pub(crate) fn code_actions(
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use crate::Wanted;
     use crate::fixture::open_mlir;
+    use crate::{CodeActionKind, Wanted};
 
     /// The text behind an action at `$0`; nothing where it is not offered.
     pub(crate) fn apply(fixture: &str, id: &str) -> Option<String> {
         crate::code_actions::tests::apply_in(open_mlir(fixture), id)
     }
 
-    /// Titles of what is offered at `$0`.
+    /// Titles of what is offered at `$0`, without what is of the whole file.
     pub(crate) fn titles(fixture: &str) -> Vec<String> {
         let (analysis, file, offset) = open_mlir(fixture);
         let found = analysis.code_actions(file, offset..offset, Wanted::Titles).expect("nobody cancels");
-        found.into_iter().map(|a| a.title).collect()
+        found.into_iter().filter(|a| a.kind != CodeActionKind::Source).map(|a| a.title).collect()
     }
 }

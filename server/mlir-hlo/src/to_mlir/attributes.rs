@@ -1,12 +1,12 @@
 //! The attributes of an op, from those of an instruction.
 
-use ir::{AttributeKey, Op, Shape};
+use ir::{AttributeKey, Op};
 use syntax::hlo::AttributeKey as K;
 
-use super::module::{is_row_major, layout};
+use super::groups::{groups, matrix};
 use crate::dot_algorithms;
 use crate::floats::with_point;
-use crate::lists::{array_attribute, joined, split};
+use crate::lists::{array_attribute, joined};
 use crate::op_row::{AttributeRow, Dialect, Form, Need, OpRow};
 use crate::strings::mlir_string;
 use crate::to_hlo::DOT_LISTS;
@@ -23,7 +23,7 @@ pub(super) struct Written {
     /// What is no attribute of the op itself.
     pub extra: Vec<(String, String)>,
     /// What has been said of the instruction.
-    keys: Vec<AttributeKey>,
+    pub keys: Vec<AttributeKey>,
 }
 
 fn entries(list: &[&[(String, String)]]) -> String {
@@ -382,68 +382,6 @@ fn edges(window: &[ir::WindowDim], rank: usize) -> String {
     matrix(&window.iter().map(|d| vec![d.pad_low, d.pad_high]).collect::<Vec<_>>())
 }
 
-/// `dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>`; shorter rows are filled up with -1.
-pub(super) fn matrix(rows: &[Vec<i64>]) -> String {
-    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
-    if width == 0 {
-        return format!("dense<> : tensor<{}x0xi64>", rows.len());
-    }
-    let row = |row: &Vec<i64>| {
-        let mut row = row.clone();
-        row.resize(width, -1);
-        format!("[{}]", joined(&row, ", "))
-    };
-    let shown: Vec<_> = rows.iter().map(row).collect();
-    format!("dense<[{}]> : tensor<{}x{width}xi64>", shown.join(", "), rows.len())
-}
-
-/// Devices of `replica_groups`, at most.
-const MAX_DEVICES: i64 = 1 << 20;
-
-/// `{{0,1},{2,3}}`, and `[2,2]<=[4]` or `[2,2]<=[2,2]T(1,0)` written out.
-pub(super) fn groups(text: &str) -> Option<Vec<Vec<i64>>> {
-    let text = text.trim();
-    let numbers = |list: &str| list.split(',').map(|n| n.trim().parse().ok()).collect::<Option<Vec<i64>>>();
-    if let Some(inner) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) {
-        return split(inner)
-            .into_iter()
-            .map(|group| {
-                let inner = group.strip_prefix('{')?.strip_suffix('}')?;
-                if inner.trim().is_empty() { Some(Vec::new()) } else { numbers(inner) }
-            })
-            .collect();
-    }
-    let (tile, iota) = text.strip_prefix('[')?.split_once("]<=[")?;
-    let (dims, order) = iota.split_once(']')?;
-    let (tile, dims) = (numbers(tile)?, numbers(dims)?);
-    let [_, size] = tile[..] else { return None };
-    let count =
-        dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d)).filter(|&n| n > 0 && n <= MAX_DEVICES)?;
-    let order = match order.trim().strip_prefix("T(").and_then(|o| o.strip_suffix(')')) {
-        Some(order) => numbers(order)?,
-        None => (0..dims.len() as i64).collect(),
-    };
-    let mut strides = vec![1i64; dims.len()];
-    for d in (0..dims.len().saturating_sub(1)).rev() {
-        strides[d] = strides[d + 1].checked_mul(dims[d + 1])?;
-    }
-    let turned: Vec<(i64, i64)> = order
-        .iter()
-        .map(|&d| usize::try_from(d).ok().and_then(|d| Some((*dims.get(d)?, *strides.get(d)?))))
-        .collect::<Option<_>>()?;
-    let device = |mut at: i64| {
-        let mut device = 0;
-        for &(extent, stride) in turned.iter().rev() {
-            device += at % extent * stride;
-            at /= extent;
-        }
-        device
-    };
-    let devices: Vec<i64> = (0..count).map(device).collect();
-    let size = usize::try_from(size).ok().filter(|&n| n > 0)?;
-    Some(devices.chunks(size).map(<[i64]>::to_vec).collect())
-}
-
 /// `#stablehlo.result_accuracy<…>` of `{mode=highest}` or of a tolerance.
 fn accuracy(text: &str) -> Option<String> {
     let number = |key: &str| {
@@ -462,43 +400,4 @@ fn accuracy(text: &str) -> Option<String> {
     }
     let mode = number("mode=")?.to_ascii_uppercase();
     Some(format!("#stablehlo.result_accuracy<mode = #stablehlo.result_accuracy_mode<{mode}>>"))
-}
-
-/// `{a = "b"}` of `{a="b"}`.
-pub(super) fn frontend(text: &str) -> String {
-    let entries = crate::lists::dictionary(text).into_iter().map(|(key, value)| {
-        let is_bare = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$'))
-            && key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-        let key = if is_bare { key.to_owned() } else { format!("\"{}\"", mlir_string(key)) };
-        let inside = value.strip_prefix('"').and_then(|v| v.strip_suffix('"')).unwrap_or(value);
-        format!("{key} = \"{}\"", mlir_string(inside))
-    });
-    format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
-}
-
-/// Adds what instructions of every kind may say; answers what is said nowhere.
-pub(super) fn annotations(op: &Op, written: &mut Written, known: &[AttributeKey]) -> Vec<AttributeKey> {
-    let attributes = &op.attributes;
-    let mut add = |name: &str, value: String| written.extra.push((name.to_owned(), value));
-    if let Some(sharding) = attributes.text(K::Sharding) {
-        add("mhlo.sharding", format!("\"{}\"", mlir_string(sharding)));
-    }
-    if let Some(text) = attributes.text(K::FrontendAttributes) {
-        add("mhlo.frontend_attributes", frontend(text));
-    }
-    if let Some(text) = attributes.text(K::BackendConfig).filter(|_| !known.contains(&K::BackendConfig)) {
-        add("mhlo.backend_config", format!("\"{}\"", mlir_string(text)));
-    }
-    let is_unusual = |shape: &&Shape| shape.as_array().is_some_and(|a| !is_row_major(a));
-    if super::values::leaves(&op.shape).iter().any(is_unusual) {
-        add("xla_shape", format!("\"{}\"", op.shape));
-    }
-    if op.opcode == ir::Opcode::Bitcast {
-        add("result_layout", layout(&op.shape));
-        add("source_layout", op.operand_shapes.first().map(layout).unwrap_or_default());
-    }
-    let everywhere = [K::Sharding, K::FrontendAttributes, K::BackendConfig, K::Metadata, K::Index];
-    let said =
-        |key: &AttributeKey| everywhere.contains(key) || known.contains(key) || written.keys.contains(key);
-    attributes.keys().filter(|key| !said(key)).collect()
 }

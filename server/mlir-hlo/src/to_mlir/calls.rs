@@ -43,7 +43,7 @@ impl FunctionWriter<'_> {
             let others: Vec<_> = frontend.iter().filter(|(key, _)| !key.starts_with("composite.")).collect();
             let others: Vec<_> = others.iter().map(|(key, value)| format!("{key}={value}")).collect();
             if !others.is_empty() {
-                let text = super::attributes::frontend(&format!("{{{}}}", others.join(",")));
+                let text = super::annotations::frontend(&format!("{{{}}}", others.join(",")));
                 written.extra.push(("mhlo.frontend_attributes".to_owned(), text));
             }
             let attributes =

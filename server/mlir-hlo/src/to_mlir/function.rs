@@ -94,7 +94,7 @@ impl<'p> FunctionWriter<'p> {
             }
             if let Some(frontend) = op.attributes.text(AttributeKey::FrontendAttributes) {
                 attributes
-                    .push(format!("mhlo.frontend_attributes = {}", super::attributes::frontend(frontend)));
+                    .push(format!("mhlo.frontend_attributes = {}", super::annotations::frontend(frontend)));
             }
             if let Some(layout) =
                 op.shape.as_array().filter(|a| !is_row_major(a)).and_then(|a| a.layout.as_ref())

@@ -2,8 +2,9 @@
 
 use ir::{AttributeKey as K, OpId, Opcode};
 
-use super::attributes::{Written, groups};
+use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
+use super::groups::groups;
 use super::locations::location;
 use super::ops::function_result;
 use super::values::{from_leaves, from_results, leaves, results};

@@ -2,7 +2,8 @@
 
 use ir::{AttributeKey, OpId, Opcode, Shape};
 
-use super::attributes::{Written, annotations};
+use super::annotations::annotations;
+use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::locations::location;
 use super::values::{Value, from_results, results};

@@ -1,0 +1,47 @@
+//! What instructions of every kind may say beside their own attributes: shardings, layouts, what frontends leave for others.
+
+use ir::{AttributeKey, Op, Shape};
+use syntax::hlo::AttributeKey as K;
+
+use super::attributes::Written;
+use super::module::{is_row_major, layout};
+use crate::strings::mlir_string;
+
+/// `{a = "b"}` of `{a="b"}`.
+pub(super) fn frontend(text: &str) -> String {
+    let entries = crate::lists::dictionary(text).into_iter().map(|(key, value)| {
+        let is_bare = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$'))
+            && key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let key = if is_bare { key.to_owned() } else { format!("\"{}\"", mlir_string(key)) };
+        let inside = value.strip_prefix('"').and_then(|v| v.strip_suffix('"')).unwrap_or(value);
+        format!("{key} = \"{}\"", mlir_string(inside))
+    });
+    format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+}
+
+/// Adds what instructions of every kind may say; answers what is said nowhere.
+pub(super) fn annotations(op: &Op, written: &mut Written, known: &[AttributeKey]) -> Vec<AttributeKey> {
+    let attributes = &op.attributes;
+    let mut add = |name: &str, value: String| written.extra.push((name.to_owned(), value));
+    if let Some(sharding) = attributes.text(K::Sharding) {
+        add("mhlo.sharding", format!("\"{}\"", mlir_string(sharding)));
+    }
+    if let Some(text) = attributes.text(K::FrontendAttributes) {
+        add("mhlo.frontend_attributes", frontend(text));
+    }
+    if let Some(text) = attributes.text(K::BackendConfig).filter(|_| !known.contains(&K::BackendConfig)) {
+        add("mhlo.backend_config", format!("\"{}\"", mlir_string(text)));
+    }
+    let is_unusual = |shape: &&Shape| shape.as_array().is_some_and(|a| !is_row_major(a));
+    if super::values::leaves(&op.shape).iter().any(is_unusual) {
+        add("xla_shape", format!("\"{}\"", op.shape));
+    }
+    if op.opcode == ir::Opcode::Bitcast {
+        add("result_layout", layout(&op.shape));
+        add("source_layout", op.operand_shapes.first().map(layout).unwrap_or_default());
+    }
+    let everywhere = [K::Sharding, K::FrontendAttributes, K::BackendConfig, K::Metadata, K::Index];
+    let said =
+        |key: &AttributeKey| everywhere.contains(key) || known.contains(key) || written.keys.contains(key);
+    attributes.keys().filter(|key| !said(key)).collect()
+}
