@@ -36,7 +36,8 @@ pub fn check(parse: &Parse, text: &str) -> Vec<Finding> {
         }
         behind = op.behind as usize;
         if is_cut || !has_errors(parse, text, id as OpId) {
-            for id in id..behind {
+            // What stands behind the end of a function may use arguments, which a piece above has.
+            for id in (id..behind).filter(|&id| !parse.is_continued(id as OpId)) {
                 check_op(parse, text, id as OpId, &mut findings);
             }
             check_definitions(parse, text, op.span, &mut findings);
