@@ -30,6 +30,8 @@ pub struct Documents {
     open: Vec<Option<OpenFile>>,
     free_files: Vec<File>,
     free_pieces: Vec<Piece>,
+    /// Bytes below which units share a piece, where that is not left to the document.
+    min_bytes: Option<usize>,
 }
 
 struct OpenFile {
@@ -49,6 +51,11 @@ fn split_hlo(text: &str, state: u8, min_bytes: usize) -> Cuts {
 }
 
 impl Documents {
+    /// Documents that are cut into pieces of at least `min_bytes`: for tests of what crosses pieces.
+    pub fn in_pieces_of(min_bytes: usize) -> Documents {
+        Documents { min_bytes: Some(min_bytes), ..Documents::default() }
+    }
+
     pub fn open(&mut self, db: &mut Database, language: Language, text: &str) -> FileId {
         // HLO is often saved as `.mlir`.
         let language = if mlir::holds_hlo(text) { Language::Hlo } else { language };
@@ -56,7 +63,10 @@ impl Documents {
             Language::Hlo => split_hlo,
             Language::Mlir => mlir::split,
         };
-        let document = Document::new(text, split);
+        let document = match self.min_bytes {
+            Some(min_bytes) => Document::in_pieces_of(text, split, min_bytes),
+            None => Document::new(text, split),
+        };
         let file = match self.free_files.pop() {
             Some(file) => {
                 file.set_language(db).to(language);
@@ -97,6 +107,7 @@ impl Documents {
         crate::fused_computations(db, open.file);
         crate::uncalled_computations(db, open.file);
         crate::mlir_module(db, open.file);
+        crate::mlir_giant_index(db, open.file);
         self.free_files.push(open.file);
     }
 
@@ -196,6 +207,12 @@ impl Documents {
             crate::block_warnings(db, piece);
             crate::outside_uses(db, piece);
             crate::mlir_signature(db, piece);
+            crate::mlir_piece(db, piece);
+            crate::mlir_ops(db, piece);
+            crate::mlir_links(db, piece);
+            crate::mlir_imported(db, piece);
+            crate::mlir_link_findings(db, piece);
+            crate::mlir_giants::mlir_exports(db, piece);
             crate::hlo_twin_findings(db, piece);
             crate::mlir_map_findings(db, piece);
         }

@@ -10,7 +10,9 @@ use rustc_hash::FxHashMap;
 use syntax::hlo::PieceState;
 
 use crate::Piece;
-use crate::mlir_queries::{MlirPiece, mlir_piece};
+use crate::mlir_giants::mlir_link_findings;
+use crate::mlir_imports::mlir_imported;
+use crate::mlir_queries::mlir_piece;
 
 /// An instruction in its graph. Made for one answer, and not kept: it costs what parsing a few lines costs.
 pub struct HloTwin {
@@ -23,9 +25,10 @@ pub struct HloTwin {
 }
 
 /// Nothing for ops that HLO has no twin of, else the twin or why there is none.
-pub fn hlo_twin(piece: &MlirPiece, id: OpId) -> Option<Result<HloTwin, String>> {
-    let environment = Environment::of_aliases(&piece.parse, &piece.text);
-    let written = mlir_hlo::twin(Slice::whole(&piece.parse, &piece.text), &environment, id)?;
+pub fn hlo_twin(db: &dyn salsa::Database, piece: Piece, id: OpId) -> Option<Result<HloTwin, String>> {
+    let read = mlir_imported(db, piece);
+    let environment = Environment::of_aliases(&read.parse, &read.text);
+    let written = mlir_hlo::twin(Slice::whole(&read.parse, &read.text), &environment, id)?;
     Some(written.and_then(|op| {
         let block = block(&op.text).ok_or_else(|| "HLO has no such instruction".to_owned())?;
         HloTwin::of(&block, op).ok_or_else(|| "HLO has no such instruction".to_owned())
@@ -74,9 +77,11 @@ impl HloTwin {
 #[salsa::tracked]
 pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, String)> {
     let read = mlir_piece(db, piece);
-    let (parse, text) = (&read.parse, &*read.text);
+    let imported = mlir_imported(db, piece);
+    let (parse, text) = (&*imported.parse, &*imported.text);
     let environment = Environment::of_aliases(parse, text);
     let mut found = Vec::new();
+    let links = mlir_link_findings(db, piece);
     // What is wrong with an op's names or types is told already.
     let is_told = |id: OpId| {
         let span = parse.op(id).head;
@@ -84,8 +89,9 @@ pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, S
         let error = parse.errors.partition_point(|e| e.span.start < span.start);
         parse.errors.get(error).is_some_and(|e| e.span.start <= span.end)
             || read.findings.get(first).is_some_and(|f| f.span.start < span.end)
+            || links.iter().any(|(f, _)| span.start <= f.span.start && f.span.start < span.end)
     };
-    for id in 0..parse.ops.len() as OpId {
+    for id in 0..read.parse.ops.len() as OpId {
         if !mlir_hlo::is_checked_as_hlo(parse, text, id)
             || mlir_hlo::allows_more_than_hlo(parse, text, id)
             || is_told(id)

@@ -16,6 +16,8 @@ mod hlo_twins;
 mod kernel_costs;
 mod kernels;
 mod load;
+mod mlir_giants;
+mod mlir_imports;
 mod mlir_kernels;
 mod mlir_maps;
 mod mlir_queries;
@@ -35,10 +37,16 @@ pub use kernels::{
     kernel_code, kernel_estimate, kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_waste,
 };
 pub use load::Progress;
+pub use mlir_giants::{
+    Elsewhere, ExportKind, GiantDefinition, GiantName, MlirGiantIndex, MlirLinks, mlir_definition,
+    mlir_giant_index, mlir_giant_name, mlir_link_findings, mlir_links,
+};
+pub use mlir_imports::{MlirImported, mlir_imported};
 pub use mlir_kernels::{MlirFunction, mlir_environments, mlir_function, mlir_functions};
 pub use mlir_maps::{MlirMaps, mlir_alias, mlir_map_findings, mlir_maps, mlir_producers, with_mlir_source};
 pub use mlir_queries::{
-    MlirModule, MlirPiece, MlirSignature, mlir_module, mlir_piece, mlir_signature, symbol_name,
+    MlirModule, MlirPiece, MlirSignature, Unclosed, mlir_module, mlir_ops, mlir_piece, mlir_signature,
+    symbol_name,
 };
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};

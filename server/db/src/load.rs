@@ -22,7 +22,11 @@ impl FileView {
         if !self.progress.is_parsed.load(Ordering::Relaxed) {
             match self.file.language(db) {
                 Language::Hlo => for_each_piece(db, self.file, |db, piece| _ = signature(db, piece)),
-                Language::Mlir => for_each_piece(db, self.file, |db, piece| _ = mlir_signature(db, piece)),
+                Language::Mlir => for_each_piece(db, self.file, |db, piece| {
+                    mlir_signature(db, piece);
+                    crate::mlir_giants::mlir_shown(db, piece);
+                    crate::mlir_giants::mlir_exports(db, piece);
+                }),
             }
             self.progress.is_parsed.store(true, Ordering::Relaxed);
         }
@@ -32,7 +36,11 @@ impl FileView {
     pub fn check_ahead(&self, db: &Database) {
         self.parse_ahead(db);
         if !self.progress.is_checked.load(Ordering::Relaxed) && self.file.language(db) == Language::Mlir {
+            // What every piece asks for is computed before they all wait for it.
+            crate::mlir_module(db, self.file);
+            crate::mlir_giant_index(db, self.file);
             for_each_piece(db, self.file, |db, piece| {
+                crate::mlir_link_findings(db, piece);
                 hlo_twin_findings(db, piece);
                 mlir_map_findings(db, piece);
             });

@@ -47,7 +47,10 @@ pub fn mlir_functions(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(usize,
     let slices = Slice::parts(&read.parse, &read.text).into_iter().enumerate();
     let of = |(nth, slice)| {
         let found = environments.get(first + nth).map(|environment| mlir_hlo::functions(slice, environment));
-        found.unwrap_or_default().into_iter().map(move |function| (first + nth, function))
+        let found = found.unwrap_or_default().into_iter();
+        // Of a function that is cut a piece has a part: that is not fused.
+        let whole = found.filter(|function| !read.parse.is_cut_function(function.op));
+        whole.map(move |function| (first + nth, function)).collect::<Vec<_>>()
     };
     Arc::new(slices.flat_map(of).collect())
 }

@@ -10,6 +10,7 @@ use mlir_indexing::{
 };
 
 use crate::hlo_twins::{HloTwin, hlo_twin};
+use crate::mlir_imports::{MlirImported, mlir_imported};
 use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece};
 use crate::{File, Piece};
 
@@ -38,7 +39,7 @@ pub fn with_mlir_source<T>(
     piece: usize,
     f: impl FnOnce(&Source<'_>) -> T,
 ) -> Option<T> {
-    let read: &MlirPiece = mlir_piece(db, *file.pieces(db).get(piece)?);
+    let read = mlir_imported(db, *file.pieces(db).get(piece)?);
     let outside = |name: &str, at: u32| mlir_alias(db, file, piece, name, at);
     Some(f(&Source::new(&read.parse, &read.text, &outside)))
 }
@@ -47,7 +48,8 @@ pub fn with_mlir_source<T>(
 #[salsa::tracked]
 pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, Finding)> {
     let read = mlir_piece(db, piece);
-    let (parse, text) = (&read.parse, &*read.text);
+    let imported = mlir_imported(db, piece);
+    let (parse, text) = (&*imported.parse, &*imported.text);
     // Other pieces are asked for only where an alias is one of theirs.
     let outside = |name: &str, at: u32| {
         let file = piece.file(db)?;
@@ -56,7 +58,7 @@ pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, F
     };
     let source = Source::new(parse, text, &outside);
     let mut found = Vec::new();
-    for id in 0..parse.ops.len() as OpId {
+    for id in 0..read.parse.ops.len() as OpId {
         let span = parse.op(id).head;
         let error = parse.errors.partition_point(|e| e.span.start < span.start);
         if parse.errors.get(error).is_none_or(|e| e.span.start > span.end) {
@@ -76,8 +78,9 @@ pub enum MlirMaps {
 
 /// The maps of an op for one of its results; `None` for an op that reads nothing by index, or that nobody knows.
 pub fn mlir_maps(
+    db: &dyn salsa::Database,
     source: &Source<'_>,
-    piece: &MlirPiece,
+    piece: Piece,
     id: OpId,
     result: usize,
 ) -> Option<Result<MlirMaps, String>> {
@@ -85,7 +88,7 @@ pub fn mlir_maps(
     // What tensors and structured ops do, their own rules know better: they have names for loops.
     let is_own = ["tensor.", "linalg."].iter().any(|dialect| name.starts_with(dialect));
     let own = || mlir_indexing::op_maps(source, id, result).map(|maps| maps.map(MlirMaps::Own));
-    let twin = || hlo_twin(piece, id).map(|twin| twin.map(|t| MlirMaps::Twin(Box::new(t))));
+    let twin = || hlo_twin(db, piece, id).map(|twin| twin.map(|t| MlirMaps::Twin(Box::new(t))));
     let (first, second): (Option<Result<_, _>>, &dyn Fn() -> Option<Result<_, _>>) =
         if is_own { (own(), &twin) } else { (twin(), &own) };
     match first {
@@ -101,21 +104,24 @@ pub fn mlir_maps(
 
 /// From a result of an op to arguments, through the ops that compute its operands; to `target` alone where one is given.
 pub fn mlir_producers(
+    db: &dyn salsa::Database,
     source: &Source<'_>,
-    piece: &MlirPiece,
+    piece: Piece,
     id: OpId,
     result: usize,
     target: Option<ValueId>,
 ) -> Producers {
-    let maps_of = |id: OpId, result: usize| match mlir_maps(source, piece, id, result)?.ok()? {
+    let maps_of = |id: OpId, result: usize| match mlir_maps(db, source, piece, id, result)?.ok()? {
         MlirMaps::Own(maps) => Some((maps.space, maps.accesses)),
-        MlirMaps::Twin(twin) => Some((Space::Result(result), twin_accesses(piece, id, &twin, result))),
+        MlirMaps::Twin(twin) => {
+            Some((Space::Result(result), twin_accesses(mlir_imported(db, piece), id, &twin, result)))
+        }
     };
     through_producers(source.parse, &maps_of, id, result, target)
 }
 
 /// The maps of a twin, as those of the op.
-fn twin_accesses(piece: &MlirPiece, id: OpId, twin: &HloTwin, result: usize) -> Vec<Access> {
+fn twin_accesses(piece: &MlirImported, id: OpId, twin: &HloTwin, result: usize) -> Vec<Access> {
     let OpIndexing { operands, .. } = twin.maps(result, Rules::Exact);
     let values: Vec<Option<(ValueId, u32)>> =
         twin.operands.iter().map(|name| value_of(piece, id, name)).collect();
@@ -129,7 +135,7 @@ fn twin_accesses(piece: &MlirPiece, id: OpId, twin: &HloTwin, result: usize) -> 
     accesses
 }
 
-fn value_of(piece: &MlirPiece, id: OpId, name: &str) -> Option<(ValueId, u32)> {
+fn value_of(piece: &MlirImported, id: OpId, name: &str) -> Option<(ValueId, u32)> {
     let found = piece.parse.uses_of(id).iter().find(|u| u.span.of(&piece.text) == name)?;
     let index = name.split_once('#').and_then(|(_, n)| n.parse().ok()).unwrap_or(0);
     Some((found.value?, index))

@@ -52,6 +52,11 @@ impl AnalysisHost {
         AnalysisHost { db: Database::observed(observe), ..Self::default() }
     }
 
+    /// A host that cuts texts into pieces of at least `min_bytes`: for tests of what crosses pieces.
+    pub fn in_pieces_of(min_bytes: usize) -> Self {
+        AnalysisHost { documents: Documents::in_pieces_of(min_bytes), ..Self::default() }
+    }
+
     /// Opens a text. The path only names it; nothing is read.
     pub fn open(&mut self, _path: &str, language: Language, text: &str) -> FileId {
         let id = self.documents.open(&mut self.db, language, text);

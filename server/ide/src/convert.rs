@@ -61,6 +61,13 @@ pub(crate) fn convert(context: &FileContext<'_>) -> Conversion {
 /// A file of MLIR as HLO.
 pub(crate) fn hlo_of(context: &FileContext<'_>) -> HloModule {
     let mut parts: Vec<Vec<(usize, Slice<'_>)>> = vec![Vec::new()];
+    if (0..context.pieces()).any(|piece| !context.mlir_piece(piece).parts.is_empty()) {
+        // A function that is cut is read as a whole. Offsets are those of the file, where its first piece starts.
+        let text = context.view.rope.to_string();
+        let parse = mlir::parse(&text, mlir::PieceState::default());
+        let slices = Slice::parts(&parse, &text).into_iter();
+        return mlir_hlo::to_hlo(&slices.map(|slice| vec![(0, slice)]).collect::<Vec<_>>());
+    }
     for piece in 0..context.pieces() {
         let read = context.mlir_piece(piece);
         for (nth, slice) in Slice::parts(&read.parse, &read.text).into_iter().enumerate() {

@@ -33,6 +33,22 @@ mod tests {
 
     const CONSTRUCTS: &str = include_str!("../../mlir/tests/fixtures/constructs.mlir");
 
+    /// What a hover says but for maps: those of dialects with rules of their own see no further than the piece.
+    fn without_maps(hover: Option<crate::Hover>) -> Option<(crate::TextRange, String)> {
+        hover.map(|h| {
+            let text = h.markdown.split("\n**").next().unwrap_or_default();
+            (h.range, text.split("\nNo map").next().unwrap_or_default().trim().to_owned())
+        })
+    }
+
+    /// Arguments are not followed into a second region that a brace too many makes of a function.
+    fn has_functions_of_two_regions(text: &str) -> bool {
+        let parse = mlir::parse(text, mlir::PieceState::default());
+        let mut functions =
+            (0..parse.ops.len() as u32).filter(|&id| mlir::is_function_like(parse.name(id, text)));
+        functions.any(|id| parse.regions_of(id).count() > 1)
+    }
+
     /// Everything that the features say of a file.
     fn all(analysis: &Analysis, file: FileId) -> String {
         let text = analysis.rope(file).to_string();
@@ -41,8 +57,13 @@ mod tests {
             analysis.document_symbols(file, 10_000),
             analysis.folding_ranges(file, 10_000),
             analysis.semantic_tokens(file, 0..text.len(), 100_000),
-            analysis.inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: true, splits: true }),
-            (0..text.len()).step_by(97).map(|at| analysis.hover(file, at)).collect::<Vec<_>>(),
+            analysis
+                .inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: true, splits: true })
+                .map(|hints| hints.into_iter().filter(|h| h.label.starts_with(':')).collect::<Vec<_>>()),
+            (0..text.len())
+                .step_by(97)
+                .map(|at| analysis.hover(file, at).map(without_maps))
+                .collect::<Vec<_>>(),
             (0..text.len()).step_by(89).map(|at| analysis.references(file, at, true)).collect::<Vec<_>>(),
             (0..text.len()).step_by(83).map(|at| analysis.selection_ranges(file, at)).collect::<Vec<_>>(),
             (0..text.len()).step_by(79).map(|at| analysis.rename(file, at, "renamed")).collect::<Vec<_>>(),
@@ -54,6 +75,178 @@ mod tests {
                 .collect::<Vec<_>>(),
         );
         format!("{everything:?}")
+    }
+
+    /// Everything that the features say of a text that is opened in pieces of at least so many bytes.
+    fn all_in_pieces(text: &str, min_bytes: usize) -> String {
+        let mut host = AnalysisHost::in_pieces_of(min_bytes);
+        let file = host.open("a.mlir", Language::Mlir, text);
+        let analysis = host.analysis();
+        all(&analysis, file)
+    }
+
+    fn assert_same(a: &str, b: &str, what: &dyn Fn() -> String) {
+        let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b);
+        let at = at.or_else(|| (a.len() != b.len()).then_some(a.len().min(b.len())));
+        let near = |s: &str| {
+            at.map(|at| {
+                let bytes = &s.as_bytes()[at.saturating_sub(400).min(s.len())..(at + 150).min(s.len())];
+                String::from_utf8_lossy(bytes).into_owned()
+            })
+        };
+        assert_eq!(near(a), near(b), "{}", what());
+    }
+
+    /// Names, types, constants, blocks and aliases that are defined in one piece and used in others.
+    const GIANT: &str = include_str!("mlir/giant.mlir");
+
+    #[test]
+    fn functions_in_pieces_are_what_they_are_as_a_whole() {
+        for text in [GIANT, CONSTRUCTS] {
+            let mut host = AnalysisHost::in_pieces_of(60);
+            let file = host.open("a.mlir", Language::Mlir, text);
+            assert!(host.analysis().statistics(file).expect("nobody cancels").pieces > 4);
+            let whole = all_in_pieces(text, usize::MAX);
+            for min_bytes in [1, 8, 25, 60, 200] {
+                assert_same(&all_in_pieces(text, min_bytes), &whole, &|| format!("in pieces of {min_bytes}"));
+            }
+        }
+    }
+
+    /// Maps of StableHLO: operands' types and constants come from other pieces.
+    #[test]
+    fn maps_of_stablehlo_are_the_same_in_pieces() {
+        let maps = |min_bytes: usize| {
+            let mut host = AnalysisHost::in_pieces_of(min_bytes);
+            let file = host.open("a.mlir", Language::Mlir, GIANT);
+            let analysis = host.analysis();
+            let ops = GIANT.match_indices("= stablehlo.").map(|(at, _)| at + "= stable".len());
+            let hovers = ops.map(|at| {
+                let hover = analysis.hover(file, at).expect("nobody cancels").expect("there is an op");
+                // Behind the op's own maps stand those through its producers.
+                hover.markdown.split("**→").next().unwrap_or_default().to_owned()
+            });
+            let hovers: Vec<_> = hovers.collect();
+            let config = InlayHintsConfig { domains: true, splits: true };
+            (hovers, analysis.inlay_hints(file, 0..GIANT.len(), &config).expect("nobody cancels"))
+        };
+        let whole = maps(usize::MAX);
+        assert!(whole.0.iter().filter(|hover| hover.contains("**output")).count() > 8, "{:?}", whole.0);
+        for min_bytes in [1, 20, 70] {
+            let (hovers, hints) = maps(min_bytes);
+            for (hover, whole) in hovers.iter().zip(&whole.0) {
+                assert_eq!(hover, whole, "in pieces of {min_bytes}");
+            }
+            assert_eq!(hints, whole.1, "in pieces of {min_bytes}");
+        }
+    }
+
+    fn random(seed: u64) -> impl FnMut(usize) -> usize {
+        let mut random = seed | 1;
+        move |below: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            (random % below.max(1) as u64) as usize
+        }
+    }
+
+    /// Functions that are cut often, edited at random, are analysed as if they had just been opened.
+    #[test]
+    fn edits_of_functions_in_pieces_equal_a_fresh_start() {
+        const INSERTS: [&str; 18] = [
+            "",
+            "",
+            "}",
+            "{",
+            "(",
+            "\"",
+            "\n",
+            "%a",
+            "%0",
+            "%7 = x.y %a : f32\n",
+            "^bb1:\n",
+            "func.func @n() {\n",
+            "\n// -----\n",
+            "return\n",
+            "!t",
+            "{-#",
+            "#-}",
+            ", ",
+        ];
+        for seed in 1..12 {
+            let mut next = random(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(seed));
+            let min_bytes = 1 + next(40);
+            let mut text = if seed % 3 == 0 { CONSTRUCTS } else { GIANT }.to_owned();
+            let mut host = AnalysisHost::in_pieces_of(min_bytes);
+            let file = host.open("a.mlir", Language::Mlir, &text);
+            let mut done: Vec<(std::ops::Range<usize>, &str)> = Vec::new();
+            for step in 0..16 {
+                let start = next(text.len());
+                let end = (start + next(6)).min(text.len());
+                let insert = INSERTS[next(INSERTS.len())];
+                text.replace_range(start..end, insert);
+                host.apply(file, &[TextEdit { range: start..end, insert: insert.to_owned() }]);
+                done.push((start..end, insert));
+                if step % 3 == 2 && !has_functions_of_two_regions(&text) {
+                    let edited = all(&host.analysis(), file);
+                    let fresh = all_in_pieces(&text, min_bytes);
+                    assert_same(&edited, &fresh, &|| {
+                        format!("seed {seed} step {step} of {min_bytes}: {done:?}")
+                    });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_edit_in_a_giant_function_reads_one_piece() {
+        let line = |n: usize| format!("    %{n} = stablehlo.add %a, %{} : tensor<4xf32>\n", n.max(1) - 1);
+        let body: String = (1..12_000).map(line).collect();
+        let text = format!(
+            "module {{\n  func.func @f(%a: tensor<4xf32>) {{\n    %0 = stablehlo.add %a, %a : tensor<4xf32>\n{body}    return\n  }}\n}}\n"
+        );
+        let ran: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = ran.clone();
+        let mut host = AnalysisHost::observed(move |query| seen.lock().expect("no panic").push(query));
+        let file = host.open("a.mlir", Language::Mlir, &text);
+        assert_eq!(host.analysis().diagnostics(file, 100).expect("nobody cancels").shown.len(), 0);
+        let pieces = host.analysis().statistics(file).expect("nobody cancels").pieces;
+        assert!(pieces > 5, "{pieces}");
+        let mut counts = |at: usize, len: usize, insert: &str, findings: usize| {
+            ran.lock().expect("no panic").clear();
+            host.apply(file, &[TextEdit { range: at..at + len, insert: insert.into() }]);
+            assert_eq!(host.analysis().diagnostics(file, 100).expect("nobody cancels").shown.len(), findings);
+            let ran = ran.lock().expect("no panic");
+            let queries = [
+                "mlir_read",
+                "mlir_piece",
+                "mlir_signature",
+                "mlir_module",
+                "mlir_giant_index",
+                "mlir_links",
+                "mlir_link_findings",
+                "hlo_twin_findings",
+            ];
+            queries.map(|name| ran.iter().filter(|q| q.starts_with(&format!("{name}("))).count())
+        };
+        let at = text.find("%6000 =").expect("it is there") + "%6000 = stablehlo.add %a, ".len();
+        // A use of another value: nobody else is concerned.
+        assert_eq!(counts(at, 5, "%5998", 0), [1, 1, 1, 0, 0, 1, 1, 1]);
+        // White space, too.
+        assert_eq!(counts(at, 0, " ", 0), [1, 1, 1, 0, 0, 1, 1, 1]);
+        // A name that nothing has.
+        assert_eq!(counts(at, 1, "%x", 1), [1, 1, 1, 0, 0, 1, 1, 1]);
+        assert_eq!(counts(at, 2, "", 0), [1, 1, 1, 0, 0, 1, 1, 1]);
+        // Another type of a value that its piece alone uses: the names are what they were.
+        let name = text.find("%6001 =").expect("it is there");
+        let ty = name + text[name..].find("tensor<4").expect("it has a type") + "tensor<".len();
+        let ran = counts(ty, 1, "5", 0);
+        assert_eq!((ran[0], ran[3], ran[4]), (1, 0, 0), "{ran:?}");
+        assert_eq!(counts(ty, 1, "4", 0)[4], 0);
+        // A new name is told to all, who find what they found before; those that use names behind it look again.
+        let ran = counts(name, 0, "%new = stablehlo.add %a, %a : tensor<4xf32>\n    ", 0);
+        assert_eq!(ran, [1, 1, 1, 0, 1, pieces, 2, 2]);
     }
 
     /// Texts large enough for several pieces, edited at random, are analysed as if they had just been opened.

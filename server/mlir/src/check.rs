@@ -2,7 +2,9 @@
 //!
 //! Only inside of functions: elsewhere the order of ops means nothing, and names may be those of another piece.
 
-use text::{Span, SyntaxError};
+use std::borrow::Cow;
+
+use text::Span;
 
 use crate::tree::*;
 use crate::words::is_function_like;
@@ -22,18 +24,20 @@ pub struct Finding {
 const MAX_STEPS: usize = 64;
 
 /// Findings in the order of the text. Functions that are not read without errors are left alone: what is wrong with their
-/// names follows from those.
+/// names follows from those. Of a function that is cut the other pieces may have errors: what is found here counts only if none
+/// has.
 pub fn check(parse: &Parse, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut behind = 0;
     for (id, op) in parse.ops.iter().enumerate() {
-        if id < behind || !is_function_like(op.name.of(text).trim_matches('"')) {
+        let is_cut = parse.is_cut_function(id as OpId);
+        if id < behind || !is_cut && !is_function_like(op.name.of(text).trim_matches('"')) {
             continue;
         }
         behind = op.behind as usize;
-        let end = parse.ops.get(behind).map_or(text.len() as u32, |next| next.span.start);
-        if !has_errors(&parse.errors, op.span.start, end) {
-            for id in id..behind {
+        if is_cut || !has_errors(parse, text, id as OpId) {
+            // What stands behind the end of a function may use arguments, which a piece above has.
+            for id in (id..behind).filter(|&id| !parse.is_continued(id as OpId)) {
                 check_op(parse, text, id as OpId, &mut findings);
             }
             check_definitions(parse, text, op.span, &mut findings);
@@ -43,19 +47,105 @@ pub fn check(parse: &Parse, text: &str) -> Vec<Finding> {
     findings
 }
 
-fn has_errors(errors: &[SyntaxError], start: u32, end: u32) -> bool {
-    let first = errors.partition_point(|e| e.span.start < start);
-    errors.get(first).is_some_and(|e| e.span.start < end)
+/// Whether something from the start of an op to the next one behind it could not be read.
+pub fn has_errors(parse: &Parse, text: &str, id: OpId) -> bool {
+    let op = parse.op(id);
+    let behind = parse.ops.get(op.behind as usize);
+    let end = behind.map_or(text.len() as u32, |next| next.span.start);
+    let first = parse.errors.partition_point(|e| e.span.start < op.span.start);
+    parse.errors.get(first).is_some_and(|e| e.span.start < end || behind.is_none())
+}
+
+/// A value that another piece defines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outside<'a> {
+    /// How many results its name stands for.
+    pub count: u32,
+    /// Of the result that is meant.
+    pub ty: Option<Cow<'a, str>>,
+    /// It is defined behind the op that uses it, in the same block or around.
+    pub is_below: bool,
+}
+
+/// What [`check`] finds of names that are defined in other pieces, with the use whose definition is the other side of it. `find`
+/// tells what a name (with the `#1` of a result of a pack) that an op uses stands for.
+pub fn check_outside<'a>(
+    parse: &Parse,
+    text: &str,
+    find: &dyn Fn(&str, OpId) -> Option<Outside<'a>>,
+) -> Vec<(Finding, Option<Use>)> {
+    let mut findings = Vec::new();
+    for used in parse.uses.iter().filter(|u| u.is_external) {
+        let name = used.span.of(text);
+        let mut push = |code, message, of| {
+            findings.push((Finding { span: used.span, code, message, related: None }, of));
+        };
+        let Some(value) = find(name, used.op) else {
+            push("unknown-value", unknown_value(name), None);
+            continue;
+        };
+        if let Some((of, index)) = name.split_once('#')
+            && index.parse::<u32>().is_ok_and(|index| index >= value.count)
+        {
+            push("unknown-result", format!("{of} stands for {}", results(value.count)), Some(*used));
+        }
+        if value.is_below {
+            push("use-before-definition", format!("{name} is used in front of its definition"), Some(*used));
+        }
+    }
+    let mut last = None;
+    for id in parse.uses.iter().filter(|u| is_typed_elsewhere(parse, u)).map(|u| u.op) {
+        if last.replace(id) == Some(id) {
+            continue;
+        }
+        for (used, span) in written_types(parse, text, id) {
+            let name = used.span.of(text);
+            let source = match used.value {
+                None if used.is_external => name,
+                Some(_) => match type_of_use(parse, text, &used) {
+                    Some(TypeRef::Elsewhere(span)) => span.of(text),
+                    _ => continue,
+                },
+                None => continue,
+            };
+            let Some(defined) = find(source, used.op).and_then(|value| value.ty) else { continue };
+            if let Some(mut finding) = mismatch(text, &used, span, &defined) {
+                let local = used.value.map(|value| parse.values[value as usize].name);
+                finding.related = local.map(|name| (name, "defined here".to_owned()));
+                findings.push((finding, Some(used).filter(|u| u.is_external)));
+            }
+        }
+    }
+    findings.sort_by_key(|(f, _)| (f.span.start, f.span.end));
+    findings
+}
+
+fn is_typed_elsewhere(parse: &Parse, used: &Use) -> bool {
+    let ty = used.value.and_then(|value| parse.types(&parse.values[value as usize].types).first());
+    used.is_external || matches!(ty, Some(TypeRef::SameAs(..) | TypeRef::Elsewhere(_)))
+}
+
+fn index_of(name: &str) -> usize {
+    name.split_once('#').and_then(|(_, index)| index.parse().ok()).unwrap_or(0)
+}
+
+fn type_of_use(parse: &Parse, text: &str, used: &Use) -> Option<TypeRef> {
+    let types = parse.types(&parse.values[used.value? as usize].types);
+    parse.followed(*types.get(index_of(used.span.of(text)))?)
+}
+
+fn unknown_value(name: &str) -> String {
+    format!("no value {name} is defined where this stands")
 }
 
 fn check_op(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
-    for used in parse.uses_of(id) {
+    for used in parse.uses_of(id).iter().filter(|u| !u.is_external) {
         let name = used.span.of(text);
         let Some(value) = used.value else {
             findings.push(Finding {
                 span: used.span,
                 code: "unknown-value",
-                message: format!("no value {name} is defined where this stands"),
+                message: unknown_value(name),
                 related: None,
             });
             continue;
@@ -97,30 +187,40 @@ fn is_in_front(parse: &Parse, op: OpId, value: &Value) -> bool {
 
 /// The operand types that an op writes against those of its operands.
 fn check_types(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
+    for (used, span) in written_types(parse, text, id) {
+        let Some(value) = used.value else { continue };
+        let Some(defined) = parse.type_of(value, index_of(used.span.of(text)), text) else { continue };
+        if let Some(mut finding) = mismatch(text, &used, span, &defined) {
+            finding.related = Some((parse.values[value as usize].name, "defined here".to_owned()));
+            findings.push(finding);
+        }
+    }
+}
+
+/// Operands with the types that the op writes for them, where it writes one for each.
+fn written_types(parse: &Parse, text: &str, id: OpId) -> Vec<(Use, Span)> {
     let written = parse.types(&parse.op(id).operand_types);
     let is_listed = |ty: &TypeRef| matches!(ty, TypeRef::Written(_));
     if written.is_empty() || !written.iter().all(is_listed) || !is_functional(parse, text, id) {
-        return;
+        return Vec::new();
     }
-    let operands: Vec<&Use> = parse.operands_of(id).collect();
-    if operands.len() != written.len() {
-        return;
+    if parse.operands_of(id).count() != written.len() {
+        return Vec::new();
     }
-    for (used, &ty) in operands.iter().zip(written) {
-        let (Some(value), TypeRef::Written(span)) = (used.value, ty) else { continue };
-        let index = used.span.of(text).split_once('#').and_then(|(_, i)| i.parse().ok()).unwrap_or(0);
-        let Some(defined) = parse.type_of(value, index, text) else { continue };
-        let here = span.of(text);
-        if has_alias(here) || has_alias(&defined) || is_same(here, &defined) {
-            continue;
-        }
-        findings.push(Finding {
-            span,
-            code: "type-mismatch",
-            message: format!("{} is a {defined}, not a {here}", used.span.of(text)),
-            related: Some((parse.values[value as usize].name, "defined here".to_owned())),
-        });
+    let spans = written.iter().map(|ty| match ty {
+        TypeRef::Written(span) => *span,
+        _ => Span::default(),
+    });
+    parse.operands_of(id).copied().zip(spans).collect()
+}
+
+fn mismatch(text: &str, used: &Use, span: Span, defined: &str) -> Option<Finding> {
+    let here = span.of(text);
+    if has_alias(here) || has_alias(defined) || is_same(here, defined) {
+        return None;
     }
+    let message = format!("{} is a {defined}, not a {here}", used.span.of(text));
+    Some(Finding { span, code: "type-mismatch", message, related: None })
 }
 
 /// `: (A, B) -> C`: each operand has its type there.
@@ -162,25 +262,29 @@ fn check_definitions(parse: &Parse, text: &str, within: Span, findings: &mut Vec
     for &(second, first) in &parse.redefinitions {
         let span = parse.values[second as usize].name;
         if within.start <= span.start && span.end <= within.end {
-            findings.push(Finding {
-                span,
-                code: "redefinition",
-                message: format!("{} is defined already", span.of(text)),
-                related: Some((parse.values[first as usize].name, "the first definition".to_owned())),
-            });
+            let first = parse.values[first as usize].name;
+            let related = Some((first, "the first definition".to_owned()));
+            findings.push(Finding { related, ..redefinition(span, text) });
         }
     }
     let first = parse.successors.partition_point(|s| s.span.start < within.start);
     for successor in parse.successors[first..].iter().take_while(|s| s.span.end <= within.end) {
-        if successor.block.is_none() {
-            findings.push(Finding {
-                span: successor.span,
-                code: "unknown-block",
-                message: format!("this region has no block {}", successor.span.of(text)),
-                related: None,
-            });
+        if successor.block.is_none() && !successor.is_external {
+            findings.push(unknown_block(successor.span, text));
         }
     }
+}
+
+/// Of a successor that no block of its region is called like.
+pub fn unknown_block(span: Span, text: &str) -> Finding {
+    let message = format!("this region has no block {}", span.of(text));
+    Finding { span, code: "unknown-block", message, related: None }
+}
+
+/// Of a value whose name the body of the function defines before.
+pub fn redefinition(span: Span, text: &str) -> Finding {
+    let message = format!("{} is defined already", span.of(text));
+    Finding { span, code: "redefinition", message, related: None }
 }
 
 #[cfg(test)]

@@ -59,21 +59,65 @@ pub struct Token {
 ///
 /// `to` must be a boundary between tokens, or a token that crosses it ends there.
 pub fn tokens(text: &str, from: usize, to: usize, comments: bool) -> (Vec<Token>, Vec<SyntaxError>) {
+    let (tokens, errors, _) = read(text, from, to, comments, false);
+    (tokens, errors)
+}
+
+/// As [`tokens`], without comments, where resources may have been opened in vain above; whether they have been behind it.
+pub(crate) fn tokens_behind(
+    text: &str,
+    from: usize,
+    to: usize,
+    resources_stay_open: bool,
+) -> (Vec<Token>, Vec<SyntaxError>, bool) {
+    read(text, from, to, false, resources_stay_open)
+}
+
+/// Appends tokens to `all`, and answers as [`tokens_behind`].
+pub(crate) fn tokens_into(
+    text: &str,
+    range: std::ops::Range<usize>,
+    resources_stay_open: bool,
+    all: &mut Vec<Token>,
+) -> bool {
+    let Some(window) = text.get(..range.end) else { return resources_stay_open };
+    let mut lexer = Lexer {
+        text: window,
+        bytes: window.as_bytes(),
+        at: range.start.min(range.end),
+        is_first: true,
+        comments: false,
+        resources_stay_open,
+        tokens: std::mem::take(all),
+        errors: Vec::new(),
+    };
+    lexer.run();
+    *all = lexer.tokens;
+    lexer.resources_stay_open
+}
+
+fn read(
+    text: &str,
+    from: usize,
+    to: usize,
+    comments: bool,
+    resources_stay_open: bool,
+) -> (Vec<Token>, Vec<SyntaxError>, bool) {
     let to = to.min(text.len());
     let from = from.min(to);
-    let Some(window) = text.get(..to) else { return (Vec::new(), Vec::new()) };
+    let Some(window) = text.get(..to) else { return (Vec::new(), Vec::new(), resources_stay_open) };
     let mut lexer = Lexer {
         text: window,
         bytes: window.as_bytes(),
         at: from,
         is_first: true,
         comments,
-        resources_stay_open: false,
+        resources_stay_open,
         tokens: Vec::with_capacity((to - from) / 5),
         errors: Vec::new(),
     };
     lexer.run();
-    (lexer.tokens, lexer.errors)
+    (lexer.tokens, lexer.errors, lexer.resources_stay_open)
 }
 
 struct Lexer<'t> {

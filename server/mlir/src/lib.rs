@@ -9,11 +9,13 @@
 mod attribute_values;
 mod braces;
 mod check;
+mod giants;
 mod language;
 mod lexer;
 mod names;
 mod parts;
 mod pieces;
+mod plain_lines;
 mod segmenter;
 mod shaped;
 mod tree;
@@ -21,11 +23,12 @@ mod types;
 mod words;
 
 pub use attribute_values::{field, integer, integers};
-pub use check::{Finding, check};
+pub use check::{Finding, Outside, check, check_outside, has_errors, redefinition, unknown_block};
+pub use giants::FunctionPart;
 pub use language::{holds_hlo, starts_like_mlir};
 pub use lexer::{Token, TokenKind, tokens};
 pub use pieces::{PieceState, split};
-pub use segmenter::parse;
+pub use segmenter::{LEFT_OPEN, parse, parse_among};
 pub use shaped::{Shaped, element_bits, element_type, shaped};
 pub use tree::*;
 pub use words::{is_function_like, is_module_like, last_segment};

@@ -1,6 +1,6 @@
 //! What each name stands for: values by region, blocks by their region, and what introduces a name without being a result.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use text::Span;
 
 use crate::lexer::TokenKind;
@@ -22,6 +22,7 @@ const BOUND: usize = usize::MAX;
 struct Mark {
     undo: usize,
     isolation: OpId,
+    is_in_body: bool,
 }
 
 struct Scopes<'t> {
@@ -29,11 +30,14 @@ struct Scopes<'t> {
     undo: Vec<(&'t str, Option<Entry>)>,
     marks: Vec<Mark>,
     isolation: OpId,
+    /// In the body of a function that is cut, or in what sees its names.
+    is_in_body: bool,
 }
 
 impl<'t> Scopes<'t> {
     fn enter(&mut self) {
-        self.marks.push(Mark { undo: self.undo.len(), isolation: self.isolation });
+        let (isolation, is_in_body) = (self.isolation, self.is_in_body);
+        self.marks.push(Mark { undo: self.undo.len(), isolation, is_in_body });
     }
 
     fn leave(&mut self) {
@@ -45,6 +49,7 @@ impl<'t> Scopes<'t> {
             };
         }
         self.isolation = mark.isolation;
+        self.is_in_body = mark.is_in_body;
     }
 
     fn find(&self, name: &str) -> Option<ValueId> {
@@ -69,20 +74,35 @@ fn base(text: &str, span: Span) -> (&str, Span) {
     (&letters[..len], Span { start: span.start, end: span.start + len as u32 })
 }
 
-pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>) -> Parse {
+/// `foreign`: names of a function that is cut which other pieces define, whatever this piece has of the name.
+pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<&str>) -> Parse {
     let text: &'t str = seg.tokens.text;
     let (defined, starts) = by_region(&seg.out);
     let defined_in = |region: usize| &defined[starts[region] as usize..starts[region + 1] as usize];
     let regions = seg.out.regions.len();
-    let mut scopes =
-        Scopes { entries: FxHashMap::default(), undo: Vec::new(), marks: Vec::new(), isolation: NO_OP };
+    let mut scopes = Scopes {
+        entries: FxHashMap::default(),
+        undo: Vec::new(),
+        marks: Vec::new(),
+        isolation: NO_OP,
+        is_in_body: false,
+    };
+    let bodies = seg.out.cut_bodies();
     let mut uses: Vec<Use> = Vec::with_capacity(seg.mentions.len());
     let mut part = 0;
     let mut redefinitions = Vec::new();
+    let mut maybe_operands: Vec<Span> = Vec::new();
     let mut enter = |scopes: &mut Scopes<'t>, seg: &Segmenter<'t>, region: usize| {
         scopes.enter();
+        let is_cut = bodies.contains(&Some(region as RegionId));
+        if seg.out.regions.get(region).is_some_and(|r| seg.out.is_cut_function(r.op)) {
+            scopes.is_in_body = is_cut;
+        }
         for &value in defined_in(region) {
             let name = seg.out.values[value as usize].name.of(text);
+            if is_cut && foreign.contains(name) {
+                continue;
+            }
             // Of two definitions the first one is meant.
             match scopes.find_in(name, region) {
                 Some(first) => redefinitions.push((value, first)),
@@ -102,6 +122,7 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>) -> Parse {
                 scopes.enter();
                 if seg.out.ops[op as usize].is_isolated {
                     scopes.isolation = op;
+                    scopes.is_in_body = false;
                 }
             }
             Event::OpEnd | Event::Exit => scopes.leave(),
@@ -111,34 +132,49 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>) -> Parse {
                 let span = seg.tokens.all[mention.token as usize].span;
                 let (name, name_span) = base(text, span);
                 let found = scopes.find(name);
-                if binds(&seg.out, mention, found) {
+                // What other pieces define is seen here.
+                let is_cut = scopes.is_in_body;
+                let is_known = found.is_some() || is_cut && foreign.contains(name);
+                if binds(&seg.out, mention, is_known) {
+                    if is_cut && !seg.out.ops[mention.op as usize].is_isolated && binds_unknown(mention) {
+                        maybe_operands.push(name_span);
+                    }
                     let value = seg.bind(mention, name_span, &scopes);
-                    scopes.define(name, value, BOUND);
+                    if !(foreign.contains(name) && seg.out.is_cut_function(mention.op)) {
+                        scopes.define(name, value, BOUND);
+                    }
                     continue;
                 }
                 let in_front = mention.token < seg.type_columns[mention.op as usize];
                 let is_operand = mention.depth <= 1 && in_front && mention.binder != Binder::Listed;
-                uses.push(Use { span, op: mention.op, value: found, is_operand });
+                let is_external = is_cut && found.is_none();
+                uses.push(Use { span, op: mention.op, value: found, is_operand, is_external });
             }
         }
     }
     seg.out.redefinitions = redefinitions;
+    seg.out.maybe_operands = maybe_operands;
     sort_uses(&mut seg.out, uses);
     let mut out = finish(seg);
-    resolve_blocks(&mut out, text);
+    resolve_blocks(&mut out, text, foreign);
     out
 }
 
 /// Whether a mention introduces the name.
-fn binds(out: &Parse, mention: Mention, found: Option<ValueId>) -> bool {
+fn binds(out: &Parse, mention: Mention, is_known: bool) -> bool {
     let op = &out.ops[mention.op as usize];
     let has_region = op.first_region.is_some();
     match mention.binder {
         Binder::No => false,
-        Binder::Typed => op.is_isolated || has_region && found.is_none(),
+        Binder::Typed => op.is_isolated || has_region && !is_known,
         Binder::Initialised => has_region,
-        Binder::Listed => has_region && found.is_none(),
+        Binder::Listed => has_region && !is_known,
     }
+}
+
+/// Whether a mention introduces a name only where nothing has it.
+fn binds_unknown(mention: Mention) -> bool {
+    matches!(mention.binder, Binder::Typed | Binder::Listed)
 }
 
 impl Segmenter<'_> {
@@ -155,7 +191,10 @@ impl Segmenter<'_> {
                 let span = self.tokens.all[at + 2].span;
                 let (name, short) = base(self.tokens.text, span);
                 let index = Span { start: (short.end + 1).min(span.end), ..span }.of(self.tokens.text);
-                scopes.find(name).map(|value| TypeRef::SameAs(value, index.parse().unwrap_or(0)))
+                match scopes.find(name) {
+                    Some(value) => Some(TypeRef::SameAs(value, index.parse().unwrap_or(0))),
+                    None => scopes.is_in_body.then_some(TypeRef::Elsewhere(span)),
+                }
             }
             _ => Some(TypeRef::Index),
         };
@@ -230,17 +269,23 @@ fn finish(mut seg: Segmenter<'_>) -> Parse {
     out
 }
 
-fn resolve_blocks(out: &mut Parse, text: &str) {
+fn resolve_blocks(out: &mut Parse, text: &str, foreign: &FxHashSet<&str>) {
     if out.successors.is_empty() {
         return;
     }
     let mut labels: FxHashMap<(RegionId, &str), BlockId> = FxHashMap::default();
+    let bodies = out.cut_bodies();
+    let is_cut = |region: RegionId| bodies.contains(&Some(region));
     for (id, block) in out.blocks.iter().enumerate().filter(|(_, b)| !b.label.is_empty()) {
-        labels.entry((block.region, block.label.of(text))).or_insert(id as BlockId);
+        let label = block.label.of(text);
+        if !(foreign.contains(label) && is_cut(block.region)) {
+            labels.entry((block.region, label)).or_insert(id as BlockId);
+        }
     }
     for successor in &mut out.successors {
         let Some(block) = out.ops.get(successor.op as usize).and_then(|op| op.block) else { continue };
         let region = out.blocks[block as usize].region;
         successor.block = labels.get(&(region, successor.span.of(text))).copied();
+        successor.is_external = successor.block.is_none() && is_cut(region);
     }
 }

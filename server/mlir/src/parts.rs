@@ -38,10 +38,7 @@ impl Segmenter<'_> {
         let op = &mut self.out.ops[id as usize];
         op.attributes = attributes..self.out.attributes.len() as u32;
         op.location = parts.location;
-        op.head = Span {
-            start,
-            end: parts.head_end.map_or(op.span.end, |at| self.tokens.all[at].span.end.max(start)),
-        };
+        op.head = Span { start, end: parts.head_end.map_or(op.span.end, |end| end.max(start)) };
         self.type_columns[id as usize] = parts.colon.map_or(u32::MAX, |at| at as u32);
         self.define_symbol(id, parts.symbol);
         let op = &self.out.ops[id as usize];
@@ -49,7 +46,9 @@ impl Segmenter<'_> {
         let name = op.name.of(text).trim_matches('"');
         let has_region = op.first_region.is_some();
         let is_symbol = parts.symbol.is_some_and(|at| self.definitions.last() == Some(&(at as u32)));
-        let is_isolated = is_function_like(name) || has_region && (is_module_like(name) || is_symbol);
+        let is_isolated = is_function_like(name)
+            || self.out.is_continued(id)
+            || has_region && (is_module_like(name) || is_symbol);
         self.out.ops[id as usize].is_isolated = is_isolated;
         self.types_of(id, first_token, end, &parts);
         let is_generic = form == Form::Generic;
@@ -62,6 +61,11 @@ impl Segmenter<'_> {
         }
     }
 
+    /// Where the token in front of `at` ends.
+    fn end_in_front(&self, at: usize) -> u32 {
+        at.checked_sub(1).and_then(|before| self.tokens.all.get(before)).map_or(0, |token| token.span.end)
+    }
+
     /// One pass over what no bracket of the op encloses.
     fn walk(&mut self, id: OpId, first: usize, end: usize) -> Parts {
         let mut parts = Parts::default();
@@ -71,7 +75,7 @@ impl Segmenter<'_> {
             let next = self.tokens.kind(at + 1);
             match self.tokens.all[at].kind {
                 TokenKind::OpenBrace if self.is_region(at) => {
-                    parts.head_end.get_or_insert(at.saturating_sub(1).max(first.saturating_sub(1)));
+                    parts.head_end.get_or_insert(self.end_in_front(at.max(first)));
                 }
                 TokenKind::OpenBrace => {
                     self.dictionary(at + 1, self.behind(at) - 1, AttributePlace::Dictionary);
@@ -80,7 +84,7 @@ impl Segmenter<'_> {
                     self.dictionary(at + 2, self.behind(at + 1) - 1, AttributePlace::Properties);
                 }
                 TokenKind::OpenParen if next == Some(TokenKind::OpenBrace) && self.is_region(at + 1) => {
-                    parts.head_end.get_or_insert(at.saturating_sub(1));
+                    parts.head_end.get_or_insert(self.end_in_front(at));
                 }
                 TokenKind::Colon => parts.colon = Some(at),
                 TokenKind::Arrow => parts.arrow = Some(at),
@@ -159,7 +163,7 @@ impl Segmenter<'_> {
     /// Whether the op defines the symbol that it names first: `func.func @f`, `"func.func"() <{sym_name = "f"}>`.
     fn define_symbol(&mut self, id: OpId, symbol: Option<usize>) {
         let op = &self.out.ops[id as usize];
-        if !op.results.is_empty() {
+        if !op.results.is_empty() || self.out.is_continued(id) {
             return;
         }
         let text = self.tokens.text;
@@ -181,6 +185,7 @@ impl Segmenter<'_> {
         let parent = op.block.map(|b| self.out.regions[self.out.blocks[b as usize].region as usize].op);
         let is_at_top = match parent {
             None => true,
+            Some(parent) if self.out.is_continued(parent) => self.out.continued_function != Some(parent),
             Some(parent) => is_module_like(self.out.ops[parent as usize].name.of(text).trim_matches('"')),
         };
         let holds_code = op.first_region.is_some();
@@ -231,6 +236,6 @@ pub(crate) struct Parts {
     symbol: Option<usize>,
     location: Span,
     pub(crate) location_at: Option<usize>,
-    /// The last token in front of the first region.
-    head_end: Option<usize>,
+    /// Where the text ends that stands in front of the first region.
+    head_end: Option<u32>,
 }

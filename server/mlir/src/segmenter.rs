@@ -7,38 +7,79 @@ mod brackets;
 mod regions;
 mod statements;
 
+pub use statements::LEFT_OPEN;
+
+use rustc_hash::FxHashSet;
 use text::{Span, SyntaxError};
 
 use crate::braces::Tokens;
-use crate::lexer::{TokenKind, tokens};
+use crate::lexer::{Token, TokenKind, tokens_behind, tokens_into};
 use crate::pieces::PieceState;
 use crate::tree::*;
 
-/// Stands for what is in no op: the rest of a line behind the end of a module.
+/// Stands for what is in no op.
 pub(crate) const NO_OP: OpId = OpId::MAX;
 
 /// Reads a piece. Never fails: what cannot be read is in the errors, and everything else is there.
 pub fn parse(text: &str, state: PieceState) -> Parse {
+    parse_among(text, state, &FxHashSet::default())
+}
+
+/// As [`parse`], of a piece of which some names of a function that is cut belong to other pieces: names with their signs, of
+/// values and of blocks.
+pub fn parse_among(text: &str, state: PieceState, foreign: &FxHashSet<&str>) -> Parse {
     // Offsets are 32 bits wide; a longer text is read as far as they reach.
     let end = text.len().min(u32::MAX as usize - 1);
-    let (all, errors) = tokens(text, 0, end, false);
-    let mut segmenter = Segmenter {
-        matching: vec![0; all.len()],
-        regions_at: Vec::new(),
-        tokens: Tokens { text, all },
-        groups: Vec::new(),
-        counts: [0; 4],
-        scopes: vec![Scope::top()],
-        above: state.depth,
-        out: Parse { errors, ..Parse::default() },
-        mentions: Vec::new(),
-        events: Vec::new(),
-        definitions: Vec::new(),
-        op_tokens: Vec::new(),
-        type_columns: Vec::new(),
-    };
-    segmenter.run();
-    crate::names::resolve(segmenter)
+    let (mut all, errors, _) = tokens_behind(text, 0, end, state.is_below_open_resources);
+    all.splice(0..0, std::iter::repeat_n(BRACE_ABOVE, state.open_regions()));
+    let mut segmenter = Segmenter::new(text, all, errors);
+    segmenter.continue_regions(state);
+    let mut at = state.open_regions();
+    while at < segmenter.tokens.all.len() {
+        at = segmenter.step(at);
+    }
+    segmenter.end_all(at);
+    crate::names::resolve(segmenter, foreign)
+}
+
+/// The brace of a region that is opened in a piece above.
+pub(crate) const BRACE_ABOVE: Token =
+    Token { span: Span { start: 0, end: 0 }, kind: TokenKind::OpenBrace, is_first: false };
+
+impl<'t> Segmenter<'t> {
+    pub(crate) fn new(text: &'t str, all: Vec<Token>, errors: Vec<SyntaxError>) -> Self {
+        Segmenter {
+            matching: vec![0; all.len()],
+            regions_at: Vec::new(),
+            tokens: Tokens { text, all },
+            groups: Vec::new(),
+            counts: [0; 4],
+            scopes: vec![Scope::top()],
+            column_above: 0,
+            is_cutting: false,
+            out: Parse { errors, ..Parse::default() },
+            mentions: Vec::new(),
+            events: Vec::new(),
+            definitions: Vec::new(),
+            op_tokens: Vec::new(),
+            type_columns: Vec::new(),
+        }
+    }
+
+    /// Opens the regions that are open where the piece starts, each by its own token and of an op without a name.
+    pub(crate) fn continue_regions(&mut self, state: PieceState) {
+        self.out.continued = state.open_regions() as u32;
+        self.column_above = state.function.map_or(0, usize::from);
+        for at in 0..state.open_regions() {
+            let op = self.begin_op(at, at, Form::Custom);
+            self.op_tokens[op as usize].first = at as u32;
+            let is_module = at < usize::from(state.depth);
+            self.push_region(at, is_module, !is_module, self.column_above);
+            if !is_module {
+                self.out.continued_function = Some(op);
+            }
+        }
+    }
 }
 
 /// A bracket that is open in the current op.
@@ -53,8 +94,6 @@ enum Statement {
     None,
     Op(OpId),
     Label(BlockId, usize),
-    /// Behind the end of a module that started in a piece above.
-    Tail,
 }
 
 /// A region that is open, or the text as a whole.
@@ -70,8 +109,10 @@ struct Scope {
     counts: [u32; 4],
     /// Of `scopes`: the body of the function that this is in.
     function: Option<usize>,
-    /// All regions around are those of modules: a piece may end here.
-    is_of_modules: bool,
+    /// Where the op that opens this stands in its line.
+    column: usize,
+    /// A piece may start here: in a text, in bodies of modules, and in the body of a function in those.
+    state: Option<PieceState>,
 }
 
 impl Scope {
@@ -84,7 +125,8 @@ impl Scope {
             base: 0,
             counts: [0; 4],
             function: None,
-            is_of_modules: true,
+            column: 0,
+            state: Some(PieceState::default()),
         }
     }
 }
@@ -138,7 +180,10 @@ pub(crate) struct Segmenter<'t> {
     groups: Vec<Group>,
     counts: [u32; 4],
     scopes: Vec<Scope>,
-    above: u8,
+    /// Of the function that the piece starts in.
+    column_above: usize,
+    /// Only what is open is asked: what ops consist of is not looked at.
+    pub(crate) is_cutting: bool,
     pub(crate) out: Parse,
     pub(crate) mentions: Vec<Mention>,
     pub(crate) events: Vec<Event>,
@@ -150,19 +195,14 @@ pub(crate) struct Segmenter<'t> {
 }
 
 impl<'t> Segmenter<'t> {
-    fn run(&mut self) {
-        let mut at = 0;
-        while at < self.tokens.all.len() {
-            at = self.step(at);
-        }
-        self.end_all(at);
-    }
-
     fn scope(&mut self) -> &mut Scope {
         self.scopes.last_mut().expect("the top is never closed")
     }
 
     pub(crate) fn error(&mut self, span: Span, message: impl Into<String>) {
+        if self.is_cutting {
+            return;
+        }
         self.out.errors.push(SyntaxError { span, message: message.into() });
     }
 
@@ -177,8 +217,32 @@ impl<'t> Segmenter<'t> {
         }
     }
 
+    /// In which state a piece would start here, were this the place for one: no bracket is open but those of regions.
+    pub(crate) fn state(&self) -> Option<PieceState> {
+        let scope = self.scopes.last()?;
+        scope.state.filter(|_| self.groups.len() == scope.base)
+    }
+
+    /// Gets the tokens of more text to read. Answers as [`tokens_behind`] whether resources stay open.
+    pub(crate) fn read_on(&mut self, from: usize, to: usize, resources_stay_open: bool) -> bool {
+        let stay_open = tokens_into(self.tokens.text, from..to, resources_stay_open, &mut self.tokens.all);
+        self.matching.resize(self.tokens.all.len(), 0);
+        stay_open
+    }
+
+    /// Forgets the tokens from `at` on, which were not read yet.
+    pub(crate) fn forget_behind(&mut self, at: usize) {
+        self.tokens.all.truncate(at);
+        self.matching.truncate(at);
+    }
+
+    /// No bracket is open in the current op.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.scopes.last().is_some_and(|scope| self.groups.len() == scope.base)
+    }
+
     /// Reads the token at `at`, and answers which is next.
-    fn step(&mut self, at: usize) -> usize {
+    pub(crate) fn step(&mut self, at: usize) -> usize {
         if self.tokens.all[at].kind == TokenKind::Split {
             self.end_all(at);
             self.out.splits.push(self.tokens.all[at].span.end);

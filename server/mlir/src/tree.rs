@@ -106,6 +106,8 @@ pub struct Use {
     pub value: Option<ValueId>,
     /// It stands where operands do: in front of the types, at most in one pair of brackets.
     pub is_operand: bool,
+    /// Nothing here has this name, and the function around goes on in other pieces: there it may be defined.
+    pub is_external: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +128,14 @@ pub enum AttributePlace {
     Clause,
 }
 
+/// What ends a region that a piece above opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closing {
+    /// The brace, or the empty place where it is missing.
+    pub span: Span,
+    pub is_closed: bool,
+}
+
 /// A type, as it is written or as it follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeRef {
@@ -139,6 +149,8 @@ pub enum TypeRef {
     I32,
     /// The type of a result of another value: which one of its pack.
     SameAs(ValueId, u32),
+    /// The type of a value of another piece, by its name with the `#1` of a result of a pack.
+    Elsewhere(Span),
 }
 
 /// A name with `@`: where it is defined, or where it is used.
@@ -166,6 +178,8 @@ pub struct Successor {
     pub span: Span,
     pub op: OpId,
     pub block: Option<BlockId>,
+    /// As of a [`Use`].
+    pub is_external: bool,
 }
 
 /// All of a piece. Offsets are relative to it.
@@ -195,15 +209,44 @@ pub struct Parse {
     pub splits: Vec<u32>,
     /// In the order of the text.
     pub errors: Vec<SyntaxError>,
-    /// Braces that close bodies of modules of the pieces above, in the order of the text.
-    pub closed_above: Vec<Span>,
-    /// Bodies of modules whose end is in a piece below, the outermost first.
+    /// So many ops at the start stand for modules and a function that pieces above open, the outermost first. They have no
+    /// name and one region each, of the same number, which starts with the piece.
+    pub continued: u32,
+    /// The last of those, where it is a function.
+    pub continued_function: Option<OpId>,
+    /// The body of the function that is open at the end of the piece: it may go on in the next one.
+    pub open_body: Option<RegionId>,
+    /// So many of those are open at the end of the piece.
+    pub open_above: u32,
+    /// What ends regions of the pieces above, in the order of the text: the innermost first.
+    pub closed_above: Vec<Closing>,
+    /// Bodies of modules and of a function that start here and whose end is in a piece below, the outermost first.
     pub open_below: Vec<RegionId>,
+    /// Names that are read as new ones because nothing in the piece has them, and which are operands if a piece above defines
+    /// them: `ins(%a : T)` of an op with a region, in a function that is cut.
+    pub maybe_operands: Vec<Span>,
 }
 
 impl Parse {
     pub fn op(&self, id: OpId) -> &Op {
         &self.ops[id as usize]
+    }
+
+    /// Whether the op is a part of a function that goes on in other pieces.
+    pub fn is_cut_function(&self, id: OpId) -> bool {
+        let open = self.open_body.map(|region| self.regions[region as usize].op);
+        self.continued_function == Some(id) || open == Some(id)
+    }
+
+    /// The bodies that go on in other pieces: above, and below.
+    pub fn cut_bodies(&self) -> [Option<RegionId>; 2] {
+        // What is continued has one region, of its own number.
+        [self.continued_function, self.open_body]
+    }
+
+    /// Whether the op stands for one of a piece above.
+    pub fn is_continued(&self, id: OpId) -> bool {
+        id < self.continued
     }
 
     /// The name of an op without quotes: `stablehlo.add`.
@@ -292,14 +335,19 @@ impl Parse {
         self.type_text(*types.get(index)?, text)
     }
 
-    pub fn type_text<'t>(&self, ty: TypeRef, text: &'t str) -> Option<Cow<'t, str>> {
+    /// The type that a value has because another one has it, as that one has it.
+    pub fn followed(&self, ty: TypeRef) -> Option<TypeRef> {
         let mut ty = ty;
         // A name that is bound to another one, which may be bound again; one in a circle has no type.
         for _ in 0..32 {
             let TypeRef::SameAs(value, index) = ty else { break };
             ty = *self.types(&self.values.get(value as usize)?.types).get(index as usize)?;
         }
-        Some(match ty {
+        Some(ty)
+    }
+
+    pub fn type_text<'t>(&self, ty: TypeRef, text: &'t str) -> Option<Cow<'t, str>> {
+        Some(match self.followed(ty)? {
             TypeRef::Written(span) => Cow::Borrowed(span.of(text)),
             TypeRef::ElementOf(span) => Cow::Borrowed(element_type(span.of(text))?),
             TypeRef::I1Like(span) => match element_type(span.of(text)) {
@@ -313,7 +361,7 @@ impl Parse {
             TypeRef::Index => Cow::Borrowed("index"),
             TypeRef::I1 => Cow::Borrowed("i1"),
             TypeRef::I32 => Cow::Borrowed("i32"),
-            TypeRef::SameAs(..) => return None,
+            TypeRef::SameAs(..) | TypeRef::Elsewhere(_) => return None,
         })
     }
 

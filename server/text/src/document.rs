@@ -64,7 +64,11 @@ const MIN_BYTES: usize = 16 << 10;
 
 impl Document {
     pub fn new(text: &str, split: Splitter) -> Document {
-        let min_bytes = (text.len() / PIECES).max(MIN_BYTES);
+        Document::in_pieces_of(text, split, (text.len() / PIECES).max(MIN_BYTES))
+    }
+
+    /// Units of the language smaller than `min_bytes` share a piece.
+    pub fn in_pieces_of(text: &str, split: Splitter, min_bytes: usize) -> Document {
         let (cuts, rope) = rayon::join(|| split(text, 0, min_bytes), || Rope::from_str(text));
         let (pieces, units) = cuts.distribute(PieceStart { offset: 0, state: 0 }, text.len());
         Document { rope, pieces, units, split, min_bytes }

@@ -1,8 +1,6 @@
 //! Names that stand for something at the cursor: values behind `%`, symbols behind `@`, aliases behind `#` and `!`, blocks
 //! behind `^`.
 
-use mlir::Definition;
-
 use crate::completion::{Completion, CompletionItem, CompletionKind};
 use crate::locate::FileContext;
 use crate::markdown::shorten;
@@ -38,27 +36,46 @@ pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion
     let part = context.part_at(piece, local as u32);
     match sign {
         Some('%') => {
-            let function = |at: usize| {
-                let op = parse.op_at(at)?;
-                parse.path_to(op).into_iter().find(|&op| mlir::is_function_like(parse.name(op, text)))
+            let here = context.function_around(piece, local);
+            let others: Vec<_> = match here {
+                Some(function) => {
+                    let others = context.other_pieces(piece, function).into_iter();
+                    others.map(|(piece, function)| (piece, Some(function))).collect()
+                }
+                None => context.mlir_module().pieces_of(part).map(|piece| (piece, None)).collect(),
             };
-            let here = function(local);
+            let above = others.into_iter().filter(|&(other, _)| other < piece).rev();
             // The nearest ones first: those above the cursor, from the last.
-            let mut values: Vec<_> = parse.values.iter().enumerate().collect();
-            values.sort_by_key(|(_, v)| v.name.start);
-            for (id, value) in values.into_iter().rev() {
-                let at = value.name.start as usize;
-                let is_seen = at < local || matches!(value.definition, Definition::Binder(_));
-                if is_seen && function(at) == here {
-                    let ty = parse.type_of(id as u32, 0, text).unwrap_or_default();
-                    push(&value.name.of(text)[1..], shorten(&ty, 80), CompletionKind::Instruction);
+            let mut count = 0;
+            for (at, function) in std::iter::once((piece, here)).chain(above) {
+                let read = context.mlir_piece(at);
+                let mut values: Vec<_> = read.parse.values.iter().enumerate().collect();
+                values.sort_by_key(|(_, v)| v.name.start);
+                for (id, value) in values.into_iter().rev() {
+                    let start = value.name.start as usize;
+                    let is_seen = (at < piece || start < local)
+                        && context.part_at(at, value.name.start) == part
+                        && context.function_around(at, start) == function;
+                    if is_seen {
+                        let ty = context.type_of_value(at, id as u32, 0).unwrap_or_default();
+                        let name = &value.name.of(&read.text)[1..];
+                        push(name, shorten(&ty, 80), CompletionKind::Instruction);
+                        count += 1;
+                    }
+                    if count >= LIMIT {
+                        break;
+                    }
+                }
+                if count >= LIMIT {
+                    break;
                 }
             }
         }
         Some('@') => {
             for piece in context.mlir_module().pieces_of(part) {
                 let read = context.mlir_piece(piece);
-                for symbol in read.parse.symbols.iter().filter(|s| s.is_definition) {
+                let is_here = |span: syntax::Span| context.part_at(piece, span.start) == part;
+                for symbol in read.parse.symbols.iter().filter(|s| s.is_definition && is_here(s.span)) {
                     let detail = read.parse.name(symbol.op, &read.text).to_owned();
                     push(db::symbol_name(symbol.span.of(&read.text)), detail, CompletionKind::Computation);
                 }
@@ -67,7 +84,8 @@ pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion
         Some(sign @ ('#' | '!')) => {
             for piece in context.mlir_module().pieces_of(part) {
                 let read = context.mlir_piece(piece);
-                let defined = read.parse.aliases.iter().filter(|a| a.is_definition);
+                let is_here = |span: syntax::Span| context.part_at(piece, span.start) == part;
+                let defined = read.parse.aliases.iter().filter(|a| a.is_definition && is_here(a.span));
                 for alias in defined.filter(|a| a.span.of(&read.text).starts_with(sign)) {
                     let value = read.parse.op(alias.op).span.of(&read.text);
                     let value = value.split_once('=').map_or("", |(_, value)| value.trim());
@@ -80,10 +98,20 @@ pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion
                 .op_at(local)
                 .and_then(|op| parse.op(op).block)
                 .map(|block| parse.blocks[block as usize].region);
-            for block in region.into_iter().flat_map(|region| parse.blocks_of(region)) {
-                let label = parse.blocks[block as usize].label.of(text);
-                if let Some(name) = label.strip_prefix('^') {
-                    push(name, String::new(), CompletionKind::Value);
+            let part = read.parts.iter().position(|part| Some(part.body) == region);
+            let parts = part.map_or(Vec::new(), |part| context.mlir_giants().pieces_of(piece, part));
+            let mut regions: Vec<_> = region.map(|region| (piece, region)).into_iter().collect();
+            for (other, nth) in parts.into_iter().filter(|&(other, _)| other != piece) {
+                regions.extend(context.mlir_piece(other).parts.get(nth).map(|part| (other, part.body)));
+            }
+            regions.sort_unstable();
+            for (at, region) in regions {
+                let read = context.mlir_piece(at);
+                for block in read.parse.blocks_of(region) {
+                    let label = read.parse.blocks[block as usize].label.of(&read.text);
+                    if let Some(name) = label.strip_prefix('^') {
+                        push(name, String::new(), CompletionKind::Value);
+                    }
                 }
             }
         }

@@ -1,10 +1,12 @@
 //! From an offset of the file to an op of a piece, and back.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use db::{MlirModule, MlirPiece};
-use mlir::OpId;
+use db::{Elsewhere, GiantDefinition, GiantName, MlirGiantIndex, MlirLinks, MlirModule, MlirPiece};
+use mlir::{BlockId, OpId, Parse, RegionId, ValueId};
 
+use crate::TextRange;
 use crate::locate::FileContext;
 
 /// An op of the file.
@@ -20,7 +22,11 @@ impl<'a> FileContext<'a> {
     }
 
     pub(crate) fn mlir_piece(&self, piece: usize) -> &'a Arc<MlirPiece> {
-        db::mlir_piece(self.db, self.view.file.pieces(self.db)[piece])
+        db::mlir_piece(self.db, self.piece_input(piece))
+    }
+
+    pub(crate) fn piece_input(&self, piece: usize) -> db::Piece {
+        self.view.file.pieces(self.db)[piece]
     }
 
     pub(crate) fn mlir_module(&self) -> &'a Arc<MlirModule> {
@@ -48,6 +54,149 @@ impl<'a> FileContext<'a> {
             let value = read.parse.values.iter().find(of)?;
             Some(self.range(piece, value.name).start)
         })
+    }
+
+    pub(crate) fn mlir_links(&self, piece: usize) -> &'a Arc<MlirLinks> {
+        db::mlir_links(self.db, self.piece_input(piece))
+    }
+
+    pub(crate) fn mlir_giants(&self) -> &'a Arc<MlirGiantIndex> {
+        db::mlir_giant_index(self.db, self.view.file)
+    }
+
+    /// The value that a use stands for, by its place in [`Parse::uses`]; of a function that is cut it may be in another piece.
+    pub(crate) fn value_of_use(&self, piece: usize, at: usize) -> Option<(usize, ValueId)> {
+        match self.mlir_piece(piece).parse.uses.get(at)?.value {
+            Some(value) => Some((piece, value)),
+            None => match self.giant(self.mlir_links(piece).of_use(at)?)? {
+                (piece, GiantDefinition::Value(value)) => Some((piece, value)),
+                _ => None,
+            },
+        }
+    }
+
+    /// The block that a successor stands for, by its place in [`Parse::successors`].
+    pub(crate) fn block_of_successor(&self, piece: usize, at: usize) -> Option<(usize, BlockId)> {
+        match self.mlir_piece(piece).parse.successors.get(at)?.block {
+            Some(block) => Some((piece, block)),
+            None => match self.giant(self.mlir_links(piece).of_successor(at)?)? {
+                (piece, GiantDefinition::Block(block)) => Some((piece, block)),
+                _ => None,
+            },
+        }
+    }
+
+    /// What a name stands for that pieces of a function share.
+    pub(crate) fn giant(&self, name: GiantName) -> Option<(usize, GiantDefinition)> {
+        Some((name.piece as usize, db::mlir_definition(self.db, self.view.file, name)?))
+    }
+
+    /// The type of a result of a value, also where that is the one of a value of another piece.
+    pub(crate) fn type_of_value(&self, piece: usize, value: ValueId, index: usize) -> Option<Cow<'a, str>> {
+        Elsewhere::of(self.db, self.piece_input(piece))?.type_of_value(value, index)
+    }
+
+    /// Where a region is opened that is open at the start of `piece`, by its number: a piece, and its region.
+    fn opening(&self, piece: usize, region: RegionId) -> Option<(usize, RegionId)> {
+        for before in (0..piece).rev() {
+            let parse = &self.mlir_piece(before).parse;
+            if let Some(nth) = region.checked_sub(parse.open_above) {
+                return Some((before, *parse.open_below.get(nth as usize)?));
+            }
+        }
+        None
+    }
+
+    /// The piece in which a region ends that is open at the end of `piece`, by its number among those.
+    fn closing(&self, piece: usize, number: u32) -> Option<usize> {
+        (piece + 1..self.pieces()).find(|&behind| number >= self.mlir_piece(behind).parse.open_above)
+    }
+
+    /// An op as the piece has it that it starts in, and the region that goes on below.
+    fn start_of(&self, at: OpRef) -> Option<(OpRef, Option<RegionId>)> {
+        let parse = &self.mlir_piece(at.piece).parse;
+        if parse.is_continued(at.id) {
+            let (piece, region) = self.opening(at.piece, at.id)?;
+            let id = self.mlir_piece(piece).parse.regions[region as usize].op;
+            return match self.mlir_piece(piece).parse.is_continued(id) {
+                true => self.start_of(OpRef { piece, id }).map(|(start, _)| (start, Some(region))),
+                false => Some((OpRef { piece, id }, Some(region))),
+            };
+        }
+        let is_open = |region: &RegionId| parse.open_below.contains(region);
+        Some((at, parse.regions_of(at.id).find(is_open)))
+    }
+
+    /// An op with all of it that is in other pieces.
+    pub(crate) fn whole_op(&self, at: OpRef) -> TextRange {
+        let own = || self.range(at.piece, self.mlir_piece(at.piece).parse.op(at.id).span);
+        let Some((start, open)) = self.start_of(at) else { return own() };
+        let range = self.range(start.piece, self.mlir_piece(start.piece).parse.op(start.id).span);
+        let Some(region) = open else { return range };
+        range.start..self.end_of(at, start.piece, region, |parse, op| parse.op(op).span.end).max(range.end)
+    }
+
+    /// The start of an op, up to its regions, wherever that is.
+    pub(crate) fn whole_head(&self, at: OpRef) -> TextRange {
+        let start = self.start_of(at).map_or(at, |(start, _)| start);
+        self.range(start.piece, self.mlir_piece(start.piece).parse.op(start.id).head)
+    }
+
+    /// A region with all of it that is in other pieces.
+    pub(crate) fn whole_region(&self, piece: usize, region: RegionId) -> TextRange {
+        let parse = &self.mlir_piece(piece).parse;
+        let own = self.range(piece, parse.regions[region as usize].span);
+        let opened = match region < parse.continued {
+            true => self.opening(piece, region),
+            false => Some((piece, region)).filter(|_| parse.open_below.contains(&region)),
+        };
+        let Some((start, opened)) = opened else { return own };
+        let at = OpRef { piece, id: parse.regions[region as usize].op };
+        let from = self.range(start, self.mlir_piece(start).parse.regions[opened as usize].span).start;
+        from..self.end_of(at, start, opened, |parse, op| parse.regions[op as usize].span.end).max(own.end)
+    }
+
+    /// Where a region ends that `piece` opens; the end of the text where nothing ends it.
+    fn end_of(&self, at: OpRef, piece: usize, region: RegionId, end: fn(&Parse, OpId) -> u32) -> usize {
+        let parse = &self.mlir_piece(piece).parse;
+        let nth = parse.open_below.iter().position(|&open| open == region).unwrap_or(0) as u32;
+        let number = parse.open_above + nth;
+        match self.closing(piece, number) {
+            Some(piece) => {
+                let parse = &self.mlir_piece(piece).parse;
+                self.view.starts[piece].offset + end(parse, number.min(parse.continued.max(1) - 1)) as usize
+            }
+            None => {
+                let part = self.part_at(at.piece, self.mlir_piece(at.piece).parse.op(at.id).span.start);
+                let behind = self.mlir_module().pieces_of(part).end;
+                self.view.starts.get(behind).map_or(self.view.rope.len_bytes(), |start| start.offset)
+            }
+        }
+    }
+
+    /// The function that holds an op or is it: in its piece, and in those of its pieces that are others.
+    pub(crate) fn function_around(&self, piece: usize, local: usize) -> Option<OpId> {
+        let read = self.mlir_piece(piece);
+        let path = read.parse.path_to(read.parse.op_at(local)?);
+        path.into_iter().find(|&op| {
+            mlir::is_function_like(read.parse.name(op, &read.text)) || read.parse.is_cut_function(op)
+        })
+    }
+
+    /// The other pieces of a function that is cut, each with what the function is there, in the order of the text.
+    pub(crate) fn other_pieces(&self, piece: usize, function: OpId) -> Vec<(usize, OpId)> {
+        let parts = self.mlir_piece(piece).parts.iter();
+        let mut found = Vec::new();
+        for (nth, _) in parts.enumerate().filter(|(_, part)| part.op == function) {
+            for (other, part) in self.mlir_giants().pieces_of(piece, nth) {
+                if other != piece {
+                    found.extend(self.mlir_piece(other).parts.get(part).map(|part| (other, part.op)));
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// The part of the file, between two `// -----`, that holds a place of a piece.

@@ -12,25 +12,45 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
     if depth == Depth::Verifier {
         context.view.check_ahead(context.db);
     }
-    let mut unclosed = context.mlir_module().unclosed.clone();
-    unclosed.sort_unstable();
+    let unclosed = &context.mlir_module().unclosed;
     for piece in 0..context.pieces() {
         let read = context.mlir_piece(piece);
         let mut of_piece: Vec<Diagnostic> = Vec::new();
         for error in &read.parse.errors {
             of_piece.push(syntax_error(context, piece, error.span, error.message.clone()));
         }
-        for &(_, nth) in unclosed.iter().filter(|(p, _)| *p == piece) {
-            if let Some(&region) = read.parse.open_below.get(nth) {
+        let first = unclosed.partition_point(|u| u.piece < piece);
+        for unclosed in unclosed[first..].iter().take_while(|u| u.piece == piece) {
+            if let Some(&region) = read.parse.open_below.get(unclosed.nth) {
                 let brace = read.parse.brace(region);
-                of_piece.push(syntax_error(context, piece, brace, "this { is not closed".to_owned()));
+                let message = if unclosed.is_left { mlir::LEFT_OPEN } else { "this { is not closed" };
+                of_piece.push(syntax_error(context, piece, brace, message.to_owned()));
             }
         }
         if depth == Depth::Verifier {
-            of_piece.extend(read.findings.iter().map(|f| finding(context, piece, f)));
-            for (id, message) in
-                db::hlo_twin_findings(context.db, context.view.file.pieces(context.db)[piece])
-            {
+            // Of a function that is cut any piece may have errors, and what is wrong with names follows from those.
+            let module = context.mlir_module();
+            let is_told = |f: &mlir::Finding| {
+                let mut parts =
+                    read.parts.iter().enumerate().filter(|(nth, _)| module.is_broken(piece, *nth));
+                !parts.any(|(_, part)| {
+                    let function = read.parse.op(part.op).span;
+                    function.start <= f.span.start && f.span.end <= function.end
+                })
+            };
+            let own = read.findings.iter().filter(|f| is_told(f));
+            of_piece.extend(own.map(|f| finding(context, piece, f)));
+            let links = db::mlir_link_findings(context.db, context.piece_input(piece));
+            for (found, definition) in links.iter().filter(|(f, _)| is_told(f)) {
+                let mut diagnostic = finding(context, piece, found);
+                if let Some((at, name)) = definition.and_then(|d| definition_of(context, d)) {
+                    let first = found.code == "redefinition";
+                    let message = if first { "the first definition" } else { "defined here" }.to_owned();
+                    diagnostic.related.push(Related { range: context.range(at, name), message });
+                }
+                of_piece.push(diagnostic);
+            }
+            for (id, message) in db::hlo_twin_findings(context.db, context.piece_input(piece)) {
                 let name = read.parse.op(*id).name;
                 of_piece.push(Diagnostic {
                     severity: Severity::Warning,
@@ -39,7 +59,7 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
                     ..syntax_error(context, piece, name, format!("as HLO: {message}"))
                 });
             }
-            let map_findings = db::mlir_map_findings(context.db, context.view.file.pieces(context.db)[piece]);
+            let map_findings = db::mlir_map_findings(context.db, context.piece_input(piece));
             of_piece.extend(map_findings.iter().map(|(_, f)| finding(context, piece, f)));
             if of_piece.iter().all(|d| d.severity != Severity::Error) {
                 unknown_names(context, piece, read, &mut of_piece);
@@ -51,6 +71,16 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
         all.extend(of_piece);
     }
     all.finish()
+}
+
+/// The name of what pieces of a function share: the piece, and the place in it.
+fn definition_of(context: &FileContext<'_>, name: db::GiantName) -> Option<(usize, Span)> {
+    let (piece, definition) = context.giant(name)?;
+    let parse = &context.mlir_piece(piece).parse;
+    Some(match definition {
+        db::GiantDefinition::Value(value) => (piece, parse.values.get(value as usize)?.name),
+        db::GiantDefinition::Block(block) => (piece, parse.blocks.get(block as usize)?.label),
+    })
 }
 
 fn syntax_error(context: &FileContext<'_>, piece: usize, span: Span, message: String) -> Diagnostic {

@@ -19,43 +19,66 @@ pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<
     let module = context.mlir_module();
     let mut outline = Outline { context, room: limit.saturating_sub(module.functions), omitted: 0 };
     let mut symbols: Vec<DocumentSymbol> = Vec::new();
-    // Modules whose end is in a piece below.
-    let mut open: Vec<DocumentSymbol> = Vec::new();
+    // Modules and the function whose end is in a piece below.
+    let mut open: Vec<Open> = Vec::new();
     let mut functions = 0;
     for piece in 0..context.pieces() {
         crate::analysis::check_cancelled(context.db);
-        let read = context.mlir_piece(piece);
-        let mut closing = read.parse.closed_above.iter().copied().peekable();
-        let mut close_to = |at: u32, open: &mut Vec<DocumentSymbol>, symbols: &mut Vec<DocumentSymbol>| {
-            while let Some(brace) = closing.next_if(|brace| brace.start <= at) {
-                if let Some(mut done) = open.pop() {
-                    done.range.end = context.range(piece, brace).end;
-                    open.last_mut().map_or(&mut *symbols, |outer| &mut outer.children).push(done);
+        let parse = &context.mlir_piece(piece).parse;
+        let opened: Vec<OpId> =
+            parse.open_below.iter().map(|&region| parse.regions[region as usize].op).collect();
+        // What is in the innermost of those that are open stands first.
+        for id in (0..parse.continued.min(open.len() as OpId)).rev() {
+            let is_open = id < parse.open_above || opened.contains(&id);
+            outline.fill(piece, id, &opened, &mut open[id as usize], &mut 0);
+            if !is_open && open.len() > id as usize {
+                while open.len() > id as usize {
+                    close(&mut open, context.range(piece, parse.op(id).span).end, &mut symbols);
                 }
             }
-        };
-        let opened: Vec<OpId> =
-            read.parse.open_below.iter().map(|&region| read.parse.regions[region as usize].op).collect();
-        for id in read.parse.top_ops() {
-            close_to(read.parse.op(id).span.start, &mut open, &mut symbols);
+        }
+        for id in parse.top_ops().filter(|&id| !parse.is_continued(id)) {
             if functions > limit.max(MAX_FUNCTIONS) {
                 outline.omitted += 1;
                 continue;
             }
-            if opened.first() == Some(&id) {
-                outline.open(piece, &opened, &mut open);
-            } else if let Some(symbol) = outline.symbol(piece, id, 0, &mut functions) {
-                open.last_mut().map_or(&mut symbols, |outer| &mut outer.children).push(symbol);
+            if opened.contains(&id) {
+                continue;
             }
+            symbols.extend(outline.symbol(piece, id, 0, &mut functions));
         }
-        close_to(u32::MAX, &mut open, &mut symbols);
+        for &id in opened.iter().filter(|&&id| !parse.is_continued(id)) {
+            let mut inside = Open { symbol: outline.without_children(piece, id), omitted: 0 };
+            outline.fill(piece, id, &opened, &mut inside, &mut 0);
+            open.push(inside);
+        }
     }
-    let end = context.view.rope.len_bytes();
-    while let Some(mut unclosed) = open.pop() {
-        unclosed.range.end = end;
-        open.last_mut().map_or(&mut symbols, |outer| &mut outer.children).push(unclosed);
+    while !open.is_empty() {
+        close(&mut open, context.view.rope.len_bytes(), &mut symbols);
     }
     (symbols, outline.omitted)
+}
+
+/// What goes on in the next piece, with what there is of it.
+struct Open {
+    symbol: DocumentSymbol,
+    /// Ops in it that are not listed.
+    omitted: usize,
+}
+
+/// Ends the innermost of those that are open.
+fn close(open: &mut Vec<Open>, end: usize, symbols: &mut Vec<DocumentSymbol>) {
+    let Some(Open { mut symbol, omitted }) = open.pop() else { return };
+    symbol.range.end = end.max(symbol.range.end);
+    add_note(&mut symbol, omitted);
+    open.last_mut().map_or(symbols, |outer| &mut outer.symbol.children).push(symbol);
+}
+
+fn add_note(symbol: &mut DocumentSymbol, omitted: usize) {
+    if omitted > 0 {
+        let from = symbol.children.last().map_or(symbol.selection_range.end, |last| last.range.end);
+        symbol.children.push(note(omitted, from.min(symbol.range.end)..symbol.range.end));
+    }
 }
 
 struct Outline<'a> {
@@ -65,22 +88,20 @@ struct Outline<'a> {
 }
 
 impl Outline<'_> {
-    /// Puts modules that are open at the end of a piece on the stack, each with what the piece has of it.
-    fn open(&mut self, piece: usize, opened: &[OpId], open: &mut Vec<DocumentSymbol>) {
+    /// Adds what a piece has of an op that goes on in others, but for what goes on in others itself.
+    fn fill(&mut self, piece: usize, id: OpId, opened: &[OpId], inside: &mut Open, functions: &mut usize) {
         let parse = &self.context.mlir_piece(piece).parse;
-        for (nth, &id) in opened.iter().enumerate() {
-            let mut symbol = self.without_children(piece, id);
-            let mut functions = 0;
-            for region in parse.regions_of(id) {
-                for block in parse.blocks_of(region) {
-                    for child in parse.ops_of(block) {
-                        if opened.get(nth + 1) != Some(&child) {
-                            symbol.children.extend(self.symbol(piece, child, 1, &mut functions));
-                        }
-                    }
+        for region in parse.regions_of(id) {
+            for child in parse.blocks_of(region).flat_map(|block| parse.ops_of(block)) {
+                if parse.is_continued(child) || opened.contains(&child) {
+                    continue;
+                }
+                let before = self.omitted;
+                match self.symbol(piece, child, 1, functions) {
+                    Some(child) => inside.symbol.children.push(child),
+                    None => inside.omitted += self.omitted - before,
                 }
             }
-            open.push(symbol);
         }
     }
 
@@ -121,10 +142,7 @@ impl Outline<'_> {
                 }
             }
         }
-        if omitted > 0 {
-            let from = symbol.children.last().map_or(symbol.selection_range.end, |last| last.range.end);
-            symbol.children.push(note(omitted, from.min(symbol.range.end)..symbol.range.end));
-        }
+        add_note(&mut symbol, omitted);
         Some(symbol)
     }
 

@@ -10,17 +10,24 @@ use crate::locate::FileContext;
 /// In the order of the text. A limit takes regions first.
 pub(crate) fn folding_ranges(context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
     let mut folds = Vec::new();
-    // Braces of modules whose end is in a piece below.
+    // Braces whose end is in a piece below.
     let mut open: Vec<usize> = Vec::new();
     for piece in 0..context.pieces() {
         crate::analysis::check_cancelled(context.db);
         let read = context.mlir_piece(piece);
-        for brace in &read.parse.closed_above {
+        for closing in &read.parse.closed_above {
             if let Some(start) = open.pop() {
-                push(context, start..context.range(piece, *brace).start, FoldKind::Computation, &mut folds);
+                let end = context.range(piece, closing.span).start;
+                push(context, start..end, FoldKind::Computation, &mut folds);
             }
         }
-        for (id, region) in read.parse.regions.iter().enumerate() {
+        if let Some(split) = read.parse.splits.first() {
+            let end = context.view.starts[piece].offset + *split as usize;
+            for start in open.drain(..) {
+                push(context, start..end, FoldKind::Computation, &mut folds);
+            }
+        }
+        for (id, region) in read.parse.regions.iter().enumerate().skip(read.parse.continued as usize) {
             let range = context.range(piece, region.span);
             if read.parse.open_below.contains(&(id as u32)) {
                 open.push(range.start);
@@ -29,6 +36,10 @@ pub(crate) fn folding_ranges(context: &FileContext<'_>, limit: usize) -> Vec<Fol
                 push(context, range.start..end, FoldKind::Computation, &mut folds);
             }
         }
+    }
+    let end = context.view.rope.len_bytes();
+    for start in open {
+        push(context, start..end, FoldKind::Computation, &mut folds);
     }
     for piece in 0..context.pieces() {
         if folds.len() >= limit {

@@ -22,9 +22,8 @@ pub(crate) fn formatting(context: &FileContext<'_>, range: &TextRange) -> Vec<Te
         if !read.parse.errors.is_empty() {
             continue;
         }
-        let depth = usize::from(context.view.file.pieces(context.db)[piece].state(context.db));
         let start = context.range(piece, syntax::Span::default()).start;
-        let moved = lines(&Piece::new(read, depth));
+        let moved = lines(&Piece::new(read));
         edits.extend(
             moved
                 .into_iter()
@@ -41,20 +40,19 @@ struct Piece<'a> {
     columns: FxHashMap<u32, usize>,
     /// By op: how many regions hold it.
     depths: Vec<usize>,
-    above: usize,
 }
 
 impl<'a> Piece<'a> {
-    fn new(read: &'a db::MlirPiece, above: usize) -> Piece<'a> {
+    fn new(read: &'a db::MlirPiece) -> Piece<'a> {
         let parse = &read.parse;
-        let mut piece = Piece { read, columns: FxHashMap::default(), depths: Vec::new(), above };
+        let mut piece = Piece { read, columns: FxHashMap::default(), depths: Vec::new() };
         for (id, op) in parse.ops.iter().enumerate() {
-            let depth = match parse.parent(id as OpId) {
-                Some(parent) => piece.depths[parent as usize] + 1,
-                None => piece.depth_at_top(op.span.start),
-            };
+            let parent = parse.parent(id as OpId);
+            let depth = parent.map_or(0, |parent| piece.depths[parent as usize] + 1);
             piece.depths.push(depth);
-            piece.columns.insert(op.span.start, column(depth));
+            if !parse.is_continued(id as OpId) {
+                piece.columns.insert(op.span.start, column(depth));
+            }
         }
         for region in &parse.regions {
             if region.is_closed {
@@ -66,25 +64,13 @@ impl<'a> Piece<'a> {
             let op = parse.regions[parse.blocks[id as BlockId as usize].region as usize].op;
             piece.columns.insert(block.label.start, column(piece.depths[op as usize]));
         }
-        for (nth, brace) in parse.closed_above.iter().enumerate() {
-            piece.columns.insert(brace.start, column(above.saturating_sub(nth + 1)));
-        }
         piece
-    }
-
-    /// Modules that are open around what no op of the piece holds.
-    fn depth_at_top(&self, at: u32) -> usize {
-        let parse = &self.read.parse;
-        if parse.splits.first().is_some_and(|&split| split <= at) {
-            return 0;
-        }
-        self.above.saturating_sub(parse.closed_above.partition_point(|brace| brace.start < at))
     }
 
     /// How far a comment is indented: as an op would be.
     fn depth_inside(&self, at: usize) -> usize {
         let parse = &self.read.parse;
-        let Some(op) = parse.op_at(at) else { return self.depth_at_top(at as u32) };
+        let Some(op) = parse.op_at(at) else { return 0 };
         let holds = |r: mlir::RegionId| {
             let span = parse.regions[r as usize].span;
             (span.start as usize) < at && at < span.end as usize
@@ -147,7 +133,7 @@ fn column_of(piece: &Piece<'_>, body: &str, at: usize, old: usize, moves: &FxHas
     }
     // What goes on with an op moves with its first line.
     let parse = &piece.read.parse;
-    let Some(op) = parse.op_at(at) else { return old };
+    let Some(op) = parse.op_at(at).filter(|&op| !parse.is_continued(op)) else { return old };
     let first = parse.op(op).span.start as usize;
     let line = piece.read.text[..first].rfind('\n').map_or(0, |newline| newline + 1);
     (old as isize + moves.get(&line).copied().unwrap_or(0)).max(0) as usize

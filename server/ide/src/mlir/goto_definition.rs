@@ -1,11 +1,11 @@
 //! From a name to what has it.
 
 use mlir::Definition;
-use syntax::Span;
 
-use crate::NavigationTarget;
 use crate::locate::FileContext;
+use crate::mlir::context::OpRef;
 use crate::mlir::occurrences::{Occurrence, Symbol, definitions, occurrence_at};
+use crate::{NavigationTarget, TextRange};
 
 /// The definitions of the name at `offset`; several where a symbol is defined in several modules.
 pub(crate) fn goto_definition(context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {
@@ -13,14 +13,14 @@ pub(crate) fn goto_definition(context: &FileContext<'_>, offset: usize) -> Vec<N
     let found = definitions(context, &symbol);
     let target = |o: &Occurrence| NavigationTarget {
         origin: context.range(asked.piece, asked.span),
-        range: context.range(o.piece, whole(context, o, &symbol)),
+        range: whole(context, o, &symbol),
         selection_range: context.range(o.piece, o.span),
     };
     found.iter().map(target).collect()
 }
 
 /// The definition as a whole: the op, or the name alone.
-fn whole(context: &FileContext<'_>, at: &Occurrence, symbol: &Symbol) -> Span {
+fn whole(context: &FileContext<'_>, at: &Occurrence, symbol: &Symbol) -> TextRange {
     let parse = &context.mlir_piece(at.piece).parse;
     let op = match symbol {
         Symbol::Value { value, .. } => match parse.values[*value as usize].definition {
@@ -30,9 +30,10 @@ fn whole(context: &FileContext<'_>, at: &Occurrence, symbol: &Symbol) -> Span {
         Symbol::Block { .. } => None,
         Symbol::Global { .. } | Symbol::Alias { .. } => parse.op_at(at.span.start as usize),
     };
-    let span = op.map_or(at.span, |op| parse.op(op).span);
+    let name = context.range(at.piece, at.span);
+    let range = op.map_or(name.clone(), |id| context.whole_op(OpRef { piece: at.piece, id }));
     // Where a name stands in a broken text need not be in its op.
-    if span.start <= at.span.start && at.span.end <= span.end { span } else { at.span }
+    if range.start <= name.start && name.end <= range.end { range } else { name }
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ fn of_value(
     let (parse, text) = (&read.parse, &*read.text);
     let defined = &parse.values[value as usize];
     let name = defined.name.of(text);
-    let ty = parse.type_of(value, index, text);
+    let ty = context.type_of_value(piece, value, index);
     let shown = match defined.count {
         1 => name.to_owned(),
         _ => format!("{name}#{index}"),

@@ -44,7 +44,7 @@ pub(crate) fn inlay_hints(
             if matches!(ty, TypeRef::Written(_)) {
                 continue;
             }
-            if let Some(ty) = read.parse.type_of(id as u32, 0, &read.text) {
+            if let Some(ty) = context.type_of_value(piece, id as u32, 0) {
                 let label = format!(": {}", shorten(&ty, LIMIT));
                 hints.push(InlayHint { offset: name.end, label, tooltip: None });
             }
@@ -84,7 +84,7 @@ fn of_ops(
 
 /// The domain of the map of an op. Nothing for what reads no operand by index, and for single elements.
 fn domain(context: &FileContext<'_>, source: &Source<'_>, at: OpRef) -> Option<String> {
-    let twin = match db::mlir_maps(source, context.mlir_piece(at.piece), at.id, 0)?.ok()? {
+    let twin = match db::mlir_maps(context.db, source, context.piece_input(at.piece), at.id, 0)?.ok()? {
         MlirMaps::Twin(twin) => twin,
         MlirMaps::Own(maps) => return Some(shorten(&own_domain(&maps)?, LIMIT)),
     };

@@ -1,5 +1,6 @@
 //! A name under the cursor, and everywhere else it is written.
 
+use db::GiantDefinition;
 use mlir::{BlockId, ValueId};
 use syntax::Span;
 
@@ -49,18 +50,21 @@ fn in_piece(context: &FileContext<'_>, piece: usize, local: usize) -> Option<(Oc
     }
     // Names of an op stand in it, and in no other one.
     if let Some(op) = parse.op_at(local)
-        && let Some(used) = parse.uses_of(op).iter().find(|u| u.span.contains(local))
+        && let Some(nth) = parse.uses_of(op).iter().position(|u| u.span.contains(local))
     {
-        let symbol = Symbol::Value { piece, value: used.value? };
-        return Some((at(without_index(used.span, text), false), symbol));
+        let nth = parse.op(op).uses.start as usize + nth;
+        let (defining, value) = context.value_of_use(piece, nth)?;
+        let symbol = Symbol::Value { piece: defining, value };
+        return Some((at(without_index(parse.uses[nth].span, text), false), symbol));
     }
     let label = parse.blocks.iter().position(|b| !b.label.is_empty() && b.label.contains(local));
     if let Some(block) = label {
         let symbol = Symbol::Block { piece, block: block as BlockId };
         return Some((at(parse.blocks[block].label, true), symbol));
     }
-    if let Some(successor) = parse.successors.iter().find(|s| s.span.contains(local)) {
-        return Some((at(successor.span, false), Symbol::Block { piece, block: successor.block? }));
+    if let Some(nth) = parse.successors.iter().position(|s| s.span.contains(local)) {
+        let (defining, block) = context.block_of_successor(piece, nth)?;
+        return Some((at(parse.successors[nth].span, false), Symbol::Block { piece: defining, block }));
     }
     if let Some(mention) = parse.symbols.iter().find(|s| s.span.contains(local)) {
         let name = db::symbol_name(mention.span.of(text)).to_owned();
@@ -88,7 +92,7 @@ pub(crate) fn occurrences(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
                 })
                 .collect();
             found.push(Occurrence { piece: *piece, span: defined.name, is_definition: true });
-            found.sort_by_key(|o| o.span.start);
+            in_other_pieces(context, *piece, GiantDefinition::Value(*value), &mut found);
             found
         }
         Symbol::Block { piece, block } => {
@@ -98,7 +102,7 @@ pub(crate) fn occurrences(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
                 uses.map(|s| Occurrence { piece: *piece, span: s.span, is_definition: false }).collect();
             let label = parse.blocks.get(*block as usize).map(|b| b.label);
             found.extend(label.map(|span| Occurrence { piece: *piece, span, is_definition: true }));
-            found.sort_by_key(|o| o.span.start);
+            in_other_pieces(context, *piece, GiantDefinition::Block(*block), &mut found);
             found
         }
         Symbol::Global { part, name } => in_part(context, *part, |read| {
@@ -111,6 +115,27 @@ pub(crate) fn occurrences(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
             here.map(|a| (a.span, a.is_definition)).collect()
         }),
     }
+}
+
+/// Adds what other pieces of the function write of a value or a block, and sorts.
+fn in_other_pieces(
+    context: &FileContext<'_>,
+    piece: usize,
+    definition: GiantDefinition,
+    found: &mut Vec<Occurrence>,
+) {
+    let file = context.view.file;
+    if let Some(name) = db::mlir_giant_name(context.db, file, piece, definition) {
+        for (other, _) in context.mlir_giants().pieces_with(name).into_iter().filter(|&(p, _)| p != piece) {
+            crate::analysis::check_cancelled(context.db);
+            let (read, links) = (context.mlir_piece(other), context.mlir_links(other));
+            let uses = links.uses_of(name).map(|nth| without_index(read.parse.uses[nth].span, &read.text));
+            let successors = links.successors_of(name).map(|nth| read.parse.successors[nth].span);
+            let spans = uses.chain(successors);
+            found.extend(spans.map(|span| Occurrence { piece: other, span, is_definition: false }));
+        }
+    }
+    found.sort_by_key(|o| (o.piece, o.span.start));
 }
 
 fn in_part(

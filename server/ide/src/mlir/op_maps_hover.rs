@@ -1,7 +1,7 @@
 //! The maps of an op in its popup: what each result is made of, where stores go, what an index is, and further away the
 //! arguments that all of it comes from.
 
-use db::{MlirMaps, MlirPiece};
+use db::MlirMaps;
 use indexing::{OperandIndexing, Rules};
 use indexing_map::{IndexingMap, PrintStyle, domain_short, print_map, wrap};
 use ir::{ArrayShape, ElementType, Shape};
@@ -25,7 +25,7 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
         let results = source.result_count(at.id).clamp(1, RESULT_LIMIT);
         let mut blocks = Vec::new();
         for result in 0..results {
-            match db::mlir_maps(source, read, at.id, result) {
+            match db::mlir_maps(context.db, source, context.piece_input(at.piece), at.id, result) {
                 Some(Ok(MlirMaps::Own(maps))) => blocks.extend(own_blocks(source, &maps, results)),
                 Some(Ok(MlirMaps::Twin(twin))) => {
                     let from = if results > 1 { format!("output {result}") } else { "output".to_owned() };
@@ -49,7 +49,7 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
         if omitted > 0 {
             blocks.push(format!("… and {omitted} more maps.\n\n"));
         }
-        blocks.push(far_blocks(source, read, at));
+        blocks.push(far_blocks(context, source, at));
         format!("\n{}", blocks.concat())
     });
     found.unwrap_or_default()
@@ -158,9 +158,9 @@ fn symbols(access: &Access, map: &IndexingMap) -> String {
 }
 
 /// The arguments that the results are made of in the end.
-fn far_blocks(source: &Source<'_>, read: &MlirPiece, at: OpRef) -> String {
+fn far_blocks(context: &FileContext<'_>, source: &Source<'_>, at: OpRef) -> String {
     let mut text = String::new();
-    let far = db::mlir_producers(source, read, at.id, 0, None);
+    let far = db::mlir_producers(context.db, source, context.piece_input(at.piece), at.id, 0, None);
     for found in far.accesses.iter().take(FAR_LIMIT) {
         text += &format!("**→ {}** (through {} ops)", code(&found.access.operand), found.through);
         text += &access_text(&found.access);

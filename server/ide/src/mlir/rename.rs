@@ -1,5 +1,7 @@
 //! Gives a value, a block, a symbol or an alias another name, everywhere at once.
 
+use mlir::OpId;
+
 use crate::locate::FileContext;
 use crate::mlir::occurrences::{Occurrence, Symbol, occurrence_at, occurrences};
 use crate::{RenameError, TextEdit, TextRange};
@@ -78,20 +80,30 @@ fn check_free(context: &FileContext<'_>, symbol: &Symbol, sign: char, name: &str
         Symbol::Value { piece, value } => {
             let read = context.mlir_piece(*piece);
             let parse = &read.parse;
-            let function = |offset: u32| {
-                let path = parse.op_at(offset as usize).map(|op| parse.path_to(op)).unwrap_or_default();
-                path.into_iter().find(|&op| parse.op(op).is_isolated && !parse.op(op).uses.is_empty())
-            };
-            let here = function(parse.values[*value as usize].name.start);
             // Names are few: in the whole function one of this name is one too many.
-            let mut others = parse.values.iter().filter(|v| v.name.of(&read.text)[1..] == *name);
-            others.any(|v| function(v.name.start) == here)
+            let has = |piece: usize, function: Option<OpId>| {
+                let read = context.mlir_piece(piece);
+                let mut others = read.parse.values.iter().filter(|v| v.name.of(&read.text)[1..] == *name);
+                others.any(|v| context.function_around(piece, v.name.start as usize) == function)
+            };
+            let here = context.function_around(*piece, parse.values[*value as usize].name.start as usize);
+            let others = here.map_or(Vec::new(), |function| context.other_pieces(*piece, function));
+            has(*piece, here) || others.into_iter().any(|(piece, function)| has(piece, Some(function)))
         }
         Symbol::Block { piece, block } => {
             let read = context.mlir_piece(*piece);
             let region = read.parse.blocks[*block as usize].region;
-            let mut labels = read.parse.blocks_of(region).map(|b| read.parse.blocks[b as usize].label);
-            labels.any(|label| label.of(&read.text).trim_start_matches('^') == name)
+            let part = read.parts.iter().position(|part| part.body == region);
+            let mut pieces = vec![(*piece, region)];
+            for (other, nth) in part.map_or(Vec::new(), |part| context.mlir_giants().pieces_of(*piece, part))
+            {
+                pieces.extend(context.mlir_piece(other).parts.get(nth).map(|part| (other, part.body)));
+            }
+            pieces.into_iter().any(|(piece, region)| {
+                let read = context.mlir_piece(piece);
+                let mut labels = read.parse.blocks_of(region).map(|b| read.parse.blocks[b as usize].label);
+                labels.any(|label| label.of(&read.text).trim_start_matches('^') == name)
+            })
         }
         Symbol::Global { part, .. } => !context.mlir_module().symbol(*part, name).is_empty(),
         Symbol::Alias { part, .. } => {

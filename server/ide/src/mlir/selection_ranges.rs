@@ -5,6 +5,7 @@ use syntax::Span;
 
 use crate::TextRange;
 use crate::locate::FileContext;
+use crate::mlir::context::OpRef;
 use crate::selection_ranges::chain;
 
 /// The innermost first, each inside the next and smaller.
@@ -14,17 +15,17 @@ pub(crate) fn selection_ranges(context: &FileContext<'_>, offset: usize) -> Vec<
     let Some(at) = context.op_at(offset) else { return chain(ranges, offset) };
     let read = context.mlir_piece(at.piece);
     let parse = &read.parse;
-    let mut push = |span: Span| ranges.push(context.range(at.piece, span));
     for id in parse.path_to(at.id) {
-        let op = parse.op(id);
-        push(op.span);
-        push(op.head);
-        for region in parse.regions_of(id) {
-            let span = parse.regions[region as usize].span;
-            push(span);
-            push(Span { start: span.start + 1, end: span.end.saturating_sub(1).max(span.start + 1) });
+        let id = OpRef { id, ..at };
+        ranges.push(context.whole_op(id));
+        ranges.push(context.whole_head(id));
+        for region in parse.regions_of(id.id) {
+            let range = context.whole_region(at.piece, region);
+            ranges.push(range.clone());
+            ranges.push(range.start + 1..range.end.saturating_sub(1).max(range.start + 1));
         }
     }
+    let mut push = |span: Span| ranges.push(context.range(at.piece, span));
     for attribute in parse.attributes_of(at.id) {
         push(Span { start: attribute.name.start, end: attribute.value.end.max(attribute.name.end) });
         push(attribute.value);

@@ -1,5 +1,6 @@
 //! What each token means, for colours: an argument looks the same where it is introduced and where it is used.
 
+use db::{Elsewhere, ExportKind};
 use mlir::{Definition, Token, TokenKind as Kind, tokens};
 
 use crate::TextRange;
@@ -31,7 +32,7 @@ pub(crate) fn semantic_tokens(
         let behind = text.as_bytes()[local.end..].iter().position(|&b| b == b'\n');
         let to = behind.map_or(text.len(), |n| local.end + n);
         let (all, _) = tokens(text, from, to, true);
-        let names = Names::of(parse, from as u32..to as u32, text);
+        let names = Names::of(context, piece, from as u32..to as u32);
         let mut names = names.0.iter().peekable();
         for (nth, token) in all.iter().enumerate() {
             while names.next_if(|n| n.start < token.span.start).is_some() {}
@@ -108,7 +109,11 @@ struct Name {
 struct Names(Vec<Name>);
 
 impl Names {
-    fn of(parse: &mlir::Parse, range: std::ops::Range<u32>, text: &str) -> Names {
+    fn of(context: &FileContext<'_>, piece: usize, range: std::ops::Range<u32>) -> Names {
+        let read = context.mlir_piece(piece);
+        let (parse, text) = (&read.parse, &*read.text);
+        let elsewhere = Elsewhere::of(context.db, context.piece_input(piece));
+        let links = context.mlir_links(piece);
         let mut names = Vec::new();
         let is_here = |start: u32| range.contains(&start);
         let declared = TokenModifiers::default().with(TokenModifier::Declaration, true);
@@ -134,9 +139,14 @@ impl Names {
             let modifiers = declared.with(TokenModifier::Readonly, is_constant);
             names.push(Name { start: value.name.start, kind, modifiers });
         }
-        for used in parse.uses.iter().filter(|u| is_here(u.span.start)) {
-            if let Some(value) = used.value {
-                let (kind, is_constant) = of_value(value);
+        for (nth, used) in parse.uses.iter().enumerate().filter(|(_, u)| is_here(u.span.start)) {
+            let of_other_piece = || {
+                let kind = elsewhere.as_ref()?.kind(links.of_use(nth)?)?;
+                let is_argument = kind == ExportKind::Argument;
+                let token = if is_argument { TokenKind::Parameter } else { TokenKind::Instruction };
+                Some((token, kind == ExportKind::Constant))
+            };
+            if let Some((kind, is_constant)) = used.value.map(of_value).or_else(of_other_piece) {
                 let modifiers = TokenModifiers::default().with(TokenModifier::Readonly, is_constant);
                 names.push(Name { start: used.span.start, kind, modifiers });
             }

@@ -32,6 +32,7 @@ impl Segmenter<'_> {
                     self.finish_statement(at + 1);
                 }
             }
+            _ if self.is_cutting => {}
             TokenKind::Value => self.mention(at),
             TokenKind::Symbol => {
                 let op = self.current_op();
@@ -53,7 +54,8 @@ impl Segmenter<'_> {
             }
             TokenKind::Block => {
                 let op = self.current_op();
-                self.out.successors.push(Successor { span: token.span, op, block: None });
+                let block = None;
+                self.out.successors.push(Successor { span: token.span, op, block, is_external: false });
             }
             _ => {}
         }

@@ -63,6 +63,20 @@ impl Segmenter<'_> {
     }
 
     pub(super) fn open_region(&mut self, at: usize) {
+        let id = self.current_op();
+        let op = &self.out.ops[id as usize];
+        let name = op.name.of(self.tokens.text).trim_matches('"');
+        if self.out.is_continued(id) {
+            let is_function = self.out.continued_function == Some(id);
+            return self.push_region(at, !is_function, is_function, self.column_above);
+        }
+        let (is_module, is_function) = (is_module_like(name), is_function_like(name));
+        let column = if is_function { self.column(op.span.start) } else { 0 };
+        self.push_region(at, is_module, is_function, column);
+    }
+
+    /// Opens a region with the brace at `at`, of the current op, which is a module, a function, or another one.
+    pub(super) fn push_region(&mut self, at: usize, is_module: bool, is_function: bool, column: usize) {
         let op = self.current_op();
         let id = self.out.regions.len() as RegionId;
         let block = self.out.blocks.len() as BlockId;
@@ -86,16 +100,19 @@ impl Segmenter<'_> {
             None => self.out.ops[op as usize].first_region = Some(id),
             Some(_) => self.out.regions[previous as usize].next = Some(id),
         }
-        let name = self.out.ops[op as usize].name.of(self.tokens.text).trim_matches('"');
-        let is_module = is_module_like(name);
         let index = self.scopes.len();
         let outer = self.scopes.last().expect("the top is never closed");
         let function = match outer.function {
             _ if is_module => None,
-            None if is_function_like(name) => Some(index),
+            None if is_function => Some(index),
             around => around,
         };
-        let is_of_modules = outer.is_of_modules && is_module && self.groups.len() == outer.base;
+        let around = outer.state.filter(|_| self.groups.len() == outer.base);
+        let state = match around {
+            Some(state) if is_module => state.in_module(),
+            Some(state) if is_function => state.in_function(column),
+            _ => None,
+        };
         self.scopes.push(Scope {
             region: Some(id),
             token: at,
@@ -104,7 +121,8 @@ impl Segmenter<'_> {
             base: self.groups.len(),
             counts: std::mem::take(&mut self.counts),
             function,
-            is_of_modules,
+            column,
+            state,
         });
         self.regions_at.push(at as u32);
         self.events.push(Event::Enter(id));
@@ -116,18 +134,14 @@ impl Segmenter<'_> {
             return at + 1;
         }
         let span = self.tokens.all[at].span;
-        if self.scope().region.is_none() {
-            if self.above > 0 && self.groups.is_empty() {
-                self.finish_statement(at);
-                self.above -= 1;
-                self.out.closed_above.push(span);
-                self.scope().statement = Statement::Tail;
-            } else {
-                self.error(span, "this } closes nothing");
-            }
+        let Some(region) = self.scope().region else {
+            self.error(span, "this } closes nothing");
             return at + 1;
-        }
+        };
         self.finish_statement(at);
+        if region < self.out.continued {
+            self.out.closed_above.push(Closing { span, is_closed: true });
+        }
         self.close_region(at, true);
         at + 1
     }
@@ -152,22 +166,29 @@ impl Segmenter<'_> {
     /// Closes everything in front of `at`: the text ends there, or its part.
     pub(super) fn end_all(&mut self, at: usize) {
         let is_end = at >= self.tokens.all.len();
+        if is_end {
+            let continued = self.scopes.iter().filter(|s| s.region.is_some_and(|r| r < self.out.continued));
+            self.out.open_above = continued.count() as u32;
+        }
         while self.scopes.len() > 1 {
             self.finish_statement(at);
             let token = self.scope().token;
             let brace = self.tokens.all[token].span;
-            let region = self.scope().region;
-            match region.filter(|_| is_end && self.scope().is_of_modules) {
-                Some(region) => self.out.open_below.push(region),
-                None => self.error(brace, "this { is not closed"),
+            let (region, state) = (self.scope().region, self.scope().state);
+            if is_end && state.is_some_and(|state| state.function.is_some()) {
+                self.out.open_body = region;
+            }
+            match region {
+                // Of what is opened above the piece above tells it.
+                Some(region) if region < self.out.continued => {}
+                Some(region) if is_end && state.is_some() => self.out.open_below.push(region),
+                _ => self.error(brace, "this { is not closed"),
             }
             self.close_region(at, false);
         }
         self.finish_statement(at);
         if is_end {
             self.out.open_below.reverse();
-        } else {
-            self.above = 0;
         }
     }
 }

@@ -7,7 +7,17 @@ use crate::lexer::TokenKind;
 use crate::tree::*;
 use crate::words::is_function_like;
 
+/// Of a brace: a function starts where another one is open, and no further to the right.
+pub const LEFT_OPEN: &str = "this { is not closed where the next function starts";
+
 impl Segmenter<'_> {
+    /// Where an offset stands in its line. Of a line that is longer than this the end of the line is as good as its start.
+    pub(super) fn column(&self, offset: u32) -> usize {
+        let before = &self.tokens.text.as_bytes()[..offset as usize];
+        let near = &before[before.len().saturating_sub(256)..];
+        near.iter().rev().take_while(|&&b| b != b'\n').count()
+    }
+
     pub(super) fn start_statement(&mut self, at: usize) -> usize {
         let token = self.tokens.all[at];
         let next = self.tokens.kind(at + 1);
@@ -153,6 +163,7 @@ impl Segmenter<'_> {
         self.pop_groups(base, end);
         let statement = std::mem::replace(&mut self.scope().statement, Statement::None);
         match statement {
+            _ if self.is_cutting => {}
             Statement::Op(id) => {
                 self.op_tokens[id as usize].end = end as u32;
                 self.finish_op(id, end);
@@ -166,22 +177,14 @@ impl Segmenter<'_> {
                     self.error(span, "the label of a block ends with a colon");
                 }
             }
-            Statement::None | Statement::Tail => {}
+            Statement::None => {}
         }
     }
 
     /// A function that starts where a function is open, no further to the right: that one was not closed.
     pub(super) fn leave_functions(&mut self, at: usize) {
         let Some(function) = self.scope().function else { return };
-        let Some(region) = self.scopes[function].region else { return };
-        let op = self.out.regions[region as usize].op;
-        // Of a line that is longer than this the end of the line is as good as its start.
-        let column = |offset: u32| {
-            let before = &self.tokens.text.as_bytes()[..offset as usize];
-            let near = &before[before.len().saturating_sub(256)..];
-            near.iter().rev().take_while(|&&b| b != b'\n').count()
-        };
-        if column(self.tokens.all[at].span.start) > column(self.out.ops[op as usize].span.start) {
+        if self.column(self.tokens.all[at].span.start) > self.scopes[function].column {
             return;
         }
         while self.scopes.len() > function {
@@ -189,7 +192,13 @@ impl Segmenter<'_> {
             let brace = self.scope().token;
             if self.scopes.len() == function + 1 {
                 let unclosed = self.tokens.all[brace].span;
-                self.error(unclosed, "this { is not closed where the next function starts");
+                if self.scope().region.is_some_and(|region| region < self.out.continued) {
+                    let start = self.tokens.all[at].span.start;
+                    let span = Span { start, end: start };
+                    self.out.closed_above.push(Closing { span, is_closed: false });
+                } else {
+                    self.error(unclosed, LEFT_OPEN);
+                }
             }
             self.close_region(at, false);
         }

@@ -1,0 +1,619 @@
+//! Names across the pieces of functions that are cut; see [`mlir::FunctionPart`].
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use ir::NameTable;
+use mlir::{Definition, Finding, FunctionPart, OpId, Outside, Parse, RegionId, TypeRef, Use, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece, mlir_read};
+use crate::{File, Piece};
+
+/// The names that a piece shows of its parts of functions that are cut. Apart from their types: equal after edits that change no
+/// name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MlirShown {
+    parts: Vec<ShownPart>,
+    /// Names that are operands if other pieces define them, and new ones if none does.
+    maybe_operands: Vec<Box<str>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ShownPart {
+    is_continued: bool,
+    is_open: bool,
+    /// Values of the body, then arguments, then labels of blocks; all with their signs.
+    names: Names,
+    values: u32,
+    arguments: u32,
+    /// Per value of the body the block that it is defined in, where an op defines it: see [`MlirShown::blocks`].
+    blocks: Box<[u32]>,
+    /// Blocks that start here.
+    starts: u32,
+}
+
+/// Names, one behind the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Names {
+    text: Box<str>,
+    ends: Box<[u32]>,
+}
+
+impl Names {
+    fn of<'a>(names: impl Iterator<Item = &'a str>) -> Names {
+        let mut text = String::new();
+        let ends = names.map(|name| {
+            text.push_str(name);
+            text.len() as u32
+        });
+        let ends = ends.collect();
+        Names { text: text.into(), ends }
+    }
+
+    fn get(&self, nth: u32) -> &str {
+        let start = nth.checked_sub(1).map_or(Some(0), |before| self.ends.get(before as usize).copied());
+        let end = self.ends.get(nth as usize).copied();
+        start
+            .zip(end)
+            .and_then(|(start, end)| self.text.get(start as usize..end as usize))
+            .unwrap_or_default()
+    }
+
+    fn len(&self) -> u32 {
+        self.ends.len() as u32
+    }
+}
+
+/// Stands for no block: what defines the value is no op.
+const NO_BLOCK: u32 = u32::MAX;
+
+#[salsa::tracked]
+pub(crate) fn mlir_shown(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirShown> {
+    let read = mlir_read(db, piece);
+    let (parse, text) = (&read.parse, &*read.text);
+    let parts = read.parts.iter().map(|part| {
+        let values = part.values.iter().chain(&part.arguments).map(|&v| parse.values[v as usize].name);
+        let labels = part.blocks.iter().map(|&b| parse.blocks[b as usize].label).filter(|l| !l.is_empty());
+        let number = |value: &ValueId| match parse.values[*value as usize].definition {
+            Definition::Result(op) => block_number(parse, part, op).unwrap_or(NO_BLOCK),
+            _ => NO_BLOCK,
+        };
+        ShownPart {
+            is_continued: part.is_continued,
+            is_open: part.is_open,
+            names: Names::of(values.chain(labels).map(|span| span.of(text))),
+            values: part.values.len() as u32,
+            arguments: part.arguments.len() as u32,
+            blocks: part.values.iter().map(number).collect(),
+            starts: (part.blocks.len() - usize::from(part.is_continued)) as u32,
+        }
+    });
+    let maybe_operands = parse.maybe_operands.iter().map(|span| span.of(text).into()).collect();
+    Arc::new(MlirShown { parts: parts.collect(), maybe_operands })
+}
+
+/// The number of the block of an op of the body: 0 goes on from above, or is the first of the function.
+fn block_number(parse: &Parse, part: &FunctionPart, op: OpId) -> Option<u32> {
+    let block = parse.op(op).block?;
+    Some(part.blocks.binary_search(&block).ok()? as u32)
+}
+
+/// What a name in a function that is cut stands for: the piece, which of its parts, and which of that part's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct GiantName {
+    pub piece: u32,
+    part: u32,
+    nth: u32,
+}
+
+/// All names of functions that are cut.
+///
+/// Owner: the memo of [`mlir_giant_index`]. Invalidated when such a name changes, not by types. Size: 16 bytes per name; the
+/// names stay with their pieces.
+#[derive(Debug, Default)]
+pub struct MlirGiantIndex {
+    /// Per piece.
+    shown: Vec<Arc<MlirShown>>,
+    functions: Vec<Function>,
+    /// Per piece and part the function.
+    function_of: FxHashMap<(u32, u32), u32>,
+}
+
+#[derive(Debug, Default)]
+struct Function {
+    /// Piece and part, the number of the first name, and how many blocks start above.
+    parts: Vec<(u32, u32, u32, u32)>,
+    names: u32,
+    table: NameTable,
+    /// Arguments: of two of one name the last is meant, and before them what the body defines.
+    arguments: NameTable,
+}
+
+#[salsa::tracked(no_eq)]
+pub fn mlir_giant_index(db: &dyn salsa::Database, file: File) -> Arc<MlirGiantIndex> {
+    let shown = file.pieces(db).iter().map(|&piece| mlir_shown(db, piece).clone()).collect();
+    Arc::new(MlirGiantIndex::build(shown))
+}
+
+impl MlirGiantIndex {
+    fn build(shown: Vec<Arc<MlirShown>>) -> MlirGiantIndex {
+        let mut index = MlirGiantIndex { shown, ..MlirGiantIndex::default() };
+        let mut open: Option<u32> = None;
+        for (at, shown) in index.shown.iter().enumerate() {
+            for (nth, part) in shown.parts.iter().enumerate() {
+                let function = match open.filter(|_| part.is_continued) {
+                    Some(function) => function,
+                    None => {
+                        index.functions.push(Function::default());
+                        index.functions.len() as u32 - 1
+                    }
+                };
+                let (at, nth) = (at as u32, nth as u32);
+                index.function_of.insert((at, nth), function);
+                let function_of = &mut index.functions[function as usize];
+                let before = function_of.parts.last().map_or(0, |&(piece, part, _, blocks)| {
+                    blocks + index.shown[piece as usize].parts[part as usize].starts
+                });
+                // The first block goes on from above.
+                function_of.parts.push((at, nth, function_of.names, before));
+                function_of.names += part.names.len();
+                open = part.is_open.then_some(function);
+            }
+        }
+        let mut functions = std::mem::take(&mut index.functions);
+        for function in functions.iter_mut().filter(|f| f.parts.len() > 1) {
+            let parts = std::mem::take(&mut function.parts);
+            let mut table = NameTable::with_capacity(function.names as usize);
+            let mut arguments = NameTable::default();
+            let name_of = |n: u32| index.name_in(&parts, n);
+            for &(piece, part, first, _) in &parts {
+                let shown = &index.shown[piece as usize].parts[part as usize];
+                for nth in 0..shown.names.len() {
+                    let is_argument = (shown.values..shown.values + shown.arguments).contains(&nth);
+                    if !is_argument {
+                        // The first one is meant.
+                        _ = table.insert(shown.names.get(nth), first + nth, name_of);
+                    }
+                }
+                for nth in (shown.values..shown.values + shown.arguments).rev() {
+                    _ = arguments.insert(shown.names.get(nth), first + nth, name_of);
+                }
+            }
+            (function.parts, function.table, function.arguments) = (parts, table, arguments);
+        }
+        index.functions = functions;
+        index
+    }
+
+    fn place(parts: &[(u32, u32, u32, u32)], n: u32) -> GiantName {
+        let (piece, part, first, _) = parts[parts.partition_point(|&(_, _, first, _)| first <= n).max(1) - 1];
+        GiantName { piece, part, nth: n - first }
+    }
+
+    fn name_in(&self, parts: &[(u32, u32, u32, u32)], n: u32) -> &str {
+        self.name(Self::place(parts, n))
+    }
+
+    /// With its sign.
+    pub fn name(&self, at: GiantName) -> &str {
+        self.shown[at.piece as usize].parts[at.part as usize].names.get(at.nth)
+    }
+
+    /// What has a name in the function that a part of a piece belongs to.
+    fn find(&self, piece: usize, part: usize, name: &str) -> Option<GiantName> {
+        let function = self.function(piece, part)?;
+        let name_of = |n: u32| self.name_in(&function.parts, n);
+        let found = function.table.get(name, name_of).or_else(|| function.arguments.get(name, name_of))?;
+        Some(Self::place(&function.parts, found))
+    }
+
+    fn function(&self, piece: usize, part: usize) -> Option<&Function> {
+        let function = self.function_of.get(&(piece as u32, part as u32))?;
+        self.functions.get(*function as usize)
+    }
+
+    /// The pieces of the function that a part of a piece belongs to, each with its part.
+    pub fn pieces_of(&self, piece: usize, part: usize) -> Vec<(usize, usize)> {
+        let parts = self.function(piece, part).map_or(&[][..], |f| &f.parts);
+        parts.iter().map(|&(piece, part, ..)| (piece as usize, part as usize)).collect()
+    }
+
+    /// The pieces in which a name may be used, each with its part.
+    pub fn pieces_with(&self, name: GiantName) -> Vec<(usize, usize)> {
+        self.pieces_of(name.piece as usize, name.part as usize)
+    }
+
+    /// The number of a block in its function.
+    fn block(&self, piece: usize, part: usize, number: u32) -> Option<u32> {
+        let parts = &self.function(piece, part)?.parts;
+        let at = parts.binary_search_by_key(&(piece as u32, part as u32), |&(p, q, ..)| (p, q)).ok()?;
+        let (.., before) = parts[at];
+        let is_continued = self.shown[piece].parts[part].is_continued;
+        Some(before + number + u32::from(!is_continued))
+    }
+
+    /// Names that are of other pieces, whatever this piece has of them.
+    pub(crate) fn foreign(&self, piece: usize) -> Vec<Box<str>> {
+        let Some(shown) = self.shown.get(piece) else { return Vec::new() };
+        let mut foreign: Vec<Box<str>> = Vec::new();
+        for (nth, part) in shown.parts.iter().enumerate() {
+            if self.function(piece, nth).is_none_or(|f| f.parts.len() < 2) {
+                continue;
+            }
+            let is_elsewhere =
+                |name: &&str| self.find(piece, nth, name).is_some_and(|found| found.piece as usize != piece);
+            let own = (0..part.names.len()).map(|n| part.names.get(n));
+            let maybe = shown.maybe_operands.iter().map(|name| &**name);
+            foreign.extend(own.chain(maybe).filter(is_elsewhere).map(Box::from));
+        }
+        foreign.sort_unstable();
+        foreign.dedup();
+        foreign
+    }
+}
+
+/// Names of the piece that stand for what other pieces define: mostly none. Equal after edits that change no such name.
+#[salsa::tracked]
+pub(crate) fn mlir_foreign(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Box<str>>> {
+    let shown = mlir_shown(db, piece);
+    let Some(file) = piece.file(db).filter(|_| !shown.parts.is_empty()) else { return Arc::default() };
+    let Some(at) = file.pieces(db).iter().position(|&p| p == piece) else { return Arc::default() };
+    Arc::new(mlir_giant_index(db, file).foreign(at))
+}
+
+/// What a piece tells of the values that it shows: equal after edits that change no type, no number of results and no scalar.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MlirExports {
+    parts: Vec<Vec<Export>>,
+    /// Each type once.
+    types: Vec<Box<str>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Export {
+    count: u32,
+    /// Of [`MlirExports::types`], per result.
+    types: smallvec::SmallVec<[Option<u32>; 1]>,
+    kind: ExportKind,
+    /// The op, of a short constant.
+    constant: Option<Box<str>>,
+}
+
+/// Bytes of the op of a constant that other pieces know.
+const MAX_CONSTANT: usize = 200;
+
+/// What defines a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportKind {
+    Result,
+    Constant,
+    Argument,
+}
+
+#[salsa::tracked]
+pub(crate) fn mlir_exports(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirExports> {
+    let read = mlir_read(db, piece);
+    let (parse, text) = (&read.parse, &*read.text);
+    let mut exports = MlirExports::default();
+    let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
+    for part in read.parts.iter() {
+        let mut shown = Vec::with_capacity(part.values.len() + part.arguments.len());
+        for &value in part.values.iter().chain(&part.arguments) {
+            let defined = &parse.values[value as usize];
+            let types = parse.types(&defined.types).iter().map(|&ty| {
+                let ty = parse.type_text(ty, text)?;
+                if let Some(&number) = numbers.get(&*ty) {
+                    return Some(number);
+                }
+                exports.types.push((&*ty).into());
+                let number = numbers.len() as u32;
+                numbers.insert(ty.into_owned(), number);
+                Some(number)
+            });
+            let types = types.collect();
+            let (kind, constant) = match defined.definition {
+                Definition::Result(op) if mlir::last_segment(parse.name(op, text)) == "constant" => {
+                    let written = parse.op(op).span.of(text);
+                    (ExportKind::Constant, Some(written).filter(|w| w.len() <= MAX_CONSTANT))
+                }
+                Definition::Result(_) => (ExportKind::Result, None),
+                _ => (ExportKind::Argument, None),
+            };
+            let constant = constant.map(Box::from);
+            shown.push(Export { count: defined.count, types, kind, constant });
+        }
+        exports.parts.push(shown);
+    }
+    Arc::new(exports)
+}
+
+/// What the names of a piece stand for that it does not define.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MlirLinks {
+    /// Parallel to the external ones of [`Parse::uses`].
+    uses: Vec<(u32, Option<GiantName>)>,
+    /// Of [`Parse::successors`].
+    successors: Vec<(u32, Option<GiantName>)>,
+}
+
+impl MlirLinks {
+    /// What a use, by its place in [`Parse::uses`], stands for.
+    pub fn of_use(&self, at: usize) -> Option<GiantName> {
+        let found = self.uses.binary_search_by_key(&(at as u32), |&(use_, _)| use_).ok()?;
+        self.uses[found].1
+    }
+
+    pub fn of_successor(&self, at: usize) -> Option<GiantName> {
+        let found = self.successors.binary_search_by_key(&(at as u32), |&(nth, _)| nth).ok()?;
+        self.successors[found].1
+    }
+
+    /// Uses that stand for a name of another piece.
+    pub fn uses_of(&self, name: GiantName) -> impl Iterator<Item = usize> + '_ {
+        self.uses.iter().filter(move |(_, found)| *found == Some(name)).map(|&(at, _)| at as usize)
+    }
+
+    pub fn successors_of(&self, name: GiantName) -> impl Iterator<Item = usize> + '_ {
+        self.successors.iter().filter(move |(_, found)| *found == Some(name)).map(|&(at, _)| at as usize)
+    }
+}
+
+/// An edit that changes names computes it again, and changes it for the pieces that use those names.
+#[salsa::tracked]
+pub fn mlir_links(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirLinks> {
+    let read = mlir_piece(db, piece);
+    let Some(file) = piece.file(db).filter(|_| !read.parts.is_empty()) else { return Arc::default() };
+    let Some(at) = file.pieces(db).iter().position(|&p| p == piece) else { return Arc::default() };
+    let index = mlir_giant_index(db, file);
+    let find = |op: OpId, name: &str| index.find(at, read.part_around(op)?, base(name));
+    let parse = &read.parse;
+    let uses = parse.uses.iter().enumerate().filter(|(_, used)| used.is_external);
+    let uses = uses.map(|(n, used)| (n as u32, find(used.op, used.span.of(&read.text))));
+    let successors = parse.successors.iter().enumerate().filter(|(_, s)| s.is_external);
+    let successors = successors.map(|(n, s)| (n as u32, find(s.op, s.span.of(&read.text))));
+    Arc::new(MlirLinks { uses: uses.collect(), successors: successors.collect() })
+}
+
+/// `%a` of `%a#1`.
+fn base(name: &str) -> &str {
+    name.split('#').next().unwrap_or(name)
+}
+
+fn result_of(name: &str) -> usize {
+    name.split_once('#').and_then(|(_, index)| index.parse().ok()).unwrap_or(0)
+}
+
+impl MlirPiece {
+    /// Which part of a function that is cut holds an op, or is it.
+    pub fn part_around(&self, op: OpId) -> Option<usize> {
+        let (body, _) = self.parse.in_cut_body(op)?;
+        self.part_of(body)
+    }
+
+    fn part_of(&self, body: RegionId) -> Option<usize> {
+        self.parts.iter().position(|part| part.body == body)
+    }
+}
+
+/// The value or the block that a name stands for, in its piece.
+pub fn mlir_definition(db: &dyn salsa::Database, file: File, name: GiantName) -> Option<GiantDefinition> {
+    let read = mlir_piece(db, *file.pieces(db).get(name.piece as usize)?);
+    let part = read.parts.get(name.part as usize)?;
+    let nth = name.nth as usize;
+    let mut values = part.values.iter().chain(&part.arguments);
+    if let Some(&value) = values.nth(nth) {
+        return Some(GiantDefinition::Value(value));
+    }
+    let labels = nth - part.values.len() - part.arguments.len();
+    let has_label = |&&b: &&u32| !read.parse.blocks[b as usize].label.is_empty();
+    Some(GiantDefinition::Block(*part.blocks.iter().filter(has_label).nth(labels)?))
+}
+
+/// The name by which other pieces know a value or a block, if they do.
+pub fn mlir_giant_name(
+    db: &dyn salsa::Database,
+    file: File,
+    piece: usize,
+    definition: GiantDefinition,
+) -> Option<GiantName> {
+    let read = mlir_piece(db, *file.pieces(db).get(piece)?);
+    read.parts.iter().enumerate().find_map(|(part, shown)| {
+        let nth = match definition {
+            GiantDefinition::Value(value) => {
+                shown.values.iter().chain(&shown.arguments).position(|&v| v == value)?
+            }
+            GiantDefinition::Block(block) => {
+                let has_label = |b: &&u32| !read.parse.blocks[**b as usize].label.is_empty();
+                let labels = shown.blocks.iter().filter(has_label).position(|&b| b == block)?;
+                shown.values.len() + shown.arguments.len() + labels
+            }
+        };
+        Some(GiantName { piece: piece as u32, part: part as u32, nth: nth as u32 })
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GiantDefinition {
+    Value(ValueId),
+    Block(mlir::BlockId),
+}
+
+/// What a piece asks of the names that other pieces of its file define. Reads their exports and no more.
+pub struct Elsewhere<'a> {
+    db: &'a dyn salsa::Database,
+    file: File,
+    piece: Piece,
+    at: usize,
+    read: &'a MlirPiece,
+}
+
+impl<'a> Elsewhere<'a> {
+    /// Nothing where the piece belongs to no file.
+    pub fn of(db: &'a dyn salsa::Database, piece: Piece) -> Option<Elsewhere<'a>> {
+        let file = piece.file(db)?;
+        let at = file.pieces(db).iter().position(|&p| p == piece)?;
+        Some(Elsewhere { db, file, piece, at, read: mlir_piece(db, piece) })
+    }
+
+    /// What a name (with the `#1` of a result of a pack) stands for that an op of the piece uses. Asks the links of the piece, which
+    /// mostly are what they were where the index is not.
+    fn find(&self, name: &str, op: OpId) -> Option<GiantName> {
+        let uses = self.read.parse.uses_of(op);
+        let is_it = |used: &Use| used.is_external && base(used.span.of(&self.read.text)) == base(name);
+        let nth = self.read.parse.op(op).uses.start as usize + uses.iter().position(is_it)?;
+        mlir_links(self.db, self.piece).of_use(nth)
+    }
+
+    fn export(&self, name: GiantName) -> Option<(&'a MlirExports, &'a Export)> {
+        let exports = mlir_exports(self.db, *self.file.pieces(self.db).get(name.piece as usize)?);
+        Some((exports, exports.parts.get(name.part as usize)?.get(name.nth as usize)?))
+    }
+
+    /// The type of a value of another piece, by its name.
+    pub fn type_of(&self, name: &str, op: OpId) -> Option<&'a str> {
+        let (exports, export) = self.export(self.find(name, op)?)?;
+        let ty = (*export.types.get(result_of(name))?)?;
+        exports.types.get(ty as usize).map(|ty| &**ty)
+    }
+
+    /// The type of what is used, wherever it is defined.
+    pub fn type_of_use(&self, used: &Use) -> Option<Cow<'a, str>> {
+        let (parse, text) = (&self.read.parse, &*self.read.text);
+        let name = used.span.of(text);
+        match used.value {
+            Some(value) => self.type_of_value(value, result_of(name)),
+            None if used.is_external => self.type_of(name, used.op).map(Cow::Borrowed),
+            None => None,
+        }
+        .or_else(|| parse.type_of(used.value?, result_of(name), text))
+    }
+
+    /// The type of a result of a value of the piece, which may have it of a value of another one.
+    pub fn type_of_value(&self, value: ValueId, index: usize) -> Option<Cow<'a, str>> {
+        let (parse, text) = (&self.read.parse, &*self.read.text);
+        let defined = parse.values.get(value as usize)?;
+        let ty = *parse.types(&defined.types).get(index)?;
+        match (parse.followed(ty)?, defined.definition) {
+            (TypeRef::Elsewhere(span), Definition::Binder(op)) => {
+                self.type_of(span.of(text), op).map(Cow::Borrowed)
+            }
+            _ => parse.type_text(ty, text),
+        }
+    }
+
+    /// The definition of a name of another piece, written as it is with its sign, as an op of the same types: of a short constant the constant itself, of others
+    /// an op that nobody knows.
+    pub(crate) fn definition(&self, name: GiantName, written: &str) -> Option<String> {
+        let (exports, export) = self.export(name)?;
+        if let Some(constant) = &export.constant {
+            return Some(constant.to_string());
+        }
+        let types = export.types.iter().map(|ty| exports.types.get((*ty)? as usize).map(|ty| &**ty));
+        let types = types.collect::<Option<Vec<_>>>()?.join(", ");
+        let count = if export.count == 1 { String::new() } else { format!(":{}", export.count) };
+        Some(format!("{written}{count} = \"\"() : () -> ({types})"))
+    }
+
+    /// Definitions in other pieces of the aliases of types that the piece uses, or that stand in `more`.
+    pub(crate) fn type_aliases(&self, more: &str) -> Vec<String> {
+        let (parse, text) = (&self.read.parse, &*self.read.text);
+        let is_type = |name: &&str| name.starts_with('!');
+        let own: FxHashSet<&str> =
+            parse.aliases.iter().filter(|a| a.is_definition).map(|a| a.span.of(text)).collect();
+        let used = parse.aliases.iter().filter(|a| !a.is_definition).map(|a| a.span.of(text));
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
+        let in_more = more.match_indices('!').map(|(at, _)| {
+            let len = more[at + 1..].find(|c| !is_letter(c)).unwrap_or(more.len() - at - 1);
+            &more[at..at + 1 + len]
+        });
+        let mut wanted: Vec<&str> = used
+            .chain(in_more)
+            .filter(is_type)
+            .filter(|name| !name.contains('.') && !own.contains(name))
+            .collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted.into_iter().filter_map(|name| self.alias(name)).collect()
+    }
+
+    /// The definition of an alias in another piece of the part of the file in which the piece starts.
+    fn alias(&self, name: &str) -> Option<String> {
+        let module = mlir_module(self.db, self.file);
+        let part = module.part_at(self.at, &self.read.parse, 0);
+        let &piece = module.alias(part, name).first()?;
+        let there = mlir_read(self.db, *self.file.pieces(self.db).get(piece)?);
+        let (parse, text) = (&there.parse, &*there.text);
+        let is_it = |a: &&mlir::AliasMention| {
+            a.is_definition && a.span.of(text) == name && module.part_at(piece, parse, a.span.start) == part
+        };
+        let alias = parse.aliases.iter().find(is_it)?;
+        Some(parse.op(alias.op).span.of(text).to_owned())
+    }
+
+    /// What defines a value of another piece.
+    pub fn kind(&self, name: GiantName) -> Option<ExportKind> {
+        Some(self.export(name)?.1.kind)
+    }
+
+    fn outside(&self, name: &str, op: OpId) -> Option<Outside<'a>> {
+        let found = self.find(name, op)?;
+        let (exports, export) = self.export(found)?;
+        let ty = export.types.get(result_of(name)).copied().flatten();
+        let ty = ty.and_then(|ty| exports.types.get(ty as usize)).map(|ty| Cow::Borrowed(&**ty));
+        Some(Outside { count: export.count, ty, is_below: self.is_below(found, op).unwrap_or(false) })
+    }
+
+    /// Whether an op of another piece defines the name behind `op`, in the same block or one around.
+    fn is_below(&self, name: GiantName, op: OpId) -> Option<bool> {
+        if name.piece as usize <= self.at {
+            return Some(false);
+        }
+        let index = mlir_giant_index(self.db, self.file);
+        let (body, around) = self.read.parse.in_cut_body(op)?;
+        let part = self.read.part_of(body)?;
+        let number = block_number(&self.read.parse, &self.read.parts[part], around)?;
+        let here = index.block(self.at, part, number)?;
+        let shown = &index.shown[name.piece as usize].parts[name.part as usize];
+        let there = *shown.blocks.get(name.nth as usize).filter(|&&block| block != NO_BLOCK)?;
+        Some(index.block(name.piece as usize, name.part as usize, there)? == here)
+    }
+}
+
+/// What is wrong with names that pieces of a function share, with the other side of it in another piece.
+#[salsa::tracked]
+pub fn mlir_link_findings(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(Finding, Option<GiantName>)>> {
+    let read = mlir_piece(db, piece);
+    if read.parts.is_empty() {
+        return Arc::default();
+    }
+    let Some(elsewhere) = Elsewhere::of(db, piece) else { return Arc::default() };
+    let (parse, text) = (&read.parse, &*read.text);
+    let foreign = mlir_foreign(db, piece);
+    let outside = |name: &str, op: OpId| elsewhere.outside(name, op);
+    let found = mlir::check_outside(parse, text, &outside).into_iter();
+    let mut findings: Vec<_> = found
+        .map(|(finding, used)| {
+            let definition = used.and_then(|used| elsewhere.find(used.span.of(text), used.op));
+            (finding, definition)
+        })
+        .collect();
+    for (nth, part) in read.parts.iter().enumerate() {
+        for &value in &part.values {
+            let name = parse.values[value as usize].name;
+            if foreign.binary_search_by(|f| (**f).cmp(name.of(text))).is_err() {
+                continue;
+            }
+            let first = mlir_giant_index(db, elsewhere.file).find(elsewhere.at, nth, name.of(text));
+            if let Some(first) = first.filter(|first| first.piece as usize != elsewhere.at) {
+                findings.push((mlir::redefinition(name, text), Some(first)));
+            }
+        }
+    }
+    let links = mlir_links(db, piece);
+    for &(nth, _) in links.successors.iter().filter(|(_, found)| found.is_none()) {
+        findings.push((mlir::unknown_block(parse.successors[nth as usize].span, text), None));
+    }
+    findings.sort_by_key(|(f, _)| (f.span.start, f.span.end));
+    Arc::new(findings)
+}

@@ -1,0 +1,610 @@
+//! The pieces of a text, each read on its own, are what the text is when it is read as a whole: the same ops, regions, names, types
+//! and findings, whatever the text is and wherever it is cut.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use mlir::{
+    Definition, FunctionPart, LEFT_OPEN, OpId, Outside, Parse, PieceState, TypeRef, Use, check,
+    check_outside, has_errors, is_function_like, parse, parse_among, split,
+};
+use proptest::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use text::Span;
+
+const CONSTRUCTS: &str = include_str!("fixtures/constructs.mlir");
+
+struct Piece<'t> {
+    start: usize,
+    state: PieceState,
+    text: &'t str,
+    parse: Parse,
+    /// As it is read before it is known which names are of other pieces: numbers of values are those of this.
+    alone: Parse,
+    parts: Vec<FunctionPart>,
+    /// The function that each part is of.
+    functions: Vec<usize>,
+}
+
+#[derive(Default)]
+struct Function<'t> {
+    /// Names with their signs: piece, value or block, and the place.
+    names: FxHashMap<&'t str, (usize, u32, usize)>,
+    has_errors: bool,
+}
+
+struct Pieces<'t> {
+    pieces: Vec<Piece<'t>>,
+    functions: Vec<Function<'t>>,
+    errors: BTreeSet<(usize, String)>,
+}
+
+fn at(piece: &Piece<'_>, span: Span) -> (usize, usize) {
+    (piece.start + span.start as usize, piece.start + span.end as usize)
+}
+
+impl<'t> Pieces<'t> {
+    fn of(text: &'t str, min_bytes: usize) -> Pieces<'t> {
+        let cuts = split(text, 0, min_bytes);
+        let mut starts = vec![(0, 0)];
+        starts.extend(cuts.pieces);
+        let mut read = Pieces { pieces: Vec::new(), functions: Vec::new(), errors: BTreeSet::new() };
+        for (i, &(start, state)) in starts.iter().enumerate() {
+            let end = starts.get(i + 1).map_or(text.len(), |next| next.0);
+            let text = &text[start..end];
+            let state = PieceState::from_u8(state);
+            let parse = parse(text, state);
+            let parts = parse.function_parts();
+            let alone = parse.clone();
+            read.pieces.push(Piece { start, state, text, parse, alone, parts, functions: Vec::new() });
+        }
+        read.join();
+        read.resolve();
+        read
+    }
+
+    /// Which parts are of one function, which braces are not closed, and what has each name.
+    fn join(&mut self) {
+        let mut open: Vec<(usize, u32)> = Vec::new();
+        let mut current: Option<usize> = None;
+        let unclosed = |(piece, region): (usize, u32), message: &str, pieces: &[Piece<'_>]| {
+            let piece = &pieces[piece];
+            (piece.start + piece.parse.brace(region).start as usize, message.to_owned())
+        };
+        let mut left: Vec<(usize, OpId)> = Vec::new();
+        for i in 0..self.pieces.len() {
+            let (parse, text) = (&self.pieces[i].parse, self.pieces[i].text);
+            for error in &parse.errors {
+                self.errors.insert((at(&self.pieces[i], error.span).0, error.message.clone()));
+            }
+            for closing in &parse.closed_above {
+                let Some(region) = open.pop() else { continue };
+                if !closing.is_closed {
+                    self.errors.insert(unclosed(region, LEFT_OPEN, &self.pieces));
+                    left.push((region.0, self.pieces[region.0].parse.regions[region.1 as usize].op));
+                }
+            }
+            if !parse.splits.is_empty() {
+                for region in open.drain(..) {
+                    self.errors.insert(unclosed(region, "this { is not closed", &self.pieces));
+                    left.push((region.0, self.pieces[region.0].parse.regions[region.1 as usize].op));
+                }
+            }
+            let mut functions = Vec::new();
+            for part in &self.pieces[i].parts {
+                let function = match current.filter(|_| part.is_continued) {
+                    Some(function) => function,
+                    None => {
+                        if part.is_continued {
+                            for piece in &self.pieces {
+                                println!("{}\n=========== {:?}", piece.text, piece.state);
+                            }
+                            panic!("what is continued was open above");
+                        }
+                        self.functions.push(Function::default());
+                        self.functions.len() - 1
+                    }
+                };
+                self.functions[function].has_errors |= has_errors(parse, text, part.op);
+                current = part.is_open.then_some(function);
+                functions.push(function);
+            }
+            open.extend(parse.open_below.iter().map(|&region| (i, region)));
+            self.pieces[i].functions = functions;
+        }
+        for region in open {
+            self.errors.insert(unclosed(region, "this { is not closed", &self.pieces));
+            left.push((region.0, self.pieces[region.0].parse.regions[region.1 as usize].op));
+        }
+        for (piece, op) in left {
+            let piece = &self.pieces[piece];
+            if let Some(nth) = piece.parts.iter().position(|part| part.op == op) {
+                self.functions[piece.functions[nth]].has_errors = true;
+            }
+        }
+        for (i, piece) in self.pieces.iter().enumerate() {
+            for (part, &function) in piece.parts.iter().zip(&piece.functions) {
+                let function = &mut self.functions[function];
+                let parse = &piece.parse;
+                for &value in &part.values {
+                    let name = parse.values[value as usize].name;
+                    function.names.entry(name.of(piece.text)).or_insert((i, value, at(piece, name).0));
+                }
+                for &block in &part.blocks {
+                    let label = parse.blocks[block as usize].label;
+                    if !label.is_empty() {
+                        function.names.entry(label.of(piece.text)).or_insert((i, block, at(piece, label).0));
+                    }
+                }
+            }
+        }
+        for (i, piece) in self.pieces.iter().enumerate() {
+            for (part, &function) in piece.parts.iter().zip(&piece.functions) {
+                // Of two arguments of one name the last is meant.
+                for &value in part.arguments.iter().rev() {
+                    let name = piece.parse.values[value as usize].name;
+                    let place = at(piece, name).0;
+                    self.functions[function].names.entry(name.of(piece.text)).or_insert((i, value, place));
+                }
+            }
+        }
+    }
+
+    /// Reads those pieces again of which names belong to others.
+    fn resolve(&mut self) {
+        for i in 0..self.pieces.len() {
+            let piece = &self.pieces[i];
+            let mut foreign: FxHashSet<&str> = FxHashSet::default();
+            for (part, &function) in piece.parts.iter().zip(&piece.functions) {
+                let names = &self.functions[function].names;
+                let values = part.values.iter().chain(&part.arguments);
+                let own = values.map(|&v| piece.parse.values[v as usize].name);
+                let labels = part.blocks.iter().map(|&b| piece.parse.blocks[b as usize].label);
+                let maybe = piece.parse.maybe_operands.iter().copied();
+                for span in own.chain(labels).chain(maybe) {
+                    let name = span.of(piece.text);
+                    if names.get(name).is_some_and(|found| found.0 != i) {
+                        foreign.insert(name);
+                    }
+                }
+            }
+            if !foreign.is_empty() {
+                let parse = parse_among(piece.text, piece.state, &foreign);
+                assert_eq!(parse.ops.len(), piece.parse.ops.len());
+                self.pieces[i].parse = parse;
+            }
+        }
+    }
+
+    /// What a name that an op uses stands for in other pieces.
+    fn find(&self, piece: usize, op: OpId, name: &str) -> Option<(usize, u32, usize)> {
+        let read = &self.pieces[piece];
+        let (part, _) = read.parse.in_cut_body(op)?;
+        let nth = read.parts.iter().position(|p| p.body == part)?;
+        self.functions[read.functions[nth]].names.get(name.split('#').next()?).copied()
+    }
+
+    /// Numbers of blocks of a function, from its start.
+    fn block_number(&self, piece: usize, part: usize, block: u32) -> Option<usize> {
+        let read = &self.pieces[piece];
+        let nth = read.parts[part].blocks.iter().position(|&b| b == block)?;
+        let function = read.functions[part];
+        let counts =
+            self.pieces[..piece].iter().map(|p| match p.functions.iter().position(|&f| f == function) {
+                Some(nth) => p.parts[nth].blocks.len() - usize::from(p.parts[nth].is_continued),
+                None => 0,
+            });
+        let before: usize = counts.sum();
+        Some(before + nth - usize::from(read.parts[part].is_continued))
+    }
+
+    fn outside(&self, piece: usize, name: &str, op: OpId) -> Option<Outside<'_>> {
+        let (there, value, place) = self.find(piece, op, name)?;
+        let read = &self.pieces[there];
+        let defined = &read.alone.values[value as usize];
+        let index = name.split_once('#').and_then(|(_, i)| i.parse().ok()).unwrap_or(0);
+        let (function, around) = self.pieces[piece].parse.in_cut_body(op)?;
+        let own = self.pieces[piece].parts.iter().position(|p| p.body == function)?;
+        let here = self.block_number(piece, own, self.pieces[piece].parse.op(around).block?);
+        let part = read.functions.iter().position(|&f| f == self.pieces[piece].functions[own])?;
+        let is_below = match defined.definition {
+            Definition::Result(defining) => {
+                let block = read.alone.op(defining).block;
+                place > at(&self.pieces[piece], self.pieces[piece].parse.op(around).span).0
+                    && block.is_some_and(|block| self.block_number(there, part, block) == here)
+            }
+            _ => false,
+        };
+        Some(Outside { count: defined.count, ty: read.alone.type_of(value, index, read.text), is_below })
+    }
+}
+
+/// All that is read of a text, in words.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Read {
+    ops: BTreeSet<String>,
+    regions: BTreeSet<String>,
+    uses: BTreeSet<String>,
+    errors: BTreeSet<(usize, String)>,
+    findings: BTreeSet<String>,
+}
+
+fn show_type(parse: &Parse, text: &str, ty: TypeRef, elsewhere: &dyn Fn(Span) -> Option<String>) -> String {
+    match parse.followed(ty) {
+        Some(TypeRef::Elsewhere(span)) => elsewhere(span).unwrap_or_else(|| "?".to_owned()),
+        _ => parse.type_text(ty, text).map_or("?".to_owned(), |ty| ty.into_owned()),
+    }
+}
+
+/// Ops in functions: only there have names a meaning.
+fn is_in_function(parse: &Parse, text: &str, op: OpId) -> bool {
+    std::iter::successors(Some(op), |&op| parse.parent(op))
+        .any(|op| is_function_like(parse.name(op, text)) || parse.is_cut_function(op))
+}
+
+/// Whether a place is in the text of a function itself, in front of its body or, by a brace too many, behind it: there a piece
+/// does not know the arguments.
+fn is_of_function(parse: &Parse, text: &str, span: Span) -> bool {
+    let op = parse.op_at(span.start as usize);
+    op.is_some_and(|op| {
+        let inside = |region: u32| {
+            let region = parse.regions[region as usize].span;
+            region.start <= span.start && span.end <= region.end
+        };
+        (is_function_like(parse.name(op, text)) || parse.is_cut_function(op))
+            && !parse.regions_of(op).any(inside)
+    })
+}
+
+fn read_pieces(text: &str, min_bytes: usize) -> (Read, usize) {
+    let all = Pieces::of(text, min_bytes);
+    let mut read = Read { errors: all.errors.clone(), ..Read::default() };
+    for (i, piece) in all.pieces.iter().enumerate() {
+        let (parse, text) = (&piece.parse, piece.text);
+        let elsewhere = |op: OpId| {
+            let all = &all;
+            move |span: Span| all.outside(i, span.of(text), op)?.ty.map(|ty| ty.into_owned())
+        };
+        let find = |used: &Use| all.find(i, used.op, used.span.of(text)).map(|found| found.2);
+        show(parse, text, piece.start, &mut read, &elsewhere, &find);
+        let is_left = |span: Span| {
+            piece.parts.iter().zip(&piece.functions).any(|(part, &function)| {
+                let op = parse.op(part.op).span;
+                all.functions[function].has_errors && op.start <= span.start && span.end <= op.end
+            })
+        };
+        let outside = |name: &str, op: OpId| all.outside(i, name, op);
+        let mut findings: Vec<_> = check(parse, text);
+        findings.extend(check_outside(parse, text, &outside).into_iter().map(|(f, _)| f));
+        for (part, &function) in piece.parts.iter().zip(&piece.functions) {
+            for &value in &part.values {
+                let name = parse.values[value as usize].name;
+                let winner = all.functions[function].names.get(name.of(text));
+                if winner.is_some_and(|winner| winner.0 != i) {
+                    findings.push(mlir::redefinition(name, text));
+                }
+            }
+        }
+        for successor in parse.successors.iter().filter(|s| s.is_external) {
+            if all.find(i, successor.op, successor.span.of(text)).is_none() {
+                findings.push(mlir::unknown_block(successor.span, text));
+            }
+        }
+        for finding in findings.iter().filter(|f| !is_left(f.span) && !is_of_function(parse, text, f.span)) {
+            let place = at(piece, finding.span);
+            read.findings.insert(format!("{place:?} {} {}", finding.code, finding.message));
+        }
+    }
+    (read, all.pieces.len())
+}
+
+fn read_whole(text: &str) -> Read {
+    let parse = parse(text, PieceState::default());
+    let mut read = Read::default();
+    for error in &parse.errors {
+        read.errors.insert((error.span.start as usize, error.message.clone()));
+    }
+    let mut unclosed = Vec::new();
+    for &region in &parse.open_below {
+        let brace = parse.brace(region);
+        read.errors.insert((brace.start as usize, "this { is not closed".to_owned()));
+        unclosed.push(parse.regions[region as usize].op);
+    }
+    show(&parse, text, 0, &mut read, &|_| |_| None, &|_| None);
+    for finding in check(&parse, text) {
+        let is_left = parse.function_parts().iter().any(|part| {
+            let op = parse.op(part.op).span;
+            let has_errors = has_errors(&parse, text, part.op) || unclosed.contains(&part.op);
+            has_errors && op.start <= finding.span.start && finding.span.end <= op.end
+        });
+        if !is_left && !is_of_function(&parse, text, finding.span) {
+            let place = (finding.span.start as usize, finding.span.end as usize);
+            read.findings.insert(format!("{place:?} {} {}", finding.code, finding.message));
+        }
+    }
+    read
+}
+
+fn show<F: Fn(Span) -> Option<String>>(
+    parse: &Parse,
+    text: &str,
+    start: usize,
+    read: &mut Read,
+    elsewhere: &dyn Fn(OpId) -> F,
+    find: &dyn Fn(&Use) -> Option<usize>,
+) {
+    let place = |span: Span| (start + span.start as usize, start + span.end as usize);
+    let is_open = |id: OpId| {
+        parse.is_continued(id) || parse.regions_of(id).any(|region| parse.open_below.contains(&region))
+    };
+    for (id, op) in parse.ops.iter().enumerate() {
+        let id = id as OpId;
+        if parse.is_continued(id) {
+            continue;
+        }
+        let elsewhere = elsewhere(id);
+        let is_function =
+            is_function_like(parse.name(id, text)) || mlir::is_module_like(parse.name(id, text));
+        let shown = match is_open(id) || is_function {
+            // The end of it may stand in another piece.
+            true => format!("{:?} {:?}", place(op.span).0, op.form),
+            false => {
+                let types = |range| {
+                    let types: Vec<_> =
+                        parse.types(range).iter().map(|&ty| show_type(parse, text, ty, &elsewhere)).collect();
+                    types.join(", ")
+                };
+                let value = |span: Span| (!span.is_empty()).then(|| place(span));
+                let attributes: Vec<_> = parse
+                    .attributes_of(id)
+                    .iter()
+                    .map(|a| (place(a.name), value(a.value), a.place))
+                    .collect();
+                format!(
+                    "{:?} {:?} {:?} {:?} {} -> {} {attributes:?} {} {}",
+                    place(op.span),
+                    place(op.name),
+                    op.form,
+                    place(op.head),
+                    types(&op.operand_types),
+                    types(&op.result_types),
+                    op.location.of(text),
+                    op.is_isolated,
+                )
+            }
+        };
+        read.ops.insert(shown);
+        if !is_in_function(parse, text, id) || is_open(id) || is_function {
+            continue;
+        }
+        for used in parse.uses_of(id) {
+            let local = used.value.map(|value| place(parse.values[value as usize].name).0);
+            let found = local.or_else(|| find(used).filter(|_| used.is_external));
+            let ty = used.value.and_then(|value| {
+                let index = used.span.of(text).split_once('#').and_then(|(_, i)| i.parse().ok()).unwrap_or(0);
+                let types = parse.types(&parse.values[value as usize].types);
+                types.get(index).map(|&ty: &TypeRef| show_type(parse, text, ty, &elsewhere))
+            });
+            let ty = match ty {
+                Some(ty) => ty,
+                None if used.is_external => elsewhere(used.span).unwrap_or_else(|| "?".to_owned()),
+                None => "?".to_owned(),
+            };
+            read.uses.insert(format!("{:?} {} {found:?} {ty}", place(used.span), used.is_operand));
+        }
+    }
+    for (id, region) in parse.regions.iter().enumerate() {
+        let id = id as u32;
+        if id >= parse.continued && !parse.open_below.contains(&id) {
+            read.regions.insert(format!("{:?} {}", place(region.span), region.is_closed));
+        } else if id >= parse.continued {
+            read.regions.insert(format!("{:?}", place(region.span).0));
+        }
+    }
+}
+
+/// Regions that are cut somewhere are compared by their start.
+fn without_ends(regions: &BTreeSet<String>, starts: &BTreeSet<String>) -> BTreeSet<String> {
+    let cut: BTreeSet<&str> = starts.iter().filter(|r| !r.starts_with('(')).map(String::as_str).collect();
+    let start = |r: &str| r.trim_start_matches('(').split(',').next().unwrap_or_default().to_owned();
+    regions.iter().map(|r| if cut.contains(start(r).as_str()) { start(r) } else { r.clone() }).collect()
+}
+
+/// Answers the number of pieces.
+fn check_text(text: &str, min_bytes: usize) -> usize {
+    let whole = read_whole(text);
+    let (mut pieces, count) = read_pieces(text, min_bytes);
+    let regions = without_ends(&whole.regions, &pieces.regions);
+    pieces.regions = without_ends(&pieces.regions, &pieces.regions.clone());
+    let whole = Read { regions, ..whole };
+    let differ = |a: &BTreeSet<String>, b: &BTreeSet<String>| -> Vec<String> {
+        let less = a.difference(b).take(3).map(|x| format!("- {x}"));
+        less.chain(b.difference(a).take(3).map(|x| format!("+ {x}"))).collect()
+    };
+    let none: Vec<String> = Vec::new();
+    let shown = || -> String {
+        if text.len() > 7000 {
+            return String::new();
+        }
+        let mut out = String::new();
+        let mut start = 0;
+        for (at, state) in split(text, 0, min_bytes).pieces.into_iter().chain([(text.len(), 0)]) {
+            out += &format!("{}\n======== {:?}\n", &text[start..at], PieceState::from_u8(state));
+            start = at;
+        }
+        out
+    };
+    assert_eq!(differ(&whole.ops, &pieces.ops), none, "ops\n{}", shown());
+    assert_eq!(differ(&whole.regions, &pieces.regions), none, "regions\n{}", shown());
+    assert_eq!(whole.errors, pieces.errors, "errors\n{}", shown());
+    // Arguments are not followed into a second region that a brace too many makes of a function.
+    if !has_functions_of_two_regions(text) {
+        assert_eq!(differ(&whole.uses, &pieces.uses), none, "uses\n{}", shown());
+        // Functions with errors are left alone; what counts as theirs behind a brace too many is not the same everywhere.
+        if whole.errors.is_empty() {
+            assert_eq!(differ(&whole.findings, &pieces.findings), none, "findings\n{}", shown());
+        }
+    }
+    count
+}
+
+fn has_functions_of_two_regions(text: &str) -> bool {
+    let parse = parse(text, PieceState::default());
+    let mut functions = (0..parse.ops.len() as OpId).filter(|&id| is_function_like(parse.name(id, text)));
+    functions.any(|id| parse.regions_of(id).count() > 1)
+}
+
+#[test]
+fn every_construct_is_the_same_in_pieces() {
+    for min_bytes in [1, 8, 16, 40, 100, 1000] {
+        let count = check_text(CONSTRUCTS, min_bytes);
+        assert!(count > 4 || min_bytes > 100, "{count} pieces of {min_bytes}");
+    }
+}
+
+/// Names that are defined in one piece and used in others, in all ways there are.
+const GIANT: &str = "\
+module {
+  func.func @f(%a: tensor<4xf32>, %b: i1) -> f32 {
+    %0:2 = x.y %a : (tensor<4xf32>) -> (f32, tensor<8xf32>)
+    %1 = x.z %0#1 : (tensor<9xf32>) -> f32
+    %2 = x.z %0#2, %9, %3 : (f32, f32, f32) -> f32
+    x.w ins(%a : tensor<4xf32>) outs(%q : f32) {
+      x.u %q, %a, %0#0 : f32
+    }
+    %3 = x.for %i = %0 to %1 iter_args(%c = %0#1) {
+      x.u %c : (tensor<7xf32>) -> ()
+    }
+    cf.cond_br %b, ^bb1(%1 : f32), ^bb9
+  ^bb1(%p: f32):
+    %4 = x.z %5 : (f32) -> f32
+    %1 = x.z %p : (f32) -> f32
+    cf.br ^bb2
+  ^bb2:
+    %5 = x.z %1 : (f64) -> f32
+    %a = x.z %1 : (f32) -> f32
+    cf.br ^bb1(%5 : f32)
+  ^bb1:
+    return %4 : f32
+  } loc(\"f\")
+  func.func @g(%a: f32) {
+    return
+  }
+}
+";
+
+#[test]
+fn names_are_found_in_other_pieces() {
+    for min_bytes in 1..40 {
+        check_text(GIANT, min_bytes);
+    }
+    let (read, count) = read_pieces(GIANT, 1);
+    assert!(count > 10, "{count}");
+    let codes: BTreeSet<_> = read.findings.iter().filter_map(|f| f.split(' ').nth(2)).collect();
+    let expect = [
+        "redefinition",
+        "type-mismatch",
+        "unknown-block",
+        "unknown-result",
+        "unknown-value",
+        "use-before-definition",
+    ];
+    assert_eq!(codes.into_iter().collect::<Vec<_>>(), expect);
+}
+
+#[test]
+fn files_of_upstream_are_the_same_in_pieces() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/mlir");
+    let folder = std::env::var_os("MLIR_CORPUS").map_or(folder, Into::into);
+    let mut files = Vec::new();
+    let mut folders = vec![folder.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "mlir") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        println!("skipped: no files of MLIR in {}; MLIR_CORPUS names a folder", folder.display());
+    }
+    let mut random = 0x9e37_79b9_7f4a_7c15u64;
+    let mut next = move |below: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random % below.max(1) as u64) as usize
+    };
+    let (mut count, mut pieces) = (0, 0);
+    for path in files {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let check = |text: &str, min_bytes: usize| {
+            let checked = std::panic::catch_unwind(|| check_text(text, min_bytes));
+            checked.unwrap_or_else(|_| panic!("{} in pieces of {min_bytes}", path.display()))
+        };
+        let min_bytes = [1, 30, 120][next(3)];
+        pieces += check(&text, min_bytes);
+        count += 1;
+        if text.len() < 50_000 && count % 4 == 0 {
+            check(&spoilt(&text, &mut next), min_bytes);
+        }
+    }
+    println!("{count} files in {pieces} pieces");
+}
+
+/// Parts of a text replaced by others of it, and by signs.
+fn spoilt(text: &str, next: &mut impl FnMut(usize) -> usize) -> String {
+    const SIGNS: [&str; 14] = [
+        "",
+        "{",
+        "}",
+        "(",
+        ")",
+        "<",
+        ">",
+        "\"",
+        "%0 = ",
+        "\n",
+        "func.func @n() {\n",
+        "\n// -----\n",
+        "#",
+        "return ",
+    ];
+    let mut bytes = text.as_bytes().to_vec();
+    for _ in 0..1 + next(4) {
+        let at = next(bytes.len() + 1);
+        let end = (at + next(12)).min(bytes.len());
+        let from = next(text.len() + 1);
+        let inserted: Vec<u8> = match next(3) {
+            0 => text.as_bytes()[from..(from + next(40)).min(text.len())].to_vec(),
+            _ => SIGNS[next(SIGNS.len())].into(),
+        };
+        bytes.splice(at..end, inserted);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn spoilt_texts_are_the_same_in_pieces(seed in any::<u64>(), min_bytes in 1usize..60, giant in any::<bool>()) {
+        let mut random = seed | 1;
+        let mut next = move |below: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            (random % below.max(1) as u64) as usize
+        };
+        check_text(&spoilt(if giant { GIANT } else { CONSTRUCTS }, &mut next), min_bytes);
+    }
+
+    #[test]
+    fn any_signs_are_the_same_in_pieces(lines in proptest::collection::vec("( {0,2}(%[ab] = x\\.y|x\\.y|return|\\^b[ab]:|\\}|func\\.func @f\\(\\) \\{|module \\{|// -----|\\{-#|#-\\}|))[ %ab^:=,<>(){}\"x./#-]{0,6}", 0..30), min_bytes in 1usize..12) {
+        check_text(&(lines.join("\n") + "\n"), min_bytes);
+    }
+}
