@@ -151,12 +151,11 @@ fn plain(line: &str, from: usize, has_result: bool) -> Line {
             b'{' if next == b'-' => return Line::Other,
             b'<' | b'>' if next == b'=' => return Line::Other,
             b'>' if before == b'=' => return Line::Other,
-            b'>' if before == b'-' => {
-                // `%->` is a name and a bracket.
-                if at < 2 || matches!(bytes[at - 2], b'%' | b'^' | b'#' | b'!') {
-                    return Line::Other;
-                }
+            // `%->` is a name and a bracket, every other `->` an arrow.
+            b'>' if before == b'-' && (at < 2 || matches!(bytes[at - 2], b'%' | b'^' | b'#' | b'!')) => {
+                return Line::Other;
             }
+            b'>' if before == b'-' => {}
             b'(' | b'[' | b'{' | b'<' => {
                 if depth == MAX_DEPTH {
                     return Line::Other;

@@ -1,6 +1,8 @@
 //! The pieces of a text, each read on its own, are what the text is when it is read as a whole: the same ops, regions, names, types
 //! and findings, whatever the text is and wherever it is cut.
 
+#![allow(clippy::print_stdout, reason = "how much was compared")]
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
