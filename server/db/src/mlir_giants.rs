@@ -27,7 +27,7 @@ struct ShownPart {
     names: Names,
     values: u32,
     arguments: u32,
-    /// Per value of the body the block that it is defined in, where an op defines it: see [`MlirShown::blocks`].
+    /// Per value of the body the block that it is defined in, where an op defines it, as its number in the part.
     blocks: Box<[u32]>,
     /// Blocks that start here.
     starts: u32,

@@ -1,6 +1,6 @@
 //! StableHLO and MHLO as HLO, and HLO as StableHLO: whole modules and single ops.
 //!
-//! Both directions, and the instruction of which a single op is the twin, read one table ([`op_table`]): an op, its opcode, and
+//! Both directions, and the instruction of which a single op is the twin, read one table (`op_table`): an op, its opcode, and
 //! how each attribute is written in both languages. What one language cannot say is reported by name at its place, and the rest
 //! is converted.
 //!
