@@ -1,21 +1,19 @@
 //! Slices of a `tensor.expand_shape`, and insertions into one: as slices of what was expanded, where the elements lie there in a
 //! row.
 
-use indexing_map::{Expr, IndexingMap, Interval, Variable, Verdict, same_function};
+use indexing_map::{Expr, Interval, Variable};
 use mlir::OpId;
 
 use crate::along::product;
 use crate::names::Names;
 use crate::numbers::{LARGEST, Number, Symbol, SymbolName, Symbols};
+use crate::proof::same_places;
 use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{ReshapeOp, SliceOp, defining_op};
 use crate::slice_text::groups_text;
 use crate::values::Values;
 use crate::write::{Variable as Name, Writer, joined};
 use mlir_indexing::{Mixed, OpText, Operand, Source};
-
-/// Points and boxes that a proof may look at.
-const BUDGET: usize = 8192;
 
 /// What a slice takes of one dimension that was expanded.
 struct Row {
@@ -314,25 +312,7 @@ impl SliceOfExpand {
             old.push(from);
             new.push(translated(&row.offset) + within * translated(&row.stride));
         }
-        let runtime: Vec<Variable> = self
-            .symbols
-            .0
-            .iter()
-            .map(|symbol| {
-                let unit = symbol.divisor.max(1);
-                let Interval { lower, upper } = symbol.bounds;
-                let lower = lower.div_euclid(unit) + i64::from(lower.rem_euclid(unit) != 0);
-                Variable::from(Interval::new(lower, upper / unit))
-            })
-            .collect();
-        let map = |results: Vec<Expr>| {
-            let mut map = IndexingMap::new(dims.clone(), Vec::new(), runtime.clone(), results);
-            for (expr, interval) in &constraints {
-                map.add_constraint(expr.clone(), *interval);
-            }
-            map
-        };
-        same_function(&map(old), &map(new), BUDGET) == Verdict::Yes
+        same_places(&self.symbols, &dims, &constraints, old, new)
     }
 }
 

@@ -7,7 +7,7 @@ use indexing_map::{Expr, IndexingMap, Interval, Variable, Verdict, same_function
 
 use crate::along::{Along, digits, product};
 use crate::code::{Code, SliceOfCollapse};
-use crate::numbers::{LARGEST, divided};
+use crate::numbers::{LARGEST, Symbols, divided};
 
 /// Points and boxes that a proof may look at.
 const BUDGET: usize = 8192;
@@ -138,24 +138,34 @@ impl Places<'_> {
                 new[axis] = offset + inside[nth].clone() * self.translated(&along.strides[nth]);
             }
         }
-        let runtime = slice.symbols.0.iter().map(|symbol| {
-            let unit = symbol.divisor.max(1);
-            let Interval { lower, upper } = symbol.bounds;
-            Variable::from(Interval::new(
-                lower.div_euclid(unit) + i64::from(lower.rem_euclid(unit) != 0),
-                upper / unit,
-            ))
-        });
-        let runtime: Vec<Variable> = runtime.collect();
-        let map = |results: Vec<Expr>| {
-            let mut map = IndexingMap::new(dims.clone(), Vec::new(), runtime.clone(), results);
-            for (expr, interval) in &constraints {
-                map.add_constraint(expr.clone(), *interval);
-            }
-            map
-        };
-        same_function(&map(old), &map(new), BUDGET) == Verdict::Yes
+        same_places(&slice.symbols, &dims, &constraints, old, new)
     }
+}
+
+/// Whether two lists of places are one, at every point that keeps the constraints. Variables are the dimensions, then the symbols,
+/// each counted in its divisor.
+pub(crate) fn same_places(
+    symbols: &Symbols,
+    dims: &[Variable],
+    constraints: &[(Expr, Interval)],
+    old: Vec<Expr>,
+    new: Vec<Expr>,
+) -> bool {
+    let runtime = symbols.0.iter().map(|symbol| {
+        let unit = symbol.divisor.max(1);
+        let Interval { lower, upper } = symbol.bounds;
+        let lower = lower.div_euclid(unit) + i64::from(lower.rem_euclid(unit) != 0);
+        Variable::from(Interval::new(lower, upper / unit))
+    });
+    let runtime: Vec<Variable> = runtime.collect();
+    let map = |results: Vec<Expr>| {
+        let mut map = IndexingMap::new(dims.to_vec(), Vec::new(), runtime.clone(), results);
+        for (expr, interval) in constraints {
+            map.add_constraint(expr.clone(), *interval);
+        }
+        map
+    };
+    same_function(&map(old), &map(new), BUDGET) == Verdict::Yes
 }
 
 #[cfg(test)]

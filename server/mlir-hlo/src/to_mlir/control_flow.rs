@@ -104,10 +104,9 @@ impl FunctionWriter<'_> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let applied = op.attributes.computation(K::ToApply).and_then(|name| self.applied(name));
-        let (Some(applied), Some(result)) = (applied, op.shape.as_array()) else {
+        let (Some(applied), Some(_)) = (applied, op.shape.as_array()) else {
             return self.row(scope, id, row);
         };
-        _ = result;
         let (operands, types) = self.operands(scope, id)?;
         let [array, init] = operands.as_slice() else { return self.row(scope, id, row) };
         let mut written = Written::of(row, op)?;
