@@ -1,13 +1,20 @@
 //! Names across the pieces of functions that are cut; see [`mlir::FunctionPart`].
 
-use std::borrow::Cow;
+mod elsewhere;
+mod exports;
+mod findings;
+
 use std::sync::Arc;
 
+pub use elsewhere::Elsewhere;
+pub use exports::ExportKind;
+pub(crate) use exports::mlir_exports;
+pub use findings::mlir_link_findings;
 use ir::NameTable;
-use mlir::{Definition, Finding, FunctionPart, OpId, Outside, Parse, RegionId, TypeRef, Use, ValueId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use mlir::{Definition, FunctionPart, OpId, Parse, RegionId, ValueId};
+use rustc_hash::FxHashMap;
 
-use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece, mlir_read};
+use crate::mlir_queries::{MlirPiece, mlir_piece, mlir_read};
 use crate::{File, Piece};
 
 /// The names that a piece shows of its parts of functions that are cut. Apart from their types: equal after edits that change no
@@ -262,72 +269,6 @@ pub(crate) fn mlir_foreign(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Bo
     Arc::new(mlir_giant_index(db, file).foreign(at))
 }
 
-/// What a piece tells of the values that it shows: equal after edits that change no type, no number of results and no scalar.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MlirExports {
-    parts: Vec<Vec<Export>>,
-    /// Each type once.
-    types: Vec<Box<str>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Export {
-    count: u32,
-    /// Of [`MlirExports::types`], per result.
-    types: smallvec::SmallVec<[Option<u32>; 1]>,
-    kind: ExportKind,
-    /// The op, of a short constant.
-    constant: Option<Box<str>>,
-}
-
-/// Bytes of the op of a constant that other pieces know.
-const MAX_CONSTANT: usize = 200;
-
-/// What defines a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExportKind {
-    Result,
-    Constant,
-    Argument,
-}
-
-#[salsa::tracked]
-pub(crate) fn mlir_exports(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirExports> {
-    let read = mlir_read(db, piece);
-    let (parse, text) = (&read.parse, &*read.text);
-    let mut exports = MlirExports::default();
-    let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
-    for part in read.parts.iter() {
-        let mut shown = Vec::with_capacity(part.values.len() + part.arguments.len());
-        for &value in part.values.iter().chain(&part.arguments) {
-            let defined = &parse.values[value as usize];
-            let types = parse.types(&defined.types).iter().map(|&ty| {
-                let ty = parse.type_text(ty, text)?;
-                if let Some(&number) = numbers.get(&*ty) {
-                    return Some(number);
-                }
-                exports.types.push((&*ty).into());
-                let number = numbers.len() as u32;
-                numbers.insert(ty.into_owned(), number);
-                Some(number)
-            });
-            let types = types.collect();
-            let (kind, constant) = match defined.definition {
-                Definition::Result(op) if mlir::last_segment(parse.name(op, text)) == "constant" => {
-                    let written = parse.op(op).span.of(text);
-                    (ExportKind::Constant, Some(written).filter(|w| w.len() <= MAX_CONSTANT))
-                }
-                Definition::Result(_) => (ExportKind::Result, None),
-                _ => (ExportKind::Argument, None),
-            };
-            let constant = constant.map(Box::from);
-            shown.push(Export { count: defined.count, types, kind, constant });
-        }
-        exports.parts.push(shown);
-    }
-    Arc::new(exports)
-}
-
 /// What the names of a piece stand for that it does not define.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MlirLinks {
@@ -437,183 +378,4 @@ pub fn mlir_giant_name(
 pub enum GiantDefinition {
     Value(ValueId),
     Block(mlir::BlockId),
-}
-
-/// What a piece asks of the names that other pieces of its file define. Reads their exports and no more.
-pub struct Elsewhere<'a> {
-    db: &'a dyn salsa::Database,
-    file: File,
-    piece: Piece,
-    at: usize,
-    read: &'a MlirPiece,
-}
-
-impl<'a> Elsewhere<'a> {
-    /// Nothing where the piece belongs to no file.
-    pub fn of(db: &'a dyn salsa::Database, piece: Piece) -> Option<Elsewhere<'a>> {
-        let file = piece.file(db)?;
-        let at = file.pieces(db).iter().position(|&p| p == piece)?;
-        Some(Elsewhere { db, file, piece, at, read: mlir_piece(db, piece) })
-    }
-
-    /// What a name (with the `#1` of a result of a pack) stands for that an op of the piece uses. Asks the links of the piece, which
-    /// mostly are what they were where the index is not.
-    fn find(&self, name: &str, op: OpId) -> Option<GiantName> {
-        let uses = self.read.parse.uses_of(op);
-        let is_it = |used: &Use| used.is_external && base(used.span.of(&self.read.text)) == base(name);
-        let nth = self.read.parse.op(op).uses.start as usize + uses.iter().position(is_it)?;
-        mlir_links(self.db, self.piece).of_use(nth)
-    }
-
-    fn export(&self, name: GiantName) -> Option<(&'a MlirExports, &'a Export)> {
-        let exports = mlir_exports(self.db, *self.file.pieces(self.db).get(name.piece as usize)?);
-        Some((exports, exports.parts.get(name.part as usize)?.get(name.nth as usize)?))
-    }
-
-    /// The type of a value of another piece, by its name.
-    pub fn type_of(&self, name: &str, op: OpId) -> Option<&'a str> {
-        let (exports, export) = self.export(self.find(name, op)?)?;
-        let ty = (*export.types.get(result_of(name))?)?;
-        exports.types.get(ty as usize).map(|ty| &**ty)
-    }
-
-    /// The type of what is used, wherever it is defined.
-    pub fn type_of_use(&self, used: &Use) -> Option<Cow<'a, str>> {
-        let (parse, text) = (&self.read.parse, &*self.read.text);
-        let name = used.span.of(text);
-        match used.value {
-            Some(value) => self.type_of_value(value, result_of(name)),
-            None if used.is_external => self.type_of(name, used.op).map(Cow::Borrowed),
-            None => None,
-        }
-        .or_else(|| parse.type_of(used.value?, result_of(name), text))
-    }
-
-    /// The type of a result of a value of the piece, which may have it of a value of another one.
-    pub fn type_of_value(&self, value: ValueId, index: usize) -> Option<Cow<'a, str>> {
-        let (parse, text) = (&self.read.parse, &*self.read.text);
-        let defined = parse.values.get(value as usize)?;
-        let ty = *parse.types(&defined.types).get(index)?;
-        match (parse.followed(ty)?, defined.definition) {
-            (TypeRef::Elsewhere(span), Definition::Binder(op)) => {
-                self.type_of(span.of(text), op).map(Cow::Borrowed)
-            }
-            _ => parse.type_text(ty, text),
-        }
-    }
-
-    /// The definition of a name of another piece, written as it is with its sign, as an op of the same types: of a short constant the constant itself, of others
-    /// an op that nobody knows.
-    pub(crate) fn definition(&self, name: GiantName, written: &str) -> Option<String> {
-        let (exports, export) = self.export(name)?;
-        if let Some(constant) = &export.constant {
-            return Some(constant.to_string());
-        }
-        let types = export.types.iter().map(|ty| exports.types.get((*ty)? as usize).map(|ty| &**ty));
-        let types = types.collect::<Option<Vec<_>>>()?.join(", ");
-        let count = if export.count == 1 { String::new() } else { format!(":{}", export.count) };
-        Some(format!("{written}{count} = \"\"() : () -> ({types})"))
-    }
-
-    /// Definitions in other pieces of the aliases of types that the piece uses, or that stand in `more`.
-    pub(crate) fn type_aliases(&self, more: &str) -> Vec<String> {
-        let (parse, text) = (&self.read.parse, &*self.read.text);
-        let is_type = |name: &&str| name.starts_with('!');
-        let own: FxHashSet<&str> =
-            parse.aliases.iter().filter(|a| a.is_definition).map(|a| a.span.of(text)).collect();
-        let used = parse.aliases.iter().filter(|a| !a.is_definition).map(|a| a.span.of(text));
-        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
-        let in_more = more.match_indices('!').map(|(at, _)| {
-            let len = more[at + 1..].find(|c| !is_letter(c)).unwrap_or(more.len() - at - 1);
-            &more[at..at + 1 + len]
-        });
-        let mut wanted: Vec<&str> = used
-            .chain(in_more)
-            .filter(is_type)
-            .filter(|name| !name.contains('.') && !own.contains(name))
-            .collect();
-        wanted.sort_unstable();
-        wanted.dedup();
-        wanted.into_iter().filter_map(|name| self.alias(name)).collect()
-    }
-
-    /// The definition of an alias in another piece of the part of the file in which the piece starts.
-    fn alias(&self, name: &str) -> Option<String> {
-        let module = mlir_module(self.db, self.file);
-        let part = module.part_at(self.at, &self.read.parse, 0);
-        let &piece = module.alias(part, name).first()?;
-        let there = mlir_read(self.db, *self.file.pieces(self.db).get(piece)?);
-        let (parse, text) = (&there.parse, &*there.text);
-        let is_it = |a: &&mlir::AliasMention| {
-            a.is_definition && a.span.of(text) == name && module.part_at(piece, parse, a.span.start) == part
-        };
-        let alias = parse.aliases.iter().find(is_it)?;
-        Some(parse.op(alias.op).span.of(text).to_owned())
-    }
-
-    /// What defines a value of another piece.
-    pub fn kind(&self, name: GiantName) -> Option<ExportKind> {
-        Some(self.export(name)?.1.kind)
-    }
-
-    fn outside(&self, name: &str, op: OpId) -> Option<Outside<'a>> {
-        let found = self.find(name, op)?;
-        let (exports, export) = self.export(found)?;
-        let ty = export.types.get(result_of(name)).copied().flatten();
-        let ty = ty.and_then(|ty| exports.types.get(ty as usize)).map(|ty| Cow::Borrowed(&**ty));
-        Some(Outside { count: export.count, ty, is_below: self.is_below(found, op).unwrap_or(false) })
-    }
-
-    /// Whether an op of another piece defines the name behind `op`, in the same block or one around.
-    fn is_below(&self, name: GiantName, op: OpId) -> Option<bool> {
-        if name.piece as usize <= self.at {
-            return Some(false);
-        }
-        let index = mlir_giant_index(self.db, self.file);
-        let (body, around) = self.read.parse.in_cut_body(op)?;
-        let part = self.read.part_of(body)?;
-        let number = block_number(&self.read.parse, &self.read.parts[part], around)?;
-        let here = index.block(self.at, part, number)?;
-        let shown = &index.shown[name.piece as usize].parts[name.part as usize];
-        let there = *shown.blocks.get(name.nth as usize).filter(|&&block| block != NO_BLOCK)?;
-        Some(index.block(name.piece as usize, name.part as usize, there)? == here)
-    }
-}
-
-/// What is wrong with names that pieces of a function share, with the other side of it in another piece.
-#[salsa::tracked]
-pub fn mlir_link_findings(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(Finding, Option<GiantName>)>> {
-    let read = mlir_piece(db, piece);
-    if read.parts.is_empty() {
-        return Arc::default();
-    }
-    let Some(elsewhere) = Elsewhere::of(db, piece) else { return Arc::default() };
-    let (parse, text) = (&read.parse, &*read.text);
-    let foreign = mlir_foreign(db, piece);
-    let outside = |name: &str, op: OpId| elsewhere.outside(name, op);
-    let found = mlir::check_outside(parse, text, &outside).into_iter();
-    let mut findings: Vec<_> = found
-        .map(|(finding, used)| {
-            let definition = used.and_then(|used| elsewhere.find(used.span.of(text), used.op));
-            (finding, definition)
-        })
-        .collect();
-    for (nth, part) in read.parts.iter().enumerate() {
-        for &value in &part.values {
-            let name = parse.values[value as usize].name;
-            if foreign.binary_search_by(|f| (**f).cmp(name.of(text))).is_err() {
-                continue;
-            }
-            let first = mlir_giant_index(db, elsewhere.file).find(elsewhere.at, nth, name.of(text));
-            if let Some(first) = first.filter(|first| first.piece as usize != elsewhere.at) {
-                findings.push((mlir::redefinition(name, text), Some(first)));
-            }
-        }
-    }
-    let links = mlir_links(db, piece);
-    for &(nth, _) in links.successors.iter().filter(|(_, found)| found.is_none()) {
-        findings.push((mlir::unknown_block(parse.successors[nth as usize].span, text), None));
-    }
-    findings.sort_by_key(|(f, _)| (f.span.start, f.span.end));
-    Arc::new(findings)
 }

@@ -1,0 +1,152 @@
+//! What a piece asks of the others of its file.
+
+use std::borrow::Cow;
+
+use mlir::{Definition, OpId, Outside, TypeRef, Use, ValueId};
+use rustc_hash::FxHashSet;
+
+use super::exports::{Export, ExportKind, MlirExports, mlir_exports};
+use super::{GiantName, NO_BLOCK, base, block_number, mlir_giant_index, mlir_links, result_of};
+use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece, mlir_read};
+use crate::{File, Piece};
+
+/// What a piece asks of the names that other pieces of its file define. Reads their exports and no more.
+pub struct Elsewhere<'a> {
+    db: &'a dyn salsa::Database,
+    pub(super) file: File,
+    piece: Piece,
+    pub(super) at: usize,
+    read: &'a MlirPiece,
+}
+
+impl<'a> Elsewhere<'a> {
+    /// Nothing where the piece belongs to no file.
+    pub fn of(db: &'a dyn salsa::Database, piece: Piece) -> Option<Elsewhere<'a>> {
+        let file = piece.file(db)?;
+        let at = file.pieces(db).iter().position(|&p| p == piece)?;
+        Some(Elsewhere { db, file, piece, at, read: mlir_piece(db, piece) })
+    }
+
+    /// What a name (with the `#1` of a result of a pack) stands for that an op of the piece uses. Asks the links of the piece, which
+    /// mostly are what they were where the index is not.
+    pub(super) fn find(&self, name: &str, op: OpId) -> Option<GiantName> {
+        let uses = self.read.parse.uses_of(op);
+        let is_it = |used: &Use| used.is_external && base(used.span.of(&self.read.text)) == base(name);
+        let nth = self.read.parse.op(op).uses.start as usize + uses.iter().position(is_it)?;
+        mlir_links(self.db, self.piece).of_use(nth)
+    }
+
+    fn export(&self, name: GiantName) -> Option<(&'a MlirExports, &'a Export)> {
+        let exports = mlir_exports(self.db, *self.file.pieces(self.db).get(name.piece as usize)?);
+        Some((exports, exports.parts.get(name.part as usize)?.get(name.nth as usize)?))
+    }
+
+    /// The type of a value of another piece, by its name.
+    pub fn type_of(&self, name: &str, op: OpId) -> Option<&'a str> {
+        let (exports, export) = self.export(self.find(name, op)?)?;
+        let ty = (*export.types.get(result_of(name))?)?;
+        exports.types.get(ty as usize).map(|ty| &**ty)
+    }
+
+    /// The type of what is used, wherever it is defined.
+    pub fn type_of_use(&self, used: &Use) -> Option<Cow<'a, str>> {
+        let (parse, text) = (&self.read.parse, &*self.read.text);
+        let name = used.span.of(text);
+        match used.value {
+            Some(value) => self.type_of_value(value, result_of(name)),
+            None if used.is_external => self.type_of(name, used.op).map(Cow::Borrowed),
+            None => None,
+        }
+        .or_else(|| parse.type_of(used.value?, result_of(name), text))
+    }
+
+    /// The type of a result of a value of the piece, which may have it of a value of another one.
+    pub fn type_of_value(&self, value: ValueId, index: usize) -> Option<Cow<'a, str>> {
+        let (parse, text) = (&self.read.parse, &*self.read.text);
+        let defined = parse.values.get(value as usize)?;
+        let ty = *parse.types(&defined.types).get(index)?;
+        match (parse.followed(ty)?, defined.definition) {
+            (TypeRef::Elsewhere(span), Definition::Binder(op)) => {
+                self.type_of(span.of(text), op).map(Cow::Borrowed)
+            }
+            _ => parse.type_text(ty, text),
+        }
+    }
+
+    /// The definition of a name of another piece, written as it is with its sign, as an op of the same types: of a short constant the constant itself, of others
+    /// an op that nobody knows.
+    pub(crate) fn definition(&self, name: GiantName, written: &str) -> Option<String> {
+        let (exports, export) = self.export(name)?;
+        if let Some(constant) = &export.constant {
+            return Some(constant.to_string());
+        }
+        let types = export.types.iter().map(|ty| exports.types.get((*ty)? as usize).map(|ty| &**ty));
+        let types = types.collect::<Option<Vec<_>>>()?.join(", ");
+        let count = if export.count == 1 { String::new() } else { format!(":{}", export.count) };
+        Some(format!("{written}{count} = \"\"() : () -> ({types})"))
+    }
+
+    /// Definitions in other pieces of the aliases of types that the piece uses, or that stand in `more`.
+    pub(crate) fn type_aliases(&self, more: &str) -> Vec<String> {
+        let (parse, text) = (&self.read.parse, &*self.read.text);
+        let is_type = |name: &&str| name.starts_with('!');
+        let own: FxHashSet<&str> =
+            parse.aliases.iter().filter(|a| a.is_definition).map(|a| a.span.of(text)).collect();
+        let used = parse.aliases.iter().filter(|a| !a.is_definition).map(|a| a.span.of(text));
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
+        let in_more = more.match_indices('!').map(|(at, _)| {
+            let len = more[at + 1..].find(|c| !is_letter(c)).unwrap_or(more.len() - at - 1);
+            &more[at..at + 1 + len]
+        });
+        let mut wanted: Vec<&str> = used
+            .chain(in_more)
+            .filter(is_type)
+            .filter(|name| !name.contains('.') && !own.contains(name))
+            .collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted.into_iter().filter_map(|name| self.alias(name)).collect()
+    }
+
+    /// The definition of an alias in another piece of the part of the file in which the piece starts.
+    fn alias(&self, name: &str) -> Option<String> {
+        let module = mlir_module(self.db, self.file);
+        let part = module.part_at(self.at, &self.read.parse, 0);
+        let &piece = module.alias(part, name).first()?;
+        let there = mlir_read(self.db, *self.file.pieces(self.db).get(piece)?);
+        let (parse, text) = (&there.parse, &*there.text);
+        let is_it = |a: &&mlir::AliasMention| {
+            a.is_definition && a.span.of(text) == name && module.part_at(piece, parse, a.span.start) == part
+        };
+        let alias = parse.aliases.iter().find(is_it)?;
+        Some(parse.op(alias.op).span.of(text).to_owned())
+    }
+
+    /// What defines a value of another piece.
+    pub fn kind(&self, name: GiantName) -> Option<ExportKind> {
+        Some(self.export(name)?.1.kind)
+    }
+
+    pub(super) fn outside(&self, name: &str, op: OpId) -> Option<Outside<'a>> {
+        let found = self.find(name, op)?;
+        let (exports, export) = self.export(found)?;
+        let ty = export.types.get(result_of(name)).copied().flatten();
+        let ty = ty.and_then(|ty| exports.types.get(ty as usize)).map(|ty| Cow::Borrowed(&**ty));
+        Some(Outside { count: export.count, ty, is_below: self.is_below(found, op).unwrap_or(false) })
+    }
+
+    /// Whether an op of another piece defines the name behind `op`, in the same block or one around.
+    fn is_below(&self, name: GiantName, op: OpId) -> Option<bool> {
+        if name.piece as usize <= self.at {
+            return Some(false);
+        }
+        let index = mlir_giant_index(self.db, self.file);
+        let (body, around) = self.read.parse.in_cut_body(op)?;
+        let part = self.read.part_of(body)?;
+        let number = block_number(&self.read.parse, &self.read.parts[part], around)?;
+        let here = index.block(self.at, part, number)?;
+        let shown = &index.shown[name.piece as usize].parts[name.part as usize];
+        let there = *shown.blocks.get(name.nth as usize).filter(|&&block| block != NO_BLOCK)?;
+        Some(index.block(name.piece as usize, name.part as usize, there)? == here)
+    }
+}
