@@ -1,13 +1,13 @@
-;;; hlo-analyzer.el --- XLA HLO with eglot  -*- lexical-binding: t -*-
+;;; hlo-analyzer.el --- XLA HLO and MLIR with eglot  -*- lexical-binding: t -*-
 
 ;;; Commentary:
-;; A mode for HLO and the server for it; needs Emacs 29 or newer.
+;; Modes for HLO and MLIR and the server for them; needs Emacs 29 or newer.
 
 ;;; Code:
 
 (require 'eglot)
 
-(defgroup hlo-analyzer nil "XLA HLO." :group 'languages)
+(defgroup hlo-analyzer nil "XLA HLO and MLIR." :group 'languages)
 
 (defcustom hlo-analyzer-command '("hlo-analyzer")
   "The server with its arguments."
@@ -26,8 +26,15 @@
 (dolist (name '("\\.hlo\\'" "\\(before\\|after\\)_optimizations\\.txt\\'"))
   (add-to-list 'auto-mode-alist (cons name 'hlo-mode)))
 
+;; LLVM has a mode of that name, with colours: where it is loaded, it stays.
+(unless (fboundp 'mlir-mode)
+  (define-derived-mode mlir-mode prog-mode "MLIR"
+    "For modules of MLIR, of any dialect."
+    (setq-local comment-start "// "))
+  (add-to-list 'auto-mode-alist '("\\.mlir\\'" . mlir-mode)))
+
 (add-to-list 'eglot-server-programs
-             `(hlo-mode . ,(lambda (&rest _)
+             `((hlo-mode mlir-mode) . ,(lambda (&rest _)
                              (append hlo-analyzer-command
                                      (list :initializationOptions hlo-analyzer-settings)))))
 
@@ -56,6 +63,20 @@
             ;; The server writes the file anew when the HLO changes.
             (when path (auto-revert-mode 1))
             (display-buffer (current-buffer))))))
+    answer))
+
+(defun hlo-analyzer-convert ()
+  "Show the module in the other language: HLO as StableHLO, StableHLO as HLO."
+  (interactive)
+  (let* ((answer (jsonrpc-request (eglot--current-server-or-lose) :hlo-analyzer/convert
+                                  (list :textDocument (eglot--TextDocumentIdentifier))))
+         (language (plist-get answer :language)))
+    (with-current-buffer (generate-new-buffer (format "*%s*" language))
+      (insert (plist-get answer :text))
+      (goto-char (point-min))
+      (funcall (if (equal language "hlo") #'hlo-mode #'mlir-mode))
+      (set-buffer-modified-p nil)
+      (display-buffer (current-buffer)))
     answer))
 
 (provide 'hlo-analyzer)

@@ -268,6 +268,35 @@ fn kernels_are_printed() {
     assert!(text(&output.stderr).contains("name it with --fusion"), "{}", text(&output.stderr));
 }
 
+const STABLEHLO: &str = "module {
+  func.func public @main(%a: tensor<8x16xf32>) -> tensor<16x8xf32> {
+    %0 = stablehlo.tanh %a : tensor<8x16xf32>
+    %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<8x16xf32>) -> tensor<16x8xf32>
+    return %1 : tensor<16x8xf32>
+  }
+}
+";
+
+#[test]
+fn functions_of_stablehlo_have_kernels_and_values() {
+    let output = run_on(&["kernel", "-", "--emit", "mlir"], STABLEHLO);
+    assert!(text(&output.stdout).contains("math.tanh"), "{}", text(&output.stderr));
+    let output = run_on(&["kernel", "-", "--fusion", "%0", "--head"], STABLEHLO);
+    assert!(text(&output.stdout).starts_with("// %tanh.0 · loop · h100-sxm\n"), "{}", text(&output.stdout));
+    let output = run_on(&["kernel", "-", "--fusion", "%2"], STABLEHLO);
+    assert!(text(&output.stderr).contains(": 2 is not in the module"), "{}", text(&output.stderr));
+    let kernel = json!({"id": 1, "method": "kernel", "params": {
+        "language": "mlir", "text": STABLEHLO, "instruction": "main", "emit": "ptx"}});
+    let value = json!({"id": 2, "method": "evaluate", "params": {
+        "language": "mlir", "text": STABLEHLO.replace("8x16", "1x2").replace("16x8", "2x1"),
+        "inputs": ["{{0, inf}}"]}});
+    let output = run_on(&["query"], &format!("{kernel}\n{value}\n"));
+    let shown = text(&output.stdout);
+    let answers: Vec<Value> = shown.lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
+    assert_eq!(answers[0]["result"]["params"][0], json!({"index": 0, "operand": 0, "bytes": 512}));
+    assert_eq!(answers[1]["result"]["outputs"], json!(["{{0}, {1}}"]));
+}
+
 #[test]
 fn check_warns_of_waste_on_the_device_that_is_asked_for() {
     let warned = run_on(&["check", "-", "--fail-on", "warning", "--device", "b200"], KERNEL);

@@ -1,5 +1,7 @@
 //! What an edit costs, and that it is never wrong: edits give what the final text gives from scratch.
 
+mod mlir;
+
 use std::sync::{Arc, Mutex};
 
 use hlo_analyzer_tests::corpus::own;
@@ -410,8 +412,13 @@ fn white_space_leaves_calls_and_costs() {
     assert_eq!(counted.count("own_costs"), 1, "one piece is counted anew");
 }
 
+/// Of a text in pieces as an editor has them, and of one in which every computation is a piece.
 fn check_edits(text: &str, edits: &[(f64, usize, String)]) {
-    let mut host = AnalysisHost::new();
+    check_edits_of(AnalysisHost::new(), text, edits);
+    check_edits_of(AnalysisHost::in_pieces_of(0), text, edits);
+}
+
+fn check_edits_of(mut host: AnalysisHost, text: &str, edits: &[(f64, usize, String)]) {
     let file = host.open("a.hlo", Language::Hlo, text);
     everything(&host.analysis(), file);
     for (place, len, insert) in edits {
@@ -431,6 +438,14 @@ fn difference(a: &str, b: &str) -> String {
     let at = a.lines().zip(b.lines()).position(|(a, b)| a != b).unwrap_or_default();
     let around = |text: &str| text.lines().skip(at.saturating_sub(3)).take(12).collect::<Vec<_>>().join("\n");
     format!("edited:\n{}\nfrom scratch:\n{}", around(a), around(b))
+}
+
+#[test]
+fn which_instructions_are_kernels_does_not_depend_on_what_shares_their_piece() {
+    // The first computation has no fusion, ENTRY has one; edited they are in two pieces, from scratch in one.
+    let edits =
+        [(0.1350369093763061, 18, " "), (0.3882704503074237, 33, "\n"), (0.23369148456194785, 4, "\n")];
+    check_edits(MODULE, &edits.map(|(place, len, insert)| (place, len, insert.to_owned())));
 }
 
 fn edits() -> impl Strategy<Value = Vec<(f64, usize, String)>> {

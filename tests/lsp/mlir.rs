@@ -120,6 +120,9 @@ fn what_is_known_of_a_file_is_shown() {
     let shown = hover["contents"]["value"].as_str().expect("markdown");
     assert!(shown.contains("(d0, d1) -> (d1, d0)"), "{shown}");
 
+    let asked = client.ask("hlo-analyzer/evaluate", at(URI, line, character));
+    assert_eq!(asked["instruction"], "transpose.1", "{asked}");
+
     let (line, character) = place("@tiles(%x, %n) :");
     let found = client.ask("textDocument/definition", at(URI, line, character + 2));
     assert!(found.to_string().contains("\"line\":1"), "{found}");

@@ -1,4 +1,4 @@
--- hlo-analyzer for Neovim 0.10 and newer: starts the server for HLO, and shows kernels as live buffers.
+-- hlo-analyzer for Neovim 0.10 and newer: starts the server for HLO and MLIR, and shows kernels as live buffers.
 --
 --   require("hlo-analyzer").setup({ cmd = { "hlo-analyzer" }, settings = { gpu = { device = "a100-sxm-80" } } })
 --
@@ -24,6 +24,12 @@ local function ask(method, params, answered)
       end
     end, 0)
   end
+end
+
+-- Whether a buffer is one of modules, not of kernels.
+local function is_module(buffer)
+  local filetype = vim.bo[buffer].filetype
+  return (filetype == "hlo" or filetype == "mlir") and not vim.startswith(vim.api.nvim_buf_get_name(buffer), SCHEME)
 end
 
 local function is_kernel(buffer)
@@ -93,7 +99,7 @@ function M.follow()
         end
       end
     end)
-  elseif vim.bo[buffer].filetype == "hlo" then
+  elseif is_module(buffer) then
     local server = client()
     if not server then
       return
@@ -115,7 +121,7 @@ function M.follow()
   end
 end
 
--- Opens the tabs of the kernel at a position (of the cursor, where none is given) beside the HLO, the first in front.
+-- Opens the tabs of the kernel at a position (of the cursor, where none is given) beside the module, the first in front.
 function M.show_kernel(uri, position)
   local server = client()
   if not server then
@@ -180,10 +186,23 @@ function M.evaluate()
   end)
 end
 
+-- The module in the other language, HLO as StableHLO and StableHLO as HLO, in a new buffer beside it.
+function M.convert()
+  local params = { textDocument = vim.lsp.util.make_text_document_params() }
+  ask("convert", params, function(answer)
+    vim.cmd("botright vnew")
+    vim.bo.buftype = "nofile"
+    vim.bo.bufhidden = "wipe"
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split((answer.text:gsub("\n$", "")), "\n"))
+    vim.bo.filetype = answer.language
+    vim.bo.modified = false
+  end)
+end
+
 function M.setup(options)
   options = options or {}
   vim.filetype.add({
-    extension = { hlo = "hlo", ptx = "ptx" },
+    extension = { hlo = "hlo", mlir = "mlir", ptx = "ptx" },
     pattern = {
       [".*before_optimizations%.txt"] = "hlo",
       [".*after_optimizations%.txt"] = "hlo",
@@ -195,8 +214,12 @@ function M.setup(options)
 
   vim.api.nvim_create_autocmd("FileType", {
     group = group,
-    pattern = "hlo",
+    pattern = { "hlo", "mlir" },
     callback = function(args)
+      -- The tabs of a kernel are MLIR, too: they are filled by the server that they are shown for.
+      if is_kernel(args.buf) then
+        return
+      end
       vim.lsp.start({
         name = "hlo-analyzer",
         cmd = options.cmd or { "hlo-analyzer" },
@@ -233,7 +256,7 @@ function M.setup(options)
   vim.api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI" }, {
     group = group,
     callback = function(args)
-      if vim.bo[args.buf].filetype == "hlo" or is_kernel(args.buf) then
+      if is_module(args.buf) or is_kernel(args.buf) then
         pause:stop()
         pause:start(60, 0, vim.schedule_wrap(M.follow))
       end
@@ -241,6 +264,7 @@ function M.setup(options)
   })
   vim.api.nvim_create_user_command("HloShowKernel", function() M.show_kernel() end, {})
   vim.api.nvim_create_user_command("HloEvaluate", function() M.evaluate() end, {})
+  vim.api.nvim_create_user_command("HloConvert", function() M.convert() end, {})
 end
 
 return M

@@ -70,6 +70,11 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
         added: RefCell::default(),
         computations: RefCell::default(),
     };
+    // Where a result is an element of a tuple the others have no memory.
+    let own = entry::results_of(&context).last().map_or(0, |last| last.end);
+    if own > analysis.fused.outputs.len() {
+        return Err("a result of the fusion is one of several that an instruction computes".into());
+    }
     match &analysis.emitter {
         Emitter::Loop(_) => entry_loop::emit(&context, &mut kernel)?,
         Emitter::Transpose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,

@@ -215,6 +215,8 @@ impl Documents {
             crate::mlir_giants::mlir_exports(db, piece);
             crate::hlo_twin_findings(db, piece);
             crate::mlir_map_findings(db, piece);
+            crate::mlir_unknown_names(db, piece);
+            crate::mlir_kernels::mlir_piece_names(db, piece);
         }
         self.free_pieces.extend(pieces);
     }

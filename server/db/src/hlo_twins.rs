@@ -6,6 +6,7 @@ use indexing::{OpIndexing, Rules};
 use ir::{Block, Graph, Op, Surroundings};
 use mlir::OpId;
 use mlir_hlo::{Environment, Slice};
+use mlir_indexing::Source;
 use rustc_hash::FxHashMap;
 use syntax::hlo::PieceState;
 
@@ -25,10 +26,9 @@ pub struct HloTwin {
 }
 
 /// Nothing for ops that HLO has no twin of, else the twin or why there is none.
-pub fn hlo_twin(db: &dyn salsa::Database, piece: Piece, id: OpId) -> Option<Result<HloTwin, String>> {
-    let read = mlir_imported(db, piece);
-    let environment = Environment::of_aliases(&read.parse, &read.text);
-    let written = mlir_hlo::twin(Slice::whole(&read.parse, &read.text), &environment, id)?;
+pub fn hlo_twin(source: &Source<'_>, id: OpId) -> Option<Result<HloTwin, String>> {
+    let environment = Environment::of_aliases(source.parse, source.text);
+    let written = mlir_hlo::twin(Slice::whole(source.parse, source.text), &environment, id)?;
     Some(written.and_then(|op| {
         let block = block(&op.text).ok_or_else(|| "HLO has no such instruction".to_owned())?;
         HloTwin::of(&block, op).ok_or_else(|| "HLO has no such instruction".to_owned())
@@ -55,12 +55,24 @@ impl HloTwin {
                 }
             }
         }
-        let graph = entry.filter(|graph| graph.is_complete)?;
+        let mut graph = entry.filter(|graph| graph.is_complete)?;
+        // Values at run time are told by the names that they have in the text.
+        for (id, parameter) in graph.ops.iter().enumerate() {
+            let operand = parameter.parameter.and_then(|number| op.operands.get(number as usize));
+            if let Some(operand) = operand {
+                graph.names[id] = operand.trim_start_matches('%').to_owned();
+            }
+        }
         Some(HloTwin { graph, callees, operands: op.operands, results: op.results })
     }
 
     pub fn op(&self) -> &Op {
         &self.graph.ops[self.graph.root as usize]
+    }
+
+    /// The operand that an op of the graph stands for.
+    pub(crate) fn operand(&self, op: ir::OpId) -> Option<usize> {
+        Some(self.graph.ops.get(op as usize)?.parameter? as usize)
     }
 
     /// Output to input maps, simplified: a list per operand.

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use gpu::{BufferTraffic, Cause, Device, Estimate, Fused, FusionAnalysis, Partition, Reason, Remedy};
 use ir::{AttributeKey, Graph, Op, Opcode, SegmentRef};
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
 use salsa::Setter;
 
 use crate::giants::giant_index;
@@ -47,21 +46,6 @@ impl Database {
     pub fn device(&self) -> &'static Device {
         Target::get(self).device(self)
     }
-}
-
-/// Names of the computations that the piece's fusions call.
-#[salsa::tracked]
-pub fn fusion_calls(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Box<str>>> {
-    let block = block(db, piece);
-    let calls = block.callees().filter(|&(id, _)| block.instruction(id).opcode == Some(Opcode::Fusion));
-    Arc::new(calls.map(|(_, span)| span.of(&block.text).into()).collect())
-}
-
-/// Names of all computations that fusions of the file call.
-#[salsa::tracked]
-pub fn fused_computations(db: &dyn salsa::Database, file: File) -> Arc<FxHashSet<Box<str>>> {
-    let pieces = file.pieces(db).iter();
-    Arc::new(pieces.flat_map(|&piece| fusion_calls(db, piece).iter().cloned()).collect())
 }
 
 /// A computation by the name under which it is called.

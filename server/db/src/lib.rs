@@ -11,6 +11,7 @@ mod calls;
 mod costs;
 mod documents;
 mod externals;
+mod fusions;
 mod giants;
 mod hlo_twins;
 mod kernel_costs;
@@ -21,6 +22,7 @@ mod mlir_imports;
 mod mlir_kernels;
 mod mlir_maps;
 mod mlir_queries;
+mod mlir_unknown;
 mod queries;
 mod verification;
 mod warnings;
@@ -29,12 +31,13 @@ pub use calls::{CallGraph, CallSite, call_graph};
 pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
 pub use externals::link_findings;
+pub use fusions::{fused_computations, fusing_computations};
 pub use giants::{Definition, GiantIndex, giant_index};
 pub use hlo_twins::{HloTwin, hlo_twin, hlo_twin_findings};
 pub use kernel_costs::kernel_cost;
 pub use kernels::{
-    FusionSource, Target, Waste, fused_computations, fusion_calls, fusion_source, kernel, kernel_coalescing,
-    kernel_code, kernel_estimate, kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_waste,
+    FusionSource, Target, Waste, fusion_source, kernel, kernel_coalescing, kernel_code, kernel_estimate,
+    kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_waste,
 };
 pub use load::Progress;
 pub use mlir_giants::{
@@ -42,12 +45,18 @@ pub use mlir_giants::{
     mlir_giant_index, mlir_giant_name, mlir_link_findings, mlir_links,
 };
 pub use mlir_imports::{MlirImported, mlir_imported};
-pub use mlir_kernels::{MlirFunction, mlir_environments, mlir_function, mlir_functions};
-pub use mlir_maps::{MlirMaps, mlir_alias, mlir_map_findings, mlir_maps, mlir_producers, with_mlir_source};
+pub use mlir_kernels::{
+    CUT_FUNCTION, MlirFunction, mlir_environments, mlir_function, mlir_functions, mlir_instruction,
+    mlir_instruction_called,
+};
+pub use mlir_maps::{
+    MlirMaps, mlir_alias, mlir_map_findings, mlir_maps, mlir_producers, with_mlir_operands, with_mlir_source,
+};
 pub use mlir_queries::{
     MlirModule, MlirPiece, MlirSignature, Unclosed, mlir_module, mlir_ops, mlir_piece, mlir_signature,
     symbol_name,
 };
+pub use mlir_unknown::mlir_unknown_names;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use verification::{module_verify_findings, surroundings, verify_findings};

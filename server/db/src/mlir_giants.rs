@@ -110,8 +110,8 @@ fn block_number(parse: &Parse, part: &FunctionPart, op: OpId) -> Option<u32> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GiantName {
     pub piece: u32,
-    part: u32,
-    nth: u32,
+    pub(crate) part: u32,
+    pub(crate) nth: u32,
 }
 
 /// All names of functions that are cut.
@@ -208,7 +208,7 @@ impl MlirGiantIndex {
     }
 
     /// What has a name in the function that a part of a piece belongs to.
-    fn find(&self, piece: usize, part: usize, name: &str) -> Option<GiantName> {
+    pub(crate) fn find(&self, piece: usize, part: usize, name: &str) -> Option<GiantName> {
         let function = self.function(piece, part)?;
         let name_of = |n: u32| self.name_in(&function.parts, n);
         let found = function.table.get(name, name_of).or_else(|| function.arguments.get(name, name_of))?;
@@ -317,7 +317,7 @@ pub fn mlir_links(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirLinks> {
 }
 
 /// `%a` of `%a#1`.
-fn base(name: &str) -> &str {
+pub(crate) fn base(name: &str) -> &str {
     name.split('#').next().unwrap_or(name)
 }
 

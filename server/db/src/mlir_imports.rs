@@ -1,126 +1,264 @@
 //! A piece with the definitions of what it uses of other pieces: for what looks at an op and at what defines its operands.
 
-use std::fmt::Write as _;
+mod definitions;
+
 use std::sync::Arc;
 
-use mlir::{AliasMention, Form, Op, Parse, PieceState, TypeRef};
-use rustc_hash::FxHashMap;
+use definitions::{MlirDefinition, mlir_definition_of};
+pub(crate) use definitions::{is_followed, mlir_definitions_behind};
+use mlir::{Definition, Form, Op, OpId, Parse, PieceState, TypeRef, Value, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
 use text::Span;
 
 use crate::Piece;
-use crate::mlir_giants::{Elsewhere, GiantName, mlir_links};
-use crate::mlir_queries::mlir_piece;
+use crate::mlir_giants::{Elsewhere, ExportKind, GiantName, mlir_links};
+use crate::mlir_queries::{MlirPiece, mlir_piece};
 
-/// A piece whose ops are those of [`crate::MlirPiece`], and behind them the definitions that are imported.
+/// A piece whose ops are those of [`crate::MlirPiece`], and behind them the definitions that are imported: as they are written
+/// where indices and extents follow from them, of others no more than their types.
 #[derive(Debug)]
 pub struct MlirImported {
     pub text: Arc<str>,
     pub parse: Arc<Parse>,
+    /// Where imported definitions start in the text, in order, and what each is.
+    places: Vec<(u32, GiantName)>,
+    /// Imported definitions of which no more than the types is there, by their op.
+    stubs: FxHashMap<OpId, GiantName>,
 }
 
 /// Definitions that a piece imports at most.
 const MAX_IMPORTS: usize = 10_000;
+/// Definitions that follow from each other, at most: an index is not looked into any deeper.
+const MAX_DEPTH: usize = 64;
 
 /// The piece itself where it uses nothing of others.
-#[salsa::tracked(no_eq, lru = 256)]
+#[salsa::tracked(no_eq, lru = 32)]
 pub fn mlir_imported(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirImported> {
-    let read = mlir_piece(db, piece);
-    let own = || Arc::new(MlirImported { text: read.text.clone(), parse: read.parse.clone() });
-    let Some(elsewhere) = Elsewhere::of(db, piece) else { return own() };
-    let links = mlir_links(db, piece);
-    let mut definitions = String::new();
-    let mut lines: FxHashMap<GiantName, usize> = FxHashMap::default();
-    let mut uses = Vec::new();
-    for (at, used) in read.parse.uses.iter().enumerate().filter(|(_, used)| used.is_external) {
-        let Some(name) = links.of_use(at) else { continue };
-        if !lines.contains_key(&name) {
-            let written = used.span.of(&read.text).split('#').next().unwrap_or_default();
-            let Some(definition) = elsewhere.definition(name, written).filter(|_| lines.len() < MAX_IMPORTS)
-            else {
-                continue;
-            };
-            lines.insert(name, definitions.len());
-            _ = writeln!(definitions, "{definition}");
-        }
-        uses.push((at, lines[&name]));
-    }
-    for alias in elsewhere.type_aliases(&definitions) {
-        _ = writeln!(definitions, "{alias}");
-    }
-    if definitions.is_empty() {
-        return own();
-    }
-    let imported = mlir::parse(&definitions, PieceState::default());
-    let start = read.text.len() as u32 + 1;
-    let first_value = read.parse.values.len() as u32;
-    let mut parse = Parse::clone(&read.parse);
-    append(&mut parse, &imported, start);
-    let mut by_place: FxHashMap<Span, u32> = FxHashMap::default();
-    for (at, line) in uses {
-        let value = imported.values.partition_point(|v| (v.name.start as usize) < line) as u32;
-        if imported.values.get(value as usize).is_some_and(|v| v.name.start as usize == line) {
-            parse.uses[at].value = Some(first_value + value);
-            by_place.insert(parse.uses[at].span, first_value + value);
-        }
-    }
-    // What a name is bound to is used where it is bound.
-    for ty in &mut parse.types {
-        if let TypeRef::Elsewhere(span) = *ty
-            && let Some(&value) = by_place.get(&span)
-        {
-            let index = span.of(&read.text).split_once('#').and_then(|(_, index)| index.parse().ok());
-            *ty = TypeRef::SameAs(value, index.unwrap_or(0));
-        }
-    }
-    Arc::new(MlirImported { text: format!("{}\n{definitions}", read.text).into(), parse: Arc::new(parse) })
+    Arc::new(MlirImported::of(db, piece, &FxHashSet::default()))
 }
 
-/// Adds ops of a text of definitions without regions and operands, which starts at `start`.
-fn append(parse: &mut Parse, more: &Parse, start: u32) {
-    let moved = |span: Span| Span { start: span.start + start, end: span.end + start };
-    let by = |range: &std::ops::Range<u32>, len: usize| range.start + len as u32..range.end + len as u32;
-    let (ops, values) = (parse.ops.len(), parse.values.len());
-    let (types, attributes, uses) = (parse.types.len(), parse.attributes.len(), parse.uses.len());
-    for op in &more.ops {
-        parse.ops.push(Op {
-            span: moved(op.span),
-            name: moved(op.name),
-            head: moved(op.head),
-            location: moved(op.location),
-            block: None,
-            first_region: None,
-            behind: op.behind + ops as u32,
-            results: by(&op.results, values),
-            uses: uses as u32..uses as u32,
-            attributes: by(&op.attributes, attributes),
-            operand_types: by(&op.operand_types, types),
-            result_types: by(&op.result_types, types),
-            ..op.clone()
-        });
-    }
-    for value in &more.values {
-        let definition = match value.definition {
-            mlir::Definition::Result(op) => mlir::Definition::Result(op + ops as u32),
-            other => other,
+impl MlirImported {
+    /// With the whole definitions of `wanted`.
+    pub(crate) fn of(db: &dyn salsa::Database, piece: Piece, wanted: &FxHashSet<GiantName>) -> MlirImported {
+        let read = mlir_piece(db, piece);
+        let own = || MlirImported {
+            text: read.text.clone(),
+            parse: read.parse.clone(),
+            places: Vec::new(),
+            stubs: FxHashMap::default(),
         };
-        let (name, types) = (moved(value.name), by(&value.types, types));
-        parse.values.push(mlir::Value { name, definition, types, count: value.count });
+        let Some(elsewhere) = Elsewhere::of_what_is_used(db, piece) else { return own() };
+        let mut imports = Imports::new(&elsewhere, read);
+        let links = mlir_links(db, piece);
+        for (at, _) in read.parse.uses.iter().enumerate().filter(|(_, used)| used.is_external) {
+            if let Some(name) = links.of_use(at) {
+                imports.open.push((at as u32, name));
+            }
+        }
+        imports.follow(db, wanted);
+        let definitions = imports.text.get(read.text.len()..).unwrap_or_default();
+        let aliases: String =
+            elsewhere.type_aliases(definitions).into_iter().map(|alias| alias + "\n").collect();
+        if imports.text.is_empty() && aliases.is_empty() {
+            return own();
+        }
+        imports.aliases(&aliases);
+        imports.finish()
     }
-    parse.types.extend(more.types.iter().map(|ty| match *ty {
-        TypeRef::Written(span) => TypeRef::Written(moved(span)),
-        TypeRef::ElementOf(span) => TypeRef::ElementOf(moved(span)),
-        TypeRef::I1Like(span) => TypeRef::I1Like(moved(span)),
-        other => other,
-    }));
-    parse.attributes.extend(more.attributes.iter().map(|a| mlir::Attribute {
-        name: moved(a.name),
-        value: moved(a.value),
-        place: a.place,
-    }));
-    let aliases = more
-        .aliases
-        .iter()
-        .filter(|a| a.is_definition && more.ops.get(a.op as usize).is_some_and(|op| op.form == Form::Alias));
-    let aliases = aliases.map(|a| AliasMention { span: moved(a.span), op: a.op + ops as u32, ..*a });
-    parse.aliases.extend(aliases);
+
+    /// What was imported that stands at a place of the text.
+    pub(crate) fn import_at(&self, at: u32) -> Option<GiantName> {
+        let behind = self.places.partition_point(|&(start, _)| start <= at);
+        Some(self.places[behind.checked_sub(1)?].1)
+    }
+
+    /// What an op stands for of which no more than the types was imported.
+    pub(crate) fn stub(&self, op: OpId) -> Option<GiantName> {
+        self.stubs.get(&op).copied()
+    }
+}
+
+/// What is imported, while it is gathered.
+struct Imports<'a> {
+    elsewhere: &'a Elsewhere<'a>,
+    read: &'a MlirPiece,
+    /// The piece's and behind it the definitions'; empty while there are none.
+    text: String,
+    parse: Parse,
+    known: FxHashMap<GiantName, ValueId>,
+    /// Uses, by their place in [`Parse::uses`], of names that are not there yet.
+    open: Vec<(u32, GiantName)>,
+    places: Vec<(u32, GiantName)>,
+    stubs: FxHashMap<OpId, GiantName>,
+}
+
+impl<'a> Imports<'a> {
+    fn new(elsewhere: &'a Elsewhere<'a>, read: &'a MlirPiece) -> Imports<'a> {
+        Imports {
+            elsewhere,
+            read,
+            text: String::new(),
+            parse: Parse::clone(&read.parse),
+            known: FxHashMap::default(),
+            open: Vec::new(),
+            places: Vec::new(),
+            stubs: FxHashMap::default(),
+        }
+    }
+
+    /// Where the next definition stands.
+    fn start(&mut self) -> u32 {
+        if self.text.is_empty() {
+            self.text = format!("{}\n", self.read.text);
+            // Names of aliases mean there what they mean in the pieces that the definitions are of.
+            self.parse.splits.push(self.text.len() as u32);
+        }
+        self.text.len() as u32
+    }
+
+    /// Imports what the open uses stand for, and what those definitions use, as far as they are followed.
+    fn follow(&mut self, db: &dyn salsa::Database, wanted: &FxHashSet<GiantName>) {
+        for depth in 0..=MAX_DEPTH {
+            let open = std::mem::take(&mut self.open);
+            if open.is_empty() {
+                break;
+            }
+            for (at, name) in open {
+                let value = match self.own(name).or_else(|| self.known.get(&name).copied()) {
+                    Some(known) => Some(known),
+                    None if self.known.len() >= MAX_IMPORTS => None,
+                    None => {
+                        let is_whole =
+                            depth < MAX_DEPTH && (wanted.contains(&name) || self.elsewhere.is_followed(name));
+                        let text = if self.text.is_empty() { &*self.read.text } else { &self.text };
+                        let written = self.parse.uses[at as usize].span.of(text);
+                        let whole = || mlir_definition_of(db, self.elsewhere.file(), name, written);
+                        match is_whole.then(whole).flatten() {
+                            Some(definition) => Some(self.whole(name, definition)),
+                            None => self.stub(name, at),
+                        }
+                    }
+                };
+                let Some(value) = value else { continue };
+                self.known.insert(name, value);
+                self.parse.uses[at as usize].value = Some(value);
+            }
+        }
+    }
+
+    /// A value of the piece itself, which a definition of another piece uses.
+    fn own(&self, name: GiantName) -> Option<ValueId> {
+        self.elsewhere.own_value(name)
+    }
+
+    fn whole(&mut self, name: GiantName, definition: &MlirDefinition) -> ValueId {
+        let start = self.start();
+        self.places.push((start, name));
+        self.text.push_str(&definition.text);
+        self.text.push('\n');
+        let first_use = self.parse.uses.len() as u32;
+        let place = |span: Span| Span { start: span.start + start, end: span.end + start };
+        let values = self.parse.copy(&definition.parse, 0, true, &place);
+        self.open.extend(definition.operands.iter().map(|&(at, name)| (first_use + at, name)));
+        values[&definition.value]
+    }
+
+    /// A definition that says no more than the types. `at` is a use of it.
+    fn stub(&mut self, name: GiantName, at: u32) -> Option<ValueId> {
+        let (types, count) = self.elsewhere.types(name)?;
+        let start = self.start();
+        let written = self.parse.uses[at as usize].span.of(&self.text);
+        let written = written.split('#').next().unwrap_or_default().to_owned();
+        self.places.push((start, name));
+        self.text.push_str(&written);
+        let name_span = Span { start, end: self.text.len() as u32 };
+        let first_type = self.parse.types.len() as u32;
+        for ty in &types {
+            self.text.push_str(" : ");
+            let start = self.text.len() as u32;
+            self.text.push_str(ty);
+            self.parse.types.push(TypeRef::Written(Span { start, end: self.text.len() as u32 }));
+        }
+        let types = first_type..self.parse.types.len() as u32;
+        let (op, value) = (self.parse.ops.len() as OpId, self.parse.values.len() as ValueId);
+        let is_result = self.elsewhere.kind(name) != Some(ExportKind::Argument);
+        self.parse.values.push(Value {
+            name: name_span,
+            definition: if is_result { Definition::Result(op) } else { Definition::Binder(op) },
+            count,
+            types: types.clone(),
+        });
+        let results = if is_result { value..value + 1 } else { value..value };
+        let span = Span { start, end: self.text.len() as u32 };
+        self.parse.ops.push(unnamed(op, span, results, types));
+        self.text.push('\n');
+        self.stubs.insert(op, name);
+        Some(value)
+    }
+
+    /// Definitions of aliases, which stand behind the rest.
+    fn aliases(&mut self, aliases: &str) {
+        if aliases.is_empty() {
+            return;
+        }
+        let start = self.start();
+        let read = mlir::parse(aliases, PieceState::default());
+        self.text.push_str(aliases);
+        let place = |span: Span| Span { start: span.start + start, end: span.end + start };
+        for id in read.top_ops() {
+            let new = self.parse.ops.len() as OpId;
+            self.parse.copy(&read, id, true, &place);
+            let defined = read.aliases.iter().filter(|a| a.is_definition && a.op == id);
+            self.parse.aliases.extend(defined.map(|a| mlir::AliasMention {
+                span: place(a.span),
+                op: new,
+                ..*a
+            }));
+        }
+    }
+
+    fn finish(mut self) -> MlirImported {
+        // What a name is bound to is used where it is bound.
+        let by_place: FxHashMap<Span, ValueId> = self
+            .parse
+            .uses
+            .iter()
+            .filter(|used| used.is_external)
+            .filter_map(|used| Some((used.span, used.value?)))
+            .collect();
+        for ty in &mut self.parse.types {
+            if let TypeRef::Elsewhere(span) = *ty
+                && let Some(&value) = by_place.get(&span)
+            {
+                let index = span.of(&self.text).split_once('#').and_then(|(_, index)| index.parse().ok());
+                *ty = TypeRef::SameAs(value, index.unwrap_or(0));
+            }
+        }
+        MlirImported {
+            text: self.text.into(),
+            parse: Arc::new(self.parse),
+            places: self.places,
+            stubs: self.stubs,
+        }
+    }
+}
+
+/// An op that nobody knows, of this number.
+fn unnamed(id: OpId, span: Span, results: std::ops::Range<ValueId>, types: std::ops::Range<u32>) -> Op {
+    Op {
+        span,
+        name: Span::default(),
+        form: Form::Generic,
+        block: None,
+        behind: id + 1,
+        results,
+        uses: 0..0,
+        first_region: None,
+        attributes: 0..0,
+        operand_types: 0..0,
+        result_types: types,
+        head: span,
+        location: Span::default(),
+        is_isolated: false,
+    }
 }

@@ -2,15 +2,22 @@
 //! computation; an op is wrapped alone.
 //!
 //! What a kernel depends on is its function and those it calls, as graphs: an edit elsewhere dirties none.
+//!
+//! Of functions that are cut see [`cut_functions`].
+
+mod cut_functions;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use ir::{AttributeKey, Block, Graph, Op};
 use mlir::OpId;
-use mlir_hlo::{Environment, HloFunction, Slice};
+use mlir_hlo::{Environment, HloFunction, PieceNames, Slice};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::hlo::PieceState;
+
+pub use cut_functions::{CUT_FUNCTION, mlir_instruction, mlir_instruction_called};
+use cut_functions::{mlir_cut_function, op_source};
 
 use crate::kernels::FusionSource;
 use crate::mlir_queries::{mlir_module, mlir_piece};
@@ -22,19 +29,25 @@ const MAX_CALLEES: usize = 64;
 /// The names of a file, by its parts: aliases, functions, resources.
 #[salsa::tracked]
 pub fn mlir_environments(db: &dyn salsa::Database, file: File) -> Arc<Vec<Environment>> {
-    let mut parts: Vec<Vec<Slice<'_>>> = vec![Vec::new()];
+    let mut parts: Vec<Vec<&PieceNames>> = vec![Vec::new()];
     for &piece in file.pieces(db) {
-        let read = mlir_piece(db, piece);
-        for (nth, slice) in Slice::parts(&read.parse, &read.text).into_iter().enumerate() {
+        for (nth, names) in mlir_piece_names(db, piece).iter().enumerate() {
             if nth > 0 {
                 parts.push(Vec::new());
             }
             if let Some(part) = parts.last_mut() {
-                part.push(slice);
+                part.push(names);
             }
         }
     }
     Arc::new(parts.into_iter().map(Environment::of).collect())
+}
+
+/// What a piece adds to the environments of the parts that it holds. Equal after edits inside of functions.
+#[salsa::tracked]
+pub(crate) fn mlir_piece_names(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<PieceNames>> {
+    let read = mlir_piece(db, piece);
+    Arc::new(Slice::parts(&read.parse, &read.text).into_iter().map(PieceNames::of).collect())
 }
 
 /// The functions of a piece as HLO, each with the part of the file that it is in.
@@ -48,7 +61,7 @@ pub fn mlir_functions(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(usize,
     let of = |(nth, slice)| {
         let found = environments.get(first + nth).map(|environment| mlir_hlo::functions(slice, environment));
         let found = found.unwrap_or_default().into_iter();
-        // Of a function that is cut a piece has a part: that is not fused.
+        // Of a function that is cut a piece has a part.
         let whole = found.filter(|function| !read.parse.is_cut_function(function.op));
         whole.map(move |function| (first + nth, function)).collect::<Vec<_>>()
     };
@@ -70,23 +83,37 @@ pub struct MlirFunction {
     pub name: Arc<str>,
     computation: u32,
     entry: u32,
-    /// The op that each instruction of its computations is of, by name.
-    pub ops: FxHashMap<Box<str>, OpId>,
+    /// The op that each instruction of its computations is of, by name: how many pieces further down than the function's, and
+    /// its number there.
+    pub ops: FxHashMap<Box<str>, (usize, OpId)>,
 }
 
 impl MlirFunction {
-    /// The instruction of the function's own computation that an op became.
-    pub fn instruction_of(&self, op: OpId) -> Option<&str> {
+    /// The instruction of the function's own computation that an op became, and that XLA wraps into a kernel. `op` is as in
+    /// [`MlirFunction::ops`].
+    pub fn instruction_of(&self, op: (usize, OpId)) -> Option<&str> {
         let range = self.block.parse.computations[self.computation as usize].instructions.clone();
-        let names = range.map(|id| self.block.name(id));
-        names.filter(|name| self.ops.get(*name) == Some(&op)).last()
+        let is_it = |&id: &u32| self.ops.get(self.block.name(id)) == Some(&op);
+        let found = range.rev().find(|id| is_it(id) && is_wrapped(&self.block, *id));
+        found.map(|id| self.block.name(id))
     }
 }
 
-/// The function that is the `nth` of its piece.
+fn is_wrapped(block: &Block, id: u32) -> bool {
+    block.instruction(id).opcode.is_some_and(gpu::is_wrapped)
+}
+
+/// The function that is the `nth` of its piece, or [`CUT_FUNCTION`].
 #[salsa::tracked(no_eq, lru = 256)]
 pub fn mlir_function(db: &dyn salsa::Database, piece: Piece, nth: u32) -> Option<Arc<MlirFunction>> {
-    let (part, function) = mlir_functions(db, piece).get(nth as usize)?;
+    let (part, function) = match nth {
+        CUT_FUNCTION => mlir_cut_function(db, piece).as_deref().map(|f| (&f.part, &f.function))?,
+        _ => mlir_functions(db, piece).get(nth as usize).map(|(part, function)| (part, function))?,
+    };
+    let place_of = |op: OpId| match nth {
+        CUT_FUNCTION => mlir_cut_function(db, piece).as_ref()?.places.get(op as usize).copied(),
+        _ => Some((0, op)),
+    };
     let own = function.computations.last()?;
     let mut text = "HloModule m\n\n".to_owned();
     let mut seen = FxHashSet::default();
@@ -98,7 +125,9 @@ pub fn mlir_function(db: &dyn salsa::Database, piece: Piece, nth: u32) -> Option
         text.push('\n');
         for &(offset, op) in &computation.lines {
             let line = computation.text[offset as usize..].trim_start().trim_start_matches("ROOT ");
-            ops.insert(line.split(' ').next().unwrap_or_default().into(), op);
+            if let Some(place) = place_of(op) {
+                ops.insert(line.split(' ').next().unwrap_or_default().into(), place);
+            }
         }
     }
     text.push_str("ENTRY kernel.of.function {\n");
@@ -119,7 +148,8 @@ pub fn mlir_function(db: &dyn salsa::Database, piece: Piece, nth: u32) -> Option
     let computations = block.parse.computations.iter();
     let computation = computations.clone().position(|c| c.name.of(&block.text) == &**name)? as u32;
     let entry = computations.clone().position(|c| c.is_entry)? as u32;
-    Some(Arc::new(MlirFunction { op: function.op, name: (&**name).into(), computation, entry, ops, block }))
+    let (_, op) = place_of(function.op)?;
+    Some(Arc::new(MlirFunction { op, name: (&**name).into(), computation, entry, ops, block }))
 }
 
 /// Writes the functions that one calls, each behind those that it calls itself.
@@ -137,8 +167,10 @@ fn callees(
         }
         let pieces = mlir_module(db, file).symbol(part, symbol);
         let found = pieces.iter().find_map(|&at| {
-            let functions = mlir_functions(db, *file.pieces(db).get(at)?);
-            functions.iter().find(|(own, f)| *own == part && f.symbol == *symbol)
+            let piece = *file.pieces(db).get(at)?;
+            let functions = mlir_functions(db, piece).iter().map(|(part, function)| (part, function));
+            let cut = mlir_cut_function(db, piece).iter().map(|f| (&f.part, &f.function));
+            functions.chain(cut).find(|(own, f)| **own == part && f.symbol == *symbol)
         });
         let Some((_, callee)) = found else { continue };
         callees(db, file, part, callee, seen, text);
@@ -156,7 +188,9 @@ pub(crate) fn mlir_fusion_source(
     nth: u32,
     name: Arc<str>,
 ) -> Option<Arc<FusionSource>> {
-    let function = mlir_function(db, piece, nth).as_ref()?;
+    let Some(function) = mlir_function(db, piece, nth).as_ref() else {
+        return op_source(db, piece, name).filter(|_| nth == CUT_FUNCTION);
+    };
     let block = &function.block;
     let within = if *name == *function.name { function.entry } else { function.computation };
     let op = block.op(block.find(within, &name)?, |_| None)?;

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource};
 use indexing_map::Interval;
-use mlir::{Finding, OpId, ValueId};
+use mlir::{Definition, Finding, OpId, ValueId};
 use mlir_indexing::{
     Access, OpMaps, Producers, Role, Source, Space, Symbol, SymbolSource, through_producers,
 };
 
+use rustc_hash::FxHashSet;
+
 use crate::hlo_twins::{HloTwin, hlo_twin};
-use crate::mlir_imports::{MlirImported, mlir_imported};
+use crate::mlir_giants::{GiantName, mlir_links};
+use crate::mlir_imports::{MlirImported, mlir_definitions_behind, mlir_imported};
 use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece};
 use crate::{File, Piece};
 
@@ -32,40 +35,91 @@ pub fn mlir_alias(db: &dyn salsa::Database, file: File, piece: usize, name: &str
     })
 }
 
-/// Calls `f` with the text of a piece, in which aliases of other pieces are known.
+/// Ops that are near another one, of those that it is computed from.
+const NEAR: usize = 16;
+
+/// Calls `f` with the text of a piece, in which aliases and definitions of other pieces are known.
 pub fn with_mlir_source<T>(
     db: &dyn salsa::Database,
     file: File,
     piece: usize,
     f: impl FnOnce(&Source<'_>) -> T,
 ) -> Option<T> {
-    let read = mlir_imported(db, *file.pieces(db).get(piece)?);
-    let outside = |name: &str, at: u32| mlir_alias(db, file, piece, name, at);
-    Some(f(&Source::new(&read.parse, &read.text, &outside)))
+    let imported = mlir_imported(db, *file.pieces(db).get(piece)?);
+    Some(imported.with_source(db, file, &|| piece, f))
+}
+
+/// The same with the definitions in other pieces of the operands of an op, and of what those are computed from.
+pub fn with_mlir_operands<T>(
+    db: &dyn salsa::Database,
+    file: File,
+    piece: usize,
+    op: OpId,
+    f: impl FnOnce(&Source<'_>) -> T,
+) -> Option<T> {
+    let input = *file.pieces(db).get(piece)?;
+    let (parse, links) = (&mlir_piece(db, input).parse, mlir_links(db, input));
+    // Ops of the piece that the op is computed from.
+    let mut ops = vec![op];
+    let mut names = Vec::new();
+    let mut at = 0;
+    while let Some(&op) = ops.get(at) {
+        for nth in parse.op(op).uses.clone() {
+            match parse.uses[nth as usize].value.map(|value| parse.values[value as usize].definition) {
+                Some(Definition::Result(op)) if ops.len() < NEAR && !ops.contains(&op) => ops.push(op),
+                Some(_) => {}
+                None => names.extend(links.of_use(nth as usize)),
+            }
+        }
+        at += 1;
+    }
+    let wanted = mlir_definitions_behind(db, file, &names, NEAR).into_iter().collect();
+    Some(MlirImported::of(db, input, &wanted).with_source(db, file, &|| piece, f))
+}
+
+impl MlirImported {
+    fn with_source<T>(
+        &self,
+        db: &dyn salsa::Database,
+        file: File,
+        piece: &dyn Fn() -> usize,
+        f: impl FnOnce(&Source<'_>) -> T,
+    ) -> T {
+        let outside = |name: &str, at: u32| match self.import_at(at) {
+            None => mlir_alias(db, file, piece(), name, at),
+            // The function is open at the start of the piece of the definition, or at its end.
+            Some(import) => {
+                let there = mlir_piece(db, *file.pieces(db).get(import.piece as usize)?);
+                let part = there.parts.get(import.part as usize)?;
+                let at = if part.is_continued { 0 } else { u32::MAX };
+                mlir_alias(db, file, import.piece as usize, name, at)
+            }
+        };
+        f(&Source::new(&self.parse, &self.text, &outside))
+    }
 }
 
 /// What is wrong with maps and subscripts: [`mlir_indexing::check_maps`] of every op that is read without errors.
 #[salsa::tracked]
 pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, Finding)> {
     let read = mlir_piece(db, piece);
-    let imported = mlir_imported(db, piece);
-    let (parse, text) = (&*imported.parse, &*imported.text);
+    let Some(file) = piece.file(db) else { return Vec::new() };
     // Other pieces are asked for only where an alias is one of theirs.
-    let outside = |name: &str, at: u32| {
-        let file = piece.file(db)?;
-        let nth = file.pieces(db).iter().position(|&p| p == piece)?;
-        mlir_alias(db, file, nth, name, at)
-    };
-    let source = Source::new(parse, text, &outside);
-    let mut found = Vec::new();
-    for id in 0..read.parse.ops.len() as OpId {
-        let span = parse.op(id).head;
-        let error = parse.errors.partition_point(|e| e.span.start < span.start);
-        if parse.errors.get(error).is_none_or(|e| e.span.start > span.end) {
-            found.extend(mlir_indexing::check_maps(&source, id).into_iter().map(|f| (id, f)));
+    let nth = std::cell::OnceCell::new();
+    let number = || *nth.get_or_init(|| file.pieces(db).iter().position(|&p| p == piece).unwrap_or(0));
+    let of_all = |source: &Source<'_>| {
+        let parse = source.parse;
+        let mut found = Vec::new();
+        for id in 0..read.parse.ops.len() as OpId {
+            let span = parse.op(id).head;
+            let error = parse.errors.partition_point(|e| e.span.start < span.start);
+            if parse.errors.get(error).is_none_or(|e| e.span.start > span.end) {
+                found.extend(mlir_indexing::check_maps(source, id).into_iter().map(|f| (id, f)));
+            }
         }
-    }
-    found
+        found
+    };
+    mlir_imported(db, piece).with_source(db, file, &number, of_all)
 }
 
 /// Which rule says most of an op.
@@ -77,18 +131,12 @@ pub enum MlirMaps {
 }
 
 /// The maps of an op for one of its results; `None` for an op that reads nothing by index, or that nobody knows.
-pub fn mlir_maps(
-    db: &dyn salsa::Database,
-    source: &Source<'_>,
-    piece: Piece,
-    id: OpId,
-    result: usize,
-) -> Option<Result<MlirMaps, String>> {
+pub fn mlir_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<MlirMaps, String>> {
     let name = source.parse.name(id, source.text);
     // What tensors and structured ops do, their own rules know better: they have names for loops.
     let is_own = ["tensor.", "linalg."].iter().any(|dialect| name.starts_with(dialect));
     let own = || mlir_indexing::op_maps(source, id, result).map(|maps| maps.map(MlirMaps::Own));
-    let twin = || hlo_twin(db, piece, id).map(|twin| twin.map(|t| MlirMaps::Twin(Box::new(t))));
+    let twin = || hlo_twin(source, id).map(|twin| twin.map(|t| MlirMaps::Twin(Box::new(t))));
     let (first, second): (Option<Result<_, _>>, &dyn Fn() -> Option<Result<_, _>>) =
         if is_own { (own(), &twin) } else { (twin(), &own) };
     match first {
@@ -102,29 +150,61 @@ pub fn mlir_maps(
     }
 }
 
-/// From a result of an op to arguments, through the ops that compute its operands; to `target` alone where one is given.
+/// Definitions of other pieces that are looked into at once.
+const BATCH: usize = 256;
+/// How often the way back is tried again with more definitions.
+const MAX_ROUNDS: usize = 8;
+
+/// From a result of an op to arguments, through the ops that compute its operands, in whatever pieces they are.
+///
+/// The way back is followed in the piece, with what is known of others; where it ends at one of their definitions, these and what
+/// they use are read, and it is followed again. So a function of any size costs what the way back is long.
 pub fn mlir_producers(
     db: &dyn salsa::Database,
-    source: &Source<'_>,
-    piece: Piece,
+    file: File,
+    piece: usize,
     id: OpId,
     result: usize,
-    target: Option<ValueId>,
 ) -> Producers {
-    let maps_of = |id: OpId, result: usize| match mlir_maps(db, source, piece, id, result)?.ok()? {
-        MlirMaps::Own(maps) => Some((maps.space, maps.accesses)),
-        MlirMaps::Twin(twin) => {
-            Some((Space::Result(result), twin_accesses(mlir_imported(db, piece), id, &twin, result)))
+    let Some(&input) = file.pieces(db).get(piece) else { return Producers::default() };
+    let mut wanted: FxHashSet<GiantName> = FxHashSet::default();
+    let mut imported = mlir_imported(db, input).clone();
+    for round in 0.. {
+        db.unwind_if_revision_cancelled();
+        let missing = std::cell::RefCell::new(Vec::new());
+        let mut producers = imported.with_source(db, file, &|| piece, |source| {
+            let maps_of = |id: OpId, result: usize| {
+                if let Some(name) = imported.stub(id) {
+                    missing.borrow_mut().push(name);
+                    return None;
+                }
+                match mlir_maps(source, id, result)?.ok()? {
+                    MlirMaps::Own(maps) => Some((maps.space, maps.accesses)),
+                    MlirMaps::Twin(twin) => {
+                        Some((Space::Result(result), twin_accesses(source, id, &twin, result)))
+                    }
+                }
+            };
+            through_producers(source.parse, &maps_of, id, result, None)
+        });
+        let missing = missing.into_inner();
+        let known = wanted.len();
+        wanted.extend(mlir_definitions_behind(db, file, &missing, BATCH));
+        if wanted.len() == known || round == MAX_ROUNDS {
+            // What is not read because it is too long is no end of the way.
+            producers.is_cut |= round == MAX_ROUNDS && !missing.is_empty();
+            return producers;
         }
-    };
-    through_producers(source.parse, &maps_of, id, result, target)
+        imported = Arc::new(MlirImported::of(db, input, &wanted));
+    }
+    Producers::default()
 }
 
 /// The maps of a twin, as those of the op.
-fn twin_accesses(piece: &MlirImported, id: OpId, twin: &HloTwin, result: usize) -> Vec<Access> {
+fn twin_accesses(source: &Source<'_>, id: OpId, twin: &HloTwin, result: usize) -> Vec<Access> {
     let OpIndexing { operands, .. } = twin.maps(result, Rules::Exact);
     let values: Vec<Option<(ValueId, u32)>> =
-        twin.operands.iter().map(|name| value_of(piece, id, name)).collect();
+        twin.operands.iter().map(|name| value_of(source, id, name)).collect();
     let mut accesses = Vec::new();
     for (nth, list) in operands.into_iter().enumerate() {
         let Some(name) = twin.operands.get(nth) else { continue };
@@ -135,8 +215,8 @@ fn twin_accesses(piece: &MlirImported, id: OpId, twin: &HloTwin, result: usize) 
     accesses
 }
 
-fn value_of(piece: &MlirImported, id: OpId, name: &str) -> Option<(ValueId, u32)> {
-    let found = piece.parse.uses_of(id).iter().find(|u| u.span.of(&piece.text) == name)?;
+fn value_of(source: &Source<'_>, id: OpId, name: &str) -> Option<(ValueId, u32)> {
+    let found = source.parse.uses_of(id).iter().find(|u| u.span.of(source.text) == name)?;
     let index = name.split_once('#').and_then(|(_, n)| n.parse().ok()).unwrap_or(0);
     Some((found.value?, index))
 }
@@ -154,10 +234,9 @@ fn converted(
     }
     let mut symbols = Vec::new();
     for (at, variable) in access.runtime_variables.iter().enumerate() {
-        // Operands are the parameters `p0`, `p1`, … of the twin.
         let operand = match &variable.source {
             RuntimeSource::Operand(n) => *n,
-            RuntimeSource::Op { name, .. } => name.trim_start_matches('%').strip_prefix('p')?.parse().ok()?,
+            RuntimeSource::Op { op, .. } => twin.operand(*op)?,
         };
         let name = twin.operands.get(operand)?.clone();
         let of = values.get(operand).copied().flatten();

@@ -10,6 +10,8 @@ use ir::{
     Surroundings,
 };
 
+use syntax::hlo::ComputationKind;
+
 use crate::externals::links;
 use crate::giants::Definition;
 use crate::queries::{block, module, signature};
@@ -64,14 +66,18 @@ pub fn surroundings(db: &dyn salsa::Database, piece: Piece) -> Arc<Surroundings>
 fn called(db: &dyn salsa::Database, file: File, module: &Module, index: ComputationIndex) -> Option<Called> {
     let pieces = file.pieces(db);
     let parts = &module.computations[index].segments;
-    let is_read = |part: &SegmentRef| *is_readable(db, pieces[part.piece], part.computation);
-    if parts.len() > 1 && !parts.iter().all(is_read) {
-        return None;
-    }
-    Called::of(parts.iter().map(|s| &signature(db, pieces[s.piece]).segments[s.computation as usize]))
+    let segment = |part: &SegmentRef| &signature(db, pieces[part.piece]).segments[part.computation as usize];
+    // A body that is open at the end of its piece may be a part of a giant one, or not closed: its signature does not tell
+    // whether it could be read.
+    let is_read = |part: &SegmentRef| {
+        let own = segment(part);
+        let is_told = own.is_closed && own.kind != ComputationKind::Continued;
+        is_told || *is_readable(db, pieces[part.piece], part.computation)
+    };
+    parts.iter().all(is_read).then(|| Called::of(parts.iter().map(segment)))?
 }
 
-/// Whether a part of a giant computation has no error of the grammar: only its callers ask.
+/// Whether a part of a computation that is not whole in its piece has no error of the grammar: only its callers ask.
 #[salsa::tracked]
 fn is_readable(db: &dyn salsa::Database, piece: Piece, computation: u32) -> bool {
     block(db, piece).is_readable(computation)

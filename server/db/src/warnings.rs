@@ -26,8 +26,8 @@ pub fn outside_uses(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<u64>> {
     if first.is_none_or(|c| c.kind != ComputationKind::Continued) {
         return Arc::default();
     }
-    // A line that is not read may use anything.
-    if !block.parse.errors.is_empty() {
+    // A line that is not read may use anything of its computation.
+    if !block.is_readable(0) {
         return Arc::new(vec![ANY_NAME]);
     }
     let mut names: Vec<u64> = block.externals.iter().map(|e| name_hash(e.name.of(&block.text))).collect();

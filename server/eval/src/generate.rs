@@ -11,19 +11,20 @@ mod indexed;
 mod moves;
 mod program;
 mod replicas;
-mod rng;
 mod rows;
 mod windows;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use ir::{Graph, Op, OpId, Opcode, is_elementwise};
 
 pub use program::MAX_SIZE;
 use program::{Operand, Program};
-pub use rng::Rng;
+pub use random::Rng;
 
 use crate::case::Setting;
+use crate::reference::{Column, Kind};
 
 /// A module whose entry computation's root is of interest.
 #[derive(Debug, Clone)]
@@ -57,6 +58,27 @@ impl Generated {
 
     pub fn callee(&self, name: &str) -> Option<Arc<Graph>> {
         self.computations.iter().find(|(own, _)| own == name).map(|(_, graph)| graph.clone())
+    }
+
+    /// Elements of a parameter for the interpreter: those that it is known to hold, else numbers of this seed, small ones where
+    /// they are integers. `graph` is the entry, or what was made of it. The error says why there are none.
+    pub fn input(
+        &self,
+        graph: &Graph,
+        seed: u64,
+        (number, leaf): (u32, usize),
+        positions: &[i64],
+    ) -> Result<Column, Cow<'static, str>> {
+        let id = graph.parameter(number).ok_or("no such parameter")?;
+        let leaves = crate::leaves(&graph.ops[id as usize].shape);
+        let element = leaves.get(leaf).and_then(|shape| shape.element()).ok_or("no array")?;
+        let kind = Kind::of(element).ok_or("no values")?;
+        if let Some(Some(known)) = self.values.get(number as usize) {
+            let at = |&p: &i64| known.get(p as usize).copied().ok_or("no such element");
+            return Ok(Column::int(kind, positions.iter().map(at).collect::<Result<_, _>>()?));
+        }
+        let bits = |&p: &i64| element_of(kind, seed ^ u64::from(number) << 32 ^ p as u64).bits(0);
+        Ok(Column::from_bits(kind, positions.iter().map(bits)))
     }
 
     /// Calls `f` with the setting of `replica`.
@@ -124,8 +146,9 @@ pub fn random_graph(rng: &mut Rng) -> Generated {
             let before = program.mark();
             program.chain = last.clone();
             let made = family(opcode).and_then(|family| family(&mut program, opcode));
-            // An instruction that made no use of the chain would leave it dead.
-            match made.filter(|value| program.chain.is_none() && !value.shape.starts_with('(')) {
+            // An instruction that made no use of the chain would leave it dead; the others take what is `f32`.
+            let goes_on = |value: &Operand| value.element == "f32" && !value.shape.starts_with('(');
+            match made.filter(|value| program.chain.is_none() && goes_on(value)) {
                 Some(value) => {
                     program.remember(&value);
                     last = Some(value);
@@ -142,6 +165,16 @@ pub fn random_graph(rng: &mut Rng) -> Generated {
         {
             return generated;
         }
+    }
+}
+
+fn element_of(kind: Kind, seed: u64) -> Column {
+    let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    x = (x ^ (x >> 31)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    match kind {
+        _ if kind.is_integral() => Column::int(kind, vec![kind.wrap((x >> 40) as i64 % 7 - 2)]),
+        Kind::Complex { .. } => Column::complex(kind, vec![[(x >> 60) as f64, 1.0]]),
+        _ => Column::real(kind, vec![kind.round((x >> 50) as f64 / 1000.0 - 4.0)]),
     }
 }
 

@@ -4,6 +4,7 @@ use gpu::{Buffer, LanePicture, SECTOR_BYTES};
 
 use crate::coalescing_queries::buffer_name;
 use crate::kernel_hover::{figure, memory};
+use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
 
 mod svg;
@@ -54,10 +55,15 @@ pub(crate) fn access_pattern(
     offset: usize,
     query: &AccessPatternQuery,
 ) -> Option<AccessPattern> {
-    let at = context.instruction_at(offset).filter(|&at| context.is_launched(at))?;
-    let key = context.kernel_key(at)?;
-    let Ok(analysis) = context.kernel(&key)? else { return None };
-    let buffers = context.kernel_coalescing(&key);
+    let (kernel, under_cursor) = match context.is_mlir() {
+        true => (crate::mlir::kernel_hover::launched_at(context, offset)?, None),
+        false => {
+            let at = context.instruction_at(offset).filter(|&at| context.is_launched(at))?;
+            (LaunchedKernel::of(context, at)?, operand_at(context, at, offset))
+        }
+    };
+    let analysis = kernel.analysis(context).ok()?;
+    let buffers = context.kernel_coalescing(&kernel.key);
     let mut choices = Vec::new();
     for buffer in buffers.iter() {
         for (nth, access) in buffer.accesses.iter().enumerate().filter(|(_, a)| a.traffic.is_some()) {
@@ -65,7 +71,7 @@ pub(crate) fn access_pattern(
         }
     }
     let under_cursor = || {
-        let number = operand_at(context, at, offset)? as u32;
+        let number = under_cursor? as u32;
         choices.iter().position(|(buffer, ..)| buffer.buffer == Buffer::Operand(number))
     };
     let most_wasted = || {
@@ -76,7 +82,7 @@ pub(crate) fn access_pattern(
     };
     let array = query.array.filter(|&a| a < choices.len()).or_else(under_cursor).or_else(most_wasted)?;
     let name = |&(buffer, nth, _): &(&gpu::BufferTraffic, usize, &gpu::AccessTraffic)| {
-        let name = format!("%{}", buffer_name(context, at, analysis, buffer.buffer));
+        let name = format!("%{}", buffer_name(&kernel.operands, analysis, buffer.buffer));
         let name = if matches!(buffer.buffer, Buffer::Result(_)) { format!("result {name}") } else { name };
         if buffer.accesses.len() > 1 {
             format!("{name} ({} of {})", nth + 1, buffer.accesses.len())
@@ -90,7 +96,7 @@ pub(crate) fn access_pattern(
     let picture = LanePicture::of(&access, query.block, query.warp, query.iteration)?;
     let sizes = picture.sizes;
     let verb = if matches!(buffer.buffer, Buffer::Operand(_)) { "read" } else { "written" };
-    let title = format!("{} {verb} by %{}", arrays[array], context.block(at.piece).name(at.id));
+    let title = format!("{} {verb} by %{}", arrays[array], kernel.name);
     let sectors = sectors(&picture);
     let caption = format!(
         "block {} of {}, warp {} of {}, iteration {} of {}: {} sectors, {} would do",
@@ -104,7 +110,7 @@ pub(crate) fn access_pattern(
         figure(picture.counts.ideal_sectors as f64),
     );
     Some(AccessPattern {
-        summary: memory(context, at, analysis, buffer),
+        summary: memory(&kernel.operands, analysis, buffer),
         svg: svg::svg(&title, &caption, &picture, &sectors),
         text: text::text(&title, &caption, &picture, &sectors),
         title,

@@ -3,8 +3,9 @@
 use gpu::{Buffer, Counts, Pattern};
 use indexing_map::IndexingMap;
 
-use crate::fusion_kernel::{FusionError, FusionQuery, find_kernel};
-use crate::locate::{FileContext, InstructionRef};
+use crate::fusion_kernel::{FusionError, FusionQuery};
+use crate::launched_kernel::LaunchedKernel;
+use crate::locate::FileContext;
 
 /// What a kernel does with one array.
 #[derive(Debug, Clone)]
@@ -34,16 +35,16 @@ pub(crate) fn coalescing(
     query: &FusionQuery,
     tile_sizes: Option<&[i64]>,
 ) -> Result<Vec<BufferReply>, FusionError> {
-    let (at, analysis) = find_kernel(context, query)?;
-    let Some(key) = context.kernel_key(at) else { return Ok(Vec::new()) };
-    let buffers = context.kernel_coalescing(&key);
+    let kernel = LaunchedKernel::find(context, query)?;
+    let analysis = kernel.analysis(context)?;
+    let buffers = context.kernel_coalescing(&kernel.key);
     let replies = buffers.iter().map(|buffer| {
         let operand = match buffer.buffer {
             Buffer::Operand(number) => Some(number),
             Buffer::Result(_) => None,
         };
         BufferReply {
-            name: buffer_name(context, at, analysis, buffer.buffer),
+            name: buffer_name(&kernel.operands, analysis, buffer.buffer),
             is_result: operand.is_none(),
             xla_coalesced: buffer.xla_coalesced,
             coalesced: if buffer.accesses.is_empty() { None } else { buffer.is_coalesced() },
@@ -60,18 +61,11 @@ pub(crate) fn coalescing(
     Ok(replies.collect())
 }
 
-/// An operand as it is called outside the kernel; a result by the op that computes it.
-pub(crate) fn buffer_name(
-    context: &FileContext<'_>,
-    at: InstructionRef,
-    analysis: &gpu::FusionAnalysis,
-    buffer: Buffer,
-) -> String {
+/// An operand by the name it has in `operands`; a result by the op that computes it.
+pub(crate) fn buffer_name(operands: &[String], analysis: &gpu::FusionAnalysis, buffer: Buffer) -> String {
     match buffer {
         Buffer::Operand(number) => {
-            let block = context.block(at.piece);
-            let operand = block.operands_of(at.id).nth(number as usize);
-            operand.map_or_else(|| format!("operand {number}"), |(o, _)| o.name.of(&block.text).to_owned())
+            operands.get(number as usize).cloned().unwrap_or_else(|| format!("operand {number}"))
         }
         Buffer::Result(result) => {
             let root = analysis.fused.outputs.get(result).map(|&root| analysis.fused.roots[root]);

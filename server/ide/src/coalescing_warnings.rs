@@ -5,6 +5,7 @@ use gpu::{AccessTraffic, Buffer, BufferTraffic, Cause, FusionAnalysis, Pattern, 
 
 use crate::coalescing_queries::buffer_name;
 use crate::kernel_hover::figure;
+use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::bytes;
 use crate::{Diagnostic, Diagnostics, Related, Severity};
@@ -29,7 +30,7 @@ impl Default for CoalescingConfig {
 const MANY: usize = 64;
 
 pub(crate) fn has_many_kernels(context: &FileContext<'_>) -> bool {
-    db::fused_computations(context.db, context.view.file).len() > MANY
+    !context.is_mlir() && db::fused_computations(context.db, context.view.file).len() > MANY
 }
 
 /// Of all kernels of the file, in the order of the text.
@@ -39,7 +40,7 @@ pub(crate) fn coalescing_warnings(
     limit: usize,
 ) -> Diagnostics {
     let mut out = Diagnostics::default();
-    if context.view.file.language(context.db) == crate::Language::Mlir {
+    if context.is_mlir() {
         return out;
     }
     if has_many_kernels(context) {
@@ -75,7 +76,7 @@ fn warning(
     let Waste { cause, remedy, .. } = waste;
     let cause = *cause;
     let block = context.block(at.piece);
-    let name = buffer_name(context, at, analysis, buffer.buffer);
+    let name = buffer_name(&LaunchedKernel::of(context, at)?.operands, analysis, buffer.buffer);
     let (verb, span) = match buffer.buffer {
         Buffer::Operand(number) => {
             let operand = block.operands_of(at.id).nth(number as usize).map(|(operand, _)| operand.name);

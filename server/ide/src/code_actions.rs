@@ -3,7 +3,7 @@
 //! A provider offers its actions to [`Actions`] with a closure that makes the change. The closure runs when a client
 //! wants the change, not when it only wants titles.
 
-mod access_pattern;
+pub(crate) mod access_pattern;
 pub(crate) mod convert;
 mod extract;
 mod operand_shapes;

@@ -89,7 +89,11 @@ fn to_stablehlo(context: &FileContext<'_>) -> Conversion {
         let name = if missing.instruction.is_empty() { missing.computation } else { missing.instruction };
         NotConverted {
             range: at.map(|at| context.range(at.piece, context.block(at.piece).instruction(at.id).name)),
-            what: format!("%{name}: {}", missing.what),
+            // What the header says is nobody's.
+            what: match name.is_empty() {
+                true => missing.what,
+                false => format!("%{name}: {}", missing.what),
+            },
         }
     };
     let incomplete = module.incomplete.into_iter().map(of).collect();
@@ -132,13 +136,13 @@ mod tests {
 $0",
             expect![[r##"
                 // Incomplete: 1 thing is not said.
-                //   chlo.erf_inv: HLO has no such op
+                //   chlo.erf_inv: HLO has no such instruction: XLA expands it into polynomials
 
                 HloModule jit_f, buffer_donor={ (0, {}) }, entry_computation_layout={(f32[4,8]{1,0})->f32[4]{0}}
 
                 g {
                   x = f32[4,8] parameter(0)
-                  ROOT custom-call.0 = f32[4,8] custom-call(x), custom_call_target="chlo.erf_inv" /* not said in HLO: HLO has no such op */
+                  ROOT custom-call.0 = f32[4,8] custom-call(x), custom_call_target="chlo.erf_inv" /* not said in HLO: HLO has no such instruction: XLA expands it into polynomials */
                 }
 
                 region_1.main {

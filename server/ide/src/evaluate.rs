@@ -53,15 +53,24 @@ fn answer(
     let graphs: HashMap<String, Arc<Graph>> = (0..module.computations.len())
         .filter_map(|i| Some((module.computations[i].name.to_string(), context.graph(i)?)))
         .collect();
-    let name = module.computations[own].name.to_string();
+    answer_of(&graphs, &module.computations[own].name, instruction, inputs)
+}
+
+/// The arrays of an instruction (without one: of the root) of the computation `name`, as literals.
+pub(crate) fn answer_of(
+    graphs: &HashMap<String, Arc<Graph>>,
+    name: &str,
+    instruction: Option<&str>,
+    inputs: &[String],
+) -> Result<Vec<String>, QueryError> {
     let op = match instruction {
         Some(instruction) => {
-            let found = graphs.get(&name).and_then(|graph| graph.find(instruction));
+            let found = graphs.get(name).and_then(|graph| graph.find(instruction));
             Some(found.ok_or_else(|| QueryError(format!("no instruction named {instruction}")))?)
         }
         None => None,
     };
-    eval::reference::evaluate(&graphs, &name, op, inputs).map_err(|why| QueryError(why.into_owned()))
+    eval::reference::evaluate(graphs, name, op, inputs).map_err(|why| QueryError(why.into_owned()))
 }
 
 #[cfg(test)]

@@ -24,7 +24,12 @@ pub(crate) fn evaluation_parameters(context: &FileContext<'_>, offset: usize) ->
     let graph = context.computation_index(at).and_then(|index| context.graph(index));
     let Some(graph) = graph else { return Vec::new() };
     let Some(op) = graph.find(context.block(at.piece).name(at.id)) else { return Vec::new() };
-    let mut found: Vec<EvaluationParameter> = needed(&graph, op)
+    parameters_of(&graph, op)
+}
+
+/// Those that an op of a graph depends on, by number.
+pub(crate) fn parameters_of(graph: &Graph, op: OpId) -> Vec<EvaluationParameter> {
+    let mut found: Vec<EvaluationParameter> = needed(graph, op)
         .into_iter()
         .filter_map(|id| {
             let op = &graph.ops[id as usize];

@@ -1,11 +1,10 @@
 //! The kernel of a fusion before its code is written: emitter, hero, launch, thread maps.
 
-use std::sync::Arc;
-
 use gpu::{Emitter, FusionAnalysis, Launch};
 use indexing_map::IndexingMap;
 
-use crate::locate::{FileContext, InstructionRef};
+use crate::launched_kernel::LaunchedKernel;
+use crate::locate::FileContext;
 
 /// An instruction. Its kernel is for the device of the host.
 #[derive(Debug, Clone)]
@@ -55,7 +54,7 @@ pub(crate) fn fusion_kernel(
     context: &FileContext<'_>,
     query: &FusionQuery,
 ) -> Result<FusionReply, FusionError> {
-    let (_, analysis) = find_kernel(context, query)?;
+    let analysis = LaunchedKernel::find(context, query)?.analysis(context)?;
     let name = |id| analysis.fused.name(id).to_owned();
     let thread_to_input = analysis.thread_to_input();
     Ok(FusionReply {
@@ -73,23 +72,6 @@ pub(crate) fn fusion_kernel(
             _ => None,
         },
     })
-}
-
-/// The kernel that is asked about.
-pub(crate) fn find_kernel<'a>(
-    context: &FileContext<'a>,
-    query: &FusionQuery,
-) -> Result<(InstructionRef, &'a Arc<FusionAnalysis>), FusionError> {
-    let not_found = |why: &str| FusionError::NotFound(format!("{} {why}", query.instruction));
-    let at = context
-        .find_instruction(query.computation.as_deref(), &query.instruction)
-        .ok_or_else(|| not_found("is not in the module"))?;
-    let key = context.kernel_key(at).ok_or_else(|| not_found("is in no computation"))?;
-    match context.kernel(&key) {
-        None => Err(not_found("has no known shape")),
-        Some(Ok(analysis)) => Ok((at, analysis)),
-        Some(Err(reason)) => Err(FusionError::NotEmitted(reason.to_string())),
-    }
 }
 
 #[cfg(test)]

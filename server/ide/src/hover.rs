@@ -92,13 +92,7 @@ pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config:
     out += &crate::kernel_hover::kernel_hover(context, at);
     out += &maps::maps(context, at, config);
     out += &why_not_fused(context, at);
-    let source = source_location(context, at);
-    let parts: Vec<String> =
-        source.op_name.as_deref().map(|n| code(&shorten(n, 200))).into_iter().chain(source.link()).collect();
-    if !parts.is_empty() {
-        out += &format!("---\n{}\n", parts.join(" · "));
-    }
-    out
+    out + &source_location(context, at).footer()
 }
 
 /// The instruction as written, without what the popup shows elsewhere or nobody reads.

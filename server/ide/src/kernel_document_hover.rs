@@ -11,6 +11,7 @@ use crate::fusion_kernel::FusionQuery;
 use crate::hover::{HoverConfig, hover};
 use crate::kernel_document::KernelDocument;
 use crate::kernel_hover::{map_text, memory};
+use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::markdown::{code, fence};
 
@@ -77,8 +78,7 @@ fn access(
     line: usize,
 ) -> Option<String> {
     let (_, argument) = *document.accesses.iter().find(|(at, _)| *at == line)?;
-    let at = context.find_instruction(query.computation.as_deref(), &query.instruction)?;
-    let key = context.kernel_key(at)?;
+    let LaunchedKernel { key, operands, .. } = LaunchedKernel::find(context, query).ok()?;
     let Some(Ok(analysis)) = context.kernel(&key) else { return None };
     let Some(Ok(kernel)) = context.kernel_code(&key) else { return None };
     let wanted = match kernel.params.get(argument)?.role {
@@ -86,8 +86,8 @@ fn access(
         codegen::kernel::Role::Result(number) => Buffer::Result(number),
     };
     let buffer = context.kernel_coalescing(&key).iter().find(|buffer| buffer.buffer == wanted)?;
-    let mut out = format!("{}\n\n", memory(context, at, analysis, buffer));
-    let name = code(&format!("%{}", buffer_name(context, at, analysis, wanted)));
+    let mut out = format!("{}\n\n", memory(&operands, analysis, buffer));
+    let name = code(&format!("%{}", buffer_name(&operands, analysis, wanted)));
     for access in &buffer.accesses {
         let map = &access.access.elements.map;
         if map.is_mapped() && !map.results().is_empty() {

@@ -7,6 +7,7 @@ use crate::block_level_tiles::block_level_tiles;
 use crate::coalescing_queries::buffer_name;
 use crate::kernel_functions::explained;
 use crate::kernel_lens::{launched, net_bytes, time};
+use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{bytes, code, fence};
 
@@ -20,21 +21,26 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> Str
     if !context.is_launched(at) {
         return String::new();
     }
-    let Some(key) = context.kernel_key(at) else { return String::new() };
+    LaunchedKernel::of(context, at).map_or_else(String::new, |kernel| kernel_details(context, &kernel))
+}
+
+/// The same of a kernel, whoever launches it.
+pub(crate) fn kernel_details(context: &FileContext<'_>, kernel: &LaunchedKernel) -> String {
+    let LaunchedKernel { key, operands, .. } = kernel;
     let device = context.db.device().name;
-    let analysis = match context.kernel(&key) {
+    let analysis = match context.kernel(key) {
         None => return String::new(),
         Some(Err(reason)) => return format!("**no kernel on {device}:** {reason}\n\n"),
         Some(Ok(analysis)) => analysis,
     };
-    let buffers = context.kernel_coalescing(&key);
-    let estimate = context.kernel_estimate(&key).map(|estimate| time(estimate.exec_us()));
+    let buffers = context.kernel_coalescing(key);
+    let estimate = context.kernel_estimate(key).map(|estimate| time(estimate.exec_us()));
     let mut out = summary(analysis, buffers, device, estimate);
     if matches!(analysis.emitter, Emitter::Elsewhere(_)) {
-        return out + &block_level_tiles(context, &key, analysis);
+        return out + &block_level_tiles(context, key, analysis);
     }
     for buffer in buffers.iter().filter(|b| !b.accesses.is_empty()) {
-        out += &format!("- {}\n", memory(context, at, analysis, buffer));
+        out += &format!("- {}\n", memory(operands, analysis, buffer));
     }
     out += "\n";
     let outputs = analysis.thread_to_output();
@@ -47,7 +53,7 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> Str
         }
     }
     for buffer in buffers.iter().filter(|b| matches!(b.buffer, Buffer::Operand(_))).take(LIMIT) {
-        let name = code(&format!("%{}", buffer_name(context, at, analysis, buffer.buffer)));
+        let name = code(&format!("%{}", buffer_name(operands, analysis, buffer.buffer)));
         for access in &buffer.accesses {
             let map = &access.access.elements.map;
             if map.is_mapped() && !map.results().is_empty() {
@@ -55,7 +61,7 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> Str
             }
         }
     }
-    let Some(partition) = context.kernel_partition(&key).filter(|p| p.functions.len() > 1) else {
+    let Some(partition) = context.kernel_partition(key).filter(|p| p.functions.len() > 1) else {
         return out;
     };
     out += &format!("**{} functions**\n", partition.functions.len());
@@ -110,13 +116,8 @@ fn summary(
 }
 
 /// `reads %p: contiguous, 16 sectors per request (ideal 16), 1.05 MB`
-pub(crate) fn memory(
-    context: &FileContext<'_>,
-    at: InstructionRef,
-    analysis: &FusionAnalysis,
-    buffer: &BufferTraffic,
-) -> String {
-    let name = code(&format!("%{}", buffer_name(context, at, analysis, buffer.buffer)));
+pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &BufferTraffic) -> String {
+    let name = code(&format!("%{}", buffer_name(operands, analysis, buffer.buffer)));
     let verb = if matches!(buffer.buffer, Buffer::Operand(_)) { "reads" } else { "writes" };
     let (Some(best), Some(worst)) = (buffer.best(), buffer.worst()) else {
         let note = buffer.accesses.iter().find_map(|a| a.access.elements.note.as_deref());

@@ -181,4 +181,18 @@ ENTRY e {
             expect![""],
         );
     }
+
+    #[test]
+    fn a_fusion_of_another_computation_makes_no_kernels_of_this_one() {
+        check(
+            "HloModule m\n\nf {\n  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate(p)\n}\n\n\
+             g {\n  q = f32[8] parameter(0)\n  ROOT a = f32[8] abs(q)\n}\n\n\
+             ENTRY e {\n  x = f32[8] parameter(0)\n  k = f32[8] fusion(x), kind=kLoop, calls=f\n  \
+             c = f32[8] call(k), to_apply=g\n  ROOT r = f32[8] sine(c)\n}\n",
+            expect![[r#"
+                k: loop · grid 1 × 8 threads · 64 B · ≈ 0.001 µs on h100-sxm
+                r: loop · grid 1 × 8 threads · 64 B · ≈ 0.2 µs on h100-sxm
+            "#]],
+        );
+    }
 }

@@ -3,8 +3,10 @@
 use gpu::Launch;
 use ir::Opcode;
 
-use crate::fusion_kernel::{FusionError, FusionQuery, find_kernel};
+use crate::fusion_kernel::{FusionError, FusionQuery};
 use crate::kernel_elsewhere::{kernel_elsewhere, written_elsewhere};
+use crate::kernels::KernelKey;
+use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +61,7 @@ pub(crate) fn kernel_preview(
     let at =
         context.find_instruction(query.computation.as_deref(), &query.instruction).ok_or_else(not_found)?;
     let Some(who) = written_elsewhere(context, at) else {
-        find_kernel(context, query)?;
+        LaunchedKernel::find(context, query)?.analysis(context)?;
         return preview_at(context, at, emit);
     };
     let lines = kernel_elsewhere(context, at);
@@ -105,21 +107,31 @@ pub(crate) fn preview_at(
     at: InstructionRef,
     emit: KernelLanguage,
 ) -> Result<KernelPreview, FusionError> {
-    let not_found =
-        || FusionError::NotFound(format!("{} has no kernel", context.block(at.piece).name(at.id)));
+    let name = context.block(at.piece).name(at.id);
+    let not_found = || FusionError::NotFound(format!("{name} has no kernel"));
+    preview_of(context, &context.kernel_key(at).ok_or_else(not_found)?, name, emit)
+}
+
+/// The code of a kernel, whoever launches it; `name` is what it is called in an error.
+pub(crate) fn preview_of(
+    context: &FileContext<'_>,
+    key: &KernelKey,
+    name: &str,
+    emit: KernelLanguage,
+) -> Result<KernelPreview, FusionError> {
+    let not_found = || FusionError::NotFound(format!("{name} has no kernel"));
     let not_emitted = |reason: &gpu::Reason| FusionError::NotEmitted(reason.to_string());
-    let key = context.kernel_key(at).ok_or_else(not_found)?;
-    let analysis = match context.kernel(&key).ok_or_else(not_found)? {
+    let analysis = match context.kernel(key).ok_or_else(not_found)? {
         Ok(analysis) => analysis,
         Err(reason) => return Err(not_emitted(reason)),
     };
-    let kernel = match context.kernel_code(&key) {
+    let kernel = match context.kernel_code(key) {
         Some(Ok(kernel)) => kernel,
         Some(Err(reason)) => return Err(not_emitted(reason)),
         None => return Err(not_found()),
     };
     let name_of = |op| analysis.fused.name(op).to_owned();
-    let text = match context.kernel_text(&key, emit) {
+    let text = match context.kernel_text(key, emit) {
         Some(Ok(text)) => text,
         Some(Err(reason)) => return Err(not_emitted(reason)),
         None => return Err(not_found()),

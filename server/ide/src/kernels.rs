@@ -123,7 +123,8 @@ impl<'a> FileContext<'a> {
         let Some(index) = module.computation_of(segment) else { return false };
         let pieces = self.view.file.pieces(self.db);
         let has_fusion = (module.computations[index].segments.iter())
-            .any(|s| pieces.get(s.piece).is_some_and(|&p| !db::fusion_calls(self.db, p).is_empty()));
+            .filter_map(|s| Some((*pieces.get(s.piece)?, s.computation)))
+            .any(|(piece, id)| db::fusing_computations(self.db, piece).binary_search(&id).is_ok());
         has_fusion && self.is_run_as_written(segment)
     }
 

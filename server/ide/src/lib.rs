@@ -43,6 +43,7 @@ mod kernel_lens;
 mod kernel_preview;
 mod kernels;
 mod language;
+mod launched_kernel;
 mod locate;
 mod maps;
 mod markdown;

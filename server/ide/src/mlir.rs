@@ -8,12 +8,15 @@ pub(crate) mod completion;
 pub(crate) mod context;
 pub(crate) mod diagnostics;
 pub(crate) mod document_symbols;
+pub(crate) mod evaluate;
 pub(crate) mod folding_ranges;
 pub(crate) mod formatting;
 pub(crate) mod goto_definition;
 pub(crate) mod hover;
 pub(crate) mod indexing_map_hover;
 pub(crate) mod inlay_hints;
+pub(crate) mod kernel_hover;
+pub(crate) mod kernel_preview;
 pub(crate) mod kernels;
 pub(crate) mod map_text;
 pub(crate) mod occurrences;
@@ -22,24 +25,18 @@ pub(crate) mod references;
 pub(crate) mod rename;
 pub(crate) mod selection_ranges;
 pub(crate) mod semantic_tokens;
+pub(crate) mod source_location;
 pub(crate) mod statistics;
 pub(crate) mod workspace_symbols;
 
 #[cfg(test)]
-mod tests {
-    use std::sync::{Arc, Mutex};
+mod in_pieces;
 
+#[cfg(test)]
+mod tests {
     use crate::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit, Wanted};
 
     const CONSTRUCTS: &str = include_str!("../../mlir/tests/fixtures/constructs.mlir");
-
-    /// What a hover says but for maps: those of dialects with rules of their own see no further than the piece.
-    fn without_maps(hover: Option<crate::Hover>) -> Option<(crate::TextRange, String)> {
-        hover.map(|h| {
-            let text = h.markdown.split("\n**").next().unwrap_or_default();
-            (h.range, text.split("\nNo map").next().unwrap_or_default().trim().to_owned())
-        })
-    }
 
     /// Arguments are not followed into a second region that a brace too many makes of a function.
     fn has_functions_of_two_regions(text: &str) -> bool {
@@ -57,13 +54,8 @@ mod tests {
             analysis.document_symbols(file, 10_000),
             analysis.folding_ranges(file, 10_000),
             analysis.semantic_tokens(file, 0..text.len(), 100_000),
-            analysis
-                .inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: true, splits: true })
-                .map(|hints| hints.into_iter().filter(|h| h.label.starts_with(':')).collect::<Vec<_>>()),
-            (0..text.len())
-                .step_by(97)
-                .map(|at| analysis.hover(file, at).map(without_maps))
-                .collect::<Vec<_>>(),
+            analysis.inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: true, splits: true }),
+            (0..text.len()).step_by(97).map(|at| analysis.hover(file, at)).collect::<Vec<_>>(),
             (0..text.len()).step_by(89).map(|at| analysis.references(file, at, true)).collect::<Vec<_>>(),
             (0..text.len()).step_by(83).map(|at| analysis.selection_ranges(file, at)).collect::<Vec<_>>(),
             (0..text.len()).step_by(79).map(|at| analysis.rename(file, at, "renamed")).collect::<Vec<_>>(),
@@ -122,9 +114,7 @@ mod tests {
             let analysis = host.analysis();
             let ops = GIANT.match_indices("= stablehlo.").map(|(at, _)| at + "= stable".len());
             let hovers = ops.map(|at| {
-                let hover = analysis.hover(file, at).expect("nobody cancels").expect("there is an op");
-                // Behind the op's own maps stand those through its producers.
-                hover.markdown.split("**→").next().unwrap_or_default().to_owned()
+                analysis.hover(file, at).expect("nobody cancels").expect("there is an op").markdown
             });
             let hovers: Vec<_> = hovers.collect();
             let config = InlayHintsConfig { domains: true, splits: true };
@@ -132,6 +122,7 @@ mod tests {
         };
         let whole = maps(usize::MAX);
         assert!(whole.0.iter().filter(|hover| hover.contains("**output")).count() > 8, "{:?}", whole.0);
+        assert!(whole.0.iter().filter(|hover| hover.contains("**→")).count() > 4, "{:?}", whole.0);
         for min_bytes in [1, 20, 70] {
             let (hovers, hints) = maps(min_bytes);
             for (hover, whole) in hovers.iter().zip(&whole.0) {
@@ -199,56 +190,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn an_edit_in_a_giant_function_reads_one_piece() {
-        let line = |n: usize| format!("    %{n} = stablehlo.add %a, %{} : tensor<4xf32>\n", n.max(1) - 1);
-        let body: String = (1..12_000).map(line).collect();
-        let text = format!(
-            "module {{\n  func.func @f(%a: tensor<4xf32>) {{\n    %0 = stablehlo.add %a, %a : tensor<4xf32>\n{body}    return\n  }}\n}}\n"
-        );
-        let ran: Arc<Mutex<Vec<String>>> = Arc::default();
-        let seen = ran.clone();
-        let mut host = AnalysisHost::observed(move |query| seen.lock().expect("no panic").push(query));
-        let file = host.open("a.mlir", Language::Mlir, &text);
-        assert_eq!(host.analysis().diagnostics(file, 100).expect("nobody cancels").shown.len(), 0);
-        let pieces = host.analysis().statistics(file).expect("nobody cancels").pieces;
-        assert!(pieces > 5, "{pieces}");
-        let mut counts = |at: usize, len: usize, insert: &str, findings: usize| {
-            ran.lock().expect("no panic").clear();
-            host.apply(file, &[TextEdit { range: at..at + len, insert: insert.into() }]);
-            assert_eq!(host.analysis().diagnostics(file, 100).expect("nobody cancels").shown.len(), findings);
-            let ran = ran.lock().expect("no panic");
-            let queries = [
-                "mlir_read",
-                "mlir_piece",
-                "mlir_signature",
-                "mlir_module",
-                "mlir_giant_index",
-                "mlir_links",
-                "mlir_link_findings",
-                "hlo_twin_findings",
-            ];
-            queries.map(|name| ran.iter().filter(|q| q.starts_with(&format!("{name}("))).count())
-        };
-        let at = text.find("%6000 =").expect("it is there") + "%6000 = stablehlo.add %a, ".len();
-        // A use of another value: nobody else is concerned.
-        assert_eq!(counts(at, 5, "%5998", 0), [1, 1, 1, 0, 0, 1, 1, 1]);
-        // White space, too.
-        assert_eq!(counts(at, 0, " ", 0), [1, 1, 1, 0, 0, 1, 1, 1]);
-        // A name that nothing has.
-        assert_eq!(counts(at, 1, "%x", 1), [1, 1, 1, 0, 0, 1, 1, 1]);
-        assert_eq!(counts(at, 2, "", 0), [1, 1, 1, 0, 0, 1, 1, 1]);
-        // Another type of a value that its piece alone uses: the names are what they were.
-        let name = text.find("%6001 =").expect("it is there");
-        let ty = name + text[name..].find("tensor<4").expect("it has a type") + "tensor<".len();
-        let ran = counts(ty, 1, "5", 0);
-        assert_eq!((ran[0], ran[3], ran[4]), (1, 0, 0), "{ran:?}");
-        assert_eq!(counts(ty, 1, "4", 0)[4], 0);
-        // A new name is told to all, who find what they found before; those that use names behind it look again.
-        let ran = counts(name, 0, "%new = stablehlo.add %a, %a : tensor<4xf32>\n    ", 0);
-        assert_eq!(ran, [1, 1, 1, 0, 1, pieces, 2, 2]);
-    }
-
     /// Texts large enough for several pieces, edited at random, are analysed as if they had just been opened.
     #[test]
     fn edits_equal_a_fresh_start() {
@@ -288,26 +229,5 @@ mod tests {
                 assert_eq!(near(&edited), near(&fresh), "step {step}");
             }
         }
-    }
-
-    #[test]
-    fn an_edit_in_one_function_reads_no_other_piece() {
-        let function = |n: usize| {
-            format!("  func.func @f{n}(%a: f32) {{\n{}    return\n  }}\n", "    x.y %a : f32\n".repeat(2000))
-        };
-        let text = format!("module {{\n{}}}\n", (0..8).map(function).collect::<String>());
-        let ran: Arc<Mutex<Vec<String>>> = Arc::default();
-        let seen = ran.clone();
-        let mut host = AnalysisHost::observed(move |query| seen.lock().expect("no panic").push(query));
-        let file = host.open("a.mlir", Language::Mlir, &text);
-        _ = host.analysis().diagnostics(file, 100);
-        let at = text.find("@f4").expect("it is there")
-            + text[text.find("@f4").unwrap_or(0)..].find("x.y").unwrap_or(0);
-        ran.lock().expect("no panic").clear();
-        host.apply(file, &[TextEdit { range: at..at + 3, insert: "x.z".into() }]);
-        _ = host.analysis().diagnostics(file, 100);
-        let ran = ran.lock().expect("no panic");
-        let of = |name: &str| ran.iter().filter(|q| q.starts_with(name)).count();
-        assert_eq!((of("mlir_piece"), of("mlir_signature"), of("mlir_module")), (1, 1, 0), "{ran:?}");
     }
 }

@@ -3,6 +3,10 @@
 use syntax::hlo::{AttributeKey, Parse, unescape};
 
 use crate::locate::{FileContext, InstructionRef};
+use crate::markdown::{code, shorten};
+
+/// Characters of the framework's name in a popup.
+const NAME_LIMIT: usize = 200;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SourceLocation {
@@ -12,6 +16,13 @@ pub(crate) struct SourceLocation {
 }
 
 impl SourceLocation {
+    /// The last lines of a popup; empty where nothing is known.
+    pub(crate) fn footer(&self) -> String {
+        let name = self.op_name.as_deref().map(|name| code(&shorten(name, NAME_LIMIT)));
+        let parts: Vec<String> = name.into_iter().chain(self.link()).collect();
+        if parts.is_empty() { String::new() } else { format!("---\n{}\n", parts.join(" · ")) }
+    }
+
     /// `[model.py:12](file:///src/model.py#L12)`; no link where the path is relative.
     pub(crate) fn link(&self) -> Option<String> {
         let file = self.file.as_ref()?;
@@ -19,7 +30,7 @@ impl SourceLocation {
         let (at, anchor) = self.line.map_or_else(Default::default, |l| (format!(":{l}"), format!("#L{l}")));
         Some(match file.starts_with('/') && !file.contains([')', ' ', '<']) {
             true => format!("[{short}{at}](file://{file}{anchor})"),
-            false => crate::markdown::code(&format!("{file}{at}")),
+            false => code(&format!("{file}{at}")),
         })
     }
 }

@@ -83,9 +83,8 @@ fn holds(context: &FileContext<'_>, piece: usize, warning: &Warning) -> bool {
     let block = context.block(piece);
     let file = context.view.file;
     let at = InstructionRef { piece, id: warning.instruction };
-    if warning.condition.is_unused_elsewhere
-        && db::is_used_elsewhere(context.db, file, block.name(warning.instruction))
-    {
+    let is_used_elsewhere = || db::is_used_elsewhere(context.db, file, block.name(warning.instruction));
+    if warning.condition.is_unused_elsewhere && (!is_in_giant(context, at) || is_used_elsewhere()) {
         return false;
     }
     // In a fusion that is an error, and told by the verifier; but it does not ask what is called.
@@ -101,6 +100,13 @@ fn holds(context: &FileContext<'_>, piece: usize, warning: &Warning) -> bool {
         let mut budget = CALL_BUDGET;
         callees_are_pure(context, at, CALL_DEPTH, &mut budget)
     }
+}
+
+/// Whether the instruction's computation is cut into blocks, and known to its end. A body that is merely open at the end
+/// of its piece lacks its brace: what is missing may use anything.
+fn is_in_giant(context: &FileContext<'_>, at: InstructionRef) -> bool {
+    let segments = context.computation_index(at).map(|c| &context.module().computations[c].segments);
+    segments.is_some_and(|s| s.len() > 1 && s.last().is_some_and(|last| context.computation(*last).is_closed))
 }
 
 /// Whether nothing that the instruction calls does more than compute; false where that is not certain.

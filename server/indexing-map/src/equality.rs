@@ -53,28 +53,11 @@ pub fn same_function(a: &IndexingMap, b: &IndexingMap, budget: usize) -> Verdict
     if let Some(witness) = probes(&hull, size).find(|p| comparison.differ(p)) {
         return Verdict::No { witness };
     }
-    let (x, y) = (a.clone().simplified(SimplifyMode::Replace), b.clone().simplified(SimplifyMode::Replace));
-    if x == y {
-        return Verdict::Yes;
+    // As they are usually written, and where that does not decide, with all remainders split.
+    match comparison.by_form(&hull, SimplifyMode::Replace) {
+        Verdict::Unknown => comparison.by_form(&hull, SimplifyMode::Split),
+        verdict => verdict,
     }
-    if x.is_known_empty() || y.is_known_empty() {
-        return same_if_empty(a, b, budget);
-    }
-    let digits = Digits::new(&hull_variables(&hull), expressions(&x).chain(expressions(&y)));
-    let (x, y) = match &digits {
-        Some(digits) => {
-            let (x, y) = (in_digits(&x, digits), in_digits(&y, digits));
-            if !x.is_mapped() || !y.is_mapped() {
-                return same_if_empty(a, b, budget);
-            }
-            (x, y)
-        }
-        None => (x, y),
-    };
-    if x == y {
-        return Verdict::Yes;
-    }
-    comparison.prove(&x, &y, digits.as_ref())
 }
 
 impl IndexingMap {
@@ -113,7 +96,7 @@ impl IndexingMap {
         let Some(digits) = Digits::new(simple.variables(), expressions(&simple)) else {
             return Verdict::Unknown;
         };
-        let split = in_digits(&simple, &digits);
+        let split = in_digits(&simple, &digits, SimplifyMode::Replace);
         if split.is_known_empty() {
             return Verdict::Yes;
         }
@@ -159,7 +142,7 @@ fn hull_variables(hull: &[Interval]) -> Vec<Variable> {
 }
 
 /// The map over digits, simplified; all variables are dimensions.
-fn in_digits(map: &IndexingMap, digits: &Digits) -> IndexingMap {
+fn in_digits(map: &IndexingMap, digits: &Digits, mode: SimplifyMode) -> IndexingMap {
     let results = map.results().iter().map(|r| digits.rewrite(r)).collect();
     let mut split = IndexingMap::new(digits.variables.clone(), Vec::new(), Vec::new(), results);
     for (id, v) in map.variables().iter().enumerate() {
@@ -171,7 +154,7 @@ fn in_digits(map: &IndexingMap, digits: &Digits) -> IndexingMap {
     for c in map.constraints() {
         split.add_constraint(digits.rewrite(&c.expr), c.interval);
     }
-    split.simplified(SimplifyMode::Replace)
+    split.simplified(mode)
 }
 
 struct Comparison<'a> {
@@ -181,6 +164,32 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
+    /// Compares the maps in simple form, and then over digits.
+    fn by_form(&mut self, hull: &[Interval], mode: SimplifyMode) -> Verdict {
+        let (x, y) = (self.a.clone().simplified(mode), self.b.clone().simplified(mode));
+        if x == y {
+            return Verdict::Yes;
+        }
+        if x.is_known_empty() || y.is_known_empty() {
+            return same_if_empty(self.a, self.b, self.budget);
+        }
+        let digits = Digits::new(&hull_variables(hull), expressions(&x).chain(expressions(&y)));
+        let (x, y) = match &digits {
+            Some(digits) => {
+                let (x, y) = (in_digits(&x, digits, mode), in_digits(&y, digits, mode));
+                if !x.is_mapped() || !y.is_mapped() {
+                    return same_if_empty(self.a, self.b, self.budget);
+                }
+                (x, y)
+            }
+            None => (x, y),
+        };
+        if x == y {
+            return Verdict::Yes;
+        }
+        self.prove(&x, &y, digits.as_ref(), mode)
+    }
+
     /// True when the maps can be compared at the point, and differ there.
     fn differ(&self, point: &[i64]) -> bool {
         let inside = |m: &IndexingMap| m.variables().iter().zip(point).all(|(v, &x)| v.bounds.contains(x));
@@ -200,13 +209,19 @@ impl Comparison<'_> {
     }
 
     /// The general procedure, for `x` and `y` that are `a` and `b` in simple form and, if given, in digits.
-    fn prove(&mut self, x: &IndexingMap, y: &IndexingMap, digits: Option<&Digits>) -> Verdict {
+    fn prove(
+        &mut self,
+        x: &IndexingMap,
+        y: &IndexingMap,
+        digits: Option<&Digits>,
+        mode: SimplifyMode,
+    ) -> Verdict {
         let mut open = false;
         for (within, other) in [(x, y), (y, x)] {
             let bounds = other.variables().iter().enumerate().map(|(id, v)| (Expr::var(id), v.bounds));
             let constraints = other.constraints().iter().map(|c| (c.expr.clone(), c.interval));
             for (expr, interval) in bounds.chain(constraints) {
-                match self.follows(within, &expr, interval, digits) {
+                match self.follows(within, &expr, interval, (digits, mode)) {
                     Verdict::Yes => {}
                     Verdict::Unknown => open = true,
                     no @ Verdict::No { .. } => return no,
@@ -219,7 +234,7 @@ impl Comparison<'_> {
                 open = true;
                 continue;
             }
-            match self.follows(x, &difference, Interval::point(0), digits) {
+            match self.follows(x, &difference, Interval::point(0), (digits, mode)) {
                 Verdict::Yes => {}
                 Verdict::Unknown => open = true,
                 no @ Verdict::No { .. } => return no,
@@ -234,10 +249,10 @@ impl Comparison<'_> {
         map: &IndexingMap,
         expr: &Expr,
         interval: Interval,
-        digits: Option<&Digits>,
+        (digits, mode): (Option<&Digits>, SimplifyMode),
     ) -> Verdict {
         let context = RangeContext::new(map.variables(), map.constraints());
-        let simple = Simplifier::new(context, SimplifyMode::Replace).simplify(expr);
+        let simple = Simplifier::new(context, mode).simplify(expr);
         if interval.contains_interval(context.range(&simple)) {
             return Verdict::Yes;
         }
@@ -354,6 +369,21 @@ mod tests {
         check(
             "(d0) -> ((d0 mod 4096) / 64 * 64 + (d0 mod 64) / 8 * 8 + d0 mod 8 + (d0 / 4096) * 4096), domain: d0 in [5, 9999999]",
             "(d0) -> (d0), domain: d0 in [5, 9999999]",
+            Some(true),
+        );
+    }
+
+    /// Remainders of sums that XLA's simplifier leaves whole.
+    #[test]
+    fn remainders_of_sums_are_split() {
+        check(
+            "(d0, d1) -> ((d0 * 3 + d1 + 3) mod 6), domain: d0 in [0, 99999], d1 in [0, 2]",
+            "(d0, d1) -> (((d0 + 1) mod 2) * 3 + d1), domain: d0 in [0, 99999], d1 in [0, 2]",
+            Some(true),
+        );
+        check(
+            "(d0, d1)[s0] -> ((d0 * 18 + s0 * 12 + d1 + 1218) mod 192), domain: d0 in [0, 99999], d1 in [0, 5], s0 in [0, 99999]",
+            "(d0, d1)[s0] -> (((d0 * 3 + s0 * 2 + 203) mod 32) * 6 + d1), domain: d0 in [0, 99999], d1 in [0, 5], s0 in [0, 99999]",
             Some(true),
         );
     }

@@ -28,6 +28,9 @@ pub enum SimplifyMode {
     Replace,
     /// A dimension of size 1 stays a dimension: for reshape and bitcast maps and for tiling (XLA `kPreserve`).
     Preserve,
+    /// As `Replace`, and remainders of sums are split wherever that is right, though the expression gets longer: for proofs,
+    /// because two ways to write one function become one more often. XLA does not do this.
+    Split,
 }
 
 /// What a simplification did.
@@ -259,7 +262,7 @@ impl<'a> Simplifier<'a> {
 
     /// The constant for a range with one value, where the mode allows it.
     fn point(&self, range: Interval) -> Option<Expr> {
-        if self.mode == SimplifyMode::Replace { range.as_point().map(Expr::Const) } else { None }
+        if self.mode == SimplifyMode::Preserve { None } else { range.as_point().map(Expr::Const) }
     }
 
     /// The one value of an expression, in either mode.

@@ -62,8 +62,8 @@ proptest! {
     }
 
     #[test]
-    fn simplified_map_is_the_same_function(map in map(), preserve in any::<bool>()) {
-        let mode = if preserve { SimplifyMode::Preserve } else { SimplifyMode::Replace };
+    fn simplified_map_is_the_same_function(map in map(), mode in 0usize..3) {
+        let mode = [SimplifyMode::Replace, SimplifyMode::Preserve, SimplifyMode::Split][mode];
         let mut simple = map.clone();
         let outcome = simple.simplify(mode);
         prop_assert!(!outcome.bound_reached);

@@ -106,14 +106,16 @@ fn roles(op: &Op) -> Option<(Vec<String>, Ranges)> {
     })
 }
 
-/// As an identifier; nothing where the op has no name or a long one.
+/// As an identifier, `v5` of `%5`; nothing where the op has no name or a long one.
 fn source_name(source: &RuntimeSource) -> String {
     let RuntimeSource::Op { name, .. } = source else { return String::new() };
     let name = name.trim_start_matches('%');
-    if name.len() > MAX_NAME || !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+    let is_word = name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    if name.len() > MAX_NAME || !is_word {
         return String::new();
     }
-    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+    let letters: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if letters.starts_with(|c: char| c.is_ascii_digit()) { format!("v{letters}") } else { letters }
 }
 
 #[cfg(test)]

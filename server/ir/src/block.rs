@@ -182,8 +182,10 @@ impl Block {
         let mut instructions =
             self.parse.instructions[c.instructions.start as usize..c.instructions.end as usize].iter();
         let is_within = |at: u32| c.span.contains(at as usize) && !c.span.is_empty();
+        let errors = &self.parse.errors;
+        let first = errors.partition_point(|error| error.span.start < c.span.start);
         instructions.all(|instruction| !instruction.is_broken)
-            && !self.parse.errors.iter().any(|error| is_within(error.span.start))
+            && !errors.get(first).is_some_and(|error| is_within(error.span.start))
     }
 
     fn sharding(&self, id: InstructionId) -> Option<Box<str>> {

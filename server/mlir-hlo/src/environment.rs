@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use mlir::{Form, OpId, Parse, is_function_like, is_module_like};
+use mlir::{Form, OpId, Parse, is_function_like};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::names::sanitized;
+use crate::piece_names::{PieceFunction, PieceNames, aliases};
+use crate::shardy::Meshes;
 
 /// A piece of text, read, and where in it the part starts and ends.
 #[derive(Clone, Copy)]
@@ -28,7 +30,7 @@ impl<'a> Slice<'a> {
         starts.zip(ends).map(|(from, to)| Slice { parse, text, from, to }).collect()
     }
 
-    fn holds(&self, at: u32) -> bool {
+    pub(crate) fn holds(&self, at: u32) -> bool {
         (self.from..self.to).contains(&at)
     }
 
@@ -77,6 +79,7 @@ pub struct Environment {
     /// Symbols, in the order of the text.
     pub order: Vec<Box<str>>,
     resources: FxHashMap<Box<str>, Arc<str>>,
+    meshes: Meshes,
     /// The symbol of the module; empty where it has none.
     pub name: Box<str>,
     /// The attributes of the module: names and values.
@@ -90,62 +93,37 @@ impl Environment {
     /// The aliases that a piece defines, and nothing else: for single ops.
     pub fn of_aliases(parse: &Parse, text: &str) -> Environment {
         let mut environment = Environment::default();
-        environment.add_aliases(Slice::whole(parse, text));
+        environment.aliases.extend(aliases(Slice::whole(parse, text)));
         environment
     }
 
-    fn add_aliases(&mut self, slice: Slice<'_>) {
-        let Slice { parse, text, .. } = slice;
-        for alias in parse.aliases.iter().filter(|a| a.is_definition && slice.holds(a.span.start)) {
-            let value =
-                parse.op(alias.op).span.of(text).split_once('=').map_or("", |(_, value)| value.trim());
-            self.aliases.insert(alias.span.of(text).into(), value.into());
-        }
-    }
-
-    /// Of one part of a text, whose pieces these are.
-    pub fn of<'a>(slices: impl IntoIterator<Item = Slice<'a>>) -> Environment {
+    /// Of one part of a text, from the names of its pieces.
+    pub fn of<'a>(pieces: impl IntoIterator<Item = &'a PieceNames>) -> Environment {
         let mut environment = Environment::default();
-        let mut names = FxHashSet::default();
+        let mut computations = FxHashSet::default();
         let mut has_module = false;
-        for slice in slices {
-            let Slice { parse, text, .. } = slice;
-            environment.add_aliases(slice);
-            for (id, op) in parse.ops.iter().enumerate().filter(|(_, op)| slice.holds(op.span.start)) {
-                let name = parse.name(id as OpId, text);
-                match op.form {
-                    Form::Resources => environment.read_resources(op.span.of(text)),
-                    Form::Custom | Form::Generic if !has_module && is_module_like(name) => {
-                        has_module = true;
-                        environment.name = slice.symbol(id as OpId).unwrap_or_default().into();
-                        let attributes = parse.attributes_of(id as OpId).iter();
-                        environment.attributes = attributes
-                            .map(|a| (a.name.of(text).trim_matches('"').into(), a.value.of(text).into()))
-                            .collect();
-                    }
-                    _ => {}
-                }
+        for names in pieces {
+            environment.aliases.extend(names.aliases.iter().cloned());
+            environment.resources.extend(names.resources.iter().cloned());
+            environment.meshes.extend(names.meshes.iter().cloned());
+            if let Some(module) = names.module.as_ref().filter(|_| !has_module) {
+                has_module = true;
+                environment.name = module.name.clone();
+                environment.attributes = module.attributes.clone();
             }
-            for id in slice.functions() {
-                let Some(symbol) = slice.symbol(id) else { continue };
-                let head = parse.op(id).head.of(text);
-                let is_private = head.split('@').next().is_some_and(|front| front.contains("private"))
-                    || parse.attribute(id, "sym_visibility", text) == Some("\"private\"");
-                let has_ops = parse
-                    .regions_of(id)
-                    .any(|r| parse.blocks_of(r).any(|b| parse.ops_of(b).next().is_some()));
-                let mut computation = sanitized(symbol);
+            for function in &names.functions {
+                let mut computation = sanitized(&function.symbol);
                 // Those of regions are named like this.
                 if computation.starts_with("region_") {
                     computation.insert_str(0, "function_");
                 }
-                while !names.insert(computation.clone()) {
+                while !computations.insert(computation.clone()) {
                     computation.push('_');
                 }
-                let declared =
-                    Declared { computation: computation.into(), is_defined: has_ops, is_public: !is_private };
-                if environment.functions.insert(symbol.into(), declared).is_none() {
-                    environment.order.push(symbol.into());
+                let PieceFunction { is_defined, is_public, .. } = *function;
+                let declared = Declared { computation: computation.into(), is_defined, is_public };
+                if environment.functions.insert(function.symbol.clone(), declared).is_none() {
+                    environment.order.push(function.symbol.clone());
                 }
             }
         }
@@ -165,6 +143,15 @@ impl Environment {
             }
         }
         value
+    }
+
+    pub(crate) fn meshes(&self) -> &Meshes {
+        &self.meshes
+    }
+
+    /// The computation that a function becomes, by its symbol.
+    pub fn computation(&self, symbol: &str) -> Option<&str> {
+        self.function(symbol).filter(|f| f.is_defined).map(|f| &*f.computation)
     }
 
     pub(crate) fn function(&self, symbol: &str) -> Option<&Declared> {
@@ -190,18 +177,5 @@ impl Environment {
             _ => None,
         };
         main.or(only).or_else(|| defined.next_back())
-    }
-
-    /// `key: "0x…"`, wherever it stands in the section.
-    fn read_resources(&mut self, section: &str) {
-        let mut rest = section;
-        while let Some(at) = rest.find("\"0x") {
-            let key = rest[..at].trim_end().strip_suffix(':').unwrap_or("");
-            let start = key.rfind([' ', '\n', '{', ',', '\t']).map_or(0, |n| n + 1);
-            let payload = &rest[at + 3..];
-            let end = payload.find('"').unwrap_or(payload.len());
-            self.resources.insert(key[start..].trim_matches('"').into(), payload[..end].into());
-            rest = &payload[end..];
-        }
     }
 }

@@ -12,13 +12,27 @@ pub(crate) fn number_of_bits(bits: u64, element: ElementType) -> String {
     match element {
         ElementType::F32 | ElementType::C64 => {
             let value = f32::from_bits(bits as u32);
-            if value.is_nan() { nan(bits, width, format) } else { short(value) }
+            match value.is_nan() {
+                true => nan(bits, width, format),
+                false if element == ElementType::C64 => largest_part(f64::from(value), || short(value)),
+                false => short(value),
+            }
         }
         ElementType::F64 | ElementType::C128 => {
             let value = f64::from_bits(bits);
             if value.is_nan() { nan(bits, width, format) } else { short(value) }
         }
         _ => small(bits, width, format, element),
+    }
+}
+
+/// Part of a complex number of two `f32`: XLA reads it as an `f64`, of which the shortest decimal of the largest `f32` is too
+/// large. Source: `xla/hlo/parser/hlo_parser.cc` CheckParsedValueIsInRange.
+pub(crate) fn largest_part(value: f64, decimal: impl FnOnce() -> String) -> String {
+    let nearest = f64::from(value as f32);
+    match nearest.abs() == f64::from(f32::MAX) {
+        true => short(nearest),
+        false => decimal(),
     }
 }
 

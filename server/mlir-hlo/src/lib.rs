@@ -10,6 +10,7 @@ mod dot_algorithms;
 mod environment;
 mod floats;
 mod incomplete;
+mod instruction;
 mod lists;
 mod literals;
 mod names;
@@ -18,6 +19,8 @@ mod op_row;
 mod op_table;
 mod op_text;
 mod other_dialects;
+mod piece_names;
+mod shardy;
 mod stablehlo_rules;
 mod strings;
 mod to_hlo;
@@ -27,7 +30,9 @@ mod types;
 
 pub use environment::{Declared, Environment, Slice};
 pub use incomplete::Incomplete;
+pub use instruction::{Instruction, instruction};
 pub use op_table::opcode_of;
+pub use piece_names::PieceNames;
 pub use stablehlo_rules::allows_more_than_hlo;
 pub use to_hlo::{
     FunctionHeader, HloComputation, HloFunction, HloModule, Origin, assemble, functions, to_hlo,

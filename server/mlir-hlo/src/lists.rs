@@ -10,6 +10,8 @@ pub(crate) fn split(list: &str) -> Vec<&str> {
         match c {
             b'"' if before != b'\\' => in_string = !in_string,
             _ if in_string => {}
+            // Bounds, and orders of devices, are no brackets.
+            b'<' if list.as_bytes().get(at + 1) == Some(&b'=') => {}
             b'<' | b'(' | b'[' | b'{' => depth += 1,
             // The arrow closes nothing.
             b'>' if before == b'-' => {}
@@ -46,9 +48,12 @@ pub(crate) fn dictionary(text: &str) -> Vec<(&str, &str)> {
 
 /// The braces that `text` starts with, whole; nothing where it starts with something else.
 pub(crate) fn braced(text: &str) -> Option<&str> {
-    if !text.starts_with('{') {
-        return None;
-    }
+    let end = closing(text.strip_prefix('{')?, b'{', b'}')?;
+    Some(&text[..end + 2])
+}
+
+/// Where the bracket is closed that stands in front of `text`. Strings hide brackets.
+pub(crate) fn closing(text: &str, open: u8, close: u8) -> Option<usize> {
     let mut depth = 0usize;
     let mut in_string = false;
     let mut before = b' ';
@@ -56,13 +61,9 @@ pub(crate) fn braced(text: &str) -> Option<&str> {
         match c {
             b'"' if before != b'\\' => in_string = !in_string,
             _ if in_string => {}
-            b'{' => depth += 1,
-            b'}' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(&text[..=at]);
-                }
-            }
+            _ if c == open => depth += 1,
+            _ if c == close && depth == 0 => return Some(at),
+            _ if c == close => depth -= 1,
             _ => {}
         }
         before = if before == b'\\' { b' ' } else { c };
@@ -101,6 +102,7 @@ mod tests {
     #[test]
     fn brackets_and_strings_keep_commas() {
         assert_eq!(split("a<b, c>, \"d, e\", [f->g, h]"), ["a<b, c>", "\"d, e\"", "[f->g, h]"]);
+        assert_eq!(split("f32[<=4,2], {devices=[2]<=[2]}, b"), ["f32[<=4,2]", "{devices=[2]<=[2]}", "b"]);
         assert_eq!(
             dictionary("{a = {b = 1, c}, \"d.e\", f = \"}\"}"),
             [("a", "{b = 1, c}"), ("d.e", ""), ("f", "\"}\"")]

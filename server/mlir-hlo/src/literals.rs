@@ -2,7 +2,7 @@
 
 use ir::{ArrayShape, ElementType, ElementTypeExt};
 
-use crate::floats::{number_of_bits, part_bits, shortened, special_bits, with_point};
+use crate::floats::{largest_part, number_of_bits, part_bits, shortened, special_bits, with_point};
 
 /// A constant as HLO has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +130,13 @@ fn real_part(text: &str, element: ElementType) -> Result<String, String> {
         return Ok(if is_real { number_of_bits(bits, element) } else { bits.to_string() });
     }
     match is_real {
-        true => text.parse::<f64>().map(|_| shortened(text)).map_err(|_| broken()),
+        true => {
+            let value = text.parse::<f64>().map_err(|_| broken())?;
+            Ok(match element {
+                ElementType::C64 => largest_part(value, || shortened(text)),
+                _ => shortened(text),
+            })
+        }
         false => text.parse::<i128>().map(|n| n.to_string()).map_err(|_| broken()),
     }
 }
@@ -286,6 +292,9 @@ mod tests {
         );
         check("dense<\"0x05\">", Pred, &[3], whole("{1, 0, 1}"));
         check("dense<[(1.0, -2.0)]>", C64, &[1], whole("{(1, -2)}"));
+        let largest = whole("{(-3.4028234663852886e38, inf)}");
+        check("dense<\"0xFFFF7FFF0000807F\">", C64, &[1], largest.clone());
+        check("dense<[(-3.40282347E+38, 0x7F800000)]>", C64, &[1], largest);
         check("dense<>", F32, &[0], whole("{}"));
         check("dense<>", F32, &[2, 0], whole("{{}, {}}"));
         check("dense<true>", Pred, &[], whole("1"));

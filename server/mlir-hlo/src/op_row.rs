@@ -52,6 +52,8 @@ pub(crate) enum Special {
     Dot,
     /// Shapes are operands: the static op where they are known.
     Dynamic,
+    /// A dot whose dimensions a string names.
+    Einsum,
     GetTupleElement,
     If,
     Infeed,
@@ -59,7 +61,9 @@ pub(crate) enum Special {
     Outfeed,
     Recv,
     Reduce,
+    Scan,
     Send,
+    TorchIndexSelect,
     Tuple,
     While,
 }

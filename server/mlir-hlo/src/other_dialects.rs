@@ -87,6 +87,36 @@ pub(crate) fn other_twin(
     other.module(opcode, recipe, read)
 }
 
+/// An op of another dialect as an instruction that computes the same, and does not only read alike.
+pub(crate) struct Exact {
+    pub opcode: &'static str,
+    /// How many of the operands the instruction takes, the first ones.
+    pub operands: usize,
+    /// Each with a comma in front.
+    pub attributes: String,
+    /// Extents before dimensions of one element are dropped, where some are.
+    pub before: Option<Vec<i64>>,
+}
+
+/// Nothing where there is no such instruction. `shapes` are those of the operands, as HLO has them.
+pub(crate) fn exact(op: OpText<'_>, shapes: &[&str], result: &str) -> Option<Result<Exact, String>> {
+    let (opcode, recipe, operands) = other_op(op.parse.name(op.id, op.text))?;
+    let operands = operands.min(shapes.len());
+    let other = Other { op, callees: String::new() };
+    let found = match recipe {
+        Recipe::Plain if !opcode.is_empty() => Ok((String::new(), None)),
+        Recipe::Permutation | Recipe::TensorConcat | Recipe::LinalgBroadcast => {
+            other.attributes(recipe, result).map(|attributes| (attributes, None))
+        }
+        Recipe::ExtractSlice if shapes.len() == 1 => other.bounds().map(|(slices, sizes)| {
+            (format!(", slice={{{slices}}}"), Some(sizes).filter(|sizes| *sizes != extents(result)))
+        }),
+        Recipe::ExtractSlice => Err("an offset, a size or a stride is not known".to_owned()),
+        _ => return None,
+    };
+    Some(found.map(|(attributes, before)| Exact { opcode, operands, attributes, before }))
+}
+
 impl Other<'_> {
     fn module(mut self, opcode: &str, recipe: Recipe, read: usize) -> Result<Twin, String> {
         let OpText { parse, text, id, environment } = self.op;
@@ -154,9 +184,8 @@ impl Other<'_> {
         })
     }
 
-    /// Dimensions of one element that the result does not have are dropped behind the slice.
-    fn extract_slice(&mut self, shapes: &[String], result: &str) -> Result<String, String> {
-        let operand = shapes.first().ok_or("it has no operand")?.clone();
+    /// `[0:4:1], [1:3:1]`, and the sizes.
+    fn bounds(&self) -> Result<(String, Vec<i64>), String> {
         let body = self.op.body();
         let clauses = body.split_once(':').map_or(body, |(front, _)| front);
         let mut lists = clauses.split('[').skip(1).filter_map(|part| integers(&format!("[{part}")));
@@ -175,7 +204,13 @@ impl Other<'_> {
             let limit = if size == 0 { Some(from) } else { last.and_then(|n| n.checked_add(1)) };
             each.push(format!("[{from}:{}:{by}]", limit.ok_or("its bounds are too large")?));
         }
-        let slices = each.join(", ");
+        Ok((each.join(", "), sizes))
+    }
+
+    /// Dimensions of one element that the result does not have are dropped behind the slice.
+    fn extract_slice(&mut self, shapes: &[String], result: &str) -> Result<String, String> {
+        let operand = shapes.first().ok_or("it has no operand")?.clone();
+        let (slices, sizes) = self.bounds()?;
         if extents(result) == sizes {
             return Ok(format!("{result} slice(p0), slice={{{slices}}}"));
         }

@@ -2,7 +2,7 @@
 
 /// The inside of a string of HLO, from that of one of MLIR.
 pub(crate) fn hlo_string(mlir: &str) -> String {
-    if !mlir.contains('\\') && !mlir.contains('\'') {
+    if !mlir.bytes().any(|b| matches!(b, b'\\' | b'\'')) {
         return mlir.to_owned();
     }
     let mut out = String::with_capacity(mlir.len());
@@ -34,7 +34,7 @@ pub(crate) fn hlo_string(mlir: &str) -> String {
 
 /// The inside of a string of MLIR, from that of one of HLO.
 pub(crate) fn mlir_string(hlo: &str) -> String {
-    if !hlo.contains(['\\', '"']) {
+    if !hlo.bytes().any(|b| matches!(b, b'\\' | b'"')) {
         return hlo.to_owned();
     }
     let mut out = String::with_capacity(hlo.len());

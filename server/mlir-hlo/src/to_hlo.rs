@@ -1,19 +1,24 @@
 //! From ops of StableHLO and MHLO to instructions of HLO: functions, and modules of them.
 
 mod annotations;
+mod arguments;
+mod asynchronous;
 mod attributes;
 mod body;
 mod calls;
 mod control_flow;
 mod devices;
 mod dynamic;
-mod elementwise;
+mod einsum;
 mod function;
 mod host;
 mod locations;
 mod module;
 mod ops;
+mod other_dialects;
 mod regions;
+mod results;
+mod sums;
 mod windows;
 
 pub(crate) use attributes::DOT_LISTS;

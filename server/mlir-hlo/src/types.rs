@@ -1,5 +1,6 @@
 //! Types of MLIR and shapes of HLO, both ways.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use ir::{ElementType, Shape};
@@ -77,7 +78,10 @@ fn bounds(encoding: &str) -> Vec<Option<u64>> {
 
 /// `pred` of `i1`, `s32` of `i32`, `c64` of `complex<f32>`.
 fn hlo_element(element: &str) -> Result<String, String> {
-    let none = || format!("{element} is no element type of HLO");
+    let none = || match element.starts_with("!quant.") {
+        true => format!("{element} is quantised: HLO has no such type"),
+        false => format!("{element} is no element type of HLO"),
+    };
     let name = match element {
         "i1" => "pred".to_owned(),
         "index" => "s64".to_owned(),
@@ -95,18 +99,19 @@ fn hlo_element(element: &str) -> Result<String, String> {
 }
 
 /// `f8E4M3FN` of `f8e4m3fn`. Nothing for `s1`: MLIR's `i1` is `pred`.
-pub(crate) fn mlir_element(element: ElementType) -> Option<String> {
+pub(crate) fn mlir_element(element: ElementType) -> Option<Cow<'static, str>> {
     let name = element.name();
     Some(match element {
-        ElementType::Pred => "i1".to_owned(),
+        ElementType::Pred => "i1".into(),
         ElementType::S1 | ElementType::Token | ElementType::Opaque => return None,
-        ElementType::C64 => "complex<f32>".to_owned(),
-        ElementType::C128 => "complex<f64>".to_owned(),
-        ElementType::Bf16 => name.to_owned(),
+        ElementType::C64 => "complex<f32>".into(),
+        ElementType::C128 => "complex<f64>".into(),
+        ElementType::Bf16 | ElementType::F16 | ElementType::F32 | ElementType::F64 => name.into(),
+        ElementType::S32 => "i32".into(),
         _ => match name.split_at(1) {
-            ("s", width) => format!("i{width}"),
-            ("u", width) => format!("ui{width}"),
-            (_, rest) => format!("f{}", rest.to_ascii_uppercase()),
+            ("s", width) => format!("i{width}").into(),
+            ("u", width) => format!("ui{width}").into(),
+            (_, rest) => format!("f{}", rest.to_ascii_uppercase()).into(),
         },
     })
 }
@@ -117,7 +122,18 @@ pub(crate) fn mlir_type(shape: &Shape) -> Result<String, String> {
         Shape::Array(array) => {
             let element = mlir_element(array.element)
                 .ok_or_else(|| format!("{} is no element type of MLIR", array.element.name()))?;
-            let mut ty = "tensor<".to_owned();
+            // Most modules are types for the most part: numbers are written without the machinery of formats.
+            let mut ty = String::with_capacity(16 + 6 * array.dims.len());
+            ty.push_str("tensor<");
+            if !array.dims.iter().enumerate().any(|(i, &extent)| array.is_dynamic(i) || extent < 0) {
+                for &extent in &array.dims {
+                    push_number(&mut ty, extent);
+                    ty.push('x');
+                }
+                ty += &element;
+                ty.push('>');
+                return Ok(ty);
+            }
             let mut bounds = String::new();
             for (i, &extent) in array.dims.iter().enumerate() {
                 let comma = if i > 0 { ", " } else { "" };
@@ -145,6 +161,21 @@ pub(crate) fn mlir_type(shape: &Shape) -> Result<String, String> {
         Shape::Token => "!stablehlo.token".to_owned(),
         Shape::Opaque | Shape::Buffer(_) => return Err(format!("{shape} is no type of StableHLO")),
     })
+}
+
+/// Adds a number that is not negative.
+fn push_number(out: &mut String, mut number: i64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
 }
 
 /// The extents in `f32[4,8]`; nothing where one is not known.

@@ -89,11 +89,13 @@ pub enum SymbolSource {
 }
 
 impl Symbol {
-    /// What it is, as one would write it: `%i`, `dim(%x, 1)`, `%t[d0, 0]`. `map` is the map of the access.
+    /// What it is, as one would write it: `%i`, `dim(%x, 1)`, `%t[d0, 0]`; `%t[?]` where it is another element from one read to
+    /// the next. `map` is the map of the access.
     pub fn describe(&self, map: &IndexingMap) -> String {
         match &self.source {
             SymbolSource::Value { name, .. } | SymbolSource::Loop { name, .. } => name.clone(),
             SymbolSource::Extent { name, dimension, .. } => format!("dim({name}, {dimension})"),
+            SymbolSource::Element { name, .. } if self.index.is_empty() => format!("{name}[?]"),
             SymbolSource::Element { name, .. } => {
                 let index: Vec<_> =
                     self.index.iter().map(|e| print_expr(e, map, PrintStyle::Floordiv)).collect();

@@ -16,6 +16,10 @@ pub struct ArrayType {
     pub bounds: Vec<Option<i64>>,
     pub element: String,
     pub layout: Layout,
+    /// What is behind the first comma, as it is written: an encoding, a layout, the space that the memory is in. Else empty.
+    pub rest: String,
+    /// As the text has it, which may be an alias.
+    pub written: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +52,12 @@ impl ArrayType {
         let dimensions =
             array.dimensions.as_ref().ok_or_else(|| format!("the rank of {resolved} is not known"))?;
         let extents: Vec<Option<i64>> = dimensions.iter().map(|d| i64::try_from((*d)?).ok()).collect();
+        // An extent that is no number of 64 bits is none that is not known.
+        let unknown = extents.iter().filter(|e| e.is_none()).count();
+        let head = resolved.split(array.element).next().unwrap_or_default();
+        if head.matches('?').count() < unknown {
+            return Err(format!("an extent of {resolved} is no number of 64 bits"));
+        }
         let kind = match array.kind {
             "memref" => ArrayKind::Memref,
             "vector" => ArrayKind::Vector,
@@ -66,11 +76,34 @@ impl ArrayType {
                 *bound = written.trim().parse().ok().filter(|&n| n >= 0);
             }
         }
-        Ok(ArrayType { kind, extents, bounds, element: array.element.to_owned(), layout })
+        let (element, rest) = (array.element.to_owned(), array.rest.to_owned());
+        let written = ty.trim().to_owned();
+        Ok(ArrayType { kind, extents, bounds, element, layout, rest, written })
     }
 
     pub fn rank(&self) -> usize {
         self.extents.len()
+    }
+
+    /// Whether the two are the same type, but for what is behind their first commas.
+    pub fn is_like(&self, other: &ArrayType) -> bool {
+        self.kind == other.kind && self.extents == other.extents && self.element == other.element
+    }
+
+    /// The same tensor type with other extents, of which no bounds are known.
+    pub fn with_extents(&self, extents: &[Option<i64>]) -> ArrayType {
+        if extents == self.extents {
+            return self.clone();
+        }
+        let shape: String =
+            extents.iter().map(|e| e.map_or_else(|| "?x".to_owned(), |e| format!("{e}x"))).collect();
+        let rest = if self.rest.is_empty() { String::new() } else { format!(", {}", self.rest) };
+        ArrayType {
+            extents: extents.to_vec(),
+            bounds: vec![None; extents.len()],
+            written: format!("tensor<{shape}{}{rest}>", self.element),
+            ..self.clone()
+        }
     }
 
     /// All extents, were they known.
@@ -153,4 +186,30 @@ pub(crate) fn delinearized(linear: &Expr, extents: &[Expr]) -> Vec<Expr> {
         found.push(if at == 0 { digit } else { digit.modulo(extents[at].clone()) });
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use mlir::{PieceState, parse};
+
+    use super::*;
+
+    #[test]
+    fn types_are_read_and_written() {
+        let text = "!t = tensor<4x?x!q.u<i8:f32>, #e<a>>\n";
+        let parsed = parse(text, PieceState::default());
+        let source = Source::alone(&parsed, text);
+        let read = |ty: &str| ArrayType::read(&source, ty, text.len() as u32);
+        let ty = read("!t").expect("it is an array");
+        assert_eq!(
+            (ty.extents.as_slice(), &*ty.element, &*ty.rest),
+            (&[Some(4), None][..], "!q.u<i8:f32>", "#e<a>")
+        );
+        assert_eq!(ty.with_extents(&[None]).written, "tensor<?x!q.u<i8:f32>, #e<a>>");
+        assert_eq!(ty.with_extents(&[Some(4), None]).written, "!t");
+        assert_eq!(read("tensor<f32>").map(|t| t.rank()), Ok(0));
+        for not in ["tensor<*xf32>", "f32", "tensor<99999999999999999999xf32>", "tensor<"] {
+            assert!(read(not).is_err(), "{not}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Elements that are not there: subscripts, windows and transfers that lead outside, as far as the text proves it.
 
-use indexing_map::{Expr, Interval};
+use indexing_map::Expr;
 
 use crate::access::SymbolSource;
 use crate::array_type::ArrayType;
@@ -86,9 +86,6 @@ impl Check<'_, '_> {
     pub(crate) fn point(&mut self, nth: usize) {
         let text = self.text;
         let Some((operand, ty)) = self.array(nth) else { return };
-        if self.is_plainly_inside(&ty) {
-            return;
-        }
         let mut builder = MapBuilder::new(text.source);
         let Ok(index) = subscripts(&mut builder, text, nth + 1) else { return };
         if index.len() != ty.rank() {
@@ -101,21 +98,6 @@ impl Check<'_, '_> {
                 self.bounds(&mut builder, index, extent, &format!("subscript {k}"));
             }
         }
-    }
-
-    /// Each subscript is a value alone, which is in bounds whatever the loops do: most are, and this is told in no time.
-    fn is_plainly_inside(&self, ty: &ArrayType) -> bool {
-        let text = self.text;
-        let Some(list) = text.squares().into_iter().next().filter(|_| !text.is_generic()) else {
-            return false;
-        };
-        let items = text.items(list);
-        let is_inside = |(item, extent): (std::ops::Range<usize>, &Option<i64>)| {
-            let operand = if item.len() == 1 { text.operand_at(item.start) } else { None };
-            let (Some(operand), Some(extent)) = (operand, extent) else { return false };
-            Interval::from_size(*extent).contains_interval(text.source.range(&operand))
-        };
-        items.len() == ty.rank() && items.into_iter().zip(&ty.extents).all(is_inside)
     }
 
     pub(crate) fn array(&self, nth: usize) -> Option<(Operand, ArrayType)> {

@@ -7,6 +7,7 @@ use crate::affine_map::AffineSet;
 use crate::linalg_ops::{ins_and_outs, split_list, written_maps};
 use crate::map_use::{WrittenMap, map_use};
 use crate::op_text::OpText;
+use crate::plain;
 use crate::source::Source;
 
 /// Boxes that are looked at to prove that a domain is empty.
@@ -27,6 +28,27 @@ pub fn check_maps(source: &Source<'_>, id: OpId) -> Vec<Finding> {
     {
         return Vec::new();
     }
+    let is_plain = match (dialect, op) {
+        ("affine" | "memref", "load") | ("tensor", "extract") => plain::is_inside(source, id, 0),
+        ("affine" | "memref", "store") | ("tensor", "insert") => plain::is_inside(source, id, 1),
+        ("affine", "apply") => plain::has_its_arguments(source, id),
+        // Without an attribute there is no map.
+        ("affine", "for" | "parallel") | ("xla" | "xla_gpu" | "", _) => {
+            let found = source.parse.op(id);
+            let (from, to) = (found.name.end as usize, found.head.end.max(found.name.end) as usize);
+            source
+                .text
+                .get(from..to)
+                .is_some_and(|written| !written.bytes().any(|b| matches!(b, b'#' | b'<')))
+        }
+        _ => false,
+    };
+    if is_plain { Vec::new() } else { check_all(source, id) }
+}
+
+/// The findings about an op of a dialect with maps, or an alias, whatever is plain of it.
+pub(crate) fn check_all(source: &Source<'_>, id: OpId) -> Vec<Finding> {
+    let (dialect, op) = source.parse.name(id, source.text).split_once('.').unwrap_or(("", ""));
     let Some(text) = OpText::new(source, id) else { return Vec::new() };
     let mut check = Check { text: &text, findings: Vec::new() };
     match (dialect, op) {
@@ -125,6 +147,9 @@ impl Check<'_, '_> {
     /// Maps of XLA without a point.
     fn domains(&mut self) {
         let text = self.text;
+        if !text.text_of(0..text.tokens.len()).contains('#') {
+            return;
+        }
         for at in 0..text.tokens.len() {
             if text.word(at) != "#xla.indexing_map" || text.kind(at + 1) != Some(TokenKind::OpenAngle) {
                 continue;

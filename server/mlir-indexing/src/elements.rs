@@ -72,6 +72,7 @@ pub(crate) fn point(text: &OpText<'_>, nth: usize, role: Role) -> Result<OpMaps,
     if index.len() != ty.rank() {
         return Err(format!("it has {} subscripts for {} dimensions", index.len(), ty.rank()));
     }
+    builder.guard(text.id);
     let mut access = builder.access(&array, role, index.clone(), Vec::new());
     access.locate(&mut builder, &array, &ty, &index, &[]);
     Ok(OpMaps { space: Space::Around, accesses: vec![access] })

@@ -5,7 +5,7 @@ use mlir::{Definition, OpId, TokenKind};
 
 use crate::access::SymbolSource;
 use crate::array_type::{ArrayType, delinearized, linearized};
-use crate::map_builder::{MapBuilder, result_operand};
+use crate::map_builder::{MapBuilder, SYMBOLS, result_operand};
 use crate::map_use::map_use;
 use crate::op_text::{Mixed, OpText};
 use crate::source::Operand;
@@ -76,6 +76,11 @@ impl MapBuilder<'_> {
         if let Some(known) = e.as_const() {
             return Interval::point(known);
         }
+        // Of a symbol alone no more is known than its bounds.
+        let symbol = e.as_var().and_then(|v| self.symbols.get(v.checked_sub(SYMBOLS)? as usize));
+        if let Some(symbol) = symbol.filter(|_| self.constraints.is_empty()) {
+            return symbol.bounds;
+        }
         let map = self.finish(vec![e.clone()], Vec::new()).map;
         map.result_ranges().first().copied().unwrap_or(Interval::ALL)
     }
@@ -88,7 +93,10 @@ impl MapBuilder<'_> {
             return constant(source.parse, source.text, op).map(Expr::Const);
         }
         let (dialect, short) = name.split_once('.')?;
-        if !matches!(dialect, "arith" | "affine" | "index" | "tensor" | "memref" | "xla" | "gpu" | "vector") {
+        if !matches!(
+            dialect,
+            "arith" | "affine" | "index" | "tensor" | "memref" | "xla" | "gpu" | "vector" | "linalg"
+        ) {
             return None;
         }
         let text = OpText::new(source, op)?;
@@ -115,7 +123,11 @@ impl MapBuilder<'_> {
             }
             ("affine", "delinearize_index") => self.delinearize(&text)?.into_iter().nth(nth),
             ("affine", "linearize_index") => self.linearize(&text),
+            ("linalg", "index") => self.loop_index(&text),
             ("gpu", _) | ("xla", "workgroup_id") => {
+                if let Some(known) = self.launch_id(&text, nth) {
+                    return Some(known);
+                }
                 let range = crate::value_ranges::hardware_range(&text)?;
                 Some(self.leaf(&result_operand(&text, nth), range))
             }
@@ -266,6 +278,13 @@ pub(crate) fn constant(parse: &mlir::Parse, text: &str, op: OpId) -> Option<i64>
     // A number stands near the name; a payload is not one.
     let to = (span.end as usize).min(from + 64);
     let to = (from..=to).rev().find(|&at| text.is_char_boundary(at))?;
+    // As most are written.
+    let written = text[from..to].trim_start_matches(' ');
+    if let Some((number, behind)) = crate::plain::number(written)
+        && behind.trim_start_matches(' ').strip_prefix(':').is_some_and(|behind| !behind.starts_with(':'))
+    {
+        return Some(number);
+    }
     let (tokens, _) = mlir::tokens(text, from, to, false);
     let mut tokens = tokens.iter().peekable();
     let minus = tokens.next_if(|t| t.span.of(text) == "-").is_some();

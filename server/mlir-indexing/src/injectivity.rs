@@ -1,6 +1,6 @@
 //! Whether two points of a map's domain can have one image.
 
-use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, RangeContext};
+use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, RangeContext, SimplifyMode};
 
 use crate::words::sum_terms;
 
@@ -50,7 +50,7 @@ pub fn injectivity(map: &IndexingMap) -> Injectivity {
             true => Injectivity::Injective,
         };
     }
-    if !is_determined(map) {
+    if !is_determined(map) && !is_determined_by_parts(map) {
         return Injectivity::Unknown;
     }
     let ranges = map.result_ranges();
@@ -77,6 +77,12 @@ fn covers(images: &[Vec<i64>], count: usize) -> bool {
         size = size.saturating_mul(Interval::new(low, high).size());
     }
     size == count as u64
+}
+
+/// The same of a map whose remainders of sums are split: some tell their parts only then.
+fn is_determined_by_parts(map: &IndexingMap) -> bool {
+    let split = map.clone().simplified(SimplifyMode::Split);
+    split.is_mapped() && is_determined(&split)
 }
 
 /// The results tell every dimension and range variable: what is known grows from the results inwards.
@@ -169,7 +175,7 @@ mod tests {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (random >> 33) % below
         };
-        let mut proven = 0;
+        let (mut proven, mut by_parts) = (0, 0);
         for _ in 0..3000 {
             let sizes: Vec<i64> = (0..1 + next(3)).map(|_| 1 + next(6) as i64).collect();
             let mut term = |depth: u64| {
@@ -188,7 +194,9 @@ mod tests {
             };
             let results: Vec<Expr> = (0..3).map(|_| term(4)).collect();
             let map = IndexingMap::from_sizes(&sizes, &[], results);
-            if is_determined(&map) {
+            let is_by_parts = !is_determined(&map) && is_determined_by_parts(&map);
+            by_parts += usize::from(is_by_parts);
+            if is_by_parts || is_determined(&map) {
                 proven += 1;
                 assert!(
                     matches!(injectivity(&map), Injectivity::Bijective | Injectivity::Injective),
@@ -196,6 +204,20 @@ mod tests {
                 );
             }
         }
-        assert!(proven > 300, "{proven}");
+        assert!(proven > 300 && by_parts > 10, "{proven} {by_parts}");
+    }
+
+    /// Too large to be tried: the remainder tells `d1`, and whether `d0` is odd.
+    #[test]
+    fn remainders_tell_their_parts() {
+        let check = |text: &str, expect: Injectivity| {
+            assert_eq!(injectivity(&indexing_map::parse_map(text).expect("it is a map")), expect, "{text}");
+        };
+        let domain = "domain: d0 in [0, 99999], d1 in [0, 2]";
+        check(
+            &format!("(d0, d1) -> ((d0 + 1) floordiv 2, (d0 * 3 + d1 + 3) mod 6), {domain}"),
+            Injectivity::Injective,
+        );
+        check(&format!("(d0, d1) -> ((d0 * 3 + d1 + 3) mod 6), {domain}"), Injectivity::Unknown);
     }
 }

@@ -2,7 +2,8 @@
 //! an index is.
 //!
 //! * [`op_maps()`]: one op, one result. Extents, offsets and strides that are not known are symbols, with what is known of
-//!   them: the ranges of loops' variables, of arguments with `xla.range`, of ids of threads.
+//!   them: the ranges of loops' variables, of arguments with `xla.range`, of ids of threads. Conditions
+//!   around an op narrow its domain.
 //! * [`through_producers`]: from a value to arguments, composed over the ops in between.
 //! * [`check_maps`]: what is wrong with maps and subscripts, as far as the text proves it; [`op_hints`]: what lists come to.
 //! * [`words()`], [`injectivity()`]: what a map does.
@@ -24,10 +25,14 @@ mod checks;
 mod compose;
 mod elements;
 mod extents;
+mod finish;
+mod guards;
 mod hints;
 mod index_ops;
 mod index_values;
 mod injectivity;
+mod launches;
+mod linalg_index;
 mod linalg_ops;
 mod loops;
 mod map_builder;
@@ -37,13 +42,17 @@ mod named_ops;
 mod op_maps;
 mod op_text;
 mod pack;
+mod plain;
 mod producers;
 mod reshapes;
 mod slices;
 mod source;
+mod stablehlo_convolution;
 mod stablehlo_gather;
 mod stablehlo_ops;
 mod stablehlo_products;
+mod stablehlo_scatter;
+mod stablehlo_sizes;
 mod stablehlo_slices;
 mod stablehlo_windows;
 mod structured;
@@ -53,10 +62,15 @@ mod transfers;
 mod unused_symbols;
 mod value_ranges;
 mod variables;
+mod vector_masks;
+mod vector_memory;
 mod vector_ops;
 mod vector_parts;
+mod vector_shuffle;
+mod winograd;
 mod words;
 mod xla_ops;
+mod xtile_ops;
 
 pub use access::{Access, Address, OpMaps, Role, Space, Symbol, SymbolSource};
 pub use affine_map::{AffineMap, AffineSet};

@@ -13,16 +13,18 @@ use crate::op_text::OpText;
 use crate::pack::{pack, unpack};
 use crate::source::Operand;
 use crate::structured::Structured;
+use crate::winograd;
 
 pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<OpMaps, String>> {
     Some(match op {
         "pack" => pack(text),
         "unpack" => unpack(text),
-        "index"
-        | "yield"
-        | "winograd_filter_transform"
-        | "winograd_input_transform"
-        | "winograd_output_transform" => return None,
+        // The number of an iteration.
+        "index" => return crate::index_ops::value(text, result).ok().map(Ok),
+        "yield" => return None,
+        "winograd_filter_transform" | "winograd_input_transform" | "winograd_output_transform" => {
+            winograd::maps(text, op)
+        }
         _ => structured(text, op)?.and_then(|(builder, op)| {
             let has_results = text.source.result_count(text.id) > 0;
             op.maps(builder, result, has_results)
@@ -52,7 +54,18 @@ pub(crate) fn ins_and_outs(text: &OpText<'_>) -> Option<(Vec<Operand>, Vec<Opera
 pub(crate) fn structured<'a>(
     text: &OpText<'a>,
     op: &str,
-) -> Option<Result<(MapBuilder<'a>, Structured), String>> {
+) -> Option<Result<(MapBuilder<'a>, Structured<'static>), String>> {
+    let mut builder = MapBuilder::new(text.source);
+    let read = structured_in(&mut builder, text, op)?;
+    Some(read.map(|op| (builder, op)))
+}
+
+/// The same, with extents in terms of a builder.
+pub(crate) fn structured_in(
+    builder: &mut MapBuilder<'_>,
+    text: &OpText<'_>,
+    op: &str,
+) -> Option<Result<Structured<'static>, String>> {
     let named = named_op(op);
     let is_known = named.is_some()
         || matches!(
@@ -64,7 +77,6 @@ pub(crate) fn structured<'a>(
     if !is_known {
         return None;
     }
-    let mut builder = MapBuilder::new(text.source);
     let read = || {
         let (ins, outs) = ins_and_outs(text).ok_or("its operands are not read")?;
         let maps = match written_maps(text) {
@@ -93,11 +105,11 @@ pub(crate) fn structured<'a>(
             let map = maps.next().ok_or("a map is missing")?;
             let is_read = used.get(nth).copied().unwrap_or(true);
             let list = if nth < inputs_count { &mut inputs } else { &mut outputs };
-            list.push(Structured::operand(&mut builder, text, operand, map, is_read)?);
+            list.push(Structured::operand(builder, text, operand, map, is_read)?);
         }
-        Ok::<_, String>(Structured { loops, inputs, outputs })
+        Ok::<_, String>(Structured { loops, inputs, outputs, mask: None })
     };
-    Some(read().map(|op| (builder, op)))
+    Some(read())
 }
 
 /// The op computes each element from those at the same place.

@@ -22,9 +22,7 @@ impl MapBuilder<'_> {
     /// A value that an op or a block introduces: a symbol with the range of the loop, or what `xla.loop` computes.
     pub(crate) fn bound(&mut self, operand: &Operand) -> Option<Expr> {
         let (value, index) = operand.key()?;
-        let (op, number) = loop_of(self.source, value)?;
-        let source = self.source;
-        let text = OpText::new(source, op)?;
+        let Some((text, number)) = loop_of(self.source, value) else { return self.launched(operand) };
         if text.name == "xla.loop" {
             return self.xla_loop(&text, operand, number?);
         }
@@ -209,7 +207,7 @@ pub(crate) fn binder_at(text: &OpText<'_>, at: usize) -> Option<Operand> {
 
 /// The loop that introduces a value, and the token of its name in the head of the loop; without it the value is the first
 /// argument of the loop's body.
-fn loop_of(source: &Source<'_>, value: ValueId) -> Option<(OpId, Option<usize>)> {
+fn loop_of<'a>(source: &'a Source<'a>, value: ValueId) -> Option<(OpText<'a>, Option<usize>)> {
     let parse = source.parse;
     let found = parse.values.get(value as usize)?;
     let is_loop = |op: OpId| {
@@ -222,12 +220,13 @@ fn loop_of(source: &Source<'_>, value: ValueId) -> Option<(OpId, Option<usize>)>
         Definition::Binder(op) if is_loop(op) => {
             let text = OpText::new(source, op)?;
             let at = text.tokens.iter().position(|t| t.span.start == found.name.start)?;
-            Some((op, Some(at)))
+            Some((text, Some(at)))
         }
         Definition::BlockArgument(block) => {
             let block = parse.blocks.get(block as usize)?;
             let op = parse.regions.get(block.region as usize)?.op;
-            (is_loop(op) && block.arguments.start == value).then_some((op, None))
+            let is_first = is_loop(op) && block.arguments.start == value;
+            is_first.then(|| OpText::new(source, op)).flatten().map(|text| (text, None))
         }
         _ => None,
     }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use indexing_map::{Expr, IndexingMap, Interval, SimplifyMode, Variable};
+use indexing_map::{Expr, Interval, Variable};
 use rustc_hash::FxHashMap;
 
-use crate::access::{Access, Role, Symbol, SymbolSource};
+use crate::access::{Symbol, SymbolSource};
 use crate::array_type::ArrayType;
 use crate::op_text::{Mixed, OpText};
 use crate::source::{Operand, Source};
@@ -22,6 +22,8 @@ pub(crate) struct MapBuilder<'a> {
     pub(crate) ranges: Vec<Variable>,
     pub(crate) symbols: Vec<Symbol>,
     pub(crate) constraints: Vec<(Expr, Interval)>,
+    /// Conditions around the op: without them it does nothing at all.
+    pub(crate) guards: Vec<(Expr, Interval)>,
     /// What values of indices are, were they asked for already.
     pub(crate) known: FxHashMap<(mlir::ValueId, u32), Expr>,
     /// Ops that were looked into for values of indices.
@@ -44,6 +46,7 @@ impl<'a> MapBuilder<'a> {
             ranges: Vec::new(),
             symbols: Vec::new(),
             constraints: Vec::new(),
+            guards: Vec::new(),
             known: FxHashMap::default(),
             steps: 0,
             depth: 0,
@@ -203,100 +206,6 @@ impl<'a> MapBuilder<'a> {
             Mixed::Dynamic(operand) => self.index_value(operand),
         }
     }
-
-    /// The access of `operand` at `results`, in the domain so far and where `more` holds.
-    pub(crate) fn access(
-        &self,
-        operand: &Operand,
-        role: Role,
-        results: Vec<Expr>,
-        more: Vec<(Expr, Interval)>,
-    ) -> Access {
-        // Symbols that decide whether this is read at all.
-        let mut decisive: Vec<u32> = Vec::new();
-        more.iter().for_each(|(e, _)| e.for_each_var(&mut |v| decisive.extend(v.checked_sub(SYMBOLS))));
-        let mut finished = self.finish(results, more);
-        let first = finished.map.num_dims() + finished.map.num_ranges();
-        let is_decisive = |s: &Symbol| {
-            decisive.iter().any(|&at| self.symbols.get(at as usize).is_some_and(|d| d.source == s.source))
-        };
-        let kept: Vec<usize> = (0..finished.symbols.len())
-            .filter(|&at| is_decisive(&finished.symbols[at]))
-            .map(|at| first + at)
-            .collect();
-        let mut map = std::mem::replace(&mut finished.map, IndexingMap::undefined());
-        if !map.is_identity() {
-            map = map.simplified(SimplifyMode::Replace);
-        }
-        let mut access = Access {
-            operand: operand.name.clone(),
-            value: operand.key(),
-            role,
-            map,
-            symbols: finished.symbols,
-            address: None,
-            note: None,
-        };
-        access.remove_unused(&kept);
-        access
-    }
-
-    /// The map as it was built.
-    pub(crate) fn finish(&self, results: Vec<Expr>, more: Vec<(Expr, Interval)>) -> Finished {
-        let is_loop = |s: &Symbol| self.around && matches!(s.source, SymbolSource::Loop { .. });
-        let loops: Vec<usize> = self
-            .loops_by_place()
-            .iter()
-            .filter_map(|e| Some((e.as_var()? - SYMBOLS) as usize))
-            .filter(|&at| is_loop(&self.symbols[at]))
-            .collect();
-        let rest: Vec<usize> = (0..self.symbols.len()).filter(|at| !loops.contains(at)).collect();
-        let variable = |at: &usize| {
-            let symbol = &self.symbols[*at];
-            Variable { bounds: symbol.bounds, name: Some(symbol.name.clone()) }
-        };
-        let mut dims: Vec<Variable> = loops.iter().map(variable).collect();
-        dims.extend(self.dims.iter().cloned());
-        let runtime: Vec<Variable> = rest.iter().map(variable).collect();
-        let (first_range, first_symbol) = (dims.len(), dims.len() + self.ranges.len());
-        let renumber = |e: &Expr| {
-            e.substitute(&mut |v| {
-                if v == u32::MAX {
-                    return None;
-                }
-                Some(Expr::var(if v >= SYMBOLS {
-                    let at = (v - SYMBOLS) as usize;
-                    match loops.iter().position(|&l| l == at) {
-                        Some(nth) => nth,
-                        None => first_symbol + rest.iter().position(|&r| r == at).unwrap_or(0),
-                    }
-                } else if v >= RANGES {
-                    first_range + (v - RANGES) as usize
-                } else {
-                    loops.len() + v as usize
-                }))
-            })
-        };
-        let results = results.iter().map(renumber).collect();
-        let mut map = IndexingMap::new(dims, self.ranges.clone(), runtime, results);
-        for (expr, allowed) in self.constraints.iter().chain(&more) {
-            map.add_constraint(renumber(expr), *allowed);
-        }
-        let symbols = rest
-            .iter()
-            .map(|&at| {
-                let symbol = &self.symbols[at];
-                Symbol { index: symbol.index.iter().map(renumber).collect(), ..symbol.clone() }
-            })
-            .collect();
-        Finished { map, symbols }
-    }
-}
-
-/// A map with what its runtime variables are.
-pub(crate) struct Finished {
-    pub(crate) map: IndexingMap,
-    pub(crate) symbols: Vec<Symbol>,
 }
 
 /// The result of an op as a name for symbols.

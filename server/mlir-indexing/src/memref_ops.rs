@@ -2,10 +2,11 @@
 //!
 //! Source: mlir.llvm.org/docs/Dialects/MemRef.
 
-use indexing_map::Expr;
+use indexing_map::{Expr, Interval};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::affine_map::AffineMap;
+use crate::array_type::linearized;
 use crate::elements;
 use crate::map_builder::MapBuilder;
 use crate::op_text::{Mixed, OpText};
@@ -26,6 +27,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>
         "to_tensor" | "to_memref" | "to_buffer" | "clone" => elements::elementwise(text, 0, 1),
         "transpose" => transpose(text),
         "reinterpret_cast" => reinterpret(text),
+        "view" => view(text),
         "copy" => copy(text),
         _ => return None,
     })
@@ -80,6 +82,36 @@ fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, String> {
     let place = dims.iter().zip(&strides).fold(offset[0].clone(), |e, (d, s)| e + d.clone() * s.clone());
     let mut access = builder.access(&source, Role::Read, vec![place], Vec::new());
     access.note = Some("the position in its memory, in elements".to_owned());
+    Ok(OpMaps::of_result(0, vec![access]))
+}
+
+/// `%m[%shift][%n] : memref<2048xi8> to memref<?x4xf32>`: elements of several bytes, from one of them on without gaps.
+fn view(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let (source, shift) = (text.operand(0)?, text.operand(1)?);
+    let result = text.result_array(0)?;
+    let bytes = mlir::element_bits(&result.element).and_then(|bits| i64::try_from(bits).ok());
+    let bytes = bytes.filter(|bits| bits % 8 == 0).map(|bits| bits / 8);
+    let bytes =
+        bytes.ok_or_else(|| format!("how many bytes one {} has depends on the target", result.element))?;
+    let sizes: Vec<_> = text.operands().into_iter().skip(2).collect();
+    if sizes.len() != result.extents.iter().filter(|e| e.is_none()).count() {
+        return Err("it has not one size for each extent that is not known".to_owned());
+    }
+    let mut sizes = sizes.iter();
+    let known: Vec<Option<Expr>> = result
+        .extents
+        .iter()
+        .map(|e| if e.is_none() { sizes.next().map(|size| builder.index_value(size)) } else { None })
+        .collect();
+    let shift = builder.index_value(&shift);
+    builder.narrow(&shift, Interval::new(0, i64::MAX));
+    let extents = builder.result_extents(text, 0, &result, &known);
+    let dims = builder.dimensions(&extents);
+    let byte = builder.range(None, &Expr::Const(bytes));
+    let place = linearized(&dims, &extents) * bytes + shift + byte;
+    let mut access = builder.access(&source, Role::Read, vec![place], Vec::new());
+    access.note = Some("the bytes of each element".to_owned());
     Ok(OpMaps::of_result(0, vec![access]))
 }
 

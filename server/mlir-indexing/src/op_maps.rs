@@ -40,7 +40,7 @@ pub fn op_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<Op
         "memref" | "bufferization" => memref_ops::maps(&text, op),
         "tensor" if matches!(op, "pack" | "unpack") => linalg_ops::maps(&text, op, result),
         "tensor" => tensor_ops::maps(&text, op),
-        "vector" => vector_ops::maps(&text, op),
+        "vector" => vector_ops::maps(&text, op, result),
         "stablehlo" | "mhlo" | "chlo" => stablehlo_ops::maps(&text, dialect, op, result),
         _ => xla_ops::maps(&text, dialect, op, result),
     }

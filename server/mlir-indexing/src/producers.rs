@@ -14,7 +14,7 @@ const MAX_MAPS: usize = 64;
 const MAX_COMPOSITIONS: usize = 1000;
 
 /// What a value is computed from, far away.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Producers {
     pub accesses: Vec<FarAccess>,
     /// A limit was met: there is more than this.

@@ -148,6 +148,7 @@ pub(crate) fn extract(text: &OpText<'_>, array: ArrayType) -> Result<OpMaps, Str
     let kept = window.kept(&result)?;
     let is_tile = is_tile(text);
     window.narrow_offsets(&mut builder, &array, is_tile);
+    builder.guard(text.id);
     let extents = builder.result_extents(text, 0, &result, &window.kept_sizes(&kept));
     let dims = builder.dimensions(&extents);
     let place = window.outward(&kept, &dims);
@@ -165,6 +166,7 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
     let window = Window::read(&mut builder, text, 2, array.rank())?;
     let kept = window.kept(&slice_type)?;
     window.narrow_offsets(&mut builder, &array, false);
+    builder.guard(text.id);
     let extents = builder.extents(&whole, &array);
     let dims = builder.dimensions(&extents);
     let (inner, when) = window.inward(&kept, &dims);
@@ -187,6 +189,7 @@ pub(crate) fn store_tile(text: &OpText<'_>, buffer: &Operand, array: ArrayType) 
     let window = Window::read(&mut builder, text, 2, array.rank())?;
     let kept = window.kept(&tile_type)?;
     window.narrow_offsets(&mut builder, &array, true);
+    builder.guard(text.id);
     let extents = builder.extents(&tile, &tile_type);
     let dims = builder.dimensions(&extents);
     let place = window.outward(&kept, &dims);

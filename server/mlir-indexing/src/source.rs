@@ -96,8 +96,11 @@ impl<'a> Source<'a> {
             }
             left -= count;
         }
-        // An op whose results are not named.
-        let ty = self.parse.types(&op.result_types).get(nth)?;
+        // An op whose results are not named, as in `vector.mask`: the last type that it writes is that of its result.
+        let written = self.parse.types(&op.result_types);
+        let unnamed =
+            || self.parse.types(&op.operand_types).last().filter(|_| nth == 0 && op.results.is_empty());
+        let ty = written.get(nth).or_else(unnamed)?;
         Some(self.resolved(&self.parse.type_text(*ty, self.text)?, op.span.start).into_owned())
     }
 
@@ -109,24 +112,35 @@ impl<'a> Source<'a> {
 
     /// What the value of an index can be, whatever it is computed from. Noted: a pass over all ops asks for each loop's
     /// variable many times.
-    pub(crate) fn range(&self, operand: &Operand) -> Interval {
-        let Some(key) = operand.key() else { return Interval::ALL };
+    pub(crate) fn range_of_use(&self, found: &Use) -> Interval {
+        let Some(key) = self.key(found) else { return Interval::ALL };
         if let Some(known) = self.ranges.borrow().get(&key) {
             return *known;
         }
-        let mut builder = MapBuilder::new(self);
-        let value = builder.index_value(operand);
-        let range = builder.range_of(&value);
+        let range = crate::plain::range(self, key.0).unwrap_or_else(|| {
+            let mut builder = MapBuilder::new(self);
+            let value = builder.index_value(&self.operand(found));
+            builder.range_of(&value)
+        });
         self.ranges.borrow_mut().insert(key, range);
         range
+    }
+
+    /// The value that a use is of, and which result of a pack.
+    pub(crate) fn key(&self, found: &Use) -> Option<(ValueId, u32)> {
+        Some((found.value?, index_of(found.span.of(self.text))))
     }
 
     /// The operand that a use is.
     pub fn operand(&self, found: &Use) -> Operand {
         let name = found.span.of(self.text);
-        let index = name.split_once('#').and_then(|(_, index)| index.parse().ok()).unwrap_or(0);
-        Operand { name: name.to_owned(), value: found.value, index }
+        Operand { name: name.to_owned(), value: found.value, index: index_of(name) }
     }
+}
+
+/// `1` of `%a#1`.
+fn index_of(name: &str) -> u32 {
+    name.split_once('#').and_then(|(_, index)| index.parse().ok()).unwrap_or(0)
 }
 
 /// The text behind the `=` of the definition of an alias.

@@ -12,10 +12,13 @@ use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 use crate::reshapes;
 use crate::source::Operand;
+use crate::stablehlo_convolution::convolution;
 use crate::stablehlo_gather::gather;
 use crate::stablehlo_products::{dot, reduce, sort};
+use crate::stablehlo_scatter::scatter;
+use crate::stablehlo_sizes::{bitcast_convert, set_dimension_size};
 use crate::stablehlo_slices::{dynamic_slice, dynamic_update_slice, pad, real_dynamic_slice, slice};
-use crate::stablehlo_windows::{convolution, reduce_window};
+use crate::stablehlo_windows::reduce_window;
 use crate::tensor_ops::concatenate;
 
 pub(crate) fn maps(
@@ -84,7 +87,8 @@ pub(crate) fn maps(
         | "uniform_quantize"
         | "uniform_dequantize"
         | "xor" => elements::elementwise(text, result, usize::MAX),
-        "set_dimension_size" => elements::elementwise(text, 0, 1),
+        "bitcast_convert" => bitcast_convert(text),
+        "set_dimension_size" => set_dimension_size(text),
         "optimization_barrier" => elements::same_number(text, result),
         "reshape" | "dynamic_reshape" => reshapes::reshape(text),
         "transpose" => dimensions(text, &["permutation", "dims"]).and_then(|o| elements::transpose(text, &o)),
@@ -108,7 +112,8 @@ pub(crate) fn maps(
         "sort" => sort(text, result),
         "gather" | "dynamic_gather" => gather(text),
         "reduce_window" => reduce_window(text, result),
-        "convolution" => convolution(text),
+        "convolution" | "dynamic_conv" => convolution(text),
+        "scatter" => scatter(text, result),
         "constant" | "iota" | "dynamic_iota" | "get_dimension_size" => return None,
         _ => return None,
     })
@@ -120,7 +125,7 @@ pub(crate) fn dimensions(text: &OpText<'_>, names: &[&str]) -> Result<Vec<i64>, 
 }
 
 /// The elements of an operand that is a constant.
-fn constant_elements(text: &OpText<'_>, operand: &Operand) -> Option<Vec<i64>> {
+pub(crate) fn constant_elements(text: &OpText<'_>, operand: &Operand) -> Option<Vec<i64>> {
     let (parse, all) = (text.source.parse, text.source.text);
     let Definition::Result(op) = parse.values.get(operand.value? as usize)?.definition else { return None };
     if !parse.name(op, all).ends_with(".constant") {

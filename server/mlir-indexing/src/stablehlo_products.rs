@@ -118,7 +118,7 @@ fn shared_extent(
 }
 
 /// `batching_dims = [0] x [0]`, or the fields of `#stablehlo.dot<…>`.
-fn pairs(text: &OpText<'_>, kind: &str) -> Result<[Vec<usize>; 2], String> {
+pub(crate) fn pairs(text: &OpText<'_>, kind: &str) -> Result<[Vec<usize>; 2], String> {
     let as_dims =
         |list: Vec<i64>| list.into_iter().map(|d| usize::try_from(d).ok()).collect::<Option<Vec<_>>>();
     let missing = || format!("its {kind} dimensions are not read");

@@ -4,12 +4,13 @@
 
 use indexing_map::Expr;
 
-use crate::access::{Access, OpMaps, Role, Space};
+use crate::access::{OpMaps, Role, Space};
 use crate::affine_map::AffineMap;
 use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 use crate::source::Operand;
+use crate::vector_masks::Mask;
 
 /// An operand with the part of it that an iteration touches.
 pub(crate) struct StructuredOperand {
@@ -22,14 +23,16 @@ pub(crate) struct StructuredOperand {
 }
 
 /// An op as loops. Loops are numbered as the dimensions of all maps are.
-pub(crate) struct Structured {
+pub(crate) struct Structured<'m> {
     /// What each loop is called; empty without a name of its own.
     pub(crate) loops: Vec<String>,
     pub(crate) inputs: Vec<StructuredOperand>,
     pub(crate) outputs: Vec<StructuredOperand>,
+    /// Of the iterations, of an op that has one.
+    pub(crate) mask: Option<&'m Mask>,
 }
 
-impl Structured {
+impl Structured<'_> {
     /// The operand with its extents, of an op that names it.
     pub(crate) fn operand(
         builder: &mut MapBuilder<'_>,
@@ -96,25 +99,26 @@ impl Structured {
             }
         };
         let is_of_loops = space == Space::Loops;
-        let mut accesses: Vec<Access> = Vec::new();
-        let mut push = |o: &StructuredOperand, role: Role| {
+        let access = |o: &StructuredOperand, role: Role| {
             let index = o.map.apply(&loops, &[]).ok_or("a map has other dimensions than there are loops")?;
-            accesses.push(builder.access(&o.operand, role, index, Vec::new()));
-            Ok::<(), String>(())
+            Ok::<_, String>(builder.access(&o.operand, role, index, Vec::new()))
         };
-        for input in self.inputs.iter().filter(|o| o.is_read) {
-            push(input, Role::Read)?;
+        let inputs = self.inputs.iter().filter(|o| o.is_read).map(|o| access(o, Role::Read));
+        let mut accesses = inputs.collect::<Result<Vec<_>, _>>()?;
+        if let Some(mask) = self.mask {
+            let element = written.map.apply(&loops, &[]).unwrap_or_default();
+            mask.add(&builder, &mut accesses, loops.clone(), element);
         }
         match is_of_loops {
-            true => push(written, Role::Write)?,
-            false if written.is_read => push(written, Role::Read)?,
+            true => accesses.push(access(written, Role::Write)?),
+            false if written.is_read => accesses.push(access(written, Role::Read)?),
             false => {}
         }
         Ok(OpMaps { space, accesses })
     }
 
     /// The extent of each loop: that of a dimension which it runs over alone, a number if there is one.
-    fn loop_extents(&self) -> Result<Vec<Expr>, String> {
+    pub(crate) fn loop_extents(&self) -> Result<Vec<Expr>, String> {
         let mut found: Vec<Option<Expr>> = vec![None; self.loops.len()];
         for o in self.inputs.iter().chain(&self.outputs) {
             if o.map.dims.len() != self.loops.len() {

@@ -11,6 +11,12 @@ use crate::op_text::OpText;
 impl MapBuilder<'_> {
     /// The expression between two tokens; nothing where it is none.
     pub(crate) fn subscript(&mut self, text: &OpText<'_>, range: Range<usize>) -> Option<Expr> {
+        // A value alone, as most are.
+        if range.len() == 1
+            && let Some(operand) = text.operand_at(range.start)
+        {
+            return Some(self.index_value(&operand));
+        }
         let written = text.text_of(range.clone());
         let mut operands: Vec<_> = range.filter_map(|at| text.operand_at(at)).collect();
         let mut reader = Reader::new(written);

@@ -6,11 +6,12 @@ use indexing_map::{Expr, Interval};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::affine_map::AffineMap;
-use crate::array_type::ArrayType;
+use crate::array_type::{ArrayKind, ArrayType};
 use crate::elements::subscripts;
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 use crate::source::Operand;
+use crate::vector_masks::Mask;
 
 /// Where the elements of a vector are in an array.
 pub(crate) struct Transfer {
@@ -84,6 +85,13 @@ impl Transfer {
         place
     }
 
+    /// The lane of a mask that an element of the vector has: without dimensions that repeat one element, in the order of the
+    /// array's.
+    fn lane(&self, element: &[Expr]) -> Vec<Expr> {
+        let of = |k: usize| self.along.iter().position(|along| *along == Some(k));
+        (0..self.array_type.rank()).filter_map(of).map(|j| element[j].clone()).collect()
+    }
+
     /// Where the array holds an element; elsewhere a read has its padding, and a write does nothing.
     fn when(&self, builder: &mut MapBuilder<'_>, place: &[Expr]) -> Vec<(Expr, Interval)> {
         let mut when = Vec::new();
@@ -98,10 +106,11 @@ impl Transfer {
     }
 }
 
-pub(crate) fn transfer_read(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn transfer_read(text: &OpText<'_>, outer: Option<&Mask>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let result = text.result_array(0)?;
     let transfer = Transfer::read(&mut builder, text, 0, &result)?;
+    builder.guard(text.id);
     let extents = builder.result_extents(text, 0, &result, &[]);
     let dims = builder.dimensions(&extents);
     let place = transfer.place(&dims);
@@ -109,31 +118,48 @@ pub(crate) fn transfer_read(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut access = builder.access(&transfer.array, Role::Read, place.clone(), when.clone());
     access.locate(&mut builder, &transfer.array, &transfer.array_type, &place, &dims);
     let mut accesses = vec![access];
-    let padding = text.operand(1 + transfer.array_type.rank());
-    if let (false, Ok(padding)) = (when.is_empty(), padding) {
+    let rank = transfer.array_type.rank();
+    let (padding, own) = (text.operand(1 + rank), text.operand(2 + rank).ok().map(Mask::of));
+    for mask in own.iter().chain(outer) {
+        mask.add(&builder, &mut accesses, transfer.lane(&dims), dims.clone());
+    }
+    let outside = match (when.is_empty(), &own) {
+        (true, None) => None,
+        (true, Some(_)) => Some("where the mask is off"),
+        (false, None) => Some("outside of the array"),
+        (false, Some(_)) => Some("outside of the array, and where the mask is off"),
+    };
+    if let (Some(outside), Ok(padding)) = (outside, padding) {
         let mut access = builder.access(&padding, Role::Read, Vec::new(), Vec::new());
-        access.note = Some("outside of the array".to_owned());
+        access.note = Some(outside.to_owned());
         accesses.push(access);
     }
     Ok(OpMaps::of_result(0, accesses))
 }
 
-pub(crate) fn transfer_write(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn transfer_write(text: &OpText<'_>, outer: Option<&Mask>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let vector = text.operand(0)?;
     let vector_type = text.array_of(&vector)?;
     let transfer = Transfer::read(&mut builder, text, 1, &vector_type)?;
+    builder.guard(text.id);
     if transfer.along.iter().any(Option::is_none) {
         return Err("its permutation_map writes one place several times".to_owned());
     }
     let extents = builder.extents(&vector, &vector_type);
-    if text.source.result_count(text.id) == 0 {
+    let own = text.operand(2 + transfer.array_type.rank()).ok().map(Mask::of);
+    let masks = || own.iter().chain(outer);
+    if transfer.array_type.kind == ArrayKind::Memref {
         let dims = builder.dimensions(&extents);
         let place = transfer.place(&dims);
         let when = transfer.when(&mut builder, &place);
         let mut access = builder.access(&transfer.array, Role::Write, place.clone(), when);
         access.locate(&mut builder, &transfer.array, &transfer.array_type, &place, &dims);
-        return Ok(OpMaps { space: Space::Stored(vector.name), accesses: vec![access] });
+        let mut accesses = vec![access];
+        masks().for_each(|mask| {
+            mask.add(&builder, &mut accesses, transfer.lane(&dims), dims.clone());
+        });
+        return Ok(OpMaps { space: Space::Stored(vector.name), accesses });
     }
     // A tensor with the vector in it.
     let whole = builder.extents(&transfer.array, &transfer.array_type);
@@ -149,11 +175,19 @@ pub(crate) fn transfer_write(text: &OpText<'_>) -> Result<OpMaps, String> {
     for k in (0..dims.len()).filter(|k| !transfer.along.contains(&Some(*k))) {
         when.push((distance(k), Interval::point(0)));
     }
-    let elsewhere = MapBuilder::otherwise(&when);
-    let of_vector = builder.access(&vector, Role::Read, element, when);
+    let is_masked = masks().next().is_some();
+    let elsewhere = if is_masked { Vec::new() } else { MapBuilder::otherwise(&when) };
+    let mut accesses = vec![builder.access(&vector, Role::Read, element.clone(), when.clone())];
+    for mask in masks() {
+        mask.add_where(&builder, &mut accesses, transfer.lane(&element), &when);
+    }
     let mut of_array = builder.access(&transfer.array, Role::Read, dims, elsewhere);
-    of_array.note = Some("outside of the vector only".to_owned());
-    Ok(OpMaps::of_result(0, vec![of_vector, of_array]))
+    of_array.note = Some(match is_masked {
+        true => "outside of the vector, and where the mask is off".to_owned(),
+        false => "outside of the vector only".to_owned(),
+    });
+    accesses.push(of_array);
+    Ok(OpMaps::of_result(0, accesses))
 }
 
 /// Loads and stores of a vector along the last dimensions.
@@ -170,6 +204,7 @@ pub(crate) fn plain(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
     let array = text.operand(nth)?;
     let array_type = text.array_of(&array)?;
     let bases = subscripts(&mut builder, text, nth + 1)?;
+    builder.guard(text.id);
     let first =
         array_type.rank().checked_sub(ty.rank()).ok_or("its vector has more dimensions than the array")?;
     if bases.len() != array_type.rank() {

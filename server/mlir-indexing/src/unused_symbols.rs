@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use indexing_map::{Expr, IndexingMap};
+use indexing_map::{Expr, IndexingMap, Interval};
 
 use crate::access::Access;
 
@@ -25,10 +25,13 @@ impl Access {
         // What is a result is used.
         let more = kept.iter().copied().filter(is_spoken_of).map(Expr::var);
         let mut map = self.map.with_results(results.iter().cloned().chain(more).collect());
+        let bounds: Vec<Interval> = map.variables().iter().map(|v| v.bounds).collect();
         let removed = map.remove_unused_symbols();
         self.map = map.select_results(&(0..results.len()).collect::<Vec<_>>());
         if removed.iter().any(|&r| r) {
             let gone = |v: u32| removed.get(v as usize).copied().unwrap_or(false);
+            // A variable of one value is not lost with its name.
+            let only = |v: u32| bounds.get(v as usize).filter(|b| b.lower == b.upper).map(|b| b.lower);
             let new_id = |v: u32| v - (0..v).filter(|&w| gone(w)).count() as u32;
             let runtime = IndexingMap::removed_runtime(&removed, before);
             let mut at = 0;
@@ -39,14 +42,19 @@ impl Access {
             for symbol in &mut self.symbols {
                 let is_lost = symbol.index.iter().any(|e| {
                     let mut lost = false;
-                    e.for_each_var(&mut |v| lost |= gone(v));
+                    e.for_each_var(&mut |v| lost |= gone(v) && only(v).is_none());
                     lost
                 });
                 match is_lost {
                     true => symbol.index.clear(),
                     false => {
                         for e in &mut symbol.index {
-                            *e = e.substitute(&mut |v| Some(Expr::Var(new_id(v))));
+                            *e = e.substitute(&mut |v| {
+                                Some(match only(v).filter(|_| gone(v)) {
+                                    Some(value) => Expr::Const(value),
+                                    None => Expr::Var(new_id(v)),
+                                })
+                            });
                         }
                     }
                 }

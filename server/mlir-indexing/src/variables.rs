@@ -3,19 +3,20 @@
 use indexing_map::{BinaryOp, Expr, Variable};
 
 use crate::access::SymbolSource;
+use crate::linalg_index::place_of_loop;
 use crate::map_builder::{MapBuilder, RANGES, SYMBOLS};
 
 impl MapBuilder<'_> {
     /// The variables of loops around the op, the outermost first.
     pub(crate) fn loops_by_place(&self) -> Vec<Expr> {
-        let mut loops: Vec<(u32, Expr)> = Vec::new();
+        let mut loops: Vec<((u32, usize), Expr)> = Vec::new();
         for (at, symbol) in self.symbols.iter().enumerate() {
             if let SymbolSource::Loop { value, .. } = symbol.source {
-                let start = self.source.parse.values.get(value.0 as usize).map_or(0, |v| v.name.start);
-                loops.push((start, Expr::Var(SYMBOLS + at as u32)));
+                let place = place_of_loop(self.source, value.0);
+                loops.push((place, Expr::Var(SYMBOLS + at as u32)));
             }
         }
-        loops.sort_by_key(|(start, _)| *start);
+        loops.sort_by_key(|(place, _)| *place);
         loops.into_iter().map(|(_, variable)| variable).collect()
     }
 

@@ -2,23 +2,32 @@
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
 
-use indexing_map::{Expr, Interval};
-
 use crate::access::{OpMaps, Role};
 use crate::array_type::ArrayType;
 use crate::linalg_ops::written_maps;
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 use crate::structured::Structured;
-use crate::vector_parts::{bitcast, broadcast, extract, extract_strided, insert, insert_strided, interleave};
-use crate::{elements, reshapes, transfers};
+use crate::vector_masks::{Mask, masked};
+use crate::vector_parts::{
+    bitcast, broadcast, deinterleave, extract, extract_strided, insert, insert_strided, interleave,
+};
+use crate::vector_shuffle::shuffle;
+use crate::{elements, reshapes, transfers, vector_memory};
 
-pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>> {
+pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<OpMaps, String>> {
+    if let Some(found) = masked_maps(text, op, None) {
+        return Some(found);
+    }
     Some(match op {
-        "transfer_read" => transfers::transfer_read(text),
-        "transfer_write" => transfers::transfer_write(text),
+        "mask" => masked(text),
         "load" => transfers::plain(text, Role::Read),
         "store" => transfers::plain(text, Role::Write),
+        "maskedload" => vector_memory::masked(text, Role::Read),
+        "maskedstore" => vector_memory::masked(text, Role::Write),
+        "expandload" => vector_memory::packed(text, Role::Read),
+        "compressstore" => vector_memory::packed(text, Role::Write),
+        "scatter" => vector_memory::scatter(text),
         "extract" => extract(text),
         "insert" => insert(text),
         "broadcast" | "splat" => broadcast(text),
@@ -32,20 +41,34 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>
         "bitcast" => bitcast(text),
         "extract_strided_slice" => extract_strided(text),
         "insert_strided_slice" => insert_strided(text),
-        "multi_reduction" | "reduction" => reduction(text, op == "reduction"),
-        "contract" => contract(text),
         "outerproduct" => outer_product(text),
-        "gather" => gather(text),
         "fma" => elements::elementwise(text, 0, 3),
         "interleave" => interleave(text),
-        "shuffle" => Err("which element it takes a list tells, and no map".to_owned()),
+        "deinterleave" => deinterleave(text, result),
+        "shuffle" => shuffle(text),
         "from_elements" => elements::from_elements(text),
         _ => return None,
     })
 }
 
+/// Ops that `vector.mask` may be around: `mask` is that of one which is.
+pub(crate) fn masked_maps(
+    text: &OpText<'_>,
+    op: &str,
+    mask: Option<&Mask>,
+) -> Option<Result<OpMaps, String>> {
+    Some(match op {
+        "transfer_read" => transfers::transfer_read(text, mask),
+        "transfer_write" => transfers::transfer_write(text, mask),
+        "multi_reduction" | "reduction" => reduction(text, op == "reduction", mask),
+        "contract" => contract(text, mask),
+        "gather" => vector_memory::gather(text, mask),
+        _ => return None,
+    })
+}
+
 /// `<add>, %v, %acc [1] : A to B`, and `<add>, %v : vector<16xf32> into f32`.
-fn reduction(text: &OpText<'_>, all: bool) -> Result<OpMaps, String> {
+fn reduction(text: &OpText<'_>, all: bool, mask: Option<&Mask>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let ty = text.array_of(&source)?;
@@ -70,14 +93,17 @@ fn reduction(text: &OpText<'_>, all: bool) -> Result<OpMaps, String> {
             }
         });
     }
-    let mut accesses = vec![builder.access(&source, Role::Read, index, Vec::new())];
+    let mut accesses = vec![builder.access(&source, Role::Read, index.clone(), Vec::new())];
+    if let Some(mask) = mask {
+        mask.add(&builder, &mut accesses, index, kept.clone());
+    }
     if let Ok(accumulator) = text.operand(1) {
         accesses.push(builder.access(&accumulator, Role::Read, kept, Vec::new()));
     }
     Ok(OpMaps::of_result(0, accesses))
 }
 
-fn contract(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn contract(text: &OpText<'_>, mask: Option<&Mask>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let maps = written_maps(text).ok_or("its indexing_maps are not read")??;
     let operands = text.operands();
@@ -90,7 +116,7 @@ fn contract(text: &OpText<'_>) -> Result<OpMaps, String> {
         read.push(Structured::operand(&mut builder, text, operand, map, true)?);
     }
     let outputs = read.pop().into_iter().collect();
-    Structured { loops, inputs: read, outputs }.maps(builder, 0, true)
+    Structured { loops, inputs: read, outputs, mask }.maps(builder, 0, true)
 }
 
 /// `%a, %b, %acc`: element `(i, j)` of elements i and j; or all of `%a` times one number.
@@ -113,39 +139,6 @@ fn outer_product(text: &OpText<'_>) -> Result<OpMaps, String> {
     ];
     if let Some(accumulator) = operands.get(2) {
         accesses.push(builder.access(accumulator, Role::Read, dims, Vec::new()));
-    }
-    Ok(OpMaps::of_result(0, accesses))
-}
-
-/// `%base[%i, %j] [%idx], %mask, %pass`: the last index plus an element of `%idx`.
-fn gather(text: &OpText<'_>) -> Result<OpMaps, String> {
-    let mut builder = MapBuilder::new(text.source);
-    let source = text.operand(0)?;
-    let ty = text.array_of(&source)?;
-    let operands = text.operands();
-    let [indices, mask, otherwise] = operands.get(1 + ty.rank()..).unwrap_or_default() else {
-        return Err("its operands are not read".to_owned());
-    };
-    let result = text.result_array(0)?;
-    let mut index: Vec<Expr> = operands[1..=ty.rank()].iter().map(|o| builder.index_value(o)).collect();
-    let extents = builder.result_extents(text, 0, &result, &[]);
-    let dims = builder.dimensions(&extents);
-    let element = builder.element(indices, 0, dims.clone(), Interval::ALL);
-    if let Some(last) = index.last_mut() {
-        *last = last.clone() + element;
-    }
-    let when = index
-        .iter()
-        .enumerate()
-        .flat_map(|(k, i)| {
-            let extent = builder.extent(&source, &ty, k);
-            MapBuilder::within(i, &extent)
-        })
-        .collect();
-    let mut accesses = vec![builder.access(&source, Role::Read, index, when)];
-    accesses[0].note = Some("where the mask says so".to_owned());
-    for operand in [indices, mask, otherwise] {
-        accesses.push(builder.access(operand, Role::Read, dims.clone(), Vec::new()));
     }
     Ok(OpMaps::of_result(0, accesses))
 }

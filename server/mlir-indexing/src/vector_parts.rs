@@ -180,3 +180,15 @@ pub(crate) fn interleave(text: &OpText<'_>) -> Result<OpMaps, String> {
         .collect::<Result<Vec<_>, String>>()?;
     Ok(OpMaps::of_result(0, accesses))
 }
+
+/// Every second element along the last dimension: the even ones, and as another result the odd ones.
+pub(crate) fn deinterleave(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let ty = text.result_array(result)?;
+    let extents = builder.result_extents(text, result, &ty, &[]);
+    let mut index = builder.dimensions(&extents);
+    let last = index.last_mut().ok_or("its vector has no dimension")?;
+    *last = last.clone() * 2 + result as i64;
+    Ok(OpMaps::of_result(result, vec![builder.access(&source, Role::Read, index, Vec::new())]))
+}

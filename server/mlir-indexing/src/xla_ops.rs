@@ -15,6 +15,7 @@ use crate::map_use::{WrittenMap, map_use};
 use crate::op_text::OpText;
 use crate::slices;
 use crate::source::Operand;
+use crate::xtile_ops;
 
 pub(crate) fn maps(
     text: &OpText<'_>,
@@ -37,6 +38,8 @@ pub(crate) fn maps(
             text.operand(1).and_then(|buffer| slices::store_tile(text, &buffer, text.array_of(&buffer)?))
         }
         ("xtile", "mask") => mask(text),
+        ("xtile", "scan") => xtile_ops::scan(text, result),
+        ("xtile", "dot_scaled") => xtile_ops::dot_scaled(text),
         ("triton_xla", "extract") => pointed_to(text).and_then(|(_, array)| slices::extract(text, array)),
         ("triton_xla", "insert") => {
             pointed_to(text).and_then(|(buffer, array)| slices::store_tile(text, &buffer, array))

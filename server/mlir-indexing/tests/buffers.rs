@@ -3,52 +3,11 @@
 mod common;
 
 use common::*;
-use indexing_map::IndexingMap;
-use mlir_indexing::{Access, SymbolSource};
-
-/// Values of the variables of an access's map by name: the loops, then the symbols.
-fn point(access: &Access, map: &IndexingMap, values: &dyn Fn(&str) -> i64) -> Vec<i64> {
-    let dims = map.dims().iter().map(|v| values(&format!("%{}", v.name.as_deref().expect("a name"))));
-    let symbols = access.symbols.iter().map(|s| match &s.source {
-        SymbolSource::Element { .. } => panic!("no elements here"),
-        _ => values(&s.describe(map)),
-    });
-    dims.chain(symbols).collect()
-}
-
-/// A number, for the values of names.
-type Value = dyn Fn(&dyn Fn(&str) -> i64) -> i64;
-
-/// An affine expression over names, as text, and what it is for their values.
-fn expression(random: &mut Random, names: &[&str], depth: u32) -> (String, Box<Value>) {
-    let leaf = depth == 0 || random.below(0..3) == 0;
-    if leaf && random.below(0..4) > 0 {
-        let name = names[random.below(0..names.len() as i64) as usize].to_owned();
-        return (name.clone(), Box::new(move |v| v(&name)));
-    }
-    let c = random.below(1..6);
-    if leaf {
-        return (c.to_string(), Box::new(move |_| c));
-    }
-    let (a, f) = expression(random, names, depth - 1);
-    match random.below(0..5) {
-        0 => {
-            let (b, g) = expression(random, names, depth - 1);
-            (format!("({a} + {b})"), Box::new(move |v| f(v) + g(v)))
-        }
-        1 => {
-            let (b, g) = expression(random, names, depth - 1);
-            (format!("({a} - {b})"), Box::new(move |v| f(v) - g(v)))
-        }
-        2 => (format!("{a} * {c}"), Box::new(move |v| f(v) * c)),
-        3 => (format!("{a} floordiv {c}"), Box::new(move |v| f(v).div_euclid(c))),
-        _ => (format!("{a} mod {c}"), Box::new(move |v| f(v).rem_euclid(c))),
-    }
-}
+use mlir_indexing::Access;
 
 #[test]
 fn affine_loads_in_loops() {
-    let mut random = Random(31);
+    let mut random = Rng::new(31);
     for _ in 0..300 {
         let (lower, step) = (random.below(0..3), random.below(1..4));
         let upper = lower + random.below(1..8);
@@ -130,7 +89,7 @@ fn affine_loads_in_loops() {
 
 #[test]
 fn chains_of_indices() {
-    let mut random = Random(32);
+    let mut random = Rng::new(32);
     for _ in 0..300 {
         let (a, b) = (random.below(1..9), random.below(1..9));
         let [x, y, z] = [random.below(1..6), random.below(1..6), random.below(1..6)];
@@ -175,7 +134,7 @@ fn chains_of_indices() {
 /// Addresses of all elements of a subview, by the layout of what it is a view of.
 #[test]
 fn layouts() {
-    let mut random = Random(33);
+    let mut random = Rng::new(33);
     for _ in 0..100 {
         let shape = random.shape(1..4, 2..6);
         let order = random.permutation(shape.len());
@@ -207,7 +166,7 @@ fn layouts() {
 
 #[test]
 fn views() {
-    let mut random = Random(34);
+    let mut random = Rng::new(34);
     for _ in 0..100 {
         let shape = random.shape(1..4, 1..6);
         let order = random.permutation(shape.len());

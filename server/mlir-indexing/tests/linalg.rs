@@ -4,17 +4,13 @@ mod common;
 
 use common::*;
 
-fn function(arguments: &[String], op: &str) -> Read {
-    Read::of(format!("func.func @f({}) {{\n  {op}\n  return\n}}\n", arguments.join(", ")))
-}
-
 /// For an index of the output what is read: the number of the operand, and where.
 type Touched<'a> = dyn Fn(&[i64]) -> Vec<(usize, Vec<i64>)> + 'a;
 /// The same, for one step of the contraction.
 type Product<'a> = dyn Fn(&[i64], i64) -> [(usize, Vec<i64>); 2] + 'a;
 
 /// An op with these operands, of which the last is the output; `touch` says for the output's index what is read.
-fn check_named(name: &str, attributes: &str, shapes: &[Vec<i64>], touch: &Touched<'_>, random: &mut Random) {
+fn check_named(name: &str, attributes: &str, shapes: &[Vec<i64>], touch: &Touched<'_>, random: &mut Rng) {
     let last = shapes.len() - 1;
     // Extents of operands may be unknown; those of the output follow.
     let types: Vec<String> = shapes
@@ -48,13 +44,13 @@ fn check_named(name: &str, attributes: &str, shapes: &[Vec<i64>], touch: &Touche
     });
 }
 
-fn extents(random: &mut Random, n: usize) -> Vec<i64> {
+fn extents(random: &mut Rng, n: usize) -> Vec<i64> {
     (0..n).map(|_| random.below(1..4)).collect()
 }
 
 #[test]
 fn products() {
-    let mut random = Random(11);
+    let mut random = Rng::new(11);
     for _ in 0..60 {
         let [b, m, n, k] = extents(&mut random, 4)[..] else { unreachable!() };
         let over = |f: &dyn Fn(i64) -> [(usize, Vec<i64>); 2], out: Vec<i64>| {
@@ -91,7 +87,7 @@ fn products() {
 
 #[test]
 fn convolutions_and_poolings() {
-    let mut random = Random(12);
+    let mut random = Rng::new(12);
     for _ in 0..40 {
         let [n, oh, ow, f, c] = extents(&mut random, 5)[..] else { unreachable!() };
         let [kh, kw, sh, sw, dh, dw] = extents(&mut random, 6)[..] else { unreachable!() };
@@ -181,7 +177,7 @@ fn convolutions_and_poolings() {
 /// Loops of which every one is an operand's dimension alone somewhere; results are a permutation of some of them.
 #[test]
 fn generic() {
-    let mut random = Random(13);
+    let mut random = Rng::new(13);
     for _ in 0..300 {
         let extents = random.shape(1..5, 1..4);
         let loops = extents.len();
@@ -236,7 +232,7 @@ fn generic() {
 
 #[test]
 fn transpose_broadcast_and_reduce() {
-    let mut random = Random(14);
+    let mut random = Rng::new(14);
     for _ in 0..100 {
         let shape = random.shape(1..5, 1..4);
         let order = random.permutation(shape.len());
@@ -299,7 +295,7 @@ fn transpose_broadcast_and_reduce() {
 
 #[test]
 fn pack_and_unpack() {
-    let mut random = Random(15);
+    let mut random = Rng::new(15);
     for _ in 0..150 {
         let shape = random.shape(1..4, 1..7);
         let outer = random.permutation(shape.len());

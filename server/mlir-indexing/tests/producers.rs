@@ -33,7 +33,7 @@ impl Tagged {
 }
 
 /// A random op on a value, as text and as what it makes of it.
-fn step(random: &mut Random, nth: usize, x: &Tagged, other: &Tagged) -> (String, Tagged) {
+fn step(random: &mut Rng, nth: usize, x: &Tagged, other: &Tagged) -> (String, Tagged) {
     let name = format!("%{nth}");
     let rank = x.shape.len();
     let from = tensor(&x.shape);
@@ -174,7 +174,7 @@ fn step(random: &mut Random, nth: usize, x: &Tagged, other: &Tagged) -> (String,
 
 #[test]
 fn chains() {
-    let mut random = Random(51);
+    let mut random = Rng::new(51);
     let mut longest = 0;
     for _ in 0..400 {
         let shape = random.shape(1..4, 1..5);

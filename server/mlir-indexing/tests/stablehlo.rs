@@ -4,34 +4,9 @@ mod common;
 
 use common::*;
 
-fn none(_: &str, _: &[i64]) -> Option<i64> {
-    None
-}
-
-fn one(operand: &str, index: Vec<i64>) -> Reads {
-    let mut reads = Reads::new();
-    read(&mut reads, operand, index);
-    reads
-}
-
-fn function(arguments: &[String], op: &str) -> Read {
-    Read::of(format!("func.func @f({}) {{\n  {op}\n  return\n}}\n", arguments.join(", ")))
-}
-
-fn flags(random: &mut Random, n: usize) -> Vec<bool> {
-    (0..n).map(|_| random.below(0..3) == 0).collect()
-}
-
-/// `dim(%a, 1)` of arrays with these shapes.
-fn extent(name: &str, shapes: &[(&str, &[i64])]) -> Option<i64> {
-    let (array, k) = name.strip_prefix("dim(")?.strip_suffix(')')?.split_once(", ")?;
-    let (_, shape) = shapes.iter().find(|(n, _)| *n == array)?;
-    shape.get(k.parse::<usize>().ok()?).copied()
-}
-
 #[test]
 fn broadcasts_and_reshapes() {
-    let mut random = Random(41);
+    let mut random = Rng::new(41);
     for _ in 0..300 {
         let result = random.shape(1..4, 1..5);
         let mut into = random.permutation(result.len());
@@ -81,9 +56,65 @@ fn broadcasts_and_reshapes() {
     }
 }
 
+/// Bits of a line of elements, cut in other lengths; an extent that is set.
+#[test]
+fn other_widths_and_sizes() {
+    let mut random = Rng::new(48);
+    let widths = [("i8", 8), ("bf16", 16), ("f32", 32), ("complex<f32>", 64)];
+    for _ in 0..200 {
+        let (from_element, old) = *random.pick(&widths);
+        let (to_element, new) = *random.pick(&widths);
+        let parts: i64 = i64::max(old, new) / i64::min(old, new);
+        let shape = random.shape(0..3, 1..4);
+        let with_parts = [&shape[..], &[parts]].concat();
+        let (from, to) = match () {
+            () if old > new => (shape.clone(), with_parts),
+            () if old < new => (with_parts, shape.clone()),
+            () => (shape.clone(), shape.clone()),
+        };
+        // The number of parts follows, where it is not written.
+        let unknown = flags(&mut random, shape.len() + 1);
+        let (a, r) = (ty("tensor", &from, from_element, &unknown), ty("tensor", &to, to_element, &unknown));
+        let read =
+            function(&[format!("%a: {a}")], &format!("%r = stablehlo.bitcast_convert %a : ({a}) -> {r}"));
+        let values = |name: &str, _: &[i64]| extent(name, &[("%a", &from), ("%r", &to)]);
+        check_reads(&read, "stablehlo.bitcast_convert", &to, &values, &|p| {
+            let mut reads = Reads::new();
+            for i in indices(&from) {
+                // Both are parts of one element of the wider array.
+                if i[..shape.len()] == p[..shape.len()] {
+                    common::read(&mut reads, "%a", i);
+                }
+            }
+            reads
+        });
+        if shape.is_empty() {
+            continue;
+        }
+        let k = random.below(0..shape.len() as i64) as usize;
+        let mut sized = shape.clone();
+        sized[k] = random.below(1..shape[k] + 1);
+        let is_known = random.flag();
+        let (a, r) = (
+            tensor(&shape),
+            ty("tensor", &sized, "f32", &(0..shape.len()).map(|d| d == k && !is_known).collect::<Vec<_>>()),
+        );
+        let read = function(
+            &[format!("%a: {a}, %n: tensor<i32>")],
+            &format!("%r = stablehlo.set_dimension_size %a, %n, dim = {k} : ({a}, tensor<i32>) -> {r}"),
+        );
+        let values = |name: &str, _: &[i64]| extent(name, &[("%r", &sized)]);
+        check_reads(&read, "stablehlo.set_dimension_size", &sized, &values, &|p| {
+            let mut reads = one("%a", p.to_vec());
+            common::read(&mut reads, "%n", Vec::new());
+            reads
+        });
+    }
+}
+
 #[test]
 fn slices_and_pads() {
-    let mut random = Random(42);
+    let mut random = Rng::new(42);
     for _ in 0..300 {
         let shape = random.shape(1..4, 1..6);
         let rank = shape.len();
@@ -159,7 +190,7 @@ fn slices_and_pads() {
 
 #[test]
 fn slices_at_run_time() {
-    let mut random = Random(43);
+    let mut random = Rng::new(43);
     for _ in 0..200 {
         let shape = random.shape(1..4, 1..6);
         let rank = shape.len();
@@ -209,7 +240,7 @@ fn slices_at_run_time() {
 
 #[test]
 fn dots_and_reductions() {
-    let mut random = Random(44);
+    let mut random = Rng::new(44);
     for _ in 0..100 {
         let [b, m, n, k] = [0; 4].map(|_| random.below(1..4));
         // Dimensions of the operands in any order.
@@ -264,7 +295,7 @@ fn dots_and_reductions() {
 /// By the steps of the specification: an index of the result is taken apart, a start is read and completed.
 #[test]
 fn gathers() {
-    let mut random = Random(45);
+    let mut random = Rng::new(45);
     for _ in 0..200 {
         let shape = random.shape(1..4, 1..5);
         let sizes: Vec<i64> = shape.iter().map(|&n| random.below(1..n + 1)).collect();
@@ -338,7 +369,7 @@ struct Sliding {
 }
 
 impl Sliding {
-    fn random(random: &mut Random) -> Sliding {
+    fn random(random: &mut Rng) -> Sliding {
         Sliding {
             size: random.below(1..4),
             stride: random.below(1..3),
@@ -372,7 +403,7 @@ impl Sliding {
 
 #[test]
 fn windows() {
-    let mut random = Random(46);
+    let mut random = Rng::new(46);
     for _ in 0..200 {
         let shape = random.shape(1..3, 1..6);
         let rank = shape.len();
@@ -412,12 +443,14 @@ fn windows() {
 
 #[test]
 fn convolutions() {
-    let mut random = Random(47);
+    let mut random = Rng::new(47);
     for _ in 0..200 {
         let (h, n) = (random.below(1..6), random.below(1..4));
-        let groups = random.below(1..3);
+        // Groups of channels, or of batches.
+        let (groups, is_batch) = (random.below(1..3), random.flag());
         let (in_group, out_group) = (random.below(1..3), random.below(1..3));
-        let (channels, features) = (groups * in_group, groups * out_group);
+        let (channels, features) = (if is_batch { in_group } else { groups * in_group }, groups * out_group);
+        let (batches, of_group) = if is_batch { (groups * n, n) } else { (n, 0) };
         let w = Sliding::random(&mut random);
         let reversed = random.flag();
         let count = w.count(h);
@@ -428,7 +461,7 @@ fn convolutions() {
         let labels = |which: usize, list: [&str; 3]| -> String {
             orders[which].iter().map(|&k| list[k]).collect::<Vec<_>>().join(", ")
         };
-        let (input, kernel) = (place(0, [n, channels, h]), place(1, [in_group, features, w.size]));
+        let (input, kernel) = (place(0, [batches, channels, h]), place(1, [in_group, features, w.size]));
         let result = place(2, [n, features, count]);
         // Batch and space may not be known.
         let some: Vec<bool> = orders[0].iter().map(|&k| k != 1 && random.flag()).collect();
@@ -436,31 +469,74 @@ fn convolutions() {
         let of_result: Vec<bool> = orders[2].iter().map(|&k| k != 1 && is_free(k)).collect();
         let (from, to) = (ty("tensor", &input, "f32", &some), ty("tensor", &result, "f32", &of_result));
         let with = ty("tensor", &kernel, "f32", &[]);
-        let read = function(
-            &[format!("%a: {from}"), format!("%k: {with}")],
-            &format!(
-                "%r = stablehlo.convolution(%a, %k) dim_numbers = [{}]x[{}]->[{}], window = {{stride = [{}], pad = [[{}, {}]], lhs_dilate = [{}], rhs_dilate = [{}], reverse = [{reversed}]}} {{batch_group_count = 1 : i64, feature_group_count = {groups} : i64}} : ({from}, {with}) -> {to}",
-                labels(0, ["b", "f", "0"]),
-                labels(1, ["i", "o", "0"]),
-                labels(2, ["b", "f", "0"]),
-                w.stride,
-                w.low,
-                w.high,
-                w.base,
-                w.window
-            ),
+        let (feature_groups, batch_groups) = if is_batch { (1, groups) } else { (groups, 1) };
+        let counts =
+            format!("batch_group_count = {batch_groups} : i64, feature_group_count = {feature_groups} : i64");
+        let numbers = format!(
+            "[{}]x[{}]->[{}]",
+            labels(0, ["b", "f", "0"]),
+            labels(1, ["i", "o", "0"]),
+            labels(2, ["b", "f", "0"])
         );
-        let values = |name: &str, _: &[i64]| extent(name, &[("%a", &input), ("%r", &result)]);
-        check_reads(&read, "stablehlo.convolution", &result, &values, &|p| {
+        let raw = |which: usize, array: &str, first: &str, second: &str| {
+            let at = |what: usize| orders[which].iter().position(|&k| k == what).unwrap();
+            format!(
+                "{array}_{first}_dimension = {}, {array}_{second}_dimension = {}, {array}_spatial_dimensions = [{}]",
+                at(0),
+                at(1),
+                at(2)
+            )
+        };
+        let numbers_in_words = format!(
+            "raw {}, {}, {}",
+            raw(0, "input", "batch", "feature"),
+            raw(1, "kernel", "input_feature", "output_feature"),
+            raw(2, "output", "batch", "feature")
+        );
+        let is_dynamic = random.flag();
+        let types = match is_dynamic {
+            true => format!("({from}, {with}, tensor<1x2xi32>) -> {to}"),
+            false => format!("({from}, {with}) -> {to}"),
+        };
+        let (name, op) = match is_dynamic {
+            // Padding is an operand.
+            true => (
+                "stablehlo.dynamic_conv",
+                format!(
+                    "%r = \"stablehlo.dynamic_conv\"(%a, %k, %p) <{{dimension_numbers = #stablehlo.conv<{}>, window_strides = array<i64: {}>, lhs_dilation = array<i64: {}>, rhs_dilation = array<i64: {}>, window_reversal = array<i1: {reversed}>, {counts}}}> : {types}",
+                    if random.flag() { numbers } else { numbers_in_words },
+                    w.stride,
+                    w.base,
+                    w.window
+                ),
+            ),
+            false => (
+                "stablehlo.convolution",
+                format!(
+                    "%r = stablehlo.convolution(%a, %k) dim_numbers = {numbers}, window = {{stride = [{}], pad = [[{}, {}]], lhs_dilate = [{}], rhs_dilate = [{}], reverse = [{reversed}]}} {{{counts}}} : {types}",
+                    w.stride, w.low, w.high, w.base, w.window
+                ),
+            ),
+        };
+        let read = function(&[format!("%a: {from}"), format!("%k: {with}, %p: tensor<1x2xi32>")], &op);
+        let values = |name: &str, _: &[i64]| match name {
+            "%p" => Some(w.low),
+            _ => extent(name, &[("%a", &input), ("%r", &result)]),
+        };
+        check_reads(&read, name, &result, &values, &|p| {
             let at = |what: usize| p[orders[2].iter().position(|&k| k == what).unwrap()];
             let (b, f, d) = (at(0), at(1), at(2));
             let mut reads = Reads::new();
+            if is_dynamic {
+                (0..2).for_each(|side| common::read(&mut reads, "%p", vec![0, side]));
+            }
             for inside in 0..w.size {
                 let element = if reversed { w.size - 1 - inside } else { inside };
                 let Some(i) = w.element(h, d, element) else { continue };
                 for c in 0..in_group {
                     let group = f / out_group;
-                    common::read(&mut reads, "%a", place(0, [b, group * in_group + c, i]));
+                    let channel = if is_batch { c } else { group * in_group + c };
+                    common::read(&mut reads, "%a", place(0, [group * of_group + b, channel, i]));
                     common::read(&mut reads, "%k", place(1, [c, f, inside]));
                 }
             }

@@ -29,8 +29,10 @@ fn every_op_of_a_tree_has_an_answer() {
     files(Path::new(&tree), &mut paths);
     paths.sort();
     assert!(!paths.is_empty(), "no files in {tree:?}");
-    let (mut mapped, mut unmapped, mut findings) = (0, 0, 0);
-    let mut reasons: std::collections::BTreeMap<String, usize> = Default::default();
+    let (mut mapped, mut unmapped, mut wrong, mut findings) = (0, 0, 0, 0);
+    let mut silent: std::collections::BTreeMap<String, usize> = Default::default();
+    // How often, and where first.
+    let mut reasons: std::collections::BTreeMap<String, (usize, String)> = Default::default();
     for path in paths {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let read = parse(&text, PieceState::default());
@@ -45,11 +47,15 @@ fn every_op_of_a_tree_has_an_answer() {
                             .all(|a| a.map.num_runtime() == a.symbols.len() || !a.map.is_mapped())
                     );
                 }
+                // What a test of a verifier gets wrong has no map.
+                Some(Err(_)) if is_expected_wrong(&text, read.op(id).span.start as usize) => wrong += 1,
                 Some(Err(reason)) => {
                     unmapped += 1;
-                    *reasons.entry(format!("{}: {reason}", read.name(id, &text))).or_default() += 1;
+                    let line = text[..read.op(id).span.start as usize].matches('\n').count() + 1;
+                    let place = || (0, format!("{}:{line}", path.display()));
+                    reasons.entry(format!("{}: {reason}", read.name(id, &text))).or_insert_with(place).0 += 1;
                 }
-                None => {}
+                None => *silent.entry(read.name(id, &text).to_owned()).or_default() += 1,
             }
             _ = op_hints(&source, id);
             let has_error = read.errors.iter().any(|e| read.op(id).head.contains(e.span.start as usize));
@@ -70,9 +76,22 @@ fn every_op_of_a_tree_has_an_answer() {
         }
     }
     let mut reasons: Vec<_> = reasons.into_iter().collect();
-    reasons.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    for (reason, n) in reasons.iter().take(60) {
-        eprintln!("{n:6} {}", reason.chars().take(160).collect::<String>());
+    reasons.sort_by_key(|(_, (n, _))| std::cmp::Reverse(*n));
+    for (reason, (n, place)) in reasons.iter().take(60) {
+        eprintln!("{n:6} {}\n       {place}", reason.chars().take(160).collect::<String>());
     }
-    eprintln!("{mapped} ops with maps, {unmapped} with a reason why not, {findings} findings");
+    let mut silent: Vec<_> = silent.into_iter().filter(|(name, _)| name.contains('.')).collect();
+    silent.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let silent: Vec<String> = silent.iter().take(200).map(|(name, n)| format!("{name} {n}")).collect();
+    eprintln!("no answer: {}", silent.join(", "));
+    eprintln!(
+        "{mapped} ops with maps, {unmapped} with a reason why not, {wrong} that are wrong on purpose, {findings} findings"
+    );
+}
+
+/// Whether the part of the text that the op stands in says that something is wrong there.
+fn is_expected_wrong(text: &str, at: usize) -> bool {
+    let part = |text: &str| text.find("// -----").unwrap_or(text.len());
+    let start = text[..at].rfind("// -----").unwrap_or(0);
+    text[start..at + part(&text[at..])].contains("expected-error")
 }

@@ -4,30 +4,9 @@ mod common;
 
 use common::*;
 
-fn vector(shape: &[i64]) -> String {
-    match shape {
-        [] => "f32".to_owned(),
-        _ => ty("vector", shape, "f32", &[]),
-    }
-}
-
-fn function(arguments: &[String], op: &str) -> Read {
-    Read::of(format!("func.func @f({}) {{\n  {op}\n  return\n}}\n", arguments.join(", ")))
-}
-
-fn one(operand: &str, index: Vec<i64>) -> Reads {
-    let mut reads = Reads::new();
-    read(&mut reads, operand, index);
-    reads
-}
-
-fn none(_: &str, _: &[i64]) -> Option<i64> {
-    None
-}
-
 #[test]
 fn transfers() {
-    let mut random = Random(21);
+    let mut random = Rng::new(21);
     for _ in 0..400 {
         let shape = random.shape(1..4, 2..6);
         // A permutation of some dimensions; of a read some may repeat one element.
@@ -119,7 +98,7 @@ fn transfers() {
 
 #[test]
 fn parts_of_vectors() {
-    let mut random = Random(22);
+    let mut random = Rng::new(22);
     for _ in 0..200 {
         let shape = random.shape(1..4, 1..5);
         let whole = vector(&shape);
@@ -181,7 +160,7 @@ fn parts_of_vectors() {
 
 #[test]
 fn shapes_of_vectors() {
-    let mut random = Random(23);
+    let mut random = Rng::new(23);
     for _ in 0..150 {
         let shape = random.shape(1..4, 1..5);
         let order = random.permutation(shape.len());
@@ -260,7 +239,7 @@ fn shapes_of_vectors() {
 
 #[test]
 fn contract_and_gather() {
-    let mut random = Random(24);
+    let mut random = Rng::new(24);
     for _ in 0..60 {
         let (m, n, k) = (random.below(1..5), random.below(1..5), random.below(1..5));
         let read = function(

@@ -4,14 +4,14 @@ use indexing_map::Expr;
 
 use crate::along::Along;
 use crate::numbers::{Number, Symbols};
-use crate::tensor_type::TensorType;
+use mlir_indexing::ArrayType;
 
 /// A slice of a reshape, in numbers: `extract_slice(collapse_shape(source))`.
 #[derive(Debug, Clone)]
 pub struct SliceOfCollapse {
     /// `%x`
     pub source: String,
-    pub source_type: TensorType,
+    pub source_type: ArrayType,
     /// The dimensions of the source, by the dimension that they are collapsed into.
     pub groups: Vec<Vec<usize>>,
     /// Extents of the source: constants, or symbols.
@@ -22,7 +22,7 @@ pub struct SliceOfCollapse {
     pub strides: Vec<Number>,
     /// Dimensions that the result does not have.
     pub is_dropped: Vec<bool>,
-    pub result_type: TensorType,
+    pub result_type: ArrayType,
     pub symbols: Symbols,
 }
 

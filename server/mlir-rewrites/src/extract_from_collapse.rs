@@ -13,7 +13,7 @@ use crate::numbers::{LARGEST, Symbol, SymbolName, Symbols};
 use crate::plan::plans;
 use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{ReshapeOp, SliceOp, defining_op};
-use crate::slice_text::text;
+use crate::slice_text::{ResultText, text};
 use crate::values::Values;
 use mlir_indexing::{Operand, Source};
 
@@ -23,8 +23,12 @@ pub fn extract_from_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Vec<Rewrit
     let removed = without_use(source, &extract.source, collapse);
     let rewrites = plans(&slice).into_iter().map(|code| {
         let mut names = Names::around(source, op);
-        let location = location_of(source, op);
-        let new = text(&slice, &code, &extract.result, &location, indent_of(source, op), &mut names);
+        let result = ResultText {
+            name: &extract.result,
+            attributes: &extract.attributes,
+            location: &location_of(source, op),
+        };
+        let new = text(&slice, &code, &result, indent_of(source, op), &mut names);
         let mut edits = vec![(source.parse.op(op).span, new)];
         edits.extend(removed.clone());
         edits.sort_by_key(|(span, _)| span.start);
@@ -61,12 +65,12 @@ pub(crate) fn in_numbers<'a>(
     };
     let is_dropped = op.dropped().filter(|dropped| !dropped.is_empty())?;
     // Other extents need other encodings, of which only the text's own are known.
-    if reshape.source_type.encoding != window.encoding && is_dropped.contains(&true) {
+    if reshape.source_type.rest != window.rest && is_dropped.contains(&true) {
         return None;
     }
     let mut symbols = Symbols::default();
     let extents: Vec<Expr> = (0..reshape.source_type.rank())
-        .map(|axis| match reshape.source_type.shape[axis] {
+        .map(|axis| match reshape.source_type.extents[axis] {
             Some(extent) => Expr::Const(extent),
             None => {
                 let name = SymbolName::Extent(axis);
@@ -293,6 +297,69 @@ func.func @f(%x: !x, %o: index, %n: index) {
         );
     }
 
+    /// Attributes that say nothing of the elements stay with the value.
+    #[test]
+    fn attributes_stay_with_the_result() {
+        let text = |lists: &str| {
+            format!(
+                "func.func @f(%x: tensor<3x5x7xf32>) {{
+  %y = tensor.collapse_shape %x [[0, 1, 2]] {{seen}} : tensor<3x5x7xf32> into tensor<105xf32>
+  %z = tensor.extract_slice %y{lists} {{tag = \"here\", \"a.b\"}} : tensor<105xf32> to tensor<{}xf32> loc(#l)
+}}
+",
+                lists.split('[').nth(2).and_then(|l| l.split(']').next()).unwrap_or_default()
+            )
+        };
+        check(
+            &text("[70] [35] [1]"),
+            "Replace by 1 slice",
+            expect![[r#"
+            func.func @f(%x: tensor<3x5x7xf32>) {
+              %slice = tensor.extract_slice %x[2, 0, 0] [1, 5, 7] [1, 1, 1] : tensor<3x5x7xf32> to tensor<5x7xf32>
+              %z = tensor.collapse_shape %slice [[0, 1]] {tag = "here", "a.b"} : tensor<5x7xf32> into tensor<35xf32> loc(#l)
+            }
+        "#]],
+        );
+        check(
+            &text("[13] [25] [1]"),
+            "Replace by 3 slices, Replace by a loop over 25 elements",
+            expect![[r#"
+                func.func @f(%x: tensor<3x5x7xf32>) {
+                  %init = tensor.empty() : tensor<25xf32>
+                  %slice = tensor.extract_slice %x[0, 1, 6] [1, 1, 1] [1, 1, 1] : tensor<3x5x7xf32> to tensor<1xf32>
+                  %inserted = tensor.insert_slice %slice into %init[0] [1] [1] : tensor<1xf32> into tensor<25xf32>
+                  %slice_0 = tensor.extract_slice %x[0, 2, 0] [1, 3, 7] [1, 1, 1] : tensor<3x5x7xf32> to tensor<3x7xf32>
+                  %collapsed = tensor.collapse_shape %slice_0 [[0, 1]] : tensor<3x7xf32> into tensor<21xf32>
+                  %inserted_0 = tensor.insert_slice %collapsed into %inserted[1] [21] [1] : tensor<21xf32> into tensor<25xf32>
+                  %slice_1 = tensor.extract_slice %x[1, 0, 0] [1, 1, 3] [1, 1, 1] : tensor<3x5x7xf32> to tensor<3xf32>
+                  %z = tensor.insert_slice %slice_1 into %inserted_0[22] [3] [1] {tag = "here", "a.b"} : tensor<3xf32> into tensor<25xf32> loc(#l)
+                }
+            "#]],
+        );
+        check(
+            &text("[13] [10] [2]"),
+            "Replace by a loop over 10 elements",
+            expect![[r#"
+            func.func @f(%x: tensor<3x5x7xf32>) {
+              %init = tensor.empty() : tensor<10xf32>
+              %c0 = arith.constant 0 : index
+              %c1 = arith.constant 1 : index
+              %c10 = arith.constant 10 : index
+              %c3 = arith.constant 3 : index
+              %c5 = arith.constant 5 : index
+              %c7 = arith.constant 7 : index
+              %z = scf.for %iv = %c0 to %c10 step %c1 iter_args(%acc = %init) -> (tensor<10xf32>) {
+                %linear = affine.apply affine_map<(d0) -> (d0 * 2 + 13)>(%iv)
+                %index:3 = affine.delinearize_index %linear into (%c3, %c5, %c7) : index, index, index
+                %slice = tensor.extract_slice %x[%index#0, %index#1, %index#2] [1, 1, 1] [1, 1, 1] : tensor<3x5x7xf32> to tensor<1xf32>
+                %inserted = tensor.insert_slice %slice into %acc[%iv] [1] [1] : tensor<1xf32> into tensor<10xf32>
+                scf.yield %inserted : tensor<10xf32>
+              } {tag = "here", "a.b"} loc(#l)
+            }
+        "#]],
+        );
+    }
+
     #[test]
     fn other_slices_are_left_alone() {
         let text = "func.func @f(%x: tensor<3x5xf32>) {
@@ -306,8 +373,8 @@ func.func @f(%x: !x, %o: index, %n: index) {
             // The type does not fit.
             "tensor.extract_slice %y[3] [4] [1] : tensor<15xf32> to tensor<3xf32>",
             "tensor.extract_slice %y[3] [3] [1] : tensor<16xf32> to tensor<3xf32>",
-            // What stands there would be lost.
-            "tensor.extract_slice %y[3] [3] [1] {a = 1} : tensor<15xf32> to tensor<3xf32>",
+            // What it says of the slice is not known.
+            "tensor.extract_slice %y[3] [3] [1] a = 1 : tensor<15xf32> to tensor<3xf32>",
             "tensor.extract_slice %y[3] [0] [1] : tensor<15xf32> to tensor<0xf32>",
             "tensor.extract_slice %x[0, 3] [1, 1] [1, 1] : tensor<3x5xf32> to tensor<1xf32>",
             "tensor.extract_slice %y[3] [%unknown] [1 : tensor<15xf32> to tensor<?xf32>",

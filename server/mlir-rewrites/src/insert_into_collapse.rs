@@ -34,7 +34,7 @@ pub fn insert_into_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewr
         let shape = shape_of(&slice, part);
         let axes = kept.iter().flatten();
         let sizes: Vec<String> = axes.clone().map(|&axis| lists[1][axis].clone()).collect();
-        let expanded = window_type.with_shape(&axes.map(|&axis| shape[axis]).collect::<Vec<_>>());
+        let expanded = window_type.with_extents(&axes.map(|&axis| shape[axis]).collect::<Vec<_>>());
         let name = writer.names.fresh("expanded");
         writer.head.push(format!(
             "{name} = tensor.expand_shape {window} {} output_shape [{}] : {} into {}",
@@ -53,9 +53,10 @@ pub fn insert_into_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewr
         slice.source, window_type.written
     ));
     writer.head.push(format!(
-        "{} = tensor.collapse_shape {inserted} {} : {source_type} into {}{}",
+        "{} = tensor.collapse_shape {inserted} {}{} : {source_type} into {}{}",
         insert.result,
         groups_text(slice.groups.iter().map(Vec::len)),
+        insert.attributes,
         insert.result_type.written,
         location_of(source, op)
     ));

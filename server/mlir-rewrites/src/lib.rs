@@ -18,7 +18,6 @@ mod rewrite;
 mod slice_ops;
 mod slice_text;
 mod stablehlo_slice;
-mod tensor_type;
 mod values;
 mod write;
 
@@ -29,5 +28,4 @@ pub use names::Names;
 pub use of_expand::{extract_from_expand, insert_into_expand};
 pub use rewrite::{Rewrite, rewrites};
 pub use stablehlo_slice::{slice_after_reshape, slice_before_reshape};
-pub use tensor_type::TensorType;
 pub use write::affine_map_text;

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use mlir::{Definition, OpId};
 use mlir_indexing::Source;
 
-/// Names that no value of a piece has, and constants that are there already.
+/// Names that no value of a function has, and constants that are there already.
 #[derive(Debug, Default)]
 pub struct Names {
     taken: FxHashSet<String>,
@@ -17,15 +17,21 @@ pub struct Names {
 const MAX_LOOKED_AT: usize = 4096;
 
 impl Names {
-    /// For new code in front of `op`. No name of the whole piece is given again: regions see each other's names in part.
+    /// For new code in front of `op`. No name of the whole function is given again: regions see each other's names in part.
     pub fn around<'a>(source: &'a Source<'a>, op: OpId) -> Names {
         let (parse, text) = (source.parse, source.text);
         let mut names = Names::default();
         let without_index = |name: &str| name.split('#').next().unwrap_or_default().to_owned();
-        names.taken.extend(parse.values.iter().map(|v| v.name.of(text).to_owned()));
-        names.taken.extend(parse.uses.iter().map(|u| without_index(u.span.of(text))));
+        let path = parse.path_to(op);
+        let isolated = path.iter().rev().map(|&id| parse.op(id)).find(|op| op.is_isolated);
+        let is_seen =
+            |at: u32| isolated.is_none_or(|function| function.span.start <= at && at < function.span.end);
+        let values = parse.values.iter().map(|v| v.name).filter(|name| is_seen(name.start));
+        names.taken.extend(values.map(|name| name.of(text).to_owned()));
+        let uses = parse.uses.iter().map(|u| u.span).filter(|name| is_seen(name.start));
+        names.taken.extend(uses.map(|name| without_index(name.of(text))));
         let mut looked_at = 0;
-        for &at in parse.path_to(op).iter().rev() {
+        for &at in path.iter().rev() {
             let Some(block) = parse.op(at).block else { break };
             for before in parse.ops_of(block).take_while(|&id| id < at) {
                 looked_at += 1;

@@ -48,22 +48,23 @@ pub fn extract_from_expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewri
     let mut writer = slice.writer(&mut names);
     let [offsets, sizes, strides] = lists(&rows, &mut writer);
     let is_expanded = rows.iter().any(|row| row.kept > 1);
-    let rows_type = from.with_shape(&row_shape(&rows));
-    let (name, ty) = match is_expanded {
-        true => (writer.names.fresh("slice"), &rows_type),
-        false => (extract.result.clone(), &extract.result_type),
+    let rows_type = from.with_extents(&row_shape(&rows));
+    let (name, attributes, ty) = match is_expanded {
+        true => (writer.names.fresh("slice"), "", &rows_type),
+        false => (extract.result.clone(), &*extract.attributes, &extract.result_type),
     };
     writer.head.push(format!(
-        "{name} = tensor.extract_slice {}[{offsets}] [{sizes}] [{strides}] : {} to {}",
+        "{name} = tensor.extract_slice {}[{offsets}] [{sizes}] [{strides}]{attributes} : {} to {}",
         slice.reshape.source.name, from.written, ty.written
     ));
     if is_expanded {
         let output_shape = slice.output_shape.as_ref().map(|_| slice.kept_sizes());
         writer.head.push(format!(
-            "{} = tensor.expand_shape {name} {}{} : {} into {}",
+            "{} = tensor.expand_shape {name} {}{}{} : {} into {}",
             extract.result,
             groups_text(rows.iter().map(|row| row.kept)),
             output_shape_text(output_shape.as_deref()),
+            extract.attributes,
             rows_type.written,
             extract.result_type.written
         ));
@@ -85,7 +86,7 @@ pub fn insert_into_expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrit
     let (mut window, mut window_type) = (insert.source.name.clone(), insert.source_type.clone());
     if rows.iter().any(|row| row.kept > 1) {
         let name = writer.names.fresh("collapsed");
-        let collapsed = window_type.with_shape(&row_shape(&rows));
+        let collapsed = window_type.with_extents(&row_shape(&rows));
         writer.head.push(format!(
             "{name} = tensor.collapse_shape {window} {} : {} into {}",
             groups_text(rows.iter().map(|row| row.kept)),
@@ -101,10 +102,11 @@ pub fn insert_into_expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrit
         slice.reshape.source.name, window_type.written, to.written
     ));
     writer.head.push(format!(
-        "{} = tensor.expand_shape {inserted} {}{} : {} into {}",
+        "{} = tensor.expand_shape {inserted} {}{}{} : {} into {}",
         insert.result,
         groups_text(slice.reshape.groups.iter().map(Vec::len)),
         output_shape_text(slice.output_shape.as_deref()),
+        insert.attributes,
         to.written,
         insert.result_type.written
     ));
@@ -158,9 +160,8 @@ impl SliceOfExpand {
             Some(_) => (&op.result_type, &op.source_type),
             None => (&op.source_type, &op.result_type),
         };
-        let encoding = &reshape.source_type.encoding;
-        if !whole.is_like(&reshape.result_type) || whole.encoding != *encoding || window.encoding != *encoding
-        {
+        let encoding = &reshape.source_type.rest;
+        if !whole.is_like(&reshape.result_type) || whole.rest != *encoding || window.rest != *encoding {
             return None;
         }
         let text = OpText::new(source, expand)?;
@@ -175,7 +176,7 @@ impl SliceOfExpand {
         let output_shape: Option<Vec<String>> = mixed.map(|list| list.iter().map(entry).collect());
         let mut symbols = Symbols::default();
         let extents: Vec<Expr> = (0..whole.rank())
-            .map(|axis| match whole.shape[axis] {
+            .map(|axis| match whole.extents[axis] {
                 Some(extent) => Expr::Const(extent),
                 None => symbols.variable(Symbol {
                     name: SymbolName::Extent(axis),

@@ -1,9 +1,8 @@
 //! Ops of slices and reshapes, read from the text.
 
-use mlir::OpId;
+use mlir::{AttributePlace, OpId};
 
-use crate::tensor_type::TensorType;
-use mlir_indexing::{Mixed, OpText, Operand, Source};
+use mlir_indexing::{ArrayKind, ArrayType, Mixed, OpText, Operand, Source};
 
 /// The three lists of a slice, one entry per dimension of the tensor.
 #[derive(Debug, Clone)]
@@ -18,43 +17,52 @@ pub(crate) struct Lists {
 pub(crate) struct SliceOp {
     /// The tensor that is read; of an insertion, the one that is written somewhere.
     pub(crate) source: Operand,
-    pub(crate) source_type: TensorType,
+    pub(crate) source_type: ArrayType,
     /// Of an insertion.
     pub(crate) into: Option<Operand>,
     pub(crate) lists: Lists,
     pub(crate) result: String,
-    pub(crate) result_type: TensorType,
+    pub(crate) result_type: ArrayType,
+    /// Those that it may have or not, for the op that has its result in its place ([`discardable`]).
+    pub(crate) attributes: String,
 }
 
 /// `tensor.collapse_shape`, `tensor.expand_shape`
 #[derive(Debug, Clone)]
 pub(crate) struct ReshapeOp {
     pub(crate) source: Operand,
-    pub(crate) source_type: TensorType,
+    pub(crate) source_type: ArrayType,
     pub(crate) groups: Vec<Vec<usize>>,
-    pub(crate) result_type: TensorType,
+    pub(crate) result_type: ArrayType,
 }
 
 /// The only result of an op, and its type as it is written and as what it stands for.
-fn result<'a>(source: &'a Source<'a>, op: OpId) -> Option<(String, TensorType)> {
+fn result<'a>(source: &'a Source<'a>, op: OpId) -> Option<(String, ArrayType)> {
     let parse = source.parse;
     let results = parse.op(op).results.clone();
     let value = &parse.values[results.start as usize..results.end as usize];
     let [value] = value else { return None };
     let written = parse.type_of(results.start, 0, source.text)?;
-    let ty = source.type_of(results.start, 0)?;
     (value.count == 1).then_some(())?;
-    Some((value.name.of(source.text).to_owned(), TensorType::new(&written, &ty)?))
+    let ty = tensor_type(source, &written, value.name.start)?;
+    Some((value.name.of(source.text).to_owned(), ty))
 }
 
 /// The type that an op writes for one of its operands.
-fn operand_type<'a>(source: &'a Source<'a>, op: OpId, nth: usize) -> Option<TensorType> {
+fn operand_type<'a>(source: &'a Source<'a>, op: OpId, nth: usize) -> Option<ArrayType> {
     let parse = source.parse;
     let ty = *parse.types(&parse.op(op).operand_types).get(nth)?;
     let written = parse.type_text(ty, source.text)?;
-    let resolved = source.resolved(&written, parse.op(op).span.start).into_owned();
-    TensorType::new(&written, &resolved)
+    tensor_type(source, &written, parse.op(op).span.start)
 }
+
+/// The tensor type that is written at a place; nothing where it has more dimensions than a program has.
+pub(crate) fn tensor_type<'a>(source: &'a Source<'a>, written: &str, at: u32) -> Option<ArrayType> {
+    let is_usual = |ty: &ArrayType| ty.kind == ArrayKind::Tensor && ty.rank() <= MAX_RANK;
+    ArrayType::read(source, written, at).ok().filter(is_usual)
+}
+
+const MAX_RANK: usize = 64;
 
 /// Whether an op is read without a syntax error.
 pub(crate) fn is_clean<'a>(source: &'a Source<'a>, op: OpId) -> bool {
@@ -67,10 +75,24 @@ pub(crate) fn is_clean<'a>(source: &'a Source<'a>, op: OpId) -> bool {
 
 const ERRORS_IN_FRONT: u32 = 400;
 
-/// Whether an op has no attributes but those it must have: others would be lost.
-fn has_only<'a>(source: &'a Source<'a>, op: OpId, known: &[&str]) -> bool {
-    let names = source.parse.attributes_of(op).iter().map(|a| a.name.of(source.text).trim_matches('"'));
-    names.into_iter().all(|name| known.contains(&name))
+/// The attributes of an op beside those that are `known`, as they are written in the custom form: empty, or ` {a = 1, b}` with
+/// the blank in front. Nothing where one is no attribute that any op may have, so that what it says is not known.
+pub(crate) fn discardable<'a>(source: &'a Source<'a>, op: OpId, known: &[&str]) -> Option<String> {
+    let mut found = Vec::new();
+    for attribute in source.parse.attributes_of(op) {
+        let name = attribute.name.of(source.text);
+        if known.contains(&name.trim_matches('"')) {
+            continue;
+        }
+        if attribute.place != AttributePlace::Dictionary {
+            return None;
+        }
+        found.push(match attribute.value.of(source.text) {
+            "" => name.to_owned(),
+            value => format!("{name} = {value}"),
+        });
+    }
+    Some(if found.is_empty() { String::new() } else { format!(" {{{}}}", found.join(", ")) })
 }
 
 const SEGMENTS: [&str; 2] = ["operandSegmentSizes", "operand_segment_sizes"];
@@ -103,10 +125,7 @@ impl SliceOp {
         if source.parse.name(op, source.text) != name || !is_clean(source, op) {
             return None;
         }
-        let known = [&SEGMENTS[..], &STATIC[..]].concat();
-        if !has_only(source, op, &known) {
-            return None;
-        }
+        let attributes = discardable(source, op, &[&SEGMENTS[..], &STATIC[..]].concat())?;
         let text = OpText::new(source, op)?;
         let is_insert = name == "tensor.insert_slice";
         let operands = text.operands();
@@ -117,13 +136,14 @@ impl SliceOp {
         let whole = if is_insert { &result_type } else { &source_type };
         let fits = lists.offsets.len() == whole.rank() && source_type.element == result_type.element;
         fits.then_some(())?;
-        Some(SliceOp { source: operands.first()?.clone(), source_type, into, lists, result, result_type })
+        let source = operands.first()?.clone();
+        Some(SliceOp { source, source_type, into, lists, result, result_type, attributes })
     }
 
     /// The dimensions of the larger tensor that the window does not have; nothing where the types do not fit the sizes.
     pub(crate) fn dropped(&self) -> Option<Vec<bool>> {
         let window = if self.into.is_some() { &self.source_type } else { &self.result_type };
-        let mut shape = window.shape.iter().peekable();
+        let mut shape = window.extents.iter().peekable();
         let extent = |size: &Mixed| match size {
             Mixed::Static(n) => Some(*n),
             Mixed::Dynamic(_) => None,
@@ -171,16 +191,17 @@ impl ReshapeOp {
     }
 
     /// Whether the groups are all dimensions of the expanded tensor in order, and the extents multiply up.
-    fn fits(&self, expanded: &TensorType, collapsed: &TensorType) -> bool {
+    fn fits(&self, expanded: &ArrayType, collapsed: &ArrayType) -> bool {
         let axes: Vec<usize> = self.groups.concat();
         axes.into_iter().eq(0..expanded.rank())
             && expanded.element == collapsed.element
             && self.groups.len() == collapsed.rank()
-            && self.groups.iter().zip(&collapsed.shape).all(|(group, extent)| {
-                let product = group.iter().try_fold(Some(1i64), |n, &axis| match (n, expanded.shape[axis]) {
-                    (Some(n), Some(extent)) => n.checked_mul(extent).map(Some),
-                    _ => Some(None),
-                });
+            && self.groups.iter().zip(&collapsed.extents).all(|(group, extent)| {
+                let product =
+                    group.iter().try_fold(Some(1i64), |n, &axis| match (n, expanded.extents[axis]) {
+                        (Some(n), Some(extent)) => n.checked_mul(extent).map(Some),
+                        _ => Some(None),
+                    });
                 !group.is_empty() && product == Some(*extent)
             })
     }

@@ -6,15 +6,23 @@ use crate::along::{Along, Coordinate};
 use crate::code::{Code, SliceOfCollapse};
 use crate::names::Names;
 use crate::numbers::{Symbol, SymbolName};
-use crate::tensor_type::TensorType;
 use crate::write::{Variable, Writer, joined};
+use mlir_indexing::ArrayType;
 
-/// The lines that define `result`, for a place that is indented by `indent`. `location` stands behind the last one.
+/// What the op that is replaced says of its result, for the op that defines it in the new code.
+pub(crate) struct ResultText<'a> {
+    pub(crate) name: &'a str,
+    /// With the blank in front.
+    pub(crate) attributes: &'a str,
+    /// With the blank in front.
+    pub(crate) location: &'a str,
+}
+
+/// The lines that define `result`, for a place that is indented by `indent`.
 pub(crate) fn text(
     slice: &SliceOfCollapse,
     code: &Code,
-    result: &str,
-    location: &str,
+    result: &ResultText<'_>,
     indent: &str,
     names: &mut Names,
 ) -> String {
@@ -26,15 +34,14 @@ pub(crate) fn text(
         .collect();
     let mut writer = Writer::new(names, variables(slice, &ivs));
     note_names(slice, &mut writer);
-    let text = SliceText { slice, code, result, location, writer };
+    let text = SliceText { slice, code, result, writer };
     text.lines(&ivs, indent)
 }
 
 struct SliceText<'a, 'n> {
     slice: &'a SliceOfCollapse,
     code: &'a Code,
-    result: &'a str,
-    location: &'a str,
+    result: &'a ResultText<'a>,
     writer: Writer<'n>,
 }
 
@@ -42,9 +49,9 @@ impl SliceText<'_, '_> {
     fn lines(mut self, ivs: &[String], indent: &str) -> String {
         let ty = &self.slice.result_type;
         if self.code.loops.is_empty() && self.code.parts.len() == 1 {
-            let (_, last) = self.box_of(&self.code.parts[0], Some(self.result.to_owned()));
+            let (_, last) = self.box_of(&self.code.parts[0], true);
             self.writer.head.append(&mut self.writer.body);
-            self.writer.head.push(format!("{last}{}", self.location));
+            self.writer.head.push(format!("{last}{}", self.result.location));
             return joined(&self.writer.head, indent);
         }
         let init = self.empty();
@@ -52,16 +59,16 @@ impl SliceText<'_, '_> {
             let mut into = init;
             let count = self.code.parts.len();
             for (nth, part) in self.code.parts.iter().enumerate() {
-                let name = match nth + 1 == count {
-                    true => self.result.to_owned(),
-                    false => self.writer.names.fresh("inserted"),
+                let (name, attributes) = match nth + 1 == count {
+                    true => (self.result.name.to_owned(), self.result.attributes),
+                    false => (self.writer.names.fresh("inserted"), ""),
                 };
-                let insert = self.insert(part, &name, &into);
+                let insert = self.insert(part, &name, attributes, &into);
                 self.writer.body.push(insert);
                 into = name;
             }
             self.writer.head.append(&mut self.writer.body);
-            return format!("{}{}", joined(&self.writer.head, indent), self.location);
+            return format!("{}{}", joined(&self.writer.head, indent), self.result.location);
         }
         // Values that all loops use stand in front of the outermost.
         let zero = self.writer.constant(0);
@@ -71,14 +78,14 @@ impl SliceText<'_, '_> {
             self.code.loops.iter().map(|_| self.writer.names.fresh("acc")).collect();
         let name = self.writer.names.fresh("inserted");
         let into = accumulators.last().cloned().unwrap_or_default();
-        let insert = self.insert(&self.code.parts[0], &name, &into);
+        let insert = self.insert(&self.code.parts[0], &name, "", &into);
         let mut body = std::mem::take(&mut self.writer.body);
         body.push(insert);
         body.push(format!("scf.yield {name} : {}", ty.written));
         for (nth, turn) in self.code.loops.iter().enumerate().rev() {
             let inits = if nth == 0 { &init } else { &accumulators[nth - 1] };
             let name = match nth {
-                0 => self.result.to_owned(),
+                0 => self.result.name.to_owned(),
                 _ => self.writer.names.fresh("nested"),
             };
             let mut lines = vec![format!(
@@ -93,14 +100,14 @@ impl SliceText<'_, '_> {
             body = lines;
         }
         self.writer.head.append(&mut body);
-        format!("{}{}", joined(&self.writer.head, indent), self.location)
+        format!("{}{}{}", joined(&self.writer.head, indent), self.result.attributes, self.result.location)
     }
 
     /// The tensor that boxes are inserted into.
     fn empty(&mut self) -> String {
         let slice = self.slice;
         let kept = (0..slice.rank()).filter(|&dim| !slice.is_dropped[dim]);
-        let dynamic = kept.zip(&slice.result_type.shape).filter(|(_, extent)| extent.is_none());
+        let dynamic = kept.zip(&slice.result_type.extents).filter(|(_, extent)| extent.is_none());
         let sizes: Vec<String> = dynamic.map(|(dim, _)| slice.sizes[dim].text.clone()).collect();
         let name = self.writer.names.fresh("init");
         let line = format!("{name} = tensor.empty({}) : {}", sizes.join(", "), slice.result_type.written);
@@ -109,8 +116,8 @@ impl SliceText<'_, '_> {
     }
 
     /// A slice of the source, collapsed where that is needed: the name of the box and the line that defines it, which is not
-    /// written yet. Other lines are.
-    fn box_of(&mut self, part: &[Along], name: Option<String>) -> (String, String) {
+    /// written yet. Other lines are. `is_result`: the box is all of the result.
+    fn box_of(&mut self, part: &[Along], is_result: bool) -> (String, String) {
         let slice = self.slice;
         let rank = slice.extents.len();
         let [offsets, sizes, strides] = lists_of(slice, part, &mut self.writer);
@@ -121,20 +128,23 @@ impl SliceText<'_, '_> {
         let is_collapsed = kept.iter().any(|axes| axes.len() > 1);
         let slice_type = match is_collapsed {
             // Of as many dimensions as the source, its encoding holds; of others, that of the result.
-            true if kept_shape.len() == rank => slice.source_type.with_shape(&kept_shape),
-            true => slice.result_type.with_shape(&kept_shape),
+            true if kept_shape.len() == rank => slice.source_type.with_extents(&kept_shape),
+            true => slice.result_type.with_extents(&kept_shape),
             false => window.clone(),
         };
-        let box_name = |writer: &mut Writer<'_>, stem: &str| match &name {
-            Some(name) => name.clone(),
-            None => writer.names.fresh(stem),
+        let result = self.result;
+        let box_name = |writer: &mut Writer<'_>, stem: &str| match is_result {
+            true => result.name.to_owned(),
+            false => writer.names.fresh(stem),
         };
+        let attributes = if is_result { result.attributes } else { "" };
+        let of_slice = if is_collapsed { "" } else { attributes };
         let taken = match is_collapsed {
             true => self.writer.names.fresh("slice"),
             false => box_name(&mut self.writer, "slice"),
         };
         let line = format!(
-            "{taken} = tensor.extract_slice {}[{}] [{}] [{}] : {} to {}",
+            "{taken} = tensor.extract_slice {}[{}] [{}] [{}]{of_slice} : {} to {}",
             slice.source,
             offsets.join(", "),
             sizes.join(", "),
@@ -149,21 +159,21 @@ impl SliceText<'_, '_> {
         let groups = groups_text(kept.iter().map(Vec::len));
         let collapsed = box_name(&mut self.writer, "collapsed");
         let line = format!(
-            "{collapsed} = tensor.collapse_shape {taken} {groups} : {} into {}",
+            "{collapsed} = tensor.collapse_shape {taken} {groups}{attributes} : {} into {}",
             slice_type.written, window.written
         );
         (collapsed, line)
     }
 
     /// The type of what one part writes.
-    fn window_type(&self, part: &[Along]) -> TensorType {
+    fn window_type(&self, part: &[Along]) -> ArrayType {
         let kept = part.iter().enumerate().filter(|(dim, _)| !self.slice.is_dropped[*dim]);
         let shape: Vec<Option<i64>> = kept.map(|(_, along)| along.size.as_const()).collect();
-        self.slice.result_type.with_shape(&shape)
+        self.slice.result_type.with_extents(&shape)
     }
 
-    fn insert(&mut self, part: &[Along], name: &str, into: &str) -> String {
-        let (window, line) = self.box_of(part, None);
+    fn insert(&mut self, part: &[Along], name: &str, attributes: &str, into: &str) -> String {
+        let (window, line) = self.box_of(part, false);
         self.writer.body.push(line);
         let slice = self.slice;
         let kept: Vec<&Along> = part
@@ -176,7 +186,7 @@ impl SliceText<'_, '_> {
         let sizes: Vec<String> = kept.iter().map(|along| self.writer.entry(&along.size)).collect();
         let strides = vec!["1"; kept.len()].join(", ");
         format!(
-            "{name} = tensor.insert_slice {window} into {into}[{}] [{}] [{strides}] : {} into {}",
+            "{name} = tensor.insert_slice {window} into {into}[{}] [{}] [{strides}]{attributes} : {} into {}",
             offsets.join(", "),
             sizes.join(", "),
             self.window_type(part).written,
@@ -246,7 +256,7 @@ pub(crate) fn groups_text(sizes: impl Iterator<Item = usize>) -> String {
 /// Per dimension of the collapsed tensor the dimensions that a slice of the source keeps: those that are not 1, at least one
 /// for each that the result has. All of them where dropping some would need another encoding.
 pub(crate) fn kept_axes(slice: &SliceOfCollapse, part: &[Along]) -> Vec<Vec<usize>> {
-    let keeps_all = slice.source_type.encoding != slice.result_type.encoding;
+    let keeps_all = slice.source_type.rest != slice.result_type.rest;
     let mut kept = Vec::new();
     for (dim, along) in part.iter().enumerate() {
         let axes = &slice.groups[dim];

@@ -8,9 +8,8 @@ use crate::along::{Line, digits};
 use crate::names::Names;
 use crate::numbers::Symbols;
 use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
-use crate::slice_ops::{defining_op, is_clean};
-use crate::tensor_type::TensorType;
-use mlir_indexing::{OpText, Operand, Source};
+use crate::slice_ops::{defining_op, discardable, is_clean, tensor_type};
+use mlir_indexing::{ArrayType, OpText, Operand, Source};
 
 /// Points and boxes that a proof may look at.
 const BUDGET: usize = 8192;
@@ -25,11 +24,13 @@ struct Taken {
 
 struct Op {
     operand: Operand,
-    from: TensorType,
+    from: ArrayType,
     from_shape: Vec<i64>,
     result: String,
-    to: TensorType,
+    to: ArrayType,
     to_shape: Vec<i64>,
+    /// For the op that has the result in its place.
+    attributes: String,
 }
 
 /// `reshape(slice(x))` in place of `slice(reshape(x))`.
@@ -51,17 +52,18 @@ pub fn slice_before_reshape<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewr
     let mut names = Names::around(source, op);
     let location = location_of(source, op);
     let is_whole = sizes == slice.to_shape;
-    let between = reshape.from.with_shape(&sizes.iter().copied().map(Some).collect::<Vec<_>>());
-    let (name, ty) = match is_whole {
-        true => (slice.result.clone(), &slice.to),
-        false => (names.fresh("slice"), &between),
+    let between = reshape.from.with_extents(&sizes.iter().copied().map(Some).collect::<Vec<_>>());
+    let (name, attributes, ty) = match is_whole {
+        true => (slice.result.clone(), &*slice.attributes, &slice.to),
+        false => (names.fresh("slice"), "", &between),
     };
-    let mut text = slice_text(&name, &reshape.operand.name, &box_of_source, &reshape.from, ty);
+    let mut text = slice_text(&name, attributes, &reshape.operand.name, &box_of_source, (&reshape.from, ty));
     if !is_whole {
         text += &format!(
-            "\n{}{} = stablehlo.reshape {name} : ({}) -> {}",
+            "\n{}{} = stablehlo.reshape {name}{} : ({}) -> {}",
             indent_of(source, op),
             slice.result,
+            slice.attributes,
             between.written,
             slice.to.written
         );
@@ -93,14 +95,14 @@ pub fn slice_after_reshape<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewri
 
     let mut names = Names::around(source, op);
     let name = names.fresh("reshape");
-    let whole = slice.from.with_shape(&shape.iter().copied().map(Some).collect::<Vec<_>>());
+    let whole = slice.from.with_extents(&shape.iter().copied().map(Some).collect::<Vec<_>>());
     let text = format!(
         "{name} = stablehlo.reshape {} : ({}) -> {}\n{}{}{}",
         slice.operand.name,
         slice.from.written,
         whole.written,
         indent_of(source, op),
-        slice_text(&reshape.result, &name, &later, &whole, &reshape.to),
+        slice_text(&reshape.result, &reshape.attributes, &name, &later, (&whole, &reshape.to)),
         location_of(source, op)
     );
     let edits = edits(source, op, text, &reshape.operand, definition);
@@ -121,7 +123,13 @@ fn edits<'a>(
     edits
 }
 
-fn slice_text(name: &str, of: &str, taken: &[Taken], from: &TensorType, to: &TensorType) -> String {
+fn slice_text(
+    name: &str,
+    attributes: &str,
+    of: &str,
+    taken: &[Taken],
+    (from, to): (&ArrayType, &ArrayType),
+) -> String {
     let entry = |t: &Taken| {
         // The limit is behind the last element that is taken.
         let limit = t.start + (t.size - 1) * t.stride + 1;
@@ -131,30 +139,28 @@ fn slice_text(name: &str, of: &str, taken: &[Taken], from: &TensorType, to: &Ten
         }
     };
     let entries: Vec<String> = taken.iter().map(entry).collect();
-    format!("{name} = stablehlo.slice {of} [{}] : ({}) -> {}", entries.join(", "), from.written, to.written)
+    let (from, to) = (&from.written, &to.written);
+    format!("{name} = stablehlo.slice {of} [{}]{attributes} : ({from}) -> {to}", entries.join(", "))
 }
 
 // ---------------------------------------------------------------- reading
 
 fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str, attributes: &[&str]) -> Option<Op> {
     let parse = source.parse;
-    let found = parse.attributes_of(op).iter().map(|a| a.name.of(source.text).trim_matches('"'));
-    if parse.name(op, source.text) != name
-        || !is_clean(source, op)
-        || !found.into_iter().all(|a| attributes.contains(&a))
-    {
+    if parse.name(op, source.text) != name || !is_clean(source, op) {
         return None;
     }
+    let attributes = discardable(source, op, attributes)?;
     let at = parse.op(op).span.start;
     let ty = |ty: mlir::TypeRef| {
         let written = parse.type_text(ty, source.text)?;
-        TensorType::new(&written, &source.resolved(&written, at)).filter(|t| t.encoding.is_empty())
+        tensor_type(source, &written, at).filter(|t| t.rest.is_empty())
     };
     let from = ty(*parse.types(&parse.op(op).operand_types).first()?)?;
     let to = ty(*parse.types(&parse.op(op).result_types).first()?)?;
     let results = parse.op(op).results.clone();
     let result = parse.values[results.start as usize..results.end as usize].first()?;
-    let (from_shape, to_shape) = (from.extents()?, to.extents()?);
+    let (from_shape, to_shape) = (from.static_extents()?, to.static_extents()?);
     let count = |shape: &[i64]| shape.iter().try_fold(1i64, |n, &e| n.checked_mul(e));
     count(&from_shape).and(count(&to_shape)).filter(|_| from.element == to.element)?;
     (results.len() == 1 && from_shape.iter().chain(&to_shape).all(|&e| e > 0)).then_some(())?;
@@ -165,6 +171,7 @@ fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str, attributes: &[&str]) -
         from_shape,
         to,
         to_shape,
+        attributes,
     })
 }
 

@@ -1,6 +1,6 @@
 //! What a text tells of an index value: its definition by affine maps, the loop that counts it, constants.
 
-use indexing_map::{Expr, Interval};
+use indexing_map::{BinaryOp, Expr, Interval};
 use mlir::{Definition, OpId, TokenKind};
 
 use crate::names::index_constant;
@@ -104,7 +104,8 @@ impl Values<'_, '_> {
         let operands: Vec<Expr> =
             text.operands().iter().map(|operand| self.expr(operand, symbols, steps)).collect();
         let dims = map.dims.len().min(operands.len());
-        map.apply(&operands[..dims], &operands[dims..])
+        let results = map.apply(&operands[..dims], &operands[dims..])?;
+        Some(results.iter().map(in_multiples).collect())
     }
 
     /// What divides a value, and its bounds.
@@ -205,5 +206,43 @@ impl Values<'_, '_> {
     }
 }
 
+/// `x - x mod 8` as `(x floordiv 8) * 8`, which tells what divides it.
+fn in_multiples(expr: &Expr) -> Expr {
+    let Some((op, l, r)) = expr.as_binary() else { return expr.clone() };
+    if op == BinaryOp::Add
+        && let Some((remainder, -1)) = r.as_scaled()
+        && let Some((x, c)) = remainder.as_op_const(BinaryOp::Mod)
+        && x == l
+        && c > 0
+    {
+        return in_multiples(l).floor_div(c) * c;
+    }
+    Expr::binary(op, in_multiples(l), in_multiples(r))
+}
+
 /// Of a loop: the first number, what is behind the last one, the step; each where it is known.
 type Bounds = (Option<i64>, Option<i64>, Option<i64>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_with_remainders_are_multiples() {
+        for text in [
+            "d0 - d0 mod 8",
+            "(d0 - d0 mod 4) * 3 + d1",
+            "d1 - d0 mod 8",
+            "d0 mod 8 - d0",
+            "d0 - (d0 mod 8) * 2",
+        ] {
+            let map = AffineMap::parse(&format!("affine_map<(d0, d1) -> ({text})>")).expect("it is a map");
+            let found = in_multiples(&map.results[0]);
+            for point in (-20..20).flat_map(|x| [[x, 0], [x, 7]]) {
+                assert_eq!(found.evaluate(&point), map.results[0].evaluate(&point), "{text} as {found}");
+            }
+        }
+        let map = AffineMap::parse("affine_map<(d0) -> (d0 - d0 mod 8)>").expect("it is a map");
+        assert_eq!(in_multiples(&map.results[0]), Expr::var(0).floor_div(8) * 8);
+    }
+}

@@ -122,21 +122,22 @@ impl<'t> Tokens<'t> {
             return true;
         }
         let is_next = |kind| self.kind(at + 1) == Some(kind);
-        let is_fed = !self.is_hungry(at - 1);
+        let is_fed = || !self.is_hungry(at - 1);
         match token.kind {
-            TokenKind::Value => (token.is_first || is_fed) && self.is_results(at),
-            TokenKind::String => token.is_first && is_fed && is_next(TokenKind::OpenParen),
+            // Of a list of values the first alone is looked at: each looks to its end.
+            TokenKind::Value => (token.is_first || is_fed()) && self.is_results(at),
+            TokenKind::String => token.is_first && is_next(TokenKind::OpenParen) && is_fed(),
             TokenKind::Word if token.is_first => {
                 let word = self.word(at);
                 let is_name = is_dotted(word) || is_short_op(word);
-                self.is_unmistakable(at) || (is_name && is_fed && !is_next(TokenKind::Equal))
+                self.is_unmistakable(at) || (is_name && !is_next(TokenKind::Equal) && is_fed())
             }
             // Two ops on a line: only what ends a block is unmistakable.
             TokenKind::Word => {
                 let word = self.word(at);
                 let is_return = word == "return" && is_next(TokenKind::Value);
                 let ends_block = is_dotted(word) && is_terminator(word) && !is_next(TokenKind::Equal);
-                is_fed && (is_return || ends_block)
+                (is_return || ends_block) && is_fed()
             }
             TokenKind::Block => {
                 let is_label = is_next(TokenKind::Colon) || is_next(TokenKind::OpenParen);

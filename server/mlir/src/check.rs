@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use text::Span;
 
 use crate::tree::*;
-use crate::words::is_function_like;
+use crate::words::{is_function_like, unquoted};
 
 /// A finding of the text of one piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub fn check(parse: &Parse, text: &str) -> Vec<Finding> {
     let mut behind = 0;
     for (id, op) in parse.ops.iter().enumerate() {
         let is_cut = parse.is_cut_function(id as OpId);
-        if id < behind || !is_cut && !is_function_like(op.name.of(text).trim_matches('"')) {
+        if id < behind || !is_cut && !is_function_like(unquoted(op.name.of(text))) {
             continue;
         }
         behind = op.behind as usize;

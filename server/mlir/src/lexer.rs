@@ -136,12 +136,32 @@ fn is_word_start(b: u8) -> bool {
     b.is_ascii_alphabetic() || b == b'_'
 }
 
-fn is_word(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.')
-}
+/// Letters of words; of names behind a sign; digits.
+const WORD: u8 = 1;
+const SUFFIX: u8 = 2;
+const DIGIT: u8 = 4;
 
-fn is_suffix(b: u8) -> bool {
-    is_word(b) || b == b'-'
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut b = 0;
+    while b < 256 {
+        let letter = b as u8;
+        if letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'$' | b'.') {
+            classes[b] |= WORD | SUFFIX;
+        }
+        if letter == b'-' {
+            classes[b] |= SUFFIX;
+        }
+        if letter.is_ascii_digit() {
+            classes[b] |= DIGIT;
+        }
+        b += 1;
+    }
+    classes
+};
+
+fn is_in(b: u8, class: u8) -> bool {
+    CLASSES[b as usize] & class != 0
 }
 
 impl Lexer<'_> {
@@ -168,11 +188,10 @@ impl Lexer<'_> {
         self.bytes.get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    fn while_in(&self, mut at: usize, is_in: impl Fn(u8) -> bool) -> usize {
-        while self.bytes.get(at).is_some_and(|&b| is_in(b)) {
-            at += 1;
-        }
-        at
+    /// Behind the letters of a class.
+    fn while_in(&self, at: usize, class: u8) -> usize {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        at + rest.iter().position(|&b| !is_in(b, class)).unwrap_or(rest.len())
     }
 
     fn token(&mut self, b: u8) {
@@ -180,8 +199,8 @@ impl Lexer<'_> {
         let start = self.at;
         let one = |lexer: &mut Self, kind| lexer.push(kind, start, start + 1);
         match b {
-            _ if is_word_start(b) => {
-                let end = self.while_in(start + 1, is_word);
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
+                let end = self.while_in(start + 1, WORD);
                 self.push(Word, start, end);
             }
             b'0'..=b'9' => {
@@ -196,7 +215,7 @@ impl Lexer<'_> {
             b'@' => {
                 let end = match self.peek(1) {
                     b'"' => self.string(start + 1),
-                    next if is_word_start(next) => self.while_in(start + 2, is_word),
+                    next if is_word_start(next) => self.while_in(start + 2, WORD),
                     _ => return self.bad(start, "a symbol needs a name behind @"),
                 };
                 self.push(Symbol, start, end);
@@ -249,18 +268,19 @@ impl Lexer<'_> {
     fn number(&self, start: usize) -> usize {
         // `0x4xf32` is a dimension list: hexadecimal only where no `x` follows.
         if self.bytes[start] == b'0' && self.peek(1) == b'x' && self.peek(2).is_ascii_hexdigit() {
-            let end = self.while_in(start + 2, |b| b.is_ascii_hexdigit());
-            if !self.bytes.get(end).is_some_and(|&b| is_word(b)) {
+            let end =
+                start + 2 + self.bytes[start + 2..].iter().take_while(|b| b.is_ascii_hexdigit()).count();
+            if !self.bytes.get(end).is_some_and(|&b| is_in(b, WORD)) {
                 return end;
             }
         }
-        let mut end = self.while_in(start, |b| b.is_ascii_digit());
+        let mut end = self.while_in(start, DIGIT);
         if self.bytes.get(end) == Some(&b'.') {
-            end = self.while_in(end + 1, |b| b.is_ascii_digit());
+            end = self.while_in(end + 1, DIGIT);
             if matches!(self.bytes.get(end), Some(b'e' | b'E')) {
                 let sign = usize::from(matches!(self.bytes.get(end + 1), Some(b'+' | b'-')));
                 if self.bytes.get(end + 1 + sign).is_some_and(u8::is_ascii_digit) {
-                    end = self.while_in(end + 1 + sign, |b| b.is_ascii_digit());
+                    end = self.while_in(end + 1 + sign, DIGIT);
                 }
             }
         }
@@ -271,10 +291,10 @@ impl Lexer<'_> {
         let start = self.at;
         let next = self.peek(1);
         let end = match next {
-            b'0'..=b'9' => self.while_in(start + 1, |b| b.is_ascii_digit()),
+            b'0'..=b'9' => self.while_in(start + 1, DIGIT),
             // `#-}` ends resources; without their start it is a stray sign.
             b'-' if prefix == b'#' && self.peek(2) == b'}' => start + 1,
-            _ if is_suffix(next) => self.while_in(start + 1, is_suffix),
+            _ if is_in(next, SUFFIX) => self.while_in(start + 1, SUFFIX),
             _ => start + 1,
         };
         // A name does not end in the `-` of an arrow.
@@ -298,7 +318,7 @@ impl Lexer<'_> {
         };
         let end = match kind {
             TokenKind::Value if self.bytes.get(end) == Some(&b'#') => {
-                let behind = self.while_in(end + 1, |b| b.is_ascii_digit());
+                let behind = self.while_in(end + 1, DIGIT);
                 if behind > end + 1 { behind } else { end }
             }
             _ => end,

@@ -6,6 +6,7 @@ use text::Span;
 use crate::lexer::TokenKind;
 use crate::segmenter::{Binder, Event, Mention, NO_OP, Segmenter};
 use crate::tree::*;
+use crate::words::without_result;
 
 /// What a name stands for at a place.
 #[derive(Clone, Copy)]
@@ -70,8 +71,8 @@ impl<'t> Scopes<'t> {
 /// `%a` of `%a#1`.
 fn base(text: &str, span: Span) -> (&str, Span) {
     let letters = span.of(text);
-    let len = letters.find('#').unwrap_or(letters.len());
-    (&letters[..len], Span { start: span.start, end: span.start + len as u32 })
+    let name = without_result(letters);
+    (name, Span { start: span.start, end: span.start + name.len() as u32 })
 }
 
 /// `foreign`: names of a function that is cut which other pieces define, whatever this piece has of the name.

@@ -5,7 +5,7 @@ use text::Span;
 use crate::lexer::TokenKind;
 use crate::segmenter::Segmenter;
 use crate::tree::*;
-use crate::words::{is_function_like, is_module_like, is_symbol_user};
+use crate::words::{is_function_like, is_module_like, is_symbol_user, unquoted};
 
 impl Segmenter<'_> {
     /// Behind the group or the token at `at`.
@@ -31,6 +31,7 @@ impl Segmenter<'_> {
         if form == Form::Alias || form == Form::Resources {
             let op = &mut self.out.ops[id as usize];
             op.head = op.span;
+            self.note_alias_type(first_token, end);
             return;
         }
         let attributes = self.out.attributes.len() as u32;
@@ -43,7 +44,7 @@ impl Segmenter<'_> {
         self.define_symbol(id, parts.symbol);
         let op = &self.out.ops[id as usize];
         let text = self.tokens.text;
-        let name = op.name.of(text).trim_matches('"');
+        let name = unquoted(op.name.of(text));
         let has_region = op.first_region.is_some();
         let is_symbol = parts.symbol.is_some_and(|at| self.definitions.last() == Some(&(at as u32)));
         let is_isolated = is_function_like(name)
@@ -58,6 +59,28 @@ impl Segmenter<'_> {
                 name,
                 "an operation in quotes ends with its type: `: (operand types) -> result types`",
             );
+        }
+    }
+
+    /// Notes the type behind the value of an alias: `#c = dense<0> : tensor<4xi32>`. Constants are of that type.
+    pub(crate) fn note_alias_type(&mut self, first: usize, end: usize) {
+        let name = first.wrapping_sub(1);
+        if self.is_cutting || self.tokens.kind(name) != Some(TokenKind::AttributeName) {
+            return;
+        }
+        let mut at = first;
+        let mut colon = None;
+        while at < end {
+            if self.tokens.kind(at) == Some(TokenKind::Colon) {
+                colon = Some(at);
+            }
+            at = self.behind(at);
+        }
+        if let Some(colon) = colon {
+            let behind = self.type_end(colon + 1, end);
+            if behind > colon + 1 {
+                self.alias_types.insert(self.tokens.word(name), self.span(colon + 1, behind));
+            }
         }
     }
 
@@ -167,7 +190,7 @@ impl Segmenter<'_> {
             return;
         }
         let text = self.tokens.text;
-        let name = op.name.of(text).trim_matches('"');
+        let name = unquoted(op.name.of(text));
         if op.form == Form::Generic {
             let attributes = &self.out.attributes[op.attributes.start as usize..];
             let found = attributes.iter().find(|a| a.name.of(text) == "sym_name");
@@ -186,7 +209,7 @@ impl Segmenter<'_> {
         let is_at_top = match parent {
             None => true,
             Some(parent) if self.out.is_continued(parent) => self.out.continued_function != Some(parent),
-            Some(parent) => is_module_like(self.out.ops[parent as usize].name.of(text).trim_matches('"')),
+            Some(parent) => is_module_like(unquoted(self.out.ops[parent as usize].name.of(text))),
         };
         let holds_code = op.first_region.is_some();
         if stands_first && !is_symbol_user(name) && (is_at_top || holds_code) {

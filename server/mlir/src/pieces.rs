@@ -4,80 +4,40 @@
 //! The reader of tokens itself tells what is open at a line, so that a piece is read as it would be in the whole text, however
 //! broken that is. Runs of [`Line::Plain`], which change nothing that is open, are passed over.
 
-use memchr::{memchr, memmem};
-use text::NEEDS_ABOVE;
-
 use crate::lexer::{Token, TokenKind, tokens_behind};
-use crate::plain_lines::{Line, classify, may_hold_resources};
+use crate::piece_state::PieceState;
+use crate::plain_lines::{Line, classify};
 use crate::segmenter::Segmenter;
 use crate::words::{is_function_like, is_module_like, last_segment};
-
-/// What is open where a piece starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct PieceState {
-    /// Bodies of modules.
-    pub depth: u8,
-    /// The body of a function in those; the column in which the function starts.
-    pub function: Option<u8>,
-    /// Resources start above and end nowhere, so that they were read as ordinary text. An end that is typed below would change
-    /// that: such pieces are cut together with the one that holds their start.
-    pub is_below_open_resources: bool,
-}
-
-/// What stands in more bodies of modules is not cut.
-const MAX_DEPTH: u8 = 7;
-/// A function that starts further to the right is not cut.
-const MAX_COLUMN: u8 = 14;
-
-impl PieceState {
-    /// Three bits of depth, four of the column, and [`NEEDS_ABOVE`].
-    pub fn from_u8(state: u8) -> PieceState {
-        PieceState {
-            depth: state & 0x7,
-            function: ((state >> 3) & 0xf).checked_sub(1),
-            is_below_open_resources: state & NEEDS_ABOVE != 0,
-        }
-    }
-
-    pub fn to_u8(self) -> u8 {
-        let function = self.function.map_or(0, |column| column + 1);
-        let above = if self.is_below_open_resources { NEEDS_ABOVE } else { 0 };
-        self.depth.min(MAX_DEPTH) | function.min(0xf) << 3 | above
-    }
-
-    pub(crate) fn open_regions(self) -> usize {
-        usize::from(self.depth) + usize::from(self.function.is_some())
-    }
-
-    /// In the body of one more module; nothing where no piece may start.
-    pub(crate) fn in_module(self) -> Option<PieceState> {
-        let may_be_cut = self.depth < MAX_DEPTH && self.function.is_none();
-        may_be_cut.then_some(PieceState { depth: self.depth + 1, ..self })
-    }
-
-    pub(crate) fn in_function(self, column: usize) -> Option<PieceState> {
-        let column = u8::try_from(column).ok().filter(|&c| c <= MAX_COLUMN && self.function.is_none())?;
-        Some(PieceState { function: Some(column), ..self })
-    }
-}
+use memchr::{memchr, memmem};
 
 /// A function is cut into parts of so many times the size below which functions share a piece.
 const BODY_FACTOR: usize = 4;
 /// So many plain lines in a row are worth passing over.
-const RUN: usize = 4;
+const RUN: usize = 2;
 /// Tokens that are read ahead of the one that is looked at.
 const AHEAD: usize = 8;
 
-/// Where a text is cut, as [`text::Cuts`] says it.
-pub fn split(text: &str, state: u8, min_bytes: usize) -> text::Cuts {
-    let state = PieceState::from_u8(state);
-    let mut cutter = Cutter::new(text, state, min_bytes);
-    cutter.run();
-    let end = cutter.end();
-    text::Cuts { end, ..cutter.cuts }
+/// How long a piece is at least.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lengths {
+    /// Where a function, a module or a part of the text follows.
+    between_units: usize,
+    /// Where an op of a body does.
+    in_bodies: usize,
 }
 
-struct Cutter<'t> {
+impl Lengths {
+    /// A text of up to twice the length is left whole, so that what is typed into a piece does not split it.
+    pub(crate) fn of(text: &str, min_bytes: usize) -> Lengths {
+        let where_long = |bytes: usize| if text.len() / 2 > bytes { bytes } else { usize::MAX };
+        let in_bodies = where_long(min_bytes.saturating_mul(BODY_FACTOR));
+        Lengths { between_units: where_long(min_bytes), in_bodies }
+    }
+}
+
+/// Reads a text from its start on, and finds where it may be cut.
+pub(crate) struct Cutter<'t> {
     text: &'t str,
     reader: Segmenter<'t>,
     /// The next token that is looked at.
@@ -89,14 +49,21 @@ struct Cutter<'t> {
     open_resources: usize,
     has_resources: bool,
     state: PieceState,
-    min_bytes: usize,
+    lengths: Lengths,
     /// Where the current piece starts.
     piece: usize,
+    /// The text is read up to here: to the start of a line.
+    at: usize,
+    /// Up to here the lines were looked at, and are not worth passing over.
+    looked: usize,
+    /// A line in front of which others were passed over, and whether what stands above it ends there.
+    passed: Option<(usize, bool)>,
     cuts: text::Cuts,
 }
 
 impl<'t> Cutter<'t> {
-    fn new(text: &'t str, state: PieceState, min_bytes: usize) -> Self {
+    /// `has_resources`: resources may start in the text.
+    pub(crate) fn new(text: &'t str, state: PieceState, lengths: Lengths, has_resources: bool) -> Self {
         let all = vec![crate::segmenter::BRACE_ABOVE; state.open_regions()];
         let mut reader = Segmenter::new(text, all, Vec::new());
         reader.is_cutting = true;
@@ -108,66 +75,85 @@ impl<'t> Cutter<'t> {
             lexed: 0,
             resources_stay_open: state.is_below_open_resources,
             open_resources: if state.is_below_open_resources { 0 } else { usize::MAX },
-            has_resources: may_hold_resources(text),
+            has_resources,
             state,
-            min_bytes,
+            lengths,
             piece: 0,
+            at: 0,
+            looked: 0,
+            passed: None,
             cuts: text::Cuts::default(),
         }
     }
 
-    fn run(&mut self) {
-        let mut at = 0;
-        // Up to here the lines were looked at, and are not worth passing over.
-        let mut looked = 0;
-        while at < self.text.len() {
-            if at >= looked && self.reader.is_quiet() {
-                let (last, behind) = self.pass_over(at);
-                looked = behind;
-                if last > at {
-                    self.reader.forget_behind(self.next);
-                    (at, self.lexed) = (last, last);
+    /// Reads on up to `limit`, the start of a line, or as far as the resources go that start in front of it.
+    pub(crate) fn run_to(&mut self, limit: usize) {
+        while self.at < limit {
+            if self.at >= self.looked && self.reader.is_quiet() {
+                let (last, behind, ends) = self.pass_over(limit);
+                self.looked = behind;
+                if last > self.at {
+                    self.reader.pass_over(self.next);
+                    (self.at, self.lexed) = (last, last);
+                    self.passed = Some((last, ends));
                 }
             }
-            at = self.line(at);
+            self.at = self.line(self.at);
         }
+    }
+
+    /// How far the text is read.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// More than blanks and comments.
+    pub(crate) fn has_read(&self) -> bool {
+        self.next > self.state.open_regions()
+    }
+
+    pub(crate) fn into_cuts(self) -> text::Cuts {
+        let end = self.end().map(PieceState::to_u8);
+        text::Cuts { end, ..self.cuts }
     }
 
     fn line_end(&self, at: usize) -> usize {
         memchr(b'\n', &self.text.as_bytes()[at..]).map_or(self.text.len(), |n| at + n + 1)
     }
 
-    /// The start of the last line of a run of plain ones, and where the run ends; `at` where there are few.
-    fn pass_over(&mut self, at: usize) -> (usize, usize) {
-        let state = self.reader.state();
+    /// The start of the last line of a run of plain ones, where the run ends, and whether an op may start on that line; where there
+    /// are few, the start of the first.
+    fn pass_over(&mut self, limit: usize) -> (usize, usize, bool) {
+        let (at, state) = (self.at, self.reader.state());
         let mut ends = self.next > self.state.open_regions() && self.ends_well(self.next - 1);
         let (mut line, mut last, mut count) = (at, at, 0);
+        let mut ends_above = ends;
         let mut cuts = Vec::new();
         let mut piece = self.piece;
-        while line < self.text.len() {
+        while line < limit {
             let end = self.line_end(line);
             match classify(&self.text[line..end]) {
                 Line::Empty => {}
                 Line::Plain { has_result, ends: next } if has_result || ends => {
                     let in_body = state.is_some_and(|s| s.function.is_some()) && ends;
-                    if in_body && line - piece >= self.min_bytes.saturating_mul(BODY_FACTOR) && line > 0 {
+                    if in_body && line - piece >= self.lengths.in_bodies && line > 0 {
                         cuts.push(line);
                         piece = line;
                     }
-                    (last, count, ends) = (line, count + 1, next);
+                    (last, count, ends_above, ends) = (line, count + 1, ends, next);
                 }
                 _ => break,
             }
             line = end;
         }
         if count < RUN {
-            return (at, line.max(at + 1));
+            return (at, line.max(at + 1), ends);
         }
         // The cut in front of the last line is found when that is read.
         for cut in cuts.into_iter().filter(|&cut| cut < last) {
             self.cut(cut, state);
         }
-        (last, line)
+        (last, line, ends_above)
     }
 
     fn cut(&mut self, at: usize, state: Option<PieceState>) {
@@ -191,7 +177,7 @@ impl<'t> Cutter<'t> {
             is_split |= token.kind == TokenKind::Split;
             self.next = self.reader.step(self.next);
         }
-        if is_split && end - self.piece >= self.min_bytes && end < self.text.len() {
+        if is_split && end - self.piece >= self.lengths.between_units && end < self.text.len() {
             self.cut(end, Some(PieceState::default()));
         }
         end
@@ -281,12 +267,17 @@ impl<'t> Cutter<'t> {
         let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |n| n + 1);
         let len = line.saturating_sub(self.piece);
         let starts_line = line == 0 || self.text.as_bytes()[line - 1] == b'\n';
-        if len < self.min_bytes || line <= self.piece || !starts_line || !self.reader.is_quiet() {
+        if len < self.lengths.between_units || line <= self.piece || !starts_line || !self.reader.is_quiet() {
             return;
         }
         let Some(state) = self.reader.state() else { return };
         let is_behind = at > self.state.open_regions();
-        if !is_behind || !self.ends_well(at - 1) || !tokens.starts_statement(at, state.open_regions() == 0) {
+        let is_top = state.open_regions() == 0;
+        let starts = match self.passed.filter(|&(last, _)| last == line) {
+            Some((_, ends)) => ends,
+            None => is_behind && self.ends_well(at - 1) && tokens.starts_statement(at, is_top),
+        };
+        if !starts {
             return;
         }
         let on_line = |i: usize| tokens.all.get(i).is_some_and(|t| (t.span.end as usize) < end);
@@ -299,26 +290,27 @@ impl<'t> Cutter<'t> {
             TokenKind::String => on_line(at + 1),
             _ => false,
         };
-        let is_long = state.function.is_none() || len >= self.min_bytes.saturating_mul(BODY_FACTOR);
+        let is_long = state.function.is_none() || len >= self.lengths.in_bodies;
         let is_op = state.function.is_some() || tokens.all[at].kind == TokenKind::Word;
         if may_be_cut && is_long && is_op {
             self.cut(line, Some(state));
         }
     }
 
-    /// The state behind the text, where a piece may start there.
-    fn end(&self) -> Option<u8> {
-        let is_line = self.text.is_empty() || self.text.ends_with('\n');
-        let last = self.reader.tokens.all.len();
-        let ends = last == 0 || self.ends_well(last - 1) || self.is_behind_split();
+    /// The state behind what is read, where a piece may start there.
+    pub(crate) fn end(&self) -> Option<PieceState> {
+        let is_line = self.at == 0 || self.text.as_bytes()[self.at - 1] == b'\n';
+        let ends = self.next == 0 || self.ends_well(self.next - 1) || self.is_behind_split();
         // What ends resources may stand further below.
-        let opened = self.resources_stay_open && !self.state.is_below_open_resources;
-        let state = self.reader.state().filter(|_| is_line && ends && !opened)?;
-        Some(PieceState { is_below_open_resources: self.resources_stay_open, ..state }.to_u8())
+        let opened = self.resources_stay_open && self.open_resources < self.at;
+        let above = self.state.is_below_open_resources;
+        let state = self.reader.state().filter(|_| is_line && ends && (above || !opened))?;
+        Some(PieceState { is_below_open_resources: above, ..state })
     }
 
     fn is_behind_split(&self) -> bool {
-        self.reader.tokens.all.last().is_some_and(|t| t.kind == TokenKind::Split)
+        let last = self.next.checked_sub(1).and_then(|last| self.reader.tokens.kind(last));
+        last == Some(TokenKind::Split)
     }
 }
 
@@ -328,7 +320,7 @@ mod tests {
 
     /// Pieces as their first lines with the number of modules they start in, and `f` where a function is open.
     fn check(text: &str, min_bytes: usize, expect: &[&str], end: Option<u8>) {
-        let cuts = split(text, 0, min_bytes);
+        let cuts = crate::split(text, 0, min_bytes);
         let shown: Vec<_> = cuts
             .pieces
             .iter()
@@ -384,12 +376,19 @@ mod tests {
     }
 
     #[test]
-    fn states_fit_a_byte() {
-        for depth in 0..=MAX_DEPTH {
-            for function in std::iter::once(None).chain((0..=MAX_COLUMN).map(Some)) {
-                let state = PieceState { depth, function, is_below_open_resources: depth == 3 };
-                assert_eq!(PieceState::from_u8(state.to_u8()), state);
+    fn typing_leaves_the_pieces_as_they_are() {
+        let op = "    %0 = a.b %a : f32\n";
+        let function = |ops: usize| format!("  func.func @f(%a: f32) {{\n{}  }}\n", op.repeat(ops));
+        let text = format!("module {{\n{}{}}}\n", function(3).repeat(90), function(600));
+        let mut document = text::Document::in_pieces_of(&text, crate::split, 400);
+        let pieces = document.pieces().len();
+        assert!(pieces > 20, "{pieces}");
+        for at in (1..text.len()).step_by(97) {
+            let was = document.pieces().to_vec();
+            for (range, insert) in [(at..at, "( x"), (at..at + 3, "")] {
+                document.edit(&text::Edit { range, insert: insert.to_owned() });
             }
+            assert_eq!(document.pieces().len(), was.len(), "{:?}", &text[at..(at + 30).min(text.len())]);
         }
     }
 }

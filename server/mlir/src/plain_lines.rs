@@ -192,7 +192,8 @@ fn ends(line: &str) -> bool {
         Some(b')' | b']' | b'}' | b'"') => true,
         Some(b'>') => !line.ends_with("->"),
         Some(b) if b.is_ascii_alphanumeric() => {
-            let start = line.rfind(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')));
+            let is_letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.');
+            let start = line.bytes().rposition(|b| !is_letter(b));
             let word = &line[start.map_or(0, |at| at + 1)..];
             !is_hungry_word(word) && !word.contains("return") && !is_function_like(word)
         }
@@ -218,6 +219,8 @@ mod tests {
             ("  a.b %a : f32 // (", plain(false, true)),
             ("  %0 = a.b %a :\n", plain(true, false)),
             ("  %0 = a.b %a to\n", plain(true, false)),
+            ("  a.\u{112b0}to\n", plain(false, false)),
+            ("  a.\u{112b0}a\n", plain(false, true)),
             ("  %0 = a.b %a -> // c\n", plain(true, false)),
             ("  // c {\n", Line::Empty),
             ("  \r\n", Line::Empty),

@@ -9,12 +9,12 @@ mod statements;
 
 pub use statements::LEFT_OPEN;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use text::{Span, SyntaxError};
 
 use crate::braces::Tokens;
 use crate::lexer::{Token, TokenKind, tokens_behind, tokens_into};
-use crate::pieces::PieceState;
+use crate::piece_state::PieceState;
 use crate::tree::*;
 
 /// Stands for what is in no op.
@@ -33,13 +33,16 @@ pub fn parse_among(text: &str, state: PieceState, foreign: &FxHashSet<&str>) -> 
     let (mut all, errors, _) = tokens_behind(text, 0, end, state.is_below_open_resources);
     all.splice(0..0, std::iter::repeat_n(BRACE_ABOVE, state.open_regions()));
     let mut segmenter = Segmenter::new(text, all, errors);
+    segmenter.reserve();
     segmenter.continue_regions(state);
     let mut at = state.open_regions();
     while at < segmenter.tokens.all.len() {
         at = segmenter.step(at);
     }
     segmenter.end_all(at);
-    crate::names::resolve(segmenter, foreign)
+    let mut parse = crate::names::resolve(segmenter, foreign);
+    parse.shrink();
+    parse
 }
 
 /// The brace of a region that is opened in a piece above.
@@ -63,7 +66,22 @@ impl<'t> Segmenter<'t> {
             definitions: Vec::new(),
             op_tokens: Vec::new(),
             type_columns: Vec::new(),
+            alias_types: FxHashMap::default(),
         }
+    }
+
+    /// Makes room for what lines and names become.
+    fn reserve(&mut self) {
+        let all = &self.tokens.all;
+        let lines = all.iter().filter(|t| t.is_first).count() + all.len().min(1);
+        let names = all.iter().filter(|t| t.kind == TokenKind::Value).count();
+        self.out.ops.reserve(lines);
+        self.op_tokens.reserve(lines);
+        self.type_columns.reserve(lines);
+        self.out.values.reserve(lines);
+        self.out.types.reserve(lines);
+        self.mentions.reserve(names);
+        self.events.reserve(2 * lines + names);
     }
 
     /// Opens the regions that are open where the piece starts, each by its own token and of an op without a name.
@@ -192,6 +210,8 @@ pub(crate) struct Segmenter<'t> {
     pub(crate) op_tokens: Vec<OpTokens>,
     /// Per op the token of the colon in front of its types, or `u32::MAX`.
     pub(crate) type_columns: Vec<u32>,
+    /// Of aliases of attributes that end with a type, `#c = dense<0> : T`: that type.
+    pub(crate) alias_types: FxHashMap<&'t str, Span>,
 }
 
 impl<'t> Segmenter<'t> {
@@ -230,10 +250,11 @@ impl<'t> Segmenter<'t> {
         stay_open
     }
 
-    /// Forgets the tokens from `at` on, which were not read yet.
-    pub(crate) fn forget_behind(&mut self, at: usize) {
+    /// Ops stand here that are not looked at. Forgets the tokens from `at` on, which were not read yet.
+    pub(crate) fn pass_over(&mut self, at: usize) {
         self.tokens.all.truncate(at);
         self.matching.truncate(at);
+        self.finish_statement(at);
     }
 
     /// No bracket is open in the current op.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use text::{Span, SyntaxError};
 
 use crate::shaped::element_type;
+use crate::words::unquoted;
 
 pub type OpId = u32;
 pub type RegionId = u32;
@@ -228,6 +229,20 @@ pub struct Parse {
 }
 
 impl Parse {
+    /// Gives back what was reserved in vain: a parse is kept as long as its text.
+    pub(crate) fn shrink(&mut self) {
+        self.ops.shrink_to_fit();
+        self.regions.shrink_to_fit();
+        self.blocks.shrink_to_fit();
+        self.values.shrink_to_fit();
+        self.uses.shrink_to_fit();
+        self.attributes.shrink_to_fit();
+        self.types.shrink_to_fit();
+        self.symbols.shrink_to_fit();
+        self.aliases.shrink_to_fit();
+        self.successors.shrink_to_fit();
+    }
+
     pub fn op(&self, id: OpId) -> &Op {
         &self.ops[id as usize]
     }
@@ -251,7 +266,7 @@ impl Parse {
 
     /// The name of an op without quotes: `stablehlo.add`.
     pub fn name<'t>(&self, id: OpId, text: &'t str) -> &'t str {
-        self.op(id).name.of(text).trim_matches('"')
+        unquoted(self.op(id).name.of(text))
     }
 
     pub fn uses_of(&self, id: OpId) -> &[Use] {
@@ -270,7 +285,7 @@ impl Parse {
 
     /// The value of an attribute, wherever it is written. Properties stand in front of others.
     pub fn attribute<'t>(&self, id: OpId, name: &str, text: &'t str) -> Option<&'t str> {
-        let found = self.attributes_of(id).iter().find(|a| a.name.of(text).trim_matches('"') == name)?;
+        let found = self.attributes_of(id).iter().find(|a| unquoted(a.name.of(text)) == name)?;
         Some(found.value.of(text))
     }
 

@@ -4,6 +4,7 @@ use crate::lexer::TokenKind;
 use crate::parts::Parts;
 use crate::segmenter::Segmenter;
 use crate::tree::*;
+use crate::words::unquoted;
 
 /// What joins the types in front of it and those behind.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -111,7 +112,7 @@ impl Segmenter<'_> {
 
     pub(crate) fn types_of(&mut self, id: OpId, first: usize, end: usize, parts: &Parts) {
         let text = self.tokens.text;
-        let name = self.out.ops[id as usize].name.of(text).trim_matches('"').to_owned();
+        let name = unquoted(self.out.ops[id as usize].name.of(text));
         let end = parts.location_at.unwrap_or(end).min(end);
         let mut ranges: [std::ops::Range<u32>; 2] = [0..0, 0..0];
         let mut joint = Joint::None;
@@ -160,7 +161,7 @@ impl Segmenter<'_> {
         };
         op.result_types = result_types;
         if !results.is_empty() {
-            self.type_results(id, &name, first, end, joint);
+            self.type_results(id, name, first, end, joint);
         }
     }
 
@@ -265,10 +266,10 @@ impl Segmenter<'_> {
                 Some(TypeRef::Index)
             }
             "xla.get_dynamic_dim_size" => Some(TypeRef::I32),
-            _ if written.is_empty() && name.ends_with("constant") => {
-                let value = self.tokens.word(first);
-                matches!(value, "true" | "false").then_some(TypeRef::I1)
-            }
+            _ if written.is_empty() && name.ends_with("constant") => match self.tokens.word(first) {
+                "true" | "false" => Some(TypeRef::I1),
+                value => self.alias_types.get(value).copied().map(TypeRef::Written),
+            },
             _ if name.starts_with("linalg.") && joint == Joint::None => self.outs_type(first, end),
             _ => None,
         }

@@ -15,7 +15,7 @@ const SHORT_OPS: [&str; 9] = [
 
 /// Words with a dot are names of ops, or of attributes.
 pub(crate) fn is_dotted(word: &str) -> bool {
-    word.contains('.')
+    word.as_bytes().contains(&b'.')
 }
 
 pub(crate) fn is_short_op(word: &str) -> bool {
@@ -24,7 +24,7 @@ pub(crate) fn is_short_op(word: &str) -> bool {
 
 /// `func` of `llvm.func`.
 pub fn last_segment(name: &str) -> &str {
-    name.rsplit('.').next().unwrap_or(name)
+    name.bytes().rposition(|b| b == b'.').map_or(name, |dot| &name[dot + 1..])
 }
 
 /// Whether the op ends a block: nothing else is written like it.
@@ -43,16 +43,26 @@ pub(crate) fn is_terminator(name: &str) -> bool {
     )
 }
 
+/// The name of an op without the quotes of the generic form.
+pub(crate) fn unquoted(name: &str) -> &str {
+    let bytes = name.as_bytes();
+    if bytes.first() == Some(&b'"') || bytes.last() == Some(&b'"') { name.trim_matches('"') } else { name }
+}
+
+/// `%a` of `%a#1`.
+pub(crate) fn without_result(name: &str) -> &str {
+    name.bytes().position(|b| b == b'#').map_or(name, |at| &name[..at])
+}
+
 /// Whether the op holds a body that sees no values of the outside.
 pub fn is_function_like(name: &str) -> bool {
-    let last = last_segment(name);
-    last == "func" || last == "entry_func" || last == "Func"
+    // Most names are told apart by how they end.
+    name.ends_with("unc") && matches!(last_segment(name), "func" | "entry_func" | "Func")
 }
 
 /// Whether the op holds functions.
 pub fn is_module_like(name: &str) -> bool {
-    let last = last_segment(name);
-    last == "module" || last == "container"
+    matches!(last_segment(name), "module" | "container")
 }
 
 /// Whether text that ends in this word goes on behind it, were a new line to begin.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use mlir::{
     Definition, FunctionPart, LEFT_OPEN, OpId, Outside, Parse, PieceState, TypeRef, Use, check,
-    check_outside, has_errors, is_function_like, parse, parse_among, split,
+    check_outside, has_errors, is_function_like, parse, parse_among, split_in_segments,
 };
 use proptest::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -46,8 +46,8 @@ fn at(piece: &Piece<'_>, span: Span) -> (usize, usize) {
 }
 
 impl<'t> Pieces<'t> {
-    fn of(text: &'t str, min_bytes: usize) -> Pieces<'t> {
-        let cuts = split(text, 0, min_bytes);
+    fn of(text: &'t str, min_bytes: usize, segment: usize) -> Pieces<'t> {
+        let cuts = split_in_segments(text, 0, min_bytes, segment);
         let mut starts = vec![(0, 0)];
         starts.extend(cuts.pieces);
         let mut read = Pieces { pieces: Vec::new(), functions: Vec::new(), errors: BTreeSet::new() };
@@ -258,8 +258,8 @@ fn is_of_function(parse: &Parse, text: &str, span: Span) -> bool {
     })
 }
 
-fn read_pieces(text: &str, min_bytes: usize) -> (Read, usize) {
-    let all = Pieces::of(text, min_bytes);
+fn read_pieces(text: &str, min_bytes: usize, segment: usize) -> (Read, usize) {
+    let all = Pieces::of(text, min_bytes, segment);
     let mut read = Read { errors: all.errors.clone(), ..Read::default() };
     for (i, piece) in all.pieces.iter().enumerate() {
         let (parse, text) = (&piece.parse, piece.text);
@@ -412,10 +412,17 @@ fn without_ends(regions: &BTreeSet<String>, starts: &BTreeSet<String>) -> BTreeS
     regions.iter().map(|r| if cut.contains(start(r).as_str()) { start(r) } else { r.clone() }).collect()
 }
 
+/// Bytes after which it is guessed what is open: nowhere, and in texts that are long only here.
+const SEGMENTS: [usize; 3] = [usize::MAX, 60, 400];
+
 /// Answers the number of pieces.
 fn check_text(text: &str, min_bytes: usize) -> usize {
+    SEGMENTS.map(|segment| check_in_segments(text, min_bytes, segment))[0]
+}
+
+fn check_in_segments(text: &str, min_bytes: usize, segment: usize) -> usize {
     let whole = read_whole(text);
-    let (mut pieces, count) = read_pieces(text, min_bytes);
+    let (mut pieces, count) = read_pieces(text, min_bytes, segment);
     let regions = without_ends(&whole.regions, &pieces.regions);
     pieces.regions = without_ends(&pieces.regions, &pieces.regions.clone());
     let whole = Read { regions, ..whole };
@@ -430,7 +437,9 @@ fn check_text(text: &str, min_bytes: usize) -> usize {
         }
         let mut out = String::new();
         let mut start = 0;
-        for (at, state) in split(text, 0, min_bytes).pieces.into_iter().chain([(text.len(), 0)]) {
+        for (at, state) in
+            split_in_segments(text, 0, min_bytes, segment).pieces.into_iter().chain([(text.len(), 0)])
+        {
             out += &format!("{}\n======== {:?}\n", &text[start..at], PieceState::from_u8(state));
             start = at;
         }
@@ -500,7 +509,7 @@ fn names_are_found_in_other_pieces() {
     for min_bytes in 1..40 {
         check_text(GIANT, min_bytes);
     }
-    let (read, count) = read_pieces(GIANT, 1);
+    let (read, count) = read_pieces(GIANT, 1, usize::MAX);
     assert!(count > 10, "{count}");
     let codes: BTreeSet<_> = read.findings.iter().filter_map(|f| f.split(' ').nth(2)).collect();
     let expect = [

@@ -7,6 +7,7 @@ mod codegen;
 mod commands;
 mod dist;
 mod docs;
+mod editors;
 mod install;
 mod kernels;
 mod test;
@@ -32,6 +33,7 @@ usage: cargo xtask TASK
   bench --mlir            the server on MLIR alone, beside mlir-lsp-server where it is installed
   kernels [--all | PART]  XLA's kernels and ours run and held against the interpreter: a sample, all, or those with PART in their name
   codegen [--check]       the parts of this tree that are made from others; --check only compares
+  editors                 Neovim, Emacs and Helix of a newer Debian, which it puts into the cache (as root), with the clients here
   tools                   installs what `test` needs to drive a real VS Code and to verify MLIR (else it skips that)
 ";
 
@@ -62,6 +64,7 @@ fn task() -> Result<()> {
         ["kernels", options @ ..] => kernels::kernels(options),
         ["codegen"] => codegen::codegen(codegen::Mode::Write),
         ["codegen", "--check"] => codegen::codegen(codegen::Mode::Check),
+        ["editors"] => editors::editors(&tools),
         ["tools"] => install_tools(),
         [task, ..] => bail!("no such task, or it takes other arguments: {task}; see `cargo xtask --help`"),
     }

@@ -27,10 +27,11 @@ local function text(buffer)
   return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), "\n")
 end
 
-local function kernel(ending)
+-- The buffer of a tab: there are several of MLIR.
+local function kernel(tab)
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
-    local name = vim.api.nvim_buf_get_name(buffer)
-    if vim.startswith(name, "hlo-analyzer-kernel:") and name:find("%." .. ending .. "%?") and text(buffer) ~= "" then
+    local name = vim.uri_decode(vim.api.nvim_buf_get_name(buffer))
+    if vim.startswith(name, "hlo-analyzer-kernel:") and name:find('"tab":"' .. tab .. '"', 1, true) and text(buffer) ~= "" then
       return buffer
     end
   end
@@ -100,6 +101,31 @@ check("the kernel is up to date with the HLO", function()
   local before = vim.api.nvim_buf_get_lines(hlo, line - 1, line, false)[1]
   vim.api.nvim_buf_set_lines(hlo, line - 1, line, false, { (before:gsub(" add%(", " multiply(")) })
   eventually("a product", function() return text(mlir):find("arith.mulf", 1, true) end)
+end)
+
+check("MLIR has maps, kernels and HLO", function()
+  vim.cmd("silent! only")
+  local file = vim.fn.tempname() .. ".mlir"
+  vim.fn.writefile(vim.fn.readfile(here .. "/../fixtures/tiled_slice.mlir"), file)
+  vim.cmd.edit(file)
+  local buffer = vim.api.nvim_get_current_buf()
+  local server = eventually("the server", function()
+    return vim.lsp.get_clients({ name = "hlo-analyzer", bufnr = buffer })[1]
+  end)
+  go(vim.api.nvim_get_current_win(), "stablehlo.transpose")
+  local params = vim.lsp.util.make_position_params(0, server.offset_encoding)
+  local answer = server.request_sync("textDocument/hover", params, 20000, buffer)
+  assert(answer.result.contents.value:find("(d0, d1) -> (d1, d0)", 1, true), vim.inspect(answer))
+  plugin.show_kernel()
+  eventually("its PTX", function()
+    local ptx = kernel("ptx")
+    return ptx and text(ptx):find("transpose", 1, true)
+  end)
+  assert(vim.api.nvim_get_current_buf() == buffer, "the cursor stays in the MLIR")
+  plugin.convert()
+  eventually("the HLO", function()
+    return vim.bo.filetype == "hlo" and text(0):find("transpose(", 1, true)
+  end)
 end)
 
 vim.lsp.stop_client(vim.lsp.get_clients())

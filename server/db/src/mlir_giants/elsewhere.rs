@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use mlir::{Definition, OpId, Outside, TypeRef, Use, ValueId};
+use mlir::{OpId, Outside, TypeRef, Use, ValueId};
 use rustc_hash::FxHashSet;
 
 use super::exports::{Export, ExportKind, MlirExports, mlir_exports};
@@ -25,6 +25,15 @@ impl<'a> Elsewhere<'a> {
         let file = piece.file(db)?;
         let at = file.pieces(db).iter().position(|&p| p == piece)?;
         Some(Elsewhere { db, file, piece, at, read: mlir_piece(db, piece) })
+    }
+
+    /// Nothing, too, where the piece uses no name of others: what is told of it then does not depend on how many there are.
+    pub(crate) fn of_what_is_used(db: &'a dyn salsa::Database, piece: Piece) -> Option<Elsewhere<'a>> {
+        let MlirPiece { parse, text, .. } = &**mlir_piece(db, piece);
+        let uses_values = parse.uses.iter().any(|used| used.is_external);
+        let is_type = |alias: &mlir::AliasMention| alias.span.of(text).starts_with('!');
+        let uses_types = parse.aliases.iter().any(|alias| !alias.is_definition && is_type(alias));
+        if uses_values || uses_types { Elsewhere::of(db, piece) } else { None }
     }
 
     /// What a name (with the `#1` of a result of a pack) stands for that an op of the piece uses. Asks the links of the piece, which
@@ -65,25 +74,37 @@ impl<'a> Elsewhere<'a> {
         let (parse, text) = (&self.read.parse, &*self.read.text);
         let defined = parse.values.get(value as usize)?;
         let ty = *parse.types(&defined.types).get(index)?;
-        match (parse.followed(ty)?, defined.definition) {
-            (TypeRef::Elsewhere(span), Definition::Binder(op)) => {
+        match parse.followed(ty)? {
+            // The name stands in the op that binds another one to it.
+            TypeRef::Elsewhere(span) => {
+                let op = parse.op_at(span.start as usize)?;
                 self.type_of(span.of(text), op).map(Cow::Borrowed)
             }
             _ => parse.type_text(ty, text),
         }
     }
 
-    /// The definition of a name of another piece, written as it is with its sign, as an op of the same types: of a short constant the constant itself, of others
-    /// an op that nobody knows.
-    pub(crate) fn definition(&self, name: GiantName, written: &str) -> Option<String> {
+    pub(crate) fn file(&self) -> File {
+        self.file
+    }
+
+    /// The value of the piece itself that a name stands for.
+    pub(crate) fn own_value(&self, name: GiantName) -> Option<ValueId> {
+        let is_own = name.piece as usize == self.at;
+        let part = self.read.parts.get(name.part as usize).filter(|_| is_own)?;
+        part.values.iter().chain(&part.arguments).nth(name.nth as usize).copied()
+    }
+
+    /// Whether other pieces read what defines a name.
+    pub(crate) fn is_followed(&self, name: GiantName) -> bool {
+        self.export(name).is_some_and(|(_, export)| export.is_followed)
+    }
+
+    /// The types of a name of another piece, where all are known, and how many results it has.
+    pub(crate) fn types(&self, name: GiantName) -> Option<(Vec<&'a str>, u32)> {
         let (exports, export) = self.export(name)?;
-        if let Some(constant) = &export.constant {
-            return Some(constant.to_string());
-        }
         let types = export.types.iter().map(|ty| exports.types.get((*ty)? as usize).map(|ty| &**ty));
-        let types = types.collect::<Option<Vec<_>>>()?.join(", ");
-        let count = if export.count == 1 { String::new() } else { format!(":{}", export.count) };
-        Some(format!("{written}{count} = \"\"() : () -> ({types})"))
+        Some((types.collect::<Option<_>>()?, export.count))
     }
 
     /// Definitions in other pieces of the aliases of types that the piece uses, or that stand in `more`.

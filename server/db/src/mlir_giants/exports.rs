@@ -1,4 +1,4 @@
-//! What a piece tells of the values that other pieces of its function use: their types, and short constants.
+//! What a piece tells of the values that other pieces of its function use: their types, and whether indices follow from them.
 
 use std::sync::Arc;
 
@@ -6,9 +6,10 @@ use mlir::Definition;
 use rustc_hash::FxHashMap;
 
 use crate::Piece;
+use crate::mlir_imports::is_followed;
 use crate::mlir_queries::mlir_read;
 
-/// What a piece tells of the values that it shows: equal after edits that change no type, no number of results and no scalar.
+/// What a piece tells of the values that it shows: equal after edits that change no type and no number of results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MlirExports {
     pub(super) parts: Vec<Vec<Export>>,
@@ -22,12 +23,9 @@ pub(super) struct Export {
     /// Of [`MlirExports::types`], per result.
     pub(super) types: smallvec::SmallVec<[Option<u32>; 1]>,
     pub(super) kind: ExportKind,
-    /// The op, of a short constant.
-    pub(super) constant: Option<Box<str>>,
+    /// Other pieces read what defines it.
+    pub(super) is_followed: bool,
 }
-
-/// Bytes of the op of a constant that other pieces know.
-const MAX_CONSTANT: usize = 200;
 
 /// What defines a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,16 +56,15 @@ pub(crate) fn mlir_exports(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirEx
                 Some(number)
             });
             let types = types.collect();
-            let (kind, constant) = match defined.definition {
+            let kind = match defined.definition {
                 Definition::Result(op) if mlir::last_segment(parse.name(op, text)) == "constant" => {
-                    let written = parse.op(op).span.of(text);
-                    (ExportKind::Constant, Some(written).filter(|w| w.len() <= MAX_CONSTANT))
+                    ExportKind::Constant
                 }
-                Definition::Result(_) => (ExportKind::Result, None),
-                _ => (ExportKind::Argument, None),
+                Definition::Result(_) => ExportKind::Result,
+                _ => ExportKind::Argument,
             };
-            let constant = constant.map(Box::from);
-            shown.push(Export { count: defined.count, types, kind, constant });
+            let is_followed = is_followed(parse, text, value);
+            shown.push(Export { count: defined.count, types, kind, is_followed });
         }
         exports.parts.push(shown);
     }

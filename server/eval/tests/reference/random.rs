@@ -1,19 +1,6 @@
 //! Random programs: elements on demand are those of the whole, and nothing panics.
 
-use std::borrow::Cow;
-
-use eval::reference::{Column, Evaluator, Kind};
-use ir::ElementType;
-
-fn value(kind: Kind, seed: u64) -> Column {
-    let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    x = (x ^ (x >> 31)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    match kind {
-        _ if kind.is_integral() => Column::int(kind, vec![kind.wrap((x >> 40) as i64 % 7 - 2)]),
-        Kind::Complex { .. } => Column::complex(kind, vec![[(x >> 60) as f64, 1.0]]),
-        _ => Column::real(kind, vec![kind.round((x >> 50) as f64 / 1000.0 - 4.0)]),
-    }
-}
+use eval::reference::Evaluator;
 
 #[test]
 fn elements_are_those_of_the_whole() {
@@ -22,17 +9,8 @@ fn elements_are_those_of_the_whole() {
         let mut random = eval::generate::Rng::new(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ 99);
         let program = eval::generate::random_graph(&mut random);
         let graph = &program.graph;
-        let inputs = |number: u32, leaf: usize, positions: &[i64]| -> Result<Column, Cow<'static, str>> {
-            let id = graph.parameter(number).ok_or("no such parameter")?;
-            let leaves = eval::leaves(&graph.ops[id as usize].shape);
-            let element: ElementType = leaves.get(leaf).and_then(|s| s.element()).ok_or("no array")?;
-            let kind = Kind::of(element).ok_or("no values")?;
-            if let Some(Some(known)) = program.values.get(number as usize) {
-                return Ok(Column::int(kind, positions.iter().map(|&p| known[p as usize]).collect()));
-            }
-            let bits =
-                positions.iter().map(|&p| value(kind, seed ^ u64::from(number) << 32 ^ p as u64).bits(0));
-            Ok(Column::from_bits(kind, bits))
+        let inputs = |number: u32, leaf: usize, positions: &[i64]| {
+            program.input(graph, seed, (number, leaf), positions)
         };
         let callees = |name: &str| program.callee(name);
         let mut evaluator = Evaluator::new(graph.clone(), &callees, &inputs);

@@ -21,6 +21,15 @@ fn generated_instructions_are_valid() {
     }
 }
 
+#[test]
+fn generated_graphs_are_valid() {
+    for i in 0..2000u64 {
+        let generated = generate::random_graph(&mut Rng::new(i * 7907 + 3));
+        let (block, findings) = verified(&generated.text);
+        assert!(findings.is_empty(), "{}\n{}", generated.text, shown(&block, &findings).join("\n"));
+    }
+}
+
 fn files(path: &Path, all: &mut Vec<PathBuf>) {
     match path.read_dir() {
         Ok(entries) => entries.flatten().for_each(|entry| files(&entry.path(), all)),

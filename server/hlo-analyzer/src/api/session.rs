@@ -96,12 +96,14 @@ impl Session {
     ) -> Result<T, ApiError> {
         let source: Source = params(value)?;
         let language = match source.language.as_deref() {
-            None | Some("hlo") => Language::Hlo,
-            Some("mlir") => Language::Mlir,
+            None => None,
+            Some("hlo") => Some(Language::Hlo),
+            Some("mlir") => Some(Language::Mlir),
             Some(other) => {
                 return Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown language: {other}")));
             }
         };
+        let path = source.path.clone();
         let text = match (source.text, source.path) {
             (Some(text), _) => text,
             (None, Some(path)) => input::read(std::path::Path::new(&path))
@@ -110,6 +112,9 @@ impl Session {
                 return Err(ApiError::new(ErrorKind::InvalidParams, "a source needs \"text\" or \"path\""));
             }
         };
+        // A path tells it, a text alone does not.
+        let of_path = || path.map_or(Language::Hlo, |path| ide::language_of(&path, &text));
+        let language = language.unwrap_or_else(of_path);
         let file = self.open(language, text);
         query(&self.host.analysis(), file)
             .map_err(|_| ApiError::new(ErrorKind::Internal, "the analysis was cancelled"))

@@ -1,11 +1,11 @@
-//! `kernel FILE`: the code that a fusion becomes, on standard output.
+//! `kernel FILE`: the code that a fusion, or a function of StableHLO, becomes, on standard output.
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
-use ide::{AnalysisHost, FusionError, FusionQuery, KernelDocument, KernelLanguage, Language};
+use ide::{AnalysisHost, FusionError, FusionQuery, KernelDocument, KernelLanguage};
 
 use super::input;
 use crate::assembler::{Assembler, AssemblerPaths, note, with_sass};
@@ -16,7 +16,7 @@ pub struct KernelArguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The fusion, or an instruction that XLA would wrap into one, with or without `%`. Without it, the only fusion of the
-    /// file, or the root of the entry.
+    /// file, or the root of the entry. Of StableHLO: a function that could be one fusion, or the value of an op.
     #[arg(long, value_name = "NAME")]
     fusion: Option<String>,
     #[arg(long, value_enum, default_value_t = Emit::Ptx)]
@@ -46,7 +46,8 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
     let path = arguments.file.display();
     let mut host = AnalysisHost::new();
     host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
-    let file = host.open(&path.to_string(), Language::Hlo, &text);
+    let language = ide::language_of(&path.to_string(), &text);
+    let file = host.open(&path.to_string(), language, &text);
     let analysis = host.analysis();
     // Nobody else writes: the analysis cannot be cancelled.
     let uncancelled = "the analysis was cancelled";

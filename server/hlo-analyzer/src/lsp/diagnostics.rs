@@ -1,4 +1,4 @@
-//! Diagnostics, pushed when the user pauses.
+//! Diagnostics, pushed when the user pauses; those that are cheap, with each edit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -9,9 +9,12 @@ use tower_lsp::lsp_types::{self, DiagnosticSeverity, NumberOrString, PublishDiag
 use super::read::panic_message;
 use super::snapshot::{Snapshot, View};
 
-/// Typing must pause so long before the findings are computed, where that took long the last time…
+/// Findings that took no longer than this the last time are computed at once: less than half of the time between two keys of a
+/// fast typist, so that the next key waits for nothing. Edits that are waiting already go first, and one that comes cancels.
+const CHEAP: Duration = Duration::from_millis(15);
+/// Typing must pause so long before others are computed, where they took long…
 const PAUSE: Duration = Duration::from_millis(75);
-/// …and else so many times as long as it took: no more than a quarter of the time goes into findings nobody waits for…
+/// …and else so many times as long as they took: no more than a quarter of the time goes into findings nobody waits for…
 const TIMES_THE_COST: u32 = 3;
 /// …but while it goes on, they are no older than this when the computing starts.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -22,10 +25,12 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) struct Schedule {
     stale: Option<Stale>,
     running: Option<Running>,
-    /// How long the last computation took that was not cancelled.
+    /// How long the last computation took; of one that was cancelled, if it had taken longer already than the one before.
     cost: Option<Duration>,
     /// All findings of some text of the document have been published.
     pub(super) is_complete: bool,
+    /// What is cheap awaits a pause, too: what is half typed would only make it flicker.
+    awaits_pauses: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -43,6 +48,11 @@ struct Running {
 }
 
 impl Schedule {
+    /// Of what is wanted of texts that stay for a moment.
+    pub(super) fn of_pauses() -> Schedule {
+        Schedule { awaits_pauses: true, ..Schedule::default() }
+    }
+
     /// The text has changed, or what is wanted of it.
     pub(super) fn changed(&mut self, now: Instant) {
         let since = self.stale.map_or(now, |stale| stale.since);
@@ -58,7 +68,11 @@ impl Schedule {
     /// When the next computation is to start; `None` while one runs or if there is nothing to do.
     pub(super) fn due(&self) -> Option<Instant> {
         let stale = self.stale.filter(|_| self.running.is_none())?;
-        let pause = self.cost.map_or(PAUSE, |cost| (cost * TIMES_THE_COST).min(PAUSE));
+        let pause = match self.cost {
+            Some(cost) if cost <= CHEAP && !self.awaits_pauses => Duration::ZERO,
+            Some(cost) => (cost * TIMES_THE_COST).min(PAUSE),
+            None => PAUSE,
+        };
         Some((stale.changed + pause).min(stale.since + PATIENCE))
     }
 
@@ -71,11 +85,14 @@ impl Schedule {
     /// The computation has ended; if an edit to any document cancelled it, it is wanted again.
     pub(super) fn ended(&mut self, cancelled: bool, now: Instant) {
         let Some(running) = self.running.take() else { return };
+        let took = now.saturating_duration_since(running.started);
         if cancelled {
             let changed = self.stale.map_or(now, |stale| stale.changed);
             self.stale = Some(Stale { since: running.since, changed });
+            // What was cheap is not any more: it waits for a pause, and then ends.
+            self.cost = self.cost.map(|cost| cost.max(took));
         } else {
-            self.cost = Some(now.saturating_duration_since(running.started));
+            self.cost = Some(took);
         }
     }
 
@@ -200,27 +217,49 @@ mod tests {
         assert_eq!(schedule.due(), Some(at(start, 500)));
     }
 
+    fn compute(schedule: &mut Schedule, start: Instant, ms: u64, is_cancelled: bool) {
+        let mut host = ide::AnalysisHost::new();
+        _ = host.open("a.hlo", ide::Language::Hlo, "");
+        schedule.started(host.analysis().cancellation(), start);
+        schedule.ended(is_cancelled, at(start, ms));
+    }
+
     /// A schedule of a document whose findings took so long.
     fn after(ms: u64, start: Instant) -> Schedule {
         let mut schedule = Schedule::default();
-        let mut host = ide::AnalysisHost::new();
-        _ = host.open("a.hlo", ide::Language::Hlo, "");
         schedule.at_once(start);
-        schedule.started(host.analysis().cancellation(), start);
-        schedule.ended(false, at(start, ms));
+        compute(&mut schedule, start, ms, false);
         schedule
     }
 
     #[test]
-    fn what_is_cheap_waits_less() {
+    fn what_is_cheap_waits_for_nothing_and_the_rest_the_less_the_cheaper_it_is() {
         let start = Instant::now();
-        let mut schedule = after(2, start);
-        assert_eq!(schedule.due(), None);
+        for (cost, pause) in [(2, 0), (15, 0), (20, 60), (200, 75)] {
+            let mut schedule = after(cost, start);
+            assert_eq!(schedule.due(), None);
+            schedule.changed(at(start, 1000));
+            assert_eq!(schedule.due(), Some(at(start, 1000 + pause)));
+        }
+        let mut schedule = Schedule { awaits_pauses: true, ..after(2, start) };
         schedule.changed(at(start, 1000));
         assert_eq!(schedule.due(), Some(at(start, 1006)));
-        let mut schedule = after(200, start);
+    }
+
+    #[test]
+    fn what_is_not_cheap_any_more_is_cancelled_once() {
+        let start = Instant::now();
+        let mut schedule = after(2, start);
         schedule.changed(at(start, 1000));
-        assert_eq!(schedule.due(), Some(at(start, 1075)));
+        compute(&mut schedule, at(start, 1000), 90, true);
+        schedule.changed(at(start, 1090));
+        assert_eq!(schedule.due(), Some(at(start, 1165)));
+        // One that is cancelled at once says nothing of what it would have taken.
+        let mut schedule = after(2, start);
+        schedule.changed(at(start, 1000));
+        compute(&mut schedule, at(start, 1000), 1, true);
+        schedule.changed(at(start, 1001));
+        assert_eq!(schedule.due(), Some(at(start, 1001)));
     }
 
     #[test]

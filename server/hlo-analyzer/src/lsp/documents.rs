@@ -52,7 +52,7 @@ impl Documents {
             version,
             text,
             schedule: Schedule::default(),
-            kernels: Schedule::default(),
+            kernels: Schedule::of_pauses(),
             generation: self.generations,
             edits: VecDeque::new(),
             edits_forgotten: 0,

@@ -3,22 +3,24 @@
 use super::{Actions, Change, CodeActionKind, instructions_in};
 use crate::TextRange;
 use crate::access_pattern::{AccessPatternQuery, access_pattern};
+use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
+use crate::mlir::kernel_hover::launched_at;
 
 /// The id of the action; clients that draw the picture themselves are told to.
 pub const ID: &str = "access-pattern";
 
-pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
-    let Some(&at) = instructions_in(context, range, 1).first() else { return };
-    if !context.is_launched(at) {
-        return;
-    }
-    let has_kernel = context.kernel_key(at).is_some_and(|key| matches!(context.kernel(&key), Some(Ok(_))));
-    if !has_kernel {
-        return;
-    }
-    let name = context.block(at.piece).name(at.id).to_owned();
+pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
     let offset = range.start;
+    let launched = match context.is_mlir() {
+        true => launched_at(context, offset),
+        false => {
+            let at = instructions_in(context, range, 1).into_iter().find(|&at| context.is_launched(at));
+            at.and_then(|at| LaunchedKernel::of(context, at))
+        }
+    };
+    let Some(kernel) = launched.filter(|kernel| kernel.analysis(context).is_ok()) else { return };
+    let name = kernel.name;
     actions.offer(ID, "Show access pattern", CodeActionKind::Source, || {
         let pattern = access_pattern(context, offset, &AccessPatternQuery::default())?;
         // Comments, so that the document is a text of the same language.

@@ -55,15 +55,18 @@ pub(crate) fn calls(context: &FileContext<'_>, offset: usize, direction: CallDir
         }
         CallDirection::Outgoing => {
             let OpRef { piece, id } = function.at;
-            let read = context.mlir_piece(piece);
-            let body = read.parse.op(id).span;
-            let first = read.parse.symbols.partition_point(|s| s.span.start < body.start);
-            let inside = read.parse.symbols[first..].iter().take_while(|s| s.span.end <= body.end);
-            for mention in inside.filter(|s| !s.is_definition && !s.is_nested) {
-                let name = db::symbol_name(mention.span.of(&read.text)).to_owned();
-                let part = context.part_at(piece, mention.span.start);
-                if let Some(callee) = function_of(context, &Symbol::Global { part, name }) {
-                    note(callee, context.range(piece, mention.span));
+            let parts = std::iter::once((piece, id)).chain(context.other_pieces(piece, id));
+            for (piece, id) in parts {
+                let read = context.mlir_piece(piece);
+                let body = read.parse.op(id).span;
+                let first = read.parse.symbols.partition_point(|s| s.span.start < body.start);
+                let inside = read.parse.symbols[first..].iter().take_while(|s| s.span.end <= body.end);
+                for mention in inside.filter(|s| !s.is_definition && !s.is_nested) {
+                    let name = db::symbol_name(mention.span.of(&read.text)).to_owned();
+                    let part = context.part_at(piece, mention.span.start);
+                    if let Some(callee) = function_of(context, &Symbol::Global { part, name }) {
+                        note(callee, context.range(piece, mention.span));
+                    }
                 }
             }
         }
@@ -83,18 +86,21 @@ fn function_of(context: &FileContext<'_>, symbol: &Symbol) -> Option<Function> {
     })
 }
 
-/// The innermost function that holds an op.
+/// The innermost function that holds an op, where it starts.
 fn function_around(context: &FileContext<'_>, piece: usize, op: OpId) -> Option<Function> {
-    let read = context.mlir_piece(piece);
-    let parse: &Parse = &read.parse;
-    let path = parse.path_to(op);
-    path.into_iter().rev().filter(|&id| mlir::is_function_like(parse.name(id, &read.text))).find_map(|id| {
-        let first = parse.symbols.partition_point(|s| s.span.start < parse.op(id).span.start);
+    let path = context.mlir_piece(piece).parse.path_to(op).into_iter().rev();
+    path.filter_map(|id| Some(context.start_of(OpRef { piece, id })?.0)).find_map(|at| {
+        let read = context.mlir_piece(at.piece);
+        let parse: &Parse = &read.parse;
+        if !mlir::is_function_like(parse.name(at.id, &read.text)) {
+            return None;
+        }
+        let first = parse.symbols.partition_point(|s| s.span.start < parse.op(at.id).span.start);
         let name = parse.symbols[first..]
             .iter()
-            .take_while(|s| s.op <= id)
-            .find(|s| s.op == id && s.is_definition)?;
-        Some(Function { at: OpRef { piece, id }, name: name.span })
+            .take_while(|s| s.op <= at.id)
+            .find(|s| s.op == at.id && s.is_definition)?;
+        Some(Function { at, name: name.span })
     })
 }
 
@@ -107,7 +113,7 @@ fn item(context: &FileContext<'_>, function: Function) -> CallItem {
         name: format!("@{}", db::symbol_name(function.name.of(&read.text))),
         detail: shorten(&signature.split_whitespace().collect::<Vec<_>>().join(" "), DETAIL_LIMIT),
         is_entry: false,
-        range: context.range(function.at.piece, op.span),
+        range: context.whole_op(function.at),
         selection_range: context.range(function.at.piece, function.name),
     }
 }

@@ -16,6 +16,7 @@ const PROVIDERS: &[Provider] = &[
     simplify_map::offer,
     aliases::offer,
     op_form::offer,
+    crate::code_actions::access_pattern::offer,
     crate::code_actions::convert::offer,
 ];
 

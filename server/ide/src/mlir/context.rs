@@ -113,7 +113,7 @@ impl<'a> FileContext<'a> {
     }
 
     /// An op as the piece has it that it starts in, and the region that goes on below.
-    fn start_of(&self, at: OpRef) -> Option<(OpRef, Option<RegionId>)> {
+    pub(crate) fn start_of(&self, at: OpRef) -> Option<(OpRef, Option<RegionId>)> {
         let parse = &self.mlir_piece(at.piece).parse;
         if parse.is_continued(at.id) {
             let (piece, region) = self.opening(at.piece, at.id)?;
@@ -156,15 +156,29 @@ impl<'a> FileContext<'a> {
         from..self.end_of(at, start, opened, |parse, op| parse.regions[op as usize].span.end).max(own.end)
     }
 
-    /// Where a region ends that `piece` opens; the end of the text where nothing ends it.
-    fn end_of(&self, at: OpRef, piece: usize, region: RegionId, end: fn(&Parse, OpId) -> u32) -> usize {
+    /// The op in the piece that it ends in; nothing where nothing ends it.
+    pub(crate) fn last_of(&self, at: OpRef) -> Option<OpRef> {
+        match self.start_of(at)? {
+            (start, Some(region)) => self.ended(start.piece, region),
+            (start, None) => Some(start),
+        }
+    }
+
+    /// The op whose region `piece` opens, as the piece has it that ends the region.
+    fn ended(&self, piece: usize, region: RegionId) -> Option<OpRef> {
         let parse = &self.mlir_piece(piece).parse;
         let nth = parse.open_below.iter().position(|&open| open == region).unwrap_or(0) as u32;
         let number = parse.open_above + nth;
-        match self.closing(piece, number) {
-            Some(piece) => {
-                let parse = &self.mlir_piece(piece).parse;
-                self.view.starts[piece].offset + end(parse, number.min(parse.continued.max(1) - 1)) as usize
+        let piece = self.closing(piece, number)?;
+        Some(OpRef { piece, id: number.min(self.mlir_piece(piece).parse.continued.max(1) - 1) })
+    }
+
+    /// Where a region ends that `piece` opens; the end of the text where nothing ends it.
+    fn end_of(&self, at: OpRef, piece: usize, region: RegionId, end: fn(&Parse, OpId) -> u32) -> usize {
+        match self.ended(piece, region) {
+            Some(last) => {
+                self.view.starts[last.piece].offset
+                    + end(&self.mlir_piece(last.piece).parse, last.id) as usize
             }
             None => {
                 let part = self.part_at(at.piece, self.mlir_piece(at.piece).parse.op(at.id).span.start);

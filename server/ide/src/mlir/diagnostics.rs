@@ -1,6 +1,5 @@
 //! Everything that is wrong with MLIR text, in its order. What is unknown is not wrong.
 
-use db::MlirPiece;
 use syntax::Span;
 
 use crate::diagnostics::{Collector, Depth};
@@ -62,10 +61,20 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
             let map_findings = db::mlir_map_findings(context.db, context.piece_input(piece));
             of_piece.extend(map_findings.iter().map(|(_, f)| finding(context, piece, f)));
             if of_piece.iter().all(|d| d.severity != Severity::Error) {
-                unknown_names(context, piece, read, &mut of_piece);
+                let unknown = db::mlir_unknown_names(context.db, context.piece_input(piece));
+                of_piece.extend(unknown.iter().map(|f| finding(context, piece, f)));
             }
             let start = context.range(piece, Span::default()).start;
-            without_expected(&read.text, start, &mut of_piece);
+            // What is said of the first lines stands at the end of the piece above.
+            let above =
+                piece.checked_sub(1).map_or("", |above| last_comments(&context.mlir_piece(above).text));
+            match above.contains("expected-") {
+                true => {
+                    let text = format!("{above}{}", read.text);
+                    without_expected(&text, start - above.len(), &mut of_piece);
+                }
+                false => without_expected(&read.text, start, &mut of_piece),
+            }
         }
         of_piece.sort_by_key(|d| (d.range.start, d.range.end));
         all.extend(of_piece);
@@ -111,38 +120,17 @@ fn finding(context: &FileContext<'_>, piece: usize, finding: &mlir::Finding) -> 
     }
 }
 
-/// Calls of functions, and aliases, that nothing in their part of the file defines.
-fn unknown_names(context: &FileContext<'_>, piece: usize, read: &MlirPiece, found: &mut Vec<Diagnostic>) {
-    let module = context.mlir_module();
-    let text = &*read.text;
-    let mut push = |span: Span, code, message| {
-        found.push(Diagnostic {
-            severity: Severity::Warning,
-            code,
-            is_of_parser: false,
-            ..syntax_error(context, piece, span, message)
-        });
-    };
-    for symbol in read.parse.symbols.iter().filter(|s| !s.is_definition && !s.is_nested) {
-        let is_call = read.parse.ops.get(symbol.op as usize).is_some_and(|_| {
-            matches!(
-                read.parse.name(symbol.op, text),
-                "func.call" | "call" | "func.constant" | "xla.pure_call" | "llvm.call" | "tt.call"
-            )
-        });
-        let name = db::symbol_name(symbol.span.of(text));
-        let part = module.part_at(piece, &read.parse, symbol.span.start);
-        if is_call && module.symbol(part, name).is_empty() {
-            push(symbol.span, "unknown-symbol", format!("no function @{name} is defined here"));
+/// The comments behind the last line of code.
+fn last_comments(text: &str) -> &str {
+    let mut start = text.len();
+    for line in text.split_inclusive('\n').rev() {
+        let letters = line.trim();
+        if !letters.is_empty() && !letters.starts_with("//") {
+            break;
         }
+        start -= line.len();
     }
-    for alias in read.parse.aliases.iter().filter(|a| !a.is_definition) {
-        let name = alias.span.of(text);
-        let part = module.part_at(piece, &read.parse, alias.span.start);
-        if module.alias(part, name).is_empty() {
-            push(alias.span, "unknown-alias", format!("no alias {name} is defined here"));
-        }
-    }
+    &text[start..]
 }
 
 /// Leaves out warnings about lines of which a comment says that an error is expected there: `// expected-error@+1 {{…}}`.

@@ -40,12 +40,16 @@ struct Piece<'a> {
     columns: FxHashMap<u32, usize>,
     /// By op: how many regions hold it.
     depths: Vec<usize>,
+    /// Where the last op or brace ends: what goes on below holds what is behind it.
+    end: usize,
 }
 
 impl<'a> Piece<'a> {
     fn new(read: &'a db::MlirPiece) -> Piece<'a> {
         let parse = &read.parse;
-        let mut piece = Piece { read, columns: FxHashMap::default(), depths: Vec::new() };
+        let (tokens, _) = mlir::tokens(&read.text, 0, read.text.len(), false);
+        let end = tokens.last().map_or(0, |last| last.span.end as usize);
+        let mut piece = Piece { read, columns: FxHashMap::default(), depths: Vec::new(), end };
         for (id, op) in parse.ops.iter().enumerate() {
             let parent = parse.parent(id as OpId);
             let depth = parent.map_or(0, |parent| piece.depths[parent as usize] + 1);
@@ -70,6 +74,9 @@ impl<'a> Piece<'a> {
     /// How far a comment is indented: as an op would be.
     fn depth_inside(&self, at: usize) -> usize {
         let parse = &self.read.parse;
+        if at >= self.end {
+            return parse.open_above as usize + parse.open_below.len();
+        }
         let Some(op) = parse.op_at(at) else { return 0 };
         let holds = |r: mlir::RegionId| {
             let span = parse.regions[r as usize].span;

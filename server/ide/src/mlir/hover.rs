@@ -10,9 +10,11 @@ use crate::locate::FileContext;
 use crate::markdown::{bytes, code, fence, shorten};
 use crate::mlir::context::OpRef;
 use crate::mlir::indexing_map_hover::{describe, indexing_map_hover};
+use crate::mlir::kernel_hover::kernel_hover;
 use crate::mlir::map_text::domain_text;
 use crate::mlir::occurrences::{Symbol, definitions, occurrence_at, occurrences};
 use crate::mlir::op_maps_hover::op_maps_hover;
+use crate::mlir::source_location::source_location;
 
 /// Characters of an op's line.
 const LINE_LIMIT: usize = 600;
@@ -98,9 +100,18 @@ fn of_value(
         markdown += &fence("mlir", &head(parse, op, text));
     }
     if let Definition::Result(op) = defined.definition {
-        markdown += &op_maps_hover(context, OpRef { piece, id: op }, config);
+        let at = OpRef { piece, id: op };
+        markdown += &op_maps_hover(context, at, config);
+        markdown += &footer(context, at);
     }
     markdown
+}
+
+/// Where the op comes from.
+fn footer(context: &FileContext<'_>, at: OpRef) -> String {
+    let footer = source_location(context, at).footer();
+    // Below a line of text three dashes make a heading of it.
+    if footer.is_empty() { footer } else { format!("\n{footer}") }
 }
 
 /// What an index can be that a loop or a function introduces.
@@ -152,7 +163,7 @@ fn of_op(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
         markdown += &format!("\ncalls {}\n", code(symbol));
     }
     markdown += &op_maps_hover(context, at, config);
-    markdown
+    markdown + &footer(context, at)
 }
 
 fn of_block(parse: &Parse, block: mlir::BlockId, text: &str) -> String {
@@ -172,6 +183,7 @@ fn of_block(parse: &Parse, block: mlir::BlockId, text: &str) -> String {
 /// Where the symbol or the alias is defined.
 fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<String> {
     let mut markdown = String::new();
+    let mut kernel = String::new();
     for found in definitions(context, symbol).iter().take(RESULT_LIMIT) {
         let read = context.mlir_piece(found.piece);
         let op = read.parse.op_at(found.span.start as usize)?;
@@ -181,11 +193,17 @@ fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<String> {
         {
             markdown += &format!("\n{map}");
         }
+        if let Symbol::Global { .. } = symbol {
+            kernel += &kernel_hover(context, found);
+        }
     }
     let uses = occurrences(context, symbol).iter().filter(|o| !o.is_definition).count();
     markdown += &format!("\nused {uses} times\n")
         .replace("used 1 times", "used once")
         .replace("used 0 times", "not used");
+    if !kernel.is_empty() {
+        markdown += &format!("\n{kernel}");
+    }
     Some(markdown)
 }
 
@@ -272,6 +290,70 @@ mod tests {
                 ```
 
                 used once
+            "#]],
+        );
+    }
+
+    #[test]
+    fn functions_tell_their_kernel() {
+        check(
+            "func.func @f(%a: tensor<64x66xf32>, %b: tensor<66x64xf32>) -> tensor<64x66xf32> {
+  %0 = stablehlo.transpose %b, dims = [1, 0] : (tensor<66x64xf32>) -> tensor<64x66xf32>
+  %1 = stablehlo.add %a, %0 : tensor<64x66xf32>
+  return %1 : tensor<64x66xf32>
+}
+func.func @main(%a: tensor<64x66xf32>, %b: tensor<66x64xf32>) -> tensor<64x66xf32> {
+  %0 = call $0@f(%a, %b) : (tensor<64x66xf32>, tensor<66x64xf32>) -> tensor<64x66xf32>
+  return %0 : tensor<64x66xf32>
+}
+",
+            expect![[r#"
+                ```mlir
+                func.func @f(%a: tensor<64x66xf32>, %b: tensor<66x64xf32>) -> tensor<64x66xf32>
+                ```
+
+                used once
+
+                **transpose** on h100-sxm · hero `%transpose.0` · grid 6 × 128 threads, 4.22 kB shared · 50.7 kB · ≈ 0.094 µs
+
+                epilogue: from `%transpose.0` to `%add.1`
+
+                - reads `%a`: contiguous, 3.5 sectors per request (ideal 3), 21.5 kB moved for 16.9 kB
+                - reads `%b`: contiguous, 4 sectors per request (ideal 4), 16.9 kB moved for 16.9 kB
+                - writes `%add.1`: contiguous, 3.5 sectors per request (ideal 3), 21.5 kB moved for 16.9 kB
+
+                **thread → output**
+                ```
+                (th_x, th_y, th_z, bl_x, bl_y,
+                  bl_z)[s0, s1] -> ((bl_x mod 2) * 32 + s0 * 4 + th_x floordiv 32,
+                  (bl_x floordiv 2) * 32 + th_x mod 32)
+                domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
+                  bl_x in [0, 5], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 7],
+                  s1 in [0, 0], (bl_x floordiv 2) * 32 + th_x mod 32 in [0, 65]
+                ```
+                **thread → `%a`**
+                ```
+                (th_x, th_y, th_z, bl_x, bl_y,
+                  bl_z)[s0] -> ((bl_x mod 2) * 32 + s0 * 4 + th_x floordiv 32,
+                  (bl_x floordiv 2) * 32 + th_x mod 32)
+                domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
+                  bl_x in [0, 5], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 7],
+                  (bl_x floordiv 2) * 32 + th_x mod 32 in [0, 65]
+                ```
+                **thread → `%b`**
+                ```
+                (th_x, th_y, th_z, bl_x, bl_y,
+                  bl_z)[s0] -> ((bl_x floordiv 2) * 32 + s0 * 4 + th_x floordiv 32,
+                  (bl_x mod 2) * 32 + th_x mod 32)
+                domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
+                  bl_x in [0, 5], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 7],
+                  (bl_x floordiv 2) * 32 + s0 * 4 + th_x floordiv 32 in [0, 65]
+                ```
+                **3 functions**
+                1. `f_add_1` of 2 instructions
+                2. `f_transpose_0` of 1 instruction: the kernel is built around it
+                3. `f_b` of 1 instruction: the kernel is built around it
+
             "#]],
         );
     }

@@ -63,7 +63,9 @@ fn of_ops(
     hints: &mut Vec<InlayHint>,
 ) {
     let start = context.range(piece, Span::default()).start;
-    for (id, op) in source.parse.ops.iter().enumerate() {
+    // Behind those of the piece stand those that it uses of others.
+    let own = context.mlir_piece(piece).parse.ops.len();
+    for (id, op) in source.parse.ops.iter().enumerate().take(own) {
         let head = context.range(piece, op.head);
         if head.end < range.start || head.start > range.end {
             continue;
@@ -73,7 +75,7 @@ fn of_ops(
             let label = shorten(&label, LIMIT);
             hints.push(InlayHint { offset: start + behind as usize, label, tooltip: None });
         }
-        let label = if op.results.is_empty() { None } else { domain(context, source, at) };
+        let label = if op.results.is_empty() { None } else { domain(source, at) };
         if let Some(label) = label {
             let end = if op.location.is_empty() { op.span.end } else { op.location.start };
             let text = source.text.get(..end.min(op.head.end) as usize).unwrap_or_default();
@@ -83,8 +85,8 @@ fn of_ops(
 }
 
 /// The domain of the map of an op. Nothing for what reads no operand by index, and for single elements.
-fn domain(context: &FileContext<'_>, source: &Source<'_>, at: OpRef) -> Option<String> {
-    let twin = match db::mlir_maps(context.db, source, context.piece_input(at.piece), at.id, 0)?.ok()? {
+fn domain(source: &Source<'_>, at: OpRef) -> Option<String> {
+    let twin = match db::mlir_maps(source, at.id, 0)?.ok()? {
         MlirMaps::Twin(twin) => twin,
         MlirMaps::Own(maps) => return Some(shorten(&own_domain(&maps)?, LIMIT)),
     };

@@ -1,12 +1,11 @@
 //! Kernels of functions of StableHLO: a function that could be one fusion is shown as its kernel, and so is a single op.
 
-use std::ops::Range;
-use std::sync::Arc;
+pub(super) mod functions;
+pub(super) mod unfused;
 
-use db::MlirFunction;
-use ir::Opcode;
-use mlir::{OpId, is_function_like};
-use mlir_hlo::Slice;
+use std::ops::Range;
+
+use mlir::OpId;
 
 use crate::TextRange;
 use crate::code_lens::CodeLens;
@@ -14,57 +13,14 @@ use crate::fusion_kernel::{FusionError, FusionQuery};
 use crate::kernel_document::{KernelDocument, KernelInstruction, ShownKernel, code_of, no_kernel};
 use crate::kernel_lens::kernel_words;
 use crate::kernel_preview::KernelLanguage;
-use crate::kernels::KernelKey;
 use crate::locate::{FileContext, InstructionRef};
-
-/// Ops of a function that may be one kernel, at most.
-const MAX_OPS: usize = 200;
-
-/// A function with a body.
-#[derive(Debug, Clone, Copy)]
-struct FunctionRef {
-    piece: usize,
-    op: OpId,
-}
-
-/// The functions of a piece that have bodies, in the order of the text.
-fn functions(context: &FileContext<'_>, piece: usize) -> Vec<FunctionRef> {
-    let read = context.mlir_piece(piece);
-    let has_ops = |&id: &OpId| {
-        let mut blocks = read.parse.regions_of(id).flat_map(|region| read.parse.blocks_of(region));
-        blocks.any(|block| read.parse.ops_of(block).next().is_some())
-    };
-    let all = Slice::whole(&read.parse, &read.text).functions().filter(has_ops);
-    all.map(|op| FunctionRef { piece, op }).collect()
-}
-
-/// Whether all ops of a function are of a kind that XLA fuses: told by their names, without converting anything.
-fn may_be_kernel(context: &FileContext<'_>, function: FunctionRef) -> bool {
-    let read = context.mlir_piece(function.piece);
-    let (parse, text) = (&read.parse, &*read.text);
-    let Some(region) = parse.regions_of(function.op).next() else { return false };
-    let Some(block) = parse.blocks_of(region).next() else { return false };
-    let mut works = false;
-    let mut count = 0;
-    let is_fusible = |id: OpId| {
-        count += 1;
-        let name = parse.name(id, text);
-        if name.ends_with("return") {
-            return true;
-        }
-        let Some(opcode) = mlir_hlo::opcode_of(name) else { return false };
-        works |= opcode != Opcode::Constant;
-        count <= MAX_OPS && (gpu::is_wrapped(opcode) || opcode == Opcode::Constant)
-    };
-    parse.ops_of(block).all(is_fusible) && works
-}
-
-/// The symbol of a function, where its lens stands.
-fn name_of(context: &FileContext<'_>, function: FunctionRef) -> Option<TextRange> {
-    let read = context.mlir_piece(function.piece);
-    let found = read.parse.symbols.iter().find(|s| s.op == function.op && s.is_definition)?;
-    Some(context.range(function.piece, found.span))
-}
+use crate::mlir::context::OpRef;
+use crate::mlir::kernel_preview::{named, not_found};
+use crate::mlir::kernels::functions::{
+    Converted, FunctionRef, all_functions, function_at, functions, is_of_hlo, may_be_kernel, name_of, symbol,
+    why_no_kernel,
+};
+use crate::mlir::kernels::unfused::{Unfused, unfused};
 
 /// Names of functions that may be kernels, in the order of the text.
 pub(crate) fn code_lens_places(context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
@@ -76,72 +32,67 @@ pub(crate) fn code_lens_places(context: &FileContext<'_>, kernels: bool, limit: 
 pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
     let function = function_at(context, offset)?;
     let range = name_of(context, function).filter(|range| range.start == offset)?;
-    let (key, _) = key_of(context, function, None)?;
-    let title = kernel_words(context, &key)?;
+    let converted = Converted::of(context, function)?;
+    let title = match unfused(context, function, &converted).as_slice() {
+        [] => kernel_words(context, &converted.key(converted.name))?,
+        apart => several_kernels(apart),
+    };
     Some(CodeLens { range, title, callers: Vec::new(), is_kernel: true })
 }
 
-/// The function around a place.
-fn function_at(context: &FileContext<'_>, offset: usize) -> Option<FunctionRef> {
-    let at = context.op_at(offset)?;
-    let read = context.mlir_piece(at.piece);
-    let path = read.parse.path_to(at.id);
-    let op = path.into_iter().find(|&id| is_function_like(read.parse.name(id, &read.text)))?;
-    functions(context, at.piece).into_iter().find(|f| f.op == op)
+/// `several kernels: %0 and %7 are not fused into what reads them`
+fn several_kernels(unfused: &[Unfused]) -> String {
+    let names: Vec<&str> = unfused.iter().map(|unfused| unfused.op.as_str()).collect();
+    match names.as_slice() {
+        [one] => format!("several kernels: {one} is not fused into what reads it"),
+        names => format!("several kernels: {} are not fused into what reads them", names.join(", ")),
+    }
 }
 
-/// The kernel of a function, or of one of its instructions.
-fn key_of<'a>(
-    context: &FileContext<'a>,
-    function: FunctionRef,
-    instruction: Option<&str>,
-) -> Option<(KernelKey, &'a Arc<MlirFunction>)> {
-    let piece = *context.view.file.pieces(context.db).get(function.piece)?;
-    let nth = db::mlir_functions(context.db, piece).iter().position(|(_, f)| f.op == function.op)? as u32;
-    let converted = db::mlir_function(context.db, piece, nth).as_ref()?;
-    let name = instruction.unwrap_or(&converted.name);
-    Some((KernelKey::of(piece, nth, name.into()), converted))
-}
-
-/// The kernel at a place: that of the op, where XLA would wrap it alone; else that of the function.
+/// The kernel at a place: that of the op, where XLA would wrap it alone; else that of the function, or why it has none.
 pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
     let function = function_at(context, offset)?;
-    let (_, converted) = key_of(context, function, None)?;
+    let converted = Converted::of(context, function)?;
     let at = context.op_at(offset)?;
     let read = context.mlir_piece(at.piece);
-    let own = read.parse.path_to(at.id).into_iter().find(|&id| read.parse.parent(id) == Some(function.op));
+    let is_function = |id: OpId| {
+        let start = context.start_of(OpRef { id, ..at });
+        start.is_some_and(|(start, _)| (start.piece, start.id) == (function.piece, function.op))
+    };
+    let own =
+        read.parse.path_to(at.id).into_iter().find(|&id| read.parse.parent(id).is_some_and(is_function));
+    let instruction_of = |id: OpId| converted.instruction_of(context, function, OpRef { id, ..at });
     let wrapped = own
         .filter(|_| !name_of(context, function).is_some_and(|range| range.contains(&offset)))
         .and_then(|id| {
             let opcode = mlir_hlo::opcode_of(read.parse.name(id, &read.text))?;
-            gpu::is_wrapped(opcode).then(|| converted.instruction_of(id)).flatten().map(|name| (id, name))
+            gpu::is_wrapped(opcode).then(|| instruction_of(id)).flatten().map(|name| (id, name))
         });
     let (range, instruction) = match wrapped {
-        Some((id, name)) => (context.range(at.piece, read.parse.op(id).name), name.to_owned()),
-        None if may_be_kernel(context, function) => (name_of(context, function)?, converted.name.to_string()),
-        None => return None,
+        Some((id, name)) => (context.range(at.piece, read.parse.op(id).name), name),
+        None => {
+            let has_code = may_be_kernel(context, function);
+            // Its document says why.
+            let is_shown = has_code || is_of_hlo(context, function);
+            let range = name_of(context, function).filter(|_| is_shown)?;
+            let name = converted.name.to_owned();
+            return Some(ShownKernel { instruction: name.clone(), computation: name, range, has_code });
+        }
     };
-    Some(ShownKernel { instruction, computation: converted.name.to_string(), range, has_code: true })
+    Some(ShownKernel { instruction, computation: converted.name.to_owned(), range, has_code: true })
 }
 
 /// The function whose computation is called so.
-fn find(context: &FileContext<'_>, query: &FusionQuery) -> Option<FunctionRef> {
+pub(super) fn find<'a>(
+    context: &FileContext<'a>,
+    query: &FusionQuery,
+) -> Option<(FunctionRef, Converted<'a>)> {
     let wanted = query.computation.as_deref().unwrap_or(&query.instruction);
-    let mut all: Vec<FunctionRef> =
-        (0..context.pieces()).flat_map(|piece| functions(context, piece)).collect();
+    let mut all = all_functions(context);
     // Names of computations are symbols, but for letters that HLO does not have: those of the same name are looked at first.
-    all.sort_by_key(|f| {
-        let read = context.mlir_piece(f.piece);
-        let symbols = &read.parse.symbols;
-        let found = symbols.iter().find(|s| s.op == f.op && s.is_definition);
-        found.is_none_or(|s| db::symbol_name(s.span.of(&read.text)) != wanted)
-    });
-    let is_it = |f: &FunctionRef| {
-        let piece = context.view.file.pieces(context.db)[f.piece];
-        let found = db::mlir_functions(context.db, piece).iter().find(|(_, function)| function.op == f.op);
-        found.and_then(|(_, f)| f.computations.last()).is_some_and(|computation| *computation.name == *wanted)
-    };
-    all.into_iter().find(is_it)
+    all.sort_by_key(|f| symbol(context, *f) != Some(wanted));
+    let found = all.into_iter().filter_map(|function| Some((function, Converted::of(context, function)?)));
+    found.into_iter().find(|(_, converted)| converted.name == wanted)
 }
 
 /// The document of one kernel, as for HLO.
@@ -150,17 +101,29 @@ pub(crate) fn kernel_document(
     query: &FusionQuery,
     language: KernelLanguage,
 ) -> Result<KernelDocument, FusionError> {
-    let not_found = || FusionError::NotFound(format!("{} is not in the module", query.instruction));
-    let function = find(context, query).ok_or_else(not_found)?;
-    let (key, converted) = key_of(context, function, Some(&query.instruction)).ok_or_else(not_found)?;
-    let mut document = KernelDocument { head: vec![format!("%{}", query.instruction)], ..Default::default() };
+    let not_found = || not_found(query);
+    let (function, converted, instruction) = named(context, query).ok_or_else(not_found)?;
+    let key = converted.key(&instruction);
+    let mut document = KernelDocument { head: vec![format!("%{instruction}")], ..Default::default() };
+    if instruction == converted.name
+        && let Some(reason) = why_no_kernel(context, function)
+    {
+        return Ok(no_kernel(document, &reason));
+    }
     let analysis = match context.kernel(&key) {
         None => return Err(not_found()),
         Some(Err(reason)) => return Ok(no_kernel(document, reason)),
         Some(Ok(analysis)) => analysis,
     };
-    document.head[0] =
-        format!("%{} · {} · {}", query.instruction, analysis.emitter.name(), context.db.device().name);
+    document.head[0] = format!("%{instruction} · {} · {}", analysis.emitter.name(), context.db.device().name);
+    if instruction == converted.name {
+        let apart = unfused(context, function, &converted);
+        let apart: Vec<_> =
+            apart.iter().map(|Unfused { op, reason }| format!("{op} is not fused: {reason}")).collect();
+        if !apart.is_empty() {
+            document.head.push(format!("as one kernel, which XLA does not make of it: {}", apart.join("; ")));
+        }
+    }
     let text = match context.kernel_text(&key, language) {
         None => return Ok(no_kernel(document, "the op has no known shape")),
         Some(Err(reason)) => return Ok(no_kernel(document, reason)),
@@ -168,13 +131,13 @@ pub(crate) fn kernel_document(
     };
     code_of(&mut document, analysis, text, |op| {
         let name = analysis.fused.name(op);
-        let own = converted.ops.get(name).copied();
-        let parse = &context.mlir_piece(function.piece).parse;
-        let at = own.map(|id| {
-            let op = parse.op(id);
-            (context.range(function.piece, op.head), context.range(function.piece, op.name))
+        let is_told = converted.function.is_some() || *name == *instruction;
+        let own = if is_told { converted.place_of(context, function, name) } else { None };
+        let at = own.map(|own| {
+            let op = context.mlir_piece(own.piece).parse.op(own.id);
+            (context.range(own.piece, op.head), context.range(own.piece, op.name))
         });
-        let refs = own.map(|id| InstructionRef { piece: function.piece, id }).into_iter().collect();
+        let refs = own.map(|own| InstructionRef { piece: own.piece, id: own.id }).into_iter().collect();
         KernelInstruction { name: name.to_owned(), at, refs }
     });
     Ok(document)
@@ -267,5 +230,76 @@ mod tests {
         // The name follows the opcode.
         let shown = host.analysis().shown_kernel(file, at).expect("nobody cancels").expect("a kernel");
         assert_eq!(shown.instruction, "multiply.1");
+    }
+
+    /// A long function that is cut: each of its ops is converted by itself.
+    #[test]
+    fn ops_of_long_functions_have_kernels() {
+        let add = |n: usize| format!("    %{n} = stablehlo.add %{}, %a : tensor<64x66xf32>\n", n - 1);
+        let body: String = (1..400).map(add).collect();
+        let text = format!(
+            "func.func @main(%a: tensor<64x66xf32>) -> tensor<f32> {{\n    %z = stablehlo.constant dense<0.0> : tensor<f32>\n    %0 = stablehlo.tanh %a : tensor<64x66xf32>\n{body}    %sum = stablehlo.reduce(%399 init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<64x66xf32>, tensor<f32>) -> tensor<f32>\n    %erf = chlo.erf %399 : tensor<64x66xf32> -> tensor<64x66xf32>\n    return %sum : tensor<f32>\n}}\n"
+        );
+        let shown = |min_bytes: usize, at: usize| {
+            let mut host = AnalysisHost::in_pieces_of(min_bytes);
+            let file = host.open("a.mlir", Language::Mlir, &text);
+            let analysis = host.analysis();
+            let shown = analysis.shown_kernel(file, at).expect("nobody cancels")?;
+            let query = FusionQuery {
+                instruction: shown.instruction.clone(),
+                computation: Some(shown.computation.clone()),
+            };
+            let document =
+                analysis.kernel_document(file, &query, KernelLanguage::Ptx).expect("nobody cancels");
+            let document = document.expect("a kernel");
+            assert!(document.has_code, "{:?}", document.head);
+            let lines = analysis.kernel_lines(file, &query, &document, at).expect("nobody cancels");
+            assert!(!lines.is_empty());
+            Some((shown, document.text(&[]).0, lines))
+        };
+        for op in ["tanh %a", "add %0, %a", "add %300, %a", "reduce(%399"] {
+            let at = text.find(op).expect("it is there");
+            let whole = shown(usize::MAX, at);
+            assert!(whole.is_some(), "{op}");
+            for min_bytes in [1, 1000] {
+                assert_eq!(shown(min_bytes, at), whole, "{op}");
+            }
+        }
+    }
+
+    #[test]
+    fn functions_that_are_no_kernel_say_why() {
+        let why = |text: &str, at: &str| {
+            let (analysis, file, offset) = open_mlir(&text.replacen(at, &format!("$0{at}"), 1));
+            let shown = analysis.shown_kernel(file, offset).expect("nobody cancels")?;
+            assert!(!shown.has_code);
+            let query = FusionQuery { instruction: shown.instruction, computation: Some(shown.computation) };
+            let document =
+                analysis.kernel_document(file, &query, KernelLanguage::Mlir).expect("nobody cancels");
+            document.expect("there is a function").head.pop()
+        };
+        let text = SOFTMAX.replace("$0", "");
+        assert_eq!(why(&text, "@main").as_deref(), Some("no kernel: call is not fused"));
+        let text = text.replace(
+            "stablehlo.tanh %0 : tensor<64x66xf32>",
+            "chlo.erf %0 : tensor<64x66xf32> -> tensor<64x66xf32>",
+        );
+        assert_eq!(why(&text, "chlo.erf").as_deref(), Some("no kernel: chlo.erf: HLO has no such op"));
+        let long = "    %a = stablehlo.add %x, %x : tensor<64x66xf32>\n".repeat(200);
+        let text = text.replacen("    %0 = stablehlo.add %x", &format!("{long}    %0 = stablehlo.add %x"), 1);
+        assert_eq!(why(&text, "@twice(%x").as_deref(), Some("no kernel: @twice has more than 200 ops"));
+        assert_eq!(why("func.func @f(%a: f32) {\n  x.y %a : f32\n}\n", "@f"), None);
+    }
+
+    /// The second result of a reduction alone: the first one has no memory.
+    #[test]
+    fn a_function_of_one_of_several_results_says_why_it_has_no_code() {
+        let (analysis, file, _) = open_mlir(
+            "func.func @$0argmax(%a: tensor<15xf32>, %i: tensor<15xi32>, %x: tensor<f32>, %n: tensor<i32>) -> tensor<i32> {\n  %0:2 = stablehlo.reduce(%a init: %x), (%i init: %n) across dimensions = [0] : (tensor<15xf32>, tensor<15xi32>, tensor<f32>, tensor<i32>) -> (tensor<f32>, tensor<i32>)\n   reducer(%p: tensor<f32>, %q: tensor<f32>) (%r: tensor<i32>, %s: tensor<i32>) {\n    %m = stablehlo.maximum %p, %q : tensor<f32>\n    %k = stablehlo.maximum %r, %s : tensor<i32>\n    stablehlo.return %m, %k : tensor<f32>, tensor<i32>\n  }\n  return %0#1 : tensor<i32>\n}\n",
+        );
+        let query = FusionQuery { instruction: "argmax".to_owned(), computation: Some("argmax".to_owned()) };
+        let document = analysis.kernel_document(file, &query, KernelLanguage::Ptx).expect("nobody cancels");
+        let head = document.expect("a kernel").head;
+        assert!(head.iter().any(|line| line.contains("one of several")), "{head:?}");
     }
 }

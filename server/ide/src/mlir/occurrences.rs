@@ -165,7 +165,9 @@ pub(crate) fn definitions(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
         Symbol::Alias { part, name } => context.mlir_module().alias(*part, name),
     };
     let mut found = Vec::new();
-    for &piece in pieces {
+    // In order; one that defines the name several times is there as often.
+    let mut last = None;
+    for &piece in pieces.iter().filter(|piece| last.replace(**piece) != Some(**piece)) {
         let read = context.mlir_piece(piece);
         let text = &*read.text;
         let spans: Vec<Span> = match symbol {

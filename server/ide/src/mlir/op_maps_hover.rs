@@ -25,7 +25,7 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
         let results = source.result_count(at.id).clamp(1, RESULT_LIMIT);
         let mut blocks = Vec::new();
         for result in 0..results {
-            match db::mlir_maps(context.db, source, context.piece_input(at.piece), at.id, result) {
+            match db::mlir_maps(source, at.id, result) {
                 Some(Ok(MlirMaps::Own(maps))) => blocks.extend(own_blocks(source, &maps, results)),
                 Some(Ok(MlirMaps::Twin(twin))) => {
                     let from = if results > 1 { format!("output {result}") } else { "output".to_owned() };
@@ -49,7 +49,7 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
         if omitted > 0 {
             blocks.push(format!("… and {omitted} more maps.\n\n"));
         }
-        blocks.push(far_blocks(context, source, at));
+        blocks.push(far_blocks(context, at));
         format!("\n{}", blocks.concat())
     });
     found.unwrap_or_default()
@@ -158,9 +158,9 @@ fn symbols(access: &Access, map: &IndexingMap) -> String {
 }
 
 /// The arguments that the results are made of in the end.
-fn far_blocks(context: &FileContext<'_>, source: &Source<'_>, at: OpRef) -> String {
+fn far_blocks(context: &FileContext<'_>, at: OpRef) -> String {
     let mut text = String::new();
-    let far = db::mlir_producers(context.db, source, context.piece_input(at.piece), at.id, 0, None);
+    let far = db::mlir_producers(context.db, context.view.file, at.piece, at.id, 0);
     for found in far.accesses.iter().take(FAR_LIMIT) {
         text += &format!("**→ {}** (through {} ops)", code(&found.access.operand), found.through);
         text += &access_text(&found.access);
@@ -318,6 +318,31 @@ mod tests {
                 domain: d0 in [0, 3], d1 in [0, 7], i in [0, 48]
                 ```
                 **→ `%i`** (through 2 ops) the scalar
+
+            "#]],
+        );
+    }
+
+    #[test]
+    fn values_at_run_time_have_their_names() {
+        check(
+            "func.func @f(%a: tensor<64x8xf32>, %0: tensor<4x1xi32>) {\n  %1 = \"stablehlo.gather\"$0(%a, %0) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 8>}> : (tensor<64x8xf32>, tensor<4x1xi32>) -> tensor<4x8xf32>\n}\n",
+            expect![[r#"
+                **output → `%a`**
+                ```
+                (batch, offset){v0} -> (v0, offset)
+                domain: batch in [0, 3], offset in [0, 7], v0 in [0, 63]
+                ```
+                `v0` is `%0` at `(batch, offset) -> (batch, 0)`
+
+                reads 1.562 % (32 B), each element 4 times
+
+                **output → `%0`**
+                ```
+                (batch, offset) -> (batch, 0)
+                domain: batch in [0, 3], offset in [0, 7]
+                ```
+                reads 100 % (16 B), each element 8 times
 
             "#]],
         );

@@ -1,6 +1,7 @@
 //! The functions and other symbols of a file.
 
 use crate::locate::FileContext;
+use crate::mlir::context::OpRef;
 use crate::mlir::document_symbols::is_container;
 use crate::{SymbolKind, WorkspaceSymbol};
 
@@ -19,10 +20,11 @@ pub(crate) fn symbols(context: &FileContext<'_>, mut wants: impl FnMut(&str, (us
 pub(crate) fn workspace_symbol(context: &FileContext<'_>, (piece, index): (usize, usize)) -> WorkspaceSymbol {
     let read = context.mlir_piece(piece);
     let symbol = read.parse.symbols[index];
-    let container = read
-        .parse
-        .parent(symbol.op)
-        .map(|parent| crate::mlir::document_symbols::name_of(&read.parse, parent, &read.text).0);
+    let container = read.parse.parent(symbol.op).and_then(|id| {
+        let (start, _) = context.start_of(OpRef { piece, id })?;
+        let read = context.mlir_piece(start.piece);
+        Some(crate::mlir::document_symbols::name_of(&read.parse, start.id, &read.text).0)
+    });
     WorkspaceSymbol {
         name: db::symbol_name(symbol.span.of(&read.text)).to_owned(),
         container: container.unwrap_or_else(|| context.mlir_module().name.clone()),

@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 use crate::expr::{BinaryOp, Expr};
 use crate::interval::{Interval, floor_div, gcd, is_multiple};
-use crate::simplify::Simplifier;
 use crate::simplify::sum::{Sum, Term, TermRanges};
+use crate::simplify::{Simplifier, SimplifyMode};
 
 /// A sum as `g * multiple + rest`, where the range of the rest (the terms that are no multiples of `g`, and the constant)
 /// lies in one block `[block * g, block * g + g - 1]`.
@@ -107,8 +107,9 @@ impl Simplifier<'_> {
         if let Some(Split { g, block }) = self.split(&sum, &ranges, m) {
             // (g * a + r) mod (g * n) = g * ((a + q) mod n) + (r - g * q) for r in block q
             let offset = block.checked_mul(g).and_then(|o| sum.constant.checked_sub(o));
+            let is_always = self.mode == SimplifyMode::Split;
             if let Some(constant) = offset
-                && (block == 0 || sum.terms.iter().all(|t| is_multiple(t.coefficient, g)))
+                && (is_always || block == 0 || sum.terms.iter().all(|t| is_multiple(t.coefficient, g)))
             {
                 let mut multiple = sum.clone();
                 multiple.keep_multiples(g, block);
@@ -119,7 +120,7 @@ impl Simplifier<'_> {
                 if whole.add(&high, g).is_some() {
                     let split = self.finish_sum(whole);
                     // XLA splits products always, and sums only where that takes no further operator.
-                    if product || split.node_count() <= sum.node_count() + 1 {
+                    if is_always || product || split.node_count() <= sum.node_count() + 1 {
                         return split;
                     }
                 }

@@ -3,14 +3,15 @@
 use indexing::{Rules, input_to_output_by, no_callees, output_to_input_by};
 use ir::Opcode;
 use proptest::prelude::*;
+use random::Rng;
 
-use crate::generate::{Random, list};
+use crate::generate::list;
 
-fn random_ints(r: &mut Random) -> Vec<i64> {
-    (0..r.range(0, 3)).map(|_| if r.chance(8) { random_size(r) } else { r.range(-1, 3) }).collect()
+fn random_ints(r: &mut Rng) -> Vec<i64> {
+    (0..r.range(0, 3)).map(|_| if r.one_in(8) { random_size(r) } else { r.range(-1, 3) }).collect()
 }
 
-fn random_size(r: &mut Random) -> i64 {
+fn random_size(r: &mut Rng) -> i64 {
     match r.range(0, 12) {
         0 => 0,
         1 => i64::MAX,
@@ -20,8 +21,8 @@ fn random_size(r: &mut Random) -> i64 {
     }
 }
 
-fn random_shape(r: &mut Random) -> String {
-    if r.chance(12) {
+fn random_shape(r: &mut Rng) -> String {
+    if r.one_in(12) {
         let parts: Vec<String> = (0..r.range(0, 2)).map(|_| random_shape(r)).collect();
         return format!("({})", parts.join(", "));
     }
@@ -36,7 +37,7 @@ fn random_shape(r: &mut Random) -> String {
     format!("{element}[{}]", dims.join(","))
 }
 
-fn random_attributes(r: &mut Random) -> String {
+fn random_attributes(r: &mut Rng) -> String {
     let mut text = String::new();
     for key in [
         "dimensions",
@@ -60,7 +61,7 @@ fn random_attributes(r: &mut Random) -> String {
         "scatter_indices_batching_dims",
         "fft_length",
     ] {
-        if !r.chance(4) {
+        if !r.one_in(4) {
             text += &format!(", {key}={{{}}}", list(&random_ints(r)));
         }
     }
@@ -74,23 +75,23 @@ fn random_attributes(r: &mut Random) -> String {
         "feature_index",
         "k",
     ] {
-        if !r.chance(4) {
-            text += &format!(", {key}={}", if r.chance(8) { random_size(r) } else { r.range(-1, 3) });
+        if !r.one_in(4) {
+            text += &format!(", {key}={}", if r.one_in(8) { random_size(r) } else { r.range(-1, 3) });
         }
     }
     let parts: Vec<String> = (0..r.range(0, 3))
         .map(|_| format!("[{}:{}:{}]", r.range(-1, 4), random_size(r), r.range(0, 2)))
         .collect();
     text += &format!(", slice={{{}}}", list(&parts));
-    let sides = |r: &mut Random, n: i64| -> String {
-        let one = |r: &mut Random| if r.chance(8) { random_size(r) } else { r.range(-2, 3) };
+    let sides = |r: &mut Rng, n: i64| -> String {
+        let one = |r: &mut Rng| if r.one_in(8) { random_size(r) } else { r.range(-2, 3) };
         let all: Vec<String> =
             (0..n).map(|_| (0..2).map(|_| one(r).to_string()).collect::<Vec<_>>().join("_")).collect();
         all.join("x")
     };
     let n = r.range(1, 3);
     text += &format!(", padding={}", sides(r, n));
-    let x = |r: &mut Random| (0..n).map(|_| random_size(r).to_string()).collect::<Vec<_>>().join("x");
+    let x = |r: &mut Rng| (0..n).map(|_| random_size(r).to_string()).collect::<Vec<_>>().join("x");
     text += &format!(
         ", window={{size={} stride={} pad={} lhs_dilate={} rhs_dilate={}}}",
         x(r),
@@ -113,7 +114,7 @@ fn random_attributes(r: &mut Random) -> String {
     let pairs = ["{{0,1},{1,0}}", "{}", "{{0,5}}", "{{9223372036854775807,0}}"];
     text += &format!(", source_target_pairs={}", pairs[r.range(0, 3) as usize]);
     for key in ["lower", "left_side", "unit_diagonal", "is_reverse"] {
-        text += &format!(", {key}={}", r.chance(2));
+        text += &format!(", {key}={}", r.one_in(2));
     }
     let targets = ["Sharding", "TopK", "mine"];
     text += &format!(", transpose_a=TRANSPOSE, custom_call_target=\"{}\"", targets[r.range(0, 2) as usize]);
@@ -125,12 +126,12 @@ proptest! {
 
     #[test]
     fn every_opcode_has_an_answer(seed in any::<u64>()) {
-        let mut r = Random(seed);
+        let mut r = Rng::new(seed);
         for &opcode in Opcode::ALL {
             let operands: Vec<String> = (0..r.range(0, 4)).map(|_| random_shape(&mut r)).collect();
             // Often all alike, so that more checks are passed.
             let same = random_shape(&mut r);
-            let is_same = r.chance(2);
+            let is_same = r.one_in(2);
             let operands: Vec<String> =
                 operands.into_iter().map(|shape| if is_same { same.clone() } else { shape }).collect();
             let mut text = "HloModule m\nENTRY e {\n".to_owned();

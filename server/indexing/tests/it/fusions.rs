@@ -39,7 +39,7 @@ fn random_chain(seed: u64) -> Program {
             _ if p.dims(last_of_shape) == dims => p.elementwise(at, last_of_shape),
             _ => p.elementwise(at, at),
         };
-        if p.random.chance(2) {
+        if p.random.one_in(2) {
             last_of_shape = before;
         }
     }

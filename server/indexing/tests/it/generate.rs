@@ -1,45 +1,8 @@
 //! Random small programs: HLO text with, for each instruction, its evaluation by the reference.
 
+use random::Rng;
+
 use crate::reference::{Tensor, both, indices, position};
-
-/// SplitMix64: a program is its seed.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// In `[lower, upper]`.
-    pub fn range(&mut self, lower: i64, upper: i64) -> i64 {
-        lower + (self.next() % (upper - lower + 1).max(1) as u64) as i64
-    }
-
-    pub fn chance(&mut self, one_in: u64) -> bool {
-        self.next().is_multiple_of(one_in)
-    }
-
-    pub fn sizes(&mut self, rank: i64, largest: i64) -> Vec<i64> {
-        (0..rank).map(|_| self.range(1, largest)).collect()
-    }
-
-    pub fn permutation(&mut self, n: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..n).collect();
-        for i in (1..n).rev() {
-            order.swap(i, self.range(0, i as i64) as usize);
-        }
-        order
-    }
-
-    /// Each of `0..n` with probability a half.
-    pub fn subset(&mut self, n: usize) -> Vec<usize> {
-        (0..n).filter(|_| self.chance(2)).collect()
-    }
-}
 
 #[derive(Clone, Debug)]
 pub struct Parameter {
@@ -50,7 +13,7 @@ pub struct Parameter {
 
 /// Instructions so far; values are named by what `push` and `parameter` answer.
 pub struct Program {
-    pub random: Random,
+    pub random: Rng,
     pub parameters: Vec<Parameter>,
     pub lines: Vec<String>,
     pub names: Vec<String>,
@@ -66,7 +29,7 @@ pub fn list<T: ToString>(items: &[T]) -> String {
 impl Program {
     pub fn new(seed: u64) -> Program {
         Program {
-            random: Random(seed),
+            random: Rng::new(seed),
             parameters: Vec::new(),
             lines: Vec::new(),
             names: Vec::new(),
@@ -152,13 +115,13 @@ impl Program {
         let mut dims = Vec::new();
         let mut places = Vec::new();
         for &size in &operand {
-            while self.random.chance(3) && dims.len() < 4 {
+            while self.random.one_in(3) && dims.len() < 4 {
                 dims.push(self.random.range(1, 3));
             }
             places.push(dims.len());
             dims.push(size);
         }
-        if self.random.chance(2) {
+        if self.random.one_in(2) {
             dims.push(self.random.range(1, 3));
         }
         let x = &self.tensors[a];
@@ -221,7 +184,7 @@ impl Program {
     /// Random sizes with this product.
     pub fn factors(&mut self, mut n: i64) -> Vec<i64> {
         let mut sizes = Vec::new();
-        while n > 1 || (sizes.len() < 4 && self.random.chance(4)) {
+        while n > 1 || (sizes.len() < 4 && self.random.one_in(4)) {
             let divisors: Vec<i64> = (1..=n).filter(|d| n % d == 0).collect();
             let divisor = divisors[self.random.range(0, divisors.len() as i64 - 1) as usize];
             let size = if sizes.len() == 3 { n } else { divisor };

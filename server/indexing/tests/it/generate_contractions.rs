@@ -50,7 +50,7 @@ impl Program {
                 high: self.random.range(-1, 2),
                 base: self.random.range(1, 2),
                 dilation: self.random.range(1, 2),
-                reversed: can_reverse && self.random.chance(3),
+                reversed: can_reverse && self.random.one_in(3),
             };
             if (1..=8).contains(&window.output(operand)) {
                 return window;
@@ -127,8 +127,8 @@ impl Program {
         let mut blocks = [Vec::new(), Vec::new()];
         if is_scaled {
             for (side, sizes) in [&lhs, &rhs].into_iter().enumerate() {
-                let is_scalar = self.random.chance(4);
-                let of = |size: i64, random: &mut crate::generate::Random| {
+                let is_scalar = self.random.one_in(4);
+                let of = |size: i64, random: &mut random::Rng| {
                     let divisors: Vec<i64> = (1..=size).filter(|d| size % d == 0).collect();
                     divisors[random.range(0, divisors.len() as i64 - 1) as usize]
                 };
@@ -250,7 +250,7 @@ impl Program {
         let rank = operand.len();
         // Per operand dimension: batching, collapsed, or a slice; with an index or without.
         let mut kinds: Vec<i64> = (0..rank).map(|_| self.random.range(0, 3)).collect();
-        if self.random.chance(2) {
+        if self.random.one_in(2) {
             kinds.fill(3);
         }
         let of = |kind: i64| (0..rank).filter(|&d| kinds[d] == kind).collect::<Vec<_>>();
@@ -268,7 +268,7 @@ impl Program {
             .map(|&w| if w < batching.len() { operand[batching[w]] } else { self.random.range(1, 3) })
             .collect();
         let vector_dim = self.random.range(0, walked.len() as i64) as usize;
-        let is_implicit = indexed.len() == 1 && vector_dim == walked.len() && self.random.chance(2);
+        let is_implicit = indexed.len() == 1 && vector_dim == walked.len() && self.random.one_in(2);
         let mut index_dims = walked.clone();
         if !is_implicit {
             index_dims.insert(vector_dim, indexed.len() as i64);

@@ -67,7 +67,7 @@ impl Program {
         let mut kept = dims.clone();
         kept.remove(dim);
         let carry = self.parameter(&kept);
-        let is_reverse = self.random.chance(2);
+        let is_reverse = self.random.one_in(2);
         let without = |i: &[i64]| [&i[..dim], &i[dim + 1..]].concat();
         let out = Tensor::new(&dims, |i| {
             let mut tags = self.tensors[carry].at(&without(i));
@@ -107,7 +107,7 @@ impl Program {
             .map(|&w| if w < batching.len() { operand[batching[w]] } else { self.random.range(1, 3) })
             .collect();
         let vector_dim = self.random.range(0, walked.len() as i64) as usize;
-        let is_implicit = indexed.len() == 1 && vector_dim == walked.len() && self.random.chance(2);
+        let is_implicit = indexed.len() == 1 && vector_dim == walked.len() && self.random.one_in(2);
         let mut index_dims = walked.clone();
         if !is_implicit {
             index_dims.insert(vector_dim, indexed.len() as i64);
@@ -279,7 +279,7 @@ impl Program {
     /// By the recurrence, for a new square operand.
     pub fn cholesky(&mut self) -> usize {
         let (batch, n) = (self.random.range(1, 2), self.random.range(1, 4));
-        let is_lower = self.random.chance(2);
+        let is_lower = self.random.one_in(2);
         let dims = [batch, n, n];
         let a = self.parameter(&dims);
         let place = |b: i64, i: i64, j: i64| if is_lower { [b, i, j] } else { [b, j, i] };
@@ -304,7 +304,7 @@ impl Program {
     /// By substitution, for new operands.
     pub fn triangular_solve(&mut self) -> usize {
         let (n, other) = (self.random.range(1, 4), self.random.range(1, 3));
-        let [is_left, is_lower, is_unit, is_transposed] = [0; 4].map(|_| self.random.chance(2));
+        let [is_left, is_lower, is_unit, is_transposed] = [0; 4].map(|_| self.random.one_in(2));
         let b_dims = if is_left { [n, other] } else { [other, n] };
         let (a, b) = (self.parameter(&[n, n]), self.parameter(&b_dims));
         let op_a = |p: i64, q: i64| self.tensors[a].at(&if is_transposed { [q, p] } else { [p, q] });

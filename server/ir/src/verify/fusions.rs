@@ -10,10 +10,6 @@ use crate::warnings::{has_side_effect, is_caller};
 impl Verifier<'_> {
     /// Computations that fusions call and that lie in this block as a whole.
     pub(super) fn check_fusion_bodies(&mut self) {
-        // A line that could not be read may use anything.
-        if !self.block.parse.errors.is_empty() {
-            return;
-        }
         for (id, computation) in self.block.parse.computations.iter().enumerate() {
             let is_inline_of_fusion = match computation.kind {
                 ComputationKind::Inline(holder) => {
@@ -23,7 +19,8 @@ impl Verifier<'_> {
                 ComputationKind::Whole => computation.is_closed && self.around.fused.get(id) == Some(&true),
                 _ => false,
             };
-            if is_inline_of_fusion {
+            // A line that could not be read may use anything.
+            if is_inline_of_fusion && self.block.is_readable(id as ComputationId) {
                 self.check_fusion_body(id as ComputationId);
             }
         }

@@ -8,10 +8,6 @@ use crate::block::Block;
 use crate::finding::Part;
 
 pub(super) fn find(block: &Block, found: &mut Vec<Warning>) {
-    // A line that is not read may use anything.
-    if !block.parse.errors.is_empty() {
-        return;
-    }
     let after = predecessors(block);
     let last = block.parse.computations.len().wrapping_sub(1);
     for (c, computation) in block.parse.computations.iter().enumerate() {
@@ -23,7 +19,8 @@ pub(super) fn find(block: &Block, found: &mut Vec<Warning>) {
         };
         let is_giant = computation.kind == ComputationKind::Continued && (computation.is_closed || c == last)
             || computation.kind == ComputationKind::Whole && c == last && block.parse.ends_in_body;
-        if !is_whole && !is_giant {
+        // A line that is not read may use anything of its computation.
+        if !is_whole && !is_giant || !block.is_readable(c as u32) {
             continue;
         }
         let root = block.root(c as u32);

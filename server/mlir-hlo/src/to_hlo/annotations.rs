@@ -8,11 +8,13 @@ use super::Writer;
 use crate::environment::Environment;
 use crate::lists::dictionary;
 use crate::op_row::{Form, OpRow};
+use crate::shardy::hlo_sharding;
 use crate::strings::hlo_string;
 
 #[derive(Debug, Default)]
 pub(super) struct Annotations {
     sharding: String,
+    replication: String,
     frontend: Vec<String>,
     config: String,
 }
@@ -23,10 +25,14 @@ impl Annotations {
         let value = environment.resolved(value);
         match name {
             "mhlo.sharding" => {
-                let text = value.trim_matches('"');
-                if !text.starts_with('{') {
-                    return false;
-                }
+                // What is no text is a message of XLA's: of those that say a kind alone the kind is known.
+                let text = match value.trim_matches('"') {
+                    "" => "{replicated}",
+                    "\\08\\04" => "{manual}",
+                    "\\08\\05" => "{unknown}",
+                    text if text.starts_with('{') => text,
+                    _ => return false,
+                };
                 self.sharding = text.replace("\\22", "\"").replace("\\27", "'");
             }
             "mhlo.frontend_attributes" => {
@@ -38,6 +44,12 @@ impl Annotations {
                     }
                 }
             }
+            "mhlo.parameter_replication" => {
+                let Some(list) = value.strip_prefix('[').and_then(|l| l.strip_suffix(']')) else {
+                    return false;
+                };
+                self.replication = list.replace(' ', "");
+            }
             "mhlo.backend_config" => {
                 let text = value.trim_matches('"');
                 self.config = match text.starts_with('{') {
@@ -47,6 +59,11 @@ impl Annotations {
             }
             // As XLA carries them through HLO.
             "sdy.sharding" | "sdy.sharding_rule" => {
+                if let Some(sharding) =
+                    hlo_sharding(value, environment.meshes()).filter(|_| name == "sdy.sharding")
+                {
+                    self.sharding = sharding;
+                }
                 let text = value.replace('\\', "\\\\").replace('"', "\\\"");
                 self.frontend.push(format!("xla.{name}=\"{text}\""));
             }
@@ -54,6 +71,23 @@ impl Annotations {
             _ => return name.starts_with("jax.") && name != "jax.buffer_donor",
         }
         true
+    }
+
+    /// Of what a loop carries beside its `count` own values: it has a sharding for each, or none.
+    pub fn add_shardings(&mut self, count: usize, added: &[String]) {
+        if self.sharding.is_empty() || added.is_empty() {
+            return;
+        }
+        let own = match count {
+            1 if !self.sharding.starts_with("{{") => self.sharding.as_str(),
+            _ => self.sharding.strip_prefix('{').and_then(|s| s.strip_suffix('}')).unwrap_or_default(),
+        };
+        self.sharding = format!("{{{own}, {}}}", added.join(", "));
+    }
+
+    /// As HLO says it; nothing where there is none.
+    pub fn sharding(&self) -> &str {
+        &self.sharding
     }
 
     pub fn add_frontend(&mut self, entry: String) {
@@ -65,6 +99,9 @@ impl fmt::Display for Annotations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.sharding.is_empty() {
             write!(f, ", sharding={}", self.sharding)?;
+        }
+        if !self.replication.is_empty() {
+            write!(f, ", parameter_replication={{{}}}", self.replication)?;
         }
         if !self.frontend.is_empty() {
             let mut sorted: Vec<&str> = self.frontend.iter().map(String::as_str).collect();

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use mlir::{field, integer, integers};
 
-use super::windows::{convolution_window, labels, window};
+use super::windows::{convolution_window, labels, padding, slice, window};
 use crate::dot_algorithms;
-use crate::lists::{braces, nested, split};
+use crate::lists::{braces, nested};
 use crate::op_row::{AttributeRow, Form, Need, OpRow};
 use crate::op_text::{OpText, matrix, missing};
 use crate::strings::hlo_string;
@@ -91,9 +91,9 @@ fn write(row: &AttributeRow, op: OpText<'_>, operands: &[&str], out: &mut String
         }
         Form::Window => {
             let sizes = op.needed(&["window_dimensions"])?;
-            *out += &window(op, &sizes);
+            *out += &window(op, &sizes, None);
         }
-        Form::ConvolutionWindow => *out += &convolution_window(op, operands)?,
+        Form::ConvolutionWindow => *out += &convolution_window(op, operands, None)?,
         Form::ConvolutionNumbers => {
             let numbers = op.attribute(names).ok_or_else(|| missing(row.name))?;
             _ = write!(out, ", {key}={}", labels(numbers)?);
@@ -228,45 +228,6 @@ fn word<'a>(row: &AttributeRow, op: OpText<'a>) -> Option<&'a str> {
             matches!(last, "FLOAT" | "TOTALORDER" | "SIGNED" | "UNSIGNED").then_some(last)
         }
         _ => None,
-    }
-}
-
-fn slice(op: OpText<'_>) -> Result<String, String> {
-    if let Some(starts) = op.ints(&["start_indices"]) {
-        let limits = op.needed(&["limit_indices"])?;
-        let strides = op.ints(&["strides"]).unwrap_or_else(|| vec![1; starts.len()]);
-        return Ok(slices(&starts, &limits, &strides));
-    }
-    let list = op.body().split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    let (list, _) = list.ok_or("its indices are not read")?;
-    let each: Vec<_> = split(list).into_iter().map(|part| format!("[{}]", part.replace(' ', ""))).collect();
-    Ok(format!(", slice={{{}}}", each.join(", ")))
-}
-
-/// `, slice={[0:4:2], [1:4]}`
-pub(super) fn slices(starts: &[i64], limits: &[i64], strides: &[i64]) -> String {
-    let each = starts.iter().zip(limits).zip(strides);
-    let each: Vec<_> = each
-        .map(|((from, to), by)| match by {
-            1 => format!("[{from}:{to}]"),
-            _ => format!("[{from}:{to}:{by}]"),
-        })
-        .collect();
-    format!(", slice={{{}}}", each.join(", "))
-}
-
-/// `, padding=1_0x0_2_1`
-pub(super) fn padding(low: &[i64], high: &[i64], interior: &[i64]) -> String {
-    let each = low.iter().zip(high).zip(interior);
-    let each: Vec<_> = each
-        .map(|((low, high), interior)| match interior {
-            0 => format!("{low}_{high}"),
-            _ => format!("{low}_{high}_{interior}"),
-        })
-        .collect();
-    match each.is_empty() {
-        true => String::new(),
-        false => format!(", padding={}", each.join("x")),
     }
 }
 

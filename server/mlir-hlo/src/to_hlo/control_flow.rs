@@ -5,7 +5,11 @@ use std::rc::Rc;
 use mlir::{OpId, RegionId, ValueId};
 
 use super::Writer;
+use super::annotations::known_attributes;
 use super::body::{Operand, list, tuple_shape};
+use crate::lists::braced;
+use crate::op_row::OpRow;
+use crate::op_text::missing;
 
 /// A value of the outside, and which result of its pack it is.
 type Captured = (ValueId, u32);
@@ -27,7 +31,10 @@ impl Writer<'_> {
         if results.len() != carried {
             return Err("its results are not as many as its operands".to_owned());
         }
-        let (annotations, location) = self.annotations(id, &[]);
+        let (mut annotations, location) = self.annotations(id, &[]);
+        let added: Vec<String> =
+            operands[carried..].iter().map(|operand| self.sharding_of(operand)).collect();
+        annotations.add_shardings(carried, &added);
         let behind = format!("condition={condition}, body={body}{annotations}{location}");
         if let [only] = operands.as_slice() {
             let rest = format!("while({}), {behind}", only.name);
@@ -43,6 +50,13 @@ impl Writer<'_> {
         let whole = self.body().push(&wanted, tuple.shape.clone(), &rest, id);
         self.define_elements(id, &whole, &results, 0);
         Ok(())
+    }
+
+    /// What an instruction says of where it is.
+    fn sharding_of(&mut self, operand: &Operand) -> String {
+        let line = self.body().lines.iter().rev().find(|line| line.name == operand.name);
+        let stated = line.and_then(|line| braced(line.text.split_once(", sharding=")?.1));
+        stated.unwrap_or("{replicated}").to_owned()
     }
 
     /// The computation of a loop's region: its parameter is all that the loop carries.
@@ -156,5 +170,34 @@ impl Writer<'_> {
         let name = self.region_name();
         self.finish_body(&name, &root);
         Ok(name)
+    }
+
+    /// What is carried stands behind the others, among operands and results. HLO answers a tuple always.
+    pub(super) fn scan(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+        let op = self.op_text(id);
+        let operands = self.operands(id)?;
+        let segments = op.ints(&["operandSegmentSizes"]).filter(|s| s.len() == 2).map(|s| s[1]);
+        let inits = || op.body().split_once("inits")?.1.split_once('(')?.1.split_once(')');
+        let carried = segments.or_else(|| Some(inits()?.0.matches('%').count() as i64));
+        let carried = carried.ok_or("what it carries is not read")?;
+        let dimension = op.int(&["dimension"]).ok_or_else(|| missing("dimension"))?;
+        let mut behind = format!(", dimensions={{{dimension}}}");
+        for flag in ["is_reverse", "is_associative"] {
+            if op.int(&[flag]).is_some_and(|value| value != 0) {
+                behind += &format!(", {flag}=true");
+            }
+        }
+        let region = self.parse().regions_of(id).next().ok_or("it has no region")?;
+        let computation = self.region(id, region)?;
+        let shapes = self.results(id)?;
+        let (annotations, location) = self.annotations(id, &known_attributes(row));
+        let rest = format!(
+            "scan({}){behind}, num_carries={carried}, to_apply={computation}{annotations}{location}",
+            list(&operands)
+        );
+        let shape = tuple_shape(shapes.iter().map(|s| &**s));
+        let whole = self.body().push("scan", shape, &rest, id);
+        self.define_elements(id, &whole, &shapes, 0);
+        Ok(())
     }
 }

@@ -5,11 +5,20 @@ use mlir::OpId;
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::attributes;
+use super::body::Operand;
 use crate::lists::braces;
 use crate::op_row::OpRow;
 use crate::op_table::row_of;
 use crate::op_text::missing;
 use crate::types::{array, element, extents};
+
+/// Which dimension is split into how many parts, and where the parts are joined.
+#[derive(Clone, Copy)]
+struct Exchange {
+    split: i64,
+    joint: i64,
+    count: i64,
+}
 
 impl Writer<'_> {
     pub(super) fn cross_replica_sum(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
@@ -23,23 +32,58 @@ impl Writer<'_> {
     }
 
     /// HLO's all-to-all splits and joins along one dimension; where the op has two, what is split comes apart in front and is
-    /// moved behind. Source: `xla/hlo/builder/xla_builder.cc` AllToAllArray.
+    /// moved behind. Each of several operands is exchanged alone. Source: `xla/hlo/builder/xla_builder.cc` AllToAllArray.
+    ///
+    /// MHLO's op that names no dimension gives each operand to one device, as HLO's does that answers a tuple.
     pub(super) fn all_to_all(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
         let op = self.op_text(id);
-        let number = |name: &str| op.int(&[name]).ok_or_else(|| missing(name));
-        let (split, joint) = (number("split_dimension")?, number("concat_dimension")?);
-        let count = number("split_count")?;
         let operands = self.operands(id)?;
         let shapes: Vec<&str> = operands.iter().map(|o| &*o.shape).collect();
-        let behind = format!("{}, dimensions={{{split}}}", attributes(row, op, &shapes)?);
+        let groups = attributes(row, op, &shapes)?;
         let mut known = known_attributes(row);
         known.extend(["split_dimension", "concat_dimension", "split_count"]);
-        if split == joint {
-            return self.emit(id, "all-to-all", &operands, &behind, &known);
+        let number = |name: &str| op.int(&[name]).ok_or_else(|| missing(name));
+        let is_tuple = operands.len() > 1 && op.int(&["split_dimension"]).is_none();
+        if is_tuple && op.parse.name(id, op.text).starts_with("mhlo.") {
+            return self.emit(id, "all-to-all", &operands, &groups, &known);
         }
-        let [operand] = operands.as_slice() else {
-            return Err("several operands are split along one dimension and joined along another".to_owned());
+        let exchange = Exchange {
+            split: number("split_dimension")?,
+            joint: number("concat_dimension")?,
+            count: number("split_count")?,
         };
+        if let [operand] = operands.as_slice() {
+            let (opcode, operand, behind) = self.exchanged(id, operand, exchange, &groups)?;
+            return self.emit(id, opcode, &[operand], &behind, &known);
+        }
+        let results = self.results(id)?;
+        if results.len() != operands.len() {
+            return Err("its results are not as many as its operands".to_owned());
+        }
+        let (annotations, location) = self.annotations(id, &known);
+        let values = self.parse().op(id).results.clone();
+        let counted = values.flat_map(|v| (0..self.parse().values[v as usize].count).map(move |at| (v, at)));
+        for ((operand, shape), value) in operands.iter().zip(results).zip(counted.collect::<Vec<_>>()) {
+            let (opcode, operand, behind) = self.exchanged(id, operand, exchange, &groups)?;
+            let rest = format!("{opcode}({}){behind}{annotations}{location}", operand.name);
+            let exchanged = self.body().push(opcode, shape, &rest, id);
+            self.body().values.insert(value, exchanged);
+        }
+        Ok(())
+    }
+
+    /// The instruction that ends an exchange of one operand: its opcode, its operand, its attributes.
+    fn exchanged(
+        &mut self,
+        id: OpId,
+        operand: &Operand,
+        Exchange { split, joint, count }: Exchange,
+        groups: &str,
+    ) -> Result<(&'static str, Operand, String), String> {
+        let behind = format!("{groups}, dimensions={{{split}}}");
+        if split == joint {
+            return Ok(("all-to-all", operand.clone(), behind));
+        }
         let from = extents(&operand.shape);
         let at = usize::try_from(split).ok().filter(|&d| d < from.len() && count > 0 && from[d] % count == 0);
         let at = at.ok_or("its dimension cannot be split")?;
@@ -60,7 +104,6 @@ impl Writer<'_> {
         }
         let moved: Vec<i64> = order.iter().map(|&d| apart[d as usize]).collect();
         let rest = format!("transpose({}), dimensions={}", exchanged.name, braces(&order));
-        let moved = self.body().push("transpose", array(&kind, &moved), &rest, id);
-        self.emit(id, "reshape", &[moved], "", &known)
+        Ok(("reshape", self.body().push("transpose", array(&kind, &moved), &rest, id), String::new()))
     }
 }

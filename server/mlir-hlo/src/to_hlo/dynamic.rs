@@ -4,8 +4,9 @@ use mlir::{Definition, OpId, integers};
 
 use super::Writer;
 use super::annotations::known_attributes;
-use super::attributes::{attributes, padding, slices};
+use super::attributes::attributes;
 use super::body::list;
+use super::windows::{convolution_window, padding, slices};
 use crate::lists::braces;
 use crate::op_row::{Form, OpRow};
 use crate::op_text::OpText;
@@ -20,8 +21,14 @@ impl Writer<'_> {
         let op = self.op_text(id);
         let operands = self.operands(id)?;
         let first = operands.first().ok_or("it has no operand")?.clone();
+        if first.shape.contains(['?', '=']) && name != "dynamic_iota" {
+            return Err("an extent of its operand is not known".to_owned());
+        }
         let known = known_attributes(row);
-        self.forget_constants(id, if matches!(name, "dynamic_pad" | "dynamic_gather") { 2 } else { 1 });
+        self.forget_constants(
+            id,
+            if matches!(name, "dynamic_pad" | "dynamic_gather" | "dynamic_conv") { 2 } else { 1 },
+        );
         let constants = |from: usize| -> Result<Vec<Vec<i64>>, String> {
             let read: Vec<_> = self.parse().operands_of(id).skip(from).collect();
             let all = read.iter().map(|operand| self.integers_of(operand.value?)).collect::<Option<Vec<_>>>();
@@ -62,6 +69,18 @@ impl Writer<'_> {
                     self.emit(id, "gather", &operands[..2], &behind, &known)
                 }
                 _ => Err("its sizes are not read".to_owned()),
+            },
+            "dynamic_conv" => match &constants(2)?[..] {
+                [padding] => {
+                    let shapes: Vec<&str> = operands[..2].iter().map(|o| &*o.shape).collect();
+                    let mut behind = convolution_window(op, &shapes, Some(padding.clone()))?;
+                    for attribute in row.attributes.iter().filter(|a| a.form != Form::ConvolutionWindow) {
+                        let one = OpRow { attributes: std::slice::from_ref(attribute), ..*row };
+                        behind += &attributes(&one, op, &[])?;
+                    }
+                    self.emit(id, "convolution", &operands[..2], &behind, &known)
+                }
+                _ => Err("its padding is not read".to_owned()),
             },
             _ => Err(format!("its shape depends on {}", list(&operands[operands.len().min(2)..]))),
         }

@@ -5,11 +5,9 @@ use std::rc::Rc;
 use mlir::{BlockId, Definition, OpId, Parse, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::annotations::Annotations;
 use super::body::{Body, Operand, tuple_shape};
 use crate::environment::{Environment, Slice};
 use crate::incomplete::Incomplete;
-use crate::lists::{braced, dictionary};
 use crate::names::sanitized;
 use crate::types::hlo_shape;
 
@@ -27,6 +25,8 @@ pub struct HloComputation {
 pub struct FunctionHeader {
     pub parameters: Vec<Box<str>>,
     pub result: Box<str>,
+    /// Per result the layout that is stated for it, or nothing; none at all where no result has one.
+    pub result_layouts: Vec<String>,
     /// The function has one result: it is no tuple.
     pub is_single: bool,
     /// Arguments whose memory results take: argument, result.
@@ -239,52 +239,16 @@ impl<'a> Writer<'a> {
     }
 
     fn function(&mut self, id: OpId, block: BlockId) -> FunctionHeader {
-        let (parse, text) = (self.parse(), self.text());
+        let parse = self.parse();
         let mut header = FunctionHeader::default();
-        let bound = self.binders(id);
-        let arguments = match bound.is_empty() {
-            false => bound,
-            true => parse.blocks[block as usize].arguments.clone().collect(),
-        };
-        let generic = parse.attribute(id, "arg_attrs", text).map(|list| list.trim_matches(['[', ']']));
-        let generic: Vec<&str> = generic.map(crate::lists::split).unwrap_or_default();
-        for (number, &argument) in arguments.iter().enumerate() {
-            let attributes = match generic.get(number) {
-                Some(attributes) => dictionary(attributes),
-                None => argument_attributes(parse, text, argument),
-            };
-            let mut annotations = Annotations::default();
-            let mut layout = "";
-            for (name, value) in attributes {
-                match name {
-                    "tf.aliasing_output" => {
-                        let output = mlir::integer(value);
-                        header.aliases.extend(output.map(|output| (number, output)));
-                    }
-                    "jax.buffer_donor" if value.trim() != "false" => header.donors.push(number),
-                    "mhlo.layout_mode" => layout = value.trim_matches('"'),
-                    _ if annotations.add(name, value, self.environment) => {}
-                    _ => self.report(id, format!("argument {number}: attribute {name}")),
-                }
-            }
-            let shape = self.shape_of(argument, 0).unwrap_or_else(|reason| {
-                self.report(id, format!("argument {number}: {reason}"));
-                "opaque[]".into()
-            });
-            let shape: Rc<str> = match layout.starts_with('{') {
-                true => format!("{shape}{layout}").into(),
-                false => shape,
-            };
-            header.parameters.push((&*shape).into());
-            let wanted = self.wanted_name(argument, "parameter");
-            let metadata = self.location_of_argument(argument);
-            let operand = self.body().parameter(&wanted, shape, &format!("{annotations}{metadata}"), id);
-            self.body().values.insert((argument, 0), operand);
-        }
+        self.arguments(id, block, &mut header);
         let results = self.block(block);
         header.is_single = results.len() == 1;
+        let count = results.len();
         let root = self.root(results, id);
+        let (root, layouts) = self.result_attributes(id, root, count);
         header.result = (&*root.shape).into();
+        header.result_layouts = layouts;
         let name = self.prefix.clone();
         self.finish_body(&name, &root);
         if self.is_unbounded {
@@ -319,12 +283,4 @@ impl<'a> Writer<'a> {
         let (text, lines) = body.finish(name, root);
         self.finished.push(HloComputation { name: name.into(), text, lines });
     }
-}
-
-/// The attributes behind the type of an argument: `%a: tensor<f32> {jax.buffer_donor = true}`.
-fn argument_attributes<'a>(parse: &Parse, text: &'a str, argument: ValueId) -> Vec<(&'a str, &'a str)> {
-    let types = parse.types(&parse.values[argument as usize].types);
-    let Some(mlir::TypeRef::Written(span)) = types.first() else { return Vec::new() };
-    let behind = text.get(span.end as usize..).unwrap_or_default().trim_start();
-    braced(behind).map(dictionary).unwrap_or_default()
 }

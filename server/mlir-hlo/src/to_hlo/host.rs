@@ -7,7 +7,7 @@ use mlir::OpId;
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::attributes;
-use super::body::{Operand, list, tuple_shape};
+use super::body::{Operand, tuple_shape};
 use crate::op_row::OpRow;
 use crate::op_text::missing;
 
@@ -121,28 +121,6 @@ impl Writer<'_> {
         let (annotations, location) = self.annotations(id, &known);
         let rest = format!("recv-done({}){behind}{annotations}{location}", started.name);
         self.receive(id, "recv-done", data, &shapes, &rest);
-        Ok(())
-    }
-
-    pub(super) fn async_start(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
-        let op = self.op_text(id);
-        let symbol =
-            op.attribute(&["called_computation"]).ok_or_else(|| missing("called_computation"))?.to_owned();
-        let thread = op.string(&["execution_thread"]).filter(|thread| *thread != "main").map(str::to_owned);
-        let operands = self.operands(id)?;
-        let computation = self.callee(&symbol)?;
-        let thread =
-            thread.map(|thread| format!(", async_execution_thread=\"{thread}\"")).unwrap_or_default();
-        let behind = format!("{thread}, calls={computation}");
-        self.emit(id, row.opcode.name(), &operands, &behind, &["called_computation", "execution_thread"])
-    }
-
-    pub(super) fn async_done(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
-        let operands = self.operands(id)?;
-        let shapes = self.results(id)?;
-        let (annotations, location) = self.annotations(id, &["called_computation", "execution_thread"]);
-        let rest = format!("{}({}){annotations}{location}", row.opcode.name(), list(&operands));
-        self.define(id, row.opcode.name(), shapes, &rest);
         Ok(())
     }
 }

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use mlir::{OpId, integer, integers};
 use rustc_hash::FxHashMap;
 
-use super::function::{HloFunction, functions};
+use super::function::{FunctionHeader, HloFunction, functions};
 use crate::environment::{Environment, Slice};
 use crate::incomplete::Incomplete;
 use crate::lists::{braces, dictionary, split};
 use crate::names::sanitized;
+use crate::piece_names::PieceNames;
 use crate::strings::hlo_string;
 
 /// Bytes of text that a conversion yields, at most.
@@ -42,7 +43,8 @@ pub struct HloModule {
 pub fn to_hlo(parts: &[Vec<(usize, Slice<'_>)>]) -> HloModule {
     let mut all = HloModule::default();
     for slices in parts {
-        let environment = Environment::of(slices.iter().map(|(_, slice)| *slice));
+        let names: Vec<_> = slices.iter().map(|(_, slice)| PieceNames::of(*slice)).collect();
+        let environment = Environment::of(&names);
         let found: Vec<_> =
             slices.iter().map(|(piece, slice)| (*piece, functions(*slice, &environment))).collect();
         if found.iter().all(|(_, functions)| functions.is_empty()) && parts.len() > 1 {
@@ -96,6 +98,8 @@ pub fn assemble(environment: &Environment, functions: &[(usize, &HloFunction)]) 
         }
         module.incomplete.extend(function.incomplete.iter().map(|i| (piece, i.clone())));
     }
+    let unsaid = unsaid(environment).into_iter();
+    module.incomplete.extend(unsaid.map(|what| (0, Incomplete { span: Default::default(), what })));
     if functions.is_empty() {
         let what = "there is no function with a body".to_owned();
         module.incomplete.push((0, Incomplete { span: Default::default(), what }));
@@ -177,8 +181,8 @@ fn header(environment: &Environment, entry: Option<&HloFunction>) -> String {
             .enumerate()
             .map(|(at, shape)| with_layout(shape, stated.get(at).and_then(|list| integers(list))))
             .collect();
-        let result = environment.attribute("mhlo.xla_entry_computation_result_layout").and_then(integers);
-        let result = with_layout(&header.result, result);
+        let stated = environment.attribute("mhlo.xla_entry_computation_result_layout").unwrap_or_default();
+        let result = result_with_layout(header, stated);
         _ = write!(text, ", entry_computation_layout={{({})->{result}}}", parameters.join(", "));
     }
     for (attribute, key) in
@@ -188,14 +192,67 @@ fn header(environment: &Environment, entry: Option<&HloFunction>) -> String {
             _ = write!(text, ", {key}={count}");
         }
     }
-    let frontend: Vec<_> = dictionary(environment.attribute("mhlo.frontend_attributes").unwrap_or_default())
-        .into_iter()
-        .map(|(key, value)| format!("{key}=\"{}\"", hlo_string(value.trim_matches('"'))))
-        .collect();
+    let mut frontend: Vec<_> =
+        dictionary(environment.attribute("mhlo.frontend_attributes").unwrap_or_default())
+            .into_iter()
+            .map(|(key, value)| format!("{key}=\"{}\"", hlo_string(value.trim_matches('"'))))
+            .collect();
+    let meshes = environment.meshes();
+    if !meshes.is_empty() {
+        let mut each: Vec<_> =
+            meshes.iter().map(|(name, mesh)| format!("{name} = {}", mesh.text())).collect();
+        each.sort_unstable();
+        frontend.push(format!("xla.sdy.meshes={{{}}}", each.join(", ")));
+    }
     if !frontend.is_empty() {
         _ = write!(text, ", frontend_attributes={{{}}}", frontend.join(","));
     }
     text + "\n"
+}
+
+/// The result with what the module states of it, or else the function.
+fn result_with_layout(header: &FunctionHeader, stated: &str) -> String {
+    // One layout, or a list of them.
+    let lists: Vec<&str> = match stated.trim().strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+        Some(list) => split(list),
+        None if stated.is_empty() => Vec::new(),
+        None => vec![stated],
+    };
+    let own = |at: usize| header.result_layouts.get(at).filter(|layout| !layout.is_empty());
+    let one = |at: usize, shape: &str| match (lists.get(at).and_then(|list| integers(list)), own(at)) {
+        (None, Some(own)) if !shape.ends_with('}') => format!("{shape}{own}"),
+        (list, _) => with_layout(shape, list),
+    };
+    let elements = header.result.strip_prefix('(').and_then(|s| s.strip_suffix(')'));
+    match elements.filter(|_| !header.is_single) {
+        None => one(0, &header.result),
+        Some(elements) => {
+            let each = split(elements).into_iter().enumerate().map(|(at, shape)| one(at, shape));
+            format!("({})", each.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// What the header of HLO does not say of the attributes of a module.
+fn unsaid(environment: &Environment) -> Vec<String> {
+    let is_said = |name: &str, value: &str| match name {
+        "mhlo.num_replicas"
+        | "mhlo.num_partitions"
+        | "mhlo.input_output_alias"
+        | "mhlo.frontend_attributes"
+        | "mhlo.xla_entry_computation_parameter_layouts"
+        | "mhlo.xla_entry_computation_result_layout"
+        | "sym_name"
+        | "sym_visibility" => true,
+        _ if name.starts_with("jax.") => true,
+        // Lists of nothing, and what is off.
+        _ => {
+            value.trim() == "false"
+                || value.chars().all(|c| matches!(c, '[' | ']' | ',' | ' ')) && value.contains('[')
+        }
+    };
+    let attributes = environment.attributes.iter().filter(|(name, value)| !is_said(name, value));
+    attributes.map(|(name, _)| format!("module: attribute {name}")).collect()
 }
 
 /// A shape with the layout that is stated for it, or else with the usual one; tuples element by element.

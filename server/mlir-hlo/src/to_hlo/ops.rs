@@ -43,7 +43,10 @@ impl<'a> Writer<'a> {
     pub(crate) fn try_op(&mut self, id: OpId) -> Result<(), String> {
         let name = self.parse().name(id, self.text());
         if let Some(mnemonic) = mnemonic(name) {
-            let row = row_of(mnemonic).ok_or("HLO has no such op")?;
+            let row = row_of(mnemonic).ok_or_else(|| match mnemonic.starts_with("uniform_") {
+                true => "HLO has no quantised types",
+                false => "HLO has no such op",
+            })?;
             return match row.how {
                 How::Row | How::ReadOnly => self.row(id, row),
                 How::Special(special) => self.special(id, row, special),
@@ -72,13 +75,16 @@ impl<'a> Writer<'a> {
             Special::CustomCall => self.custom_call(id),
             Special::Dot => self.dot(id, row),
             Special::Dynamic => self.dynamic(id, row),
+            Special::Einsum => self.einsum(id, row),
             Special::GetTupleElement => self.get_tuple_element(id),
             Special::Infeed => self.infeed(id, row),
             Special::OptimizationBarrier => self.optimization_barrier(id),
             Special::Outfeed => self.outfeed(id, row),
             Special::Recv => self.recv(id, row),
             Special::Reduce => self.reduce(id, row),
+            Special::Scan => self.scan(id, row),
             Special::Send => self.send(id, row),
+            Special::TorchIndexSelect => self.torch_index_select(id),
             Special::Tuple => {
                 let operands = self.operands(id)?;
                 self.emit(id, "tuple", &operands, "", &[])

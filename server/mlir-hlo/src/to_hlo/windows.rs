@@ -1,15 +1,16 @@
-//! Windows that slide over an operand, and the dimensions of convolutions.
+//! Windows that slide over an operand, the dimensions of convolutions, slices and paddings.
 
 use std::fmt::Write as _;
 
 use mlir::integers;
 
-use crate::lists::joined;
+use crate::lists::{joined, split};
 use crate::op_text::{OpText, missing};
 use crate::types::extents;
 
 /// `, window={size=2x2 stride=1x1 pad=0_0x0_0}` with the window that the op slides. What is usual is left out.
-pub(super) fn window(op: OpText<'_>, sizes: &[i64]) -> String {
+/// `padding` stands for that of the attributes where it is given.
+pub(super) fn window(op: OpText<'_>, sizes: &[i64], padding: Option<Vec<i64>>) -> String {
     let rank = sizes.len();
     if rank == 0 {
         return String::new();
@@ -30,7 +31,8 @@ pub(super) fn window(op: OpText<'_>, sizes: &[i64]) -> String {
     if let Some(strides) = list(&["window_strides"], "stride", rank, 1) {
         _ = write!(text, " stride={}", joined(&strides, "x"));
     }
-    if let Some(padding) = list(&["padding"], "pad", 2 * rank, 0) {
+    let given = padding.filter(|list| list.len() == 2 * rank && list.iter().any(|&n| n != 0));
+    if let Some(padding) = given.or_else(|| list(&["padding"], "pad", 2 * rank, 0)) {
         let padding: Vec<_> = padding.chunks(2).map(|pair| joined(pair, "_")).collect();
         _ = write!(text, " pad={}", padding.join("x"));
     }
@@ -46,7 +48,11 @@ pub(super) fn window(op: OpText<'_>, sizes: &[i64]) -> String {
     text + "}"
 }
 
-pub(super) fn convolution_window(op: OpText<'_>, operands: &[&str]) -> Result<String, String> {
+pub(super) fn convolution_window(
+    op: OpText<'_>,
+    operands: &[&str],
+    padding: Option<Vec<i64>>,
+) -> Result<String, String> {
     let numbers =
         op.attribute(&["dimension_numbers", "dim_numbers"]).ok_or_else(|| missing("dimension_numbers"))?;
     let labels = labels(numbers)?;
@@ -56,7 +62,7 @@ pub(super) fn convolution_window(op: OpText<'_>, operands: &[&str]) -> Result<St
         kernel.chars().zip(&rhs).filter_map(|(c, &extent)| Some((c.to_digit(10)?, extent))).collect();
     sizes.sort_unstable();
     let sizes: Vec<i64> = sizes.into_iter().map(|(_, extent)| extent).collect();
-    Ok(window(op, &sizes))
+    Ok(window(op, &sizes, padding))
 }
 
 /// `b0f_0io->b0f` of `[b, 0, f]x[0, i, o]->[b, 0, f]`, or of the attribute around it.
@@ -74,5 +80,44 @@ pub(super) fn labels(numbers: &str) -> Result<String, String> {
     match (input, kernel, output) {
         (Some(input), Some(kernel), Some(output)) => Ok(format!("{input}_{kernel}->{output}")),
         _ => Err(unread()),
+    }
+}
+
+pub(super) fn slice(op: OpText<'_>) -> Result<String, String> {
+    if let Some(starts) = op.ints(&["start_indices"]) {
+        let limits = op.needed(&["limit_indices"])?;
+        let strides = op.ints(&["strides"]).unwrap_or_else(|| vec![1; starts.len()]);
+        return Ok(slices(&starts, &limits, &strides));
+    }
+    let list = op.body().split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    let (list, _) = list.ok_or("its indices are not read")?;
+    let each: Vec<_> = split(list).into_iter().map(|part| format!("[{}]", part.replace(' ', ""))).collect();
+    Ok(format!(", slice={{{}}}", each.join(", ")))
+}
+
+/// `, slice={[0:4:2], [1:4]}`
+pub(super) fn slices(starts: &[i64], limits: &[i64], strides: &[i64]) -> String {
+    let each = starts.iter().zip(limits).zip(strides);
+    let each: Vec<_> = each
+        .map(|((from, to), by)| match by {
+            1 => format!("[{from}:{to}]"),
+            _ => format!("[{from}:{to}:{by}]"),
+        })
+        .collect();
+    format!(", slice={{{}}}", each.join(", "))
+}
+
+/// `, padding=1_0x0_2_1`
+pub(super) fn padding(low: &[i64], high: &[i64], interior: &[i64]) -> String {
+    let each = low.iter().zip(high).zip(interior);
+    let each: Vec<_> = each
+        .map(|((low, high), interior)| match interior {
+            0 => format!("{low}_{high}"),
+            _ => format!("{low}_{high}_{interior}"),
+        })
+        .collect();
+    match each.is_empty() {
+        true => String::new(),
+        false => format!(", padding={}", each.join("x")),
     }
 }

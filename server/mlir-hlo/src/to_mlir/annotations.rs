@@ -4,7 +4,7 @@ use ir::{AttributeKey, Op, Shape};
 use syntax::hlo::AttributeKey as K;
 
 use super::attributes::Written;
-use super::module::{is_row_major, layout};
+use super::header::{is_row_major, layout};
 use crate::strings::mlir_string;
 
 /// `{a = "b"}` of `{a="b"}`.

@@ -3,6 +3,7 @@
 use ir::{AttributeKey, Op};
 use syntax::hlo::AttributeKey as K;
 
+use super::dimension_numbers::{GATHER_LISTS, SCATTER_LISTS};
 use super::groups::{groups, matrix};
 use crate::dot_algorithms;
 use crate::floats::with_point;
@@ -72,12 +73,12 @@ impl Written {
         self.clauses.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str())
     }
 
-    fn property(&mut self, name: &str, value: impl Into<String>) {
+    pub fn property(&mut self, name: &str, value: impl Into<String>) {
         self.properties.push((name.to_owned(), value.into()));
     }
 
     /// A value in both forms.
-    fn both(&mut self, row: &AttributeRow, generic: String, custom: String) {
+    pub(super) fn both(&mut self, row: &AttributeRow, generic: String, custom: String) {
         match row.clause.is_empty() {
             true => self.beside.push((row.name.to_owned(), generic.clone())),
             false => self.clauses.push((row.clause.to_owned(), custom)),
@@ -175,55 +176,10 @@ impl Written {
                 let rank = attributes.convolution_dims().map_or(0, |dims| dims.input_spatial.len());
                 self.convolution_window(attributes.window(), rank);
             }
-            Form::ConvolutionNumbers => {
-                let labels = attributes.text(key).ok_or_else(|| format!("{} is not there", key.name()))?;
-                let spaced = |side: &str| side.chars().map(String::from).collect::<Vec<_>>().join(", ");
-                let (input, rest) = labels.split_once('_').ok_or("dim_labels are not read")?;
-                let (kernel, output) = rest.split_once("->").ok_or("dim_labels are not read")?;
-                let numbers = format!("[{}]x[{}]->[{}]", spaced(input), spaced(kernel), spaced(output));
-                self.both(attribute, format!("#{dialect}.conv<{numbers}>"), numbers);
-            }
-            Form::DotNumbers => {
-                let lists = DOT_LISTS
-                    .map(|(name, key)| (name, K::from_name(key).map_or(&[][..], |key| attributes.ints(key))));
-                let both = |left: &[i64], right: &[i64]| {
-                    format!("[{}] x [{}]", joined(left, ", "), joined(right, ", "))
-                };
-                let [batch, contracting, right_batch, right_contracting] = lists.map(|(_, values)| values);
-                if !batch.is_empty() {
-                    self.clauses.push(("batching_dims".to_owned(), both(batch, right_batch)));
-                }
-                self.clauses.push(("contracting_dims".to_owned(), both(contracting, right_contracting)));
-                self.property(attribute.name, format!("#{dialect}.dot<{}>", fields(&lists)));
-            }
-            Form::GatherNumbers | Form::ScatterNumbers => {
-                let (kind, names): (_, &[&str]) = match attribute.form {
-                    Form::GatherNumbers => ("gather", &GATHER_LISTS),
-                    _ => ("scatter", &SCATTER_LISTS),
-                };
-                let list = |name: &&'static str| {
-                    (*name, K::from_name(name).map_or(&[][..], |key| attributes.ints(key)))
-                };
-                let lists: Vec<_> = names.iter().map(list).collect();
-                let index = attributes.int(K::IndexVectorDim).unwrap_or(0);
-                let comma = if lists.iter().all(|(_, l)| l.is_empty()) { "" } else { ", " };
-                let numbers = format!("{}{comma}index_vector_dim = {index}", fields(&lists));
-                self.property(attribute.name, format!("#{dialect}.{kind}<{numbers}>"));
-            }
-            Form::RaggedNumbers => {
-                let lists = DOT_LISTS
-                    .map(|(name, key)| (name, K::from_name(key).map_or(&[][..], |key| attributes.ints(key))));
-                let dot = format!("#{dialect}.dot<{}>", fields(&lists));
-                let (ragged, groups) = (attributes.ints(K::LhsRaggedDims), attributes.ints(K::RhsGroupDims));
-                self.property(
-                    attribute.name,
-                    format!(
-                        "#{dialect}.ragged_dot<dot_dimension_numbers = {dot}, lhs_ragged_dimensions = [{}], rhs_group_dimensions = [{}]>",
-                        joined(ragged, ", "),
-                        joined(groups, ", ")
-                    ),
-                );
-            }
+            Form::ConvolutionNumbers => self.convolution_numbers(attribute, dialect, op)?,
+            Form::DotNumbers => self.dot_numbers(attribute, dialect, op),
+            Form::GatherNumbers | Form::ScatterNumbers => self.index_numbers(attribute, dialect, op),
+            Form::RaggedNumbers => self.ragged_numbers(attribute, dialect, op),
             Form::Precision => {
                 let words: Vec<String> =
                     attributes.computations(key).iter().map(|word| word.to_ascii_uppercase()).collect();
@@ -291,64 +247,7 @@ impl Written {
         }
         self.both(attribute, generic, word.to_owned());
     }
-
-    fn slice(&mut self, triples: &[[i64; 3]]) {
-        let of = |nth: usize| triples.iter().map(|t| t[nth]).collect::<Vec<_>>();
-        self.property("start_indices", array_attribute(&of(0)));
-        self.property("limit_indices", array_attribute(&of(1)));
-        self.property("strides", array_attribute(&of(2)));
-        let each: Vec<_> = triples
-            .iter()
-            .map(|[from, to, by]| if *by == 1 { format!("{from}:{to}") } else { format!("{from}:{to}:{by}") })
-            .collect();
-        self.clauses.push(("slice".to_owned(), each.join(", ")));
-    }
-
-    /// What slides over an operand of `rank` dimensions; one that is not stated is of one element.
-    fn window(&mut self, window: &[ir::WindowDim], rank: usize, is_dilated: bool) {
-        let of = |get: fn(&ir::WindowDim) -> i64| match window.is_empty() {
-            true => vec![1; rank],
-            false => window.iter().map(get).collect::<Vec<_>>(),
-        };
-        self.property("window_dimensions", array_attribute(&of(|d| d.size)));
-        self.property("window_strides", array_attribute(&of(|d| d.stride)));
-        if is_dilated {
-            self.property("base_dilations", array_attribute(&of(|d| d.base_dilation)));
-            self.property("window_dilations", array_attribute(&of(|d| d.window_dilation)));
-        }
-        self.property("padding", edges(window, rank));
-    }
-
-    fn convolution_window(&mut self, window: &[ir::WindowDim], rank: usize) {
-        let of = |get: fn(&ir::WindowDim) -> i64| match window.is_empty() {
-            true => vec![1; rank],
-            false => window.iter().map(get).collect::<Vec<_>>(),
-        };
-        self.property("window_strides", array_attribute(&of(|d| d.stride)));
-        self.property("padding", edges(window, rank));
-        self.property("lhs_dilation", array_attribute(&of(|d| d.base_dilation)));
-        self.property("rhs_dilation", array_attribute(&of(|d| d.window_dilation)));
-        if window.iter().any(|d| d.is_reversed) {
-            let flags: Vec<_> = window.iter().map(|d| d.is_reversed.to_string()).collect();
-            self.property("window_reversal", format!("array<i1: {}>", flags.join(", ")));
-        }
-    }
 }
-
-const GATHER_LISTS: [&str; 5] = [
-    "offset_dims",
-    "collapsed_slice_dims",
-    "operand_batching_dims",
-    "start_indices_batching_dims",
-    "start_index_map",
-];
-const SCATTER_LISTS: [&str; 5] = [
-    "update_window_dims",
-    "inserted_window_dims",
-    "input_batching_dims",
-    "scatter_indices_batching_dims",
-    "scatter_dims_to_operand_dims",
-];
 
 /// Attributes of HLO that are said with another one.
 fn said_with(form: Form) -> Vec<AttributeKey> {
@@ -365,21 +264,6 @@ fn said_with(form: Form) -> Vec<AttributeKey> {
         Form::Float2 => vec![K::MantissaBits],
         _ => Vec::new(),
     }
-}
-
-fn fields(lists: &[(&str, &[i64])]) -> String {
-    let stated = lists.iter().filter(|(_, list)| !list.is_empty());
-    stated.map(|(name, list)| format!("{name} = [{}]", joined(list, ", "))).collect::<Vec<_>>().join(", ")
-}
-
-fn edges(window: &[ir::WindowDim], rank: usize) -> String {
-    if window.is_empty() {
-        return match rank {
-            0 => "dense<> : tensor<0x2xi64>".to_owned(),
-            _ => format!("dense<0> : tensor<{rank}x2xi64>"),
-        };
-    }
-    matrix(&window.iter().map(|d| vec![d.pad_low, d.pad_high]).collect::<Vec<_>>())
 }
 
 /// `#stablehlo.result_accuracy<…>` of `{mode=highest}` or of a tolerance.

@@ -1,6 +1,6 @@
 //! Calls: of functions, of decompositions, of what others know.
 
-use ir::{AttributeKey as K, OpId, Opcode};
+use ir::{AttributeKey as K, OpId};
 
 use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
@@ -9,13 +9,11 @@ use super::module::symbol;
 use super::ops::function_result;
 use super::values::{from_results, results};
 use crate::lists::{dictionary, split};
-use crate::op_row::OpRow;
 use crate::strings::mlir_string;
-use crate::types::mlir_type;
 
 impl FunctionWriter<'_> {
     /// The symbol of a computation that is a function.
-    fn symbol_of(&self, computation: &str) -> Result<String, String> {
+    pub(super) fn symbol_of(&self, computation: &str) -> Result<String, String> {
         let name =
             self.program.functions.get(computation).ok_or_else(|| format!("{computation} is not there"))?;
         Ok(symbol(name))
@@ -106,7 +104,7 @@ impl FunctionWriter<'_> {
         }
         let constraints = attributes.text(K::OperandLayoutConstraints);
         if let Some(layouts) = constraints.and_then(stated_layouts).filter(|l| l.len() == operands.len()) {
-            let result_layouts: Vec<_> = results(&op.shape).into_iter().map(super::module::layout).collect();
+            let result_layouts: Vec<_> = results(&op.shape).into_iter().map(super::header::layout).collect();
             add("operand_layouts", format!("[{}]", layouts.join(", ")));
             add("result_layouts", format!("[{}]", result_layouts.join(", ")));
         }
@@ -133,71 +131,6 @@ impl FunctionWriter<'_> {
         let signature = format!("({}) -> {}", types.join(", "), function_result(&answers));
         self.line(&format!("{list}{call}{dictionary} : {signature}{place}"));
         scope.values.insert(id, from_results(&op.shape, names));
-        Ok(())
-    }
-
-    /// Instructions that run beside others: started, updated, done.
-    pub(super) fn asynchronous(
-        &mut self,
-        scope: &mut Scope<'_>,
-        id: OpId,
-        row: &OpRow,
-    ) -> Result<(), String> {
-        let graph = scope.graph;
-        let op = &graph.ops[id as usize];
-        let bundle = |shape: &ir::Shape| -> Result<String, String> {
-            let parts = shape.tuple_elements().ok_or("it is no tuple")?;
-            let parts: Vec<_> = parts.iter().map(mlir_type).collect::<Result<_, _>>()?;
-            Ok(format!("!mhlo.async_bundle<{}>", parts.join(", ")))
-        };
-        // The one that starts says what is called.
-        let mut first = id;
-        while graph.ops[first as usize].opcode != Opcode::AsyncStart {
-            first = *graph.operands[first as usize]
-                .first()
-                .filter(|&&of| of < first)
-                .ok_or("nothing starts it")?;
-        }
-        let called =
-            graph.ops[first as usize].attributes.computation(K::Calls).ok_or("it names no computation")?;
-        let callee = self.symbol_of(called)?;
-        let is_start = op.opcode == Opcode::AsyncStart;
-        let (operands, mut types) = match is_start {
-            true => self.operands(scope, id)?,
-            false => {
-                let (value, _) = scope.operand(id, 0)?;
-                let super::values::Value::One(name) = value.clone() else {
-                    return Err("nothing starts it".to_owned());
-                };
-                (vec![name], Vec::new())
-            }
-        };
-        if !is_start {
-            types = vec![bundle(op.operand_shapes.first().ok_or("nothing starts it")?)?];
-        }
-        let is_done = op.opcode == Opcode::AsyncDone;
-        let answers = if is_done { Self::types_of(&results(&op.shape))? } else { vec![bundle(&op.shape)?] };
-        let mut written = Written::default();
-        self.note(scope, id, &mut written, &[K::Calls, K::AsyncExecutionThread]);
-        let (list, names) = self.result_list(&graph.names[id as usize], answers.len());
-        let properties = match is_start {
-            true => format!(" <{{called_computation = {callee}, execution_thread = \"main\"}}>"),
-            false => String::new(),
-        };
-        let place = location(op, &self.program.frames);
-        self.line(&format!(
-            "{list}\"{}\"({}){properties}{} : ({}) -> {}{place}",
-            row.full_name(),
-            operands.join(", "),
-            written.dictionary(),
-            types.join(", "),
-            function_result(&answers)
-        ));
-        let value = match is_done {
-            true => from_results(&op.shape, names),
-            false => super::values::Value::One(names.into_iter().next().unwrap_or_default()),
-        };
-        scope.values.insert(id, value);
         Ok(())
     }
 }

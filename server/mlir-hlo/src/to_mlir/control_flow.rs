@@ -6,7 +6,7 @@ use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::locations::location;
 use super::ops::function_result;
-use super::values::{Value, from_leaves, leaves};
+use super::values::{Value, from_leaves, from_results, leaves, results};
 use crate::lists::joined;
 use crate::op_row::{OpRow, Pretty};
 use crate::op_table::op_of;
@@ -91,6 +91,32 @@ impl FunctionWriter<'_> {
         let ty = mlir_type(shape)?;
         self.line(&format!("}}){} : ({ty}) -> {}{place}", written.dictionary(), function_result(&answers)));
         scope.values.insert(id, from_leaves(&op.shape, &mut names.into_iter()));
+        Ok(())
+    }
+
+    /// What is carried stands behind the others, among operands and results.
+    pub(super) fn scan(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Result<(), String> {
+        let graph = scope.graph;
+        let op = &graph.ops[id as usize];
+        let carried = op.attributes.int(K::NumCarries).unwrap_or(0);
+        let (operands, types) = self.operands(scope, id)?;
+        let answers = Self::types_of(&results(&op.shape))?;
+        if answers.len() < 2 {
+            return Err("MHLO scans what answers several arrays".to_owned());
+        }
+        let mut written = Written::of(row, op)?;
+        for (name, all) in [("operandSegmentSizes", &types), ("resultSegmentSizes", &answers)] {
+            written.property(name, format!("array<i32: {}, {carried}>", all.len() as i64 - carried));
+        }
+        self.note(scope, id, &mut written, &[K::ToApply, K::NumCarries]);
+        let computation = op.attributes.computation(K::ToApply).ok_or("it names no computation")?.to_owned();
+        let (list, names) = self.result_list(&graph.names[id as usize], answers.len());
+        let (properties, place) = (written.properties(), location(op, &self.program.frames));
+        let call = format!("{list}\"{}\"({}){properties}", row.full_name(), operands.join(", "));
+        let signature = format!("({}) -> {}", types.join(", "), function_result(&answers));
+        let end = format!("{} : {signature}{place}", written.dictionary());
+        self.with_regions(&call, &[computation], "mhlo.return", &end)?;
+        scope.values.insert(id, from_results(&op.shape, names));
         Ok(())
     }
 

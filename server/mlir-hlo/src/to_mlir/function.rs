@@ -5,10 +5,13 @@ use std::sync::Arc;
 use ir::{AttributeKey, Graph, OpId, Opcode};
 use rustc_hash::FxHashMap;
 
+use super::header::is_row_major;
 use super::locations::location;
-use super::module::{MAX_BYTES, MissingInstruction, Program, is_row_major, symbol};
+use super::module::{MAX_BYTES, MissingInstruction, Program, symbol};
 use super::values::{Value, names, results};
+use crate::lists::split;
 use crate::names::UniqueNames;
+use crate::strings::mlir_string;
 use crate::types::mlir_type;
 
 /// Computations in computations beyond this depth are not written.
@@ -23,6 +26,8 @@ pub(super) struct FunctionWriter<'p> {
     pub indent: usize,
     pub names: UniqueNames,
     pub incomplete: Vec<MissingInstruction>,
+    /// Functions that stand behind this one: what is started by name.
+    pub behind: String,
     depth: usize,
 }
 
@@ -55,6 +60,7 @@ impl<'p> FunctionWriter<'p> {
             indent: 1,
             names: UniqueNames::default(),
             incomplete: Vec::new(),
+            behind: String::new(),
             depth: 0,
         }
     }
@@ -90,7 +96,11 @@ impl<'p> FunctionWriter<'p> {
             });
             let mut attributes: Vec<String> = donations.get(&number).cloned().into_iter().collect();
             if let Some(sharding) = op.attributes.text(AttributeKey::Sharding) {
-                attributes.push(format!("mhlo.sharding = \"{}\"", crate::strings::mlir_string(sharding)));
+                attributes.push(format!("mhlo.sharding = \"{}\"", mlir_string(sharding)));
+            }
+            if let Some(copies) = op.attributes.text(AttributeKey::ParameterReplication) {
+                let list = copies.trim().trim_start_matches('{').trim_end_matches('}');
+                attributes.push(format!("mhlo.parameter_replication = [{}]", split(list).join(", ")));
             }
             if let Some(frontend) = op.attributes.text(AttributeKey::FrontendAttributes) {
                 attributes
@@ -112,10 +122,17 @@ impl<'p> FunctionWriter<'p> {
         let root = &graph.ops[graph.root as usize].shape;
         let types: Vec<String> =
             results(root).into_iter().map(|s| mlir_type(s).unwrap_or("none".into())).collect();
-        let answers = match types.as_slice() {
-            [] => String::new(),
-            [only] => format!(" -> {only}"),
-            several => format!(" -> ({})", several.join(", ")),
+        let shardings = self.result_shardings(graph, types.len());
+        let answers = match (types.as_slice(), &shardings) {
+            ([], _) => String::new(),
+            ([only], None) => format!(" -> {only}"),
+            (several, None) => format!(" -> ({})", several.join(", ")),
+            (several, Some(shardings)) => {
+                let each = several.iter().zip(shardings);
+                let each: Vec<_> =
+                    each.map(|(ty, s)| format!("{ty} {{mhlo.sharding = \"{}\"}}", mlir_string(s))).collect();
+                format!(" -> ({})", each.join(", "))
+            }
         };
         let visibility = if is_entry { "public" } else { "private" };
         let thread = match self.program.asynchronous.contains(self.computation) {
@@ -138,6 +155,25 @@ impl<'p> FunctionWriter<'p> {
         }
         self.indent -= 1;
         self.line("}");
+    }
+
+    /// What the root says of each result, where it is no instruction that says so itself.
+    fn result_shardings(&mut self, graph: &Graph, count: usize) -> Option<Vec<String>> {
+        let root = &graph.ops[graph.root as usize];
+        let sharding = root.attributes.text(AttributeKey::Sharding)?.trim().to_owned();
+        if !matches!(root.opcode, Opcode::Tuple | Opcode::GetTupleElement) {
+            return None;
+        }
+        let inner = sharding.strip_prefix('{').and_then(|s| s.strip_suffix('}')).unwrap_or_default();
+        let each: Vec<String> = match inner.trim_start().starts_with('{') {
+            true => split(inner).into_iter().map(str::to_owned).collect(),
+            false => vec![sharding; count],
+        };
+        if each.len() != count {
+            self.report(&graph.names[graph.root as usize], "attribute sharding".to_owned());
+            return None;
+        }
+        Some(each)
     }
 
     /// The instructions of a computation, in their order; parameters have values already.

@@ -8,7 +8,7 @@ use super::groups::groups;
 use super::locations::location;
 use super::ops::function_result;
 use super::values::{from_leaves, from_results, leaves, results};
-use crate::op_row::OpRow;
+use crate::op_row::{Dialect, How, OpRow};
 use crate::strings::mlir_string;
 
 impl FunctionWriter<'_> {
@@ -24,13 +24,15 @@ impl FunctionWriter<'_> {
         let (list, names) = self.result_list(&graph.names[id as usize], types.len());
         let place = location(op, &self.program.frames);
         let dictionary = written.dictionary();
-        let text = match types.is_empty() {
-            true => format!("stablehlo.optimization_barrier{dictionary} ()"),
-            false => format!(
-                "stablehlo.optimization_barrier {}{dictionary} : {}",
-                operands.join(", "),
-                types.join(", ")
-            ),
+        let (operands, types) = (operands.join(", "), types.join(", "));
+        // The short form has its attributes elsewhere, and no place for nothing.
+        let text = match types.is_empty() || !dictionary.is_empty() {
+            true => {
+                let name = "\"stablehlo.optimization_barrier\"";
+                let answers = if names.len() == 1 { types.clone() } else { format!("({types})") };
+                format!("{name}({operands}){dictionary} : ({types}) -> {answers}")
+            }
+            false => format!("stablehlo.optimization_barrier {operands} : {types}"),
         };
         self.line(&format!("{list}{text}{place}"));
         scope.values.insert(id, from_leaves(&op.shape, &mut names.into_iter()));
@@ -46,7 +48,12 @@ impl FunctionWriter<'_> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let [dimension] = op.attributes.ints(K::Dimensions) else {
-            return Err("each operand goes to one device".to_owned());
+            // Each operand goes to one device: MHLO's op says nothing of dimensions.
+            if scope.operand_count(id) < 2 {
+                return Err("it gives its only operand to the only device".to_owned());
+            }
+            let tuple = OpRow { dialect: Dialect::Mhlo, how: How::Row, ..*row };
+            return self.row(scope, id, &tuple);
         };
         let groups = op.attributes.text(K::ReplicaGroups).and_then(groups).unwrap_or_default();
         let count = groups

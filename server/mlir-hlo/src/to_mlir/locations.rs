@@ -6,9 +6,9 @@ use syntax::hlo::AttributeKey;
 
 use crate::strings::mlir_string;
 
-/// Frames of the stack that metadata refers to by number: file and line.
+/// Frames of the stack that metadata refers to by number, as places: `"file":1:0`.
 #[derive(Debug, Default)]
-pub(super) struct Frames(FxHashMap<u32, (String, u32)>);
+pub(super) struct Frames(FxHashMap<u32, String>);
 
 impl Frames {
     pub fn of(block: &Block) -> Frames {
@@ -17,9 +17,10 @@ impl Frames {
             header.file_names.iter().map(|&(number, span)| (number, span.of(&block.text))).collect();
         let places: FxHashMap<u32, (u32, u32)> =
             header.file_locations.iter().map(|&[number, file, _, line]| (number, (file, line))).collect();
-        let of = |place: u32| {
-            let &(file, line) = places.get(&place)?;
-            Some((files.get(&file)?.trim_matches('"').to_owned(), line))
+        let of = |number: u32| {
+            let &(file, line) = places.get(&number)?;
+            let file = files.get(&file)?.trim_matches('"');
+            (!file.is_empty()).then(|| place(file, line))
         };
         Frames(
             header.stack_frames.iter().filter_map(|&[number, place, _]| Some((number, of(place)?))).collect(),
@@ -31,17 +32,19 @@ impl Frames {
 pub(super) fn location(op: &Op, frames: &Frames) -> String {
     let Some(metadata) = op.attributes.text(AttributeKey::Metadata) else { return String::new() };
     let name = quoted(metadata, "op_name=\"").map(mlir_string).filter(|name| !name.is_empty());
-    let stated =
-        quoted(metadata, "source_file=\"").map(|file| (file.to_owned(), number(metadata, "source_line=")));
-    let frame = || frames.0.get(&number(metadata, "stack_frame_id=")).cloned();
-    let place = stated.or_else(frame).filter(|(file, _)| !file.is_empty());
-    let place = place.map(|(file, line)| format!("\"{}\":{line}:0", mlir_string(&file)));
-    match (name, place) {
+    let stated = quoted(metadata, "source_file=\"").filter(|file| !file.is_empty());
+    let stated = stated.map(|file| place(file, number(metadata, "source_line=")));
+    let frame = || frames.0.get(&number(metadata, "stack_frame_id="));
+    match (name, stated.as_ref().or_else(frame)) {
         (Some(name), Some(place)) => format!(" loc(\"{name}\"({place}))"),
         (Some(name), None) => format!(" loc(\"{name}\")"),
         (None, Some(place)) => format!(" loc({place})"),
         (None, None) => String::new(),
     }
+}
+
+fn place(file: &str, line: u32) -> String {
+    format!("\"{}\":{line}:0", mlir_string(file))
 }
 
 /// The letters between the quotes behind `key`.

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use ir::{AttributeKey, Block, Graph, Module, ModuleSettings, Opcode, Shape};
+use ir::{AttributeKey, Block, Graph, Module, ModuleSettings, Opcode};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::hlo::ComputationKind;
 
 use super::function::FunctionWriter;
+use super::header::{donations, module_attributes, stated, unsaid};
 use super::locations::Frames;
-use crate::lists::{array_attribute, joined};
 use crate::names::UniqueNames;
 use crate::strings::mlir_string;
 
@@ -44,6 +44,8 @@ pub(super) struct Program {
     /// Functions that instructions start and wait for.
     pub asynchronous: FxHashSet<String>,
     pub frames: Frames,
+    /// What `reverse-start` starts, by the name of the instruction.
+    pub wrapped: FxHashMap<String, Opcode>,
 }
 
 /// Converts the modules of a file, whose pieces are `blocks`; several are apart by `// -----` lines.
@@ -72,7 +74,15 @@ pub fn to_stablehlo(blocks: &[&Block], module: &Module) -> StablehloModule {
             all.text.push_str("\n// -----\n\n");
         }
         let name = header.and_then(|b| b.parse.header.as_ref().map(|h| h.name.of(&b.text)));
-        program.write(name.unwrap_or(&module.name), module.settings(section), &mut all);
+        let stated = header.map(stated).unwrap_or_default();
+        all.incomplete.extend(unsaid(&stated, module.settings(section)).map(|what| MissingInstruction {
+            computation: String::new(),
+            instruction: String::new(),
+            what,
+        }));
+        let frontend = stated.iter().find(|(name, _)| *name == "frontend_attributes").map(|(_, text)| *text);
+        let name = name.unwrap_or(&module.name);
+        program.write(name, module.settings(section), frontend, &mut all);
     }
     all
 }
@@ -92,6 +102,7 @@ impl Program {
             functions: FxHashMap::default(),
             asynchronous: FxHashSet::default(),
             frames: header.map(Frames::of).unwrap_or_default(),
+            wrapped: blocks.iter().flat_map(|block| wrapped(block)).collect(),
         };
         for computation in module.computations.iter().filter(|c| c.section == section) {
             let parts: Vec<_> = computation
@@ -167,9 +178,15 @@ impl Program {
         }
     }
 
-    fn write(&self, name: &str, settings: Option<&ModuleSettings>, all: &mut StablehloModule) {
+    fn write(
+        &self,
+        name: &str,
+        settings: Option<&ModuleSettings>,
+        frontend: Option<&str>,
+        all: &mut StablehloModule,
+    ) {
         let entry = self.entry.as_ref().and_then(|name| self.graphs.get(name));
-        let attributes = module_attributes(settings, entry.map(|g| &**g));
+        let attributes = module_attributes(settings, frontend, entry.map(|g| &**g));
         _ = writeln!(all.text, "module {}{attributes} {{", symbol(name));
         // The entry first, as StableHLO is printed.
         let others = self.order.iter().filter(|name| Some(*name) != self.entry.as_ref());
@@ -181,9 +198,21 @@ impl Program {
             writer.function(graph, &self.functions[name], is_entry, &donations);
             all.incomplete.append(&mut writer.incomplete);
             all.text.push_str(&writer.out);
+            all.text.push_str(&writer.behind);
         }
         all.text.push_str("}\n");
     }
+}
+
+/// Instructions that start another one without naming a computation.
+fn wrapped(block: &Block) -> impl Iterator<Item = (String, Opcode)> {
+    (0..block.parse.instructions.len() as u32).filter_map(|id| {
+        let instruction = block.instruction(id);
+        let word = instruction.opcode_span.of(&block.text);
+        let is_start = instruction.opcode == Some(Opcode::AsyncStart);
+        let opcode = Opcode::from_name(word.strip_suffix("-start").filter(|_| is_start)?)?;
+        Some((block.name(id).to_owned(), opcode))
+    })
 }
 
 /// `@name`, in quotes where it needs them.
@@ -192,80 +221,4 @@ pub(super) fn symbol(name: &str) -> String {
     let is_bare =
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_letter);
     if is_bare { format!("@{name}") } else { format!("@\"{}\"", mlir_string(name)) }
-}
-
-/// Per parameter of the entry, what the header says of its memory, where an attribute of the argument can say it.
-fn donations(settings: &ModuleSettings, graph: &Graph) -> FxHashMap<u32, String> {
-    let mut found = FxHashMap::default();
-    let root = &graph.ops[graph.root as usize].shape;
-    let results = root.tuple_elements().map_or(1, |e| e.len());
-    for alias in settings.aliases.iter().filter(|a| is_simple(a, results)) {
-        let output = alias.output.first().copied().unwrap_or(0);
-        found.insert(alias.parameter as u32, format!("tf.aliasing_output = {output} : i32"));
-    }
-    for (parameter, index) in &settings.donors {
-        if index.is_empty() {
-            found.entry(*parameter as u32).or_insert_with(|| "jax.buffer_donor = true".to_owned());
-        }
-    }
-    found
-}
-
-/// Whether a whole argument gives its memory to a whole result.
-fn is_simple(alias: &ir::Alias, results: usize) -> bool {
-    let is_whole = alias.output.len() == usize::from(results != 1) && !alias.is_must;
-    alias.index.is_empty() && is_whole && u32::try_from(alias.parameter).is_ok()
-}
-
-/// ` attributes {…}`, or nothing.
-fn module_attributes(settings: Option<&ModuleSettings>, entry: Option<&Graph>) -> String {
-    let Some(settings) = settings else { return String::new() };
-    let mut attributes = Vec::new();
-    let results = entry.map_or(1, |g| g.ops[g.root as usize].shape.tuple_elements().map_or(1, |e| e.len()));
-    let others: Vec<_> =
-        settings.aliases.iter().filter(|a| !is_simple(a, results)).map(stated_alias).collect();
-    if !others.is_empty() {
-        attributes.push(format!("mhlo.input_output_alias = [{}]", others.join(", ")));
-    }
-    attributes.push(format!("mhlo.num_partitions = {} : i32", settings.num_partitions));
-    attributes.push(format!("mhlo.num_replicas = {} : i32", settings.replica_count));
-    if let Some((parameters, result)) = &settings.entry_layout {
-        let is_usual = |shape: &Shape| shape.as_array().is_none_or(is_row_major);
-        if !parameters.iter().all(is_usual) {
-            let layouts: Vec<_> = parameters.iter().map(layout).collect();
-            attributes
-                .push(format!("mhlo.xla_entry_computation_parameter_layouts = [{}]", layouts.join(", ")));
-        }
-        if !is_usual(result) {
-            attributes.push(format!("mhlo.xla_entry_computation_result_layout = {}", layout(result)));
-        }
-    }
-    format!(" attributes {{{}}}", attributes.join(", "))
-}
-
-fn stated_alias(alias: &ir::Alias) -> String {
-    let kind = if alias.is_must { "must_alias" } else { "may_alias" };
-    format!(
-        "{{alias = {{kind = \"{kind}\", parameter_index = {}, parameter_number = {} : i64}}, output_index = {}}}",
-        array_attribute(&alias.index),
-        alias.parameter,
-        array_attribute(&alias.output)
-    )
-}
-
-/// Whether nothing needs to be said of the layout.
-pub(super) fn is_row_major(array: &ir::ArrayShape) -> bool {
-    array.layout.as_ref().is_none_or(|layout| *layout == ir::Layout::row_major(array.rank()))
-}
-
-/// `dense<[1, 0]> : tensor<2xindex>`
-pub(super) fn layout(shape: &Shape) -> String {
-    let order: Vec<i64> = shape
-        .as_array()
-        .map(|a| a.minor_to_major().into_iter().map(|d| d as i64).collect())
-        .unwrap_or_default();
-    match order.is_empty() {
-        true => "dense<> : tensor<0xindex>".to_owned(),
-        false => format!("dense<[{}]> : tensor<{}xindex>", joined(&order, ", "), order.len()),
-    }
 }

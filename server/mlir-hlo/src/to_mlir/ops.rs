@@ -1,13 +1,13 @@
 //! One instruction, as the op that does the same.
 
-use ir::{AttributeKey, OpId, Opcode, Shape};
+use ir::{AttributeKey, Op, OpId, Opcode, Shape};
 
 use super::annotations::annotations;
+use super::asynchronous::exchange_of;
 use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::locations::location;
 use super::values::{Value, from_results, results};
-use crate::literals::dense_of_literal;
 use crate::op_row::{How, OpRow, Pretty, Special};
 use crate::op_table::op_of;
 use crate::types::mlir_type;
@@ -25,6 +25,13 @@ impl FunctionWriter<'_> {
                 return Ok(());
             }
             _ => {}
+        }
+        if let Some((opcode, is_start)) = exchange_of(op.opcode) {
+            return match op_of(opcode) {
+                Some(_) if is_start => self.started_alone(scope, id, opcode),
+                Some(row) => self.ended_alone(scope, id, row, opcode),
+                None => Err("StableHLO and MHLO have no such op".to_owned()),
+            };
         }
         match special {
             Some((row, How::Row)) => self.row(scope, id, row),
@@ -44,13 +51,17 @@ impl FunctionWriter<'_> {
             Special::BroadcastInDim => self.row(scope, id, row),
             Special::Constant => self.constant(scope, id),
             Special::Tuple => {
+                self.note_moved(scope, id);
                 let elements = (0..scope.operand_count(id))
                     .map(|at| scope.operand(id, at).map(|(value, _)| value.clone()))
                     .collect::<Result<_, _>>()?;
                 scope.values.insert(id, Value::Tuple(elements));
                 Ok(())
             }
-            Special::GetTupleElement => self.get_tuple_element(scope, id),
+            Special::GetTupleElement => {
+                self.note_moved(scope, id);
+                self.get_tuple_element(scope, id)
+            }
             Special::Reduce => self.reduce(scope, id, row),
             Special::While => self.while_loop(scope, id),
             Special::If | Special::Case => self.conditional(scope, id),
@@ -59,6 +70,7 @@ impl FunctionWriter<'_> {
             Special::OptimizationBarrier => self.optimization_barrier(scope, id),
             Special::AllToAll => self.all_to_all(scope, id, row),
             Special::AsyncStart | Special::AsyncDone => self.asynchronous(scope, id, row),
+            Special::Scan => self.scan(scope, id, row),
             Special::Infeed => self.infeed(scope, id),
             Special::Outfeed => self.outfeed(scope, id),
             _ => Err("StableHLO and MHLO have no such op".to_owned()),
@@ -85,7 +97,7 @@ impl FunctionWriter<'_> {
         shapes.iter().map(|shape| mlir_type(shape)).collect()
     }
 
-    pub(super) fn row(&mut self, scope: &mut Scope<'_>, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn row(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Result<(), String> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (mut operands, mut types) = self.operands(scope, id)?;
@@ -93,6 +105,10 @@ impl FunctionWriter<'_> {
             let sizes = self.sizes(op.shape.dims());
             operands.push(sizes);
             types.push(format!("tensor<{}xi64>", op.shape.dims().len()));
+        }
+        if matches!(op.opcode, Opcode::DynamicSlice | Opcode::DynamicUpdateSlice) {
+            let first = if op.opcode == Opcode::DynamicSlice { 1 } else { 2 };
+            self.one_by_one(op, first, &mut operands, &mut types)?;
         }
         let mut written = Written::of(row, op)?;
         self.note(scope, id, &mut written, row.regions);
@@ -132,6 +148,30 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
+    /// Places that are one array of them, as HLO allows: StableHLO has each as an operand.
+    fn one_by_one(
+        &mut self,
+        op: &Op,
+        first: usize,
+        operands: &mut Vec<String>,
+        types: &mut Vec<String>,
+    ) -> Result<(), String> {
+        let Some(Shape::Array(array)) = op.operand_shapes.get(first).filter(|s| s.dims().len() == 1) else {
+            return Ok(());
+        };
+        let (places, from) = (operands.remove(first), types.remove(first));
+        let one = mlir_type(&Shape::array(array.element, &[1]))?;
+        let scalar = mlir_type(&Shape::array(array.element, &[]))?;
+        for at in 0..array.dims[0] {
+            let (part, place) = (self.names.take("part"), self.names.take("place"));
+            self.line(&format!("%{part} = stablehlo.slice {places} [{at}:{}] : ({from}) -> {one}", at + 1));
+            self.line(&format!("%{place} = stablehlo.reshape %{part} : ({one}) -> {scalar}"));
+            operands.push(format!("%{place}"));
+            types.push(scalar.clone());
+        }
+        Ok(())
+    }
+
     /// `call ({ … }, { … }) end`
     pub(super) fn with_regions(
         &mut self,
@@ -166,36 +206,12 @@ impl FunctionWriter<'_> {
         }
     }
 
-    /// The sizes of a shape, as a constant.
-    fn sizes(&mut self, dims: &[i64]) -> String {
-        let name = format!("%{}", self.names.take("sizes"));
-        let list: Vec<_> = dims.iter().map(i64::to_string).collect();
-        let list = if dims.is_empty() { String::new() } else { format!("[{}]", list.join(", ")) };
-        self.line(&format!("{name} = stablehlo.constant dense<{list}> : tensor<{}xi64>", dims.len()));
-        name
-    }
-
-    fn constant(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
-        let op = &scope.graph.ops[id as usize];
-        let array = op.shape.as_array().ok_or("it is no array")?;
-        let literal = op.literal.as_deref().unwrap_or_default();
-        let ty = mlir_type(&op.shape)?;
-        let dense = dense_of_literal(literal, array).unwrap_or_else(|reason| {
-            self.report(&scope.graph.names[id as usize], reason);
-            "dense_resource<__elided__>".to_owned()
-        });
-        let mut written = Written::default();
-        self.note(scope, id, &mut written, &[]);
-        let (list, names) = self.result_list(&scope.graph.names[id as usize], 1);
-        let extra = written.dictionary();
-        let space = if extra.is_empty() { "" } else { " " };
-        let place = location(op, &self.program.frames);
-        self.line(
-            &format!("{list}stablehlo.constant{extra}{space} {dense} : {ty}{place}")
-                .replace("  dense", " dense"),
-        );
-        scope.values.insert(id, from_results(&op.shape, names));
-        Ok(())
+    /// Reports what is said of a tuple, or of an element, which is no op: of the root the function says it.
+    fn note_moved(&mut self, scope: &Scope<'_>, id: OpId) {
+        let graph = scope.graph;
+        if id != graph.root && graph.ops[id as usize].attributes.text(AttributeKey::Sharding).is_some() {
+            self.report(&graph.names[id as usize], "attribute sharding".to_owned());
+        }
     }
 
     fn get_tuple_element(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {

@@ -11,6 +11,8 @@ pub(super) enum Value {
     /// `%name`, or `%name#1` of a pack. May be a tuple.
     One(String),
     Tuple(Vec<Value>),
+    /// What is started, and has no elements before it is done.
+    Started(String),
 }
 
 /// Shapes in shapes beyond this depth are not taken apart.
@@ -65,12 +67,15 @@ pub(super) fn from_results(shape: &Shape, names: Vec<String>) -> Value {
     }
 }
 
+const BEFORE_DONE: &str = "StableHLO and MHLO do not read what is started before it is done";
+
 impl FunctionWriter<'_> {
     /// One name for a value: a tuple is put together.
     pub(super) fn whole(&mut self, value: &Value, shape: &Shape) -> Result<String, String> {
-        let Value::Tuple(elements) = value else {
-            let Value::One(name) = value else { return Ok(String::new()) };
-            return Ok(name.clone());
+        let elements = match value {
+            Value::Tuple(elements) => elements,
+            Value::One(name) => return Ok(name.clone()),
+            Value::Started(_) => return Err(BEFORE_DONE.to_owned()),
         };
         let shapes = shape.tuple_elements().unwrap_or_default();
         let names: Vec<_> =
@@ -88,6 +93,7 @@ impl FunctionWriter<'_> {
             Value::Tuple(elements) => {
                 elements.get(index).cloned().ok_or_else(|| "it has no such element".to_owned())
             }
+            Value::Started(_) => Err(BEFORE_DONE.to_owned()),
             Value::One(whole) => {
                 let element =
                     shape.tuple_elements().and_then(|e| e.get(index)).ok_or("it has no such element")?;

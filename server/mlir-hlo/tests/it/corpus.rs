@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use eval::generate::{self, Rng};
+
 use crate::{faults, to_hlo, to_stablehlo};
 
 /// Files below a folder by their ending, sorted.
@@ -66,4 +68,32 @@ fn conversions_are_written_for_a_judge() {
         std::fs::write(format!("{to}/{name}.mlir"), &module.text).expect("the folder can be written");
     }
     println!("{complete} of {} are said completely", all.len());
+}
+
+/// Writes as many random instructions as `CONVERT_RANDOM` says to `CONVERT_TO`: as StableHLO, and that as HLO.
+#[test]
+fn random_conversions_are_written_for_a_judge() {
+    let (Ok(count), Ok(to)) = (std::env::var("CONVERT_RANDOM"), std::env::var("CONVERT_TO")) else {
+        eprintln!("skipped: CONVERT_RANDOM and CONVERT_TO are not set");
+        return;
+    };
+    let opcodes = generate::opcodes();
+    for i in 0..count.parse::<u64>().expect("it is a number") {
+        let opcode = opcodes[i as usize % opcodes.len()];
+        let Some(generated) = generate::random_op(opcode, &mut Rng::new(i ^ 0x5555)) else { continue };
+        // What is started alone, or done, is no module.
+        if !faults(&generated.text).is_empty() {
+            continue;
+        }
+        let stablehlo = to_stablehlo(&generated.text);
+        let back = to_hlo(&stablehlo.text);
+        let known = if stablehlo.incomplete.is_empty() { "whole" } else { "part" };
+        let write = |ending: &str, text: &str| {
+            std::fs::write(format!("{to}/{i}.{opcode}.{known}.{ending}"), text)
+                .expect("the folder can be written")
+        };
+        write("given", &generated.text);
+        write("mlir", &stablehlo.text);
+        write("hlo", &back.text);
+    }
 }

@@ -5,8 +5,13 @@
 mod corpus;
 mod graphs;
 mod models;
+mod named_dimensions;
 mod records;
 mod round_trip;
+mod said;
+mod spoilt;
+mod started;
+mod tensors;
 
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use eval::generate::{self, Generated, Rng};
-use eval::reference::{Column, Evaluator, Kind};
-use ir::{ElementType, Graph};
+use eval::reference::{Column, Evaluator};
+use ir::{Graph, Opcode};
 use mlir::PieceState;
 
 use crate::graphs::{Graphs, is_bookkeeping};
@@ -35,10 +35,11 @@ fn graphs_come_back() {
     let mut counts = Counts::default();
     for i in 0..cases() / 4 {
         let generated = generate::random_graph(&mut Rng::new(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 5));
+        assert_eq!(faults(&generated.text), [] as [&str; 0], "{}", generated.text);
         counts.add(&generated, i);
     }
     println!("{counts:?}");
-    assert!(counts.incomplete == 0 && counts.equal * 4 > counts.all * 3, "{counts:?}");
+    assert!(counts.incomplete == 0 && counts.equal == counts.all, "{counts:?}");
 }
 
 #[derive(Debug, Default)]
@@ -65,7 +66,7 @@ impl Counts {
             generated.text,
             stablehlo.text
         );
-        // Of operands of several types XLA's verifier has its opinion, too.
+        // Of what is started alone, or done, XLA's verifier has its opinion.
         if !faults(&generated.text).is_empty() {
             self.refused += 1;
             return;
@@ -80,7 +81,8 @@ impl Counts {
         }
         assert!(back.incomplete.is_empty(), "{:?}\n{}", back.incomplete, context());
         let (before, after) = (Graphs::of(&generated.text), Graphs::of(&back.text));
-        assert_eq!(opcodes(before.entry()), opcodes(after.entry()), "{}", context());
+        let moves = takes_places_together(before.entry());
+        assert_eq!(opcodes(before.entry(), moves), opcodes(after.entry(), moves), "{}", context());
         let shapes = (
             &before.entry().ops[before.entry().root as usize].shape,
             &after.entry().ops[after.entry().root as usize].shape,
@@ -97,9 +99,23 @@ impl Counts {
     }
 }
 
+/// Whether a slice has its places in one array, which comes apart.
+fn takes_places_together(graph: &Graph) -> bool {
+    graph.ops.iter().any(|op| {
+        let first = match op.opcode {
+            Opcode::DynamicSlice => 1,
+            Opcode::DynamicUpdateSlice => 2,
+            _ => return false,
+        };
+        op.operand_shapes.get(first).is_some_and(|shape| shape.dims().len() == 1)
+    })
+}
+
 /// What is computed, in order of name: tuples come apart, and go together elsewhere.
-fn opcodes(graph: &Graph) -> Vec<&'static str> {
-    let ops = graph.ops.iter().map(|op| op.opcode).filter(|&opcode| !is_bookkeeping(opcode));
+fn opcodes(graph: &Graph, without_moves: bool) -> Vec<&'static str> {
+    let is_move = |opcode| without_moves && matches!(opcode, Opcode::Slice | Opcode::Reshape);
+    let ops = graph.ops.iter().map(|op| op.opcode);
+    let ops = ops.filter(|&opcode| !is_bookkeeping(opcode) && !is_move(opcode));
     let mut names: Vec<_> = ops.map(|opcode| opcode.name()).collect();
     names.sort_unstable();
     names
@@ -108,30 +124,11 @@ fn opcodes(graph: &Graph) -> Vec<&'static str> {
 /// The bits of all arrays of the result.
 fn values(graphs: &Graphs, generated: &Generated, seed: u64) -> Result<Vec<Vec<u128>>, Cow<'static, str>> {
     let graph: &Arc<Graph> = graphs.entry();
-    let inputs = |number: u32, leaf: usize, positions: &[i64]| -> Result<Column, Cow<'static, str>> {
-        let id = graph.parameter(number).ok_or("no such parameter")?;
-        let leaves = eval::leaves(&graph.ops[id as usize].shape);
-        let element: ElementType = leaves.get(leaf).and_then(|s| s.element()).ok_or("no array")?;
-        let kind = Kind::of(element).ok_or("no values")?;
-        if let Some(Some(known)) = generated.values.get(number as usize) {
-            return Ok(Column::int(kind, positions.iter().map(|&p| known[p as usize]).collect()));
-        }
-        let bits = positions.iter().map(|&p| value(kind, seed ^ u64::from(number) << 32 ^ p as u64).bits(0));
-        Ok(Column::from_bits(kind, bits))
-    };
+    let inputs =
+        |number: u32, leaf: usize, positions: &[i64]| generated.input(graph, seed, (number, leaf), positions);
     let callees = |name: &str| graphs.all.get(name).cloned();
     let mut evaluator = Evaluator::new(graph.clone(), &callees, &inputs);
     let leaves = eval::leaves(&graph.ops[graph.root as usize].shape).len();
     let bits = |column: Column| (0..column.len()).map(|i| column.bits(i)).collect();
     (0..leaves).map(|leaf| evaluator.whole(graph.root, leaf).map(bits)).collect()
-}
-
-fn value(kind: Kind, seed: u64) -> Column {
-    let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    x = (x ^ (x >> 31)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    match kind {
-        _ if kind.is_integral() => Column::int(kind, vec![kind.wrap((x >> 40) as i64 % 7 - 2)]),
-        Kind::Complex { .. } => Column::complex(kind, vec![[(x >> 60) as f64, 1.0]]),
-        _ => Column::real(kind, vec![kind.round((x >> 50) as f64 / 1000.0 - 4.0)]),
-    }
 }

@@ -3,43 +3,11 @@
 #![allow(dead_code)]
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
+use indexing_map::IndexingMap;
 use mlir::{OpId, Parse, PieceState, parse};
 use mlir_indexing::{Access, OpMaps, Role, Source, SymbolSource, op_maps};
-
-/// Numbers that look random and are the same in each run.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, range: Range<i64>) -> i64 {
-        range.start + (self.next() % (range.end - range.start) as u64) as i64
-    }
-
-    pub fn flag(&mut self) -> bool {
-        self.next().is_multiple_of(2)
-    }
-
-    pub fn shape(&mut self, rank: Range<i64>, extent: Range<i64>) -> Vec<i64> {
-        (0..self.below(rank)).map(|_| self.below(extent.clone())).collect()
-    }
-
-    pub fn permutation(&mut self, n: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..n).collect();
-        for k in (1..n).rev() {
-            order.swap(k, self.below(0..k as i64 + 1) as usize);
-        }
-        order
-    }
-}
+pub use random::Rng;
 
 /// Some extents become `?`.
 pub fn ty(kind: &str, shape: &[i64], element: &str, dynamic: &[bool]) -> String {
@@ -90,8 +58,12 @@ impl Read {
     }
 
     pub fn maps(&self, name: &str) -> OpMaps {
+        self.result_maps(name, 0)
+    }
+
+    pub fn result_maps(&self, name: &str, result: usize) -> OpMaps {
         let source = Source::alone(&self.parse, &self.text);
-        match op_maps(&source, self.op(name), 0) {
+        match op_maps(&source, self.op(name), result) {
             Some(Ok(maps)) => maps,
             other => panic!("{other:?} for\n{}", self.text),
         }
@@ -144,13 +116,35 @@ pub fn evaluated(access: &Access, point: &[i64], values: &Values<'_>) -> Vec<Vec
     found
 }
 
-/// Every element of the result reads what `expect` says, and nothing else.
+/// Every element of the result reads what `expect` says, so often, and nothing else.
 pub fn check_reads(
     read: &Read,
     name: &str,
     result: &[i64],
     values: &Values<'_>,
     expect: &dyn Fn(&[i64]) -> Reads,
+) {
+    check(read, name, result, values, expect, |reads| reads);
+}
+
+/// The same, however often.
+pub fn check_places(
+    read: &Read,
+    name: &str,
+    result: &[i64],
+    values: &Values<'_>,
+    expect: &dyn Fn(&[i64]) -> Reads,
+) {
+    check(read, name, result, values, expect, |reads| reads.into_keys().map(|key| (key, 1)).collect());
+}
+
+fn check(
+    read: &Read,
+    name: &str,
+    result: &[i64],
+    values: &Values<'_>,
+    expect: &dyn Fn(&[i64]) -> Reads,
+    counted: fn(Reads) -> Reads,
 ) {
     let maps = read.maps(name);
     for point in indices(result) {
@@ -180,6 +174,89 @@ pub fn check_reads(
             }
         }
         let shown: Vec<_> = maps.accesses.iter().map(|a| format!("{}: {}", a.operand, a.map)).collect();
-        assert_eq!(found, expect(&point), "{point:?} of\n{}\n{}", read.text, shown.join("\n"));
+        assert_eq!(
+            counted(found),
+            counted(expect(&point)),
+            "{point:?} of\n{}\n{}",
+            read.text,
+            shown.join("\n")
+        );
+    }
+}
+
+/// One element is read.
+pub fn one(operand: &str, index: Vec<i64>) -> Reads {
+    let mut reads = Reads::new();
+    read(&mut reads, operand, index);
+    reads
+}
+
+/// For texts without symbols.
+pub fn none(_: &str, _: &[i64]) -> Option<i64> {
+    None
+}
+
+/// A function around one op.
+pub fn function(arguments: &[String], op: &str) -> Read {
+    Read::of(format!("func.func @f({}) {{\n  {op}\n  return\n}}\n", arguments.join(", ")))
+}
+
+/// Which extents are not written.
+pub fn flags(random: &mut Rng, n: usize) -> Vec<bool> {
+    (0..n).map(|_| random.below(0..3) == 0).collect()
+}
+
+/// `dim(%a, 1)` of arrays with these shapes.
+pub fn extent(name: &str, shapes: &[(&str, &[i64])]) -> Option<i64> {
+    let (array, k) = name.strip_prefix("dim(")?.strip_suffix(')')?.split_once(", ")?;
+    let (_, shape) = shapes.iter().find(|(n, _)| *n == array)?;
+    shape.get(k.parse::<usize>().ok()?).copied()
+}
+
+/// `vector<2x3xf32>`, and a number where there is no dimension.
+pub fn vector(shape: &[i64]) -> String {
+    match shape {
+        [] => "f32".to_owned(),
+        _ => ty("vector", shape, "f32", &[]),
+    }
+}
+
+/// Values of the variables of an access's map by name: the loops, then the symbols.
+pub fn point(access: &Access, map: &IndexingMap, values: &dyn Fn(&str) -> i64) -> Vec<i64> {
+    let dims = map.dims().iter().map(|v| values(&format!("%{}", v.name.as_deref().expect("a name"))));
+    let symbols = access.symbols.iter().map(|s| match &s.source {
+        SymbolSource::Element { .. } => panic!("no elements here"),
+        _ => values(&s.describe(map)),
+    });
+    dims.chain(symbols).collect()
+}
+
+/// A number, for the values of names.
+pub type Value = dyn Fn(&dyn Fn(&str) -> i64) -> i64;
+
+/// An affine expression over names, as text, and what it is for their values.
+pub fn expression(random: &mut Rng, names: &[&str], depth: u32) -> (String, Box<Value>) {
+    let leaf = depth == 0 || random.below(0..3) == 0;
+    if leaf && random.below(0..4) > 0 {
+        let name = names[random.below(0..names.len() as i64) as usize].to_owned();
+        return (name.clone(), Box::new(move |v| v(&name)));
+    }
+    let c = random.below(1..6);
+    if leaf {
+        return (c.to_string(), Box::new(move |_| c));
+    }
+    let (a, f) = expression(random, names, depth - 1);
+    match random.below(0..5) {
+        0 => {
+            let (b, g) = expression(random, names, depth - 1);
+            (format!("({a} + {b})"), Box::new(move |v| f(v) + g(v)))
+        }
+        1 => {
+            let (b, g) = expression(random, names, depth - 1);
+            (format!("({a} - {b})"), Box::new(move |v| f(v) - g(v)))
+        }
+        2 => (format!("{a} * {c}"), Box::new(move |v| f(v) * c)),
+        3 => (format!("{a} floordiv {c}"), Box::new(move |v| f(v).div_euclid(c))),
+        _ => (format!("{a} mod {c}"), Box::new(move |v| f(v).rem_euclid(c))),
     }
 }

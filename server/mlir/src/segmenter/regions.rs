@@ -6,7 +6,7 @@ use super::{Event, Scope, Segmenter, Statement};
 use crate::braces::Brace;
 use crate::lexer::TokenKind;
 use crate::tree::*;
-use crate::words::{is_function_like, is_module_like};
+use crate::words::{is_function_like, is_module_like, unquoted};
 
 impl Segmenter<'_> {
     pub(super) fn open_brace(&mut self, at: usize) {
@@ -65,7 +65,7 @@ impl Segmenter<'_> {
     pub(super) fn open_region(&mut self, at: usize) {
         let id = self.current_op();
         let op = &self.out.ops[id as usize];
-        let name = op.name.of(self.tokens.text).trim_matches('"');
+        let name = unquoted(op.name.of(self.tokens.text));
         if self.out.is_continued(id) {
             let is_function = self.out.continued_function == Some(id);
             return self.push_region(at, !is_function, is_function, self.column_above);

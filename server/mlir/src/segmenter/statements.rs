@@ -5,7 +5,7 @@ use text::Span;
 use super::{Event, OpTokens, Segmenter, Statement};
 use crate::lexer::TokenKind;
 use crate::tree::*;
-use crate::words::is_function_like;
+use crate::words::{is_function_like, without_result};
 
 /// Of a brace: a function starts where another one is open, and no further to the right.
 pub const LEFT_OPEN: &str = "this { is not closed where the next function starts";
@@ -86,7 +86,7 @@ impl Segmenter<'_> {
             }
             i += 1;
             let letters = span.of(self.tokens.text);
-            let len = letters.find('#').unwrap_or(letters.len()) as u32;
+            let len = without_result(letters).len() as u32;
             let name = Span { start: span.start, end: span.start + len };
             self.out.values.push(Value { name, definition: Definition::Result(op), count, types: 0..0 });
         }

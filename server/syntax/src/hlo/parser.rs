@@ -368,7 +368,10 @@ impl<'a> Parser<'a> {
             }
         }
         computation.instructions = first..self.out.instructions.len() as InstructionId;
-        computation.span.end = self.lexer.previous_end as u32;
+        // Lines that were skipped at its end were skipped with their line break; that is no part of it: what touches the next
+        // unit would touch it only where both are in one piece.
+        let end = self.text[..self.lexer.previous_end].trim_end().len();
+        computation.span.end = computation.span.start.max(end as u32);
         let trailer = if computation.is_closed {
             self.trailer().map(|thread| computation.execution_thread = thread)
         } else {

@@ -1,6 +1,6 @@
-"""Times a language server on one file: `lsp_server.py FILE COMMAND...` prints JSON. Milliseconds are from the last byte of a
+"""Times a language server on one file: `lsp_server.py FILE EDITS COMMAND...` prints JSON. Milliseconds are from the last byte of a
 message that is ready to be sent to the answer: `open_ms` to the first diagnostics; `edit_ms` from an edit that mends the operand which
-the edit before it broke, to its diagnostics; `hover_ms` of a hover that is sent right behind such an edit; `resident_mb` after all of them.
+the edit before it broke, to its diagnostics, the median of EDITS; `hover_ms` of a hover that is sent right behind such an edit; `resident_mb` after all of them.
 
 Whether edits are sent whole or as the changed range is what the server asks for. The file has one line with `MEND HERE`; the operand
 at the end of the line below it is the one that is broken and mended, by a digit behind it."""
@@ -15,10 +15,9 @@ import sys
 import threading
 import time
 
-EDITS = 7
 PATIENCE = 300
 
-path, *command = sys.argv[1:]
+path, rounds, *command = sys.argv[1:]
 with open(path, encoding="utf-8") as file:
     sound = file.read()
 uri = "file://" + os.path.abspath(path)
@@ -127,7 +126,7 @@ def change(version, mends):
 
 
 version, edits, hovers, answered = 1, [], [], 0
-for number in range(EDITS):
+for number in range(int(rounds)):
     version += 1
     send(change(version, False))
     told, _ = diagnostics(version)

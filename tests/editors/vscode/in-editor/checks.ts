@@ -204,6 +204,22 @@ const CHECKS: Record<string, Check> = {
     const edit = await vscode.commands.executeCommand<vscode.WorkspaceEdit>(rename, document.uri, row, "lines");
     assert.equal(edit.get(document.uri).length, 2);
   },
+  "MLIR: show kernel and evaluate": async (uri) => {
+    const document = await open(uri(MLIR_FIXTURE));
+    const { line, character } = positionOf(document, "stablehlo.transpose");
+    const ptx = async (): Promise<vscode.TextDocument | undefined> => {
+      await vscode.commands.executeCommand("hlo-analyzer.showKernel", document.uri.toString(), { line, character });
+      const shown = vscode.workspace.textDocuments.filter(({ uri }) => uri.path.endsWith(".ptx"));
+      return shown.find((kernel) => kernel.getText().includes(".entry") && kernel.getText().includes("transpose"));
+    };
+    await eventually("its PTX", ptx);
+    await vscode.window.showTextDocument(document);
+    const evaluate = "hlo-analyzer.evaluateInstruction";
+    const at = positionOf(document, "stablehlo.add");
+    const values = await vscode.commands.executeCommand<string[]>(evaluate, document.uri.toString(), at, ["{1, 2}"]);
+    assert.deepEqual(values, ["{2, 4}"]);
+    await vscode.commands.executeCommand("workbench.action.closeEditorsInOtherGroups");
+  },
   "MLIR: a slice of a reshape becomes a slice of its source": async (uri) => {
     const document = await open(uri(MLIR_FIXTURE));
     const at = positionOf(document, "tensor.extract_slice");

@@ -1,277 +1,69 @@
 //! An op in its generic form, `"stablehlo.add"(%a, %b) : (T, T) -> T`, and back: of ops whose custom form is certain.
 
-use mlir::{Form, Token, TokenKind, tokens};
+mod body;
+mod by_format;
+mod custom_form;
+mod formats;
+mod layouts;
+mod products;
+
+use mlir::{Form, OpId, Parse, tokens};
+use syntax::Span;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::locate::FileContext;
-use crate::mlir::code_actions::map_texts::letters;
 use crate::{TextEdit, TextRange};
-
-/// How the custom form of an op is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    /// `%a, %b : T`, or a function type where the types differ.
-    SameType,
-    /// `%a, %b : T`
-    OneType,
-    /// `%a : (A) -> B`
-    Functional,
-    /// `@f(%a) : (A) -> B`
-    Call,
-}
-
-/// Operands of an op, with its layout.
-///
-/// Sources: `stablehlo/dialect/StablehloOps.td`, `mlir/include/mlir/Dialect/{Arith,Func}/IR/*Ops.td`.
-fn layout(name: &str) -> Option<(Layout, Option<usize>)> {
-    if matches!(name, "func.call" | "call") {
-        return Some((Layout::Call, None));
-    }
-    let (dialect, op) = name.split_once('.')?;
-    match dialect {
-        "stablehlo" => match op {
-            "abs"
-            | "cbrt"
-            | "ceil"
-            | "count_leading_zeros"
-            | "cosine"
-            | "exponential"
-            | "exponential_minus_one"
-            | "floor"
-            | "log"
-            | "log_plus_one"
-            | "logistic"
-            | "negate"
-            | "not"
-            | "popcnt"
-            | "round_nearest_afz"
-            | "round_nearest_even"
-            | "rsqrt"
-            | "sign"
-            | "sine"
-            | "sqrt"
-            | "tan"
-            | "tanh" => Some((Layout::SameType, Some(1))),
-            "add"
-            | "atan2"
-            | "divide"
-            | "maximum"
-            | "minimum"
-            | "multiply"
-            | "power"
-            | "remainder"
-            | "shift_left"
-            | "shift_right_arithmetic"
-            | "shift_right_logical"
-            | "subtract"
-            | "and"
-            | "or"
-            | "xor" => Some((Layout::SameType, Some(2))),
-            "convert" | "is_finite" | "reshape" => Some((Layout::Functional, Some(1))),
-            _ => None,
-        },
-        "arith" => match op {
-            "addi" | "subi" | "muli" | "divsi" | "divui" | "remsi" | "remui" | "ceildivsi" | "ceildivui"
-            | "floordivsi" | "andi" | "ori" | "xori" | "shli" | "shrsi" | "shrui" | "maxsi" | "maxui"
-            | "minsi" | "minui" | "addf" | "subf" | "mulf" | "divf" | "remf" | "maximumf" | "minimumf"
-            | "maxnumf" | "minnumf" => Some((Layout::OneType, Some(2))),
-            "negf" => Some((Layout::OneType, Some(1))),
-            _ => None,
-        },
-        _ => None,
-    }
-}
+use body::Body;
+use by_format::Said;
+use formats::format;
+use layouts::{Layout, layout};
 
 pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
     let Some(at) = context.op_at(range.start) else { return };
     let read = context.mlir_piece(at.piece);
-    let (parse, text) = (&read.parse, &*read.text);
-    let op = parse.op(at.id);
-    let Some((layout, operands)) = layout(parse.name(at.id, text)) else { return };
-    if op.first_region.is_some() || op.results.len() > 1 && layout != Layout::Call {
-        return;
-    }
-    let end = if op.location.is_empty() { op.span.end } else { op.location.start };
-    let (all, _) = tokens(text, op.name.end as usize, end as usize, false);
-    let body = Body { text, all: &all, at: 0 };
-    let (written, id, title) = match op.form {
-        Form::Custom => {
-            (body.generic(parse.name(at.id, text), layout, operands), "to-generic-form", "generic form")
-        }
-        Form::Generic => {
-            (body.custom(parse.name(at.id, text), layout, operands), "to-custom-form", "custom form")
-        }
-        Form::Alias | Form::Resources => return,
+    let Some((span, insert)) = other_form(&read.parse, at.id, &read.text) else { return };
+    let (id, title) = match read.parse.op(at.id).form {
+        Form::Custom => ("to-generic-form", "generic form"),
+        _ => ("to-custom-form", "custom form"),
     };
-    let (Some(insert), Some(last)) = (written, all.last()) else { return };
     actions.offer(id, format!("Write in the {title}"), CodeActionKind::RefactorRewrite, || {
-        let span = syntax::Span { start: op.name.start, end: last.span.end };
         Some(Change::Edits(vec![TextEdit { range: context.range(at.piece, span), insert }]))
     });
 }
 
-/// What stands behind the name of an op, read from left to right.
-struct Body<'t> {
-    text: &'t str,
-    all: &'t [Token],
-    at: usize,
-}
-
-impl<'t> Body<'t> {
-    fn kind(&self) -> Option<TokenKind> {
-        self.all.get(self.at).map(|t| t.kind)
+/// The op in the form that it is not in, from its name to its types; nothing where that is not certain.
+fn other_form(parse: &Parse, id: OpId, text: &str) -> Option<(Span, String)> {
+    let op = parse.op(id);
+    let name = parse.name(id, text);
+    let by_layout = layout(name);
+    let by_format = format(name).filter(|_| by_layout.is_none());
+    let is_call = matches!(by_layout, Some((Layout::Call, _)));
+    if by_layout.is_none() && by_format.is_none()
+        || op.first_region.is_some()
+        || op.results.len() > 1 && !is_call
+    {
+        return None;
     }
-
-    fn eat(&mut self, kind: TokenKind) -> Option<&'t str> {
-        let token = self.all.get(self.at).filter(|t| t.kind == kind)?;
-        self.at += 1;
-        Some(token.span.of(self.text))
-    }
-
-    /// `%a, %b`
-    fn values(&mut self) -> Option<Vec<&'t str>> {
-        let mut found = Vec::new();
-        while let Some(value) = self.eat(TokenKind::Value) {
-            found.push(value);
-            if self.eat(TokenKind::Comma).is_none() {
-                return Some(found);
-            }
+    let end = if op.location.is_empty() { op.span.end } else { op.location.start };
+    let (all, _) = tokens(text, op.name.end as usize, end as usize, false);
+    let body = Body { text, all: &all, at: 0 };
+    let insert = match (op.form, by_layout, by_format) {
+        (Form::Custom, Some((layout, operands)), _) => body.generic(name, layout, operands),
+        (Form::Generic, Some((layout, operands)), _) => body.custom(name, layout, operands),
+        (Form::Custom, None, Some(format)) => Said::of_custom(body, &format).map(|said| said.generic(name)),
+        (Form::Generic, None, Some(format)) => {
+            Said::of_generic(body, (parse, id), &format).and_then(|said| said.custom(name, &format))
         }
-        found.is_empty().then_some(found)
-    }
-
-    /// `{…}`, were there one.
-    fn dictionary(&mut self) -> Option<&'t str> {
-        let first = self.at;
-        if self.kind() != Some(TokenKind::OpenBrace) {
-            return Some("");
-        }
-        let mut depth = 0;
-        while let Some(kind) = self.kind() {
-            self.at += 1;
-            match kind {
-                TokenKind::OpenBrace => depth += 1,
-                TokenKind::CloseBrace if depth == 1 => return Some(self.between(first, self.at)),
-                TokenKind::CloseBrace => depth -= 1,
-                _ => {}
-            }
-        }
-        None
-    }
-
-    fn between(&self, first: usize, behind: usize) -> &'t str {
-        let start = self.all[first].span.start as usize;
-        &self.text[start..self.all[behind - 1].span.end as usize]
-    }
-
-    /// What stands behind a colon, to the end.
-    fn types(&mut self) -> Option<&'t str> {
-        self.eat(TokenKind::Colon)?;
-        (self.at < self.all.len()).then(|| self.between(self.at, self.all.len()))
-    }
-
-    fn generic(mut self, name: &str, layout: Layout, operands: Option<usize>) -> Option<String> {
-        let callee = match layout {
-            Layout::Call => Some(self.eat(TokenKind::Symbol)?),
-            _ => None,
-        };
-        if callee.is_some() {
-            self.eat(TokenKind::OpenParen)?;
-        }
-        let values = self.values()?;
-        if callee.is_some() {
-            self.eat(TokenKind::CloseParen)?;
-        }
-        let attributes = self.dictionary()?;
-        let types = self.types()?;
-        if operands.is_some_and(|n| n != values.len()) {
-            return None;
-        }
-        let types = match types.starts_with('(') {
-            true => types.to_owned(),
-            false if layout == Layout::Call => return None,
-            false => format!("({}) -> {types}", vec![types; values.len()].join(", ")),
-        };
-        let properties = callee.map(|callee| format!(" <{{callee = {callee}}}>")).unwrap_or_default();
-        let blank = if attributes.is_empty() { "" } else { " " };
-        let name = if name == "call" { "func.call" } else { name };
-        Some(format!("\"{name}\"({}){properties}{blank}{attributes} : {types}", values.join(", ")))
-    }
-
-    fn custom(mut self, name: &str, layout: Layout, operands: Option<usize>) -> Option<String> {
-        self.eat(TokenKind::OpenParen)?;
-        let values = self.values()?;
-        self.eat(TokenKind::CloseParen)?;
-        let mut properties = "";
-        if self.eat(TokenKind::OpenAngle).is_some() {
-            properties = self.dictionary()?;
-            self.eat(TokenKind::CloseAngle)?;
-        }
-        let attributes = self.dictionary()?;
-        let first = self.at;
-        let types = self.types()?;
-        if operands.is_some_and(|n| n != values.len()) {
-            return None;
-        }
-        // Text of before there were properties has the callee among the attributes.
-        let both = [properties, attributes];
-        let [properties, attributes] = match (layout, both) {
-            (Layout::Call, ["", callee]) => [callee, ""],
-            (_, both) => both,
-        };
-        let mut head = String::new();
-        let mut kept = attributes;
-        match letters(properties).as_str() {
-            "" => {}
-            inner if layout == Layout::Call => {
-                let callee = inner.strip_prefix("{callee=")?.strip_suffix('}')?;
-                if !callee.starts_with('@') || callee.contains(',') {
-                    return None;
-                }
-                head = callee.to_owned();
-            }
-            // What is not written means the same.
-            "{fastmath=#arith.fastmath<none>}" | "{overflowFlags=#arith.overflow<none>}" => {}
-            _ if layout == Layout::OneType || !attributes.is_empty() => return None,
-            _ => kept = properties,
-        }
-        let values = values.join(", ");
-        let values = match layout {
-            Layout::Call if head.is_empty() => return None,
-            Layout::Call => format!("{head}({values})"),
-            _ => values,
-        };
-        let types = match layout {
-            Layout::Call | Layout::Functional => types.to_owned(),
-            Layout::SameType | Layout::OneType => match self.same_type(first + 1) {
-                Some(ty) => ty.to_owned(),
-                None if layout == Layout::SameType => types.to_owned(),
-                None => return None,
-            },
-        };
-        let blank = if kept.is_empty() { "" } else { " " };
-        Some(format!("{name} {values}{blank}{kept} : {types}"))
-    }
-
-    /// `T` of `(T, T) -> T`, whose first token is `at`.
-    fn same_type(&self, at: usize) -> Option<&'t str> {
-        let arrow = (at..self.all.len()).rfind(|&i| self.all[i].kind == TokenKind::Arrow)?;
-        let result = (arrow + 1 < self.all.len()).then(|| self.between(arrow + 1, self.all.len()))?;
-        let inside = letters(self.between(at, arrow)).strip_prefix('(')?.strip_suffix(')')?.to_owned();
-        let wanted = letters(result);
-        let mut left = inside.as_str();
-        loop {
-            left = left.strip_prefix(wanted.as_str())?;
-            if left.is_empty() {
-                return Some(result);
-            }
-            left = left.strip_prefix(',')?;
-        }
-    }
+        _ => None,
+    };
+    Some((Span { start: op.name.start, end: all.last()?.span.end }, insert?))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
     use crate::mlir::code_actions::tests::{apply, titles};
 
     /// Both forms, each made from the other.
@@ -303,6 +95,138 @@ mod tests {
         check("func.call @f() : () -> T", "\"func.call\"() <{callee = @f}> : () -> T");
     }
 
+    /// Of an op in every file of a tree that `MLIR_TREE` names: the form changes there and back and there, and says the same.
+    #[test]
+    fn forms_of_a_tree_change_there_and_back() {
+        let Some(tree) = std::env::var_os("MLIR_TREE") else {
+            eprintln!("skipped: MLIR_TREE names no directory");
+            return;
+        };
+        let mut folders = vec![PathBuf::from(tree)];
+        let (mut changed, mut known) = (0, 0);
+        while let Some(folder) = folders.pop() {
+            for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let Ok(text) = std::fs::read_to_string(&path) else { continue };
+                if path.extension().is_none_or(|e| e != "mlir") || mlir::holds_hlo(&text) {
+                    continue;
+                }
+                let read = mlir::parse(&text, mlir::PieceState::default());
+                for id in 0..read.ops.len() as OpId {
+                    let name = read.name(id, &text);
+                    known += usize::from(layout(name).is_some() || format(name).is_some());
+                    let Some((_, first)) = other_form(&read, id, &text) else { continue };
+                    changed += 1;
+                    let turned = |text: &str| {
+                        let read = mlir::parse(text, mlir::PieceState::default());
+                        assert_eq!(read.errors, [], "{text}");
+                        other_form(&read, 0, text).map(|(_, insert)| insert)
+                    };
+                    let second = turned(&format!("%r = {first}\n"));
+                    let third = second.as_ref().and_then(|second| turned(&format!("%r = {second}\n")));
+                    assert_eq!(third.as_ref(), Some(&first), "{second:?} in {}", path.display());
+                }
+            }
+        }
+        eprintln!("{changed} of {known} ops have another form");
+    }
+
+    /// As upstream's printer writes both.
+    #[test]
+    fn attributes_have_a_place_in_both_forms() {
+        for (custom, generic) in [
+            (
+                "compare EQ, %a, %b, FLOAT : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+                "compare\"(%a, %b) <{comparison_direction = #stablehlo<comparison_direction EQ>, compare_type = #stablehlo<comparison_type FLOAT>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+            ),
+            (
+                "compare LT, %a, %b {k} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+                "compare\"(%a, %b) <{comparison_direction = #stablehlo<comparison_direction LT>}> {k} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+            ),
+            (
+                "select %p, %a, %b : tensor<4xi1>, tensor<4xf32>",
+                "select\"(%p, %a, %b) : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>",
+            ),
+            (
+                "select %p, %a, %b : (tensor<4xi1>, tensor<4xf32>, tensor<?xf32>) -> tensor<4xf32>",
+                "select\"(%p, %a, %b) : (tensor<4xi1>, tensor<4xf32>, tensor<?xf32>) -> tensor<4xf32>",
+            ),
+            (
+                "clamp %a, %b, %a : tensor<4xf32>",
+                "clamp\"(%a, %b, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>",
+            ),
+            (
+                "broadcast_in_dim %a, dims = [] : (tensor<f32>) -> tensor<4x3xf32>",
+                "broadcast_in_dim\"(%a) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<4x3xf32>",
+            ),
+            (
+                "transpose %a, dims = [1, 0] : (tensor<4x3xf32>) -> tensor<3x4xf32>",
+                "transpose\"(%a) <{permutation = array<i64: 1, 0>}> : (tensor<4x3xf32>) -> tensor<3x4xf32>",
+            ),
+            (
+                "concatenate %a, %b, %a, dim = 0 : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<12xf32>",
+                "concatenate\"(%a, %b, %a) <{dimension = 0 : i64}> : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<12xf32>",
+            ),
+            (
+                "iota dim = 0 {k = 1 : i64} : tensor<4xi32>",
+                "iota\"() <{iota_dimension = 0 : i64}> {k = 1 : i64} : () -> tensor<4xi32>",
+            ),
+            (
+                "constant {k = [1]} dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>",
+                "constant\"() <{value = dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>}> {k = [1]} : () -> tensor<2x2xi32>",
+            ),
+            (
+                "constant dense<\"0x0102\"> : tensor<2x!quant.uniform<i8:f32, 1.0>>",
+                "constant\"() <{value = dense<\"0x0102\"> : tensor<2x!quant.uniform<i8:f32, 1.0>>}> : () -> tensor<2x!quant.uniform<i8:f32, 1.0>>",
+            ),
+            (
+                "slice %a [0:4:2, 1:3] : (tensor<4x3xf32>) -> tensor<2x2xf32>",
+                "slice\"(%a) <{start_indices = array<i64: 0, 1>, limit_indices = array<i64: 4, 3>, strides = array<i64: 2, 1>}> : (tensor<4x3xf32>) -> tensor<2x2xf32>",
+            ),
+            (
+                "slice %a [] : (tensor<f32>) -> tensor<f32>",
+                "slice\"(%a) <{start_indices = array<i64>, limit_indices = array<i64>, strides = array<i64>}> : (tensor<f32>) -> tensor<f32>",
+            ),
+            (
+                "dynamic_slice %a, %i, %i, sizes = [1, 2] : (tensor<4x3xf32>, tensor<i32>, tensor<i32>) -> tensor<1x2xf32>",
+                "dynamic_slice\"(%a, %i, %i) <{slice_sizes = array<i64: 1, 2>}> : (tensor<4x3xf32>, tensor<i32>, tensor<i32>) -> tensor<1x2xf32>",
+            ),
+            (
+                "pad %a, %s, low = [0, -1], high = [2, 0], interior = [0, 0] : (tensor<4x3xf32>, tensor<f32>) -> tensor<6x2xf32>",
+                "pad\"(%a, %s) <{edge_padding_low = array<i64: 0, -1>, edge_padding_high = array<i64: 2, 0>, interior_padding = array<i64: 0, 0>}> : (tensor<4x3xf32>, tensor<f32>) -> tensor<6x2xf32>",
+            ),
+            (
+                "dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [1] x [1], precision = [DEFAULT, HIGHEST], algorithm = <lhs_precision_type = tf32> : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4xf32>",
+                "dot_general\"(%a, %b) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision HIGHEST>], algorithm = #stablehlo.dot_algorithm<lhs_precision_type = tf32>}> : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4xf32>",
+            ),
+            (
+                "dot_general %a, %b, contracting_dims = [] x [] : (tensor<4xf32>, tensor<3xf32>) -> tensor<4x3xf32>",
+                "dot_general\"(%a, %b) <{dot_dimension_numbers = #stablehlo.dot<>}> : (tensor<4xf32>, tensor<3xf32>) -> tensor<4x3xf32>",
+            ),
+            (
+                "reverse %a, dims = [0] : tensor<4x3xf32>",
+                "reverse\"(%a) <{dimensions = array<i64: 0>}> : (tensor<4x3xf32>) -> tensor<4x3xf32>",
+            ),
+            (
+                "set_dimension_size %a, %i, dim = 0 {k} : (tensor<4x3xf32>, tensor<i32>) -> tensor<?x3xf32>",
+                "set_dimension_size\"(%a, %i) <{dimension = 0 : i64}> {k} : (tensor<4x3xf32>, tensor<i32>) -> tensor<?x3xf32>",
+            ),
+            (
+                "dynamic_update_slice %a, %b, %i, %i : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<i32>, tensor<i32>) -> tensor<4x3xf32>",
+                "dynamic_update_slice\"(%a, %b, %i, %i) : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<i32>, tensor<i32>) -> tensor<4x3xf32>",
+            ),
+        ] {
+            check(&format!("stablehlo.{custom}"), &format!("\"stablehlo.{generic}"));
+        }
+        // Text of before there were properties has all in one dictionary.
+        let old = "%0 = $0\"stablehlo.transpose\"(%a) {k, permutation = dense<[1, 0]> : tensor<2xi64>} : (tensor<4x3xf32>) -> tensor<3x4xf32>\n";
+        let new = "%0 = stablehlo.transpose %a, dims = [1, 0] {k} : (tensor<4x3xf32>) -> tensor<3x4xf32>\n";
+        assert_eq!(apply(old, "to-custom-form").as_deref(), Some(new));
+    }
+
     #[test]
     fn what_would_be_lost_is_kept_in_its_form() {
         for line in [
@@ -312,6 +236,11 @@ mod tests {
             "\"func.call\"(%a) <{callee = @f, no_inline}> : (T) -> T",
             "stablehlo.add %a : tensor<4xf32>",
             "some.add %a, %b : T",
+            "\"stablehlo.iota\"() <{iota_dimension = 0 : i64, other = 1}> : () -> tensor<4xi32>",
+            "\"stablehlo.transpose\"(%a) : (tensor<4x3xf32>) -> tensor<3x4xf32>",
+            "\"stablehlo.constant\"() <{value = #alias}> : () -> tensor<4xi32>",
+            "stablehlo.slice %a [0:4:2:1] : (tensor<4xf32>) -> tensor<2xf32>",
+            "stablehlo.select %p, %a, %b : tensor<4xi1>",
         ] {
             assert_eq!(titles(&format!("%0 = $0{line}\n")), [""; 0], "{line}");
         }

@@ -1,24 +1,60 @@
 //! Slices of reshapes as slices of what was reshaped, where that is proven.
 
+use mlir::{OpId, PieceState};
 use mlir_indexing::Source;
-use mlir_rewrites::rewrites;
+use mlir_rewrites::{Rewrite, rewrites};
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::locate::FileContext;
 use crate::mlir::code_actions::aliases::value_of;
+use crate::mlir::context::OpRef;
 use crate::{TextEdit, TextRange};
 
 pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
     let Some(at) = context.op_at(range.start) else { return };
-    let read = context.mlir_piece(at.piece);
-    let outside = |name: &str, local: u32| value_of(context, context.part_at(at.piece, local), name);
-    let source = Source::new(&read.parse, &read.text, &outside);
-    for rewrite in rewrites(&source, at.id) {
+    let (found, start) = found(context, at).unwrap_or_default();
+    for rewrite in found {
         actions.offer(rewrite.id, rewrite.title, CodeActionKind::RefactorRewrite, || {
-            let edit = |(span, insert)| TextEdit { range: context.range(at.piece, span), insert };
+            let edit = |(span, insert): (syntax::Span, String)| TextEdit {
+                range: start + span.start as usize..start + span.end as usize,
+                insert,
+            };
             Some(Change::Edits(rewrite.edits.into_iter().map(edit).collect()))
         });
     }
+}
+
+/// The rewrites of an op, and where the text starts that their edits are of.
+fn found(context: &FileContext<'_>, at: OpRef) -> Option<(Vec<Rewrite>, usize)> {
+    let read = context.mlir_piece(at.piece);
+    if let Some(part) = read.part_around(at.id) {
+        // What is new must fit to names in all of the function, and what goes away must be used nowhere in it: that is looked at
+        // where the op and its operands promise something, which is seldom.
+        let promises = db::with_mlir_operands(context.db, context.view.file, at.piece, at.id, |source| {
+            !rewrites(source, at.id).is_empty()
+        });
+        return promises.filter(|&promises| promises).and_then(|_| in_function(context, at, part));
+    }
+    let outside = |name: &str, local: u32| value_of(context, context.part_at(at.piece, local), name);
+    let source = Source::new(&read.parse, &read.text, &outside);
+    Some((rewrites(&source, at.id), context.view.starts[at.piece].offset))
+}
+
+/// Those of an op of a function that is cut, with the text of the pieces of the function.
+fn in_function(context: &FileContext<'_>, at: OpRef, part: usize) -> Option<(Vec<Rewrite>, usize)> {
+    let pieces = context.mlir_giants().pieces_of(at.piece, part);
+    let (first, last) = (pieces.first()?.0, pieces.last()?.0);
+    let start = context.view.starts[first].offset;
+    let end = context.view.starts.get(last + 1).map_or(context.view.rope.len_bytes(), |next| next.offset);
+    let text = context.view.rope.byte_slice(start..end).to_string();
+    let parse = mlir::parse(&text, PieceState::from_u8(context.view.starts[first].state));
+    let op = context.range(at.piece, context.mlir_piece(at.piece).parse.op(at.id).span).start - start;
+    let id = parse.ops.partition_point(|other| (other.span.start as usize) < op) as OpId;
+    let module = context.mlir_module();
+    let outside = |name: &str, local: u32| value_of(context, module.part_at(first, &parse, local), name);
+    let source = Source::new(&parse, &text, &outside);
+    let is_there = parse.ops.get(id as usize).is_some_and(|other| other.span.start as usize == op);
+    Some((is_there.then(|| rewrites(&source, id))?, start))
 }
 
 #[cfg(test)]

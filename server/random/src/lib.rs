@@ -1,4 +1,8 @@
-//! Random numbers: SplitMix64, whose state is its seed.
+//! Random numbers that are the same in every run: SplitMix64, whose state is its seed, so that what fails can be made again.
+//!
+//! Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+
+use std::ops::Range;
 
 #[derive(Debug, Clone)]
 pub struct Rng(u64);
@@ -24,6 +28,15 @@ impl Rng {
     /// In `[lower, upper]`; `lower` where there is nothing between.
     pub fn range(&mut self, lower: i64, upper: i64) -> i64 {
         lower + (self.next_u64() % (upper - lower + 1).max(1) as u64) as i64
+    }
+
+    /// In `range`, which is not empty.
+    pub fn below(&mut self, range: Range<i64>) -> i64 {
+        self.range(range.start, range.end - 1)
+    }
+
+    pub fn flag(&mut self) -> bool {
+        self.one_in(2)
     }
 
     pub fn one_in(&mut self, n: u64) -> bool {
@@ -56,6 +69,16 @@ impl Rng {
         chosen
     }
 
+    /// `rank` sizes from 1 to `largest`.
+    pub fn sizes(&mut self, rank: i64, largest: i64) -> Vec<i64> {
+        (0..rank).map(|_| self.range(1, largest)).collect()
+    }
+
+    /// Sizes in `extents`, as many as `rank` allows.
+    pub fn shape(&mut self, rank: Range<i64>, extents: Range<i64>) -> Vec<i64> {
+        (0..self.below(rank)).map(|_| self.below(extents.clone())).collect()
+    }
+
     /// Sizes with this product, at most `rank` of them (one more where the product is left over).
     pub fn factors(&mut self, mut n: i64, rank: usize) -> Vec<i64> {
         let mut sizes = Vec::new();
@@ -69,5 +92,30 @@ impl Rng {
             sizes.push(n);
         }
         sizes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_in_their_ranges_and_the_same_again() {
+        let mut rng = Rng::new(1);
+        for _ in 0..1000 {
+            let mut again = Rng::new(rng.state());
+            let n = rng.range(-3, 5);
+            assert!((-3..=5).contains(&n) && n == again.range(-3, 5));
+            assert!((2..4).contains(&rng.below(2..4)));
+            let mut order = rng.permutation(6);
+            order.sort_unstable();
+            assert_eq!(order, [0, 1, 2, 3, 4, 5]);
+            assert_eq!(rng.factors(24, 3).iter().product::<i64>(), 24);
+        }
+        // The first numbers of the reference implementation.
+        let mut rng = Rng::new(1_234_567);
+        let expect: [u64; 3] =
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
+        assert_eq!(expect, [(); 3].map(|()| rng.next_u64()));
     }
 }

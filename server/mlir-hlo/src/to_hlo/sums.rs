@@ -1,5 +1,4 @@
-//! Ops that are several instructions, or another one than their name says: broadcasts, sums, dots, and ops of CHLO and of
-//! arith and math on tensors.
+//! Ops that are several instructions, or another one than their name says: broadcasts, sums, dots.
 
 use mlir::OpId;
 
@@ -36,7 +35,7 @@ impl Writer<'_> {
     }
 
     /// The operand without dimensions that are stretched, and where the others go.
-    fn unstretched(
+    pub(super) fn unstretched(
         &mut self,
         id: OpId,
         operand: Operand,
@@ -138,100 +137,4 @@ impl Writer<'_> {
         self.finish_body(&name, &root);
         Ok(name)
     }
-
-    /// An op that is none of StableHLO's and MHLO's.
-    pub(super) fn other_dialect(&mut self, id: OpId, name: &str) -> Result<(), String> {
-        let none = || "HLO has no such op".to_owned();
-        let (dialect, op) = name.split_once('.').ok_or_else(none)?;
-        match (dialect, op) {
-            ("chlo", "top_k") => {
-                let operands = self.operands(id)?;
-                let k = self.op_text(id).int(&["k"]).ok_or("k is not read")?;
-                self.emit(id, "topk", &operands, &format!(", k={k}, largest=true"), &["k"])
-            }
-            ("chlo", "square") => {
-                let operands = self.operands(id)?;
-                let twice = [operands.first().ok_or("it has no operand")?.clone(), operands[0].clone()];
-                self.emit(id, "multiply", &twice, "", &[])
-            }
-            ("chlo", _) if op.starts_with("broadcast_") => self.broadcasting(id, &op["broadcast_".len()..]),
-            ("chlo", "constant") => self.constant(id),
-            _ => {
-                let opcode = same_opcode(dialect, op).ok_or_else(none)?;
-                let operands = self.operands(id)?;
-                let results = self.results(id)?;
-                let is_array = |shape: &str| extents(shape) == extents(results.first().map_or("", |s| s));
-                if results.len() != 1 || !operands.iter().all(|o| is_array(&o.shape)) {
-                    return Err("its operands are no arrays of one shape".to_owned());
-                }
-                self.emit(id, opcode, &operands, "", &["fastmath"])
-            }
-        }
-    }
-
-    /// An op that broadcasts its operands to the shape of its result.
-    fn broadcasting(&mut self, id: OpId, op: &str) -> Result<(), String> {
-        let row = row_of(op).ok_or("HLO has no such op")?;
-        let operands = self.operands(id)?;
-        let results = self.results(id)?;
-        let to = extents(results.first().ok_or("it has no result")?);
-        let stated = self.op_text(id).ints(&["broadcast_dimensions"]);
-        let mut wide = Vec::new();
-        for operand in operands {
-            let from = extents(&operand.shape);
-            if from == to {
-                wide.push(operand);
-                continue;
-            }
-            let behind =
-                to.len().checked_sub(from.len()).ok_or("an operand has more dimensions than the result")?;
-            let stated = stated.clone().filter(|list| list.len() == from.len());
-            let dimensions = stated.unwrap_or_else(|| (behind as i64..to.len() as i64).collect());
-            let (operand, kept) = self.unstretched(id, operand, &to, &dimensions)?;
-            let shape = array(element(&operand.shape), &to);
-            let rest = format!("broadcast({}), dimensions={}", operand.name, braces(&kept));
-            wide.push(self.body().push("broadcast", shape, &rest, id));
-        }
-        let shapes: Vec<&str> = wide.iter().map(|o| &*o.shape).collect();
-        let behind = attributes(row, self.op_text(id), &shapes)?;
-        let mut known = known_attributes(row);
-        known.push("broadcast_dimensions");
-        self.emit(id, row.opcode.name(), &wide, &behind, &known)
-    }
-}
-
-/// Ops of each element that compute the same: of CHLO the functions that HLO has, of arith and math those on numbers of one type.
-fn same_opcode(dialect: &str, op: &str) -> Option<&'static str> {
-    Some(match (dialect, op) {
-        (
-            "chlo",
-            "acos" | "asin" | "acosh" | "asinh" | "atanh" | "cosh" | "sinh" | "erf" | "tan" | "mulhi",
-        ) => ir::Opcode::from_name(op)?.name(),
-        ("arith", "addf" | "addi") => "add",
-        ("arith", "subf" | "subi") => "subtract",
-        ("arith", "mulf" | "muli") => "multiply",
-        ("arith", "divf" | "divsi") => "divide",
-        ("arith", "maximumf" | "maxsi") => "maximum",
-        ("arith", "minimumf" | "minsi") => "minimum",
-        ("arith", "negf") => "negate",
-        ("arith", "andi") => "and",
-        ("arith", "ori") => "or",
-        ("arith", "xori") => "xor",
-        ("math", "absf" | "absi") => "abs",
-        ("math", "ceil") => "ceil",
-        ("math", "cos") => "cosine",
-        ("math", "erf") => "erf",
-        ("math", "exp") => "exponential",
-        ("math", "expm1") => "exponential-minus-one",
-        ("math", "floor") => "floor",
-        ("math", "log") => "log",
-        ("math", "log1p") => "log-plus-one",
-        ("math", "powf") => "power",
-        ("math", "rsqrt") => "rsqrt",
-        ("math", "sin") => "sine",
-        ("math", "sqrt") => "sqrt",
-        ("math", "tan") => "tan",
-        ("math", "tanh") => "tanh",
-        _ => return None,
-    })
 }

@@ -1,0 +1,37 @@
+//! Where a file has fusions, and what they call.
+
+use std::sync::Arc;
+
+use ir::Opcode;
+use rustc_hash::FxHashSet;
+
+use crate::queries::block;
+use crate::{File, Piece};
+
+/// The computations of the piece that hold fusions, ascending. Of each one: what else shares the piece depends on how the
+/// text was cut.
+#[salsa::tracked]
+pub fn fusing_computations(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<u32>> {
+    let block = block(db, piece);
+    let computations = (0u32..).zip(&block.parse.computations);
+    let holds_fusion = computations.filter(|(_, computation)| {
+        let mut ids = computation.instructions.clone();
+        ids.any(|id| block.instruction(id).opcode == Some(Opcode::Fusion))
+    });
+    Arc::new(holds_fusion.map(|(id, _)| id).collect())
+}
+
+/// Names of the computations that the piece's fusions call.
+#[salsa::tracked]
+fn fusion_calls(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Box<str>>> {
+    let block = block(db, piece);
+    let calls = block.callees().filter(|&(id, _)| block.instruction(id).opcode == Some(Opcode::Fusion));
+    Arc::new(calls.map(|(_, span)| span.of(&block.text).into()).collect())
+}
+
+/// Names of all computations that fusions of the file call.
+#[salsa::tracked]
+pub fn fused_computations(db: &dyn salsa::Database, file: File) -> Arc<FxHashSet<Box<str>>> {
+    let pieces = file.pieces(db).iter();
+    Arc::new(pieces.flat_map(|&piece| fusion_calls(db, piece).iter().cloned()).collect())
+}

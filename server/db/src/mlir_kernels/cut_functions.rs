@@ -1,0 +1,140 @@
+//! Kernels of functions that are cut. One that may be a kernel as a whole is short, and read as a whole; of longer ones each op is
+//! converted when it is asked for, with what its operands are in other pieces.
+
+use std::sync::Arc;
+
+use ir::Block;
+use mlir::{Definition, OpId, PieceState};
+use mlir_hlo::{Environment, HloFunction, Slice};
+use syntax::hlo::PieceState as HloState;
+
+use super::{collect, is_wrapped, mlir_environments, place};
+use crate::Piece;
+use crate::kernels::FusionSource;
+use crate::mlir_giants::{GiantDefinition, mlir_definition, mlir_giant_index};
+use crate::mlir_imports::mlir_imported;
+use crate::mlir_queries::{mlir_module, mlir_piece};
+
+/// The number of the function that starts in a piece and goes on in the next ones.
+pub const CUT_FUNCTION: u32 = u32::MAX;
+
+/// Ops and bytes of a function that is read as a whole.
+const MAX_OPS: usize = 200;
+const MAX_BYTES: usize = 4 << 20;
+
+/// A function that is cut, as HLO.
+#[derive(Debug)]
+pub(crate) struct CutFunction {
+    /// The part of the file that it is in.
+    pub(crate) part: usize,
+    pub(crate) function: HloFunction,
+    /// Per op of its text: how many pieces further down than its first one, and its number there.
+    pub(crate) places: Vec<(usize, OpId)>,
+}
+
+/// Which of the parts of a piece is the function that starts there and goes on in the next ones.
+fn open_part(db: &dyn salsa::Database, piece: Piece) -> Option<usize> {
+    mlir_piece(db, piece).parts.iter().position(|part| part.is_open && !part.is_continued)
+}
+
+/// Nothing for one with more ops than a kernel may have.
+#[salsa::tracked(no_eq, lru = 64)]
+pub(crate) fn mlir_cut_function(db: &dyn salsa::Database, piece: Piece) -> Option<Arc<CutFunction>> {
+    let (file, at) = place(db, piece)?;
+    let nth = open_part(db, piece)?;
+    let mut text = String::new();
+    let mut ops = 0;
+    // Where each piece starts in the text, and where in the piece that is.
+    let mut starts = Vec::new();
+    for (piece, nth) in mlir_giant_index(db, file).pieces_of(at, nth) {
+        let read = mlir_piece(db, *file.pieces(db).get(piece)?);
+        let part = read.parts.get(nth)?;
+        let body = part.blocks.iter().flat_map(|&block| read.parse.ops_of(block));
+        ops += body.take(MAX_OPS + 1).count();
+        let span = read.parse.op(part.op).span;
+        starts.push((text.len(), piece, span.start));
+        // What goes on in the next piece does so behind the end of this one.
+        let end = if part.is_open { read.text.len() } else { span.end as usize };
+        text += read.text.get(span.start as usize..end)?;
+        if ops > MAX_OPS || text.len() > MAX_BYTES {
+            return None;
+        }
+    }
+    let parse = mlir::parse(&text, PieceState::default());
+    let read = mlir_piece(db, piece);
+    let file_part = mlir_module(db, file).part_at(at, &read.parse, u32::MAX);
+    let environment = mlir_environments(db, file).get(file_part)?;
+    let functions = mlir_hlo::functions(Slice::whole(&parse, &text), environment);
+    let function = functions.into_iter().find(|function| function.op == 0)?;
+    let place_of = |op: &mlir::Op| {
+        let nth = starts.partition_point(|&(start, ..)| start <= op.span.start as usize).max(1) - 1;
+        let (start, piece, from) = starts[nth];
+        let parse = &mlir_piece(db, *file.pieces(db).get(piece)?).parse;
+        let local = op.span.start - start as u32 + from;
+        let found = parse.ops.partition_point(|op| op.span.start < local);
+        Some((piece - at, found as OpId))
+    };
+    let places = parse.ops.iter().map(place_of).collect::<Option<_>>()?;
+    Some(Arc::new(CutFunction { part: file_part, function, places }))
+}
+
+/// An op by itself, as HLO.
+pub struct MlirInstruction {
+    /// As it is called in the computation of its function.
+    pub name: Box<str>,
+    block: Block,
+    id: u32,
+}
+
+/// The kernel that XLA would make of an op of a function that is cut, or why HLO does not have the op.
+pub fn mlir_instruction(db: &dyn salsa::Database, piece: Piece, op: OpId) -> Result<MlirInstruction, String> {
+    let (file, at) = place(db, piece).ok_or("it is in no file")?;
+    let imported = mlir_imported(db, piece);
+    let part =
+        mlir_module(db, file).part_at(at, &mlir_piece(db, piece).parse, imported.parse.op(op).span.start);
+    let none = Environment::default();
+    let environment = mlir_environments(db, file).get(part).unwrap_or(&none);
+    let found = mlir_hlo::instruction(Slice::whole(&imported.parse, &imported.text), environment, op)?;
+    let text: Arc<str> = found.text.into();
+    let parse = syntax::hlo::parse(&text, HloState::HEADER);
+    let block = ir::lower(text, Arc::new(parse));
+    let entry = block.parse.computations.iter().rposition(|c| c.is_entry);
+    let entry = entry.ok_or("it has no instruction")? as u32;
+    let ids = found.names.iter().rev().filter_map(|name| block.find(entry, name));
+    let wrapped = ids.into_iter().find(|&id| is_wrapped(&block, id));
+    let id = wrapped.ok_or("XLA makes no kernel of it alone")?;
+    Ok(MlirInstruction { name: block.name(id).into(), block, id })
+}
+
+/// The op of the function that starts in a piece and goes on in others whose instruction is called so: its piece, and its number
+/// there.
+pub fn mlir_instruction_called(db: &dyn salsa::Database, piece: Piece, name: &str) -> Option<(usize, OpId)> {
+    let (file, at) = place(db, piece)?;
+    let part = open_part(db, piece)?;
+    let index = mlir_giant_index(db, file);
+    // `add.1` of `%1`; `x` of `%x`, and `add_` of `%add`, which HLO reads as something else.
+    let number = name.rsplit_once('.').map(|(_, n)| n).filter(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    let written = [number, Some(name), name.strip_suffix('_')];
+    written.into_iter().flatten().find_map(|written| {
+        let found = index.find(at, part, &format!("%{written}"))?;
+        let GiantDefinition::Value(value) = mlir_definition(db, file, found)? else { return None };
+        let piece = *file.pieces(db).get(found.piece as usize)?;
+        let Definition::Result(op) = mlir_piece(db, piece).parse.values.get(value as usize)?.definition
+        else {
+            return None;
+        };
+        let is_it = mlir_instruction(db, piece, op).is_ok_and(|instruction| *instruction.name == *name);
+        is_it.then_some((found.piece as usize, op))
+    })
+}
+
+/// What the kernel of one op depends on.
+pub(super) fn op_source(db: &dyn salsa::Database, piece: Piece, name: Arc<str>) -> Option<Arc<FusionSource>> {
+    let (at, op) = mlir_instruction_called(db, piece, &name)?;
+    let (file, _) = place(db, piece)?;
+    let MlirInstruction { block, id, .. } = mlir_instruction(db, *file.pieces(db).get(at)?, op).ok()?;
+    let op = block.op(id, |_| None)?;
+    let mut callees = Vec::new();
+    collect(&block, &op, &mut callees);
+    Some(Arc::new(FusionSource { name, op, callees }))
+}

@@ -1,0 +1,93 @@
+//! What scripts and commands ask of a module: maps, values, functions, its text in another form.
+
+use super::Analysis;
+use crate::*;
+
+impl Analysis {
+    /// Maps of one instruction, as the machine interface asks for them.
+    pub fn indexing(
+        &self,
+        file: FileId,
+        query: &IndexingQuery,
+    ) -> Cancellable<Result<IndexingReply, QueryError>> {
+        self.with_file(file, |context| indexing_queries::indexing(&context, query))
+    }
+
+    /// The arrays that a computation answers (without a name: the entry), or one of its instructions, as literals, from those
+    /// of its parameters.
+    pub fn evaluate(
+        &self,
+        file: FileId,
+        computation: Option<&str>,
+        instruction: Option<&str>,
+        inputs: &[String],
+    ) -> Cancellable<Result<Vec<String>, QueryError>> {
+        self.of_language(
+            file,
+            |context| evaluate::evaluate(&context, computation, instruction, inputs),
+            |context| mlir::evaluate::evaluate(&context, computation, instruction, inputs),
+        )
+    }
+
+    /// The name of the instruction at `offset`, and its arrays as literals from those of the parameters of its computation.
+    pub fn evaluate_at(
+        &self,
+        file: FileId,
+        offset: usize,
+        inputs: &[String],
+    ) -> Cancellable<Option<Evaluated>> {
+        self.of_language(
+            file,
+            |context| evaluate::evaluate_at(&context, offset, inputs),
+            |context| mlir::evaluate::evaluate_at(&context, offset, inputs),
+        )
+    }
+
+    /// Parameters that the instruction at `offset` depends on.
+    pub fn evaluation_parameters(
+        &self,
+        file: FileId,
+        offset: usize,
+    ) -> Cancellable<Vec<EvaluationParameter>> {
+        self.of_language(
+            file,
+            |context| evaluation_parameters::evaluation_parameters(&context, offset),
+            |context| mlir::evaluate::evaluation_parameters(&context, offset),
+        )
+    }
+
+    /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named
+    /// opcodes open a function of their own.
+    pub fn partition(
+        &self,
+        file: FileId,
+        computation: Option<&str>,
+        force_roots: &[String],
+    ) -> Cancellable<Result<Vec<PartitionedComputation>, QueryError>> {
+        self.with_file(file, |context| partition_queries::partition(&context, computation, force_roots))
+    }
+
+    /// The canonical text of the file, which must be without errors.
+    pub fn print(&self, file: FileId, options: &PrintOptions) -> Cancellable<Result<String, TextTooLarge>> {
+        self.with_file(file, |context| print_module::print_module(&context, options))
+    }
+
+    /// The same module in the other language: StableHLO as HLO, HLO as StableHLO.
+    pub fn convert(&self, file: FileId) -> Cancellable<Conversion> {
+        self.with_file(file, |context| convert::convert(&context))
+    }
+
+    /// Counts of the module.
+    pub fn statistics(&self, file: FileId) -> Cancellable<FileStatistics> {
+        self.of_language(
+            file,
+            |context| statistics::statistics(&context),
+            |context| mlir::statistics::statistics(&context),
+        )
+    }
+
+    /// The whole text with maps and findings written into it.
+    pub fn annotate(&self, file: FileId, write: &mut dyn FnMut(&str)) -> Cancellable<()> {
+        self.with_file(file, |context| annotate::annotate(&context, write))
+    }
+}

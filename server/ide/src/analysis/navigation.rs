@@ -1,0 +1,67 @@
+//! Ways from a name to another place.
+
+use super::Analysis;
+use crate::*;
+
+impl Analysis {
+    /// Where the name at `offset` leads, each with the token that was asked about.
+    pub fn goto_definition(&self, file: FileId, offset: usize) -> Cancellable<Vec<NavigationTarget>> {
+        self.of_language(
+            file,
+            |context| goto_definition::goto_definition(&context, offset),
+            |context| mlir::goto_definition::goto_definition(&context, offset),
+        )
+    }
+
+    /// Where the value at `offset` is from; see `goto_type_definition.rs`.
+    pub fn goto_type_definition(&self, file: FileId, offset: usize) -> Cancellable<Vec<NavigationTarget>> {
+        self.with_file(file, |context| goto_type_definition::goto_type_definition(&context, offset))
+    }
+
+    pub fn references(
+        &self,
+        file: FileId,
+        offset: usize,
+        with_definition: bool,
+    ) -> Cancellable<Vec<Reference>> {
+        self.of_language(
+            file,
+            |context| references::references(&context, offset, with_definition),
+            |context| mlir::references::references(&context, offset, with_definition),
+        )
+    }
+
+    pub fn document_highlight(&self, file: FileId, offset: usize) -> Cancellable<Vec<Reference>> {
+        self.of_language(
+            file,
+            |context| references::document_highlight(&context, offset),
+            |context| mlir::references::document_highlight(&context, offset),
+        )
+    }
+
+    pub fn prepare_call_hierarchy(&self, file: FileId, offset: usize) -> Cancellable<Option<CallItem>> {
+        self.of_language(
+            file,
+            |context| call_hierarchy::prepare_call_hierarchy(&context, offset),
+            |context| mlir::call_hierarchy::prepare_call_hierarchy(&context, offset),
+        )
+    }
+
+    /// Of the computation whose name is at `offset`.
+    pub fn calls(&self, file: FileId, offset: usize, direction: CallDirection) -> Cancellable<Vec<Call>> {
+        self.of_language(
+            file,
+            |context| call_hierarchy::calls(&context, offset, direction),
+            |context| mlir::call_hierarchy::calls(&context, offset, direction),
+        )
+    }
+
+    /// The instruction called `name` (without `%`), as its offset.
+    pub fn find_instruction(&self, file: FileId, name: &str) -> Cancellable<Option<usize>> {
+        self.of_language(
+            file,
+            |context| context.find_instruction(None, name).map(|at| context.offset_of(at)),
+            |context| context.find_value(name),
+        )
+    }
+}

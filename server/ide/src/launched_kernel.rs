@@ -1,0 +1,56 @@
+//! A kernel where it is launched: what it is called there, and what it is given.
+
+use std::sync::Arc;
+
+use gpu::FusionAnalysis;
+
+use crate::fusion_kernel::{FusionError, FusionQuery};
+use crate::kernels::KernelKey;
+use crate::locate::{FileContext, InstructionRef};
+
+pub(crate) struct LaunchedKernel {
+    pub(crate) key: KernelKey,
+    /// Without `%`, like the names of operands.
+    pub(crate) name: String,
+    pub(crate) operands: Vec<String>,
+}
+
+impl LaunchedKernel {
+    /// Of an instruction of HLO. Nothing where it is in no computation.
+    pub(crate) fn of(context: &FileContext<'_>, at: InstructionRef) -> Option<LaunchedKernel> {
+        let block = context.block(at.piece);
+        let operands = block.operands_of(at.id).map(|(operand, _)| operand.name.of(&block.text).to_owned());
+        Some(LaunchedKernel {
+            key: context.kernel_key(at)?,
+            name: block.name(at.id).to_owned(),
+            operands: operands.collect(),
+        })
+    }
+
+    /// That a query means, of HLO or of StableHLO.
+    pub(crate) fn find(
+        context: &FileContext<'_>,
+        query: &FusionQuery,
+    ) -> Result<LaunchedKernel, FusionError> {
+        let not_found = |why: &str| FusionError::NotFound(format!("{} {why}", query.instruction));
+        if context.is_mlir() {
+            return crate::mlir::kernel_hover::launched(context, query)
+                .ok_or_else(|| not_found("is not in the module"));
+        }
+        let at = context
+            .find_instruction(query.computation.as_deref(), &query.instruction)
+            .ok_or_else(|| not_found("is not in the module"))?;
+        LaunchedKernel::of(context, at).ok_or_else(|| not_found("is in no computation"))
+    }
+
+    pub(crate) fn analysis<'a>(
+        &self,
+        context: &FileContext<'a>,
+    ) -> Result<&'a Arc<FusionAnalysis>, FusionError> {
+        match context.kernel(&self.key) {
+            None => Err(FusionError::NotFound(format!("{} has no known shape", self.name))),
+            Some(Ok(analysis)) => Ok(analysis),
+            Some(Err(reason)) => Err(FusionError::NotEmitted(reason.to_string())),
+        }
+    }
+}

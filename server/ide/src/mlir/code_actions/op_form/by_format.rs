@@ -1,0 +1,128 @@
+//! Both forms of an op by its [`Format`]: what one says is read, and written as the other says it. Here the generic form, of
+//! which all ops have one.
+
+use mlir::{AttributePlace, OpId, Parse, TokenKind, tokens};
+
+use super::body::Body;
+use super::formats::{Format, Piece};
+
+/// What an op says, whichever form says it.
+pub(super) struct Said {
+    pub(super) operands: Vec<String>,
+    /// Attributes that the format knows, as the generic form has them.
+    pub(super) attributes: Vec<(&'static str, String)>,
+    /// `{k = 1}`, or empty.
+    pub(super) others: String,
+    pub(super) operand_types: Vec<String>,
+    pub(super) result_type: String,
+}
+
+impl Said {
+    /// Reads the generic form of an op; `body` is behind the name.
+    pub(super) fn of_generic(
+        mut body: Body<'_>,
+        (parse, op): (&Parse, OpId),
+        format: &Format,
+    ) -> Option<Said> {
+        body.eat(TokenKind::OpenParen)?;
+        let operands = body.values()?.into_iter().map(str::to_owned).collect();
+        body.eat(TokenKind::CloseParen)?;
+        if body.eat(TokenKind::OpenAngle).is_some() {
+            body.dictionary()?;
+            body.eat(TokenKind::CloseAngle)?;
+        }
+        body.dictionary()?;
+        let (operand_types, result_type) = functional(body.types()?)?;
+        let (mut attributes, mut others) = (Vec::new(), Vec::new());
+        let names: Vec<&'static str> = format.attributes().collect();
+        for attribute in parse.attributes_of(op) {
+            let name = attribute.name.of(body.text);
+            let value = attribute.value.of(body.text);
+            match names.iter().find(|known| **known == name.trim_matches('"')) {
+                Some(known) => attributes.push((*known, value.to_owned())),
+                None if attribute.place != AttributePlace::Dictionary => return None,
+                None if value.is_empty() => others.push(name.to_owned()),
+                None => others.push(format!("{name} = {value}")),
+            }
+        }
+        let others = if others.is_empty() { String::new() } else { format!("{{{}}}", others.join(", ")) };
+        Said { operands, attributes, others, operand_types, result_type }.checked()
+    }
+
+    pub(super) fn checked(self) -> Option<Said> {
+        (self.operands.len() == self.operand_types.len()).then_some(self)
+    }
+
+    /// `"stablehlo.iota"() <{iota_dimension = 0 : i64}> : () -> tensor<4xi32>`
+    pub(super) fn generic(&self, name: &str) -> String {
+        let attributes: Vec<String> = self.attributes.iter().map(|(n, v)| format!("{n} = {v}")).collect();
+        let properties = match attributes.is_empty() {
+            true => String::new(),
+            false => format!(" <{{{}}}>", attributes.join(", ")),
+        };
+        let blank = if self.others.is_empty() { "" } else { " " };
+        let types = self.operand_types.join(", ");
+        format!(
+            "\"{name}\"({}){properties}{blank}{} : ({types}) -> {}",
+            self.operands.join(", "),
+            self.others,
+            self.result_type
+        )
+    }
+
+    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(n, _)| *n == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl Format {
+    pub(super) fn is_constant(&self) -> bool {
+        matches!(self.pieces, [Piece::Elements(_)])
+    }
+
+    fn attributes(&self) -> impl Iterator<Item = &'static str> {
+        self.pieces.iter().flat_map(|piece| match *piece {
+            Piece::Case(name, _) | Piece::MaybeCase(name, _) | Piece::Elements(name) => vec![name],
+            Piece::List(_, name) | Piece::Number(_, name) => vec![name],
+            Piece::Ranges(names) => names.to_vec(),
+            Piece::Products => vec!["dot_dimension_numbers", "precision_config", "algorithm"],
+            Piece::Operand | Piece::Operands | Piece::Comma => Vec::new(),
+        })
+    }
+}
+
+/// `(A, B) -> C`, with one result.
+pub(super) fn functional(types: &str) -> Option<(Vec<String>, String)> {
+    let (all, _) = tokens(types, 0, types.len(), false);
+    let body = &mut Body { text: types, all: &all, at: 0 };
+    let inside = body.group().filter(|group| group.starts_with('('))?;
+    body.eat(TokenKind::Arrow)?;
+    let result = (body.at < all.len()).then(|| body.between(body.at, all.len()))?;
+    (!result.starts_with('(')).then(|| (list_of(&inside[1..inside.len() - 1]), result.to_owned()))
+}
+
+pub(super) fn list_of(types: &str) -> Vec<String> {
+    list_items(types).into_iter().map(str::to_owned).collect()
+}
+
+/// What stands between commas that no bracket encloses.
+pub(super) fn list_items(list: &str) -> Vec<&str> {
+    let (all, _) = tokens(list, 0, list.len(), false);
+    let mut body = Body { text: list, all: &all, at: 0 };
+    let mut items = Vec::new();
+    let mut start = 0;
+    while let Some(kind) = body.kind() {
+        if kind == TokenKind::Comma {
+            let comma = all[body.at].span;
+            items.push(list[start..comma.start as usize].trim());
+            start = comma.end as usize;
+        }
+        if body.group().is_none() {
+            body.at += 1;
+        }
+    }
+    if !list[start..].trim().is_empty() {
+        items.push(list[start..].trim());
+    }
+    items
+}

@@ -1,0 +1,222 @@
+//! What an op or a function of StableHLO answers, by the reference interpreter: the function is evaluated as the HLO that it is.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use db::MlirFunction;
+use ir::Graph;
+use mlir::is_function_like;
+
+use crate::evaluate::{Evaluated, answer_of};
+use crate::evaluation_parameters::{EvaluationParameter, parameters_of};
+use crate::fusion_kernel::FusionQuery;
+use crate::indexing_queries::QueryError;
+use crate::locate::FileContext;
+use crate::mlir::context::OpRef;
+use crate::mlir::kernel_preview::op_called;
+use crate::mlir::kernels::find;
+use crate::mlir::kernels::functions::{Converted, FunctionRef, all_functions, function_at, symbol};
+
+/// The arrays that a function (without a name: `@main`, or the only one) returns, as literals, from the literals of its arguments.
+/// `instruction` asks for an op instead, by the name of its value or by the one that it has as HLO.
+pub(crate) fn evaluate(
+    context: &FileContext<'_>,
+    computation: Option<&str>,
+    instruction: Option<&str>,
+    inputs: &[String],
+) -> Result<Vec<String>, QueryError> {
+    let error = |why: String| Err(QueryError(why));
+    let computation = computation.map(|name| name.trim_start_matches('@'));
+    let function = match computation {
+        Some(name) => {
+            let query = FusionQuery { instruction: name.to_owned(), computation: None };
+            find(context, &query).map(|(function, _)| function)
+        }
+        None => entry(context, instruction),
+    };
+    let Some(function) = function else {
+        return match (computation, instruction) {
+            (Some(name), _) => error(format!("no function named {name}")),
+            (None, Some(name)) => error(format!("no op that defines %{name}")),
+            (None, None) => error("no function that is the only one or is named main".to_owned()),
+        };
+    };
+    let converted = whole(context, function)?;
+    let Some(name) = instruction else {
+        return answer_of(&graphs(converted), &converted.name, None, inputs);
+    };
+    let place = op_called(context, function, name).and_then(|op| instruction_of(converted, function, op));
+    match place {
+        Some((within, name)) => answer_of(&graphs(converted), within, Some(name), inputs),
+        None => answer_of(&graphs(converted), &converted.name, Some(name), inputs),
+    }
+}
+
+/// The function that is meant where none is named.
+fn entry(context: &FileContext<'_>, instruction: Option<&str>) -> Option<FunctionRef> {
+    let all = all_functions(context);
+    if let Some(name) = instruction {
+        return all.into_iter().find(|f| op_called(context, *f, name).is_some());
+    }
+    let main = all.iter().find(|f| symbol(context, **f) == Some("main"));
+    main.copied().or(if all.len() == 1 { all.first().copied() } else { None })
+}
+
+/// A function as HLO, or why it is not.
+fn whole<'a>(context: &FileContext<'a>, function: FunctionRef) -> Result<&'a Arc<MlirFunction>, QueryError> {
+    let error = |why: &str| {
+        let name = symbol(context, function).unwrap_or_default();
+        QueryError(format!("@{name} is not evaluated: {why}"))
+    };
+    let converted = Converted::of(context, function).ok_or_else(|| error("HLO has no such function"))?;
+    converted.function.ok_or_else(|| error("it is too long"))
+}
+
+/// The same of the op at `offset`, or of the function where the cursor is in its head or at its end; with the name in front.
+pub(crate) fn evaluate_at(context: &FileContext<'_>, offset: usize, inputs: &[String]) -> Option<Evaluated> {
+    let function = function_at(context, offset)?;
+    let converted = match whole(context, function) {
+        Ok(converted) => converted,
+        Err(why) => return Some((symbol(context, function)?.to_owned(), Err(why))),
+    };
+    let (within, name) = place(context, function, converted, offset)?;
+    let answer = answer_of(&graphs(converted), within, name, inputs);
+    Some((name.unwrap_or(&converted.name).to_owned(), answer))
+}
+
+/// Arguments that the op at `offset` depends on, by number.
+pub(crate) fn evaluation_parameters(context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {
+    let Some(function) = function_at(context, offset) else { return Vec::new() };
+    let Ok(converted) = whole(context, function) else { return Vec::new() };
+    let Some((within, name)) = place(context, function, converted, offset) else { return Vec::new() };
+    let graphs = graphs(converted);
+    let Some(graph) = graphs.get(within) else { return Vec::new() };
+    let op = match name {
+        Some(name) => graph.find(name),
+        None => Some(graph.root),
+    };
+    op.map_or_else(Vec::new, |op| parameters_of(graph, op))
+}
+
+/// Of what is at `offset` the computation, and the instruction where it is not the root.
+fn place<'a>(
+    context: &FileContext<'_>,
+    function: FunctionRef,
+    converted: &'a MlirFunction,
+    offset: usize,
+) -> Option<(&'a str, Option<&'a str>)> {
+    let here = context.op_at(offset)?;
+    let read = context.mlir_piece(here.piece);
+    let mut path = read.parse.path_to(here.id);
+    path.retain(|&id| !is_function_like(read.parse.name(id, &read.text)));
+    // An op in the region of a reduction is the reduction's, where it is no instruction of its own.
+    let instruction = |&id: &mlir::OpId| instruction_of(converted, function, OpRef { id, ..here });
+    match path.iter().rev().find_map(instruction) {
+        Some((within, name)) => Some((within, Some(name))),
+        None => Some((&converted.name, None)),
+    }
+}
+
+/// The last instruction that an op became, with its computation: its own function's stand behind those of callees.
+fn instruction_of(converted: &MlirFunction, function: FunctionRef, op: OpRef) -> Option<(&str, &str)> {
+    let op = (op.piece.checked_sub(function.piece)?, op.id);
+    let block = &converted.block;
+    let computations = block.parse.computations.iter().rev().filter(|c| !c.is_entry);
+    computations.into_iter().find_map(|computation| {
+        let mut names = computation.instructions.clone().rev().map(|id| block.name(id));
+        let name = names.find(|name| converted.ops.get(*name) == Some(&op))?;
+        Some((computation.name.of(&block.text), name))
+    })
+}
+
+fn graphs(function: &MlirFunction) -> HashMap<String, Arc<Graph>> {
+    let block = &function.block;
+    let computations = block.parse.computations.iter().enumerate();
+    let of = |(id, computation): (usize, &syntax::hlo::Computation)| {
+        Some((computation.name.of(&block.text).to_owned(), Arc::new(Graph::build(&[(block, id as u32)])?)))
+    };
+    computations.filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::open_mlir;
+
+    const MODULE: &str = "func.func public @main(%arg0: tensor<3xf32>, %n: tensor<i32>) -> (tensor<f32>, tensor<i32>) {
+  %cst = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+  %0 = call @square(%arg0) : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = stablehlo.reduce(%0 init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<3xf32>, tensor<f32>) -> tensor<f32>
+  %2 = stablehlo.while(%i = %n) : tensor<i32>
+  cond {
+    %c = stablehlo.constant dense<10> : tensor<i32>
+    %4 = stablehlo.compare LT, %i, %c : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  } do {
+    %5 = stablehlo.add %i, %i : tensor<i32>
+    stablehlo.return %5 : tensor<i32>
+  }
+  return %1, %2 : tensor<f32>, tensor<i32>
+}
+func.func private @square(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.multiply %x, %x : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.custom_call @mine(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+";
+
+    #[track_caller]
+    fn check(function: Option<&str>, op: Option<&str>, inputs: &[&str], expect: &str) {
+        let (analysis, file, _) = open_mlir(MODULE);
+        let inputs: Vec<String> = inputs.iter().map(|&text| text.to_owned()).collect();
+        let shown = match analysis.evaluate(file, function, op, &inputs).expect("nobody cancels") {
+            Ok(outputs) => outputs.join(" "),
+            Err(why) => why.0,
+        };
+        assert_eq!(shown, expect);
+    }
+
+    #[test]
+    fn functions_and_ops() {
+        check(None, None, &["{1, 2, 3}", "3"], "15 12");
+        check(Some("square"), None, &["{1, 2, 3}"], "{1, 4, 9}");
+        check(Some("@square"), Some("0"), &["{1, 2, 3}"], "{1, 4, 9}");
+        check(None, Some("1"), &["{1, 2, 3}"], "15");
+        check(None, Some("2"), &["", "3"], "12");
+        check(Some("none"), None, &[], "no function named none");
+        check(None, Some("none"), &[], "no op that defines %none");
+    }
+
+    /// At `needle`: the name, the arguments that it needs, and the answer for `inputs`.
+    #[track_caller]
+    fn check_at(needle: &str, inputs: &[&str], expect: &str) {
+        let (analysis, file, _) = open_mlir(MODULE);
+        let offset = MODULE.find(needle).expect("it is there");
+        let parameters = analysis.evaluation_parameters(file, offset).expect("nobody cancels");
+        let parameters: Vec<_> = parameters
+            .iter()
+            .map(|p| format!("{}: {}", p.name, p.sample.as_deref().unwrap_or("?")))
+            .collect();
+        let inputs: Vec<String> = inputs.iter().map(|&text| text.to_owned()).collect();
+        let answer = analysis.evaluate_at(file, offset, &inputs).expect("nobody cancels");
+        let (name, answer) = answer.expect("there is a function");
+        let answer = answer.unwrap_or_else(|why| vec![why.0]);
+        assert_eq!(format!("{name}({}) = {}", parameters.join(", "), answer.join(" ")), expect);
+    }
+
+    #[test]
+    fn at_the_cursor() {
+        check_at("stablehlo.reduce", &["{1, 2, 3}"], "reduce.1(arg0: {0, 1, 2}) = 15");
+        check_at("@square(%arg0)", &["{1, 2, 3}"], "call.0(arg0: {0, 1, 2}) = {1, 4, 9}");
+        check_at("stablehlo.add %i", &["3"], "add.5(arg: 0) = 6");
+        check_at("return %1", &["{1, 2, 3}", "3"], "main(arg0: {0, 1, 2}, n: 0) = 15 12");
+        check_at("@main", &["{1, 2, 3}", "3"], "main(arg0: {0, 1, 2}, n: 0) = 15 12");
+        check_at(
+            "stablehlo.custom_call",
+            &["{1, 2, 3}"],
+            "custom-call.0(x: {0, 1, 2}) = custom-call is not evaluated [custom-call.0]",
+        );
+    }
+}

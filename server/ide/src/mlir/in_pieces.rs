@@ -1,0 +1,266 @@
+//! Every feature answers of functions that are cut what it answers of whole ones: files of upstream in small pieces.
+
+#![allow(clippy::print_stdout, reason = "how much was compared")]
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    Analysis, AnalysisHost, CallDirection, FileId, FusionQuery, InlayHintsConfig, KernelLanguage, Language,
+    Wanted,
+};
+
+/// A question about a place of a text, or about all of it up to its end, and the answer in words.
+type Feature = (&'static str, fn(&Analysis, FileId, usize) -> String);
+
+const AT_PLACES: &[Feature] = &[
+    ("hover", |a, f, at| format!("{:?}", a.hover(f, at))),
+    ("definition", |a, f, at| format!("{:?}", a.goto_definition(f, at))),
+    ("references", |a, f, at| format!("{:?}", a.references(f, at, true))),
+    ("rename", |a, f, at| format!("{:?}", a.rename(f, at, "renamed"))),
+    ("prepare_rename", |a, f, at| format!("{:?}", a.prepare_rename(f, at))),
+    ("selection", |a, f, at| format!("{:?}", a.selection_ranges(f, at))),
+    ("completion", |a, f, at| format!("{:?}", a.completion(f, at))),
+    ("code_actions", |a, f, at| format!("{:?}", a.code_actions(f, at..at, Wanted::Changes))),
+    ("call_hierarchy", |a, f, at| format!("{:?}", a.prepare_call_hierarchy(f, at))),
+    ("incoming", |a, f, at| format!("{:?}", a.calls(f, at, CallDirection::Incoming))),
+    ("outgoing", |a, f, at| format!("{:?}", a.calls(f, at, CallDirection::Outgoing))),
+    ("shown_kernel", |a, f, at| format!("{:?}", a.shown_kernel(f, at))),
+    ("kernel", |a, f, at| {
+        let Ok(Some(shown)) = a.shown_kernel(f, at) else { return String::new() };
+        let query = FusionQuery { instruction: shown.instruction, computation: Some(shown.computation) };
+        let document = a.kernel_document(f, &query, KernelLanguage::Mlir);
+        let of = |document: &crate::KernelDocument| {
+            let at = document.instructions.iter().map(|i| (&i.name, &i.at)).collect::<Vec<_>>();
+            format!(
+                "{} {at:?} {:?}",
+                document.text(&[]).0,
+                a.kernel_lines(f, &query, document, shown.range.start)
+            )
+        };
+        format!("{:?}", document.map(|d| d.map(|d| of(&d))))
+    }),
+    ("code_lens", |a, f, at| format!("{:?}", a.code_lens(f, at))),
+    ("goto_type", |a, f, at| format!("{:?}", a.goto_type_definition(f, at))),
+    ("signature", |a, f, at| format!("{:?}", a.signature_help(f, at))),
+];
+
+const OF_FILE: &[Feature] = &[
+    ("diagnostics", |a, f, _| format!("{:?}", a.diagnostics(f, 10_000))),
+    ("symbols", |a, f, _| format!("{:?}", a.document_symbols(f, 10_000))),
+    ("folds", |a, f, _| format!("{:?}", a.folding_ranges(f, 10_000))),
+    ("tokens", |a, f, len| format!("{:?}", a.semantic_tokens(f, 0..len, 1_000_000))),
+    ("hints", |a, f, len| {
+        let config = InlayHintsConfig { domains: true, splits: true };
+        format!("{:?}", a.inlay_hints(f, 0..len, &config))
+    }),
+    ("formatting", |a, f, len| format!("{:?}", a.formatting(f, 0..len))),
+    ("lenses", |a, f, _| format!("{:?}", a.code_lens_places(f, true, 10_000))),
+    ("convert", |a, f, _| format!("{:?}", a.convert(f))),
+    ("workspace_symbols", |a, _, _| format!("{:?}", a.workspace_symbols("", 10_000))),
+    ("links", |a, f, _| format!("{:?}", a.document_links(f, 10_000))),
+];
+
+fn opened(text: &str, min_bytes: usize) -> (AnalysisHost, FileId) {
+    let mut host = AnalysisHost::in_pieces_of(min_bytes);
+    let file = host.open("a.mlir", Language::Mlir, text);
+    (host, file)
+}
+
+/// The names of ops and of values, and what is behind them.
+fn places(text: &str) -> Vec<usize> {
+    let parse = mlir::parse(text, mlir::PieceState::default());
+    let names = parse.ops.iter().map(|op| op.name.start as usize);
+    let values = parse.values.iter().map(|v| v.name.start as usize);
+    let uses = parse.uses.iter().map(|u| u.span.start as usize + 1);
+    let heads = parse.ops.iter().map(|op| op.head.end.saturating_sub(1) as usize);
+    let symbols = parse.symbols.iter().map(|s| s.span.start as usize);
+    let blocks = parse.blocks.iter().map(|b| b.label.start as usize);
+    let mut found: Vec<usize> =
+        names.chain(values).chain(uses).chain(heads).chain(symbols).chain(blocks).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+struct Compared {
+    answers: usize,
+    pieces: usize,
+    /// The feature, the place, and both answers from where they differ.
+    differences: Vec<(&'static str, usize, String)>,
+}
+
+/// The answers of all features about a whole text and about its pieces, at every so many places.
+fn compare(text: &str, min_bytes: usize, step: usize) -> Compared {
+    let ((whole, of_whole), (cut, of_cut)) = (opened(text, usize::MAX), opened(text, min_bytes));
+    let (whole, cut) = (whole.analysis(), cut.analysis());
+    let pieces = cut.statistics(of_cut).expect("nobody cancels").pieces;
+    let mut found = Vec::new();
+    let mut count = 0;
+    let mut ask = |feature: &Feature, at: usize| {
+        let (a, b) = ((feature.1)(&whole, of_whole, at), (feature.1)(&cut, of_cut, at));
+        count += 1;
+        if a != b {
+            let from = a.bytes().zip(b.bytes()).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
+            let near = |s: &str| {
+                let (from, to) = (from.saturating_sub(120), (from + 160).min(s.len()));
+                String::from_utf8_lossy(&s.as_bytes()[from..to]).into_owned()
+            };
+            found.push((feature.0, at, format!("whole: {}\n  cut: {}", near(&a), near(&b))));
+        }
+    };
+    // What is broken is not formatted: of pieces those that are.
+    let is_broken =
+        whole.diagnostics(of_whole, 10_000).expect("nobody cancels").shown.iter().any(|d| d.is_of_parser);
+    for feature in OF_FILE.iter().filter(|(name, _)| !is_broken || *name != "formatting") {
+        ask(feature, text.len());
+    }
+    for at in places(text).into_iter().step_by(step) {
+        for feature in AT_PLACES {
+            ask(feature, at);
+        }
+    }
+    Compared { answers: count, pieces, differences: found }
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/mlir");
+    let folder = std::env::var_os("MLIR_CORPUS").map_or(folder, Into::into);
+    let mut files = Vec::new();
+    let mut folders = vec![folder.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "mlir") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        println!("skipped: no files of MLIR in {}; MLIR_CORPUS names a folder", folder.display());
+    }
+    files
+}
+
+/// Long files take long in pieces of one op: of those that are cut coarser the tests of edits tell.
+const MAX_BYTES: usize = 30_000;
+
+#[test]
+fn files_of_upstream_are_answered_alike_in_pieces() {
+    let every: usize = std::env::var("MLIR_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
+    let (mut count, mut pieces, mut answers) = (0, 0, 0);
+    for (nth, path) in files().into_iter().enumerate().step_by(every) {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        if text.len() > MAX_BYTES || mlir::holds_hlo(&text) {
+            continue;
+        }
+        let min_bytes = [1, 8, 40][nth / every % 3];
+        let compared = compare(&text, min_bytes, 1 + text.len() / 2000);
+        count += 1;
+        answers += compared.answers;
+        pieces += compared.pieces;
+        if let Some((feature, at, what)) = compared.differences.first() {
+            let line = text[..(*at).min(text.len())].matches('\n').count() + 1;
+            let all = compared.differences.len();
+            panic!(
+                "{feature} of {}:{line} in pieces of {min_bytes}, and {all} in all\n{what}",
+                path.display()
+            );
+        }
+    }
+    println!("{answers} answers of {count} files in {pieces} pieces");
+}
+
+/// What crosses pieces: producers, loops' bounds, extents, aliases, types that follow, kernels, rewrites.
+#[test]
+fn functions_in_pieces_are_answered_as_whole_ones() {
+    for text in [include_str!("giant.mlir"), include_str!("far.mlir")] {
+        for min_bytes in [1, 30, 90] {
+            let Compared { pieces, differences, .. } = compare(text, min_bytes, 1);
+            assert!(pieces > 4, "{pieces}");
+            assert_eq!(differences, []);
+        }
+    }
+}
+
+/// A function of ops on values above, near and far: indices, arrays of known and of unknown extents.
+fn random_function(seed: u64, ops: usize) -> String {
+    let mut random = seed | 1;
+    let mut next = |below: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random % below.max(1) as u64) as usize
+    };
+    // Names by their types: indices, `tensor<8x4xf32>`, `tensor<?x4xf32>`.
+    let mut names = [vec!["%i".to_owned()], vec!["%a".to_owned()], vec!["%d".to_owned()]];
+    let mut body = String::new();
+    for n in 0..ops {
+        let mut of = |kind: usize, names: &[Vec<String>; 3]| {
+            let far = next(names[kind].len());
+            let near = names[kind].len() - 1 - far / 4;
+            names[kind][if next(2) == 0 { far } else { near }].clone()
+        };
+        let (i, j) = (of(0, &names), of(0, &names));
+        let (x, y) = (of(1, &names), of(1, &names));
+        let (d, e) = (of(2, &names), of(2, &names));
+        let (kind, op) = match next(11) {
+            0 => (0, format!("arith.constant {} : index", next(5))),
+            1 => (0, format!("affine.apply affine_map<(d0)[s0] -> (d0 * {} + s0)>({i})[{j}]", next(4))),
+            2 => (0, format!("arith.addi {i}, {j} : index")),
+            3 => (0, format!("tensor.dim {d}, {i} : tensor<?x4xf32>")),
+            4 => (1, format!("stablehlo.add {x}, {y} : tensor<8x4xf32>")),
+            5 => (1, format!("stablehlo.reverse {x}, dims = [{}] : tensor<8x4xf32>", next(2))),
+            6 => (
+                1,
+                format!(
+                    "tensor.extract_slice {d}[{i}, 0] [8, 4] [{}, 1] : tensor<?x4xf32> to tensor<8x4xf32>",
+                    1 + next(2)
+                ),
+            ),
+            7 => (
+                1,
+                format!(
+                    "tensor.insert_slice {x} into {y}[0, 0] [8, 4] [1, 1] : tensor<8x4xf32> into tensor<8x4xf32>"
+                ),
+            ),
+            8 => (
+                2,
+                format!(
+                    "tensor.extract_slice {e}[{i}, 0] [{j}, 4] [1, 1] : tensor<?x4xf32> to tensor<?x4xf32>"
+                ),
+            ),
+            9 => (
+                2,
+                format!(
+                    "linalg.add ins({d}, {e} : tensor<?x4xf32>, tensor<?x4xf32>) outs({d} : tensor<?x4xf32>) -> tensor<?x4xf32>"
+                ),
+            ),
+            _ => (2, format!("tensor.empty({i}) : tensor<?x4xf32>")),
+        };
+        body += &format!("  %{n} = {op}\n");
+        names[kind].push(format!("%{n}"));
+    }
+    format!(
+        "func.func @f(%a: tensor<8x4xf32>, %d: tensor<?x4xf32>, %i: index {{xla.range = [0 : index, 3 : index]}}) {{\n{body}  return\n}}\n"
+    )
+}
+
+#[test]
+fn random_functions_are_answered_alike_in_pieces() {
+    let mut far = 0;
+    for seed in 1..30u64 {
+        let text = random_function(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), 40);
+        let min_bytes = [1, 20, 50][seed as usize % 3];
+        let Compared { pieces, differences, .. } = compare(&text, min_bytes, 3);
+        assert!(pieces > 4, "{pieces}");
+        assert_eq!(differences.first(), None, "in pieces of {min_bytes}\n{text}");
+        let (host, file) = opened(&text, min_bytes);
+        let last =
+            host.analysis().hover(file, text.rfind(" = ").expect("an op") - 1).expect("nobody cancels");
+        far += last.map_or(0, |hover| hover.markdown.matches("**→").count());
+    }
+    assert!(far > 10, "{far}");
+}

@@ -1,0 +1,135 @@
+//! What the GPU will do with a function of StableHLO that could be one fusion: the part of its popup about its kernel.
+
+use crate::fusion_kernel::FusionQuery;
+use crate::kernel_hover::kernel_details;
+use crate::launched_kernel::LaunchedKernel;
+use crate::locate::FileContext;
+use crate::markdown::code;
+use crate::mlir::kernel_preview::named;
+use crate::mlir::kernels::functions::{Converted, FunctionRef, functions, may_be_kernel};
+use crate::mlir::kernels::shown_kernel;
+use crate::mlir::kernels::unfused::{Unfused, unfused};
+use crate::mlir::occurrences::Occurrence;
+
+/// Of the function that is defined there; empty where it is no kernel.
+pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -> String {
+    let defines = |f: &FunctionRef| {
+        let parse = &context.mlir_piece(f.piece).parse;
+        let mut symbols = parse.symbols.iter();
+        symbols.any(|s| s.op == f.op && s.is_definition && s.span == definition.span)
+    };
+    let mut here = functions(context, definition.piece).into_iter();
+    let Some(function) = here.find(defines).filter(|f| may_be_kernel(context, *f)) else {
+        return String::new();
+    };
+    match Converted::of(context, function) {
+        Some(converted) => {
+            let apart = unfused(context, function, &converted);
+            if !apart.is_empty() {
+                let of = |u: &Unfused| format!("- {} is not fused: {}\n", code(&u.op), u.reason);
+                let device = context.db.device().name;
+                return format!(
+                    "**several kernels** on {device}\n\n{}",
+                    apart.iter().map(of).collect::<String>()
+                );
+            }
+            let (name, operands) = (converted.name.to_owned(), parameters(context, function));
+            kernel_details(context, &LaunchedKernel { key: converted.key(&name), name, operands })
+        }
+        None => String::new(),
+    }
+}
+
+/// The kernel that a query means, with what its operands are called in the text.
+pub(crate) fn launched(context: &FileContext<'_>, query: &FusionQuery) -> Option<LaunchedKernel> {
+    let (function, converted, name) = named(context, query)?;
+    let operands = match converted.place_of(context, function, &name) {
+        Some(op) if name != converted.name => {
+            let read = context.mlir_piece(op.piece);
+            let names = read.parse.operands_of(op.id).map(|used| used.span.of(&read.text));
+            names.map(|name| name.trim_start_matches('%').to_owned()).collect()
+        }
+        _ => parameters(context, function),
+    };
+    Some(LaunchedKernel { key: converted.key(&name), name, operands })
+}
+
+/// The kernel at a place: of the op there, or of the function.
+pub(crate) fn launched_at(context: &FileContext<'_>, offset: usize) -> Option<LaunchedKernel> {
+    let shown = shown_kernel(context, offset)?;
+    let computation = Some(shown.computation);
+    launched(context, &FusionQuery { instruction: shown.instruction, computation })
+}
+
+/// The names of a function's arguments.
+fn parameters(context: &FileContext<'_>, function: FunctionRef) -> Vec<String> {
+    let read = context.mlir_piece(function.piece);
+    let (parse, text) = (&read.parse, &*read.text);
+    // The custom form binds them in the head, the generic form at the first block.
+    let is_own =
+        |value: &&mlir::Value| matches!(value.definition, mlir::Definition::Binder(op) if op == function.op);
+    let mut arguments: Vec<&mlir::Value> = parse.values.iter().filter(is_own).collect();
+    if arguments.is_empty() {
+        let first = parse.regions_of(function.op).next().and_then(|region| parse.blocks_of(region).next());
+        let range = first.map_or(0..0, |block| parse.blocks[block as usize].arguments.clone());
+        arguments.extend(&parse.values[range.start as usize..range.end as usize]);
+    }
+    arguments.iter().map(|value| value.name.of(text).trim_start_matches('%').to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::open_mlir;
+    use crate::{AccessPatternQuery, FusionQuery, HoverConfig, KernelLanguage, Wanted};
+
+    #[test]
+    fn lanes_of_a_function_are_shown() {
+        let (analysis, file, offset) = open_mlir(
+            "func.func @f(%x: tensor<64x512xf32>) -> tensor<512x64xf32> {
+  %0 = stablehlo.$0transpose %x, dims = [1, 0] : (tensor<64x512xf32>) -> tensor<512x64xf32>
+  return %0 : tensor<512x64xf32>
+}
+",
+        );
+        let query = AccessPatternQuery::default();
+        let pattern =
+            analysis.access_pattern(file, offset, &query).expect("nobody cancels").expect("a kernel");
+        assert_eq!(pattern.arrays, ["%x", "result %transpose.0"]);
+        assert!(pattern.title.ends_with(" by %transpose.0"), "{}", pattern.title);
+        let found = analysis.code_actions(file, offset..offset, Wanted::Titles).expect("nobody cancels");
+        assert!(found.iter().any(|action| action.title == "Show access pattern"), "{found:?}");
+    }
+
+    /// Popups on lines of the PTX call arrays what the function calls them.
+    #[test]
+    fn accesses_have_the_names_of_arguments() {
+        let (analysis, file, _) = open_mlir(
+            "func.func @f(%x: tensor<512x8xf32>, %y: tensor<512x8xf32>) -> tensor<512x8xf32> {
+  %0 = stablehlo.add %x, %y : tensor<512x8xf32>
+  return %0 : tensor<512x8xf32>
+}
+",
+        );
+        for (instruction, computation) in [("f", None), ("%0", Some("f".to_owned()))] {
+            let query = FusionQuery { instruction: instruction.to_owned(), computation };
+            let document =
+                analysis.kernel_document(file, &query, KernelLanguage::Ptx).expect("nobody cancels");
+            let document = document.expect("a kernel");
+            let loads = document.body.lines().enumerate().filter(|(_, line)| line.contains("ld.global"));
+            let popups: Vec<String> = loads
+                .filter_map(|(line, _)| {
+                    let config = HoverConfig::default();
+                    analysis
+                        .kernel_document_hover(file, &query, &document, line, 0, &config)
+                        .expect("nobody cancels")
+                })
+                .collect();
+            for name in ["reads `%x`", "reads `%y`"] {
+                assert!(
+                    popups.iter().any(|popup| popup.starts_with(name)),
+                    "{instruction}: {name}: {popups:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Functions as kernels ask for them, whole or cut.
+
+use std::sync::Arc;
+
+use db::{CUT_FUNCTION, MlirFunction};
+use ir::Opcode;
+use mlir::{OpId, is_function_like};
+use mlir_hlo::Slice;
+
+use crate::TextRange;
+use crate::kernels::KernelKey;
+use crate::locate::FileContext;
+use crate::mlir::context::OpRef;
+
+/// Ops of a function that may be one kernel, at most.
+const MAX_OPS: usize = 200;
+
+/// A function with a body, in the piece that it starts in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::mlir) struct FunctionRef {
+    pub(in crate::mlir) piece: usize,
+    pub(in crate::mlir) op: OpId,
+}
+
+/// The functions that start in a piece and have bodies, in the order of the text.
+pub(in crate::mlir) fn functions(context: &FileContext<'_>, piece: usize) -> Vec<FunctionRef> {
+    let read = context.mlir_piece(piece);
+    let all = Slice::whole(&read.parse, &read.text).functions();
+    let all = all.map(|op| FunctionRef { piece, op });
+    all.filter(|&function| body(context, function).next().is_some()).collect()
+}
+
+pub(in crate::mlir) fn all_functions(context: &FileContext<'_>) -> Vec<FunctionRef> {
+    (0..context.pieces()).flat_map(|piece| functions(context, piece)).collect()
+}
+
+/// The ops of the first block of a function, in whatever pieces they are.
+pub(in crate::mlir) fn body<'a>(
+    context: &'a FileContext<'_>,
+    function: FunctionRef,
+) -> impl Iterator<Item = (usize, OpId)> + use<'a> {
+    let mut parts = vec![(function.piece, function.op)];
+    if context.mlir_piece(function.piece).parse.is_cut_function(function.op) {
+        parts.extend(context.other_pieces(function.piece, function.op));
+    }
+    let mut has_ended = false;
+    let parts = parts.into_iter().map_while(move |(piece, op)| {
+        let parse = &context.mlir_piece(piece).parse;
+        let region = parse.regions_of(op).next().filter(|_| !has_ended)?;
+        let first = parse.blocks_of(region).next()?;
+        // Where another piece goes on behind a label the block in front has ended.
+        let is_other = piece != function.piece && !parse.blocks[first as usize].label.is_empty();
+        has_ended = parse.blocks[first as usize].next.is_some();
+        (!is_other).then_some((piece, first))
+    });
+    parts.flat_map(|(piece, block)| context.mlir_piece(piece).parse.ops_of(block).map(move |op| (piece, op)))
+}
+
+/// Why a function is not one kernel: told by the names of its ops, without converting anything. Nothing where all are of a kind
+/// that XLA fuses.
+pub(in crate::mlir) fn why_no_kernel(context: &FileContext<'_>, function: FunctionRef) -> Option<String> {
+    let mut works = false;
+    for (count, (piece, id)) in body(context, function).enumerate() {
+        let read = context.mlir_piece(piece);
+        let name = read.parse.name(id, &read.text);
+        if name.ends_with("return") {
+            continue;
+        }
+        if count >= MAX_OPS {
+            return Some(format!("@{} has more than {MAX_OPS} ops", symbol(context, function)?));
+        }
+        let opcode = mlir_hlo::opcode_of(name);
+        if opcode.is_none() && !matches!(name, "call" | "func.call") {
+            return Some(format!("{name}: HLO has no such op"));
+        }
+        if !opcode.is_some_and(|opcode| gpu::is_wrapped(opcode) || opcode == Opcode::Constant) {
+            return Some(format!("{name} is not fused"));
+        }
+        works |= opcode != Some(Opcode::Constant);
+    }
+    (!works).then(|| "nothing is computed".to_owned())
+}
+
+pub(in crate::mlir) fn may_be_kernel(context: &FileContext<'_>, function: FunctionRef) -> bool {
+    why_no_kernel(context, function).is_none()
+}
+
+/// Whether kernels can be expected of a function: one of its first ops is of HLO.
+pub(in crate::mlir) fn is_of_hlo(context: &FileContext<'_>, function: FunctionRef) -> bool {
+    let mut first = body(context, function).take(MAX_OPS);
+    first.any(|(piece, id)| {
+        let read = context.mlir_piece(piece);
+        mlir_hlo::opcode_of(read.parse.name(id, &read.text)).is_some_and(|opcode| opcode != Opcode::Constant)
+    })
+}
+
+/// Without its sign.
+pub(in crate::mlir) fn symbol<'a>(context: &FileContext<'a>, function: FunctionRef) -> Option<&'a str> {
+    let read = context.mlir_piece(function.piece);
+    Slice::whole(&read.parse, &read.text).symbol(function.op)
+}
+
+/// The symbol of a function, where its lens stands.
+pub(in crate::mlir) fn name_of(context: &FileContext<'_>, function: FunctionRef) -> Option<TextRange> {
+    let read = context.mlir_piece(function.piece);
+    let found = read.parse.symbols.iter().find(|s| s.op == function.op && s.is_definition)?;
+    Some(context.range(function.piece, found.span))
+}
+
+/// The function around a place.
+pub(in crate::mlir) fn function_at(context: &FileContext<'_>, offset: usize) -> Option<FunctionRef> {
+    let at = context.op_at(offset)?;
+    let path = context.mlir_piece(at.piece).parse.path_to(at.id).into_iter();
+    let starts = path.filter_map(|id| Some(context.start_of(OpRef { id, ..at })?.0));
+    let mut functions_around = starts.filter(|start| {
+        let read = context.mlir_piece(start.piece);
+        is_function_like(read.parse.name(start.id, &read.text))
+    });
+    let OpRef { piece, id: op } = functions_around.next()?;
+    functions(context, piece).into_iter().find(|f| f.op == op)
+}
+
+/// A function as kernels ask for it.
+pub(in crate::mlir) struct Converted<'a> {
+    pub(in crate::mlir) piece: db::Piece,
+    /// Its number in the piece.
+    nth: u32,
+    /// What its computation is called.
+    pub(in crate::mlir) name: &'a str,
+    /// The whole function, where that is not too long to be one kernel.
+    pub(in crate::mlir) function: Option<&'a Arc<MlirFunction>>,
+}
+
+impl<'a> Converted<'a> {
+    pub(in crate::mlir) fn of(context: &FileContext<'a>, function: FunctionRef) -> Option<Converted<'a>> {
+        let piece = context.piece_input(function.piece);
+        let read = context.mlir_piece(function.piece);
+        if !read.parse.is_cut_function(function.op) {
+            let functions = db::mlir_functions(context.db, piece);
+            let nth = functions.iter().position(|(_, f)| f.op == function.op)?;
+            let name = &functions[nth].1.computations.last()?.name;
+            let nth = nth as u32;
+            let function = db::mlir_function(context.db, piece, nth).as_ref();
+            return Some(Converted { piece, nth, name, function });
+        }
+        let slice = Slice::whole(&read.parse, &read.text);
+        let part = context.part_at(function.piece, read.parse.op(function.op).span.start);
+        let environment = db::mlir_environments(context.db, context.view.file).get(part)?;
+        let name = environment.computation(slice.symbol(function.op)?)?;
+        let function = db::mlir_function(context.db, piece, CUT_FUNCTION).as_ref();
+        Some(Converted { piece, nth: CUT_FUNCTION, name, function })
+    }
+
+    /// What an op of the function is called in its computation, where XLA would wrap it alone.
+    pub(in crate::mlir) fn instruction_of(
+        &self,
+        context: &FileContext<'_>,
+        function: FunctionRef,
+        op: OpRef,
+    ) -> Option<String> {
+        match self.function {
+            Some(whole) => {
+                let further = op.piece.checked_sub(function.piece)?;
+                whole.instruction_of((further, op.id)).map(str::to_owned)
+            }
+            None => {
+                let found = db::mlir_instruction(context.db, context.piece_input(op.piece), op.id);
+                found.ok().map(|instruction| instruction.name.into())
+            }
+        }
+    }
+
+    /// The op that an instruction of the computation is of.
+    pub(in crate::mlir) fn place_of(
+        &self,
+        context: &FileContext<'_>,
+        function: FunctionRef,
+        instruction: &str,
+    ) -> Option<OpRef> {
+        let (piece, id) = match self.function {
+            Some(whole) => {
+                let &(further, id) = whole.ops.get(instruction)?;
+                (function.piece + further, id)
+            }
+            None => db::mlir_instruction_called(context.db, self.piece, instruction)?,
+        };
+        Some(OpRef { piece, id })
+    }
+
+    /// The kernel of the function, or of one of its instructions.
+    pub(in crate::mlir) fn key(&self, instruction: &str) -> KernelKey {
+        KernelKey::of(self.piece, self.nth, instruction.into())
+    }
+}

@@ -1,0 +1,112 @@
+//! Ops of a function that XLA would not fuse into what reads them: such a function is several kernels.
+
+use std::sync::Arc;
+
+use gpu::Decision;
+use ir::{Graph, OpId, Opcode};
+
+use crate::locate::FileContext;
+use crate::mlir::kernels::functions::{Converted, FunctionRef};
+
+/// An op, and why XLA does not fuse it.
+pub(in crate::mlir) struct Unfused {
+    /// With `%`, as the text has it.
+    pub(in crate::mlir) op: String,
+    pub(in crate::mlir) reason: String,
+}
+
+/// Asked of ops of which an element costs many others: XLA computes them again for each element of what reads them, or not at all.
+pub(in crate::mlir) fn unfused(
+    context: &FileContext<'_>,
+    function: FunctionRef,
+    converted: &Converted<'_>,
+) -> Vec<Unfused> {
+    let Some(whole) = converted.function else { return Vec::new() };
+    let block = &whole.block;
+    let graph_of = |name: &str| {
+        let at = block.parse.computations.iter().position(|c| c.name.of(&block.text) == name)?;
+        Graph::build(&[(block, at as u32)]).map(Arc::new)
+    };
+    let Some(graph) = graph_of(converted.name) else { return Vec::new() };
+    let is_costly = |id: &OpId| {
+        let opcode = graph.ops[*id as usize].opcode;
+        let costly = [Opcode::Reduce, Opcode::ReduceWindow, Opcode::Scatter, Opcode::Sort];
+        *id != graph.root && costly.contains(&opcode)
+    };
+    let costly = (0..graph.ops.len() as OpId).filter(is_costly);
+    let of = |id: OpId| {
+        let decision = gpu::decide(&graph, Some(graph.root), id, context.db.device(), &graph_of)?;
+        // What a tuple of results takes beside others is no reason.
+        let is_read =
+            decision.consumers.iter().any(|c| graph.ops[c.consumer as usize].opcode != Opcode::Tuple);
+        let name = graph.names[id as usize].as_str();
+        let op = written(context, function, converted, name).unwrap_or_else(|| format!("%{name}"));
+        (is_read && !decision.is_fused()).then(|| Unfused { op, reason: reason(&graph, &decision) })
+    };
+    costly.filter_map(of).collect()
+}
+
+fn reason(graph: &Graph, decision: &Decision) -> String {
+    let is_kernel = |id: OpId| graph.ops[id as usize].opcode != Opcode::Tuple;
+    let consumers = decision.consumers.iter().filter(|c| is_kernel(c.consumer));
+    let said = consumers.filter_map(|c| c.reason.as_ref()).next().or(decision.ineligible.as_ref());
+    match (said, decision.unfused_us, decision.fused_us) {
+        (Some(reason), ..) => reason.to_string(),
+        (None, Some(apart), Some(together)) => format!("{apart:.2} µs apart, {together:.2} µs together"),
+        (None, ..) => "its time is not known".to_owned(),
+    }
+}
+
+/// The name of the op's first result.
+fn written(
+    context: &FileContext<'_>,
+    function: FunctionRef,
+    converted: &Converted<'_>,
+    instruction: &str,
+) -> Option<String> {
+    let at = converted.place_of(context, function, instruction)?;
+    let read = context.mlir_piece(at.piece);
+    let first = read.parse.op(at.id).results.clone().next()?;
+    Some(read.parse.values[first as usize].name.of(&read.text).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::KernelLanguage;
+    use crate::fixture::open_mlir;
+
+    const SOFTMAX: &str = "func.func @$0softmax(%x: tensor<1024x4096xf32>) -> tensor<1024x4096xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %e = stablehlo.exponential %x : tensor<1024x4096xf32>
+  %sum = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<1024x4096xf32>, tensor<f32>) -> tensor<1024xf32>
+  %b = stablehlo.broadcast_in_dim %sum, dims = [0] : (tensor<1024xf32>) -> tensor<1024x4096xf32>
+  %y = stablehlo.divide %e, %b : tensor<1024x4096xf32>
+  return %y : tensor<1024x4096xf32>
+}
+func.func @one(%x: tensor<1024x4096xf32>) -> tensor<1024xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<1024x4096xf32>, tensor<f32>) -> tensor<1024xf32>
+  %y = stablehlo.tanh %sum : tensor<1024xf32>
+  return %y : tensor<1024xf32>
+}
+";
+
+    #[test]
+    fn a_sum_that_every_element_needs_is_a_kernel_of_its_own() {
+        let (analysis, file, offset) = open_mlir(SOFTMAX);
+        let places = analysis.code_lens_places(file, true, 10).expect("nobody cancels");
+        let titles: Vec<String> = places
+            .iter()
+            .map(|p| analysis.code_lens(file, p.start).expect("nobody cancels").expect("a lens").title)
+            .collect();
+        assert_eq!(titles[0], "several kernels: %sum is not fused into what reads it");
+        assert!(titles[1].starts_with("reduction-row · "), "{titles:?}");
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup").markdown;
+        assert!(hover.contains("**several kernels** on h100-sxm\n\n- `%sum` is not fused: "), "{hover}");
+        let shown = analysis.shown_kernel(file, offset).expect("nobody cancels").expect("a kernel");
+        let query = crate::FusionQuery { instruction: shown.instruction, computation: None };
+        let document = analysis.kernel_document(file, &query, KernelLanguage::Mlir).expect("nobody cancels");
+        let head = document.expect("a kernel").head.join("\n");
+        assert!(head.contains("as one kernel, which XLA does not make of it: %sum is not fused: "), "{head}");
+    }
+}

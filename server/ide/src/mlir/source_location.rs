@@ -1,0 +1,128 @@
+//! The framework's name and source line of an op, from its `loc(…)`, and links to the files that locations name.
+
+use memchr::memmem;
+use syntax::Span;
+
+use crate::document_links::DocumentLink;
+use crate::locate::FileContext;
+use crate::mlir::context::OpRef;
+use crate::source_location::SourceLocation;
+
+/// Bytes of a path in a link.
+const PATH_LIMIT: usize = 1024;
+
+pub(crate) fn source_location(context: &FileContext<'_>, at: OpRef) -> SourceLocation {
+    // It stands behind the regions.
+    let at = context.last_of(at).unwrap_or(at);
+    let read = context.mlir_piece(at.piece);
+    let span = read.parse.op(at.id).location;
+    let part = context.part_at(at.piece, span.start);
+    let found = mlir::source_place(span.of(&read.text), &|name| alias(context, part, name));
+    SourceLocation {
+        op_name: Some(found.name).filter(|name| !name.is_empty()),
+        line: u32::try_from(found.line).ok().filter(|line| *line > 0 && !found.file.is_empty()),
+        file: Some(found.file).filter(|file| !file.is_empty()),
+    }
+}
+
+/// What an alias stands for in a part of the file.
+fn alias(context: &FileContext<'_>, part: usize, name: &str) -> Option<String> {
+    context.mlir_module().alias(part, name).iter().find_map(|&piece| {
+        let read = context.mlir_piece(piece);
+        let mut aliases = read.parse.aliases.iter().filter(|a| a.is_definition);
+        let found = aliases
+            .find(|a| a.span.of(&read.text) == name && context.part_at(piece, a.span.start) == part)?;
+        let (_, value) = read.parse.op(found.op).span.of(&read.text).split_once('=')?;
+        Some(value.trim().to_owned())
+    })
+}
+
+/// Each `"path":line:column`, in the order of the text.
+pub(crate) fn document_links(context: &FileContext<'_>, limit: usize) -> Vec<DocumentLink> {
+    let mut links = Vec::new();
+    for piece in 0..context.pieces() {
+        crate::analysis::check_cancelled(context.db);
+        let text = &context.mlir_piece(piece).text;
+        for quote in memmem::find_iter(text.as_bytes(), b"\":") {
+            if links.len() >= limit {
+                return links;
+            }
+            let Some((start, line)) = file_and_line(text, quote) else { continue };
+            links.push(DocumentLink {
+                range: context.range(piece, Span::new(start, quote)),
+                path: text[start..quote].to_owned(),
+                line: Some(line),
+            });
+        }
+    }
+    links
+}
+
+/// Where the path starts whose last quote is at `quote`, and the line that is named behind it.
+fn file_and_line(text: &str, quote: usize) -> Option<(usize, u32)> {
+    let behind = &text[quote + 2..];
+    let digits = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let column = behind[digits..].strip_prefix(':')?;
+    column.starts_with(|c: char| c.is_ascii_digit()).then_some(())?;
+    let line = behind[..digits].parse().ok()?;
+    let floor = text.floor_char_boundary(quote.saturating_sub(PATH_LIMIT));
+    let start = floor + text[floor..quote].rfind(['"', '\n'])? + 1;
+    let is_path = text.as_bytes()[start - 1] == b'"' && start < quote && !text[start..quote].contains('\\');
+    is_path.then_some((start, line))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::open_mlir;
+
+    const TEXT: &str = "#loc1 = loc(\"/src/a.py\":3:4)
+func.func @f(%a: f32 loc(\"x\")) {
+  %0 = x.$0y %a {s = \"not\": i1} : f32 loc(\"jit(f)/add\"(#loc1))
+  %1 = x.y %a : f32 loc(#loc2)
+  %2 = x.y %a : f32 loc(\"models/ü.py\":12:1)
+}
+#loc2 = loc(fused[\"p\", \"q\"(#loc1)])
+";
+
+    fn hover(offset: usize) -> String {
+        let (analysis, file, _) = open_mlir(TEXT);
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("an op").markdown;
+        hover.lines().last().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn ops_tell_where_they_come_from() {
+        let text = TEXT.replace("$0", "");
+        let at = |n: usize| text.match_indices("x.y").nth(n).expect("it is there").0;
+        assert_eq!(hover(at(0)), "`jit(f)/add` · [a.py:3](file:///src/a.py#L3)");
+        assert_eq!(hover(at(1)), "`p;q` · [a.py:3](file:///src/a.py#L3)");
+        assert_eq!(hover(at(2)), "`models/ü.py:12`");
+    }
+
+    #[test]
+    fn paths_are_links() {
+        let check = |limit: usize, expect: Expect| {
+            let (analysis, file, _) = open_mlir(TEXT);
+            let links = analysis.document_links(file, limit).expect("nobody cancels");
+            let text = TEXT.replace("$0", "");
+            let shown =
+                links.iter().map(|l| format!("{} -> {} {:?}\n", &text[l.range.clone()], l.path, l.line));
+            expect.assert_eq(&shown.collect::<String>());
+        };
+        check(
+            10,
+            expect![[r#"
+            /src/a.py -> /src/a.py Some(3)
+            models/ü.py -> models/ü.py Some(12)
+        "#]],
+        );
+        check(
+            1,
+            expect![[r#"
+            /src/a.py -> /src/a.py Some(3)
+        "#]],
+        );
+    }
+}

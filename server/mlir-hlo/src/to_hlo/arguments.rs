@@ -1,0 +1,64 @@
+//! The arguments of a function as parameters, and what is said of them.
+
+use std::rc::Rc;
+
+use mlir::{BlockId, OpId, Parse, ValueId};
+
+use super::Writer;
+use super::annotations::Annotations;
+use super::function::FunctionHeader;
+use crate::lists::{braced, dictionary};
+
+impl Writer<'_> {
+    pub(super) fn arguments(&mut self, id: OpId, block: BlockId, header: &mut FunctionHeader) {
+        let (parse, text) = (self.parse(), self.text());
+        let bound = self.binders(id);
+        let arguments = match bound.is_empty() {
+            false => bound,
+            true => parse.blocks[block as usize].arguments.clone().collect(),
+        };
+        let generic = parse.attribute(id, "arg_attrs", text).map(|list| list.trim_matches(['[', ']']));
+        let generic: Vec<&str> = generic.map(crate::lists::split).unwrap_or_default();
+        for (number, &argument) in arguments.iter().enumerate() {
+            let attributes = match generic.get(number) {
+                Some(attributes) => dictionary(attributes),
+                None => argument_attributes(parse, text, argument),
+            };
+            let mut annotations = Annotations::default();
+            let mut layout = "";
+            for (name, value) in attributes {
+                match name {
+                    "tf.aliasing_output" => {
+                        let output = mlir::integer(value);
+                        header.aliases.extend(output.map(|output| (number, output)));
+                    }
+                    "jax.buffer_donor" if value.trim() != "false" => header.donors.push(number),
+                    "mhlo.layout_mode" => layout = value.trim_matches('"'),
+                    _ if annotations.add(name, value, self.environment) => {}
+                    _ => self.report(id, format!("argument {number}: attribute {name}")),
+                }
+            }
+            let shape = self.shape_of(argument, 0).unwrap_or_else(|reason| {
+                self.report(id, format!("argument {number}: {reason}"));
+                "opaque[]".into()
+            });
+            let shape: Rc<str> = match layout.starts_with('{') {
+                true => format!("{shape}{layout}").into(),
+                false => shape,
+            };
+            header.parameters.push((&*shape).into());
+            let wanted = self.wanted_name(argument, "parameter");
+            let metadata = self.location_of_argument(argument);
+            let operand = self.body().parameter(&wanted, shape, &format!("{annotations}{metadata}"), id);
+            self.body().values.insert((argument, 0), operand);
+        }
+    }
+}
+
+/// The attributes behind the type of an argument: `%a: tensor<f32> {jax.buffer_donor = true}`.
+fn argument_attributes<'a>(parse: &Parse, text: &'a str, argument: ValueId) -> Vec<(&'a str, &'a str)> {
+    let types = parse.types(&parse.values[argument as usize].types);
+    let Some(mlir::TypeRef::Written(span)) = types.first() else { return Vec::new() };
+    let behind = text.get(span.end as usize..).unwrap_or_default().trim_start();
+    braced(behind).map(dictionary).unwrap_or_default()
+}

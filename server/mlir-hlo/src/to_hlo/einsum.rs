@@ -1,0 +1,222 @@
+//! Ops whose dimensions a string names, and what PyTorch calls a selection.
+//!
+//! Source: `xla/hlo/builder/lib/matrix.cc` Einsum, `xla/hlo/builder/lib/slicing.cc` TorchIndexSelect.
+
+use std::fmt::Write as _;
+
+use mlir::OpId;
+
+use super::Writer;
+use super::annotations::known_attributes;
+use super::attributes::attributes;
+use super::body::Operand;
+use crate::lists::braces;
+use crate::op_row::OpRow;
+use crate::op_table::row_of;
+use crate::op_text::missing;
+use crate::types::{array, element, extents};
+
+/// An operand, and the letter of each of its dimensions.
+type Side = (Operand, Vec<char>);
+
+/// Dimensions that `...` stands for have letters of their own, from the last one on.
+const ELLIPSIS: char = '\u{E000}';
+
+/// `ij` as letters; `...` is as many as the rank leaves.
+fn letters(text: &str, rank: usize) -> Result<Vec<char>, String> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let (front, behind) = text.split_once("...").unwrap_or((&text, ""));
+    let stated = front.chars().count() + behind.chars().count();
+    let others = rank.checked_sub(stated).filter(|&n| n == 0 || text.contains("..."));
+    let others = others.ok_or_else(|| format!("{text:?} is not of {rank} dimensions"))? as u32;
+    let hidden = (0..others).rev().filter_map(|n| char::from_u32(u32::from(ELLIPSIS) + n));
+    let all: Vec<char> = front.chars().chain(hidden).chain(behind.chars()).collect();
+    match all.iter().all(|c| c.is_ascii_alphabetic() || *c >= ELLIPSIS) {
+        true => Ok(all),
+        false => Err(format!("{text:?} holds what is no letter")),
+    }
+}
+
+impl Writer<'_> {
+    /// Dimensions that only one side has, and the result has not, are summed up in front; the others are a dot's.
+    pub(super) fn einsum(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+        let op = self.op_text(id);
+        let config = op.string(&["einsum_config", "config"]).ok_or_else(|| missing("einsum_config"))?;
+        let (inputs, output) = config.split_once("->").ok_or("einsum_config has no result")?;
+        let operands = self.operands(id)?;
+        let results = self.results(id)?;
+        let result = results.first().ok_or("it has no result")?.clone();
+        let inputs: Vec<&str> = inputs.split(',').collect();
+        if inputs.len() != operands.len() || operands.len() > 2 {
+            return Err("einsum_config is not of as many operands".to_owned());
+        }
+        let output = letters(output, extents(&result).len())?;
+        let mut sides: Vec<Side> = Vec::new();
+        for (text, operand) in inputs.into_iter().zip(operands) {
+            let letters = letters(text, extents(&operand.shape).len())?;
+            sides.push((operand, letters));
+        }
+        let all: Vec<(char, i64)> = sides
+            .iter()
+            .flat_map(|(operand, letters)| letters.iter().copied().zip(extents(&operand.shape)))
+            .collect();
+        let extent = |letter: char| all.iter().find(|(own, _)| *own == letter).map(|&(_, extent)| extent);
+        if all.iter().any(|&(letter, own)| extent(letter) != Some(own)) {
+            return Err("dimensions of one letter are of several extents".to_owned());
+        }
+        let is_repeated = |(at, letter): (usize, &char)| output[..at].contains(letter);
+        if output.iter().any(|&letter| extent(letter).is_none()) || output.iter().enumerate().any(is_repeated)
+        {
+            return Err("a dimension of its result is not one of the operands'".to_owned());
+        }
+        let known = [known_attributes(row), vec!["einsum_config", "config"]].concat();
+        let mut reduced = Vec::new();
+        for at in 0..sides.len() {
+            let others: Vec<char> =
+                sides.iter().enumerate().filter(|(n, _)| *n != at).flat_map(|(_, s)| s.1.clone()).collect();
+            let side = self.diagonal(id, sides[at].clone())?;
+            let needed = |letter: &char| output.contains(letter) || others.contains(letter);
+            let summed: Vec<usize> = (0..side.1.len()).filter(|&d| !needed(&side.1[d])).collect();
+            reduced.push(self.summed(id, side, &summed)?);
+        }
+        let (last, order) = match reduced.as_slice() {
+            [only] => only.clone(),
+            [lhs, rhs] => {
+                let dot = Dot::of(lhs, rhs, &output);
+                let shapes = [&*lhs.0.shape, &*rhs.0.shape];
+                let behind = format!("{}{}", dot.text, attributes(row, op, &shapes)?);
+                let operands = [lhs.0.clone(), rhs.0.clone()];
+                if dot.order == output {
+                    return self.emit(id, "dot", &operands, &behind, &known);
+                }
+                let sizes: Vec<i64> = dot.order.iter().filter_map(|&letter| extent(letter)).collect();
+                let rest = format!("dot({}, {}){behind}", operands[0].name, operands[1].name);
+                let product = self.body().push("dot", array(element(&result), &sizes), &rest, id);
+                (product, dot.order)
+            }
+            _ => return Err("it has no operand".to_owned()),
+        };
+        let place = |letter: &char| order.iter().position(|own| own == letter).map(|at| at as i64);
+        let permutation: Vec<i64> = output.iter().filter_map(place).collect();
+        self.emit(id, "transpose", &[last], &format!(", dimensions={}", braces(&permutation)), &known)
+    }
+
+    /// The same without letters that occur twice: elements where both dimensions are at the same place stay, summed up over one.
+    fn diagonal(&mut self, id: OpId, (mut operand, mut letters): Side) -> Result<Side, String> {
+        while let Some(second) = (1..letters.len()).find(|&at| letters[..at].contains(&letters[at])) {
+            let first = letters.iter().position(|&own| own == letters[second]).unwrap_or(0);
+            let sizes = extents(&operand.shape);
+            let kind = element(&operand.shape).to_owned();
+            let places = [first, second].map(|dimension| {
+                let rest = format!("iota(), iota_dimension={dimension}");
+                self.body().push("iota", array("s32", &sizes), &rest, id)
+            });
+            let rest = format!("compare({}, {}), direction=EQ", places[0].name, places[1].name);
+            let is_same = self.body().push("compare", array("pred", &sizes), &rest, id);
+            let zero = self.zero(id, &kind);
+            let rest = format!("broadcast({}), dimensions={{}}", zero.name);
+            let zeros = self.body().push("broadcast", operand.shape.clone(), &rest, id);
+            let rest = format!("select({}, {}, {})", is_same.name, operand.name, zeros.name);
+            let kept = self.body().push("select", operand.shape.clone(), &rest, id);
+            (operand, letters) = self.summed(id, (kept, letters), &[second])?;
+        }
+        Ok((operand, letters))
+    }
+
+    /// Sums up over dimensions.
+    fn summed(&mut self, id: OpId, (operand, letters): Side, dimensions: &[usize]) -> Result<Side, String> {
+        if dimensions.is_empty() {
+            return Ok((operand, letters));
+        }
+        let kind = element(&operand.shape).to_owned();
+        let sum = row_of(if kind == "pred" { "or" } else { "add" }).ok_or("HLO has no sum")?;
+        let computation = self.applied(id, sum, &kind)?;
+        let zero = self.zero(id, &kind);
+        let (mut sizes, mut left) = (Vec::new(), Vec::new());
+        for (at, (&letter, extent)) in letters.iter().zip(extents(&operand.shape)).enumerate() {
+            if !dimensions.contains(&at) {
+                sizes.push(extent);
+                left.push(letter);
+            }
+        }
+        let dimensions: Vec<i64> = dimensions.iter().map(|&d| d as i64).collect();
+        let (name, dimensions) = (&operand.name, braces(&dimensions));
+        let rest = format!("reduce({name}, {}), dimensions={dimensions}, to_apply={computation}", zero.name);
+        Ok((self.body().push("reduce", array(&kind, &sizes), &rest, id), left))
+    }
+
+    fn zero(&mut self, id: OpId, kind: &str) -> Operand {
+        let number = if kind == "pred" { "false" } else { "0" };
+        self.body().push("constant", format!("{kind}[]"), &format!("constant({number})"), id)
+    }
+
+    /// Whole slices of the operand, at the places that the indices say; the first dimensions may be of both.
+    pub(super) fn torch_index_select(&mut self, id: OpId) -> Result<(), String> {
+        let op = self.op_text(id);
+        let operands = self.operands(id)?;
+        let [operand, indices] = operands.as_slice() else {
+            return Err("it has not two operands".to_owned());
+        };
+        let sizes = extents(&operand.shape);
+        let (rank, places) = (sizes.len() as i64, extents(&indices.shape).len() as i64);
+        let number = |name: &str, rank: i64| {
+            let stated = op.int(&[name]).ok_or_else(|| missing(name))?;
+            let at = if stated < 0 { stated.saturating_add(rank) } else { stated };
+            Ok::<i64, String>(at).and_then(|at| match (0..=rank).contains(&at) {
+                true => Ok(at),
+                false => Err(format!("{name} is no dimension")),
+            })
+        };
+        let (dimension, batch) = (number("dim", rank)?, number("batch_dims", places)?);
+        if dimension >= rank || batch > dimension {
+            return Err("dim is no dimension behind batch_dims".to_owned());
+        }
+        let offset: Vec<i64> =
+            (batch..dimension).chain(dimension + places - batch..rank - 1 + places - batch).collect();
+        let slices: Vec<i64> =
+            (0..rank).map(|d| if d < batch || d == dimension { 1 } else { sizes[d as usize] }).collect();
+        let mut behind = format!(
+            ", offset_dims={}, collapsed_slice_dims={{{dimension}}}, start_index_map={{{dimension}}}",
+            braces(&offset)
+        );
+        if batch > 0 {
+            let both = braces(&(0..batch).collect::<Vec<_>>());
+            _ = write!(behind, ", operand_batching_dims={both}, start_indices_batching_dims={both}");
+        }
+        _ = write!(behind, ", index_vector_dim={places}, slice_sizes={}", braces(&slices));
+        self.emit(id, "gather", &operands, &behind, &["dim", "batch_dims"])
+    }
+}
+
+/// A dot's attributes, and the letters of its result.
+struct Dot {
+    text: String,
+    order: Vec<char>,
+}
+
+impl Dot {
+    fn of((_, lhs): &Side, (_, rhs): &Side, output: &[char]) -> Dot {
+        let place = |list: &[char], letter: char| list.iter().position(|&own| own == letter);
+        let both = |is_kept: bool| -> Vec<(i64, i64, char)> {
+            let common = lhs.iter().enumerate().filter(|(_, letter)| output.contains(letter) == is_kept);
+            common.filter_map(|(l, &c)| Some((l as i64, place(rhs, c)? as i64, c))).collect()
+        };
+        let (batch, contracted) = (both(true), both(false));
+        let list = |of: &[(i64, i64, char)], side: usize| {
+            braces(&of.iter().map(|&(l, r, _)| [l, r][side]).collect::<Vec<_>>())
+        };
+        let mut text = String::new();
+        if !batch.is_empty() {
+            _ = write!(text, ", lhs_batch_dims={}, rhs_batch_dims={}", list(&batch, 0), list(&batch, 1));
+        }
+        let (left, right) = (list(&contracted, 0), list(&contracted, 1));
+        _ = write!(text, ", lhs_contracting_dims={left}, rhs_contracting_dims={right}");
+        let free = |own: &[char], other: &[char]| {
+            own.iter().copied().filter(|c| !other.contains(c)).collect::<Vec<_>>()
+        };
+        let mut order: Vec<char> = batch.iter().map(|&(_, _, letter)| letter).collect();
+        order.extend(free(lhs, rhs));
+        order.extend(free(rhs, lhs));
+        Dot { text, order }
+    }
+}

@@ -1,0 +1,275 @@
+//! What runs beside the rest: started, updated, done.
+//!
+//! StableHLO starts an exchange between devices by a region that holds it, MHLO anything by the name of a function. Source:
+//! `xla/hlo/translate/hlo_to_mhlo/async_importer.cc`.
+
+use ir::{AttributeKey as K, Graph, Op, OpId, Opcode, Shape};
+
+use super::attributes::Written;
+use super::function::{FunctionWriter, Scope};
+use super::locations::location;
+use super::ops::function_result;
+use super::values::{Value, from_results, results};
+use crate::op_row::OpRow;
+use crate::op_table::op_of;
+use crate::types::mlir_type;
+
+/// The exchange that an instruction starts, or ends.
+pub(super) fn exchange_of(opcode: Opcode) -> Option<(Opcode, bool)> {
+    Some(match opcode {
+        Opcode::AllReduceStart => (Opcode::AllReduce, true),
+        Opcode::AllReduceDone => (Opcode::AllReduce, false),
+        Opcode::AllGatherStart => (Opcode::AllGather, true),
+        Opcode::AllGatherDone => (Opcode::AllGather, false),
+        Opcode::CollectivePermuteStart => (Opcode::CollectivePermute, true),
+        Opcode::CollectivePermuteDone => (Opcode::CollectivePermute, false),
+        Opcode::CopyStart => (Opcode::Copy, true),
+        Opcode::CopyDone => (Opcode::Copy, false),
+        _ => return None,
+    })
+}
+
+/// Whether StableHLO has a region for it.
+fn is_exchange(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(
+        opcode,
+        AllReduce | AllGather | AllToAll | CollectiveBroadcast | CollectivePermute | ReduceScatter
+    )
+}
+
+/// What an instruction that starts `opcode` will answer: an element of its tuple, or all of it.
+fn answer(op: &Op) -> Result<&Shape, String> {
+    let at = match op.opcode {
+        Opcode::AllReduceStart => return Ok(&op.shape),
+        Opcode::CopyStart => 0,
+        _ => 1,
+    };
+    op.shape.tuple_elements().and_then(|e| e.get(at)).ok_or_else(|| "it is no tuple".to_owned())
+}
+
+impl FunctionWriter<'_> {
+    /// What `reverse-start`, or one of the steps behind it, wraps: no computation is named for it.
+    fn wrapped(&self, scope: &Scope<'_>, id: OpId) -> Option<Opcode> {
+        let graph = scope.graph;
+        let mut first = id;
+        while graph.ops[first as usize].opcode != Opcode::AsyncStart {
+            first = *graph.operands[first as usize].first().filter(|&&of| of < first)?;
+        }
+        match graph.ops[first as usize].attributes.computation(K::Calls) {
+            Some(_) => None,
+            None => self.program.wrapped.get(&graph.names[first as usize]).copied(),
+        }
+    }
+
+    /// An instruction that starts another one, which is written as what it becomes.
+    pub(super) fn started_alone(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: OpId,
+        opcode: Opcode,
+    ) -> Result<(), String> {
+        let graph = scope.graph;
+        let op = &graph.ops[id as usize];
+        let name = graph.names[id as usize].clone();
+        let shape = answer(op)?.clone();
+        let answers = Self::types_of(&results(&shape))?;
+        let [answer] = answers.as_slice() else {
+            return Err("StableHLO and MHLO start what answers one array".to_owned());
+        };
+        op_of(opcode).ok_or("StableHLO and MHLO have no such op")?;
+        let (operands, types) = self.operands(scope, id)?;
+        let mut alone = Graph { is_complete: true, ..Graph::default() };
+        let mut parameters = Vec::new();
+        for (number, shape) in op.operand_shapes.iter().enumerate() {
+            let leaf = Op { parameter: Some(number as u32), ..Op::leaf(shape.clone()) };
+            parameters.push(alone.push(leaf, Vec::new(), format!("started.{number}")));
+        }
+        let plain = Op { opcode, shape, ..op.clone() };
+        alone.root = alone.push(plain, parameters, name.clone());
+        let place = location(op, &self.program.frames);
+        let stated = format!(" {{xla_shape = \"{}\"}}", op.shape);
+        let signature = types.join(", ");
+        let (list, names) = match is_exchange(opcode) {
+            true => {
+                let (list, names) = self.result_list(&name, 1);
+                self.line(&format!("{list}\"stablehlo.async_start\"({}) ({{", operands.join(", ")));
+                self.alone(&alone, &types, |arguments| format!("^bb0({arguments}):"), "stablehlo.return")?;
+                let end = format!("}}){stated} : ({signature}) -> !stablehlo.future<{answer}>{place}");
+                self.line(&end);
+                scope.values.insert(id, Value::Started(names[0].clone()));
+                return Ok(());
+            }
+            false => self.result_list(&name, 1),
+        };
+        // A function of its own, behind the others.
+        let symbol = super::module::symbol(&format!("async.{name}"));
+        let (out, indent) = (std::mem::take(&mut self.out), std::mem::replace(&mut self.indent, 1));
+        let head = |arguments: &str| {
+            format!(
+                "func.func private {symbol}({arguments}) -> {answer} attributes {{execution_thread = \"main\"}} {{"
+            )
+        };
+        let written = self.alone(&alone, &types, head, "return");
+        self.line("}");
+        let function = std::mem::replace(&mut self.out, out);
+        self.indent = indent;
+        written?;
+        self.behind.push_str(&function);
+        let bundle = bundle(&types, answer);
+        let call = format!("<{{called_computation = {symbol}, execution_thread = \"main\"}}>");
+        let operands = operands.join(", ");
+        self.line(&format!(
+            "{list}\"mhlo.async_start\"({operands}) {call} : ({signature}) -> {bundle}{place}"
+        ));
+        scope.values.insert(id, Value::Started(names[0].clone()));
+        Ok(())
+    }
+
+    /// The block of one instruction.
+    fn alone(
+        &mut self,
+        graph: &Graph,
+        types: &[String],
+        head: impl Fn(&str) -> String,
+        terminator: &str,
+    ) -> Result<(), String> {
+        let mut scope = Scope { graph, values: Default::default() };
+        let mut arguments = Vec::new();
+        for (number, ty) in types.iter().enumerate() {
+            let argument = format!("%{}", self.names.take("started"));
+            arguments.push(format!("{argument}: {ty}"));
+            scope.values.insert(number as OpId, Value::One(argument));
+        }
+        self.line(&head(&arguments.join(", ")));
+        self.indent += 1;
+        self.body(&mut scope);
+        let root = scope.values.get(&graph.root).cloned().ok_or("it could not be written")?;
+        let shape = &graph.ops[graph.root as usize].shape;
+        let returned = self.result_names(&root, shape)?;
+        self.terminate(terminator, &returned, &results(shape))?;
+        self.indent -= 1;
+        Ok(())
+    }
+
+    /// An instruction that goes on with what was started alone, or ends it.
+    pub(super) fn ended_alone(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: OpId,
+        row: &OpRow,
+        opcode: Opcode,
+    ) -> Result<(), String> {
+        let graph = scope.graph;
+        let op = &graph.ops[id as usize];
+        let (value, of) = scope.operand(id, 0)?;
+        let Value::Started(started) = value.clone() else { return Err("nothing starts it".to_owned()) };
+        let mut first = of;
+        while graph.ops[first as usize].opcode == Opcode::AsyncUpdate {
+            first = *graph.operands[first as usize].first().ok_or("nothing starts it")?;
+        }
+        let start = &graph.ops[first as usize];
+        if start.opcode != Opcode::AsyncStart && exchange_of(start.opcode) != Some((opcode, true)) {
+            return Err("nothing starts it".to_owned());
+        }
+        let answer = mlir_type(answer(start)?)?;
+        let is_update = op.opcode == Opcode::AsyncUpdate;
+        let is_region = is_exchange(opcode);
+        if is_region && is_update {
+            // StableHLO has no step between.
+            scope.values.insert(id, Value::Started(started));
+            return Ok(());
+        }
+        let types: Vec<_> = start.operand_shapes.iter().map(mlir_type).collect::<Result<_, _>>()?;
+        let (name, from) = match is_region {
+            true => ("stablehlo.async_done".to_owned(), format!("!stablehlo.future<{answer}>")),
+            false if is_update => (row.full_name(), bundle(&types, &answer)),
+            false => ("mhlo.async_done".to_owned(), bundle(&types, &answer)),
+        };
+        let to = if is_update { from.clone() } else { answer };
+        let mut written = Written::default();
+        self.note(scope, id, &mut written, &[K::AsyncExecutionThread]);
+        let (list, names) = self.result_list(&graph.names[id as usize], 1);
+        let (dictionary, place) = (written.dictionary(), location(op, &self.program.frames));
+        self.line(&format!("{list}\"{name}\"({started}){dictionary} : ({from}) -> {to}{place}"));
+        let name = names[0].clone();
+        scope.values.insert(id, if is_update { Value::Started(name) } else { Value::One(name) });
+        Ok(())
+    }
+
+    /// Instructions that run beside others: started, updated, done.
+    pub(super) fn asynchronous(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: OpId,
+        row: &OpRow,
+    ) -> Result<(), String> {
+        let graph = scope.graph;
+        let op = &graph.ops[id as usize];
+        if let Some(wrapped) = self.wrapped(scope, id) {
+            return match op.opcode {
+                Opcode::AsyncStart => self.started_alone(scope, id, wrapped),
+                _ => self.ended_alone(scope, id, row, wrapped),
+            };
+        }
+        let bundle = |shape: &ir::Shape| -> Result<String, String> {
+            let parts = shape.tuple_elements().ok_or("it is no tuple")?;
+            let parts: Vec<_> = parts.iter().map(mlir_type).collect::<Result<_, _>>()?;
+            Ok(format!("!mhlo.async_bundle<{}>", parts.join(", ")))
+        };
+        // The one that starts says what is called.
+        let mut first = id;
+        while graph.ops[first as usize].opcode != Opcode::AsyncStart {
+            first = *graph.operands[first as usize]
+                .first()
+                .filter(|&&of| of < first)
+                .ok_or("nothing starts it")?;
+        }
+        let called =
+            graph.ops[first as usize].attributes.computation(K::Calls).ok_or("it names no computation")?;
+        let callee = self.symbol_of(called)?;
+        let is_start = op.opcode == Opcode::AsyncStart;
+        let (operands, mut types) = match is_start {
+            true => self.operands(scope, id)?,
+            false => {
+                let (value, _) = scope.operand(id, 0)?;
+                let Value::Started(name) = value.clone() else {
+                    return Err("nothing starts it".to_owned());
+                };
+                (vec![name], Vec::new())
+            }
+        };
+        if !is_start {
+            types = vec![bundle(op.operand_shapes.first().ok_or("nothing starts it")?)?];
+        }
+        let is_done = op.opcode == Opcode::AsyncDone;
+        let answers = if is_done { Self::types_of(&results(&op.shape))? } else { vec![bundle(&op.shape)?] };
+        let mut written = Written::default();
+        self.note(scope, id, &mut written, &[K::Calls, K::AsyncExecutionThread]);
+        let (list, names) = self.result_list(&graph.names[id as usize], answers.len());
+        let properties = match is_start {
+            true => format!(" <{{called_computation = {callee}, execution_thread = \"main\"}}>"),
+            false => String::new(),
+        };
+        let place = location(op, &self.program.frames);
+        self.line(&format!(
+            "{list}\"{}\"({}){properties}{} : ({}) -> {}{place}",
+            row.full_name(),
+            operands.join(", "),
+            written.dictionary(),
+            types.join(", "),
+            function_result(&answers)
+        ));
+        let value = match is_done {
+            true => from_results(&op.shape, names),
+            false => Value::Started(names.into_iter().next().unwrap_or_default()),
+        };
+        scope.values.insert(id, value);
+        Ok(())
+    }
+}
+
+/// What MHLO starts: its operands, what it will answer, and a mark.
+fn bundle(operands: &[String], answer: &str) -> String {
+    format!("!mhlo.async_bundle<tuple<{}>, {answer}, tensor<ui32>>", operands.join(", "))
+}

@@ -1,0 +1,109 @@
+//! Exchanges between devices, and what else runs beside the rest, there and back.
+
+use ir::AttributeKey as K;
+use mlir::PieceState;
+
+use crate::graphs::{Graphs, is_bookkeeping};
+use crate::{faults, to_hlo, to_stablehlo};
+
+const ADD: &str =
+    "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n\n";
+
+/// A module of these lines comes back with the same opcodes, shapes and attributes.
+#[track_caller]
+fn check(lines: &str) {
+    let lines: String = lines.lines().map(|line| format!("  {}\n", line.trim())).collect();
+    let text = format!("HloModule m\n\n{ADD}ENTRY e {{\n  a = f32[4,8]{{1,0}} parameter(0)\n{lines}}}\n");
+    assert_eq!(faults(&text), [] as [&str; 0], "{text}");
+    let stablehlo = to_stablehlo(&text);
+    assert_eq!(stablehlo.incomplete, [], "{text}");
+    let parse = mlir::parse(&stablehlo.text, PieceState::default());
+    let findings = mlir::check(&parse, &stablehlo.text);
+    assert!(parse.errors.is_empty() && findings.is_empty(), "{findings:?}\n{}", stablehlo.text);
+    let back = to_hlo(&stablehlo.text);
+    let context = format!("{text}\n{}\n{}", stablehlo.text, back.text);
+    assert_eq!((back.incomplete.len(), faults(&back.text)), (0, Vec::new()), "{context}");
+    let told = |text: &str| {
+        let graphs = Graphs::of(text);
+        let ops = graphs.entry().ops.iter().filter(|op| !is_bookkeeping(op.opcode));
+        let lists = [K::Dimensions, K::ReplicaGroups, K::SourceTargetPairs, K::NumCarries, K::IsReverse];
+        let told = |op: &ir::Op| {
+            let said: Vec<_> = lists
+                .iter()
+                .map(|&key| format!("{:?} {:?}", op.attributes.ints(key), op.attributes.text(key)))
+                .collect();
+            format!("{} {} {said:?}", op.opcode, op.shape.to_string().split(", u32[]").next().unwrap_or(""))
+        };
+        ops.map(told).map(|line| line.replace("{1,0}", "")).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&text), told(&back.text), "{context}");
+}
+
+#[test]
+fn exchanges_of_their_own() {
+    check(
+        "s = f32[4,8]{1,0} all-reduce-start(a), replica_groups={{0,1}}, to_apply=add
+         ROOT r = f32[4,8]{1,0} all-reduce-done(s)",
+    );
+    check(
+        "s = (f32[4,8]{1,0}, f32[8,8]{1,0}) all-gather-start(a), replica_groups={{0,1}}, dimensions={0}
+         ROOT r = f32[8,8]{1,0} all-gather-done(s)",
+    );
+    check(
+        "s = (f32[4,8]{1,0}, f32[4,8]{1,0}, u32[], u32[]) collective-permute-start(a), source_target_pairs={{0,1},{1,0}}
+         ROOT r = f32[4,8]{1,0} collective-permute-done(s)",
+    );
+}
+
+#[test]
+fn exchanges_of_each_operand_with_one_device() {
+    check("ROOT r = (f32[4,8]{1,0}, f32[4,8]{1,0}) all-to-all(a, a), replica_groups={{0,1}}");
+}
+
+/// What a computation holds is not the caller's: the opcodes around it come back.
+#[track_caller]
+fn check_wrapped(opcode: &str, attributes: &str, result: &str) {
+    let bundle = match opcode {
+        "copy" => format!("({result}, {result}, u32[])"),
+        _ => format!("((f32[4,8]{{1,0}}), {result})"),
+    };
+    let text = format!(
+        "HloModule m\n\n{ADD}ENTRY e {{\n  a = f32[4,8]{{1,0}} parameter(0)\n  s = {bundle} {opcode}-start(a){attributes}\n  ROOT r = {result} {opcode}-done(s)\n}}\n"
+    );
+    let stablehlo = to_stablehlo(&text);
+    assert_eq!(stablehlo.incomplete, [], "{text}");
+    let back = to_hlo(&stablehlo.text);
+    let context = format!("{text}\n{}\n{}", stablehlo.text, back.text);
+    assert_eq!((back.incomplete.len(), faults(&back.text)), (0, Vec::new()), "{context}");
+    let graphs = Graphs::of(&back.text);
+    let opcodes: Vec<_> = graphs.entry().ops.iter().map(|op| op.opcode.name()).collect();
+    assert_eq!(opcodes, ["parameter", "async-start", "async-done"], "{context}");
+    let start = &graphs.entry().ops[1];
+    let called = &graphs.all[start.attributes.computation(K::Calls).expect("it calls one")];
+    assert_eq!(called.ops[called.root as usize].opcode.name(), opcode, "{context}");
+}
+
+#[test]
+fn what_has_no_start_of_its_own_is_wrapped() {
+    let groups = ", replica_groups={{0,1}}";
+    check_wrapped("all-to-all", &format!("{groups}, dimensions={{0}}"), "f32[4,8]{1,0}");
+    check_wrapped("reduce-scatter", &format!("{groups}, dimensions={{0}}, to_apply=add"), "f32[2,8]{1,0}");
+    check_wrapped("collective-broadcast", groups, "f32[4,8]{1,0}");
+    check_wrapped("reverse", ", dimensions={0}", "f32[4,8]{1,0}");
+    check_wrapped("copy", "", "f32[4,8]{1,0}");
+}
+
+#[test]
+fn several_arrays_are_told() {
+    let text = format!(
+        "HloModule m\n\n{ADD}ENTRY e {{\n  a = f32[4] parameter(0)\n  s = (f32[4], f32[4]) all-reduce-start(a, a), replica_groups={{{{0,1}}}}, to_apply=add\n  ROOT r = (f32[4], f32[4]) all-reduce-done(s)\n}}\n"
+    );
+    let told: Vec<_> = to_stablehlo(&text).incomplete.into_iter().map(|m| m.what).collect();
+    assert_eq!(
+        told,
+        [
+            "all-reduce-start: StableHLO and MHLO start what answers one array",
+            "all-reduce-done: nothing starts it"
+        ]
+    );
+}

@@ -1,0 +1,148 @@
+//! What holds where an op is: the conditions of `affine.if` and `scf.if` around it.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/Affine, `affine.if`; mlir.llvm.org/docs/Dialects/ArithOps, `arith.cmpi`.
+
+use indexing_map::{Expr, Interval};
+use mlir::{Definition, OpId, TokenKind};
+
+use crate::affine_map::AffineSet;
+use crate::map_builder::MapBuilder;
+use crate::op_text::OpText;
+use crate::source::Operand;
+
+/// Ops around an op that are looked at.
+const MAX_LEVELS: usize = 64;
+/// Conditions that one condition is made of.
+const MAX_PARTS: usize = 16;
+
+const NOT_NEGATIVE: Interval = Interval::new(0, i64::MAX);
+const POSITIVE: Interval = Interval::new(1, i64::MAX);
+
+impl MapBuilder<'_> {
+    /// Narrows the domain to where the op is reached: conditions around it hold, or are known not to.
+    pub(crate) fn guard(&mut self, id: OpId) {
+        let parse = self.source.parse;
+        let mut inner = id;
+        for _ in 0..MAX_LEVELS {
+            let Some(block) = parse.op(inner).block else { return };
+            let region = parse.blocks[block as usize].region;
+            let outer = parse.regions[region as usize].op;
+            let is_then = parse.regions_of(outer).next() == Some(region);
+            let found = match parse.name(outer, self.source.text) {
+                "affine.if" => self.set_of(outer).map(|set| if is_then { set } else { negated(set) }),
+                "scf.if" => OpText::new(self.source, outer).and_then(|text| {
+                    let condition = text.operand(0).ok()?;
+                    Some(self.condition(&condition, is_then, MAX_PARTS))
+                }),
+                _ => None,
+            };
+            self.guards.extend(found.into_iter().flatten().filter(|(e, _)| !e.is_too_large()));
+            inner = outer;
+        }
+    }
+
+    /// `#set(%i)[%n]`: the left side minus the right side of each constraint, and what that may be.
+    fn set_of(&mut self, id: OpId) -> Option<Vec<(Expr, Interval)>> {
+        let text = OpText::new(self.source, id)?;
+        let start = self.source.parse.op(id).span.start;
+        let (set, arguments) = match text.is_generic() {
+            true => {
+                let set =
+                    AffineSet::parse(&self.source.resolved(text.attribute("condition")?, start)).ok()?;
+                (set, text.operands())
+            }
+            false => {
+                let is_set = |&at: &usize| {
+                    text.word(at) == "affine_set" || text.kind(at) == Some(TokenKind::AttributeName)
+                };
+                let at = text.top().find(is_set)?;
+                let has_body = text.kind(at + 1) == Some(TokenKind::OpenAngle);
+                let behind = if has_body { text.behind(at + 1) } else { at + 1 };
+                let written = text.text_of(at..behind.min(text.tokens.len()));
+                (AffineSet::parse(&self.source.resolved(written, start)).ok()?, text.operands())
+            }
+        };
+        if arguments.len() != set.dims.len() + set.symbols.len() {
+            return None;
+        }
+        let values: Vec<Expr> = arguments.iter().map(|a| self.index_value(a)).collect();
+        let replace = |e: &Expr| e.substitute(&mut |v| values.get(v as usize).cloned());
+        Some(set.constraints.iter().map(|(e, allowed)| (replace(e), *allowed)).collect())
+    }
+
+    /// What follows from a condition that holds, or that does not: comparisons, and what joins them.
+    fn condition(&mut self, condition: &Operand, holds: bool, parts: usize) -> Vec<(Expr, Interval)> {
+        let nothing = Vec::new();
+        let source = self.source;
+        let Some((value, 0)) = condition.key() else { return nothing };
+        let Some(Definition::Result(op)) = source.parse.values.get(value as usize).map(|v| v.definition)
+        else {
+            return nothing;
+        };
+        let name = source.parse.name(op, source.text);
+        if !matches!(name, "arith.cmpi" | "arith.andi" | "arith.ori" | "index.cmp") || parts == 0 {
+            return nothing;
+        }
+        let Some(text) = OpText::new(source, op) else { return nothing };
+        let operands = text.operands();
+        let [a, b] = operands.as_slice() else { return nothing };
+        match name {
+            // Both hold, or neither does.
+            "arith.andi" | "arith.ori" if (name == "arith.andi") == holds => {
+                let mut all = self.condition(a, holds, parts / 2);
+                all.extend(self.condition(b, holds, parts / 2));
+                all
+            }
+            "arith.cmpi" | "index.cmp" => match self.comparison(&text, a, b) {
+                Some(found) if holds => vec![found],
+                Some(found) => negated(vec![found]),
+                None => nothing,
+            },
+            _ => nothing,
+        }
+    }
+
+    /// `arith.cmpi slt, %a, %b : index`, as a bound of the difference.
+    fn comparison(&mut self, text: &OpText<'_>, a: &Operand, b: &Operand) -> Option<(Expr, Interval)> {
+        let written = match text.is_generic() {
+            true => text.attribute("predicate").or_else(|| text.attribute("pred"))?,
+            false => match text.word(0) {
+                // `index.cmp slt(%a, %b)`
+                word if text.kind(0) == Some(TokenKind::Word) => word,
+                _ => return None,
+            },
+        };
+        const NUMBERS: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
+        let predicate = match mlir::integer(written).filter(|_| text.name == "arith.cmpi") {
+            Some(number) => NUMBERS.get(usize::try_from(number).ok()?)?,
+            None => written,
+        };
+        let (a, b) = (self.index_value(a), self.index_value(b));
+        let is_unsigned = predicate.starts_with('u');
+        if is_unsigned && (self.range_of(&a).lower < 0 || self.range_of(&b).lower < 0) {
+            return None;
+        }
+        let distance = a - b;
+        Some(match predicate.trim_start_matches(['s', 'u']) {
+            "eq" => (distance, Interval::point(0)),
+            "ne" => negated(vec![(distance, Interval::point(0))]).pop()?,
+            "lt" => (distance, Interval::new(i64::MIN, -1)),
+            "le" => (distance, Interval::new(i64::MIN, 0)),
+            "gt" => (distance, POSITIVE),
+            "ge" => (distance, NOT_NEGATIVE),
+            _ => return None,
+        })
+    }
+}
+
+/// What holds where not all of the constraints do; nothing where that is no bound of one expression.
+fn negated(set: Vec<(Expr, Interval)>) -> Vec<(Expr, Interval)> {
+    let Ok([(e, allowed)]) = <[_; 1]>::try_from(set) else { return Vec::new() };
+    match (allowed.lower, allowed.upper) {
+        (lower, i64::MAX) if lower > i64::MIN => vec![(e, Interval::new(i64::MIN, lower - 1))],
+        (i64::MIN, upper) if upper < i64::MAX => vec![(e, Interval::new(upper + 1, i64::MAX))],
+        // It is not 0: it or its negative is more.
+        (0, 0) => vec![(e.clone().max(Expr::ZERO - e), POSITIVE)],
+        _ => Vec::new(),
+    }
+}

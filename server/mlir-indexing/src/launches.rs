@@ -1,0 +1,161 @@
+//! Blocks and threads of `gpu.launch`, and of kernels whose sizes are stated: which there are.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/GPU, gpu.launch and gpu.func.
+
+use indexing_map::{Expr, Interval};
+use mlir::{Definition, OpId, TokenKind};
+
+use crate::access::SymbolSource;
+use crate::map_builder::{MapBuilder, result_operand};
+use crate::op_text::OpText;
+use crate::source::{Operand, Source};
+
+/// Regions between an op and the launch around it.
+const MAX_DEPTH: usize = 64;
+
+/// What a launch introduces for one dimension.
+struct Launched {
+    /// How many there are.
+    size: Operand,
+    /// That number itself, and not one of a block or a thread.
+    is_size: bool,
+}
+
+impl MapBuilder<'_> {
+    /// The number of a block or of a thread, or how many there are, by the name that a `gpu.launch` gives it.
+    pub(crate) fn launched(&mut self, operand: &Operand) -> Option<Expr> {
+        let (value, _) = operand.key()?;
+        let parse = self.source.parse;
+        let found = parse.values.get(value as usize)?;
+        let is_launch = |op: OpId| parse.name(op, self.source.text) == "gpu.launch";
+        let launched = match found.definition {
+            Definition::Binder(op) if is_launch(op) => {
+                let text = OpText::new(self.source, op)?;
+                let at = text.tokens.iter().position(|t| t.span.start == found.name.start)?;
+                named(&text, at)?
+            }
+            Definition::BlockArgument(block) => {
+                let block = parse.blocks.get(block as usize)?;
+                let op = parse.regions.get(block.region as usize)?.op;
+                let nth = (value - block.arguments.start) as usize;
+                // Blocks, threads, and how many of both there are.
+                let is_plain = is_launch(op) && block.arguments.len() == 12;
+                let text = OpText::new(self.source, op).filter(|_| is_plain)?;
+                Launched { size: sizes(&text)?.into_iter().nth(nth % 6)?, is_size: nth >= 6 }
+            }
+            _ => return None,
+        };
+        let size = self.index_value(&launched.size);
+        match launched.is_size {
+            true => Some(size),
+            false => self.below_size(operand, size),
+        }
+    }
+
+    /// A number from 0 up to below `size`.
+    fn below_size(&mut self, operand: &Operand, size: Expr) -> Option<Expr> {
+        let most = self.range_of(&size).upper;
+        // In a launch of nothing nothing is told.
+        if most < 1 {
+            return None;
+        }
+        let upper = if most == i64::MAX { most } else { most - 1 };
+        let source = SymbolSource::Value { value: operand.key(), name: operand.name.clone() };
+        let number = self.symbol(source, Interval::new(0, upper));
+        if size.as_const().is_none() {
+            self.constrain(number.clone() - size, Interval::new(i64::MIN, -1));
+        }
+        Some(number)
+    }
+
+    /// `gpu.thread_id x` and its like, where the launch around, or the kernel, says how many there are.
+    pub(crate) fn launch_id(&mut self, text: &OpText<'_>, nth: usize) -> Option<Expr> {
+        let (is_thread, is_size) = match text.name {
+            "gpu.thread_id" => (true, false),
+            "gpu.block_dim" => (true, true),
+            "gpu.block_id" => (false, false),
+            "gpu.grid_dim" => (false, true),
+            _ => return None,
+        };
+        let letter = match text.attribute("dimension") {
+            Some(dimension) => dimension.trim_end_matches('>').split(' ').next_back()?,
+            None => text.word(0),
+        };
+        let dimension = ["x", "y", "z"].iter().position(|&d| d == letter)?;
+        let parse = self.source.parse;
+        let around = std::iter::successors(parse.parent(text.id), |&id| parse.parent(id));
+        let size = around.take(MAX_DEPTH).find_map(|id| match parse.name(id, self.source.text) {
+            "gpu.launch" => {
+                let launch = OpText::new(self.source, id)?;
+                let size = sizes(&launch)?.into_iter().nth(dimension + if is_thread { 3 } else { 0 })?;
+                Some(self.index_value(&size))
+            }
+            "gpu.func" => stated(self.source, id, is_thread, dimension).map(Expr::Const),
+            _ => None,
+        })?;
+        match is_size {
+            true => Some(size),
+            false => self.below_size(&result_operand(text, nth), size),
+        }
+    }
+}
+
+/// `blocks(%bx, …) in (%gx = %n, …) threads(…) in (…)`: what the name at a token is.
+fn named(text: &OpText<'_>, at: usize) -> Option<Launched> {
+    let open = text
+        .top()
+        .find(|&open| text.kind(open) == Some(TokenKind::OpenParen) && text.inside(open).contains(&at))?;
+    let items = text.items(text.inside(open));
+    let nth = items.iter().position(|item| item.contains(&at))?;
+    let is_size = open > 0 && text.word(open - 1) == "in";
+    let behind = text.behind(open);
+    let list = match is_size {
+        true => open,
+        false if text.word(behind) == "in" => behind + 1,
+        false => return None,
+    };
+    Some(Launched { size: size_in(text, list, nth)?, is_size })
+}
+
+/// `%n` of the `nth` of `(%x = %n, …)`.
+fn size_in(text: &OpText<'_>, open: usize, nth: usize) -> Option<Operand> {
+    if text.kind(open) != Some(TokenKind::OpenParen) {
+        return None;
+    }
+    let item = text.items(text.inside(open)).into_iter().nth(nth)?;
+    (text.kind(item.start + 1) == Some(TokenKind::Equal)).then(|| text.operand_at(item.start + 2)).flatten()
+}
+
+/// How many blocks, then how many threads there are in each dimension.
+fn sizes(text: &OpText<'_>) -> Option<Vec<Operand>> {
+    if text.is_generic() {
+        let operands = text.operands();
+        let first = match text.list(&["operandSegmentSizes", "operand_segment_sizes"]) {
+            Some(counts) => match counts.as_slice() {
+                [first, 1, 1, 1, 1, 1, 1, ..] => usize::try_from(*first).ok()?,
+                _ => return None,
+            },
+            None => 0,
+        };
+        return operands.get(first..first.checked_add(6)?).map(<[Operand]>::to_vec);
+    }
+    let list = |word: &str| {
+        let at = text.top().find(|&at| text.kind(at) == Some(TokenKind::Word) && text.word(at) == word)?;
+        let behind = text.behind(at + 1);
+        (text.word(behind) == "in").then_some(behind + 1)
+    };
+    let (blocks, threads) = (list("blocks")?, list("threads")?);
+    let all =
+        (0..3).map(|nth| size_in(text, blocks, nth)).chain((0..3).map(|nth| size_in(text, threads, nth)));
+    all.collect()
+}
+
+/// `known_block_size = array<i32: 128, 1, 1>` of a kernel.
+fn stated(source: &Source<'_>, function: OpId, is_thread: bool, dimension: usize) -> Option<i64> {
+    let names = match is_thread {
+        true => ["known_block_size", "gpu.known_block_size"],
+        false => ["known_grid_size", "gpu.known_grid_size"],
+    };
+    let list = names.iter().find_map(|name| source.parse.attribute(function, name, source.text))?;
+    mlir::integers(list)?.get(dimension).copied().filter(|&n| n > 0)
+}

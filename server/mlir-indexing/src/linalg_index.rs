@@ -1,0 +1,71 @@
+//! `linalg.index`: which iteration of the loops of the structured op around it is run.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/Linalg, linalg.index.
+
+use indexing_map::{Expr, Interval};
+use mlir::{Definition, OpId, TokenKind, ValueId};
+
+use crate::access::SymbolSource;
+use crate::linalg_ops::structured_in;
+use crate::map_builder::{MapBuilder, result_operand};
+use crate::op_text::OpText;
+use crate::source::Source;
+
+/// Regions between a `linalg.index` and the op whose loops it counts.
+const MAX_DEPTH: usize = 64;
+
+impl MapBuilder<'_> {
+    /// The variable of a loop, which all that ask for the same one share.
+    pub(crate) fn loop_index(&mut self, text: &OpText<'_>) -> Option<Expr> {
+        let source = self.source;
+        let (around, dim) = counted(source, text)?;
+        let structured_op = OpText::new(source, around)?;
+        let (_, name) = structured_op.name.split_once('.')?;
+        let op = structured_in(self, &structured_op, name)?.ok()?;
+        let extent = op.loop_extents().ok()?.into_iter().nth(dim)?;
+        let range = self.range_of(&extent);
+        // Of a loop that never runs nothing is told.
+        if range.upper < 1 {
+            return None;
+        }
+        let upper = if range.upper == i64::MAX { i64::MAX } else { range.upper - 1 };
+        let inside = around + 1..source.parse.op(around).behind;
+        let first = inside.into_iter().find_map(|id| {
+            (source.parse.name(id, source.text) == "linalg.index")
+                .then(|| OpText::new(source, id))
+                .flatten()
+                .filter(|other| counted(source, other) == Some((around, dim)))
+        });
+        let operand = result_operand(first.as_ref().unwrap_or(text), 0);
+        let loop_ = SymbolSource::Loop { value: operand.key()?, name: operand.name.clone() };
+        let variable = self.symbol(loop_, Interval::new(0, upper));
+        if extent.as_const().is_none() {
+            self.constrain(variable.clone() - extent, Interval::new(i64::MIN, -1));
+        }
+        Some(variable)
+    }
+}
+
+/// The structured op around, and which of its loops is meant.
+fn counted(source: &Source<'_>, text: &OpText<'_>) -> Option<(OpId, usize)> {
+    let written = (text.kind(0) == Some(TokenKind::Number)).then(|| text.word(0).parse().ok()).flatten();
+    let dim: usize =
+        written.or_else(|| usize::try_from(text.attribute("dim").and_then(mlir::integer)?).ok())?;
+    let around = std::iter::successors(source.parse.parent(text.id), |&id| source.parse.parent(id));
+    let mut around = around.take(MAX_DEPTH);
+    let op = around.find(|&id| source.parse.name(id, source.text).starts_with("linalg."))?;
+    Some((op, dim))
+}
+
+/// Where the loop of a variable stands among others: the place of its op, and its number there.
+pub(crate) fn place_of_loop(source: &Source<'_>, value: ValueId) -> (u32, usize) {
+    let Some(found) = source.parse.values.get(value as usize) else { return (0, 0) };
+    let counted = match found.definition {
+        Definition::Result(op) => OpText::new(source, op).and_then(|text| counted(source, &text)),
+        _ => None,
+    };
+    match counted {
+        Some((op, dim)) => (source.parse.op(op).span.start, dim),
+        None => (found.name.start, 0),
+    }
+}

@@ -1,0 +1,230 @@
+//! Ops as most text has them, of which the parse and a few letters tell that nothing is wrong: no tokens, no map is built.
+//!
+//! Whatever is written in another way is left to what reads all of it, and so is everything that may be wrong.
+
+use indexing_map::Interval;
+use mlir::{Definition, Form, OpId, Use, ValueId};
+
+use crate::index_values::constant;
+use crate::source::Source;
+
+/// `%m[%i, %j]`: each subscript is a value alone, which is in bounds whatever the loops do. `nth` is the operand that is accessed.
+pub(crate) fn is_inside(source: &Source<'_>, id: OpId, nth: usize) -> bool {
+    all_inside(source, id, nth).is_some()
+}
+
+fn all_inside(source: &Source<'_>, id: OpId, nth: usize) -> Option<()> {
+    let (parse, text) = (source.parse, source.text);
+    let op = parse.op(id);
+    let uses = parse.uses_of(id);
+    let array = uses.get(nth).filter(|_| uses[..=nth].iter().all(|u| u.is_operand))?;
+    let before = text.get(op.name.end as usize..array.span.start as usize)?;
+    let is_plain = op.form == Form::Custom && !before.contains(['[', '(', '<', '{', ':', '=', '"', '/']);
+    let (value, index) = source.key(array).filter(|_| is_plain)?;
+    let ty = parse.type_of(value, index as usize, text)?;
+    let mut extents = ty.strip_prefix("tensor<").or_else(|| ty.strip_prefix("memref<"))?;
+    let mut at = array.span.end as usize;
+    let mut sign = b'[';
+    for used in &uses[nth + 1..] {
+        let is_next = text.as_bytes().get(at) == Some(&sign)
+            && text.get(at + 1..used.span.start as usize)?.bytes().all(|b| b == b' ');
+        let (extent, behind) = number(extents).filter(|_| is_next)?;
+        if !Interval::from_size(extent).contains_interval(source.range_of_use(used)) {
+            return None;
+        }
+        extents = behind.strip_prefix('x')?;
+        at = used.span.end as usize;
+        sign = b',';
+        if text.as_bytes().get(at) == Some(&b']') {
+            // What is behind the extents is the type of the elements, and no extent.
+            return extents.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!').then_some(());
+        }
+    }
+    None
+}
+
+/// What a constant is, or the variable of `affine.for %i = 0 to %c64` and `scf.for %i = %c0 to %c64 step %c1`.
+pub(crate) fn range(source: &Source<'_>, value: ValueId) -> Option<Interval> {
+    let (parse, text) = (source.parse, source.text);
+    let found = parse.values.get(value as usize)?;
+    let id = match found.definition {
+        Definition::Result(op) if parse.name(op, text).ends_with("constant") => {
+            return constant(parse, text, op).map(Interval::point);
+        }
+        Definition::Binder(op) if matches!(parse.name(op, text), "affine.for" | "scf.for") => op,
+        _ => return None,
+    };
+    let op = parse.op(id);
+    let before = text.get(op.name.end as usize..found.name.start as usize)?;
+    let rest = text.get(found.name.end as usize..op.head.end as usize)?;
+    if before.bytes().any(|b| b != b' ') {
+        return None;
+    }
+    let (lower, rest) = bound(source, id, rest.trim_start_matches(' ').strip_prefix('=')?)?;
+    let (upper, rest) = bound(source, id, rest.trim_start_matches(' ').strip_prefix("to ")?)?;
+    // In its place, or nowhere.
+    let is_one = !rest.contains("step") || {
+        let step = rest.trim_start_matches(' ').strip_prefix("step ")?;
+        bound(source, id, step)?.0 == 1
+    };
+    (is_one && lower < upper).then(|| Interval::new(lower, upper - 1))
+}
+
+/// The number or the constant that a part of the head of a loop starts with, and what is behind it up to the end of the head.
+fn bound<'t>(source: &Source<'t>, id: OpId, rest: &'t str) -> Option<(i64, &'t str)> {
+    let rest = rest.trim_start_matches(' ');
+    let (bound, behind) = match number(rest) {
+        Some(found) => found,
+        None => {
+            let end = source.parse.op(id).head.end;
+            let at = end - rest.len() as u32;
+            let used = source.parse.uses_of(id).iter().find(|u| u.span.start == at)?;
+            (constant_of(source, used)?, source.text.get(used.span.end as usize..end as usize)?)
+        }
+    };
+    // Not the first digits of something else.
+    (behind.is_empty() || behind.starts_with([' ', '\n', '{'])).then_some((bound, behind))
+}
+
+fn constant_of(source: &Source<'_>, used: &Use) -> Option<i64> {
+    let (value, _) = source.key(used)?;
+    match source.parse.values.get(value as usize)?.definition {
+        Definition::Result(op) if source.parse.name(op, source.text).ends_with("constant") => {
+            constant(source.parse, source.text, op)
+        }
+        _ => None,
+    }
+}
+
+/// `affine_map<(d0, d1) -> (d0 + d1)>(%i, %j)`: as many arguments as it takes, and as many results as the op has.
+pub(crate) fn has_its_arguments(source: &Source<'_>, id: OpId) -> bool {
+    let op = source.parse.op(id);
+    let counts = || {
+        let written = source.text.get(op.name.end as usize..op.head.end as usize)?;
+        let (dims, rest) = parts(written.trim_start_matches(' ').strip_prefix("affine_map<(")?)?;
+        let (results, rest) = parts(rest.strip_prefix(" -> (")?)?;
+        let (given, rest) = parts(rest.strip_prefix(">(")?)?;
+        rest.trim_end().is_empty().then_some((dims, results, given))
+    };
+    let Some((dims, results, given)) = counts() else { return false };
+    op.form == Form::Custom && dims == given && results == source.result_count(id)
+}
+
+/// How many parts stand between commas up to the parenthesis that closes, and what is behind it. Nothing where a part is
+/// empty, or holds more than names, numbers and signs of arithmetic.
+fn parts(text: &str) -> Option<(usize, &str)> {
+    let (mut depth, mut count, mut has_part) = (0usize, 1, false);
+    for (at, b) in text.bytes().enumerate() {
+        match b {
+            b' ' => {}
+            b',' if depth == 0 && has_part => (count, has_part) = (count + 1, false),
+            b')' if depth == 0 && has_part => return Some((count, &text[at + 1..])),
+            b')' if depth == 0 && count == 1 => return Some((0, &text[at + 1..])),
+            b'(' => depth += 1,
+            b')' if depth > 0 => depth -= 1,
+            b'%' | b'#' | b'_' | b'+' | b'-' | b'*' => has_part = true,
+            _ if b.is_ascii_alphanumeric() => has_part = true,
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// The number that a text starts with, and what is behind it.
+pub(crate) fn number(text: &str) -> Option<(i64, &str)> {
+    let len = text.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
+    Some((text[..len].parse().ok()?, &text[len..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use mlir::{PieceState, parse};
+
+    use super::*;
+    use crate::checks::check_all;
+    use crate::map_builder::MapBuilder;
+
+    const BOUNDS: [&str; 12] =
+        ["0", "1", "5", "7", "%c0", "%c1", "%c5", "%c9", "%n", "-1", "0x4", "99999999999999999999"];
+
+    fn module(body: &str) -> String {
+        format!(
+            "func.func @f(%n: index, %m: memref<5x7xf32>, %t: tensor<5x?xf32>, %u: tensor<7x5x!q.u<i8>>) {{\n\
+             %c0 = arith.constant 0 : index\n%c1 = arith.constant 1: index\n%c5 = index.constant 5\n\
+             %c9 = \"arith.constant\"() {{value = 9 : index}} : () -> index\n{body}return\n}}\n"
+        )
+    }
+
+    /// What is plain is what the whole of it says: ranges are alike, and where nothing is said to be wrong nothing is.
+    #[test]
+    fn what_is_plain_is_what_all_of_it_says() {
+        let (mut ranges, mut inside, mut agreeing) = (0, 0, 0);
+        let mut check = |body: &str| {
+            let text = module(body);
+            let parsed = parse(&text, PieceState::default());
+            let source = Source::alone(&parsed, &text);
+            for value in 0..parsed.values.len() as ValueId {
+                let Some(plain) = range(&source, value) else { continue };
+                let name = parsed.values[value as usize].name.of(&text).to_owned();
+                let operand = crate::source::Operand { name, value: Some(value), index: 0 };
+                let mut builder = MapBuilder::new(&source);
+                let expr = builder.index_value(&operand);
+                assert_eq!(plain, builder.range_of(&expr), "{} in {text}", operand.name);
+                ranges += 1;
+            }
+            for id in 0..parsed.ops.len() as OpId {
+                let name = parsed.name(id, &text);
+                let nth = usize::from(name.ends_with("store") || name.ends_with("insert"));
+                let is_point = ["load", "store", "extract", "insert"].iter().any(|n| name.ends_with(n));
+                let is_plain = match name {
+                    "affine.apply" => has_its_arguments(&source, id),
+                    _ => is_point && is_inside(&source, id, nth),
+                };
+                if is_plain {
+                    assert_eq!(check_all(&source, id), [], "{text}");
+                    *(if is_point { &mut inside } else { &mut agreeing }) += 1;
+                }
+            }
+        };
+        let accesses = [
+            "%x = affine.load %m[%i, %j] : memref<5x7xf32>\n",
+            "%x = memref.load %m[%i,%j] : memref<5x7xf32>\n",
+            "%x = memref.load %m [%i, %j] : memref<5x7xf32>\n",
+            "%x = memref.load %m[%j, %i] : memref<5x7xf32>\n",
+            "%x = memref.load %m[%i] : memref<5x7xf32>\n",
+            "%x = memref.load %m[%i, %j, %i] : memref<5x7xf32>\n",
+            "%x = tensor.extract %t[%i, %j] : tensor<5x?xf32>\n",
+            "%x = tensor.extract %u[%j, %i] : tensor<7x5x!q.u<i8>>\n",
+            "%x = affine.load %m[%i + 1, %j] : memref<5x7xf32>\n",
+            "%f = arith.constant 1.0 : f32 memref.store %f, %m[%i, %j] : memref<5x7xf32>\n",
+            "%x = \"memref.load\"(%m, %i, %j) : (memref<5x7xf32>, index, index) -> f32\n",
+            "%x = affine.apply affine_map<(a, b) -> (a * (b + 2))>(%i, %j)\n",
+            "%x = affine.apply affine_map<(a, b) -> (a, b)>(%i, %j)\n",
+            "%x = affine.apply affine_map<(a)[b] -> (a)>(%i)[%j]\n",
+            "%x = affine.apply affine_map<(a,) -> (a)>(%i)\n",
+            "%x:2 = affine.apply affine_map<(a, b) -> (a mod 2, b)>(%i, %j)\n",
+            "%x = affine.apply affine_map<(a) -> (a)>(%i, %j)\n",
+            "%x = affine.apply affine_map<() -> (3)>()\n",
+        ];
+        for lower in BOUNDS {
+            for upper in BOUNDS {
+                for tail in [
+                    "{",
+                    "step 1 {",
+                    "step %c1 {",
+                    "step 2 {",
+                    "step %n {",
+                    "step 0x1 {",
+                    "// c\n step 2 {",
+                    "x {",
+                ] {
+                    let inner: String = accesses.concat();
+                    check(&format!(
+                        "affine.for %i = {lower} to {upper} {tail}\nscf.for %j = %c0 to {upper} {tail}\n{inner}}}\n}}\n"
+                    ));
+                }
+            }
+        }
+        assert!(ranges > 3000 && inside > 100 && agreeing > 1000, "{ranges} {inside} {agreeing}");
+    }
+}

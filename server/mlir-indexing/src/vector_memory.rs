@@ -1,0 +1,160 @@
+//! Vectors whose elements are in memory wherever a mask or a list says: `vector.maskedload`, `vector.expandload`,
+//! `vector.gather`, `vector.scatter`.
+//!
+//! Source: mlir.llvm.org/docs/Dialects/Vector.
+
+use indexing_map::{Expr, Interval};
+
+use crate::access::{OpMaps, Role, Space};
+use crate::array_type::ArrayType;
+use crate::elements::subscripts;
+use crate::map_builder::MapBuilder;
+use crate::op_text::OpText;
+use crate::source::Operand;
+use crate::vector_masks::Mask;
+
+/// `%base[%i, %j], …`: the buffer, where in it the op starts, and the operands behind the indices.
+struct Base {
+    array: Operand,
+    ty: ArrayType,
+    start: Vec<Expr>,
+    rest: Vec<Operand>,
+}
+
+impl Base {
+    fn read(builder: &mut MapBuilder<'_>, text: &OpText<'_>) -> Result<Base, String> {
+        let array = text.operand(0)?;
+        let ty = text.array_of(&array)?;
+        let mut operands = text.operands();
+        if operands.len() < 1 + ty.rank() {
+            return Err(format!("it has not an index for each of {} dimensions", ty.rank()));
+        }
+        let rest = operands.split_off(1 + ty.rank());
+        let start = match text.is_generic() {
+            true => operands[1..].iter().map(|o| builder.index_value(o)).collect(),
+            false => subscripts(builder, text, 1)?,
+        };
+        match start.len() == ty.rank() {
+            true => Ok(Base { array, ty, start, rest }),
+            false => Err(format!("it has {} subscripts for {} dimensions", start.len(), ty.rank())),
+        }
+    }
+
+    /// The place that is this far behind the start along the last dimensions.
+    fn behind(&self, distance: &[Expr]) -> Result<Vec<Expr>, String> {
+        let first = self.start.len().checked_sub(distance.len());
+        let first = first.ok_or("its vector has more dimensions than the array")?;
+        let mut place = self.start.clone();
+        place[first..].iter_mut().zip(distance).for_each(|(place, d)| *place = place.clone() + d.clone());
+        Ok(place)
+    }
+}
+
+/// What an op that loads or stores a vector is about: elements of its result, or of what it stores.
+fn space(text: &OpText<'_>, stored: Option<&Operand>) -> Result<(Space, ArrayType), String> {
+    match stored {
+        Some(vector) => Ok((Space::Stored(vector.name.clone()), text.array_of(vector)?)),
+        None => Ok((Space::Result(0), text.result_array(0)?)),
+    }
+}
+
+/// `vector.maskedload %m[%i], %mask, %otherwise`, `vector.maskedstore %m[%i], %mask, %v`
+pub(crate) fn masked(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let base = Base::read(&mut builder, text)?;
+    builder.guard(text.id);
+    let [lanes, vector] = base.rest.as_slice() else { return Err("its operands are not read".to_owned()) };
+    let (space, ty) = space(text, (role == Role::Write).then_some(vector))?;
+    let extents = builder.extents(vector, &ty);
+    let dims = builder.dimensions(&extents);
+    let place = base.behind(&dims)?;
+    let mut access = builder.access(&base.array, role, place.clone(), Vec::new());
+    access.locate(&mut builder, &base.array, &base.ty, &place, &dims);
+    let mut accesses = vec![access];
+    let mask = match role {
+        Role::Write => Mask::of(lanes.clone()),
+        _ => Mask::with_otherwise(lanes.clone(), vector.clone()),
+    };
+    mask.add(&builder, &mut accesses, dims.clone(), dims);
+    Ok(OpMaps { space, accesses })
+}
+
+/// `vector.expandload %m[%i], %mask, %otherwise`, `vector.compressstore %m[%i], %mask, %v`: lanes that are on are one behind
+/// the other in memory, so each is as far from the start as lanes before it are on.
+pub(crate) fn packed(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let base = Base::read(&mut builder, text)?;
+    builder.guard(text.id);
+    let [lanes, vector] = base.rest.as_slice() else { return Err("its operands are not read".to_owned()) };
+    let (space, ty) = space(text, (role == Role::Write).then_some(vector))?;
+    let extents = builder.extents(vector, &ty);
+    let [extent] = extents.as_slice() else { return Err("its vector has not one dimension".to_owned()) };
+    let d = builder.dimension(extent);
+    let before = builder.range(None, extent);
+    let when = vec![(d.clone() - before.clone(), Interval::new(0, i64::MAX))];
+    let place = base.behind(std::slice::from_ref(&before))?;
+    let mut access = builder.access(&base.array, role, place, when.clone());
+    access.note = Some("one of them: as far from the start as lanes before it are on".to_owned());
+    let mut accesses = vec![access, builder.access(lanes, Role::Read, vec![before], when)];
+    if role == Role::Read {
+        let mut access = builder.access(vector, Role::Read, vec![d], Vec::new());
+        access.note = Some("where the mask is off".to_owned());
+        accesses.push(access);
+    }
+    Ok(OpMaps { space, accesses })
+}
+
+/// `vector.scatter %base[%i, %j] [%idx], %mask, %v`: the last index plus an element of `%idx`.
+pub(crate) fn scatter(text: &OpText<'_>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let base = Base::read(&mut builder, text)?;
+    builder.guard(text.id);
+    let [indices, lanes, vector] = base.rest.as_slice() else {
+        return Err("its operands are not read".to_owned());
+    };
+    let (space, ty) = space(text, Some(vector))?;
+    let extents = builder.extents(vector, &ty);
+    let dims = builder.dimensions(&extents);
+    let distance = builder.element(indices, 0, dims.clone(), Interval::ALL);
+    let place = base.behind(&[distance])?;
+    let mut accesses = vec![builder.access(&base.array, Role::Write, place, Vec::new())];
+    Mask::of(lanes.clone()).add(&builder, &mut accesses, dims.clone(), dims.clone());
+    accesses.push(builder.access(indices, Role::Read, dims, Vec::new()));
+    Ok(OpMaps { space, accesses })
+}
+
+/// `%base[%i, %j] [%idx], %mask, %pass`: the last index plus an element of `%idx`.
+pub(crate) fn gather(text: &OpText<'_>, outer: Option<&Mask>) -> Result<OpMaps, String> {
+    let mut builder = MapBuilder::new(text.source);
+    let source = text.operand(0)?;
+    let ty = text.array_of(&source)?;
+    let operands = text.operands();
+    let [indices, mask, otherwise] = operands.get(1 + ty.rank()..).unwrap_or_default() else {
+        return Err("its operands are not read".to_owned());
+    };
+    let result = text.result_array(0)?;
+    let mut index: Vec<Expr> = operands[1..=ty.rank()].iter().map(|o| builder.index_value(o)).collect();
+    let extents = builder.result_extents(text, 0, &result, &[]);
+    let dims = builder.dimensions(&extents);
+    let element = builder.element(indices, 0, dims.clone(), Interval::ALL);
+    if let Some(last) = index.last_mut() {
+        *last = last.clone() + element;
+    }
+    let when = index
+        .iter()
+        .enumerate()
+        .flat_map(|(k, i)| {
+            let extent = builder.extent(&source, &ty, k);
+            MapBuilder::within(i, &extent)
+        })
+        .collect();
+    let mut accesses = vec![builder.access(&source, Role::Read, index, when)];
+    accesses[0].note = Some("where the mask says so".to_owned());
+    if let Some(mask) = outer {
+        mask.add(&builder, &mut accesses, dims.clone(), dims.clone());
+    }
+    for operand in [indices, mask, otherwise] {
+        accesses.push(builder.access(operand, Role::Read, dims.clone(), Vec::new()));
+    }
+    Ok(OpMaps::of_result(0, accesses))
+}

@@ -1,0 +1,102 @@
+//! Winograd's convolution: `linalg.winograd_filter_transform`, `…_input_transform`, `…_output_transform`.
+//!
+//! Each is a product with constant matrices from both sides, so an element is made of all of a tile. A side along which the
+//! kernel has one element is not transformed. Source: mlir.llvm.org/docs/Dialects/Linalg;
+//! `mlir/lib/Dialect/Linalg/Transforms/WinogradConv2D.cpp`.
+
+use indexing_map::Expr;
+
+use crate::access::{OpMaps, Role, Space};
+use crate::array_type::ArrayType;
+use crate::linalg_ops::ins_and_outs;
+use crate::map_builder::MapBuilder;
+use crate::op_text::OpText;
+
+/// `F(m, r)`: so many results of a tile are made at once, by a kernel so large.
+struct Tile {
+    m: i64,
+    r: i64,
+}
+
+/// `fmr(F_4_3)`, or `m(4) r(3)`
+fn tile(text: &OpText<'_>) -> Option<Tile> {
+    let behind = |word: &str| {
+        let at = text.top().find(|&at| text.word(at) == word)?;
+        Some(text.text_of(text.inside(at + 1)).trim())
+    };
+    let named = behind("fmr").or_else(|| text.attribute("fmr"));
+    let numbers: Vec<i64> = match named {
+        Some(named) => named.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect(),
+        None => ["m", "r"]
+            .iter()
+            .map(|name| match behind(name) {
+                Some(number) => number.parse().ok(),
+                None => text.attribute(name).and_then(mlir::integer),
+            })
+            .collect::<Option<_>>()?,
+    };
+    match *numbers.as_slice() {
+        // What a kernel of one element is stored as, `fmr = 0`, tells nothing.
+        [m, r] if (1..1 << 16).contains(&m) && (1..1 << 16).contains(&r) => Some(Tile { m, r }),
+        _ => None,
+    }
+}
+
+pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Result<OpMaps, String> {
+    let Tile { m, r } = tile(text).ok_or("its m and r are not read")?;
+    let (ins, outs) = ins_and_outs(text).ok_or("its operands are not read")?;
+    let ([source], [into]) = (ins.as_slice(), outs.as_slice()) else {
+        return Err("it takes one operand and one output".to_owned());
+    };
+    let (from, to) = (text.array_of(source)?, text.array_of(into)?);
+    let mut builder = MapBuilder::new(text.source);
+    let expect = |from_rank: usize, to_rank: usize| match (from.rank(), to.rank()) == (from_rank, to_rank) {
+        true => Ok(()),
+        false => Err(format!("its operands have not {from_rank} and {to_rank} dimensions")),
+    };
+    // How long a side of a tile is, before and after, and whether it is transformed.
+    let is_transformed = |ty: &ArrayType, k: usize| ty.extents[k] != Some(1);
+    let whole = m + r - 1;
+    let extents = builder.extents(into, &to);
+    let index: Vec<Expr> = match op {
+        // Kernels (f, h, w, c) become (h, w, c, f).
+        "winograd_filter_transform" => {
+            expect(4, 4)?;
+            let d = builder.dimensions(&extents);
+            let inside: Vec<Expr> = (1..3)
+                .map(|k| {
+                    let extent = builder.extent(source, &from, k);
+                    builder.range(None, &extent)
+                })
+                .collect();
+            vec![d[3].clone(), inside[0].clone(), inside[1].clone(), d[2].clone()]
+        }
+        // Inputs (n, h, w, c) become (h, w, tile h, tile w, n, c): tiles overlap by r - 1.
+        "winograd_input_transform" => {
+            expect(4, 6)?;
+            let d = builder.dimensions(&extents);
+            let mut place = |k: usize| match is_transformed(&to, k) {
+                true => d[2 + k].clone() * m + builder.range(None, &Expr::Const(whole)),
+                false => d[2 + k].clone(),
+            };
+            vec![d[4].clone(), place(0), place(1), d[5].clone()]
+        }
+        // Tiles (h, w, tile h, tile w, n, f) become (n, h, w, f).
+        _ => {
+            expect(6, 4)?;
+            let d = builder.dimensions(&extents);
+            let mut place = |k: usize| match is_transformed(&from, k) {
+                true => (builder.range(None, &Expr::Const(whole)), d[1 + k].clone().floor_div(m)),
+                false => (Expr::ZERO, d[1 + k].clone()),
+            };
+            let ((h, tile_h), (w, tile_w)) = (place(0), place(1));
+            vec![h, w, tile_h, tile_w, d[0].clone(), d[3].clone()]
+        }
+    };
+    let access = builder.access(source, Role::Read, index, Vec::new());
+    let space = match text.source.result_count(text.id) {
+        0 => Space::Written(into.name.clone()),
+        _ => Space::Result(0),
+    };
+    Ok(OpMaps { space, accesses: vec![access] })
+}

@@ -1,0 +1,149 @@
+//! A large text is cut on all cores: in segments, of whose first lines it is guessed from the columns in which they start what is
+//! open there. What reads a segment at whose end something else is open reads on, until a guess was right.
+
+use memchr::memchr;
+use rayon::prelude::*;
+
+use crate::lexer::{TokenKind, tokens};
+use crate::piece_state::PieceState;
+use crate::pieces::{Cutter, Lengths};
+use crate::plain_lines::{Line, classify, may_hold_resources};
+use crate::words::is_function_like;
+
+/// Fixed, so that a text is cut in the same way on every machine.
+const SEGMENT: usize = 512 << 10;
+/// So far behind its place a good start of a segment is looked for, in bytes of the text: a part of a segment.
+const WINDOW: usize = 4;
+/// Columns by which the printer of MLIR moves a region to the right.
+const INDENT: usize = 2;
+
+/// Where a text is cut, as [`text::Cuts`] says it.
+pub fn split(text: &str, state: u8, min_bytes: usize) -> text::Cuts {
+    split_in_segments(text, state, min_bytes, SEGMENT)
+}
+
+/// As [`split`], in segments of about so many bytes.
+pub fn split_in_segments(text: &str, state: u8, min_bytes: usize, segment: usize) -> text::Cuts {
+    let segment = segment.max(1);
+    let starts = (1..text.len() / segment).filter_map(|n| start_behind(text, n * segment, segment / WINDOW));
+    let mut segments = vec![(0, PieceState::from_u8(state))];
+    segments.extend(starts);
+    segments.dedup_by_key(|segment| segment.0);
+
+    let (has_resources, lengths) = (may_hold_resources(text), Lengths::of(text, min_bytes));
+    let end_of = |n: usize| segments.get(n + 1).map_or(text.len(), |next| next.0);
+    let read = |n: usize| {
+        let (start, state) = segments[n];
+        let mut cutter = Cutter::new(&text[start..], state, lengths, has_resources);
+        cutter.run_to(end_of(n) - start);
+        cutter
+    };
+    let mut joined = text::Cuts::default();
+    let mut ahead: Option<Vec<Option<Cutter<'_>>>> = None;
+    let mut n = 0;
+    while let Some(&(start, state)) = segments.get(n) {
+        let read_ahead = ahead.as_mut().and_then(|ahead| ahead[n].take());
+        let mut cutter = read_ahead.unwrap_or_else(|| read(n));
+        loop {
+            n += 1;
+            let Some(&(next, guess)) = segments.get(n) else { break };
+            if start + cutter.at() == next && cutter.has_read() && cutter.end() == Some(guess) {
+                // Where one guess is right, so are most.
+                ahead.get_or_insert_with(|| {
+                    let all = (0..segments.len()).into_par_iter();
+                    all.map(|behind| (behind >= n).then(|| read(behind))).collect()
+                });
+                break;
+            }
+            cutter.run_to(end_of(n) - start);
+        }
+        let cuts = cutter.into_cuts();
+        if start > 0 {
+            joined.pieces.push((start, state.to_u8()));
+        }
+        joined.pieces.extend(cuts.pieces.into_iter().map(|(at, state)| (start + at, state)));
+        joined.end = cuts.end;
+    }
+    joined
+}
+
+/// The first line of a function that starts in the `window` bytes behind `from`; where none does, the first of the ops that start
+/// furthest to the left.
+fn start_behind(text: &str, from: usize, window: usize) -> Option<(usize, PieceState)> {
+    let bytes = text.as_bytes();
+    let end = (from + window).min(bytes.len());
+    let mut at = from + memchr(b'\n', &bytes[from..end])? + 1;
+    let mut found: Option<(usize, usize)> = None;
+    while at < end {
+        let behind = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n + 1);
+        let line = &text[at..behind];
+        let column = line.bytes().take_while(|&b| b == b' ').count();
+        if starts_function(line, column) {
+            return Some((at, in_modules(column)));
+        }
+        if found.is_none_or(|(_, least)| column < least) && matches!(classify(line), Line::Plain { .. }) {
+            found = Some((at, column));
+        }
+        at = behind;
+    }
+    let (at, column) = found?;
+    let function = column.checked_sub(INDENT)?;
+    Some((at, in_modules(function).in_function(function)?))
+}
+
+fn in_modules(column: usize) -> PieceState {
+    PieceState { depth: u8::try_from(column / INDENT).unwrap_or(u8::MAX), ..PieceState::default() }
+}
+
+/// Whether a function starts here beyond doubt, and has more on its line than that.
+fn starts_function(line: &str, column: usize) -> bool {
+    let word = &line[column..];
+    let word = &word[..word
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')))
+        .unwrap_or(word.len())];
+    if !is_function_like(word) {
+        return false;
+    }
+    let (tokens, _) = tokens(line, column, line.len(), false);
+    let is_name = |kind| matches!(kind, TokenKind::Symbol | TokenKind::Word | TokenKind::String);
+    let next = tokens.get(1).filter(|next| is_name(next.kind));
+    tokens.first().is_some_and(|first| first.kind == TokenKind::Word)
+        && next.is_some_and(|next| (next.span.end as usize) < line.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A module of functions, one of them long.
+    fn module() -> String {
+        let op = "    %0 = a.b %a : f32\n";
+        let loops = "    a.c {\n      %1 = a.b %a : f32\n    }\n";
+        let function = |n: usize, ops: usize| {
+            format!("  func.func @f{n}(%a: f32) {{\n{}{loops}    return\n  }}\n", op.repeat(ops))
+        };
+        let functions = (0..200).map(|n| function(n, if n == 99 { 2000 } else { n % 9 }));
+        format!("module {{\n{}}}\n", functions.collect::<String>())
+    }
+
+    /// Guesses of both kinds are right in a text that is printed; what they are wrong about is read again, whatever was guessed.
+    #[test]
+    fn what_is_open_at_a_segment_is_what_is_open_there_in_the_text() {
+        let sound = module();
+        let broken = sound.replacen("@f50(%a: f32) {", "@f50(%a: f32) { x.y {", 1);
+        let flat = sound.replace("\n    ", "\n").replace("\n  ", "\n");
+        for (text, is_guessed) in [(&sound, true), (&broken, true), (&flat, false)] {
+            let cuts = split_in_segments(text, 0, 100, 2000);
+            assert!(cuts.pieces.is_sorted_by(|a, b| a.0 < b.0));
+            let mut from = (0, 0);
+            for &(at, state) in &cuts.pieces {
+                let end = split_in_segments(&text[from.0..at], from.1, usize::MAX, usize::MAX).end;
+                assert_eq!(end, Some(state), "at {at}");
+                from = (at, state);
+            }
+            let starts = (1..text.len() / 2000).filter_map(|n| start_behind(text, n * 2000, 500));
+            let right = starts.filter(|(at, state)| cuts.pieces.contains(&(*at, state.to_u8()))).count();
+            assert_eq!(right > text.len() / 4000, is_guessed, "{right}");
+        }
+    }
+}

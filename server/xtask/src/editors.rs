@@ -1,0 +1,114 @@
+//! `cargo xtask editors`: the clients for Neovim, Emacs and Helix in real editors of the versions that they are written for, which a
+//! stable system often lacks: those of a newer Debian, in a folder of their own.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::commands::{cargo, command, root, run, target_dir};
+use crate::tools::Tools;
+
+/// It has Neovim 0.10, Emacs 30 and Helix 25.
+const DEBIAN: &str = "trixie";
+const DEBOOTSTRAP: &str = "/usr/sbin/debootstrap";
+/// Of root: that of a user may lack the second half.
+const SYSTEM_PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
+const EDITORS: [&str; 3] = ["neovim", "emacs-nox", "hx"];
+/// What the checks read of the checkout.
+const NEEDED: [&str; 4] =
+    ["editor-clients/neovim", "editor-clients/emacs", "editor-clients/helix", "tests/editors"];
+
+pub fn editors(tools: &Tools) -> Result<()> {
+    run(&mut cargo(&["build", "--release"]))?;
+    let debian = installed(tools)?;
+    let work = debian.join("work");
+    if work.exists() {
+        std::fs::remove_dir_all(&work)?;
+    }
+    for part in NEEDED {
+        copy(&root().join(part), &work.join(part))?;
+    }
+    std::fs::copy(target_dir().join("release/hlo-analyzer"), work.join("hlo-analyzer"))?;
+    let config = debian.join("root/.config/helix");
+    std::fs::create_dir_all(&config)?;
+    std::fs::copy(work.join("editor-clients/helix/languages.toml"), config.join("languages.toml"))?;
+
+    let neovim = [
+        "nvim",
+        "--headless",
+        "-u",
+        "NONE",
+        "-i",
+        "NONE",
+        "-n",
+        "-l",
+        "/work/tests/editors/neovim/checks.lua",
+    ];
+    let emacs = ["emacs", "-q", "--batch", "-l", "/work/tests/editors/emacs/checks.el"];
+    let mut failed = Vec::new();
+    for (name, arguments) in [("Neovim", neovim.as_slice()), ("Emacs", emacs.as_slice())] {
+        println!("\n── {name}");
+        if let Err(why) = run(&mut inside(&debian, arguments)) {
+            failed.push(format!("{name}: {why:#}"));
+        }
+    }
+    println!("\n── Helix");
+    for language in ["hlo", "mlir"] {
+        // Without /proc it fails further down, where it looks for grammars.
+        let said = inside(&debian, &["hx", "--health", language]).output()?;
+        let health = String::from_utf8_lossy(&said.stdout);
+        let is_found =
+            health.lines().any(|line| line.contains("hlo-analyzer") && line.contains("/work/hlo-analyzer"));
+        println!("  {}      {language}: the server is found", if is_found { "ok" } else { "FAILED" });
+        if !is_found {
+            failed.push(format!("Helix: {language}:\n{health}"));
+        }
+    }
+    match failed.as_slice() {
+        [] => Ok(()),
+        failed => bail!("{}", failed.join("\n")),
+    }
+}
+
+/// A command in the other Debian, which finds our server on its PATH.
+fn inside(debian: &Path, arguments: &[&str]) -> std::process::Command {
+    let mut inside = command("/usr/sbin/chroot", &[]);
+    inside.arg(debian).args(arguments);
+    inside.env("PATH", format!("/work:{SYSTEM_PATH}")).env("HOME", "/root").env("TERM", "xterm");
+    inside.env("LANG", "C.UTF-8").env("HLO_ANALYZER", "/work/hlo-analyzer").env_remove("TMPDIR");
+    inside
+}
+
+/// The folder of the other Debian with the editors in it: about a minute and a gigabyte, once.
+fn installed(tools: &Tools) -> Result<PathBuf> {
+    let folder = tools.cache().join(DEBIAN);
+    let complete = folder.join("installed");
+    if complete.is_file() {
+        return Ok(folder);
+    }
+    if !Path::new(DEBOOTSTRAP).is_file() {
+        bail!("no {DEBOOTSTRAP} (Debian: apt-get install debootstrap); it is run as root");
+    }
+    let where_to = folder.to_str().context("the path of the cache is not UTF-8")?;
+    let mut debootstrap =
+        command(DEBOOTSTRAP, &["--variant=minbase", "--include=ca-certificates", DEBIAN, where_to]);
+    run(debootstrap.env("PATH", SYSTEM_PATH))?;
+    let mut install = inside(&folder, &["apt-get", "install", "-q", "-y", "--no-install-recommends"]);
+    run(install.args(EDITORS).env("DEBIAN_FRONTEND", "noninteractive"))?;
+    std::fs::write(&complete, EDITORS.join("\n"))?;
+    Ok(folder)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        match entry.file_type()? {
+            kind if kind.is_dir() && entry.file_name() != "node_modules" => copy(&entry.path(), &target)?,
+            kind if kind.is_file() => _ = std::fs::copy(entry.path(), &target)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
