@@ -8,7 +8,7 @@ use crate::kernel_hover::figure;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::bytes;
-use crate::{Diagnostic, Diagnostics, Related, Severity};
+use crate::{Diagnostic, Diagnostics, Related, Severity, TextRange};
 
 /// The code of these findings.
 pub const CODE: &str = "uncoalesced";
@@ -30,7 +30,10 @@ impl Default for CoalescingConfig {
 const MANY: usize = 64;
 
 pub(crate) fn has_many_kernels(context: &FileContext<'_>) -> bool {
-    !context.is_mlir() && db::fused_computations(context.db, context.view.file).len() > MANY
+    match context.is_mlir() {
+        true => crate::mlir::coalescing_warnings::has_more_kernels_than(context, MANY),
+        false => db::fused_computations(context.db, context.view.file).len() > MANY,
+    }
 }
 
 /// Of all kernels of the file, in the order of the text.
@@ -39,25 +42,21 @@ pub(crate) fn coalescing_warnings(
     config: &CoalescingConfig,
     limit: usize,
 ) -> Diagnostics {
-    let mut out = Diagnostics::default();
     if context.is_mlir() {
-        return out;
+        return crate::mlir::coalescing_warnings::coalescing_warnings(context, config, limit);
     }
     if has_many_kernels(context) {
         context.kernels_ahead();
     }
+    let mut out = Diagnostics::default();
     for piece in 0..context.pieces() {
         for at in context.kernels_in(piece) {
             crate::analysis::check_cancelled(context.db);
-            let Some(key) = context.kernel_key(at) else { continue };
-            let Some(Ok(analysis)) = context.kernel(&key) else { continue };
-            let buffers = context.kernel_coalescing(&key);
-            for waste in context.kernel_waste(&key, config.threshold).iter() {
-                if out.shown.len() < limit {
-                    let buffer = buffers.get(waste.buffer);
-                    out.shown.extend(buffer.and_then(|buffer| warning(context, at, analysis, buffer, waste)));
-                } else {
-                    out.omitted += 1;
+            let Some(kernel) = LaunchedKernel::of(context, at) else { continue };
+            for wasteful in wasteful(context, &kernel, config, &|op| format!("%{op}")) {
+                match out.shown.len() < limit {
+                    true => out.shown.push(warning(context, at, &wasteful)),
+                    false => out.omitted += 1,
                 }
             }
         }
@@ -65,26 +64,58 @@ pub(crate) fn coalescing_warnings(
     out
 }
 
-fn warning(
+/// A buffer of a kernel that moves much more than it uses.
+pub(crate) struct Wasteful {
+    pub(crate) buffer: Buffer,
+    /// Of an operand what it is called where the kernel is launched; else the op of the fusion that is written.
+    pub(crate) name: String,
+    /// The op of the fusion at which the lanes part.
+    pub(crate) culprit: String,
+    pub(crate) message: String,
+}
+
+/// The buffers of a kernel that are worth a warning. `called` is what the text has for the name of an op in the fusion.
+pub(crate) fn wasteful(
     context: &FileContext<'_>,
-    at: InstructionRef,
+    kernel: &LaunchedKernel,
+    config: &CoalescingConfig,
+    called: &dyn Fn(&str) -> String,
+) -> Vec<Wasteful> {
+    let Ok(analysis) = kernel.analysis(context) else { return Vec::new() };
+    let buffers = context.kernel_coalescing(&kernel.key);
+    let waste = context.kernel_waste(&kernel.key, config.threshold);
+    let of = |waste: &Waste| {
+        let buffer = buffers.get(waste.buffer)?;
+        let name = buffer_name(&kernel.operands, analysis, buffer.buffer);
+        let (Cause::Op(culprit) | Cause::Layout(culprit)) = waste.cause;
+        Some(Wasteful {
+            buffer: buffer.buffer,
+            culprit: analysis.fused.name(culprit).to_owned(),
+            message: message(analysis, buffer, waste, &name, called)?,
+            name,
+        })
+    };
+    waste.iter().filter_map(of).collect()
+}
+
+fn message(
     analysis: &FusionAnalysis,
     buffer: &BufferTraffic,
     waste: &Waste,
-) -> Option<Diagnostic> {
+    name: &str,
+    called: &dyn Fn(&str) -> String,
+) -> Option<String> {
     let (worst, counts) = (buffer.worst_access()?, buffer.best()?);
     let Waste { cause, remedy, .. } = waste;
-    let cause = *cause;
-    let block = context.block(at.piece);
-    let name = buffer_name(&LaunchedKernel::of(context, at)?.operands, analysis, buffer.buffer);
-    let (verb, span) = match buffer.buffer {
-        Buffer::Operand(number) => {
-            let operand = block.operands_of(at.id).nth(number as usize).map(|(operand, _)| operand.name);
-            ("read", operand.unwrap_or(block.instruction(at.id).name))
-        }
-        Buffer::Result(_) => ("written", block.instruction(at.id).name),
+    let verb = match buffer.buffer {
+        Buffer::Operand(_) => "read",
+        Buffer::Result(_) => "written",
     };
-    let mut message = format!("%{name} is {verb} {}: ", lanes(worst));
+    let name = match buffer.buffer {
+        Buffer::Operand(_) => format!("%{name}"),
+        Buffer::Result(_) => called(name),
+    };
+    let mut message = format!("{name} is {verb} {}: ", lanes(worst));
     message += &format!(
         "{} sectors per request, {} would do; {} moved, {} used{}",
         figure(counts.sectors_per_request()),
@@ -93,15 +124,22 @@ fn warning(
         bytes(counts.bytes_used),
         if buffer.is_exact() { "" } else { " (sampled)" },
     );
-    message += &format!("\ncause: {}", cause_text(analysis, buffer, worst, cause));
+    message += &format!("\ncause: {}", cause_text(analysis, buffer, worst, *cause, called));
     if let Some(remedy) = remedy {
-        message += &format!("\nhelp: {}", remedy_text(analysis, &name, remedy));
+        message += &format!("\nhelp: {}", remedy_text(analysis, &name, remedy, called));
     }
     match buffer.xla_coalesced {
         Some(true) => message += "\nXLA's own rule, which disagrees, takes it for coalesced",
         Some(false) => message += "\nXLA's own rule says so too",
         None => {}
     }
+    Some(message)
+}
+
+/// At the operand of the instruction that launches the kernel, or at its name.
+fn warning(context: &FileContext<'_>, at: InstructionRef, wasteful: &Wasteful) -> Diagnostic {
+    let block = context.block(at.piece);
+    let own = block.instruction(at.id).name;
     let mut related = Vec::new();
     let mut relate = |found: Option<InstructionRef>, message: String| {
         if let Some(found) = found.filter(|&found| found != at) {
@@ -109,23 +147,28 @@ fn warning(
             related.push(Related { range: context.range(found.piece, name), message });
         }
     };
-    let culprit = match cause {
-        Cause::Op(op) | Cause::Layout(op) => op,
-    };
-    let culprit = analysis.fused.name(culprit);
+    let Wasteful { name, culprit, .. } = wasteful;
     relate(context.fused_instruction(at, culprit), format!("the lanes part at {culprit}"));
-    if let Buffer::Operand(number) = buffer.buffer {
-        relate(context.definition(at, number as usize), format!("{name} is defined here"));
-    }
-    Some(Diagnostic {
-        range: context.range(at.piece, span),
+    let span = match wasteful.buffer {
+        Buffer::Operand(number) => {
+            relate(context.definition(at, number as usize), format!("{name} is defined here"));
+            block.operands_of(at.id).nth(number as usize).map_or(own, |(operand, _)| operand.name)
+        }
+        Buffer::Result(_) => own,
+    };
+    uncoalesced(context.range(at.piece, span), wasteful.message.clone(), related)
+}
+
+pub(crate) fn uncoalesced(range: TextRange, message: String, related: Vec<Related>) -> Diagnostic {
+    Diagnostic {
+        range,
         severity: Severity::Warning,
         code: CODE,
         message,
         related,
         is_of_parser: false,
         fix: None,
-    })
+    }
 }
 
 /// How the lanes lie, in words behind "is read".
@@ -151,6 +194,7 @@ fn cause_text(
     buffer: &BufferTraffic,
     worst: &AccessTraffic,
     cause: Cause,
+    called: &dyn Fn(&str) -> String,
 ) -> String {
     let array = layout(&worst.access.shape);
     match cause {
@@ -158,30 +202,35 @@ fn cause_text(
             format!("its layout {array} is not the order in which the threads compute it")
         }
         Cause::Layout(op) => format!(
-            "the threads do not follow %{} in its layout {}",
-            analysis.fused.name(op),
+            "the threads do not follow {} in its layout {}",
+            called(analysis.fused.name(op)),
             layout(&analysis.fused.op(op).shape)
         ),
         Cause::Op(op) => {
-            let (the_op, name) = (analysis.fused.op(op), analysis.fused.name(op));
+            let (the_op, name) = (analysis.fused.op(op), called(analysis.fused.name(op)));
             let own = layout(&the_op.shape);
             let differs = the_op.operand_shapes.iter().any(|s| layout(s) == array) && own != array;
             match ir::is_elementwise(the_op.opcode) && differs {
-                true => format!("its layout {array}, where %{name} has {own}"),
-                false => format!("{} %{name}", the_op.opcode.name()),
+                true => format!("its layout {array}, where {name} has {own}"),
+                false => format!("{} {name}", the_op.opcode.name()),
             }
         }
     }
 }
 
-fn remedy_text(analysis: &FusionAnalysis, name: &str, remedy: &Remedy) -> String {
+fn remedy_text(
+    analysis: &FusionAnalysis,
+    name: &str,
+    remedy: &Remedy,
+    called: &dyn Fn(&str) -> String,
+) -> String {
     let what = match &remedy.change {
         RemedyChange::Layout(order) => {
             let order: Vec<String> = order.iter().map(i64::to_string).collect();
-            format!("with %{name} laid out {{{}}}", order.join(","))
+            format!("with {name} laid out {{{}}}", order.join(","))
         }
         RemedyChange::TransposeBefore(op) => {
-            format!("with %{} done before this kernel", analysis.fused.name(*op))
+            format!("with {} done before this kernel", called(analysis.fused.name(*op)))
         }
     };
     format!(

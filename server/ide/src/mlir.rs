@@ -3,6 +3,7 @@
 //! One file per feature, called like the one for HLO beside it.
 
 pub(crate) mod call_hierarchy;
+pub(crate) mod coalescing_warnings;
 pub(crate) mod code_actions;
 pub(crate) mod completion;
 pub(crate) mod context;

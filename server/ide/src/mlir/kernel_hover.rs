@@ -6,7 +6,7 @@ use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::markdown::code;
 use crate::mlir::kernel_preview::named;
-use crate::mlir::kernels::functions::{Converted, FunctionRef, functions, may_be_kernel};
+use crate::mlir::kernels::functions::{Converted, FunctionRef, argument_names, functions, may_be_kernel};
 use crate::mlir::kernels::shown_kernel;
 use crate::mlir::kernels::unfused::{Unfused, unfused};
 use crate::mlir::occurrences::Occurrence;
@@ -33,7 +33,7 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -
                     apart.iter().map(of).collect::<String>()
                 );
             }
-            let (name, operands) = (converted.name.to_owned(), parameters(context, function));
+            let (name, operands) = (converted.name.to_owned(), argument_names(context, function));
             kernel_details(context, &LaunchedKernel { key: converted.key(&name), name, operands })
         }
         None => String::new(),
@@ -49,7 +49,7 @@ pub(crate) fn launched(context: &FileContext<'_>, query: &FusionQuery) -> Option
             let names = read.parse.operands_of(op.id).map(|used| used.span.of(&read.text));
             names.map(|name| name.trim_start_matches('%').to_owned()).collect()
         }
-        _ => parameters(context, function),
+        _ => argument_names(context, function),
     };
     Some(LaunchedKernel { key: converted.key(&name), name, operands })
 }
@@ -59,22 +59,6 @@ pub(crate) fn launched_at(context: &FileContext<'_>, offset: usize) -> Option<La
     let shown = shown_kernel(context, offset)?;
     let computation = Some(shown.computation);
     launched(context, &FusionQuery { instruction: shown.instruction, computation })
-}
-
-/// The names of a function's arguments.
-fn parameters(context: &FileContext<'_>, function: FunctionRef) -> Vec<String> {
-    let read = context.mlir_piece(function.piece);
-    let (parse, text) = (&read.parse, &*read.text);
-    // The custom form binds them in the head, the generic form at the first block.
-    let is_own =
-        |value: &&mlir::Value| matches!(value.definition, mlir::Definition::Binder(op) if op == function.op);
-    let mut arguments: Vec<&mlir::Value> = parse.values.iter().filter(is_own).collect();
-    if arguments.is_empty() {
-        let first = parse.regions_of(function.op).next().and_then(|region| parse.blocks_of(region).next());
-        let range = first.map_or(0..0, |block| parse.blocks[block as usize].arguments.clone());
-        arguments.extend(&parse.values[range.start as usize..range.end as usize]);
-    }
-    arguments.iter().map(|value| value.name.of(text).trim_start_matches('%').to_owned()).collect()
 }
 
 #[cfg(test)]

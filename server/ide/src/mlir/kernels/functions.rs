@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use db::{CUT_FUNCTION, MlirFunction};
 use ir::Opcode;
-use mlir::{OpId, is_function_like};
+use mlir::{Definition, OpId, is_function_like};
 use mlir_hlo::Slice;
+use syntax::Span;
 
 use crate::TextRange;
 use crate::kernels::KernelKey;
@@ -105,6 +106,29 @@ pub(in crate::mlir) fn name_of(context: &FileContext<'_>, function: FunctionRef)
     let read = context.mlir_piece(function.piece);
     let found = read.parse.symbols.iter().find(|s| s.op == function.op && s.is_definition)?;
     Some(context.range(function.piece, found.span))
+}
+
+/// Where the names of a function's arguments are bound, in its piece.
+pub(in crate::mlir) fn arguments(context: &FileContext<'_>, function: FunctionRef) -> Vec<Span> {
+    let parse = &context.mlir_piece(function.piece).parse;
+    // The custom form binds them in the head, the generic form at the first block.
+    let is_own =
+        |value: &&mlir::Value| matches!(value.definition, Definition::Binder(op) if op == function.op);
+    let mut arguments: Vec<Span> = parse.values.iter().filter(is_own).map(|value| value.name).collect();
+    if arguments.is_empty() {
+        let first = parse.regions_of(function.op).next().and_then(|region| parse.blocks_of(region).next());
+        let range = first.map_or(0..0, |block| parse.blocks[block as usize].arguments.clone());
+        let bound = &parse.values[range.start as usize..range.end as usize];
+        arguments.extend(bound.iter().map(|value| value.name));
+    }
+    arguments
+}
+
+/// The same, without their signs.
+pub(in crate::mlir) fn argument_names(context: &FileContext<'_>, function: FunctionRef) -> Vec<String> {
+    let text = &context.mlir_piece(function.piece).text;
+    let name = |span: Span| span.of(text).trim_start_matches('%').to_owned();
+    arguments(context, function).into_iter().map(name).collect()
 }
 
 /// The function around a place.

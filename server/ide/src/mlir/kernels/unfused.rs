@@ -57,8 +57,8 @@ fn reason(graph: &Graph, decision: &Decision) -> String {
     }
 }
 
-/// The name of the op's first result.
-fn written(
+/// The name that the text has for an instruction: that of the op's first result, with its sign.
+pub(in crate::mlir) fn written(
     context: &FileContext<'_>,
     function: FunctionRef,
     converted: &Converted<'_>,
