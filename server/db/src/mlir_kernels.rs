@@ -16,8 +16,8 @@ use mlir_hlo::{Environment, HloFunction, PieceNames, Slice};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::hlo::PieceState;
 
-pub use cut_functions::{CUT_FUNCTION, mlir_instruction, mlir_instruction_called};
-use cut_functions::{mlir_cut_function, op_source};
+pub use cut_functions::{CUT_FUNCTION, LONG_FUNCTION, mlir_instruction, mlir_instruction_called};
+use cut_functions::{cut_function, op_source};
 
 use crate::kernels::FusionSource;
 use crate::mlir_queries::{mlir_module, mlir_piece};
@@ -103,22 +103,25 @@ fn is_wrapped(block: &Block, id: u32) -> bool {
     block.instruction(id).opcode.is_some_and(gpu::is_wrapped)
 }
 
-/// The function that is the `nth` of its piece, or [`CUT_FUNCTION`].
+/// The function that is the `nth` of its piece, or [`CUT_FUNCTION`] or [`LONG_FUNCTION`].
 #[salsa::tracked(no_eq, lru = 256)]
 pub fn mlir_function(db: &dyn salsa::Database, piece: Piece, nth: u32) -> Option<Arc<MlirFunction>> {
-    let (part, function) = match nth {
-        CUT_FUNCTION => mlir_cut_function(db, piece).as_deref().map(|f| (&f.part, &f.function))?,
-        _ => mlir_functions(db, piece).get(nth as usize).map(|(part, function)| (part, function))?,
+    let is_cut = matches!(nth, CUT_FUNCTION | LONG_FUNCTION);
+    let found = cut_function(db, piece, nth);
+    let (part, function) = match is_cut {
+        true => found.map(|f| (&f.part, &f.function))?,
+        false => mlir_functions(db, piece).get(nth as usize).map(|(part, function)| (part, function))?,
     };
-    let place_of = |op: OpId| match nth {
-        CUT_FUNCTION => mlir_cut_function(db, piece).as_ref()?.places.get(op as usize).copied(),
-        _ => Some((0, op)),
+    let place_of = |op: OpId| match is_cut {
+        true => found?.places.get(op as usize).copied(),
+        false => Some((0, op)),
     };
     let own = function.computations.last()?;
     let mut text = "HloModule m\n\n".to_owned();
     let mut seen = FxHashSet::default();
     let (file, _) = place(db, piece)?;
-    callees(db, file, *part, function, &mut seen, &mut text);
+    let cut = if is_cut { nth } else { CUT_FUNCTION };
+    callees(db, file, (*part, cut), function, &mut seen, &mut text);
     let mut ops = FxHashMap::default();
     for computation in &function.computations {
         text.push_str(&computation.text);
@@ -152,11 +155,12 @@ pub fn mlir_function(db: &dyn salsa::Database, piece: Piece, nth: u32) -> Option
     Some(Arc::new(MlirFunction { op, name: (&**name).into(), computation, entry, ops, block }))
 }
 
-/// Writes the functions that one calls, each behind those that it calls itself.
+/// Writes the functions that one calls, each behind those that it calls itself: of the same part of the file, and where they are
+/// cut as [`cut_function`] reads them for `cut`.
 fn callees(
     db: &dyn salsa::Database,
     file: File,
-    part: usize,
+    (part, cut): (usize, u32),
     function: &HloFunction,
     seen: &mut FxHashSet<Box<str>>,
     text: &mut String,
@@ -169,11 +173,11 @@ fn callees(
         let found = pieces.iter().find_map(|&at| {
             let piece = *file.pieces(db).get(at)?;
             let functions = mlir_functions(db, piece).iter().map(|(part, function)| (part, function));
-            let cut = mlir_cut_function(db, piece).iter().map(|f| (&f.part, &f.function));
+            let cut = cut_function(db, piece, cut).map(|f| (&f.part, &f.function));
             functions.chain(cut).find(|(own, f)| **own == part && f.symbol == *symbol)
         });
         let Some((_, callee)) = found else { continue };
-        callees(db, file, part, callee, seen, text);
+        callees(db, file, (part, cut), callee, seen, text);
         for computation in &callee.computations {
             text.push_str(&computation.text);
             text.push('\n');

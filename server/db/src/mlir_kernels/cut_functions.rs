@@ -15,12 +15,19 @@ use crate::mlir_giants::{GiantDefinition, mlir_definition, mlir_giant_index};
 use crate::mlir_imports::mlir_imported;
 use crate::mlir_queries::{mlir_module, mlir_piece};
 
-/// The number of the function that starts in a piece and goes on in the next ones.
+/// The number of the function that starts in a piece and goes on in the next ones, where it is short enough for a kernel.
 pub const CUT_FUNCTION: u32 = u32::MAX;
+/// The number of the same function for somebody who asks for all of it, and waits.
+pub const LONG_FUNCTION: u32 = u32::MAX - 1;
 
 /// Ops and bytes of a function that is read as a whole.
-const MAX_OPS: usize = 200;
-const MAX_BYTES: usize = 4 << 20;
+struct Limits {
+    ops: usize,
+    bytes: usize,
+}
+
+const OF_KERNELS: Limits = Limits { ops: 200, bytes: 4 << 20 };
+const OF_LONG_FUNCTIONS: Limits = Limits { ops: 1 << 16, bytes: 32 << 20 };
 
 /// A function that is cut, as HLO.
 #[derive(Debug)]
@@ -37,9 +44,27 @@ fn open_part(db: &dyn salsa::Database, piece: Piece) -> Option<usize> {
     mlir_piece(db, piece).parts.iter().position(|part| part.is_open && !part.is_continued)
 }
 
+/// The function that starts in a piece and goes on in the next ones. `nth` is [`CUT_FUNCTION`] or [`LONG_FUNCTION`].
+pub(super) fn cut_function(db: &dyn salsa::Database, piece: Piece, nth: u32) -> Option<&Arc<CutFunction>> {
+    match nth {
+        CUT_FUNCTION => mlir_cut_function(db, piece).as_ref(),
+        LONG_FUNCTION => mlir_long_function(db, piece).as_ref(),
+        _ => None,
+    }
+}
+
 /// Nothing for one with more ops than a kernel may have.
 #[salsa::tracked(no_eq, lru = 64)]
-pub(crate) fn mlir_cut_function(db: &dyn salsa::Database, piece: Piece) -> Option<Arc<CutFunction>> {
+fn mlir_cut_function(db: &dyn salsa::Database, piece: Piece) -> Option<Arc<CutFunction>> {
+    read_whole(db, piece, OF_KERNELS)
+}
+
+#[salsa::tracked(no_eq, lru = 1)]
+fn mlir_long_function(db: &dyn salsa::Database, piece: Piece) -> Option<Arc<CutFunction>> {
+    read_whole(db, piece, OF_LONG_FUNCTIONS)
+}
+
+fn read_whole(db: &dyn salsa::Database, piece: Piece, limits: Limits) -> Option<Arc<CutFunction>> {
     let (file, at) = place(db, piece)?;
     let nth = open_part(db, piece)?;
     let mut text = String::new();
@@ -50,13 +75,13 @@ pub(crate) fn mlir_cut_function(db: &dyn salsa::Database, piece: Piece) -> Optio
         let read = mlir_piece(db, *file.pieces(db).get(piece)?);
         let part = read.parts.get(nth)?;
         let body = part.blocks.iter().flat_map(|&block| read.parse.ops_of(block));
-        ops += body.take(MAX_OPS + 1).count();
+        ops += body.take(limits.ops + 1).count();
         let span = read.parse.op(part.op).span;
         starts.push((text.len(), piece, span.start));
         // What goes on in the next piece does so behind the end of this one.
         let end = if part.is_open { read.text.len() } else { span.end as usize };
         text += read.text.get(span.start as usize..end)?;
-        if ops > MAX_OPS || text.len() > MAX_BYTES {
+        if ops > limits.ops || text.len() > limits.bytes {
             return None;
         }
     }

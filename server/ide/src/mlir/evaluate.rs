@@ -69,7 +69,11 @@ fn whole<'a>(context: &FileContext<'a>, function: FunctionRef) -> Result<&'a Arc
         QueryError(format!("@{name} is not evaluated: {why}"))
     };
     let converted = Converted::of(context, function).ok_or_else(|| error("HLO has no such function"))?;
-    converted.function.ok_or_else(|| error("it is too long"))
+    let long = || match context.mlir_piece(function.piece).parse.is_cut_function(function.op) {
+        true => db::mlir_function(context.db, converted.piece, db::LONG_FUNCTION).as_ref(),
+        false => None,
+    };
+    converted.function.or_else(long).ok_or_else(|| error("it has more than 65,536 ops, or 32 MiB of text"))
 }
 
 /// The same of the op at `offset`, or of the function where the cursor is in its head or at its end; with the name in front.
@@ -141,6 +145,7 @@ fn graphs(function: &MlirFunction) -> HashMap<String, Arc<Graph>> {
 #[cfg(test)]
 mod tests {
     use crate::fixture::open_mlir;
+    use crate::{AnalysisHost, Language};
 
     const MODULE: &str = "func.func public @main(%arg0: tensor<3xf32>, %n: tensor<i32>) -> (tensor<f32>, tensor<i32>) {
   %cst = stablehlo.constant dense<1.000000e+00> : tensor<f32>
@@ -187,6 +192,33 @@ func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
         check(None, Some("2"), &["", "3"], "12");
         check(Some("none"), None, &[], "no function named none");
         check(None, Some("none"), &[], "no op that defines %none");
+    }
+
+    /// One that is cut, and has more ops than a kernel; the function that it calls is cut, too.
+    #[test]
+    fn long_functions() {
+        let add = |n: usize| format!("  %{n} = stablehlo.add %{}, %x : tensor<2xi32>\n", n - 1);
+        let body: String = (1..400).map(add).collect();
+        let long = |head: &str, first: &str| {
+            format!(
+                "func.func {head}(%x: tensor<2xi32>) -> tensor<2xi32> {{\n  %0 = {first}\n{body}  return %399 : tensor<2xi32>\n}}\n"
+            )
+        };
+        let text = long("@main", "call @other(%x) : (tensor<2xi32>) -> tensor<2xi32>")
+            + &long("private @other", "stablehlo.negate %x : tensor<2xi32>");
+        for min_bytes in [usize::MAX, 5000, 1] {
+            let mut host = AnalysisHost::in_pieces_of(min_bytes);
+            let file = host.open("a.mlir", Language::Mlir, &text);
+            let analysis = host.analysis();
+            let inputs = ["{1, 10}".to_owned()];
+            let evaluate = |op| analysis.evaluate(file, None, op, &inputs).expect("nobody cancels");
+            assert_eq!(evaluate(None), Ok(vec!["{797, 7970}".to_owned()]), "{min_bytes}");
+            assert_eq!(evaluate(Some("300")), Ok(vec!["{698, 6980}".to_owned()]), "{min_bytes}");
+            let at = text.rfind("%300 = ").expect("it is there") + 10;
+            let (name, values) =
+                analysis.evaluate_at(file, at, &inputs).expect("nobody cancels").expect("a function");
+            assert_eq!((name.as_str(), values), ("add.300", Ok(vec!["{299, 2990}".to_owned()])));
+        }
     }
 
     /// At `needle`: the name, the arguments that it needs, and the answer for `inputs`.
