@@ -6,6 +6,16 @@
 import type { Locator, Page } from "playwright-core";
 import { eventually } from "./report.ts";
 
+type Box = NonNullable<Awaited<ReturnType<Locator["boundingBox"]>>>;
+
+/** Nothing of what is not there, or has just been replaced. */
+async function boxOf(place: Locator): Promise<Box | undefined> {
+  return place.boundingBox({ timeout: 1_000 }).then(
+    (box) => box ?? undefined,
+    () => undefined,
+  );
+}
+
 export class Screen {
   /** How often an action had to be repeated; printed, because repetition can hide a fault. */
   retries = 0;
@@ -25,29 +35,36 @@ export class Screen {
     return texts.map((text) => text.replaceAll("\u00a0", " "));
   }
 
-  async waitForLine(what: string, ...parts: string[]): Promise<string> {
+  async waitForLine(what: string, milliseconds: number, ...parts: string[]): Promise<string> {
     return eventually(
       what,
       async () => (await this.lines()).find((line) => parts.every((part) => line.includes(part))),
-      60_000,
+      milliseconds,
     );
+  }
+
+  private get popup(): Locator {
+    return this.page.locator(".monaco-hover:not(.hidden)").first();
   }
 
   async squiggles(): Promise<number> {
     return this.page.locator(".editor-group-container .squiggly-error").count();
   }
 
-  /** The middle of a token, when it has stopped moving. */
-  private async point(line: string, token: string): Promise<[number, number]> {
-    const place = this.line(line).locator("span span", { hasText: token }).first();
+  /** The middle of what is asked for, when it has stopped moving. */
+  private async middle(what: string, ask: () => Promise<Box | undefined>): Promise<[number, number]> {
     let before = "";
-    const box = await eventually(`${token} on the screen`, async () => {
-      const now = await place.boundingBox().catch(() => null);
-      const still = now !== null && JSON.stringify(now) === before;
+    const box = await eventually(`${what} on the screen`, async () => {
+      const now = await ask();
+      const still = now !== undefined && JSON.stringify(now) === before;
       before = JSON.stringify(now);
       return still ? now : undefined;
     });
     return [box.x + box.width / 2, box.y + box.height / 2];
+  }
+
+  private async point(line: string, token: string): Promise<[number, number]> {
+    return this.middle(token, () => boxOf(this.line(line).locator("span span", { hasText: token }).first()));
   }
 
   async click(line: string, token: string): Promise<void> {
@@ -55,12 +72,32 @@ export class Screen {
     await this.page.mouse.click(x, y);
   }
 
-  /** Clicks the first lens with this text. */
-  async clickLens(text: string): Promise<void> {
-    const lens = this.page.locator(".codelens-decoration a", { hasText: text }).first();
-    await lens.waitFor({ timeout: 30_000 });
-    const box = await eventually("the lens", () => lens.boundingBox().then((box) => box ?? undefined));
-    await this.page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  /**
+   * Clicks the lens with this text that is right above a line, until there is a line with `shown`. VS Code lays lenses out anew
+   * whenever an answer about one arrives, and a click during that is lost, as it is for a person.
+   */
+  async clickLens(text: string, line: string, shown: string): Promise<void> {
+    const lenses = this.page.locator(".codelens-decoration a", { hasText: text });
+    const above = async (): Promise<Box | undefined> => {
+      const below = await boxOf(this.line(line));
+      // In no order of theirs: those that have been laid out last come last.
+      const boxes = await Promise.all((await lenses.all()).map(boxOf));
+      const isAbove = (box: Box): boolean => below !== undefined && box.y < below.y && box.y > below.y - 1.5 * below.height;
+      return boxes.filter((box) => box !== undefined).find(isAbove);
+    };
+    for (let attempt = 0; attempt < 4; attempt++) {
+      this.retries += attempt === 0 ? 0 : 1;
+      // What the mouse rests on may have a popup, and the lens may lie below it.
+      await this.page.mouse.move(5, 5);
+      await this.press("Escape");
+      await eventually("no popup", async () => ((await this.popup.isVisible()) ? undefined : true));
+      const [x, y] = await this.middle(`the lens “${text}” above ${line}`, above);
+      await this.page.mouse.click(x, y);
+      if (await this.waitForLine(shown, 15_000, shown).then(Boolean, () => false)) {
+        return;
+      }
+    }
+    throw new Error(`after clicks on the lens “${text}” above ${line} no line has “${shown}”`);
   }
 
   /** Waits until the line with this text has a background of its own. */
@@ -76,7 +113,6 @@ export class Screen {
 
   /** Rests the mouse on a token until a popup shows text that contains `expected`, and returns all of it. */
   async hover(line: string, token: string, expected: string): Promise<string> {
-    const popup = this.page.locator(".monaco-hover:not(.hidden)").first();
     let seen = "no popup";
     for (let attempt = 0; attempt < 5; attempt++) {
       this.retries += attempt === 0 ? 0 : 1;
@@ -87,7 +123,7 @@ export class Screen {
         return await eventually(
           "the popup",
           async () => {
-            seen = (await popup.isVisible()) ? oneLine(await popup.innerText()) : seen;
+            seen = (await this.popup.isVisible()) ? oneLine(await this.popup.innerText()) : seen;
             return seen.includes(expected) ? seen : undefined;
           },
           8_000,
