@@ -46,8 +46,8 @@ pub use mlir_giants::{
 };
 pub use mlir_imports::{MlirImported, mlir_imported};
 pub use mlir_kernels::{
-    CUT_FUNCTION, LONG_FUNCTION, MlirFunction, mlir_environments, mlir_function, mlir_functions,
-    mlir_instruction, mlir_instruction_called,
+    CUT_FUNCTION, LONG_FUNCTION, MAX_OPS_OF_KERNEL, MlirFunction, NoKernel, mlir_environments, mlir_function,
+    mlir_functions, mlir_instruction, mlir_instruction_called, mlir_kernel_candidates, why_no_kernel,
 };
 pub use mlir_maps::{
     MlirMaps, mlir_alias, mlir_map_findings, mlir_maps, mlir_producers, with_mlir_operands, with_mlir_source,

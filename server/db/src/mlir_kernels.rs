@@ -5,6 +5,7 @@
 //!
 //! Of functions that are cut see [`cut_functions`].
 
+mod candidates;
 mod cut_functions;
 
 use std::fmt::Write as _;
@@ -16,6 +17,7 @@ use mlir_hlo::{Environment, HloFunction, PieceNames, Slice};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::hlo::PieceState;
 
+pub use candidates::{MAX_OPS_OF_KERNEL, NoKernel, mlir_kernel_candidates, why_no_kernel};
 pub use cut_functions::{CUT_FUNCTION, LONG_FUNCTION, mlir_instruction, mlir_instruction_called};
 use cut_functions::{cut_function, op_source};
 

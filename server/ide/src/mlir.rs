@@ -35,7 +35,9 @@ mod in_pieces;
 
 #[cfg(test)]
 mod tests {
-    use crate::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit, Wanted};
+    use crate::{
+        Analysis, AnalysisHost, CoalescingConfig, FileId, InlayHintsConfig, Language, TextEdit, Wanted,
+    };
 
     const CONSTRUCTS: &str = include_str!("../../mlir/tests/fixtures/constructs.mlir");
 
@@ -51,7 +53,10 @@ mod tests {
     fn all(analysis: &Analysis, file: FileId) -> String {
         let text = analysis.rope(file).to_string();
         let everything = (
-            analysis.diagnostics(file, 10_000),
+            (
+                analysis.diagnostics(file, 10_000),
+                analysis.coalescing_warnings(file, &CoalescingConfig { threshold: 1.0 }, 10_000),
+            ),
             analysis.document_symbols(file, 10_000),
             analysis.folding_ranges(file, 10_000),
             analysis.semantic_tokens(file, 0..text.len(), 100_000),

@@ -8,6 +8,7 @@ use mlir::{Definition, OpId, PieceState};
 use mlir_hlo::{Environment, HloFunction, Slice};
 use syntax::hlo::PieceState as HloState;
 
+use super::candidates::MAX_OPS_OF_KERNEL;
 use super::{collect, is_wrapped, mlir_environments, place};
 use crate::Piece;
 use crate::kernels::FusionSource;
@@ -26,7 +27,8 @@ struct Limits {
     bytes: usize,
 }
 
-const OF_KERNELS: Limits = Limits { ops: 200, bytes: 4 << 20 };
+// With its `return`, which is no op of the kernel.
+const OF_KERNELS: Limits = Limits { ops: MAX_OPS_OF_KERNEL + 1, bytes: 4 << 20 };
 const OF_LONG_FUNCTIONS: Limits = Limits { ops: 1 << 16, bytes: 32 << 20 };
 
 /// A function that is cut, as HLO.

@@ -6,17 +6,11 @@ use crate::coalescing_warnings::{CoalescingConfig, Wasteful, uncoalesced, wastef
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::mlir::kernels::functions::{
-    Converted, FunctionRef, argument_names, arguments, functions, may_be_kernel, name_of, symbol,
+    Converted, FunctionRef, argument_names, arguments, kernels, key, name_of, symbol,
 };
 use crate::mlir::kernels::unfused::{unfused, written};
 use crate::mlir::occurrences::{Symbol, occurrences};
 use crate::{Diagnostic, Diagnostics, Related};
-
-/// Functions that may be one kernel each, in the order of the text.
-fn kernels<'a>(context: &'a FileContext<'_>) -> impl Iterator<Item = FunctionRef> + use<'a> {
-    let all = (0..context.pieces()).flat_map(|piece| functions(context, piece));
-    all.filter(|function| may_be_kernel(context, *function))
-}
 
 pub(crate) fn has_more_kernels_than(context: &FileContext<'_>, count: usize) -> bool {
     kernels(context).nth(count).is_some()
@@ -31,15 +25,17 @@ pub(crate) fn coalescing_warnings(
     let mut out = Diagnostics::default();
     for function in kernels(context) {
         crate::analysis::check_cancelled(context.db);
+        let Some(key) = key(context, function) else { continue };
+        // Most move little that they do not use: of those nothing is converted.
+        if context.kernel_waste(&key, config.threshold).is_empty() {
+            continue;
+        }
         let Some(converted) = Converted::of(context, function) else { continue };
         if !unfused(context, function, &converted).is_empty() {
             continue;
         }
-        let kernel = LaunchedKernel {
-            key: converted.key(converted.name),
-            name: converted.name.to_owned(),
-            operands: argument_names(context, function),
-        };
+        let operands = argument_names(context, function);
+        let kernel = LaunchedKernel { key, name: converted.name.to_owned(), operands };
         let called =
             |op: &str| written(context, function, &converted, op).unwrap_or_else(|| format!("%{op}"));
         for wasteful in wasteful(context, &kernel, config, &called) {

@@ -6,7 +6,7 @@ use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::kernels::find;
 use crate::mlir::kernels::functions::{
-    Converted, FunctionRef, all_functions, body, may_be_kernel, symbol, why_no_kernel,
+    Converted, FunctionRef, all_functions, body, kernels, symbol, why_no_kernel,
 };
 
 /// A function (`@f` or `f`), an op by the name of its value (`%3`, in the function that `computation` names, else in the first
@@ -71,7 +71,7 @@ pub(super) fn op_called(context: &FileContext<'_>, function: FunctionRef, name: 
 
 /// The function whose kernel is meant where none is named: the only one that may be a kernel; or why there is none.
 pub(crate) fn default_kernel(context: &FileContext<'_>) -> Result<String, &'static str> {
-    let mut all = all_functions(context).into_iter().filter(|f| may_be_kernel(context, *f));
+    let mut all = kernels(context);
     match (all.next().and_then(|f| symbol(context, f)), all.next()) {
         (Some(name), None) => Ok(name.to_owned()),
         (Some(_), Some(_)) => Err("which kernel? name a function or an op"),

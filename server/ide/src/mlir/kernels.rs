@@ -17,16 +17,15 @@ use crate::locate::{FileContext, InstructionRef};
 use crate::mlir::context::OpRef;
 use crate::mlir::kernel_preview::{named, not_found};
 use crate::mlir::kernels::functions::{
-    Converted, FunctionRef, all_functions, function_at, functions, is_of_hlo, may_be_kernel, name_of, symbol,
+    Converted, FunctionRef, all_functions, function_at, is_of_hlo, may_be_kernel, name_of, symbol,
     why_no_kernel,
 };
 use crate::mlir::kernels::unfused::{Unfused, unfused};
 
 /// Names of functions that may be kernels, in the order of the text.
 pub(crate) fn code_lens_places(context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
-    let pieces = (0..context.pieces()).filter(|_| kernels);
-    let all = pieces.flat_map(|piece| functions(context, piece));
-    all.filter(|f| may_be_kernel(context, *f)).filter_map(|f| name_of(context, f)).take(limit).collect()
+    let limit = if kernels { limit } else { 0 };
+    functions::kernels(context).filter_map(|f| name_of(context, f)).take(limit).collect()
 }
 
 pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{CUT_FUNCTION, MlirFunction};
+use db::{CUT_FUNCTION, MAX_OPS_OF_KERNEL, MlirFunction, NoKernel};
 use ir::Opcode;
 use mlir::{Definition, OpId, is_function_like};
 use mlir_hlo::Slice;
@@ -12,9 +12,6 @@ use crate::TextRange;
 use crate::kernels::KernelKey;
 use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
-
-/// Ops of a function that may be one kernel, at most.
-const MAX_OPS: usize = 200;
 
 /// A function with a body, in the piece that it starts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,38 +54,46 @@ pub(in crate::mlir) fn body<'a>(
     parts.flat_map(|(piece, block)| context.mlir_piece(piece).parse.ops_of(block).map(move |op| (piece, op)))
 }
 
-/// Why a function is not one kernel: told by the names of its ops, without converting anything. Nothing where all are of a kind
-/// that XLA fuses.
+/// Why a function is not one kernel, in words. Nothing where all of its ops are of a kind that XLA fuses.
 pub(in crate::mlir) fn why_no_kernel(context: &FileContext<'_>, function: FunctionRef) -> Option<String> {
-    let mut works = false;
-    for (count, (piece, id)) in body(context, function).enumerate() {
+    Some(match no_kernel(context, function)? {
+        NoKernel::TooLong => {
+            format!("@{} has more than {MAX_OPS_OF_KERNEL} ops", symbol(context, function)?)
+        }
+        NoKernel::NotOfHlo(name) => format!("{name}: HLO has no such op"),
+        NoKernel::NotFused(name) => format!("{name} is not fused"),
+        NoKernel::NothingComputed => "nothing is computed".to_owned(),
+    })
+}
+
+fn no_kernel(context: &FileContext<'_>, function: FunctionRef) -> Option<NoKernel> {
+    let name = |(piece, id)| {
         let read = context.mlir_piece(piece);
-        let name = read.parse.name(id, &read.text);
-        if name.ends_with("return") {
-            continue;
-        }
-        if count >= MAX_OPS {
-            return Some(format!("@{} has more than {MAX_OPS} ops", symbol(context, function)?));
-        }
-        let opcode = mlir_hlo::opcode_of(name);
-        if opcode.is_none() && !matches!(name, "call" | "func.call") {
-            return Some(format!("{name}: HLO has no such op"));
-        }
-        if !opcode.is_some_and(|opcode| gpu::is_wrapped(opcode) || opcode == Opcode::Constant) {
-            return Some(format!("{name} is not fused"));
-        }
-        works |= opcode != Some(Opcode::Constant);
-    }
-    (!works).then(|| "nothing is computed".to_owned())
+        read.parse.name(id, &read.text)
+    };
+    db::why_no_kernel(body(context, function).map(name))
 }
 
 pub(in crate::mlir) fn may_be_kernel(context: &FileContext<'_>, function: FunctionRef) -> bool {
-    why_no_kernel(context, function).is_none()
+    no_kernel(context, function).is_none()
+}
+
+/// The functions that may be one kernel each, in the order of the text.
+pub(in crate::mlir) fn kernels<'a>(
+    context: &'a FileContext<'_>,
+) -> impl Iterator<Item = FunctionRef> + use<'a> {
+    let candidates = |piece| {
+        let found = db::mlir_kernel_candidates(context.db, context.piece_input(piece)).iter();
+        found.map(move |&op| FunctionRef { piece, op })
+    };
+    let is_cut = |f: &FunctionRef| context.mlir_piece(f.piece).parse.is_cut_function(f.op);
+    let all = (0..context.pieces()).flat_map(candidates);
+    all.filter(move |f| !is_cut(f) || may_be_kernel(context, *f))
 }
 
 /// Whether kernels can be expected of a function: one of its first ops is of HLO.
 pub(in crate::mlir) fn is_of_hlo(context: &FileContext<'_>, function: FunctionRef) -> bool {
-    let mut first = body(context, function).take(MAX_OPS);
+    let mut first = body(context, function).take(MAX_OPS_OF_KERNEL);
     first.any(|(piece, id)| {
         let read = context.mlir_piece(piece);
         mlir_hlo::opcode_of(read.parse.name(id, &read.text)).is_some_and(|opcode| opcode != Opcode::Constant)
@@ -144,6 +149,26 @@ pub(in crate::mlir) fn function_at(context: &FileContext<'_>, offset: usize) -> 
     functions(context, piece).into_iter().find(|f| f.op == op)
 }
 
+/// The number of a function in its piece, and what its computation is called.
+fn computation<'a>(context: &FileContext<'a>, function: FunctionRef) -> Option<(u32, &'a str)> {
+    let read = context.mlir_piece(function.piece);
+    if !read.parse.is_cut_function(function.op) {
+        let functions = db::mlir_functions(context.db, context.piece_input(function.piece));
+        let nth = functions.iter().position(|(_, f)| f.op == function.op)?;
+        return Some((nth as u32, &functions[nth].1.computations.last()?.name));
+    }
+    let slice = Slice::whole(&read.parse, &read.text);
+    let part = context.part_at(function.piece, read.parse.op(function.op).span.start);
+    let environment = db::mlir_environments(context.db, context.view.file).get(part)?;
+    Some((CUT_FUNCTION, environment.computation(slice.symbol(function.op)?)?))
+}
+
+/// The kernel of a function; unlike that of what is [`Converted`] it costs nothing to ask for.
+pub(in crate::mlir) fn key(context: &FileContext<'_>, function: FunctionRef) -> Option<KernelKey> {
+    let (nth, name) = computation(context, function)?;
+    Some(KernelKey::of(context.piece_input(function.piece), nth, name.into()))
+}
+
 /// A function as kernels ask for it.
 pub(in crate::mlir) struct Converted<'a> {
     pub(in crate::mlir) piece: db::Piece,
@@ -157,22 +182,10 @@ pub(in crate::mlir) struct Converted<'a> {
 
 impl<'a> Converted<'a> {
     pub(in crate::mlir) fn of(context: &FileContext<'a>, function: FunctionRef) -> Option<Converted<'a>> {
+        let (nth, name) = computation(context, function)?;
         let piece = context.piece_input(function.piece);
-        let read = context.mlir_piece(function.piece);
-        if !read.parse.is_cut_function(function.op) {
-            let functions = db::mlir_functions(context.db, piece);
-            let nth = functions.iter().position(|(_, f)| f.op == function.op)?;
-            let name = &functions[nth].1.computations.last()?.name;
-            let nth = nth as u32;
-            let function = db::mlir_function(context.db, piece, nth).as_ref();
-            return Some(Converted { piece, nth, name, function });
-        }
-        let slice = Slice::whole(&read.parse, &read.text);
-        let part = context.part_at(function.piece, read.parse.op(function.op).span.start);
-        let environment = db::mlir_environments(context.db, context.view.file).get(part)?;
-        let name = environment.computation(slice.symbol(function.op)?)?;
-        let function = db::mlir_function(context.db, piece, CUT_FUNCTION).as_ref();
-        Some(Converted { piece, nth: CUT_FUNCTION, name, function })
+        let function = db::mlir_function(context.db, piece, nth).as_ref();
+        Some(Converted { piece, nth, name, function })
     }
 
     /// What an op of the function is called in its computation, where XLA would wrap it alone.
