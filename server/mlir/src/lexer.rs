@@ -396,12 +396,18 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether a comment cuts a file into parts that know nothing of each other: `// -----`, the marker of
-/// `-split-input-file`. A longer rule of dashes does so only where nothing else is in the comment.
+/// Whether a comment cuts a file into parts that know nothing of each other: `// -----`, the marker of `-split-input-file`, of
+/// which a longer rule of dashes does so only where nothing else is in the comment; and the head of a dump in a log of passes,
+/// `// -----// IR Dump After Canonicalizer //----- //`.
 pub(crate) fn is_split_line(comment: &str) -> bool {
     let Some(rest) = comment.strip_prefix("//") else { return false };
     let dashes = rest.trim_start_matches([' ', '\t']);
-    dashes.starts_with("-----") && dashes.trim_end().bytes().all(|b| b == b'-') && rest.len() > dashes.len()
+    let is_rule = dashes.trim_end().bytes().all(|b| b == b'-');
+    dashes.starts_with("-----") && rest.len() > dashes.len() && (is_rule || is_dump_head(dashes))
+}
+
+fn is_dump_head(dashes: &str) -> bool {
+    dashes.strip_prefix("-----//").is_some_and(|head| head.trim_start().starts_with("IR Dump "))
 }
 
 #[cfg(test)]
@@ -430,6 +436,8 @@ mod tests {
         check("d0 >= 0 == => ...", "Word:d0 Sign:>= Number:0 Sign:== Sign:=> Sign:...");
         check("{-# a: { \"#-}\" } #-} x", "Resources:{-# a: { \"#-}\" } #-} Word:x");
         check("// c\n// -----\nx", "Comment:// c Split:// ----- Word:x");
+        let head = "// -----// IR Dump After CSE (cse) //----- //";
+        check(&format!("{head}\nx"), &format!("Split:{head} Word:x"));
         check("//-----// x ------", "Comment://-----// x ------");
     }
 
