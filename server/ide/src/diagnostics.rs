@@ -229,6 +229,64 @@ mod tests {
         expect.assert_eq(&shown.concat());
     }
 
+    /// Each costs the line that it is on, though the grammar reads over the ends of lines.
+    #[test]
+    fn lines_that_are_half_typed() {
+        for (half, expect) in [
+            (
+                "t = f32[4] negate(",
+                expect![[r#"
+                Error syntax «(»: expects name of an operand, or ')'
+            "#]],
+            ),
+            (
+                "t = f32[4] negate(p,",
+                expect![[r#"
+                Error syntax «,»: expects name of an operand, or ')'
+            "#]],
+            ),
+            (
+                "t =",
+                expect![[r#"
+                Error syntax «=»: expects a result shape and an opcode
+            "#]],
+            ),
+            (
+                "t = f32[4]",
+                expect![[r#"
+                Error syntax «]»: expects opcode
+            "#]],
+            ),
+            (
+                "t = f32[4] negate(p), metadata=",
+                expect![[r#"
+                Error syntax «=»: expects the attribute's value
+            "#]],
+            ),
+            (
+                "t= f32[4] negate(p)",
+                expect![[r#"
+                Error syntax «t=»: a space is missing in front of '=': t= is the name of an attribute
+            "#]],
+            ),
+            (
+                "t = f23[4] negate(p)",
+                expect![[r#"
+                Error syntax «f23»: unknown element type: f23; did you mean f32?
+            "#]],
+            ),
+            (
+                "t = f32[4] negtae(p)",
+                expect![[r#"
+                Error syntax «negtae»: unknown opcode: negtae; did you mean negate?
+            "#]],
+            ),
+        ] {
+            let module = "HloModule m\n\nENTRY e {\n  p = f32[4] parameter(0)\n  HALF\n  r = f32[4] negate(p)\n  ROOT s = f32[4] add(p, r)\n}\n";
+            check(&module.replace("HALF", half), expect);
+        }
+    }
+
     #[test]
     fn findings_name_the_token_at_fault() {
         check(
