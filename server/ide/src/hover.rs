@@ -1,5 +1,6 @@
 //! What an instruction is, and what it reads: its line, its result with bytes, a map per operand, its source line.
 
+mod loops;
 mod maps;
 
 use ir::{ElementTypeExt, Opcode, Shape};

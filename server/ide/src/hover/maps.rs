@@ -4,6 +4,7 @@ use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource};
 use indexing_map::{PrintStyle, Verdict, domain_short_named, print_map, print_named, same_function, wrap};
 use ir::{Op, Opcode, Shape};
 
+use super::loops::of_loop;
 use super::{HoverConfig, operand_names};
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{LocalGraph, outputs};
@@ -26,8 +27,14 @@ pub(super) fn maps(context: &FileContext<'_>, at: InstructionRef, config: &Hover
     let Some(local) = LocalGraph::of(context, at) else {
         return "No map: a shape is not known.\n\n".to_owned();
     };
-    let outputs = outputs(context, at);
     let names = operand_names(context, at);
+    let state = local.op().shape.tuple_elements().filter(|_| opcode == Opcode::While);
+    if let (Some(state), [name]) = (state, names.as_slice())
+        && let Some(text) = of_loop(name, state.len(), |output| local.maps(context, output, Rules::Exact))
+    {
+        return text;
+    }
+    let outputs = outputs(context, at);
     let op = config.readable_variables.then_some(local.op());
     let mut blocks = Vec::new();
     for output in 0..outputs {
