@@ -238,7 +238,7 @@ fn kernels_are_printed() {
     let output = run_on(&["kernel", "-", "--emit", "ptx", "--head", "--device", "a6000"], KERNEL);
     let shown = text(&output.stdout);
     assert!(
-        shown.starts_with("// %f · loop · a6000\n// grid 512 · block 128 · shared memory 0 B\n"),
+        shown.starts_with("// %f | loop | a6000\n// grid 512 | block 128 | shared memory 0 B\n"),
         "{shown}"
     );
     assert!(shown.contains("\n.target sm_86\n"), "{shown}");

@@ -96,7 +96,7 @@ fn a_kernel_has_tabs_with_a_head() {
     assert_eq!(tabs.iter().map(|(tab, _)| tab.as_str()).collect::<Vec<_>>(), ["mlir", "ptx", "passes"]);
     for (tab, uri) in &tabs {
         let text = content(&mut client, uri);
-        let head = "// %f · loop · h100-sxm\n// grid 33 · block 128 · shared memory 0 B\n\n";
+        let head = "// %f | loop | h100-sxm\n// grid 33 | block 128 | shared memory 0 B\n\n";
         assert!(text.starts_with(head), "{text}");
         assert!(text.contains(if tab == "ptx" { "add.rn.f32" } else { "arith.addf" }), "{text}");
     }

@@ -61,9 +61,18 @@ fn main() -> ExitCode {
         Command::AnalysisStats(arguments) => cli::analysis_stats::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {
+        if is_broken_pipe(&error) {
+            return ExitCode::SUCCESS;
+        }
         eprintln!("error: {error:#}");
         ExitCode::from(2)
     })
+}
+
+/// Whoever read what is printed has had enough of it, as `head` has.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let is_it = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(is_it))
 }
 
 /// The environment variable `HLO_ANALYZER_LOG` says what is logged, for example `debug` or

@@ -60,7 +60,10 @@ impl KernelDocument {
         let mut count = 0;
         for line in self.head.iter().chain(notes).flat_map(|part| part.lines()) {
             text.push_str("// ");
-            text.push_str(line);
+            match self.has_code {
+                true => text.extend(line.chars().map(ascii)),
+                false => text.push_str(line),
+            }
             text.push('\n');
             count += 1;
         }
@@ -95,6 +98,18 @@ impl KernelDocument {
             }
         }
         runs
+    }
+}
+
+/// As assemblers read it, which take no other letters, not even in comments.
+fn ascii(letter: char) -> char {
+    match letter {
+        '·' => '|',
+        '×' => 'x',
+        '≈' => '~',
+        'µ' => 'u',
+        _ if letter.is_ascii() => letter,
+        _ => '?',
     }
 }
 

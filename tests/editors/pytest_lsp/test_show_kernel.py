@@ -87,7 +87,7 @@ async def test_the_tabs_of_a_kernel(editor, opened):
         kernel, _, texts = await shown(editor, opened, mark)
         assert kernel["instruction"] == "f" and list(texts) == ["mlir", "ptx", "passes"]
         for text in texts.values():
-            assert text.startswith("// %f · loop · h100-sxm\n// grid 33 · block 128 · shared memory 0 B\n")
+            assert text.startswith("// %f | loop | h100-sxm\n// grid 33 | block 128 | shared memory 0 B\n")
     assert "arith.addf" in texts["mlir"] and "add.rn.f32" in texts["ptx"] and "IR Dump After" in texts["passes"]
 
 

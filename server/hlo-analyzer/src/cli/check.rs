@@ -23,8 +23,7 @@ pub struct CheckArguments {
     files: Vec<PathBuf>,
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// The exit code is 1 when there is a finding at least this severe. Warnings and hints about code that computes
-    /// nothing new are looked for at their own level only.
+    /// The exit code is 1 when there is a finding at least this severe. Hints are looked for at their own level only.
     #[arg(long, value_enum, default_value = "error")]
     fail_on: FailOn,
     /// The GPU that kernels are for: `h100-sxm`, `a100-sxm-80`, `b200`, …
@@ -119,7 +118,9 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
         Format::Json => writeln!(out, "{}", json!({"files": reports}))?,
         Format::Sarif => writeln!(out, "{}", sarif::log(reports))?,
         Format::Text if errors + warnings > 0 => {
-            writeln!(out, "{errors} errors, {warnings} warnings in {} files", files.len())?;
+            let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+            let (errors, warnings) = (count(errors, "error"), count(warnings, "warning"));
+            writeln!(out, "{errors}, {warnings} in {}", count(files.len(), "file"))?;
         }
         Format::Text => {}
     }
@@ -143,23 +144,19 @@ fn check(path: &Path, arguments: &CheckArguments) -> Result<Checked> {
     let analysis = host.analysis();
     let mut diagnostics = analysis.diagnostics(file, arguments.limit).unwrap_or_default();
     let at_least = match arguments.fail_on {
-        FailOn::Error | FailOn::Never => None,
-        FailOn::Warning => Some(Severity::Warning),
-        FailOn::Hint => Some(Severity::Hint),
+        FailOn::Error | FailOn::Never | FailOn::Warning => Severity::Warning,
+        FailOn::Hint => Severity::Hint,
     };
-    let mut more_warnings = 0;
-    if let Some(at_least) = at_least {
-        let config = WarningsConfig { at_least, ..WarningsConfig::default() };
-        let room = arguments.limit.saturating_sub(diagnostics.shown.len());
-        let found = analysis.warnings(file, &config, room).unwrap_or_default();
-        diagnostics.shown.extend(found.shown);
-        let config = CoalescingConfig { threshold: arguments.coalescing_threshold };
-        let room = arguments.limit.saturating_sub(diagnostics.shown.len());
-        let wasted = analysis.coalescing_warnings(file, &config, room).unwrap_or_default();
-        diagnostics.shown.extend(wasted.shown);
-        diagnostics.shown.sort_by_key(|d| (d.range.start, d.range.end));
-        more_warnings = found.omitted + wasted.omitted;
-    }
+    let config = WarningsConfig { at_least, ..WarningsConfig::default() };
+    let room = arguments.limit.saturating_sub(diagnostics.shown.len());
+    let found = analysis.warnings(file, &config, room).unwrap_or_default();
+    diagnostics.shown.extend(found.shown);
+    let config = CoalescingConfig { threshold: arguments.coalescing_threshold };
+    let room = arguments.limit.saturating_sub(diagnostics.shown.len());
+    let wasted = analysis.coalescing_warnings(file, &config, room).unwrap_or_default();
+    diagnostics.shown.extend(wasted.shown);
+    diagnostics.shown.sort_by_key(|d| (d.range.start, d.range.end));
+    let more_warnings = found.omitted + wasted.omitted;
     let lists_kernels = arguments.format == Format::Json && arguments.kernels > 0;
     let kernels =
         lists_kernels.then(|| analysis.heaviest_kernels(file, arguments.kernels).unwrap_or_default());
@@ -190,13 +187,15 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 fn render(out: &mut impl Write, checked: &Checked) -> Result<()> {
     let renderer = if stdout().is_terminal() { Renderer::styled() } else { Renderer::plain() };
+    let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', checked.text.as_bytes()).collect();
     for diagnostic in &checked.diagnostics.shown {
         let level = match diagnostic.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
             _ => Level::NOTE,
         };
-        let (line, text) = lines_around(&checked.text, diagnostic);
+        let text = lines_around(&checked.text, diagnostic);
+        let line = line_ends.partition_point(|&end| end < text.start) + 1;
         let inside = |range: &ide::TextRange| {
             let shift = |at: usize| at.saturating_sub(text.start).min(text.end - text.start);
             shift(range.start)..shift(range.end)
@@ -223,9 +222,9 @@ fn render(out: &mut impl Write, checked: &Checked) -> Result<()> {
     Ok(())
 }
 
-/// The lines that a finding and its related places stand on, and the number of the first. Handing the renderer the
-/// whole text would make it walk 40 MB per finding.
-fn lines_around(text: &str, diagnostic: &Diagnostic) -> (usize, ide::TextRange) {
+/// The lines that a finding and its related places stand on. Handing the renderer the whole text would make it walk 40 MB per
+/// finding.
+fn lines_around(text: &str, diagnostic: &Diagnostic) -> ide::TextRange {
     let mut range = diagnostic.range.clone();
     for related in &diagnostic.related {
         if related.range.start.abs_diff(range.start) < 4096 {
@@ -234,7 +233,7 @@ fn lines_around(text: &str, diagnostic: &Diagnostic) -> (usize, ide::TextRange) 
     }
     let start = text[..range.start].rfind('\n').map_or(0, |n| n + 1);
     let end = text[range.end..].find('\n').map_or(text.len(), |n| range.end + n);
-    (text[..start].bytes().filter(|&b| b == b'\n').count() + 1, start..end)
+    start..end
 }
 
 fn report(checked: &Checked) -> serde_json::Value {
