@@ -84,8 +84,10 @@ fn to_stablehlo(context: &FileContext<'_>) -> Conversion {
     let blocks: Vec<&ir::Block> = (0..context.pieces()).map(|piece| &**context.block(piece)).collect();
     let module = mlir_hlo::to_stablehlo(&blocks, context.module());
     let of = |missing: mlir_hlo::MissingInstruction| {
-        let at = context.find_instruction(Some(&missing.computation), &missing.instruction);
-        let at = at.or_else(|| context.find_instruction(None, &missing.instruction));
+        // What is missing of a computation, or of the header, is at no instruction.
+        let within = Some(missing.computation.as_str()).filter(|name| !name.is_empty());
+        let is_named = !missing.instruction.is_empty();
+        let at = is_named.then(|| context.find_instruction(within, &missing.instruction)).flatten();
         let name = if missing.instruction.is_empty() { missing.computation } else { missing.instruction };
         NotConverted {
             range: at.map(|at| context.range(at.piece, context.block(at.piece).instruction(at.id).name)),

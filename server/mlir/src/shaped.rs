@@ -61,8 +61,13 @@ pub fn element_type(ty: &str) -> Option<&str> {
 /// Bits of a scalar type, where its name tells: `f32`, `ui8`, `bf16`, `f8E4M3FN`, `complex<f32>`, `i1`.
 pub fn element_bits(element: &str) -> Option<u64> {
     if let Some(part) = element.strip_prefix("complex<").and_then(|rest| rest.strip_suffix('>')) {
-        return element_bits(part)?.checked_mul(2);
+        // Of real numbers: there are no complex ones inside of others.
+        return scalar_bits(part)?.checked_mul(2);
     }
+    scalar_bits(element)
+}
+
+fn scalar_bits(element: &str) -> Option<u64> {
     let digits = element.trim_start_matches(|c: char| c.is_ascii_lowercase());
     let letters = &element[..element.len() - digits.len()];
     let width = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());

@@ -17,8 +17,8 @@ use crate::locate::{FileContext, InstructionRef};
 use crate::mlir::context::OpRef;
 use crate::mlir::kernel_preview::{named, not_found};
 use crate::mlir::kernels::functions::{
-    Converted, FunctionRef, all_functions, function_at, is_of_hlo, may_be_kernel, name_of, symbol,
-    why_no_kernel,
+    Converted, FunctionRef, all_functions, computation, function_at, is_of_hlo, may_be_kernel, name_of,
+    symbol, why_no_kernel,
 };
 use crate::mlir::kernels::unfused::{Unfused, unfused};
 
@@ -90,8 +90,8 @@ pub(super) fn find<'a>(
     let mut all = all_functions(context);
     // Names of computations are symbols, but for letters that HLO does not have: those of the same name are looked at first.
     all.sort_by_key(|f| symbol(context, *f) != Some(wanted));
-    let found = all.into_iter().filter_map(|function| Some((function, Converted::of(context, function)?)));
-    found.into_iter().find(|(_, converted)| converted.name == wanted)
+    let is_it = |f: &FunctionRef| computation(context, *f).is_some_and(|(_, name)| name == wanted);
+    all.into_iter().filter(is_it).find_map(|function| Some((function, Converted::of(context, function)?)))
 }
 
 /// The document of one kernel, as for HLO.

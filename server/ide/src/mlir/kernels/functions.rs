@@ -150,7 +150,10 @@ pub(in crate::mlir) fn function_at(context: &FileContext<'_>, offset: usize) -> 
 }
 
 /// The number of a function in its piece, and what its computation is called.
-fn computation<'a>(context: &FileContext<'a>, function: FunctionRef) -> Option<(u32, &'a str)> {
+pub(in crate::mlir) fn computation<'a>(
+    context: &FileContext<'a>,
+    function: FunctionRef,
+) -> Option<(u32, &'a str)> {
     let read = context.mlir_piece(function.piece);
     if !read.parse.is_cut_function(function.op) {
         let functions = db::mlir_functions(context.db, context.piece_input(function.piece));
