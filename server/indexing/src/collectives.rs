@@ -71,6 +71,7 @@ pub(crate) fn is_collective(opcode: Opcode) -> bool {
             | Opcode::CollectiveBroadcast
             | Opcode::CollectivePermute
             | Opcode::CollectivePermuteStart
+            | Opcode::CollectiveReduce
             | Opcode::RaggedAllToAll
             | Opcode::ReduceScatter
     )
@@ -118,6 +119,15 @@ pub(crate) fn collective(op: &Op, output_id: usize) -> Checked<OpIndexing> {
             let first = IndexingMap::from_sizes(output, &[], vec![Expr::ZERO]);
             of_one(same(feeding).map(|map| of_replica(map, first).with_note("of the group's first replica")))
         }
+        Opcode::CollectiveReduce => {
+            let mut answer = of_one(reduced_at_root(op, feeding, output, replicas))?;
+            if has_dynamic_root(op)
+                && let Some(last) = count.checked_sub(1)
+            {
+                answer.operands[last] = whole(op, last, output, "it says which replica is the root");
+            }
+            Ok(answer)
+        }
         Opcode::CollectivePermute | Opcode::CollectivePermuteStart if permute::is_in_place(op) => {
             permute::in_place(op, output)
         }
@@ -159,6 +169,29 @@ fn scattered(op: &Op, i: usize, output: &[i64]) -> Checked<OperandIndexing> {
     let map = IndexingMap::new(variables(output), Vec::new(), vec![Variable::from_size(replicas)], results);
     let access = every_replica(map, output, Some(replicas));
     Ok(OperandIndexing { runtime_variables: vec![own_place(output, replicas)], ..access })
+}
+
+fn has_dynamic_root(op: &Op) -> bool {
+    op.attributes.bool(AttributeKey::HasDynamicRoot) == Some(true)
+}
+
+/// Of every replica the same element, where the executing one is the root: the group's first, or whoever a runtime value says.
+fn reduced_at_root(op: &Op, i: usize, output: &[i64], replicas: Option<i64>) -> Checked<OperandIndexing> {
+    ensure(checks::operand(op, i)? == output, "the output's sizes are not the operand's")?;
+    let everywhere = || every_replica(IndexingMap::identity(output), output, replicas);
+    match replicas {
+        Some(_) if has_dynamic_root(op) => {
+            Ok(everywhere().at_most("on the root alone", "which replica is the root is a runtime value"))
+        }
+        Some(replicas) => {
+            let results = (0..output.len()).map(Expr::var).collect();
+            let map = IndexingMap::new(variables(output), Vec::new(), vec![Variable::new(0, 0)], results);
+            let access = OperandIndexing { map, ..everywhere() };
+            let access = access.with_note("on the group's first replica");
+            Ok(OperandIndexing { runtime_variables: vec![own_place(output, replicas)], ..access })
+        }
+        None => Ok(everywhere().at_most("on the root alone", "the number of replicas is not known")),
+    }
 }
 
 /// Block j of the output is the executing replica's block of replica j's operand.
@@ -217,7 +250,10 @@ pub(crate) fn collective_input_to_output(
     input_id: usize,
     output_id: usize,
 ) -> Checked<Vec<OperandIndexing>> {
-    if permute::is_permute(op.opcode) && permute::is_in_place(op) {
+    let is_root = op.opcode == Opcode::CollectiveReduce
+        && has_dynamic_root(op)
+        && input_id + 1 == op.operand_shapes.len();
+    if permute::is_permute(op.opcode) && permute::is_in_place(op) || is_root {
         return Err("by its inverse".into());
     }
     if let Some(output_id) = permute::result_number(op, output_id).filter(|&output| output == input_id) {
@@ -284,6 +320,14 @@ fn single_input_to_output(op: &Op, input_id: usize, output_id: usize) -> Checked
             let all = every_replica(IndexingMap::identity(operand), operand, replicas);
             let note = "to every replica, from the group's first";
             Ok(OperandIndexing { replica_id_map: all.replica_id_map, ..access }.with_note(note))
+        }
+        Opcode::CollectiveReduce if has_dynamic_root(op) => {
+            let access = every_replica(same()?, operand, replicas);
+            Ok(access.at_most("to the root alone", "which replica is the root is a runtime value"))
+        }
+        Opcode::CollectiveReduce => {
+            let first = IndexingMap::from_sizes(operand, &[], vec![Expr::ZERO]);
+            Ok(of_replica(same()?, first).with_note("to the group's first replica"))
         }
         Opcode::AllToAll if op.shape.tuple_elements().is_some() => {
             same()?;

@@ -92,6 +92,7 @@ pub fn result_shape(opcode: Opcode, given: &Given<'_>) -> Result<Shape, ShapeRea
         RaggedAllToAll => collectives::ragged_all_to_all(given),
         CollectivePermute | CollectivePermuteStart => collectives::permute(opcode, given),
         CollectiveBroadcast => calls::first(given),
+        CollectiveReduce => collectives::collective_reduce(given),
 
         Tuple => calls::tuple(given),
         GetTupleElement => calls::get_tuple_element(given),
@@ -151,6 +152,7 @@ pub(crate) fn is_never_mixed(opcode: Opcode) -> bool {
             | CollectivePermute
             | CollectivePermuteStart
             | CollectivePermuteDone
+            | CollectiveReduce
             | CopyStart
             | CopyDone
             | CustomCall

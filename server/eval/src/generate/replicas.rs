@@ -69,6 +69,15 @@ pub(super) fn collective(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand>
             Some(p.push_of(opcode, "f32", &dims, shape, &operands, &groups))
         }
         Opcode::CollectiveBroadcast => one(p, &dims, format!("{groups}, has_dynamic_root=false")),
+        Opcode::CollectiveReduce => {
+            let to_apply = p.adder(1);
+            if p.rng.one_in(3) {
+                let roots = p.parameter("s32", &[1]);
+                let attributes = format!("{groups}, has_dynamic_root=true, to_apply={to_apply}");
+                return p.push(opcode, "f32", &dims, &[&input, &roots], &attributes);
+            }
+            one(p, &dims, format!("{groups}, has_dynamic_root=false, to_apply={to_apply}"))
+        }
         Opcode::CollectivePermute | Opcode::CollectivePermuteStart => {
             let to = p.rng.permutation(p.replicas as usize);
             let mut pairs: Vec<String> =

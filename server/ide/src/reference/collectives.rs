@@ -72,6 +72,14 @@ pub(super) const ROWS: &[OpReference] = &[
         "",
     ),
     op(
+        Opcode::CollectiveReduce,
+        &["operands…"],
+        StableHlo("collective_reduce"),
+        "The operands of a group's devices, combined element by element, on one of them.",
+        "The root is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in \
+         front. What the other devices get is not specified.",
+    ),
+    op(
         Opcode::RaggedAllToAll,
         &["input", "output", "input offsets", "send sizes", "output offsets", "receive sizes"],
         Xla("raggedalltoall"),
