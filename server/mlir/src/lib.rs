@@ -9,6 +9,7 @@
 mod attribute_values;
 mod braces;
 mod check;
+mod einsum;
 mod giants;
 mod language;
 mod lexer;
@@ -28,6 +29,7 @@ mod words;
 
 pub use attribute_values::{field, integer, integers};
 pub use check::{Finding, Outside, check, check_outside, has_errors, redefinition, unknown_block};
+pub use einsum::einsum_letters;
 pub use giants::FunctionPart;
 pub use language::{holds_hlo, starts_like_mlir};
 pub use lexer::{Token, TokenKind, tokens};
