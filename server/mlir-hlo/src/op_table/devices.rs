@@ -31,6 +31,19 @@ pub(super) const OPS: &[OpRow] = &[
         &[at("source_target_pairs", "", K::SourceTargetPairs, Form::Pairs, Always), CHANNEL],
     ),
     generic("collective_broadcast", O::CollectiveBroadcast, &[GROUPS, CHANNEL]),
+    with(
+        generic(
+            "collective_reduce",
+            O::CollectiveReduce,
+            &[
+                GROUPS,
+                CHANNEL,
+                GLOBAL_IDS,
+                at("has_dynamic_root", "", K::HasDynamicRoot, Form::Flag, Sometimes),
+            ],
+        ),
+        &[K::ToApply],
+    ),
     row("replica_id", O::ReplicaId, Pretty::Same, &[]),
     row("partition_id", O::PartitionId, Pretty::Same, &[]),
     special(

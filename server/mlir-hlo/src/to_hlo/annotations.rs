@@ -25,15 +25,8 @@ impl Annotations {
         let value = environment.resolved(value);
         match name {
             "mhlo.sharding" => {
-                // What is no text is a message of XLA's: of those that say a kind alone the kind is known.
-                let text = match value.trim_matches('"') {
-                    "" => "{replicated}",
-                    "\\08\\04" => "{manual}",
-                    "\\08\\05" => "{unknown}",
-                    text if text.starts_with('{') => text,
-                    _ => return false,
-                };
-                self.sharding = text.replace("\\22", "\"").replace("\\27", "'");
+                let Some(text) = written_sharding(value.trim_matches('"')) else { return false };
+                self.sharding = text;
             }
             "mhlo.frontend_attributes" => {
                 for (key, value) in dictionary(value) {
@@ -134,6 +127,20 @@ impl Writer<'_> {
     }
 }
 
+/// A sharding as HLO has it, of the inside of a string. What is no text is a message of XLA's: of those that say a kind alone
+/// the kind is known.
+pub(super) fn written_sharding(value: &str) -> Option<String> {
+    let text = match value {
+        "" => "{replicated}",
+        "\\08\\02" => "{}",
+        "\\08\\04" => "{manual}",
+        "\\08\\05" => "{unknown}",
+        text if text.starts_with('{') => text,
+        _ => return None,
+    };
+    Some(text.replace("\\22", "\"").replace("\\27", "'"))
+}
+
 /// Attributes that are read where shapes are.
 fn is_about_layout(name: &str) -> bool {
     matches!(
@@ -170,6 +177,7 @@ fn beside(form: Form) -> &'static [&'static str] {
             "window_reversal",
         ],
         Form::DotNumbers => &["batching_dims", "contracting_dims"],
+        Form::Domain => &["entry_metadata", "exit_metadata"],
         Form::Float2 => &["mantissa_bits"],
         _ => &[],
     }

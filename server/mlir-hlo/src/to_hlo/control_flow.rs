@@ -107,7 +107,7 @@ impl Writer<'_> {
             }
             self.root(results, id)
         };
-        let name = self.region_name();
+        let name = self.region_name("region");
         self.finish_body(&name, &root);
         Ok(name)
     }
@@ -167,7 +167,7 @@ impl Writer<'_> {
         }
         let results = self.block(block);
         let root = self.root(results, id);
-        let name = self.region_name();
+        let name = self.region_name("region");
         self.finish_body(&name, &root);
         Ok(name)
     }

@@ -7,7 +7,7 @@ use super::dimension_numbers::{GATHER_LISTS, SCATTER_LISTS};
 use super::groups::{groups, matrix};
 use crate::dot_algorithms;
 use crate::floats::with_point;
-use crate::lists::{array_attribute, joined};
+use crate::lists::{array_attribute, dictionary, joined};
 use crate::op_row::{AttributeRow, Dialect, Form, Need, OpRow};
 use crate::strings::mlir_string;
 use crate::to_hlo::DOT_LISTS;
@@ -226,6 +226,16 @@ impl Written {
             Form::Accuracy => {
                 if let Some(text) = attributes.text(key).and_then(accuracy) {
                     self.both(attribute, text, String::new());
+                }
+            }
+            Form::Domain => {
+                let entries = dictionary(attributes.text(key).ok_or("its domain is not there")?);
+                let side = |name: &str| entries.iter().find(|(own, _)| *own == name).map(|&(_, value)| value);
+                let kind = side("kind").map(|kind| kind.trim_matches('"')).ok_or("its kind is not read")?;
+                self.both(attribute, format!("#{dialect}<kind {kind}>"), String::new());
+                for name in ["entry", "exit"] {
+                    let sharding = side(name).ok_or("its shardings are not read")?;
+                    self.property(&format!("{name}_metadata"), format!("\"{}\"", mlir_string(sharding)));
                 }
             }
             Form::Float2 => {
