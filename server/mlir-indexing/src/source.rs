@@ -24,8 +24,11 @@ pub struct Source<'a> {
     /// Of values of indices that were asked for: what they can be.
     ranges: RefCell<FxHashMap<(ValueId, u32), Interval>>,
     /// Maps that were read, by their text and the part of the piece that it stands in: many ops are given one map.
-    maps: RefCell<FxHashMap<(String, usize), Result<Rc<WrittenMap>, String>>>,
+    maps: RefCell<FxHashMap<(String, usize), ReadMap>>,
 }
+
+/// A map, or what is wrong with it.
+type ReadMap = Result<Rc<WrittenMap>, String>;
 
 /// Aliases of aliases that are looked through.
 const MAX_ALIAS_STEPS: usize = 8;
@@ -95,7 +98,7 @@ impl<'a> Source<'a> {
     }
 
     /// The map that is written at `at`, by itself or by an alias. The error says what is wrong.
-    pub(crate) fn written_map(&self, written: &str, at: u32) -> Result<Rc<WrittenMap>, String> {
+    pub(crate) fn written_map(&self, written: &str, at: u32) -> ReadMap {
         let key = (written.to_owned(), self.part(at));
         if let Some(known) = self.maps.borrow().get(&key) {
             return known.clone();
