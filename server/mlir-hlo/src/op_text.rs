@@ -1,9 +1,9 @@
 //! The attributes of an op, in whichever form it is written.
 
+use mlir::lists::split;
 use mlir::{Form, OpId, Parse, field, integer, integers};
 
 use crate::environment::{Environment, Slice};
-use crate::lists::split;
 
 /// An op and where its aliases are.
 #[derive(Clone, Copy)]

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use ir::{ElementType, Shape};
+use mlir::lists::split;
 use mlir::shaped;
-
-use crate::lists::split;
 
 /// Tuples in tuples beyond this depth are not read.
 const MAX_DEPTH: usize = 64;

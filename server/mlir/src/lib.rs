@@ -13,6 +13,7 @@ mod einsum;
 mod giants;
 mod language;
 mod lexer;
+pub mod lists;
 mod locations;
 mod names;
 mod parts;

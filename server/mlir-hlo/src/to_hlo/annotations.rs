@@ -3,10 +3,10 @@
 use std::fmt;
 
 use mlir::OpId;
+use mlir::lists::dictionary;
 
 use super::Writer;
 use crate::environment::Environment;
-use crate::lists::dictionary;
 use crate::op_row::{Form, OpRow};
 use crate::shardy::hlo_sharding;
 use crate::strings::hlo_string;

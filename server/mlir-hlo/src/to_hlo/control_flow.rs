@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
+use mlir::lists::braced;
 use mlir::{OpId, RegionId, ValueId};
 
 use super::Writer;
 use super::annotations::known_attributes;
 use super::body::{Operand, list, tuple_shape};
-use crate::lists::braced;
 use crate::op_row::OpRow;
 use crate::op_text::missing;
 

@@ -145,7 +145,7 @@ impl<'a> Writer<'a> {
             && let Some(stated) =
                 op.string(&["xla_shape"]).and_then(|s| s.strip_prefix('(')?.strip_suffix(')'))
         {
-            let stated = crate::lists::split(stated);
+            let stated = mlir::lists::split(stated);
             if stated.len() == shapes.len()
                 && shapes.iter().zip(&stated).all(|(s, stated)| stated.starts_with(&**s))
             {

@@ -4,11 +4,11 @@
 
 use std::rc::Rc;
 
+use mlir::lists::{closing, split};
 use mlir::{OpId, ValueId};
 
 use super::Writer;
 use super::body::{Operand, list, tuple_shape};
-use crate::lists::{closing, split};
 use crate::op_text::{OpText, missing};
 
 /// What the computations of manual computations are called: Shardy finds them by it.

@@ -1,13 +1,14 @@
 //! The attributes of an op, from those of an instruction.
 
 use ir::{AttributeKey, Op};
+use mlir::lists::dictionary;
 use syntax::hlo::AttributeKey as K;
 
 use super::dimension_numbers::{GATHER_LISTS, SCATTER_LISTS};
 use super::groups::{groups, matrix};
 use crate::dot_algorithms;
 use crate::floats::with_point;
-use crate::lists::{array_attribute, dictionary, joined};
+use crate::lists::{array_attribute, joined};
 use crate::op_row::{AttributeRow, Dialect, Form, Need, OpRow};
 use crate::strings::mlir_string;
 use crate::to_hlo::DOT_LISTS;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use ir::{AttributeKey, Graph, OpId, Opcode};
+use mlir::lists::split;
 use rustc_hash::FxHashMap;
 
 use super::header::is_row_major;
 use super::locations::location;
 use super::module::{MAX_BYTES, MissingInstruction, Program, symbol};
 use super::values::{Value, names, results};
-use crate::lists::split;
 use crate::names::UniqueNames;
 use crate::strings::mlir_string;
 use crate::types::mlir_type;
