@@ -8,6 +8,7 @@ use mlir::lists::dictionary;
 use super::Writer;
 use crate::environment::Environment;
 use crate::op_row::{Form, OpRow};
+use crate::sharding_messages::sharding_of_message;
 use crate::shardy::hlo_sharding;
 use crate::strings::hlo_string;
 
@@ -127,18 +128,12 @@ impl Writer<'_> {
     }
 }
 
-/// A sharding as HLO has it, of the inside of a string. What is no text is a message of XLA's: of those that say a kind alone
-/// the kind is known.
+/// A sharding as HLO has it, of the inside of a string: a text, or a message of XLA's.
 pub(super) fn written_sharding(value: &str) -> Option<String> {
-    let text = match value {
-        "" => "{replicated}",
-        "\\08\\02" => "{}",
-        "\\08\\04" => "{manual}",
-        "\\08\\05" => "{unknown}",
-        text if text.starts_with('{') => text,
-        _ => return None,
-    };
-    Some(text.replace("\\22", "\"").replace("\\27", "'"))
+    match value.starts_with('{') {
+        true => Some(value.replace("\\22", "\"").replace("\\27", "'")),
+        false => sharding_of_message(value),
+    }
 }
 
 /// Attributes that are read where shapes are.

@@ -92,6 +92,10 @@ fn borders_of_shardings_both_ways() {
     let back = to_stablehlo(&to_hlo(text).text);
     let line = r##""mhlo.domain"(%a) <{kind = #mhlo<kind sharding>, entry_metadata = "{devices=[2]<=[2]}", exit_metadata = "{}"}>"##;
     assert!(back.text.contains(line) && back.incomplete.is_empty(), "{}", back.text);
+    let message = r"\08\03\1A\03\02\01\020\01J\01\04R\01\00";
+    let (found, told) = lines(&text.replace(r"\08\02", message));
+    assert!(found[0].ends_with("exit={devices=[2,1,2]<=[4] last_tile_dim_replicate}}"), "{found:?}");
+    assert_eq!(told, [] as [&str; 0]);
     let (_, told) = lines(&text.replace(r"\08\02", r"\08\03\1A\01"));
     assert_eq!(told, ["mhlo.domain: exit_metadata is a message that is not read"]);
 }
