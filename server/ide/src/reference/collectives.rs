@@ -45,10 +45,10 @@ pub(super) const ROWS: &[OpReference] = &[
     ),
     op(
         Opcode::CollectiveBroadcast,
-        &["operand…"],
+        &["operands…"],
         Xla("collectivebroadcast"),
-        "The operand of each group's first device, on all its devices.",
-        "",
+        "The operands of one of a group's devices, on all of them.",
+        "It is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in front.",
     ),
     op(
         Opcode::CollectivePermute,

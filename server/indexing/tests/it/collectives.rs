@@ -146,12 +146,13 @@ fn sums_on_one_device() {
             if own == 0 { members(k, i) } else { BTreeSet::new() }
         },
     );
-    let by_root = "f32[4] collective-reduce(p0, p1), has_dynamic_root=true, to_apply=f";
-    let by_root = op(by_root, &["f32[4]", "s32[1]"]);
-    let answer = output_to_input_by(&by_root, 0, Rules::Exact);
-    assert!(answer.operands.iter().flatten().all(|access| access.is_upper_bound), "{answer:?}");
-    assert_eq!(places(&answer.operands[0][0], 1, &[3], 0), members(0, &[3]));
-    assert_eq!(places(&answer.operands[1][0], 1, &[3], 1).len() as i64, 1);
+    for by_root in ["collective-reduce(p0, p1), to_apply=f", "collective-broadcast(p0, p1)"] {
+        let by_root = op(&format!("f32[4] {by_root}, has_dynamic_root=true"), &["f32[4]", "s32[1]"]);
+        let answer = output_to_input_by(&by_root, 0, Rules::Exact);
+        assert!(answer.operands.iter().flatten().all(|access| access.is_upper_bound), "{answer:?}");
+        assert_eq!(places(&answer.operands[0][0], 1, &[3], 0), members(0, &[3]));
+        assert_eq!(places(&answer.operands[1][0], 1, &[3], 1).len() as i64, 1);
+    }
 }
 
 #[test]

@@ -69,9 +69,9 @@ pub(super) fn all_reduce(given: &Given<'_>) -> Inferred {
     Ok(one_or_tuple(results(given, |_, operand| Ok(like(operand, operand.element)))?))
 }
 
-/// What an all-reduce answers. Where the root is a runtime value, the last operand says it: a number per other operand.
-/// Source: `ShapeVerifier::HandleCollectiveReduce`.
-pub(super) fn collective_reduce(given: &Given<'_>) -> Inferred {
+/// Operands as they are. Where the root is a runtime value, the last operand says it: a number per other operand.
+/// Source: `ShapeVerifier::HandleCollectiveBroadcast`, `HandleCollectiveReduce`.
+pub(super) fn rooted(given: &Given<'_>) -> Inferred {
     if given.attributes.bool(AttributeKey::HasDynamicRoot) != Some(true) {
         return all_reduce(given);
     }
