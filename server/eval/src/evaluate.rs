@@ -55,6 +55,7 @@ pub fn trace(op: &Op, output: usize, setting: &Setting<'_>) -> Result<Traced, Re
         AllToAll => replicas::all_to_all(&case),
         CollectivePermute => replicas::collective_permute(&case),
         CollectiveBroadcast => replicas::collective_broadcast(&case),
+        CollectiveReduce => replicas::collective_reduce(&case),
         AllGatherStart | CollectivePermuteStart => replicas::start(&case),
         AllGatherDone | CollectivePermuteDone => {
             let results = leaves(&op.shape).len();

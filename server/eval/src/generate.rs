@@ -225,7 +225,8 @@ fn family(opcode: Opcode) -> Option<Family> {
         | AllToAll
         | CollectivePermute
         | CollectivePermuteStart
-        | CollectiveBroadcast => replicas::collective,
+        | CollectiveBroadcast
+        | CollectiveReduce => replicas::collective,
         AllGatherDone | AllReduceDone | CollectivePermuteDone => replicas::done,
         Tuple | GetTupleElement => calls::tuple,
         Fusion | Call | While | Conditional => calls::call,

@@ -129,11 +129,42 @@ pub(crate) fn collective_permute(case: &Case<'_>) -> Checked<Traced> {
     case.trace(|index, reads| source.iter().for_each(|&id| reads.at_of(operand, id, index)))
 }
 
-/// The first member's operand.
+/// The root's operand: the first member's, or that of whom the last operand says.
 pub(crate) fn collective_broadcast(case: &Case<'_>) -> Checked<Traced> {
     let (group, _) = group(case)?;
     let operand = output_operand(case)?;
+    if has_dynamic_root(case) {
+        return by_runtime_root(case, &group, operand);
+    }
     case.trace(|index, reads| reads.at_of(operand, group[0], index))
+}
+
+/// What all members sum up to, on the root alone: what others hold is nobody's to read. The root is the first member, or what the
+/// last operand says.
+pub(crate) fn collective_reduce(case: &Case<'_>) -> Checked<Traced> {
+    let (group, at) = group(case)?;
+    let operand = output_operand(case)?;
+    if has_dynamic_root(case) {
+        return by_runtime_root(case, &group, operand);
+    }
+    case.trace(|index, reads| {
+        let members = group.iter().filter(|_| at == 0);
+        members.for_each(|&id| reads.at_of(operand, id, index));
+    })
+}
+
+fn has_dynamic_root(case: &Case<'_>) -> bool {
+    case.op.attributes.bool(AttributeKey::HasDynamicRoot) == Some(true)
+}
+
+/// What may be read whoever is the root, and who that is.
+fn by_runtime_root(case: &Case<'_>, group: &[u32], operand: usize) -> Checked<Traced> {
+    let mut traced = case.trace(|index, reads| {
+        group.iter().for_each(|&id| reads.at_of(operand, id, index));
+        reads.all(case.operand_count() - 1);
+    })?;
+    traced.is_exact = false;
+    Ok(traced)
 }
 
 /// A start whose result holds the operands beside the results: arrays `0..n` are the operands as they are.

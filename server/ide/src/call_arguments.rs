@@ -75,7 +75,7 @@ fn operand_of(
         Scatter if number < half => number,
         Scatter => number + 1,
         Sort => number / 2,
-        AllReduce | AllReduceStart | ReduceScatter => 0,
+        AllReduce | AllReduceStart | CollectiveReduce | ReduceScatter => 0,
         _ => return None,
     };
     (operand < operands).then_some(operand)

@@ -138,13 +138,13 @@ mod tests {
 $0",
             expect![[r##"
                 // Incomplete: 1 thing is not said.
-                //   chlo.erf_inv: HLO has no such instruction: XLA expands it into polynomials
+                //   chlo.erf_inv: HLO has no such instruction: XLA expands it into many
 
                 HloModule jit_f, buffer_donor={ (0, {}) }, entry_computation_layout={(f32[4,8]{1,0})->f32[4]{0}}
 
                 g {
                   x = f32[4,8] parameter(0)
-                  ROOT custom-call.0 = f32[4,8] custom-call(x), custom_call_target="chlo.erf_inv" /* not said in HLO: HLO has no such instruction: XLA expands it into polynomials */
+                  ROOT custom-call.0 = f32[4,8] custom-call(x), custom_call_target="chlo.erf_inv" /* not said in HLO: HLO has no such instruction: XLA expands it into many */
                 }
 
                 region_1.main {

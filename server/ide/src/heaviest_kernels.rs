@@ -118,6 +118,7 @@ fn timed(context: &FileContext<'_>, segment: SegmentRef) -> Vec<InstructionRef> 
             ReduceScatter,
             AllToAll,
             CollectivePermute,
+            CollectiveReduce,
         ];
         opcode == Fusion
             || gpu::is_wrapped(opcode)

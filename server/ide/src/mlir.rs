@@ -139,13 +139,8 @@ mod tests {
     }
 
     fn random(seed: u64) -> impl FnMut(usize) -> usize {
-        let mut random = seed | 1;
-        move |below: usize| {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            (random % below.max(1) as u64) as usize
-        }
+        let mut random = random::Rng::new(seed);
+        move |below: usize| random.index(below)
     }
 
     /// Functions that are cut often, edited at random, are analysed as if they had just been opened.
@@ -172,7 +167,7 @@ mod tests {
             ", ",
         ];
         for seed in 1..12 {
-            let mut next = random(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(seed));
+            let mut next = random(seed);
             let min_bytes = 1 + next(40);
             let mut text = if seed % 3 == 0 { CONSTRUCTS } else { GIANT }.to_owned();
             let mut host = AnalysisHost::in_pieces_of(min_bytes);
@@ -204,13 +199,7 @@ mod tests {
             CONSTRUCTS.replacen("  gpu.module @kernels {", &format!("{filler}  gpu.module @kernels {{"), 1);
         let mut host = AnalysisHost::new();
         let file = host.open("a.mlir", Language::Mlir, &text);
-        let mut random = 0x9e37_79b9_7f4a_7c15u64;
-        let mut next = |below: usize| {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            (random % below.max(1) as u64) as usize
-        };
+        let mut next = random(1);
         let inserts =
             ["", "}", "{", "(", "\"", "func.func @n() {\n}\n", "\n// -----\n", "%0", "}\nmodule {\n", "x"];
         for step in 0..40 {

@@ -71,6 +71,7 @@ pub(crate) fn is_collective(opcode: Opcode) -> bool {
             | Opcode::CollectiveBroadcast
             | Opcode::CollectivePermute
             | Opcode::CollectivePermuteStart
+            | Opcode::CollectiveReduce
             | Opcode::RaggedAllToAll
             | Opcode::ReduceScatter
     )
@@ -114,9 +115,23 @@ pub(crate) fn collective(op: &Op, output_id: usize) -> Checked<OpIndexing> {
             of_one(same(feeding).map(|map| every_replica(map, output, replicas)))
         }
         Opcode::ReduceScatter => of_one(scattered(op, feeding, output)),
-        Opcode::CollectiveBroadcast => {
+        Opcode::CollectiveBroadcast if !has_dynamic_root(op) => {
             let first = IndexingMap::from_sizes(output, &[], vec![Expr::ZERO]);
             of_one(same(feeding).map(|map| of_replica(map, first).with_note("of the group's first replica")))
+        }
+        Opcode::CollectiveBroadcast | Opcode::CollectiveReduce => {
+            let access = match op.opcode {
+                Opcode::CollectiveReduce => reduced_at_root(op, feeding, output, replicas),
+                _ => same(feeding)
+                    .map(|map| every_replica(map, output, replicas).at_most("of any replica", UNKNOWN_ROOT)),
+            };
+            let mut answer = of_one(access)?;
+            if has_dynamic_root(op)
+                && let Some(last) = count.checked_sub(1)
+            {
+                answer.operands[last] = whole(op, last, output, "it says which replica is the root");
+            }
+            Ok(answer)
         }
         Opcode::CollectivePermute | Opcode::CollectivePermuteStart if permute::is_in_place(op) => {
             permute::in_place(op, output)
@@ -159,6 +174,29 @@ fn scattered(op: &Op, i: usize, output: &[i64]) -> Checked<OperandIndexing> {
     let map = IndexingMap::new(variables(output), Vec::new(), vec![Variable::from_size(replicas)], results);
     let access = every_replica(map, output, Some(replicas));
     Ok(OperandIndexing { runtime_variables: vec![own_place(output, replicas)], ..access })
+}
+
+const UNKNOWN_ROOT: &str = "which replica is the root is a runtime value";
+
+fn has_dynamic_root(op: &Op) -> bool {
+    op.attributes.bool(AttributeKey::HasDynamicRoot) == Some(true)
+}
+
+/// Of every replica the same element, where the executing one is the root: the group's first, or whoever a runtime value says.
+fn reduced_at_root(op: &Op, i: usize, output: &[i64], replicas: Option<i64>) -> Checked<OperandIndexing> {
+    ensure(checks::operand(op, i)? == output, "the output's sizes are not the operand's")?;
+    let everywhere = || every_replica(IndexingMap::identity(output), output, replicas);
+    match replicas {
+        Some(_) if has_dynamic_root(op) => Ok(everywhere().at_most("on the root alone", UNKNOWN_ROOT)),
+        Some(replicas) => {
+            let results = (0..output.len()).map(Expr::var).collect();
+            let map = IndexingMap::new(variables(output), Vec::new(), vec![Variable::new(0, 0)], results);
+            let access = OperandIndexing { map, ..everywhere() };
+            let access = access.with_note("on the group's first replica");
+            Ok(OperandIndexing { runtime_variables: vec![own_place(output, replicas)], ..access })
+        }
+        None => Ok(everywhere().at_most("on the root alone", "the number of replicas is not known")),
+    }
 }
 
 /// Block j of the output is the executing replica's block of replica j's operand.
@@ -217,7 +255,10 @@ pub(crate) fn collective_input_to_output(
     input_id: usize,
     output_id: usize,
 ) -> Checked<Vec<OperandIndexing>> {
-    if permute::is_permute(op.opcode) && permute::is_in_place(op) {
+    let is_root = matches!(op.opcode, Opcode::CollectiveBroadcast | Opcode::CollectiveReduce)
+        && has_dynamic_root(op)
+        && input_id + 1 == op.operand_shapes.len();
+    if permute::is_permute(op.opcode) && permute::is_in_place(op) || is_root {
         return Err("by its inverse".into());
     }
     if let Some(output_id) = permute::result_number(op, output_id).filter(|&output| output == input_id) {
@@ -275,6 +316,13 @@ fn single_input_to_output(op: &Op, input_id: usize, output_id: usize) -> Checked
             let replica = IndexingMap::from_sizes(operand, &[], vec![at.floor_div(output[dim])]);
             Ok(of_replica(IndexingMap::from_sizes(operand, &[], results), replica))
         }
+        Opcode::CollectiveBroadcast | Opcode::CollectiveReduce if has_dynamic_root(op) => {
+            let to = match op.opcode {
+                Opcode::CollectiveReduce => "to the root alone",
+                _ => "from the root alone",
+            };
+            Ok(every_replica(same()?, operand, replicas).at_most(to, UNKNOWN_ROOT))
+        }
         Opcode::CollectiveBroadcast => {
             same()?;
             let access = match replicas {
@@ -284,6 +332,10 @@ fn single_input_to_output(op: &Op, input_id: usize, output_id: usize) -> Checked
             let all = every_replica(IndexingMap::identity(operand), operand, replicas);
             let note = "to every replica, from the group's first";
             Ok(OperandIndexing { replica_id_map: all.replica_id_map, ..access }.with_note(note))
+        }
+        Opcode::CollectiveReduce => {
+            let first = IndexingMap::from_sizes(operand, &[], vec![Expr::ZERO]);
+            Ok(of_replica(same()?, first).with_note("to the group's first replica"))
         }
         Opcode::AllToAll if op.shape.tuple_elements().is_some() => {
             same()?;

@@ -1,6 +1,6 @@
 //! How much of an operand is read, and how often.
 
-use indexing_map::{Expr, IndexingMap, Interval, RangeContext};
+use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, RangeContext};
 use ir::Shape;
 use rustc_hash::FxHashSet;
 
@@ -84,7 +84,7 @@ pub fn utilisation(accesses: &[OperandIndexing], operand: &Shape) -> Option<Util
         }
     };
     let are_known = accesses.iter().all(|access| !access.is_upper_bound);
-    let are_one_to_one = accesses.iter().all(|access| access.map.is_mapped() && is_one_to_one(&access.map));
+    let are_one_to_one = accesses.iter().all(|access| access.map.is_mapped() && is_one_to_one(access));
     let most = if are_one_to_one { accesses.len() as f64 } else { f64::INFINITY };
     let lower = |n: u64| if are_known { n } else { 0 };
     let read = Count { lower: lower(read.lower), ..read };
@@ -130,16 +130,67 @@ fn union(accesses: &[OperandIndexing], dims: &[i64]) -> Option<u64> {
     Some(seen.len() as u64)
 }
 
-/// Does no element of the operand belong to two points of the domain, for any one value of the runtime variables? So it is
-/// where every dimension and range variable is a result of its own, moved by what is the same for all points.
-fn is_one_to_one(map: &IndexingMap) -> bool {
-    let free = map.num_dims() + map.num_ranges();
-    (0..free).filter(|&v| map.variables()[v].bounds.size() > 1).all(|v| {
-        map.results().iter().any(|result| {
-            let others = (0..free).any(|other| other != v && result.uses_var(other as u32));
-            !others && result.uses_var(v as u32) && is_added(result, v as u32, true)
-        })
-    })
+/// Does no element of the operand belong to two points of the domain? So it is where the element tells every dimension and
+/// range variable: a result, or an expression that a constraint holds to one value, tells the only variable in it that is
+/// not told yet; a runtime variable is told by where its value stands.
+fn is_one_to_one(access: &OperandIndexing) -> bool {
+    let map = &access.map;
+    let runtime = map.num_dims() + map.num_ranges();
+    let mut told: Vec<bool> =
+        map.variables().iter().enumerate().map(|(v, of)| v < runtime && of.bounds.size() <= 1).collect();
+    let held = map.constraints().iter().filter(|c| c.interval.size() == 1).map(|c| &c.expr);
+    let telling: Vec<&Expr> = map.results().iter().chain(held).collect();
+    loop {
+        let mut found = Vec::new();
+        for v in (runtime..told.len()).filter(|&v| !told[v]) {
+            // Without a source it is one value for all points.
+            let place = access.runtime_variables.get(v - runtime).map(|variable| &variable.map);
+            let is_told = |place: &IndexingMap| {
+                let missing = if place.num_ranges() == 0 { map.num_ranges() } else { 0 };
+                let own = |u: u32| u as usize + if u as usize >= map.num_dims() { missing } else { 0 };
+                let mut all = !place.is_undefined();
+                place.results().iter().for_each(|e| {
+                    e.for_each_var(&mut |u| all &= told.get(own(u)).copied().unwrap_or(false));
+                });
+                all
+            };
+            if place.is_none_or(is_told) {
+                found.push(v);
+            }
+        }
+        for expr in &telling {
+            let mut open = None;
+            let mut is_alone = true;
+            expr.for_each_var(&mut |v| {
+                if !told[v as usize] {
+                    is_alone &= *open.get_or_insert(v) == v;
+                }
+            });
+            found.extend(open.filter(|&v| is_alone && tells(expr, v)).map(|v| v as usize));
+        }
+        if found.is_empty() {
+            return told[..runtime].iter().all(|&told| told);
+        }
+        found.into_iter().for_each(|v| told[v] = true);
+    }
+}
+
+/// Does the variable occur once, in a summand with a factor that is not zero? Then the value of the sum tells it.
+fn tells(e: &Expr, v: u32) -> bool {
+    match e.as_binary() {
+        None => e.as_var() == Some(v),
+        Some((BinaryOp::Add, a, b)) => match (a.uses_var(v), b.uses_var(v)) {
+            (true, false) => tells(a, v),
+            (false, true) => tells(b, v),
+            _ => false,
+        },
+        Some((BinaryOp::Mul, a, b)) => match (a.as_const(), b.as_const()) {
+            (_, Some(factor)) => factor != 0 && tells(a, v),
+            (Some(factor), _) => factor != 0 && tells(b, v),
+            _ => false,
+        },
+        Some(_) => false,
+    }
 }
 
 /// Do the results of two accesses differ in some dimension, whatever the variables are?
@@ -355,7 +406,7 @@ fn is_added(e: &Expr, v: u32, is_sum: bool) -> bool {
     match e.as_binary() {
         _ if !e.uses_var(v) => true,
         None => is_sum,
-        Some((indexing_map::BinaryOp::Add, a, b)) => {
+        Some((BinaryOp::Add, a, b)) => {
             !(a.uses_var(v) && b.uses_var(v)) && is_added(a, v, is_sum) && is_added(b, v, is_sum)
         }
         Some(_) => false,
@@ -408,6 +459,7 @@ mod tests {
     use ir::ElementType;
 
     use super::*;
+    use crate::operand_indexing::{RuntimeSource, RuntimeVariable};
 
     fn of(maps: &[&str], operand: &[i64]) -> Utilisation {
         let accesses: Vec<OperandIndexing> = maps.iter().map(|map| parse_map(map).unwrap().into()).collect();
@@ -457,5 +509,76 @@ mod tests {
         let undefined = [OperandIndexing::undefined("because")];
         let got = utilisation(&undefined, &Shape::array(ElementType::F32, &[8])).unwrap();
         assert_eq!((got.read, got.is_exact), (Count { lower: 0, upper: 8 }, false));
+    }
+
+    /// A map and, per runtime variable, where its value stands.
+    fn with_places(map: &str, places: &[&str]) -> OperandIndexing {
+        let mut access = OperandIndexing::from(parse_map(map).unwrap());
+        let variable = |place: &&str| RuntimeVariable {
+            source: RuntimeSource::Operand(1),
+            map: parse_map(place).unwrap(),
+            feasible: Interval::ALL,
+        };
+        access.runtime_variables = places.iter().map(variable).collect();
+        access
+    }
+
+    /// Of a scatter each update lands on one element, wherever that is.
+    #[test]
+    fn updates_land_once() {
+        let scatter = "(d0, d1)[s0]{rt0} -> (s0, d1), domain: d0 in [0, 99], d1 in [0, 3], s0 in [0, 7], rt0 in [0, 99], d0 - rt0 in [0, 0]";
+        let of_each = "(d0, d1)[s0] -> (s0, 0), domain: d0 in [0, 99], d1 in [0, 3], s0 in [0, 7]";
+        let updates = Shape::array(ElementType::F32, &[8, 4]);
+        let got = utilisation(&[with_places(scatter, &[of_each])], &updates).unwrap();
+        assert_eq!((got.reads_per_element, got.read.upper), ((1.0, 1.0), 32), "{got:?}");
+        // Elements that are moved by a value of their own may meet.
+        let moved = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 3]";
+        let operand = Shape::array(ElementType::F32, &[13]);
+        for (place, is_once) in
+            [("(d0) -> (d0), domain: d0 in [0, 9]", false), ("(d0) -> (0), domain: d0 in [0, 9]", true)]
+        {
+            let got = utilisation(&[with_places(moved, &[place])], &operand).unwrap();
+            assert_eq!(got.reads_per_element.1 <= 1.0, is_once, "{place}: {got:?}");
+        }
+    }
+
+    /// What is said to be read once is so, for tables of runtime values that are made up.
+    #[test]
+    fn what_is_read_once() {
+        let mut random = random::Rng::new(7);
+        let mut seen = 0;
+        for _ in 0..10_000 {
+            let sum = |random: &mut random::Rng, names: &[&str]| {
+                let term = |name: &&str| format!("{name} * {}", random.range(-2, 2));
+                names.iter().map(term).collect::<Vec<_>>().join(" + ")
+            };
+            let names = ["d0", "d1", "s0", "rt0"];
+            let results = [sum(&mut random, &names), sum(&mut random, &names)];
+            let held = sum(&mut random, &names);
+            let at = if random.flag() { "[0, 0]" } else { "[0, 1]" };
+            let place = random.pick(&["0", "d0", "s0", "d0 + s0 * 3"]);
+            let bounds = "d0 in [0, 2], d1 in [0, 1], s0 in [0, 2]";
+            let map = format!(
+                "(d0, d1)[s0]{{rt0}} -> ({}), domain: {bounds}, rt0 in [0, 2], {held} in {at}",
+                results.join(", ")
+            );
+            let access = with_places(&map, &[&format!("(d0, d1)[s0] -> ({place}), domain: {bounds}")]);
+            if !is_one_to_one(&access) || access.map.is_known_empty() {
+                continue;
+            }
+            seen += 1;
+            for _ in 0..5 {
+                let table: Vec<i64> = (0..9).map(|_| random.range(0, 2)).collect();
+                let mut met = FxHashSet::default();
+                for n in 0..18 {
+                    let point = [n % 3, n / 3 % 2, n / 6];
+                    let at = access.runtime_variables[0].map.evaluate(&point).unwrap();
+                    let value = table[at[0] as usize];
+                    let read = access.map.evaluate(&[&point[..], &[value]].concat());
+                    assert!(read.is_none_or(|element| met.insert(element)), "{map} at {place} of {table:?}");
+                }
+            }
+        }
+        assert!(seen > 100, "{seen}");
     }
 }

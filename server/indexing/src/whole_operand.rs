@@ -38,6 +38,7 @@ pub(crate) fn reason(opcode: Opcode) -> Reason {
         | Opcode::CollectivePermuteStart
         | Opcode::CollectivePermuteDone
         | Opcode::CollectiveBroadcast
+        | Opcode::CollectiveReduce
         | Opcode::AllGatherStart
         | Opcode::AllGatherDone
         | Opcode::AllReduceStart

@@ -153,7 +153,7 @@ fn arithmetic(op: &Op) -> Option<(u64, u64)> {
         }
         Dot | ScaledDot => (dot_flops(op)?, 0),
         Convolution => (convolution_flops(op)?, 0),
-        AllReduce | AllReduceStart | ReduceScatter => (tree_elements(&op.shape)?, 0),
+        AllReduce | AllReduceStart | CollectiveReduce | ReduceScatter => (tree_elements(&op.shape)?, 0),
         Rng | RngBitGenerator => (0, tree_elements(&op.shape)?),
         Sort => {
             let elements = operand_elements(op, 0)?;

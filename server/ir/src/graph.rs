@@ -133,6 +133,22 @@ impl Graph {
         self.names.iter().position(|n| n == name).map(|i| i as OpId)
     }
 
+    /// The ops of all parameters, by their numbers. A number beyond those of the ops is no parameter's.
+    pub fn parameters(&self) -> Vec<Option<OpId>> {
+        let mut found = Vec::new();
+        for (id, op) in self.ops.iter().enumerate() {
+            let Some(number) = op.parameter.map(|n| n as usize).filter(|&n| n < self.ops.len()) else {
+                continue;
+            };
+            if found.len() <= number {
+                found.resize(number + 1, None);
+            }
+            // Of two by one number the first counts.
+            found[number].get_or_insert(id as OpId);
+        }
+        found
+    }
+
     /// The op of parameter `number`.
     pub fn parameter(&self, number: u32) -> Option<OpId> {
         self.ops.iter().position(|op| op.parameter == Some(number)).map(|i| i as OpId)

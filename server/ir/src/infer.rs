@@ -91,7 +91,7 @@ pub fn result_shape(opcode: Opcode, given: &Given<'_>) -> Result<Shape, ShapeRea
         AllToAll => collectives::all_to_all(given),
         RaggedAllToAll => collectives::ragged_all_to_all(given),
         CollectivePermute | CollectivePermuteStart => collectives::permute(opcode, given),
-        CollectiveBroadcast => calls::first(given),
+        CollectiveBroadcast | CollectiveReduce => collectives::rooted(given),
 
         Tuple => calls::tuple(given),
         GetTupleElement => calls::get_tuple_element(given),
@@ -151,6 +151,7 @@ pub(crate) fn is_never_mixed(opcode: Opcode) -> bool {
             | CollectivePermute
             | CollectivePermuteStart
             | CollectivePermuteDone
+            | CollectiveReduce
             | CopyStart
             | CopyDone
             | CustomCall

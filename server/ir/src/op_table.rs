@@ -172,6 +172,11 @@ pub fn op_info(opcode: Opcode) -> OpInfo {
         Opcode::AllToAll => row(Any, &[], &[Dimensions, ReplicaGroups, ChannelId, ConstrainLayout]),
         Opcode::RaggedAllToAll => row(Any, &[], &[Dimensions, ReplicaGroups, ChannelId]),
         Opcode::CollectiveBroadcast => row(Any, &[], &[ReplicaGroups, ChannelId, HasDynamicRoot]),
+        Opcode::CollectiveReduce => row(
+            AtLeast(1),
+            &[ToApply],
+            &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, HasDynamicRoot],
+        ),
         Opcode::CollectivePermute | Opcode::CollectivePermuteStart => {
             row(Any, &[SourceTargetPairs], &[ChannelId, SliceSizes])
         }

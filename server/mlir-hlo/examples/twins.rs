@@ -3,28 +3,14 @@
 #![allow(clippy::print_stdout)]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use mlir::{PieceState, parse};
 use mlir_hlo::{Environment, Slice, twin};
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for path in entries.flatten().map(|entry| entry.path()) {
-        if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|e| e == "mlir") {
-            found.push(path);
-        }
-    }
-}
-
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let mut paths = Vec::new();
-    files(Path::new(&arguments.next().unwrap_or_default()), &mut paths);
+    let paths = test_files::below(arguments.next().unwrap_or_default(), ".mlir");
     let method = arguments.next().unwrap_or_else(|| "verify".to_owned());
-    paths.sort();
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let mut done = std::collections::HashSet::new();
     for path in paths {

@@ -20,6 +20,7 @@ mod op_table;
 mod op_text;
 mod other_dialects;
 mod piece_names;
+mod sharding_messages;
 mod shardy;
 mod stablehlo_rules;
 mod strings;

@@ -26,6 +26,7 @@ pub(crate) const CHANNEL: AttributeRow = at("channel_handle", "", K::ChannelId, 
 pub(crate) const GROUPS: AttributeRow = at("replica_groups", "", K::ReplicaGroups, Form::Groups, Always);
 pub(crate) const GLOBAL_IDS: AttributeRow =
     at("use_global_device_ids", "", K::UseGlobalDeviceIds, Form::Flag, Sometimes);
+pub(crate) const BY_ROOT: AttributeRow = at("has_dynamic_root", "", K::HasDynamicRoot, Form::Flag, Sometimes);
 pub(crate) const HOST: AttributeRow = at("is_host_transfer", "", K::IsHostTransfer, Form::Bool, HloAlways);
 pub(crate) const SORTED: AttributeRow =
     at("indices_are_sorted", "", K::IndicesAreSorted, Form::Bool, Unless(0));

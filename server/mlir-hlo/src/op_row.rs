@@ -164,6 +164,8 @@ pub(crate) enum Form {
     Channel,
     /// `#stablehlo.result_accuracy<…>`, `{mode=highest}`
     Accuracy,
+    /// Shardings in three attributes; `{kind="sharding", entry={replicated}, exit={manual}}`.
+    Domain,
     /// `exponent_bits` and `mantissa_bits`, or `e5m10`: the first of the two keys of HLO.
     Float2,
 }

@@ -1,9 +1,9 @@
 //! The attributes of an op, in whichever form it is written.
 
+use mlir::lists::split;
 use mlir::{Form, OpId, Parse, field, integer, integers};
 
 use crate::environment::{Environment, Slice};
-use crate::lists::split;
 
 /// An op and where its aliases are.
 #[derive(Clone, Copy)]
@@ -43,17 +43,17 @@ impl<'a> OpText<'a> {
     }
 
     pub fn int(self, names: &[&str]) -> Option<i64> {
-        let tight = || names.iter().find_map(|name| self.tight(name)).filter(|_| self.is_custom());
-        self.attribute(names).and_then(integer).or_else(tight)
+        let inline = || names.iter().find_map(|name| self.inline(name)).filter(|_| self.is_custom());
+        self.attribute(names).and_then(integer).or_else(inline)
     }
 
-    /// `k=8`: some custom forms have no spaces there.
-    fn tight(self, name: &str) -> Option<i64> {
+    /// `k=8`, `(%a, k = 8)`: some custom forms have no spaces there, or have it among the operands.
+    fn inline(self, name: &str) -> Option<i64> {
         let body = self.body();
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut places = body.match_indices(name).filter(|(at, _)| !body[..*at].ends_with(is_word));
         places.find_map(|(at, _)| {
-            let value = body[at + name.len()..].strip_prefix('=')?;
+            let value = body[at + name.len()..].trim_start().strip_prefix('=')?.trim_start();
             value[..value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len())].parse().ok()
         })
     }

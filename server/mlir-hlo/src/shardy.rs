@@ -4,9 +4,10 @@
 //! `xla/hlo/ir/tile_assignment.cc` for how an order of devices is shortened.
 
 use mlir::integers;
+use mlir::lists::split;
 use rustc_hash::FxHashMap;
 
-use crate::lists::{joined, split};
+use crate::lists::joined;
 
 /// Devices of a mesh whose order is written out, at most.
 const MAX_DEVICES: i64 = 1 << 20;

@@ -18,6 +18,7 @@ mod ops;
 mod other_dialects;
 mod regions;
 mod results;
+mod shardy;
 mod sums;
 mod windows;
 

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use ir::{ElementType, Shape};
+use mlir::lists::split;
 use mlir::shaped;
-
-use crate::lists::split;
 
 /// Tuples in tuples beyond this depth are not read.
 const MAX_DEPTH: usize = 64;
+
+/// Why quantised numbers are not converted: what XLA's own conversion says, and which pass of StableHLO writes integers instead.
+pub(crate) const UNQUANTISED: &str =
+    "HLO has no quantised types, and XLA refuses them before stablehlo-legalize-quant-to-math";
 
 /// `f32[4,8]` of `tensor<4x8xf32>`; an extent that is not known is `?`, or `<=n` where a bound is stated.
 pub(crate) fn hlo_shape(ty: &str) -> Result<String, String> {
@@ -79,7 +82,7 @@ fn bounds(encoding: &str) -> Vec<Option<u64>> {
 /// `pred` of `i1`, `s32` of `i32`, `c64` of `complex<f32>`.
 fn hlo_element(element: &str) -> Result<String, String> {
     let none = || match element.starts_with("!quant.") {
-        true => format!("{element} is quantised: HLO has no such type"),
+        true => format!("{element} is quantised: {UNQUANTISED}"),
         false => format!("{element} is no element type of HLO"),
     };
     let name = match element {

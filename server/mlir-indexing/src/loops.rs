@@ -163,7 +163,8 @@ impl MapBuilder<'_> {
     /// `(%d)[%i] -> (%r) in #map`: `%i` is a range variable of the map, `%r` one of its results.
     fn xla_loop(&mut self, text: &OpText<'_>, operand: &Operand, at: usize) -> Option<Expr> {
         let map_at = text.top().find(|&t| text.word(t) == "in")? + 1;
-        let WrittenMap::Indexing(map) = map_use(text, map_at)?.ok()?.map else { return None };
+        let found = map_use(text, map_at)?.ok()?;
+        let WrittenMap::Indexing(map) = found.map.as_ref() else { return None };
         let lists: Vec<usize> = text
             .top()
             .take_while(|&t| t < map_at)
@@ -192,7 +193,7 @@ impl MapBuilder<'_> {
                 .collect()
         };
         let (dims, ranges) = (values(dims), values(Some(square)));
-        WrittenMap::Indexing(map).apply(&dims, &ranges)?.into_iter().nth(nth)
+        found.map.apply(&dims, &ranges)?.into_iter().nth(nth)
     }
 }
 

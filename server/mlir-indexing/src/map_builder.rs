@@ -16,6 +16,7 @@ pub(crate) const SYMBOLS: u32 = 1 << 21;
 
 /// The domain of an op's maps while it is gathered: variables, symbols, constraints. Expressions that it gives out are
 /// over its own ids and mean nothing elsewhere.
+#[derive(Clone)]
 pub(crate) struct MapBuilder<'a> {
     pub(crate) source: &'a Source<'a>,
     pub(crate) dims: Vec<Variable>,

@@ -1,5 +1,7 @@
 //! A map that is given its arguments: `#map(%i, %j)[%n]`.
 
+use std::rc::Rc;
+
 use indexing_map::{Expr, IndexingMap, parse_map};
 use mlir::TokenKind;
 
@@ -96,7 +98,7 @@ pub fn joined_strings(body: &str) -> String {
 
 /// A map, and the lists of arguments behind it.
 pub(crate) struct MapUse {
-    pub(crate) map: WrittenMap,
+    pub(crate) map: Rc<WrittenMap>,
     /// The tokens between `(` and `)`, were they there.
     pub(crate) dims: std::ops::Range<usize>,
     pub(crate) symbols: std::ops::Range<usize>,
@@ -118,8 +120,7 @@ pub(crate) fn map_use(text: &OpText<'_>, at: usize) -> Option<Result<MapUse, Str
     let has_body = text.kind(at + 1) == Some(TokenKind::OpenAngle);
     let behind = if has_body { text.behind(at + 1) } else { at + 1 };
     let start = text.tokens[at].span.start;
-    let written = text.source.resolved(text.text_of(at..behind.min(text.tokens.len())), start);
-    let map = match WrittenMap::parse(&written) {
+    let map = match text.source.written_map(text.text_of(at..behind.min(text.tokens.len())), start) {
         Ok(map) => map,
         Err(error) => return Some(Err(error)),
     };

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 
 use indexing_map::Interval;
 use mlir::{OpId, Parse, Use, ValueId};
 use rustc_hash::FxHashMap;
 
 use crate::map_builder::MapBuilder;
+use crate::map_use::WrittenMap;
 
 /// A piece of text with its parse, and where to look for what it does not define.
 ///
@@ -21,7 +23,12 @@ pub struct Source<'a> {
     aliases: OnceCell<FxHashMap<String, Vec<(usize, OpId)>>>,
     /// Of values of indices that were asked for: what they can be.
     ranges: RefCell<FxHashMap<(ValueId, u32), Interval>>,
+    /// Maps that were read, by their text and the part of the piece that it stands in: many ops are given one map.
+    maps: RefCell<FxHashMap<(String, usize), ReadMap>>,
 }
+
+/// A map, or what is wrong with it.
+type ReadMap = Result<Rc<WrittenMap>, String>;
 
 /// Aliases of aliases that are looked through.
 const MAX_ALIAS_STEPS: usize = 8;
@@ -39,7 +46,14 @@ impl<'a> Source<'a> {
         text: &'a str,
         outside: &'a dyn Fn(&str, u32) -> Option<String>,
     ) -> Source<'a> {
-        Source { parse, text, outside, aliases: OnceCell::new(), ranges: RefCell::default() }
+        Source {
+            parse,
+            text,
+            outside,
+            aliases: OnceCell::new(),
+            ranges: RefCell::default(),
+            maps: RefCell::default(),
+        }
     }
 
     /// What `text` stands for: itself, or the value of the alias that it is. `at` is where it is used.
@@ -61,7 +75,7 @@ impl<'a> Source<'a> {
 
     fn alias(&self, name: &str, at: u32) -> Option<String> {
         let (parse, text) = (self.parse, self.text);
-        let part = |offset: u32| parse.splits.partition_point(|&split| split <= offset);
+        let part = |offset: u32| self.part(offset);
         let aliases = self.aliases.get_or_init(|| {
             let mut found: FxHashMap<String, Vec<(usize, OpId)>> = FxHashMap::default();
             for alias in parse.aliases.iter().filter(|a| a.is_definition) {
@@ -76,6 +90,22 @@ impl<'a> Source<'a> {
             Some(&(_, op)) => alias_value(parse, text, op).map(str::to_owned),
             None => (self.outside)(name, at),
         }
+    }
+
+    /// Which part of the piece, between `// -----` lines.
+    fn part(&self, offset: u32) -> usize {
+        self.parse.splits.partition_point(|&split| split <= offset)
+    }
+
+    /// The map that is written at `at`, by itself or by an alias. The error says what is wrong.
+    pub(crate) fn written_map(&self, written: &str, at: u32) -> ReadMap {
+        let key = (written.to_owned(), self.part(at));
+        if let Some(known) = self.maps.borrow().get(&key) {
+            return known.clone();
+        }
+        let map = WrittenMap::parse(&self.resolved(written, at)).map(Rc::new);
+        self.maps.borrow_mut().insert(key, map.clone());
+        map
     }
 
     /// The type of a result of a value, with an alias looked through.

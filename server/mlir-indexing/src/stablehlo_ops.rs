@@ -13,8 +13,12 @@ use crate::op_text::OpText;
 use crate::reshapes;
 use crate::source::Operand;
 use crate::stablehlo_convolution::convolution;
+use crate::stablehlo_einsum::einsum;
 use crate::stablehlo_gather::gather;
 use crate::stablehlo_products::{dot, reduce, sort};
+use crate::stablehlo_ragged_dot::ragged_dot;
+use crate::stablehlo_rows::{fft, top_k};
+use crate::stablehlo_scan::scan;
 use crate::stablehlo_scatter::scatter;
 use crate::stablehlo_sizes::{bitcast_convert, set_dimension_size};
 use crate::stablehlo_slices::{dynamic_slice, dynamic_update_slice, pad, real_dynamic_slice, slice};
@@ -28,65 +32,17 @@ pub(crate) fn maps(
     result: usize,
 ) -> Option<Result<OpMaps, String>> {
     if dialect == "chlo" {
-        let takes_no_index = matches!(op, "constant" | "constant_like" | "top_k" | "scan" | "ragged_dot");
-        return match () {
-            () if takes_no_index => None,
-            () if op.starts_with("broadcast_") => Some(numpy_broadcast(text)),
-            () => Some(elements::elementwise(text, result, usize::MAX)),
+        return match op {
+            "constant" | "constant_like" => None,
+            "top_k" => Some(top_k(text, result)),
+            "scan" => Some(scan(text, result)),
+            "ragged_dot" => Some(ragged_dot(text)),
+            _ if op.starts_with("broadcast_") => Some(numpy_broadcast(text)),
+            _ => Some(elements::elementwise(text, result, usize::MAX)),
         };
     }
     Some(match op {
-        "abs"
-        | "add"
-        | "and"
-        | "atan2"
-        | "cbrt"
-        | "ceil"
-        | "clamp"
-        | "compare"
-        | "complex"
-        | "convert"
-        | "copy"
-        | "cosine"
-        | "count_leading_zeros"
-        | "divide"
-        | "erf"
-        | "exponential"
-        | "exponential_minus_one"
-        | "floor"
-        | "imag"
-        | "is_finite"
-        | "log"
-        | "log_plus_one"
-        | "logistic"
-        | "map"
-        | "maximum"
-        | "minimum"
-        | "multiply"
-        | "negate"
-        | "not"
-        | "or"
-        | "popcnt"
-        | "power"
-        | "real"
-        | "reduce_precision"
-        | "remainder"
-        | "round_nearest_afz"
-        | "round_nearest_even"
-        | "rsqrt"
-        | "select"
-        | "shift_left"
-        | "shift_right_arithmetic"
-        | "shift_right_logical"
-        | "sign"
-        | "sine"
-        | "sqrt"
-        | "subtract"
-        | "tan"
-        | "tanh"
-        | "uniform_quantize"
-        | "uniform_dequantize"
-        | "xor" => elements::elementwise(text, result, usize::MAX),
+        _ if is_elementwise(op) => elements::elementwise(text, result, usize::MAX),
         "bitcast_convert" => bitcast_convert(text),
         "set_dimension_size" => set_dimension_size(text),
         "optimization_barrier" => elements::same_number(text, result),
@@ -111,12 +67,75 @@ pub(crate) fn maps(
         "dot_general" | "dot" => dot(text, op),
         "sort" => sort(text, result),
         "gather" | "dynamic_gather" => gather(text),
+        "einsum" | "unary_einsum" => einsum(text),
+        "fft" => fft(text),
+        "topk" => top_k(text, result),
+        "scan" => scan(text, result),
+        "ragged_dot" => ragged_dot(text),
         "reduce_window" => reduce_window(text, result),
         "convolution" | "dynamic_conv" => convolution(text),
         "scatter" => scatter(text, result),
         "constant" | "iota" | "dynamic_iota" | "get_dimension_size" => return None,
         _ => return None,
     })
+}
+
+/// Whether each element of the result is made of the operands' at the same place.
+pub(crate) fn is_elementwise(op: &str) -> bool {
+    matches!(
+        op,
+        "abs"
+            | "add"
+            | "and"
+            | "atan2"
+            | "cbrt"
+            | "ceil"
+            | "clamp"
+            | "compare"
+            | "complex"
+            | "convert"
+            | "copy"
+            | "cosine"
+            | "count_leading_zeros"
+            | "divide"
+            | "erf"
+            | "exponential"
+            | "exponential_minus_one"
+            | "floor"
+            | "imag"
+            | "is_finite"
+            | "log"
+            | "log_plus_one"
+            | "logistic"
+            | "map"
+            | "maximum"
+            | "minimum"
+            | "multiply"
+            | "negate"
+            | "not"
+            | "or"
+            | "popcnt"
+            | "power"
+            | "real"
+            | "reduce_precision"
+            | "remainder"
+            | "round_nearest_afz"
+            | "round_nearest_even"
+            | "rsqrt"
+            | "select"
+            | "shift_left"
+            | "shift_right_arithmetic"
+            | "shift_right_logical"
+            | "sign"
+            | "sine"
+            | "sqrt"
+            | "subtract"
+            | "tan"
+            | "tanh"
+            | "uniform_quantize"
+            | "uniform_dequantize"
+            | "xor"
+    )
 }
 
 /// A list of dimensions, by the attribute's name in the generic form and in the custom one.

@@ -58,22 +58,44 @@ fn space(text: &OpText<'_>, stored: Option<&Operand>) -> Result<(Space, ArrayTyp
     }
 }
 
+/// An op that moves a vector between its lanes that are on and memory.
+struct Move<'a> {
+    builder: MapBuilder<'a>,
+    base: Base,
+    /// The operand that says which lanes are on.
+    lanes: Operand,
+    /// What is stored, or what lanes that are off are.
+    vector: Operand,
+    space: Space,
+    /// Of the vector.
+    extents: Vec<Expr>,
+}
+
+impl<'a> Move<'a> {
+    fn read(text: &OpText<'a>, role: Role) -> Result<Move<'a>, String> {
+        let mut builder = MapBuilder::new(text.source);
+        let mut base = Base::read(&mut builder, text)?;
+        builder.guard(text.id);
+        let rest = std::mem::take(&mut base.rest);
+        let [lanes, vector]: [Operand; 2] =
+            rest.try_into().map_err(|_| "its operands are not read".to_owned())?;
+        let (space, ty) = space(text, (role == Role::Write).then_some(&vector))?;
+        let extents = builder.extents(&vector, &ty);
+        Ok(Move { builder, base, lanes, vector, space, extents })
+    }
+}
+
 /// `vector.maskedload %m[%i], %mask, %otherwise`, `vector.maskedstore %m[%i], %mask, %v`
 pub(crate) fn masked(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
-    let mut builder = MapBuilder::new(text.source);
-    let base = Base::read(&mut builder, text)?;
-    builder.guard(text.id);
-    let [lanes, vector] = base.rest.as_slice() else { return Err("its operands are not read".to_owned()) };
-    let (space, ty) = space(text, (role == Role::Write).then_some(vector))?;
-    let extents = builder.extents(vector, &ty);
+    let Move { mut builder, base, lanes, vector, space, extents } = Move::read(text, role)?;
     let dims = builder.dimensions(&extents);
     let place = base.behind(&dims)?;
     let mut access = builder.access(&base.array, role, place.clone(), Vec::new());
     access.locate(&mut builder, &base.array, &base.ty, &place, &dims);
     let mut accesses = vec![access];
     let mask = match role {
-        Role::Write => Mask::of(lanes.clone()),
-        _ => Mask::with_otherwise(lanes.clone(), vector.clone()),
+        Role::Write => Mask::of(lanes),
+        _ => Mask::with_otherwise(lanes, vector),
     };
     mask.add(&builder, &mut accesses, dims.clone(), dims);
     Ok(OpMaps { space, accesses })
@@ -82,12 +104,7 @@ pub(crate) fn masked(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
 /// `vector.expandload %m[%i], %mask, %otherwise`, `vector.compressstore %m[%i], %mask, %v`: lanes that are on are one behind
 /// the other in memory, so each is as far from the start as lanes before it are on.
 pub(crate) fn packed(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
-    let mut builder = MapBuilder::new(text.source);
-    let base = Base::read(&mut builder, text)?;
-    builder.guard(text.id);
-    let [lanes, vector] = base.rest.as_slice() else { return Err("its operands are not read".to_owned()) };
-    let (space, ty) = space(text, (role == Role::Write).then_some(vector))?;
-    let extents = builder.extents(vector, &ty);
+    let Move { mut builder, base, lanes, vector, space, extents } = Move::read(text, role)?;
     let [extent] = extents.as_slice() else { return Err("its vector has not one dimension".to_owned()) };
     let d = builder.dimension(extent);
     let before = builder.range(None, extent);
@@ -95,9 +112,9 @@ pub(crate) fn packed(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
     let place = base.behind(std::slice::from_ref(&before))?;
     let mut access = builder.access(&base.array, role, place, when.clone());
     access.note = Some("one of them: as far from the start as lanes before it are on".to_owned());
-    let mut accesses = vec![access, builder.access(lanes, Role::Read, vec![before], when)];
+    let mut accesses = vec![access, builder.access(&lanes, Role::Read, vec![before], when)];
     if role == Role::Read {
-        let mut access = builder.access(vector, Role::Read, vec![d], Vec::new());
+        let mut access = builder.access(&vector, Role::Read, vec![d], Vec::new());
         access.note = Some("where the mask is off".to_owned());
         accesses.push(access);
     }

@@ -63,7 +63,10 @@ fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), String> {
 fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, String> {
     let at = text.top().find(|&t| text.word(t) == "in").ok_or("its map is not read")? + 1;
     let found = map_use(text, at).ok_or("its map is not read")??;
-    let WrittenMap::Indexing(mut map) = found.map else { return Err("its map has no domain".to_owned()) };
+    let WrittenMap::Indexing(map) = found.map.as_ref() else {
+        return Err("its map has no domain".to_owned());
+    };
+    let mut map = map.clone();
     let arrow = text.top().find(|&t| text.kind(t) == Some(TokenKind::Arrow)).unwrap_or(at);
     let names = |kind: TokenKind| -> Vec<String> {
         let list = text.top().take_while(|&t| t < arrow).find(|&t| text.kind(t) == Some(kind));
@@ -90,7 +93,9 @@ fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, String> {
 fn indexed_insert(text: &OpText<'_>) -> Result<OpMaps, String> {
     let at = text.top().find(|&t| text.word(t) == "at").ok_or("its map is not read")? + 1;
     let found = map_use(text, at).ok_or("its map is not read")??;
-    let WrittenMap::Indexing(map) = found.map else { return Err("its map has no domain".to_owned()) };
+    let WrittenMap::Indexing(map) = found.map.as_ref() else {
+        return Err("its map has no domain".to_owned());
+    };
     let into = text.top().find(|&t| text.word(t) == "into").ok_or("its array is not read")? + 1;
     let array = text.operand_at(into).ok_or("its array is not read")?;
     let vector = text.operand(0)?;

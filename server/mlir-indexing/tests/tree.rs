@@ -2,33 +2,13 @@
 //!
 //! The tree is the directory that the environment variable `MLIR_TREE` names; without it nothing is tested.
 
-use std::path::{Path, PathBuf};
-
 use mlir::{OpId, PieceState, parse};
 use mlir_indexing::{Source, check_maps, op_hints, op_maps};
 
-fn files(directory: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        match path.is_dir() {
-            true => files(&path, found),
-            false if path.extension().is_some_and(|e| e == "mlir") => found.push(path),
-            false => {}
-        }
-    }
-}
-
 #[test]
 fn every_op_of_a_tree_has_an_answer() {
-    let Some(tree) = std::env::var_os("MLIR_TREE") else {
-        eprintln!("skipped: MLIR_TREE names no directory");
-        return;
-    };
-    let mut paths = Vec::new();
-    files(Path::new(&tree), &mut paths);
-    paths.sort();
-    assert!(!paths.is_empty(), "no files in {tree:?}");
+    let Some(paths) = test_files::below_variable("MLIR_TREE") else { return };
+    assert!(!paths.is_empty(), "no files");
     let (mut mapped, mut unmapped, mut wrong, mut findings) = (0, 0, 0, 0);
     let mut silent: std::collections::BTreeMap<String, usize> = Default::default();
     // How often, and where first.

@@ -5,21 +5,9 @@
 #![allow(clippy::print_stdout)]
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mlir::{Form, Parse, PieceState, parse};
-
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|e| e == "mlir") {
-            found.push(path);
-        }
-    }
-}
 
 /// Where ops start, and how they are called.
 fn ops(parse: &Parse, text: &str) -> Vec<(usize, String)> {
@@ -29,9 +17,7 @@ fn ops(parse: &Parse, text: &str) -> Vec<(usize, String)> {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let mut paths = Vec::new();
-    files(Path::new(arguments.get(1).map_or(".", String::as_str)), &mut paths);
-    paths.sort();
+    let paths = test_files::below(arguments.get(1).map_or(".", String::as_str), ".mlir");
     let trials =
         arguments.iter().position(|a| a == "--deleted").and_then(|at| arguments.get(at + 1)?.parse().ok());
     let texts: Vec<(PathBuf, String)> = paths
@@ -106,13 +92,8 @@ fn survey(texts: &[(PathBuf, String)]) {
 }
 
 fn deleted(texts: &[(PathBuf, String)], trials: usize) {
-    let mut random = 0x2545_f491_4f6c_dd1du64;
-    let mut next = |below: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        (random % below.max(1) as u64) as usize
-    };
+    let mut random = random::Rng::new(1);
+    let mut next = |below: usize| random.index(below);
     let big: Vec<&str> = texts
         .iter()
         .flat_map(|(_, text)| text.split("\n// -----"))

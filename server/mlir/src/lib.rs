@@ -9,9 +9,11 @@
 mod attribute_values;
 mod braces;
 mod check;
+mod einsum;
 mod giants;
 mod language;
 mod lexer;
+pub mod lists;
 mod locations;
 mod names;
 mod parts;
@@ -28,6 +30,7 @@ mod words;
 
 pub use attribute_values::{field, integer, integers};
 pub use check::{Finding, Outside, check, check_outside, has_errors, redefinition, unknown_block};
+pub use einsum::einsum_letters;
 pub use giants::FunctionPart;
 pub use language::{holds_hlo, starts_like_mlir};
 pub use lexer::{Token, TokenKind, tokens};

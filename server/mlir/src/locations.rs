@@ -1,5 +1,7 @@
 //! What a location says: the framework's name of an op, and the line of the program that made it.
 
+use crate::lists::split;
+
 /// Locations in locations beyond this depth are not read.
 const MAX_DEPTH: usize = 32;
 /// So many locations are read for one: parts that are aliases of more parts are no more than that together.
@@ -74,7 +76,7 @@ impl Reader<'_> {
     fn fused(&mut self, location: &str, depth: usize) -> SourcePlace {
         let list = location.find('[').and_then(|at| location[at + 1..].strip_suffix(']')).unwrap_or_default();
         let mut all = SourcePlace::default();
-        for part in parts(list) {
+        for part in split(list) {
             if self.left == 0 {
                 break;
             }
@@ -89,24 +91,6 @@ impl Reader<'_> {
         }
         all
     }
-}
-
-/// Parts between commas that no bracket and no string encloses.
-fn parts(list: &str) -> impl Iterator<Item = &str> {
-    let (mut depth, mut in_string, mut is_escaped) = (0usize, false, false);
-    list.split(move |c: char| {
-        let was_escaped = is_escaped;
-        is_escaped = c == '\\' && !was_escaped;
-        match c {
-            '"' if !was_escaped => in_string = !in_string,
-            _ if in_string => {}
-            '(' | '[' | '<' | '{' => depth += 1,
-            ')' | ']' | '>' | '}' => depth = depth.saturating_sub(1),
-            ',' => return depth == 0,
-            _ => {}
-        }
-        false
-    })
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@
 #![allow(clippy::print_stdout, reason = "how much was compared")]
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use mlir::{
     Definition, FunctionPart, LEFT_OPEN, OpId, Outside, Parse, PieceState, TypeRef, Use, check,
     check_outside, has_errors, is_function_like, parse, parse_among, split_in_segments,
 };
 use proptest::prelude::*;
+use random::Rng;
 use rustc_hash::{FxHashMap, FxHashSet};
 use text::Span;
 
@@ -525,33 +525,10 @@ fn names_are_found_in_other_pieces() {
 
 #[test]
 fn files_of_upstream_are_the_same_in_pieces() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/mlir");
-    let folder = std::env::var_os("MLIR_CORPUS").map_or(folder, Into::into);
-    let mut files = Vec::new();
-    let mut folders = vec![folder.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "mlir") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    if files.is_empty() {
-        println!("skipped: no files of MLIR in {}; MLIR_CORPUS names a folder", folder.display());
-    }
-    let mut random = 0x9e37_79b9_7f4a_7c15u64;
-    let mut next = move |below: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        (random % below.max(1) as u64) as usize
-    };
+    let mut random = Rng::new(1);
+    let mut next = |below: usize| random.index(below);
     let (mut count, mut pieces) = (0, 0);
-    for path in files {
+    for path in test_files::upstream_mlir() {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let check = |text: &str, min_bytes: usize| {
             let checked = std::panic::catch_unwind(|| check_text(text, min_bytes));
@@ -604,13 +581,8 @@ proptest! {
 
     #[test]
     fn spoilt_texts_are_the_same_in_pieces(seed in any::<u64>(), min_bytes in 1usize..60, giant in any::<bool>()) {
-        let mut random = seed | 1;
-        let mut next = move |below: usize| {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            (random % below.max(1) as u64) as usize
-        };
+        let mut random = Rng::new(seed);
+        let mut next = |below: usize| random.index(below);
         check_text(&spoilt(if giant { GIANT } else { CONSTRUCTS }, &mut next), min_bytes);
     }
 

@@ -35,6 +35,11 @@ impl Rng {
         self.range(range.start, range.end - 1)
     }
 
+    /// In `0..n`; 0 where that is empty.
+    pub fn index(&mut self, n: usize) -> usize {
+        (self.next_u64() % n.max(1) as u64) as usize
+    }
+
     pub fn flag(&mut self) -> bool {
         self.one_in(2)
     }

@@ -162,7 +162,7 @@ mod tests {
         Position::new(number, column)
     }
 
-    /// xorshift64: the same texts in every run.
+    /// The same texts in every run.
     fn random_texts(count: usize) -> impl Iterator<Item = String> {
         const PARTS: [&str; 14] = [
             "a",
@@ -180,13 +180,8 @@ mod tests {
             "文字",
             "\n\r",
         ];
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut random = move |below: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state % below as u64) as usize
-        };
+        let mut state = random::Rng::new(1);
+        let mut random = move |below: usize| state.index(below);
         (0..count).map(move |n| {
             // Some texts are long enough to span several chunks of the rope.
             let len = random(if n % 10 == 0 { 2000 } else { 24 });

@@ -68,7 +68,18 @@ pub(super) fn collective(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand>
             let shape = format!("({})", vec![shape; size as usize].join(", "));
             Some(p.push_of(opcode, "f32", &dims, shape, &operands, &groups))
         }
-        Opcode::CollectiveBroadcast => one(p, &dims, format!("{groups}, has_dynamic_root=false")),
+        Opcode::CollectiveBroadcast | Opcode::CollectiveReduce => {
+            let to_apply = match opcode {
+                Opcode::CollectiveReduce => format!(", to_apply={}", p.adder(1)),
+                _ => String::new(),
+            };
+            if p.rng.one_in(3) {
+                let roots = p.parameter("s32", &[1]);
+                let attributes = format!("{groups}, has_dynamic_root=true{to_apply}");
+                return p.push(opcode, "f32", &dims, &[&input, &roots], &attributes);
+            }
+            one(p, &dims, format!("{groups}, has_dynamic_root=false{to_apply}"))
+        }
         Opcode::CollectivePermute | Opcode::CollectivePermuteStart => {
             let to = p.rng.permutation(p.replicas as usize);
             let mut pairs: Vec<String> =

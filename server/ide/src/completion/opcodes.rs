@@ -83,6 +83,7 @@ fn usual(opcode: Opcode) -> &'static [AttributeKey] {
         | Opcode::AllReduceStart
         | Opcode::AllToAll
         | Opcode::CollectiveBroadcast
+        | Opcode::CollectiveReduce
         | Opcode::RaggedAllToAll
         | Opcode::ReduceScatter => &[ReplicaGroups],
         Opcode::Conditional => &[BranchComputations],

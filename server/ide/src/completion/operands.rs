@@ -101,9 +101,12 @@ impl Wanted {
                 None => Wanted::Dims(dims()?),
             },
             Opcode::Select => Wanted::Like(result.or(other)?),
-            Opcode::Copy | Opcode::OptBarrier | Opcode::While | Opcode::Reverse | Opcode::AllReduce => {
-                Wanted::Like(result?)
-            }
+            Opcode::Copy
+            | Opcode::OptBarrier
+            | Opcode::While
+            | Opcode::Reverse
+            | Opcode::AllReduce
+            | Opcode::CollectiveReduce => Wanted::Like(result?),
             opcode if is_elementwise(opcode) => Wanted::Like(result.or(other)?),
             Opcode::Reshape | Opcode::Bitcast => Wanted::Elements(result?),
             Opcode::Transpose => Wanted::Rank(result?),

@@ -206,16 +206,13 @@ mod tests {
         let text = include_str!("../../../mlir/tests/fixtures/constructs.mlir");
         let filler = "  func.func @filler(%a: f32) {\n    %b = x.y %a : f32\n    return\n  }\n".repeat(300);
         let large = text.replacen("  gpu.module @kernels {", &format!("{filler}  gpu.module @kernels {{"), 1);
-        let mut random = 0x9e37_79b9_7f4a_7c15u64;
+        let mut random = random::Rng::new(1);
         for text in [text.to_owned(), large] {
             for _ in 0..8 {
                 let mut moved = String::new();
                 for line in text.split_inclusive('\n') {
-                    random ^= random << 13;
-                    random ^= random >> 7;
-                    random ^= random << 17;
-                    moved += &" \t".repeat((random % 4) as usize);
-                    moved += if random % 16 < 8 { line } else { line.trim_start_matches([' ', '\t']) };
+                    moved += &" \t".repeat(random.index(4));
+                    moved += if random.flag() { line } else { line.trim_start_matches([' ', '\t']) };
                 }
                 let once = formatted(&moved);
                 let letters = |text: &str| {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "how much was compared")]
 
-use std::path::{Path, PathBuf};
+use random::Rng;
 
 use crate::{
     Analysis, AnalysisHost, CallDirection, FileId, FusionQuery, InlayHintsConfig, KernelLanguage, Language,
@@ -122,28 +122,6 @@ fn compare(text: &str, min_bytes: usize, step: usize) -> Compared {
     Compared { answers: count, pieces, differences: found }
 }
 
-fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/mlir");
-    let folder = std::env::var_os("MLIR_CORPUS").map_or(folder, Into::into);
-    let mut files = Vec::new();
-    let mut folders = vec![folder.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "mlir") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    if files.is_empty() {
-        println!("skipped: no files of MLIR in {}; MLIR_CORPUS names a folder", folder.display());
-    }
-    files
-}
-
 /// Long files take long in pieces of one op: of those that are cut coarser the tests of edits tell.
 const MAX_BYTES: usize = 30_000;
 
@@ -151,7 +129,7 @@ const MAX_BYTES: usize = 30_000;
 fn files_of_upstream_are_answered_alike_in_pieces() {
     let every: usize = std::env::var("MLIR_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
     let (mut count, mut pieces, mut answers) = (0, 0, 0);
-    for (nth, path) in files().into_iter().enumerate().step_by(every) {
+    for (nth, path) in test_files::upstream_mlir().into_iter().enumerate().step_by(every) {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         if text.len() > MAX_BYTES || mlir::holds_hlo(&text) {
             continue;
@@ -187,13 +165,8 @@ fn functions_in_pieces_are_answered_as_whole_ones() {
 
 /// A function of ops on values above, near and far: indices, arrays of known and of unknown extents.
 fn random_function(seed: u64, ops: usize) -> String {
-    let mut random = seed | 1;
-    let mut next = |below: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        (random % below.max(1) as u64) as usize
-    };
+    let mut random = Rng::new(seed);
+    let mut next = |below: usize| random.index(below);
     // Names by their types: indices, `tensor<8x4xf32>`, `tensor<?x4xf32>`.
     let mut names = [vec!["%i".to_owned()], vec!["%a".to_owned()], vec!["%d".to_owned()]];
     let mut body = String::new();
@@ -252,7 +225,7 @@ fn random_function(seed: u64, ops: usize) -> String {
 fn random_functions_are_answered_alike_in_pieces() {
     let mut far = 0;
     for seed in 1..30u64 {
-        let text = random_function(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), 40);
+        let text = random_function(seed, 40);
         let min_bytes = [1, 20, 50][seed as usize % 3];
         let Compared { pieces, differences, .. } = compare(&text, min_bytes, 3);
         assert!(pieces > 4, "{pieces}");

@@ -165,7 +165,7 @@ pub(super) const ROWS: &[AttributeReference] = &[
     row(Key::FftLength, Form::Ints("8"), "Lengths of the transformed dimensions in elements; 1 to 3.", "Of the real side where the types differ."),
     row(Key::FftType, Form::Words(&["FFT", "IFFT", "RFFT", "IRFFT"]), "Forward or inverse; R from or to real numbers.", ""),
     row(Key::FrontendAttributes, Form::Other("{key=\"value\"}"), "Notes of the framework, by key.", "XLA hands them on; some passes look for their own."),
-    row(Key::HasDynamicRoot, Form::Bool, "Whether the sending device is known at run time only.", ""),
+    row(Key::HasDynamicRoot, Form::Bool, "Whether the device that sends to the others, or receives from them, is known at run time only.", ""),
     row(Key::Index, Form::Int("0"), "Number of the tuple's element, from 0.", ""),
     row(Key::IndexVectorDim, Form::Int("1"), "The dimension of the indices that holds one index vector.", "If it is the rank of the indices, each scalar is a vector of one."),
     row(Key::IndicesAreSorted, Form::Bool, "A promise that the index vectors ascend.", "If it is broken, the result is undefined."),

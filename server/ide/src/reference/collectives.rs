@@ -45,10 +45,10 @@ pub(super) const ROWS: &[OpReference] = &[
     ),
     op(
         Opcode::CollectiveBroadcast,
-        &["operand…"],
+        &["operands…"],
         Xla("collectivebroadcast"),
-        "The operand of each group's first device, on all its devices.",
-        "",
+        "The operands of one of a group's devices, on all of them.",
+        "It is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in front.",
     ),
     op(
         Opcode::CollectivePermute,
@@ -70,6 +70,14 @@ pub(super) const ROWS: &[OpReference] = &[
         Xla("collectivepermute"),
         "Waits for a collective-permute and is its result.",
         "",
+    ),
+    op(
+        Opcode::CollectiveReduce,
+        &["operands…"],
+        StableHlo("collective_reduce"),
+        "The operands of a group's devices, combined element by element, on one of them.",
+        "The root is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in \
+         front. What the other devices get is not specified.",
     ),
     op(
         Opcode::RaggedAllToAll,

@@ -138,6 +138,24 @@ fn exchanges() {
 }
 
 #[test]
+fn sums_on_one_device() {
+    let members = |k: usize, i: &[i64]| (0..GROUP).map(|id| (id, k, i.to_vec())).collect::<BTreeSet<_>>();
+    check(
+        &op("(f32[4], f32[2]) collective-reduce(p0, p1), to_apply=f", &["f32[4]", "f32[2]"]),
+        |own, k, i| {
+            if own == 0 { members(k, i) } else { BTreeSet::new() }
+        },
+    );
+    for by_root in ["collective-reduce(p0, p1), to_apply=f", "collective-broadcast(p0, p1)"] {
+        let by_root = op(&format!("f32[4] {by_root}, has_dynamic_root=true"), &["f32[4]", "s32[1]"]);
+        let answer = output_to_input_by(&by_root, 0, Rules::Exact);
+        assert!(answer.operands.iter().flatten().all(|access| access.is_upper_bound), "{answer:?}");
+        assert_eq!(places(&answer.operands[0][0], 1, &[3], 0), members(0, &[3]));
+        assert_eq!(places(&answer.operands[1][0], 1, &[3], 1).len() as i64, 1);
+    }
+}
+
+#[test]
 fn a_permutation_round_the_ring() {
     let line = "f32[4] collective-permute(p0), source_target_pairs={{0,1},{1,2},{2,0}}";
     let mut text = "HloModule m\nENTRY e {\n  p0 = f32[4] parameter(0)\n".to_owned();

@@ -1,7 +1,7 @@
 //! Ops across replicas. Source: `ShapeInference::InferAll*Shape`, `InferCollectivePermute*Shape`, `hlo_verifier.cc`. How
 //! many devices there are is the module's affair: where the groups do not tell, the declared shape does.
 
-use syntax::hlo::{AttributeKey, Opcode};
+use syntax::hlo::{AttributeKey, ElementType, Opcode};
 
 use super::given::{Given, Inferred, array, ensure, like, one_or_tuple, size};
 use super::problem::{COUNT, OPERANDS, Problem, operand, value};
@@ -67,6 +67,22 @@ pub(super) fn all_gather(opcode: Opcode, given: &Given<'_>) -> Inferred {
 /// Operands as they are, one or several.
 pub(super) fn all_reduce(given: &Given<'_>) -> Inferred {
     Ok(one_or_tuple(results(given, |_, operand| Ok(like(operand, operand.element)))?))
+}
+
+/// Operands as they are. Where the root is a runtime value, the last operand says it: a number per other operand.
+/// Source: `ShapeVerifier::HandleCollectiveBroadcast`, `HandleCollectiveReduce`.
+pub(super) fn rooted(given: &Given<'_>) -> Inferred {
+    if given.attributes.bool(AttributeKey::HasDynamicRoot) != Some(true) {
+        return all_reduce(given);
+    }
+    let arrays = given.operands.len().saturating_sub(1);
+    ensure(arrays > 0, COUNT, || "expected an operand in front of the roots".to_owned())?;
+    let roots = given.array(arrays)?;
+    ensure(roots.element == ElementType::S32 && roots.dims == [arrays as i64], operand(arrays), || {
+        format!("expected the roots to be s32[{arrays}], but operand {arrays} is {roots}")
+    })?;
+    let results = (0..arrays).map(|i| given.array(i).map(|array| like(array, array.element)));
+    Ok(one_or_tuple(results.collect::<Inferred<Vec<_>>>()?))
 }
 
 pub(super) fn reduce_scatter(opcode: Opcode, given: &Given<'_>) -> Inferred {

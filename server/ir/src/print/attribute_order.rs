@@ -32,7 +32,7 @@ pub(super) fn always_printed(opcode: Opcode) -> &'static [AttributeKey] {
         | Opcode::ReduceScatter
         | Opcode::AllToAll
         | Opcode::RaggedAllToAll => &[ReplicaGroups],
-        Opcode::CollectiveBroadcast => &[ReplicaGroups, HasDynamicRoot],
+        Opcode::CollectiveBroadcast | Opcode::CollectiveReduce => &[ReplicaGroups, HasDynamicRoot],
         Opcode::Broadcast | Opcode::Map => &[Dimensions],
         Opcode::Dot | Opcode::RaggedDot | Opcode::ScaledDot => &[LhsContractingDims, RhsContractingDims],
         Opcode::Topk => &[Largest, IsStable],

@@ -133,7 +133,9 @@ impl Printer<'_, '_> {
         let shape = computation.nodes[at.node as usize].shape.as_deref();
         match (opcode, key) {
             (Opcode::Topk, _) => self.out.push_str("true"),
-            (Opcode::CollectiveBroadcast, AttributeKey::HasDynamicRoot) => self.out.push_str("false"),
+            (Opcode::CollectiveBroadcast | Opcode::CollectiveReduce, AttributeKey::HasDynamicRoot) => {
+                self.out.push_str("false")
+            }
             (Opcode::Map, _) => {
                 let dims: Vec<_> = (0..shape.map_or(0, |s| s.dims().len())).map(|d| d.to_string()).collect();
                 let _ = write!(self.out, "{{{}}}", dims.join(","));
@@ -312,7 +314,12 @@ fn is_default(
     use AttributeKey::*;
     match attribute.value {
         Value::Bool(value) => {
-            !value && !matches!((opcode, key), (Opcode::Topk, _) | (Opcode::CollectiveBroadcast, _))
+            let is_printed = match opcode {
+                Opcode::Topk | Opcode::CollectiveBroadcast => true,
+                Opcode::CollectiveReduce => key == HasDynamicRoot,
+                _ => false,
+            };
+            !value && !is_printed
         }
         Value::Int(value) => match key {
             FeatureGroupCount | BatchGroupCount => value == 1,

@@ -20,7 +20,8 @@ impl Verifier<'_> {
     pub(super) fn check_groups(&mut self, subject: &Subject<'_>) {
         use Opcode::*;
         match subject.opcode {
-            AllGather | AllGatherStart | AllReduce | AllReduceStart | ReduceScatter | AllToAll => {
+            AllGather | AllGatherStart | AllReduce | AllReduceStart | CollectiveReduce | ReduceScatter
+            | AllToAll => {
                 self.check_replica_groups(subject);
             }
             CollectivePermute | CollectivePermuteStart => self.check_source_target_pairs(subject),

@@ -102,6 +102,7 @@ pub fn has_side_effect(block: &Block, id: InstructionId) -> bool {
                 | CollectivePermute
                 | CollectivePermuteStart
                 | CollectivePermuteDone
+                | CollectiveReduce
                 | CopyStart
                 | CopyDone
                 | AsyncStart

@@ -23,6 +23,7 @@ pub(super) const OPS: &[OpRow] = &[
         &[K::Calls],
     ),
     mhlo("add_dependency", O::AddDependency, &[]),
+    mhlo("domain", O::Domain, &[at("kind", "", K::Domain, Form::Domain, Always)]),
     OpRow { dialect: Dialect::Mhlo, ..special("async_start", O::AsyncStart, S::AsyncStart, &[]) },
     OpRow { dialect: Dialect::Mhlo, ..special("async_update", O::AsyncUpdate, S::AsyncDone, &[]) },
     OpRow { dialect: Dialect::Mhlo, ..special("async_done", O::AsyncDone, S::AsyncDone, &[]) },

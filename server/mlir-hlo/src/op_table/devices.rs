@@ -30,7 +30,11 @@ pub(super) const OPS: &[OpRow] = &[
         O::CollectivePermute,
         &[at("source_target_pairs", "", K::SourceTargetPairs, Form::Pairs, Always), CHANNEL],
     ),
-    generic("collective_broadcast", O::CollectiveBroadcast, &[GROUPS, CHANNEL]),
+    generic("collective_broadcast", O::CollectiveBroadcast, &[GROUPS, CHANNEL, BY_ROOT]),
+    with(
+        generic("collective_reduce", O::CollectiveReduce, &[GROUPS, CHANNEL, GLOBAL_IDS, BY_ROOT]),
+        &[K::ToApply],
+    ),
     row("replica_id", O::ReplicaId, Pretty::Same, &[]),
     row("partition_id", O::PartitionId, Pretty::Same, &[]),
     special(

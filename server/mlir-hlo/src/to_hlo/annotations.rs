@@ -3,11 +3,12 @@
 use std::fmt;
 
 use mlir::OpId;
+use mlir::lists::dictionary;
 
 use super::Writer;
 use crate::environment::Environment;
-use crate::lists::dictionary;
 use crate::op_row::{Form, OpRow};
+use crate::sharding_messages::sharding_of_message;
 use crate::shardy::hlo_sharding;
 use crate::strings::hlo_string;
 
@@ -25,15 +26,8 @@ impl Annotations {
         let value = environment.resolved(value);
         match name {
             "mhlo.sharding" => {
-                // What is no text is a message of XLA's: of those that say a kind alone the kind is known.
-                let text = match value.trim_matches('"') {
-                    "" => "{replicated}",
-                    "\\08\\04" => "{manual}",
-                    "\\08\\05" => "{unknown}",
-                    text if text.starts_with('{') => text,
-                    _ => return false,
-                };
-                self.sharding = text.replace("\\22", "\"").replace("\\27", "'");
+                let Some(text) = written_sharding(value.trim_matches('"')) else { return false };
+                self.sharding = text;
             }
             "mhlo.frontend_attributes" => {
                 for (key, value) in dictionary(value) {
@@ -134,6 +128,14 @@ impl Writer<'_> {
     }
 }
 
+/// A sharding as HLO has it, of the inside of a string: a text, or a message of XLA's.
+pub(super) fn written_sharding(value: &str) -> Option<String> {
+    match value.starts_with('{') {
+        true => Some(value.replace("\\22", "\"").replace("\\27", "'")),
+        false => sharding_of_message(value),
+    }
+}
+
 /// Attributes that are read where shapes are.
 fn is_about_layout(name: &str) -> bool {
     matches!(
@@ -170,6 +172,7 @@ fn beside(form: Form) -> &'static [&'static str] {
             "window_reversal",
         ],
         Form::DotNumbers => &["batching_dims", "contracting_dims"],
+        Form::Domain => &["entry_metadata", "exit_metadata"],
         Form::Float2 => &["mantissa_bits"],
         _ => &[],
     }

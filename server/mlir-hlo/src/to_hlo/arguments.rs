@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
+use mlir::lists::{braced, dictionary};
 use mlir::{BlockId, OpId, Parse, ValueId};
 
 use super::Writer;
 use super::annotations::Annotations;
 use super::function::FunctionHeader;
-use crate::lists::{braced, dictionary};
 
 impl Writer<'_> {
     pub(super) fn arguments(&mut self, id: OpId, block: BlockId, header: &mut FunctionHeader) {
@@ -18,7 +18,7 @@ impl Writer<'_> {
             true => parse.blocks[block as usize].arguments.clone().collect(),
         };
         let generic = parse.attribute(id, "arg_attrs", text).map(|list| list.trim_matches(['[', ']']));
-        let generic: Vec<&str> = generic.map(crate::lists::split).unwrap_or_default();
+        let generic: Vec<&str> = generic.map(mlir::lists::split).unwrap_or_default();
         for (number, &argument) in arguments.iter().enumerate() {
             let attributes = match generic.get(number) {
                 Some(attributes) => dictionary(attributes),

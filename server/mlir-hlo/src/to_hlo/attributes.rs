@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use mlir::{field, integer, integers};
 
+use super::annotations::written_sharding;
 use super::windows::{convolution_window, labels, padding, slice, window};
 use crate::dot_algorithms;
 use crate::lists::{braces, nested};
@@ -82,6 +83,15 @@ fn write(row: &AttributeRow, op: OpText<'_>, operands: &[&str], out: &mut String
                 _ = write!(out, ", {key}=\"{}\"", hlo_string(text));
             }
         }
+        Form::Domain => {
+            let side = |name: &str| {
+                let written = op.string(&[name]).ok_or_else(|| missing(name))?;
+                written_sharding(written).ok_or_else(|| format!("{name} is a message that is not read"))
+            };
+            let kind = op.word(names).ok_or_else(|| missing(row.name))?;
+            let (entry, exit) = (side("entry_metadata")?, side("exit_metadata")?);
+            _ = write!(out, ", {key}={{kind=\"{kind}\", entry={entry}, exit={exit}}}");
+        }
         Form::Slice => *out += &slice(op)?,
         Form::Padding => {
             let low = op.needed(&["edge_padding_low", "low"])?;
@@ -139,7 +149,8 @@ fn write(row: &AttributeRow, op: OpText<'_>, operands: &[&str], out: &mut String
         }
         Form::RaggedNumbers => {
             let outer = op.attribute(names).ok_or_else(|| missing(row.name))?;
-            let inner = field(outer, "dot_dimension_numbers").unwrap_or_default();
+            // CHLO has all lists beside each other, MHLO those of a dot in an attribute of their own.
+            let inner = field(outer, "dot_dimension_numbers").unwrap_or(outer);
             let list = |of: &str, name: &str| field(of, name).and_then(integers).unwrap_or_default();
             for (name, key) in DOT_LISTS {
                 let values = list(inner, name);

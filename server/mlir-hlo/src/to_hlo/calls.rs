@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use mlir::lists::split;
 use mlir::{OpId, field, integer, integers};
 
 use super::Writer;
 use super::body::list;
 use crate::environment::bare;
-use crate::lists::{braces, split};
+use crate::lists::braces;
 use crate::op_text::missing;
 use crate::strings::hlo_string;
 use crate::types::extents;

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
+use mlir::lists::braced;
 use mlir::{OpId, RegionId, ValueId};
 
 use super::Writer;
 use super::annotations::known_attributes;
 use super::body::{Operand, list, tuple_shape};
-use crate::lists::braced;
 use crate::op_row::OpRow;
 use crate::op_text::missing;
 
@@ -107,7 +107,7 @@ impl Writer<'_> {
             }
             self.root(results, id)
         };
-        let name = self.region_name();
+        let name = self.region_name("region");
         self.finish_body(&name, &root);
         Ok(name)
     }
@@ -167,7 +167,7 @@ impl Writer<'_> {
         }
         let results = self.block(block);
         let root = self.root(results, id);
-        let name = self.region_name();
+        let name = self.region_name("region");
         self.finish_body(&name, &root);
         Ok(name)
     }

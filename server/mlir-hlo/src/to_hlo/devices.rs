@@ -12,6 +12,11 @@ use crate::op_table::row_of;
 use crate::op_text::missing;
 use crate::types::{array, element, extents};
 
+/// What is told of several operands: XLA's own export, of jaxlib 0.12.0.1, writes HLO's form of a tuple, drops the dimensions
+/// and with them the shapes of the results, and refuses operands that differ.
+const ONE_BY_ONE: &str = "each operand is exchanged alone: XLA's own export of several drops the dimensions, and exchanges \
+                          operands for devices";
+
 /// Which dimension is split into how many parts, and where the parts are joined.
 #[derive(Clone, Copy)]
 struct Exchange {
@@ -60,6 +65,7 @@ impl Writer<'_> {
         if results.len() != operands.len() {
             return Err("its results are not as many as its operands".to_owned());
         }
+        self.report(id, ONE_BY_ONE.to_owned());
         let (annotations, location) = self.annotations(id, &known);
         let values = self.parse().op(id).results.clone();
         let counted = values.flat_map(|v| (0..self.parse().values[v as usize].count).map(move |at| (v, at)));

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use mlir::OpId;
+use mlir::{OpId, einsum_letters};
 
 use super::Writer;
 use super::annotations::known_attributes;
@@ -19,24 +19,6 @@ use crate::types::{array, element, extents};
 /// An operand, and the letter of each of its dimensions.
 type Side = (Operand, Vec<char>);
 
-/// Dimensions that `...` stands for have letters of their own, from the last one on.
-const ELLIPSIS: char = '\u{E000}';
-
-/// `ij` as letters; `...` is as many as the rank leaves.
-fn letters(text: &str, rank: usize) -> Result<Vec<char>, String> {
-    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let (front, behind) = text.split_once("...").unwrap_or((&text, ""));
-    let stated = front.chars().count() + behind.chars().count();
-    let others = rank.checked_sub(stated).filter(|&n| n == 0 || text.contains("..."));
-    let others = others.ok_or_else(|| format!("{text:?} is not of {rank} dimensions"))? as u32;
-    let hidden = (0..others).rev().filter_map(|n| char::from_u32(u32::from(ELLIPSIS) + n));
-    let all: Vec<char> = front.chars().chain(hidden).chain(behind.chars()).collect();
-    match all.iter().all(|c| c.is_ascii_alphabetic() || *c >= ELLIPSIS) {
-        true => Ok(all),
-        false => Err(format!("{text:?} holds what is no letter")),
-    }
-}
-
 impl Writer<'_> {
     /// Dimensions that only one side has, and the result has not, are summed up in front; the others are a dot's.
     pub(super) fn einsum(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
@@ -50,10 +32,10 @@ impl Writer<'_> {
         if inputs.len() != operands.len() || operands.len() > 2 {
             return Err("einsum_config is not of as many operands".to_owned());
         }
-        let output = letters(output, extents(&result).len())?;
+        let output = einsum_letters(output, extents(&result).len())?;
         let mut sides: Vec<Side> = Vec::new();
         for (text, operand) in inputs.into_iter().zip(operands) {
-            let letters = letters(text, extents(&operand.shape).len())?;
+            let letters = einsum_letters(text, extents(&operand.shape).len())?;
             sides.push((operand, letters));
         }
         let all: Vec<(char, i64)> = sides

@@ -196,11 +196,11 @@ impl<'a> Writer<'a> {
     }
 
     /// A name for the computation of a region.
-    pub fn region_name(&mut self) -> String {
+    pub fn region_name(&mut self, stem: &str) -> String {
         self.regions += 1;
         match self.prefix.is_empty() {
-            true => format!("region_{}", self.regions),
-            false => format!("region_{}.{}", self.regions, self.prefix),
+            true => format!("{stem}_{}", self.regions),
+            false => format!("{stem}_{}.{}", self.regions, self.prefix),
         }
     }
 

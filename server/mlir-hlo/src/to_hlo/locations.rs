@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use mlir::lists::{braced, closing};
 use mlir::{OpId, ValueId, source_place};
 
 use super::Writer;
-use crate::lists::{braced, closing};
 use crate::strings::hlo_string;
 
 impl Writer<'_> {

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
+use mlir::lists::{dictionary, split};
 use mlir::{OpId, integer, integers};
 use rustc_hash::FxHashMap;
 
 use super::function::{FunctionHeader, HloFunction, functions};
 use crate::environment::{Environment, Slice};
 use crate::incomplete::Incomplete;
-use crate::lists::{braces, dictionary, split};
+use crate::lists::braces;
 use crate::names::sanitized;
 use crate::piece_names::PieceNames;
 use crate::strings::hlo_string;

@@ -15,7 +15,7 @@ use crate::literals::{Literal, literal_of_bytes, literal_of_dense};
 use crate::op_row::{How, OpRow, Special};
 use crate::op_table::{mnemonic, row_of};
 use crate::op_text::OpText;
-use crate::types::{element, extents};
+use crate::types::{UNQUANTISED, element, extents};
 
 impl<'a> Writer<'a> {
     pub(super) fn op_text(&self, id: OpId) -> OpText<'a> {
@@ -44,18 +44,22 @@ impl<'a> Writer<'a> {
         let name = self.parse().name(id, self.text());
         if let Some(mnemonic) = mnemonic(name) {
             let row = row_of(mnemonic).ok_or_else(|| match mnemonic.starts_with("uniform_") {
-                true => "HLO has no quantised types",
+                true => UNQUANTISED,
                 false => "HLO has no such op",
             })?;
-            return match row.how {
-                How::Row | How::ReadOnly => self.row(id, row),
-                How::Special(special) => self.special(id, row, special),
-            };
+            return self.of_row(id, row);
         }
         match name {
             "func.call" | "call" => self.call(id),
             "arith.constant" => self.constant(id),
             _ => self.other_dialect(id, name),
+        }
+    }
+
+    pub(super) fn of_row(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+        match row.how {
+            How::Row | How::ReadOnly => self.row(id, row),
+            How::Special(special) => self.special(id, row, special),
         }
     }
 
@@ -141,7 +145,7 @@ impl<'a> Writer<'a> {
             && let Some(stated) =
                 op.string(&["xla_shape"]).and_then(|s| s.strip_prefix('(')?.strip_suffix(')'))
         {
-            let stated = crate::lists::split(stated);
+            let stated = mlir::lists::split(stated);
             if stated.len() == shapes.len()
                 && shapes.iter().zip(&stated).all(|(s, stated)| stated.starts_with(&**s))
             {

@@ -1,4 +1,4 @@
-//! Ops of CHLO, of Shardy, of arith and math on tensors, of tensor and linalg, where an instruction computes the same.
+//! Ops of CHLO, of arith and math on tensors, of tensor and linalg, where an instruction computes the same.
 
 use mlir::OpId;
 
@@ -6,7 +6,7 @@ use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::attributes;
 use super::body::{Operand, list};
-use crate::lists::{braces, closing};
+use crate::lists::braces;
 use crate::op_table::row_of;
 use crate::other_dialects::{Exact, exact};
 use crate::types::{array, element, extents};
@@ -27,10 +27,14 @@ impl Writer<'_> {
                 let twice = [operands.first().ok_or("it has no operand")?.clone(), operands[0].clone()];
                 self.emit(id, "multiply", &twice, "", &[])
             }
+            ("chlo", _) if is_expanded(op.strip_prefix("broadcast_").unwrap_or(op)) => {
+                Err("HLO has no such instruction: XLA expands it into many".to_owned())
+            }
             ("chlo", _) if op.starts_with("broadcast_") => self.broadcasting(id, &op["broadcast_".len()..]),
-            ("chlo" | "sdy", "constant") => self.constant(id),
-            ("sdy", "sharding_constraint" | "reshard") => self.constrained(id, op),
-            ("sdy", _) => Err("HLO has no op of Shardy: XLA lowers it before".to_owned()),
+            ("chlo", "constant") => self.constant(id),
+            ("chlo", "conj") => self.conjugate(id),
+            ("chlo", "ragged_dot" | "scan") => self.of_row(id, row_of(op).ok_or_else(none)?),
+            ("sdy", _) => self.shardy(id, op),
             ("chlo", "atan") => {
                 let operand = self.operands(id)?.first().ok_or("it has no operand")?.clone();
                 let one = self.filled(id, &operand, "1");
@@ -45,11 +49,6 @@ impl Writer<'_> {
                 let infinity = self.filled(id, &operand, if op == "is_neg_inf" { "-inf" } else { "inf" });
                 self.emit(id, "compare", &[operand, infinity], ", direction=EQ", &[])
             }
-            (
-                "chlo",
-                "bessel_i" | "bessel_i1e" | "digamma" | "erf_inv" | "erfc" | "lgamma" | "next_after"
-                | "polygamma" | "zeta",
-            ) => Err("HLO has no such instruction: XLA expands it into polynomials".to_owned()),
             ("tensor", "empty") => {
                 // Nobody may read what it holds: zeros do.
                 let shape = self.results(id)?.first().ok_or("it has no result")?.clone();
@@ -104,27 +103,33 @@ impl Writer<'_> {
         Some(self.emit(id, "reshape", &[whole], "", known))
     }
 
-    /// A value with another sharding: a call that XLA knows, or a copy.
-    /// Source: `xla/service/spmd/shardy/stablehlo_round_trip/export_ops.cc`.
-    fn constrained(&mut self, id: OpId, op: &str) -> Result<(), String> {
-        let operands = self.operands(id)?;
-        let text = self.op_text(id);
-        let custom = || {
-            let rest = &text.body()[text.body().find('<')?..];
-            Some(&rest[..closing(&rest[1..], b'<', b'>')? + 2])
+    /// The other sign in the imaginary part; a real number is its own conjugate.
+    fn conjugate(&mut self, id: OpId) -> Result<(), String> {
+        let operand = self.operands(id)?.first().ok_or("it has no operand")?.clone();
+        let part = match element(&operand.shape) {
+            "c64" => "f32",
+            "c128" => "f64",
+            _ => return self.alias_results(id, vec![operand]),
         };
-        let stated = text.attribute(&["sharding"]).map(|value| value.trim_start_matches("#sdy.sharding"));
-        let stated = stated.or_else(custom).ok_or("its sharding is not read")?;
-        let value = format!("#sdy.sharding_per_value<[{stated}]>");
-        let (mut annotations, location) = self.annotations(id, &["sharding"]);
-        annotations.add("sdy.sharding", &value, self.environment);
-        let call = match op {
-            "reshard" => format!("copy({})", list(&operands)),
-            _ => format!("custom-call({}), custom_call_target=\"Sharding\"", list(&operands)),
+        let shape = array(part, &extents(&operand.shape));
+        let mut push = |opcode: &str, of: &Operand| {
+            self.body().push(opcode, shape.clone(), &format!("{opcode}({})", of.name), id)
         };
-        let shapes = self.results(id)?;
-        let opcode = if op == "reshard" { "copy" } else { "custom-call" };
-        self.define(id, opcode, shapes, &format!("{call}{annotations}{location}"));
+        let (real, imaginary) = (push("real", &operand), push("imag", &operand));
+        let negated = push("negate", &imaginary);
+        self.emit(id, "complex", &[real, negated], "", &[])
+    }
+
+    /// The results of an op are these values.
+    pub(super) fn alias_results(&mut self, id: OpId, values: Vec<Operand>) -> Result<(), String> {
+        let parse = self.parse();
+        let results = parse.op(id).results.clone();
+        let each: Vec<_> =
+            results.flat_map(|v| (0..parse.values[v as usize].count).map(move |at| (v, at))).collect();
+        if each.len() != values.len() {
+            return Err("its results are not as many as its values".to_owned());
+        }
+        self.body().values.extend(each.into_iter().zip(values));
         Ok(())
     }
 
@@ -178,6 +183,22 @@ const OWN_ATTRIBUTES: &[&str] = &[
     "static_sizes",
     "static_strides",
 ];
+
+/// Functions that XLA writes as polynomials, or bit by bit: dozens of instructions.
+fn is_expanded(op: &str) -> bool {
+    matches!(
+        op,
+        "bessel_i"
+            | "bessel_i1e"
+            | "digamma"
+            | "erf_inv"
+            | "erfc"
+            | "lgamma"
+            | "next_after"
+            | "polygamma"
+            | "zeta"
+    )
+}
 
 /// Ops of each element that compute the same: of CHLO the functions that HLO has, of arith and math those on numbers of one type.
 fn same_opcode(dialect: &str, op: &str) -> Option<&'static str> {

@@ -115,13 +115,8 @@ impl Writer<'_> {
         self.region_of(id, block, &arguments)
     }
 
-    /// The same, of a block that takes these values.
-    pub(super) fn region_of(
-        &mut self,
-        id: OpId,
-        block: BlockId,
-        arguments: &[ValueId],
-    ) -> Result<String, String> {
+    /// Opens a computation whose parameters are these values.
+    pub(super) fn open_region(&mut self, id: OpId, arguments: &[ValueId]) -> Result<(), String> {
         let shapes: Vec<Rc<str>> =
             arguments.iter().map(|&a| self.shape_of(a, 0)).collect::<Result<_, _>>()?;
         self.open_body()?;
@@ -130,9 +125,20 @@ impl Writer<'_> {
             let operand = self.body().parameter(&wanted, shape, "", id);
             self.body().values.insert((argument, 0), operand);
         }
+        Ok(())
+    }
+
+    /// The same, of a block that takes these values.
+    pub(super) fn region_of(
+        &mut self,
+        id: OpId,
+        block: BlockId,
+        arguments: &[ValueId],
+    ) -> Result<String, String> {
+        self.open_region(id, arguments)?;
         let results = self.block(block);
         let root = self.root(results, id);
-        let name = self.region_name();
+        let name = self.region_name("region");
         self.finish_body(&name, &root);
         Ok(name)
     }

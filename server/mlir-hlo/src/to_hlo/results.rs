@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use mlir::OpId;
+use mlir::lists::{braced, closing, dictionary, split};
 
 use super::Writer;
 use super::annotations::Annotations;
 use super::body::Operand;
-use crate::lists::{braced, closing, dictionary, split};
 
 /// The attributes of each result, in whichever form they are written.
 fn attributes<'a>(head: &'a str, generic: Option<&'a str>) -> Vec<Vec<(&'a str, &'a str)>> {

@@ -133,7 +133,7 @@ impl Writer<'_> {
         let right = body.parameter("rhs", scalar.clone(), "", id);
         let opcode = row.opcode.name();
         let root = body.push(opcode, scalar, &format!("{opcode}({}, {})", left.name, right.name), id);
-        let name = self.region_name();
+        let name = self.region_name("region");
         self.finish_body(&name, &root);
         Ok(name)
     }

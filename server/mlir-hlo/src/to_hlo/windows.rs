@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use mlir::integers;
+use mlir::lists::split;
 
-use crate::lists::{joined, split};
+use crate::lists::joined;
 use crate::op_text::{OpText, missing};
 use crate::types::extents;
 

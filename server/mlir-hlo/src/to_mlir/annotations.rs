@@ -9,7 +9,7 @@ use crate::strings::mlir_string;
 
 /// `{a = "b"}` of `{a="b"}`.
 pub(super) fn frontend(text: &str) -> String {
-    let entries = crate::lists::dictionary(text).into_iter().map(|(key, value)| {
+    let entries = mlir::lists::dictionary(text).into_iter().map(|(key, value)| {
         let is_bare = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$'))
             && key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let key = if is_bare { key.to_owned() } else { format!("\"{}\"", mlir_string(key)) };

@@ -34,7 +34,13 @@ fn is_exchange(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
         opcode,
-        AllReduce | AllGather | AllToAll | CollectiveBroadcast | CollectivePermute | ReduceScatter
+        AllReduce
+            | AllGather
+            | AllToAll
+            | CollectiveBroadcast
+            | CollectivePermute
+            | CollectiveReduce
+            | ReduceScatter
     )
 }
 

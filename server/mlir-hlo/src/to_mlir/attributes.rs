@@ -1,6 +1,7 @@
 //! The attributes of an op, from those of an instruction.
 
 use ir::{AttributeKey, Op};
+use mlir::lists::dictionary;
 use syntax::hlo::AttributeKey as K;
 
 use super::dimension_numbers::{GATHER_LISTS, SCATTER_LISTS};
@@ -226,6 +227,16 @@ impl Written {
             Form::Accuracy => {
                 if let Some(text) = attributes.text(key).and_then(accuracy) {
                     self.both(attribute, text, String::new());
+                }
+            }
+            Form::Domain => {
+                let entries = dictionary(attributes.text(key).ok_or("its domain is not there")?);
+                let side = |name: &str| entries.iter().find(|(own, _)| *own == name).map(|&(_, value)| value);
+                let kind = side("kind").map(|kind| kind.trim_matches('"')).ok_or("its kind is not read")?;
+                self.both(attribute, format!("#{dialect}<kind {kind}>"), String::new());
+                for name in ["entry", "exit"] {
+                    let sharding = side(name).ok_or("its shardings are not read")?;
+                    self.property(&format!("{name}_metadata"), format!("\"{}\"", mlir_string(sharding)));
                 }
             }
             Form::Float2 => {

@@ -1,6 +1,7 @@
 //! Calls: of functions, of decompositions, of what others know.
 
 use ir::{AttributeKey as K, OpId};
+use mlir::lists::{dictionary, split};
 
 use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
@@ -8,7 +9,6 @@ use super::locations::location;
 use super::module::symbol;
 use super::ops::function_result;
 use super::values::{from_results, results};
-use crate::lists::{dictionary, split};
 use crate::strings::mlir_string;
 
 impl FunctionWriter<'_> {

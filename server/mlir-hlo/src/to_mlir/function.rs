@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use ir::{AttributeKey, Graph, OpId, Opcode};
+use mlir::lists::split;
 use rustc_hash::FxHashMap;
 
 use super::header::is_row_major;
 use super::locations::location;
 use super::module::{MAX_BYTES, MissingInstruction, Program, symbol};
 use super::values::{Value, names, results};
-use crate::lists::split;
 use crate::names::UniqueNames;
 use crate::strings::mlir_string;
 use crate::types::mlir_type;
@@ -85,16 +85,15 @@ impl<'p> FunctionWriter<'p> {
     ) {
         let mut scope = Scope { graph, values: FxHashMap::default() };
         let mut arguments = Vec::new();
-        let count = graph.ops.iter().filter_map(|op| op.parameter).max().map_or(0, |n| n as usize + 1);
-        for number in 0..count.min(graph.ops.len()) as u32 {
-            let Some(id) = graph.parameter(number) else { continue };
+        for (number, id) in graph.parameters().into_iter().enumerate() {
+            let Some(id) = id else { continue };
             let op = &graph.ops[id as usize];
             let argument = self.names.take(&graph.names[id as usize]);
             let ty = mlir_type(&op.shape).unwrap_or_else(|reason| {
                 self.report(&graph.names[id as usize], reason);
                 "none".to_owned()
             });
-            let mut attributes: Vec<String> = donations.get(&number).cloned().into_iter().collect();
+            let mut attributes: Vec<String> = donations.get(&(number as u32)).cloned().into_iter().collect();
             if let Some(sharding) = op.attributes.text(AttributeKey::Sharding) {
                 attributes.push(format!("mhlo.sharding = \"{}\"", mlir_string(sharding)));
             }
@@ -206,10 +205,8 @@ impl<'p> FunctionWriter<'p> {
             return Err("its computations are too deep, or too many".to_owned());
         }
         let mut scope = Scope { graph: &graph, values: FxHashMap::default() };
-        for (number, value) in parameters.iter().enumerate() {
-            if let Some(id) = graph.parameter(number as u32) {
-                scope.values.insert(id, value.clone());
-            }
+        for (id, value) in graph.parameters().into_iter().zip(parameters) {
+            scope.values.extend(id.map(|id| (id, value.clone())));
         }
         self.depth += 1;
         self.body(&mut scope);
@@ -223,8 +220,7 @@ impl<'p> FunctionWriter<'p> {
         let graph = self.program.graphs.get(name).cloned().ok_or_else(|| format!("{name} is not there"))?;
         let mut arguments = Vec::new();
         let mut values = Vec::new();
-        for number in 0..graph.ops.len() as u32 {
-            let Some(id) = graph.parameter(number) else { break };
+        for id in graph.parameters().into_iter().map_while(|id| id) {
             let argument = format!("%{}", self.names.take(&graph.names[id as usize]));
             arguments.push(format!("{argument}: {}", mlir_type(&graph.ops[id as usize].shape)?));
             values.push(Value::One(argument));

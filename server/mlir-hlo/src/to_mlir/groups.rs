@@ -1,6 +1,8 @@
 //! Groups of devices, and matrices of numbers.
 
-use crate::lists::{joined, split};
+use mlir::lists::split;
+
+use crate::lists::joined;
 
 /// `dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>`; shorter rows are filled up with -1.
 pub(super) fn matrix(rows: &[Vec<i64>]) -> String {

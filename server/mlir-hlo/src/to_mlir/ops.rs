@@ -87,7 +87,7 @@ impl FunctionWriter<'_> {
         for at in 0..scope.operand_count(id) {
             let (value, of) = scope.operand(id, at)?;
             let shape = &scope.graph.ops[of as usize].shape;
-            names.push(self.whole(&value.clone(), shape)?);
+            names.push(self.whole(value, shape)?);
             types.push(mlir_type(shape)?);
         }
         Ok((names, types))
@@ -216,7 +216,6 @@ impl FunctionWriter<'_> {
 
     fn get_tuple_element(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
         let (value, of) = scope.operand(id, 0)?;
-        let value = value.clone();
         let graph = scope.graph;
         let shape = &graph.ops[of as usize].shape;
         // Of `%t#1` the name says which.
@@ -227,7 +226,7 @@ impl FunctionWriter<'_> {
             .or_else(suffix)
             .ok_or("index is not there")?;
         let index = usize::try_from(index).map_err(|_| "index is not there")?;
-        let element = self.element(&value, shape, index)?;
+        let element = self.element(value, shape, index)?;
         scope.values.insert(id, element);
         Ok(())
     }
@@ -242,7 +241,7 @@ impl FunctionWriter<'_> {
         for at in 0..scope.operand_count(id) {
             let Ok((value, of)) = scope.operand(id, at) else { continue };
             let shape = &graph.ops[of as usize].shape;
-            let (Ok(whole), Ok(ty)) = (self.whole(&value.clone(), shape), mlir_type(shape)) else { continue };
+            let (Ok(whole), Ok(ty)) = (self.whole(value, shape), mlir_type(shape)) else { continue };
             operands.push(whole);
             types.push(ty);
         }

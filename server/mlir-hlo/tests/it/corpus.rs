@@ -1,28 +1,9 @@
 //! The models of the shared corpus, where it is there.
 
-use std::path::{Path, PathBuf};
-
 use eval::generate::{self, Rng};
+use test_files::below;
 
 use crate::{faults, to_hlo, to_stablehlo};
-
-/// Files below a folder by their ending, sorted.
-pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in folder.read_dir().into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.to_string_lossy().ends_with(ending) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
 
 /// Writes the conversions of all files of `CONVERT_FROM` to `CONVERT_TO`, for other parsers to judge.
 #[test]
@@ -32,7 +13,7 @@ fn conversions_are_written_for_a_judge() {
         return;
     };
     let mut clean = 0;
-    let all = files(Path::new(&from), ".mlir");
+    let all = below(&from, ".mlir");
     for path in &all {
         let Ok(text) = std::fs::read_to_string(path) else { continue };
         if mlir::holds_hlo(&text) {
@@ -55,7 +36,7 @@ fn conversions_are_written_for_a_judge() {
         std::fs::write(format!("{to}/{name}.hlo"), &module.text).expect("the folder can be written");
     }
     println!("{clean} of {} parse and verify clean", all.len());
-    let all = files(Path::new(&from), ".hlo");
+    let all = below(&from, ".hlo");
     let mut complete = 0;
     for path in &all {
         let Ok(text) = std::fs::read_to_string(path) else { continue };

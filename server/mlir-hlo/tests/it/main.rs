@@ -5,6 +5,7 @@
 mod corpus;
 mod graphs;
 mod models;
+mod more_ops;
 mod named_dimensions;
 mod records;
 mod round_trip;

@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, HashMap};
 use ir::{Op, Opcode};
 use mlir::PieceState;
 
-use crate::corpus::files;
 use crate::graphs::{is_bookkeeping, shown, twin_maps};
 use crate::{faults, shared, to_hlo};
 use pairs::Pairs;
@@ -35,7 +34,7 @@ fn ops_read_as_the_instructions_that_they_become() {
         return;
     };
     let (mut counts, mut models) = (Counts::default(), 0);
-    for path in files(&folder, ".stablehlo.mlir") {
+    for path in test_files::below(&folder, ".stablehlo.mlir") {
         let hlo = path.to_string_lossy().replace(".stablehlo.mlir", ".before_opt.hlo");
         let Ok(hlo) = std::fs::read_to_string(hlo) else { continue };
         let text = std::fs::read_to_string(&path).expect("it is readable");

@@ -54,9 +54,7 @@ fn meshes_of_shardy() {
   sdy.mesh @mesh = <["x"=2, "y"=4]>
   func.func public @main(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> (tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
     %0 = sdy.sharding_constraint %a <@mesh, [{"y"}, {"x"}]> : tensor<4x8xf32>
-    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%arg: tensor<2x8xf32>) {
-      sdy.return %arg : tensor<2x8xf32>
-    } : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %1 = "sdy.all_reduce"(%0) <{out_sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
     return %1 : tensor<4x8xf32>
   }
 }
@@ -67,7 +65,7 @@ fn meshes_of_shardy() {
             r#"custom-call(a), custom_call_target="Sharding", sharding={devices=[4,2]<=[2,4]T(1,0)}"#,
             "sharding={devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}",
         ],
-        &["sdy.manual_computation: HLO has no op of Shardy: XLA lowers it before"],
+        &["sdy.all_reduce: HLO has no op of Shardy: XLA lowers it before, and its export refuses it"],
     );
 }
 
@@ -105,9 +103,9 @@ fn quantised_types_are_told() {
         ),
         &["custom_call_target=\"stablehlo.uniform_dequantize\""],
         &[
-            "stablehlo.uniform_quantize: HLO has no quantised types",
-            "stablehlo.add: !quant.uniform<i8:f32, 1.0:17> is quantised: HLO has no such type",
-            "stablehlo.uniform_dequantize: HLO has no quantised types",
+            "stablehlo.uniform_quantize: HLO has no quantised types, and XLA refuses them before stablehlo-legalize-quant-to-math",
+            "stablehlo.add: !quant.uniform<i8:f32, 1.0:17> is quantised: HLO has no quantised types, and XLA refuses them before stablehlo-legalize-quant-to-math",
+            "stablehlo.uniform_dequantize: HLO has no quantised types, and XLA refuses them before stablehlo-legalize-quant-to-math",
         ],
     );
 }

@@ -14,7 +14,7 @@ use crate::programs::{
     Program, insertion_into_collapse, insertion_into_expand, large_slice_of_collapse, slice_of_collapse,
     slice_of_expand, stablehlo,
 };
-use crate::random::Random;
+use random::Rng;
 
 pub type Find = for<'a> fn(&'a Source<'a>, OpId) -> Vec<Rewrite>;
 
@@ -49,7 +49,7 @@ fn check(program: &Program, find: Find) -> Vec<Rewrite> {
 
 #[test]
 fn slices_of_collapsed_tensors_read_the_same() {
-    let mut random = Random::new(1);
+    let mut random = Rng::new(1);
     let mut forms: BTreeMap<Form, usize> = BTreeMap::new();
     let mut none = 0;
     let cases = 10_000;
@@ -71,7 +71,7 @@ fn slices_of_collapsed_tensors_read_the_same() {
 /// Of tensors as models have them no case is refused for want of a proof, which is known of those that can be run.
 #[test]
 fn slices_of_large_tensors_are_rewritten() {
-    let mut random = Random::new(4);
+    let mut random = Rng::new(4);
     let cases = 4000;
     let mut none = Vec::new();
     for _ in 0..cases {
@@ -84,8 +84,8 @@ fn slices_of_large_tensors_are_rewritten() {
 }
 
 /// Of `cases` programs at least one in `share` can be rewritten.
-fn check_mirrored(generate: fn(&mut Random) -> Program, find: Find, share: usize) {
-    let mut random = Random::new(2);
+fn check_mirrored(generate: fn(&mut Rng) -> Program, find: Find, share: usize) {
+    let mut random = Rng::new(2);
     let cases = 2500;
     let mut found = 0;
     for _ in 0..cases {
@@ -117,7 +117,7 @@ fn slices_pass_reshapes_of_stablehlo() {
 /// Whatever is typed, nothing panics, and what is offered reads as MLIR where the text did.
 #[test]
 fn broken_programs_are_left_alone() {
-    let generators: [fn(&mut Random) -> Program; 5] =
+    let generators: [fn(&mut Rng) -> Program; 5] =
         [slice_of_collapse, insertion_into_collapse, slice_of_expand, insertion_into_expand, stablehlo];
     let numbers = [
         "9223372036854775807",
@@ -131,11 +131,11 @@ fn broken_programs_are_left_alone() {
         "]",
         "",
     ];
-    let mut random = Random::new(3);
+    let mut random = Rng::new(3);
     for _ in 0..4000 {
         let generate = *random.pick(&generators);
         let mut text = generate(&mut random).text;
-        for _ in 0..random.between(1, 4) {
+        for _ in 0..random.range(1, 4) {
             let is_sign = |c: char| c.is_ascii_digit() || "[],<>x".contains(c);
             let places: Vec<usize> = text.match_indices(is_sign).map(|(at, _)| at).collect();
             let at = *random.pick(&places);

@@ -1,7 +1,7 @@
 //! Random programs: a slice of a reshape, with everything about it drawn, in text.
 
 use crate::interpreter::{Tensor, Value};
-use crate::random::Random;
+use random::Rng;
 
 #[derive(Debug, Clone)]
 pub struct Program {
@@ -41,7 +41,7 @@ pub const ELEMENTS: [&str; 5] = ["f32", "i8", "complex<f32>", "index", "bf16"];
 
 /// The function around a slice.
 pub struct Builder<'r> {
-    pub random: &'r mut Random,
+    pub random: &'r mut Rng,
     pub parameters: Vec<String>,
     pub arguments: Vec<Value>,
     pub lines: Vec<String>,
@@ -52,7 +52,7 @@ pub struct Builder<'r> {
 }
 
 impl<'r> Builder<'r> {
-    pub fn new(random: &'r mut Random) -> Builder<'r> {
+    pub fn new(random: &'r mut Rng) -> Builder<'r> {
         Builder {
             random,
             parameters: Vec::new(),
@@ -85,7 +85,7 @@ impl<'r> Builder<'r> {
 
     /// An entry of offsets or strides.
     pub fn number(&mut self, n: i64) -> String {
-        match self.random.between(0, 9) {
+        match self.random.range(0, 9) {
             0 => self.parameter(n),
             1 => self.line(format!("arith.constant {n} : index")),
             2 if n > 1 => {
@@ -100,13 +100,13 @@ impl<'r> Builder<'r> {
     /// A value that is `n`, of which the text tells that `unit` divides it.
     fn multiple(&mut self, n: i64, unit: i64) -> String {
         let count = n / unit;
-        let more = self.random.between(0, 9);
-        match self.random.between(0, 5) {
+        let more = self.random.range(0, 9);
+        match self.random.range(0, 5) {
             0 => {
                 // A sum of multiples.
-                let (a, b) = (self.random.between(1, 3), self.random.between(1, 5));
-                let x = self.random.between(0, count / a);
-                let y = self.random.between(0, (count - a * x) / b);
+                let (a, b) = (self.random.range(1, 3), self.random.range(1, 5));
+                let x = self.random.range(0, count / a);
+                let y = self.random.range(0, (count - a * x) / b);
                 let (first, second) = (self.parameter(x), self.parameter(y));
                 let (a, b, c) = (a * unit, b * unit, (count - a * x - b * y) * unit);
                 self.line(format!(
@@ -114,7 +114,7 @@ impl<'r> Builder<'r> {
                 ))
             }
             1 => {
-                let by = self.random.between(2, 5);
+                let by = self.random.range(2, 5);
                 let x = self.parameter(count * by + more % by);
                 self.line(format!("affine.apply affine_map<(d0) -> ((d0 floordiv {by}) * {unit})>({x})"))
             }
@@ -130,11 +130,11 @@ impl<'r> Builder<'r> {
     }
 
     fn size(&mut self, n: i64) -> String {
-        match self.random.between(0, 11) {
+        match self.random.range(0, 11) {
             0 => self.parameter(n),
             1 => self.line(format!("arith.constant {n} : index")),
             2 => {
-                let more = self.random.between(0, 3);
+                let more = self.random.range(0, 3);
                 let other = self.parameter(n + more);
                 self.line(format!("affine.min affine_map<(d0) -> (d0, {n})>({other})"))
             }
@@ -168,21 +168,21 @@ pub fn ty(shape: &[Option<i64>], element: &str, encoding: &str) -> String {
 }
 
 /// Groups of extents, of which the product is not large.
-pub fn groups(random: &mut Random) -> Vec<Vec<i64>> {
-    groups_of(random, &|random| random.between(2, 7), 1500)
+pub fn groups(random: &mut Rng) -> Vec<Vec<i64>> {
+    groups_of(random, &|random| random.range(2, 7), 1500)
 }
 
 /// Groups as models have them: powers of two, and numbers that are none.
-fn large_groups(random: &mut Random) -> Vec<Vec<i64>> {
-    let extent = |random: &mut Random| match random.between(0, 3) {
-        0 => 1 << random.between(1, 12),
-        1 => 3 << random.between(0, 8),
-        _ => random.between(2, 2000),
+fn large_groups(random: &mut Rng) -> Vec<Vec<i64>> {
+    let extent = |random: &mut Rng| match random.range(0, 3) {
+        0 => 1 << random.range(1, 12),
+        1 => 3 << random.range(0, 8),
+        _ => random.range(2, 2000),
     };
     groups_of(random, &extent, 1 << 36)
 }
 
-fn groups_of(random: &mut Random, extent: &dyn Fn(&mut Random) -> i64, most: i64) -> Vec<Vec<i64>> {
+fn groups_of(random: &mut Rng, extent: &dyn Fn(&mut Rng) -> i64, most: i64) -> Vec<Vec<i64>> {
     loop {
         let with_ones = random.one_in(3);
         let rank = *random.pick(&[1, 1, 2, 2, 3]);
@@ -192,7 +192,7 @@ fn groups_of(random: &mut Random, extent: &dyn Fn(&mut Random) -> i64, most: i64
             let mut group: Vec<i64> =
                 (0..len).map(|_| if random.one_in(8) { 1 } else { extent(random) }).collect();
             if with_ones {
-                let large = random.between(0, len - 1);
+                let large = random.range(0, len - 1);
                 (0..len).filter(|&k| k != large).for_each(|k| group[k as usize] = 1);
             }
             found.push(group);
@@ -211,57 +211,57 @@ fn divisors(n: i64) -> Vec<i64> {
     small.iter().copied().chain(large).collect()
 }
 
-fn divisor_of(random: &mut Random, n: i64) -> i64 {
+fn divisor_of(random: &mut Rng, n: i64) -> i64 {
     *random.pick(&divisors(n))
 }
 
 /// Offset, size and stride along a dimension that was collapsed from these extents.
-fn taken(random: &mut Random, kind: Kind, group: &[i64]) -> (i64, i64, i64) {
+fn taken(random: &mut Rng, kind: Kind, group: &[i64]) -> (i64, i64, i64) {
     let all: i64 = group.iter().product();
-    let k = random.between(0, group.len() as i64 - 1) as usize;
+    let k = random.range(0, group.len() as i64 - 1) as usize;
     let inner: i64 = group[k + 1..].iter().product();
     match kind {
         Kind::All => (0, all, 1),
         Kind::Any | Kind::Tile => {
-            let offset = random.between(0, all - 1);
-            (offset, random.between(1, all - offset), 1)
+            let offset = random.range(0, all - 1);
+            (offset, random.range(1, all - offset), 1)
         }
-        Kind::One => (random.between(0, all - 1), 1, random.between(1, 2)),
+        Kind::One => (random.range(0, all - 1), 1, random.range(1, 2)),
         Kind::Strided => {
             let stride = *random.pick(&[1, 2, 3, inner, 2 * inner]);
-            let offset = random.between(0, all - 1);
-            (offset, random.between(1, (all - 1 - offset) / stride + 1), stride)
+            let offset = random.range(0, all - 1);
+            (offset, random.range(1, (all - 1 - offset) / stride + 1), stride)
         }
         Kind::Box => {
-            let row = random.between(0, all / inner / group[k] - 1);
-            let first = random.between(0, group[k] - 1);
-            let count = random.between(1, group[k] - first);
+            let row = random.range(0, all / inner / group[k] - 1);
+            let first = random.range(0, group[k] - 1);
+            let count = random.range(1, group[k] - first);
             ((row * group[k] + first) * inner, count * inner, 1)
         }
         Kind::Rows => {
             let unit = inner * divisor_of(random, group[k]);
-            let first = random.between(0, all / unit - 1);
-            (first * unit, random.between(1, all / unit - first) * unit, 1)
+            let first = random.range(0, all / unit - 1);
+            (first * unit, random.range(1, all / unit - first) * unit, 1)
         }
     }
 }
 
 /// `extract_slice(collapse_shape(x))`
-pub fn slice_of_collapse(random: &mut Random) -> Program {
+pub fn slice_of_collapse(random: &mut Rng) -> Program {
     of_collapse(random, false, false)
 }
 
 /// The same of tensors that are too large to be run.
-pub fn large_slice_of_collapse(random: &mut Random) -> Program {
+pub fn large_slice_of_collapse(random: &mut Rng) -> Program {
     of_collapse(random, false, true)
 }
 
 /// `insert_slice(s, collapse_shape(x))`
-pub fn insertion_into_collapse(random: &mut Random) -> Program {
+pub fn insertion_into_collapse(random: &mut Rng) -> Program {
     of_collapse(random, true, false)
 }
 
-fn of_collapse(random: &mut Random, is_insert: bool, is_large: bool) -> Program {
+fn of_collapse(random: &mut Rng, is_insert: bool, is_large: bool) -> Program {
     let groups = if is_large { large_groups(random) } else { groups(random) };
     let usual = *random.pick(&KINDS);
     let some_are_unknown = random.one_in(3);
@@ -295,7 +295,7 @@ fn of_collapse(random: &mut Random, is_insert: bool, is_large: bool) -> Program 
     let (mut offsets, mut sizes, mut strides) = (Vec::new(), Vec::new(), Vec::new());
     let mut extents = Vec::new();
     for (dim, group) in groups.iter().enumerate() {
-        let kind = match builder.random.between(0, 9) {
+        let kind = match builder.random.range(0, 9) {
             0..=5 => usual,
             6 | 7 => Kind::All,
             _ => *builder.random.pick(&KINDS),
@@ -303,7 +303,7 @@ fn of_collapse(random: &mut Random, is_insert: bool, is_large: bool) -> Program 
         let all: i64 = group.iter().product();
         let (offset, size, stride, extent);
         if kind == Kind::Tile && builder.counted.is_none() {
-            let k = builder.random.between(0, group.len() as i64 - 1) as usize;
+            let k = builder.random.range(0, group.len() as i64 - 1) as usize;
             let inner: i64 = group[k + 1..].iter().product();
             let tile = inner * divisor_of(builder.random, group[k]);
             if builder.random.one_in(2) {
@@ -388,16 +388,16 @@ impl Window {
 }
 
 /// `extract_slice(expand_shape(x))`
-pub fn slice_of_expand(random: &mut Random) -> Program {
+pub fn slice_of_expand(random: &mut Rng) -> Program {
     of_expand(random, false)
 }
 
 /// `insert_slice(s, expand_shape(x))`
-pub fn insertion_into_expand(random: &mut Random) -> Program {
+pub fn insertion_into_expand(random: &mut Rng) -> Program {
     of_expand(random, true)
 }
 
-fn of_expand(random: &mut Random, is_insert: bool) -> Program {
+fn of_expand(random: &mut Rng, is_insert: bool) -> Program {
     let groups = groups(random);
     let element = *random.pick(&ELEMENTS);
     let encoding = if random.one_in(8) { ", \"e\"" } else { "" };
@@ -429,15 +429,15 @@ fn of_expand(random: &mut Random, is_insert: bool) -> Program {
     }
     let mut window = Window { offsets: vec![], sizes: vec![], strides: vec![], extents: vec![] };
     for group in &groups {
-        let first = builder.random.between(0, group.len() as i64 - 1) as usize;
+        let first = builder.random.range(0, group.len() as i64 - 1) as usize;
         // Else they are likely not to lie in a row.
         let is_row = !builder.random.one_in(8);
         for (nth, &extent) in group.iter().enumerate() {
             let (mut offset, mut size, mut stride) = (0, extent, 1);
             if !is_row || nth <= first {
-                offset = builder.random.between(0, extent - 1);
-                stride = if builder.random.one_in(4) { builder.random.between(1, 3) } else { 1 };
-                size = builder.random.between(1, (extent - 1 - offset) / stride + 1);
+                offset = builder.random.range(0, extent - 1);
+                stride = if builder.random.one_in(4) { builder.random.range(1, 3) } else { 1 };
+                size = builder.random.range(1, (extent - 1 - offset) / stride + 1);
             }
             if is_row && nth < first {
                 size = 1;
@@ -508,7 +508,7 @@ fn generic_text(name: &str, tensors: &[(&str, &str)], lists: [&Vec<String>; 3], 
 }
 
 /// `stablehlo.slice` of a `stablehlo.reshape`, or the other way round.
-pub fn stablehlo(random: &mut Random) -> Program {
+pub fn stablehlo(random: &mut Rng) -> Program {
     let groups = groups(random);
     let (is_slice_first, generic, used_twice) = (random.one_in(2), random.one_in(5), random.one_in(4));
     let fine = groups.concat();
@@ -520,12 +520,12 @@ pub fn stablehlo(random: &mut Random) -> Program {
     let mut sizes = Vec::new();
     let mut is_large = false;
     for &extent in whole {
-        let start = random.between(0, extent - 1);
-        let stride = if random.one_in(5) { random.between(1, 3) } else { 1 };
-        let (start, size, stride) = match random.between(0, 5) {
+        let start = random.range(0, extent - 1);
+        let stride = if random.one_in(5) { random.range(1, 3) } else { 1 };
+        let (start, size, stride) = match random.range(0, 5) {
             0..=2 => (0, extent, 1),
             3 if !is_large => (start, 1, 1),
-            _ => (start, random.between(1, (extent - 1 - start) / stride + 1), stride),
+            _ => (start, random.range(1, (extent - 1 - start) / stride + 1), stride),
         };
         is_large |= size > 1;
         sizes.push(size);

@@ -10,7 +10,7 @@ use crate::equality::{Find, rewritten};
 use crate::programs::{
     Program, insertion_into_collapse, insertion_into_expand, slice_of_collapse, slice_of_expand,
 };
-use crate::random::Random;
+use random::Rng;
 
 /// Programs of each kind.
 const PROGRAMS: usize = 400;
@@ -42,12 +42,12 @@ fn verify(tool: &PathBuf, texts: &[String]) {
 }
 
 #[track_caller]
-fn check(generate: fn(&mut Random) -> Program, find: Find) {
+fn check(generate: fn(&mut Rng) -> Program, find: Find) {
     let Some(tool) = mlir_opt() else {
         eprintln!("skipped: there is no mlir-opt (Debian: apt-get install mlir-19-tools)");
         return;
     };
-    let mut random = Random::new(7);
+    let mut random = Rng::new(7);
     let mut texts = Vec::new();
     for _ in 0..PROGRAMS {
         let program = generate(&mut random);

@@ -146,6 +146,7 @@ words! {
         CollectivePermute = "collective-permute",
         CollectivePermuteDone = "collective-permute-done",
         CollectivePermuteStart = "collective-permute-start",
+        CollectiveReduce = "collective-reduce",
         Compare = "compare",
         Complex = "complex",
         Concatenate = "concatenate",
@@ -371,6 +372,7 @@ impl Opcode {
                 | CollectivePermute
                 | CollectivePermuteStart
                 | CollectivePermuteDone
+                | CollectiveReduce
                 | RaggedAllToAll
                 | ReduceScatter
                 | CopyStart

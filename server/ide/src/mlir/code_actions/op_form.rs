@@ -61,8 +61,6 @@ fn other_form(parse: &Parse, id: OpId, text: &str) -> Option<(Span, String)> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
     use crate::mlir::code_actions::tests::{apply, titles};
 
@@ -98,37 +96,27 @@ mod tests {
     /// Of an op in every file of a tree that `MLIR_TREE` names: the form changes there and back and there, and says the same.
     #[test]
     fn forms_of_a_tree_change_there_and_back() {
-        let Some(tree) = std::env::var_os("MLIR_TREE") else {
-            eprintln!("skipped: MLIR_TREE names no directory");
-            return;
-        };
-        let mut folders = vec![PathBuf::from(tree)];
+        let Some(paths) = test_files::below_variable("MLIR_TREE") else { return };
         let (mut changed, mut known) = (0, 0);
-        while let Some(folder) = folders.pop() {
-            for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-                if path.is_dir() {
-                    folders.push(path);
-                    continue;
-                }
-                let Ok(text) = std::fs::read_to_string(&path) else { continue };
-                if path.extension().is_none_or(|e| e != "mlir") || mlir::holds_hlo(&text) {
-                    continue;
-                }
-                let read = mlir::parse(&text, mlir::PieceState::default());
-                for id in 0..read.ops.len() as OpId {
-                    let name = read.name(id, &text);
-                    known += usize::from(layout(name).is_some() || format(name).is_some());
-                    let Some((_, first)) = other_form(&read, id, &text) else { continue };
-                    changed += 1;
-                    let turned = |text: &str| {
-                        let read = mlir::parse(text, mlir::PieceState::default());
-                        assert_eq!(read.errors, [], "{text}");
-                        other_form(&read, 0, text).map(|(_, insert)| insert)
-                    };
-                    let second = turned(&format!("%r = {first}\n"));
-                    let third = second.as_ref().and_then(|second| turned(&format!("%r = {second}\n")));
-                    assert_eq!(third.as_ref(), Some(&first), "{second:?} in {}", path.display());
-                }
+        for path in paths {
+            let Ok(text) = std::fs::read_to_string(&path) else { continue };
+            if mlir::holds_hlo(&text) {
+                continue;
+            }
+            let read = mlir::parse(&text, mlir::PieceState::default());
+            for id in 0..read.ops.len() as OpId {
+                let name = read.name(id, &text);
+                known += usize::from(layout(name).is_some() || format(name).is_some());
+                let Some((_, first)) = other_form(&read, id, &text) else { continue };
+                changed += 1;
+                let turned = |text: &str| {
+                    let read = mlir::parse(text, mlir::PieceState::default());
+                    assert_eq!(read.errors, [], "{text}");
+                    other_form(&read, 0, text).map(|(_, insert)| insert)
+                };
+                let second = turned(&format!("%r = {first}\n"));
+                let third = second.as_ref().and_then(|second| turned(&format!("%r = {second}\n")));
+                assert_eq!(third.as_ref(), Some(&first), "{second:?} in {}", path.display());
             }
         }
         eprintln!("{changed} of {known} ops have another form");

@@ -1,0 +1,195 @@
+//! Ops of Shardy: calls by names that its passes know, which come back as ops.
+//!
+//! Source: what XLA's own export, of jaxlib 0.12.0.1, writes; `xla/service/spmd/shardy`, the passes of its round trips.
+
+use std::rc::Rc;
+
+use mlir::lists::{closing, split};
+use mlir::{OpId, ValueId};
+
+use super::Writer;
+use super::body::{Operand, list, tuple_shape};
+use crate::op_text::{OpText, missing};
+
+/// What the computations of manual computations are called: Shardy finds them by it.
+const BODY: &str = "xla.sdy.manual_computation_body";
+
+impl Writer<'_> {
+    pub(super) fn shardy(&mut self, id: OpId, op: &str) -> Result<(), String> {
+        match op {
+            "constant" => self.constant(id),
+            "sharding_constraint" | "reshard" => self.constrained(id, op),
+            "manual_computation" => self.manual_computation(id),
+            "propagation_barrier" => {
+                let directions = ["NONE", "FORWARD", "BACKWARD", "BOTH"];
+                let text = self.op_text(id);
+                let stated = clause(text, "allowed_direction").ok_or_else(|| missing("allowed_direction"))?;
+                let number = directions.iter().position(|&word| stated == word);
+                let stated = number.map_or_else(|| stated.to_owned(), |number| format!("{number} : i32"));
+                let entry = ("allowed_direction", stated);
+                self.marked(id, "xla.sdy.PropagationBarrier", entry, &["allowed_direction"])
+            }
+            "sharding_group" => {
+                let text = self.op_text(id);
+                let group = text.int(&["group_id"]).ok_or_else(|| missing("group_id"))?;
+                let entry = ("sharding_group_id", format!("{group} : i64"));
+                self.marked(id, "xla.sdy.ShardingGroup", entry, &["group_id"])
+            }
+            _ => Err("HLO has no op of Shardy: XLA lowers it before, and its export refuses it".to_owned()),
+        }
+    }
+
+    /// A call that stands for a remark about its operand.
+    fn marked(
+        &mut self,
+        id: OpId,
+        target: &str,
+        (key, value): (&str, String),
+        known: &[&str],
+    ) -> Result<(), String> {
+        let operands = self.operands(id)?;
+        let shapes = self.results(id)?;
+        let (mut annotations, location) = self.annotations(id, known);
+        annotations.add_frontend(format!("xla.sdy.{key}=\"{value}\""));
+        let call = calling(&operands, target);
+        self.define(id, "custom-call", shapes, &format!("{call}{annotations}{location}"));
+        Ok(())
+    }
+
+    /// A value with another sharding: a call that XLA knows, or a copy.
+    fn constrained(&mut self, id: OpId, op: &str) -> Result<(), String> {
+        let operands = self.operands(id)?;
+        let text = self.op_text(id);
+        let custom = || {
+            let rest = &text.body()[text.body().find('<')?..];
+            Some(&rest[..closing(&rest[1..], b'<', b'>')? + 2])
+        };
+        let stated = text.attribute(&["sharding"]).map(|value| value.trim_start_matches("#sdy.sharding"));
+        let stated = stated.or_else(custom).ok_or("its sharding is not read")?;
+        let value = format!("#sdy.sharding_per_value<[{stated}]>");
+        let (mut annotations, location) = self.annotations(id, &["sharding"]);
+        annotations.add("sdy.sharding", &value, self.environment);
+        let call = match op {
+            "reshard" => format!("copy({})", list(&operands)),
+            _ => format!("custom-call({}), custom_call_target=\"Sharding\"", list(&operands)),
+        };
+        let shapes = self.results(id)?;
+        let opcode = if op == "reshard" { "copy" } else { "custom-call" };
+        self.define(id, opcode, shapes, &format!("{call}{annotations}{location}"));
+        Ok(())
+    }
+
+    /// What each device does with its own parts: between calls that cut arrays into parts and put parts together a call of a
+    /// computation of parts. Over no axes of a mesh it is written in place, and where nothing is answered not at all.
+    fn manual_computation(&mut self, id: OpId) -> Result<(), String> {
+        let text = self.op_text(id);
+        let needed = |name: &str| clause(text, name).ok_or_else(|| missing(name));
+        let (axes, inputs, outputs) =
+            (needed("manual_axes")?, needed("in_shardings")?, needed("out_shardings")?);
+        let region = self.parse().regions_of(id).next().ok_or("it has no region")?;
+        let block = self.entry_of(region)?;
+        let mut arguments: Vec<ValueId> = self.parse().blocks[block as usize].arguments.clone().collect();
+        if arguments.is_empty() {
+            arguments = self.binders(id);
+        }
+        let operands = self.operands(id)?;
+        if arguments.len() != operands.len() {
+            return Err("its operands are not as many as its arguments".to_owned());
+        }
+        let shapes = self.results(id)?;
+        let axes = axes.trim_start_matches("#sdy<manual_axes").trim_end_matches('>');
+        if axes.trim_matches(['{', '}', ' ']).is_empty() {
+            for (&argument, operand) in arguments.iter().zip(operands) {
+                self.body().values.insert((argument, 0), operand);
+            }
+            let results = self.block(block);
+            return self.alias_results(id, results);
+        }
+        if shapes.is_empty() {
+            return Ok(());
+        }
+        // Names of axes between braces are no attributes.
+        let mut known = vec!["in_shardings", "out_shardings", "manual_axes"];
+        known.extend(split(axes.trim_matches(['{', '}'])).into_iter().map(|axis| axis.trim_matches('"')));
+        let location = self.location(id);
+        let entry = |key: &str, value: &str| format!("xla.sdy.{key}=\"{}\"", quoted(value));
+        let shardings = |value: &str| match value.starts_with('#') {
+            true => value.to_owned(),
+            false => format!("#sdy.sharding_per_value<{value}>"),
+        };
+        let manual = entry("manual_axes", &format!("#sdy<manual_axes{axes}>"));
+        let mut parts = Vec::new();
+        if !operands.is_empty() {
+            let local = arguments.iter().map(|&a| self.shape_of(a, 0)).collect::<Result<Vec<_>, _>>()?;
+            let call = calling(&operands, "xla.sdy.GlobalToLocalShape");
+            let stated = entry("in_shardings", &shardings(inputs));
+            let rest = format!("{call}, frontend_attributes={{{stated},{manual}}}{location}");
+            parts = self.several(id, "custom-call", &local, &rest);
+        }
+        let (computation, local) = self.manual_body(id, block, &arguments)?;
+        let call = format!(
+            "call({}), to_apply={computation}, frontend_attributes={{inlineable=\"xla_late\"}}{location}",
+            list(&parts)
+        );
+        let parts = self.several(id, "call", &local, &call);
+        let (mut annotations, location) = self.annotations(id, &known);
+        annotations.add_frontend(manual);
+        annotations.add_frontend(entry("out_shardings", &shardings(outputs)));
+        let call = calling(&parts, "xla.sdy.LocalToGlobalShape");
+        self.define(id, "custom-call", shapes, &format!("{call}{annotations}{location}"));
+        Ok(())
+    }
+
+    /// The computation of a region, and the shapes of what it answers.
+    fn manual_body(
+        &mut self,
+        id: OpId,
+        block: mlir::BlockId,
+        arguments: &[ValueId],
+    ) -> Result<(String, Vec<Rc<str>>), String> {
+        self.open_region(id, arguments)?;
+        let results = self.block(block);
+        let shapes = results.iter().map(|operand| operand.shape.clone()).collect();
+        let root = self.root(results, id);
+        let name = self.region_name(BODY);
+        self.finish_body(&name, &root);
+        Ok((name, shapes))
+    }
+
+    /// An instruction that answers several values, each as an operand of others.
+    fn several(&mut self, id: OpId, opcode: &str, shapes: &[Rc<str>], rest: &str) -> Vec<Operand> {
+        if let [shape] = shapes {
+            return vec![self.body().push(opcode, shape.clone(), rest, id)];
+        }
+        let tuple = self.body().push(opcode, tuple_shape(shapes.iter().map(|s| &**s)), rest, id);
+        shapes.iter().enumerate().map(|(at, shape)| self.element(&tuple, at, shape.clone(), id)).collect()
+    }
+}
+
+fn calling(operands: &[Operand], target: &str) -> String {
+    format!(
+        "custom-call({}), custom_call_target=\"{target}\", custom_call_has_side_effect=true",
+        list(operands)
+    )
+}
+
+/// Text of MLIR as letters between quotes.
+fn quoted(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// `in_shardings=[…]` of the custom form, or the attribute.
+fn clause<'a>(text: OpText<'a>, name: &str) -> Option<&'a str> {
+    let custom = || {
+        let body = text.body();
+        let (_, value) = body.split_once(name).filter(|_| text.is_custom())?;
+        let value = value.strip_prefix('=')?;
+        let end = match value.as_bytes().first()? {
+            b'[' => closing(&value[1..], b'[', b']')? + 2,
+            b'{' => closing(&value[1..], b'{', b'}')? + 2,
+            _ => value.find([' ', '\n', '{']).unwrap_or(value.len()),
+        };
+        value.get(..end)
+    };
+    custom().or_else(|| text.attribute(&[name]))
+}

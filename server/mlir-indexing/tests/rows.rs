@@ -1,0 +1,291 @@
+//! Ops that read whole rows, groups of rows, and what a string names, against evaluating them: on arrays whose elements are
+//! the places that they come from.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use common::*;
+
+type Places = BTreeSet<(String, Vec<i64>)>;
+
+/// An array of which each element is the places that it is made of.
+type Tagged = BTreeMap<Vec<i64>, Places>;
+
+fn tagged(name: &str, shape: &[i64]) -> Tagged {
+    indices(shape).into_iter().map(|i| (i.clone(), Places::from([(name.to_owned(), i)]))).collect()
+}
+
+fn reads(places: &Places) -> Reads {
+    places.iter().map(|place| (place.clone(), 1)).collect()
+}
+
+/// Elements at `i` in the other dimensions, wherever along the last ones.
+fn row(of: &Tagged, front: &[i64]) -> Places {
+    of.iter().filter(|(i, _)| i.starts_with(front)).flat_map(|(_, places)| places.clone()).collect()
+}
+
+#[test]
+fn the_largest_of_each_row() {
+    let mut random = Rng::new(61);
+    for _ in 0..100 {
+        let shape = random.shape(1..4, 1..5);
+        let last = shape.len() - 1;
+        let k = random.below(1..shape[last] + 1);
+        let result = [&shape[..last], &[k]].concat();
+        let unknown = flags(&mut random, shape.len());
+        let (from, of) = (ty("tensor", &shape, "f32", &unknown), flags(&mut random, last));
+        let (to, at) = (ty("tensor", &result, "f32", &of), ty("tensor", &result, "i32", &of));
+        let read = function(
+            &[format!("%a: {from}")],
+            &format!("%r:2 = chlo.top_k(%a, k = {k}) : {from} -> ({to}, {at})"),
+        );
+        let values = |name: &str, _: &[i64]| extent(name, &[("%a", &shape), ("%r#0", &result)]);
+        let all = tagged("%a", &shape);
+        check_reads(&read, "chlo.top_k", &result, &values, &|p| reads(&row(&all, &p[..last])));
+        assert_eq!(
+            read.result_maps("chlo.top_k", 1).accesses,
+            read.maps("chlo.top_k").accesses,
+            "{}",
+            read.text
+        );
+    }
+}
+
+#[test]
+fn transforms() {
+    let mut random = Rng::new(62);
+    for _ in 0..150 {
+        let lengths = random.shape(1..4, 1..6);
+        let front = random.shape(0..3, 1..4);
+        let kind = *random.pick(&["FFT", "IFFT", "RFFT", "IRFFT"]);
+        let real = [&front[..], &lengths].concat();
+        let mut halved = real.clone();
+        if let Some(last) = halved.last_mut() {
+            *last = *last / 2 + 1;
+        }
+        let (shape, result, elements) = match kind {
+            "RFFT" => (real, halved, ["f32", "complex<f32>"]),
+            "IRFFT" => (halved, real, ["complex<f32>", "f32"]),
+            _ => (real.clone(), real, ["complex<f32>"; 2]),
+        };
+        let from = ty("tensor", &shape, elements[0], &flags(&mut random, shape.len()));
+        let to = ty("tensor", &result, elements[1], &flags(&mut random, shape.len()));
+        let list = lengths.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        let op = match random.flag() {
+            true => format!("%r = stablehlo.fft %a, type = {kind}, length = [{list}] : ({from}) -> {to}"),
+            false => format!(
+                "%r = \"stablehlo.fft\"(%a) <{{fft_type = #stablehlo<fft_type {kind}>, fft_length = array<i64: {list}>}}> : ({from}) -> {to}"
+            ),
+        };
+        let read = function(&[format!("%a: {from}")], &op);
+        let values = |name: &str, _: &[i64]| extent(name, &[("%a", &shape), ("%r", &result)]);
+        let all = tagged("%a", &shape);
+        check_reads(&read, "stablehlo.fft", &result, &values, &|p| reads(&row(&all, &p[..front.len()])));
+    }
+}
+
+/// By trying all values of all letters.
+#[test]
+fn dimensions_that_a_string_names() {
+    let mut random = Rng::new(63);
+    let mut seen = 0;
+    while seen < 200 {
+        let letters: Vec<char> = "abcde".chars().collect();
+        let extents: Vec<i64> = letters.iter().map(|_| random.below(1..4)).collect();
+        let sides: Vec<Vec<usize>> = (0..random.below(1..3))
+            .map(|_| (0..random.below(0..4)).map(|_| random.below(0..5) as usize).collect())
+            .collect();
+        let mut output: Vec<usize> = random.permutation(5);
+        output.retain(|l| sides.iter().flatten().any(|own| own == l));
+        output.truncate(random.below(0..4) as usize);
+        let word = |list: &[usize]| list.iter().map(|&l| letters[l]).collect::<String>();
+        let shape = |list: &[usize]| list.iter().map(|&l| extents[l]).collect::<Vec<i64>>();
+        let types: Vec<String> =
+            sides.iter().map(|s| ty("tensor", &shape(s), "f32", &flags(&mut random, s.len()))).collect();
+        let result = shape(&output);
+        let to = ty("tensor", &result, "f32", &flags(&mut random, output.len()));
+        let names = ["%a", "%b"];
+        let arguments: Vec<String> =
+            types.iter().zip(names).map(|(ty, name)| format!("{name}: {ty}")).collect();
+        let inputs: Vec<String> = sides.iter().map(|s| word(s)).collect();
+        let name = if sides.len() == 1 { "stablehlo.unary_einsum" } else { "stablehlo.einsum" };
+        let read = function(
+            &arguments,
+            &format!(
+                "%r = {name} {}, config = \"{}->{}\" : ({}) -> {to}",
+                names[..sides.len()].join(", "),
+                inputs.join(","),
+                word(&output),
+                types.join(", ")
+            ),
+        );
+        let shapes: Vec<Vec<i64>> = sides.iter().map(|s| shape(s)).collect();
+        let values = |name: &str, _: &[i64]| {
+            let mut known = vec![("%r", &result[..])];
+            known.extend(names.into_iter().zip(&shapes).map(|(name, shape)| (name, &shape[..])));
+            extent(name, &known)
+        };
+        check_places(&read, name, &result, &values, &|p| {
+            let mut found = Reads::new();
+            for at in indices(&extents) {
+                if output.iter().zip(p).all(|(&l, &i)| at[l] == i) {
+                    for (side, name) in sides.iter().zip(names) {
+                        common::read(&mut found, name, side.iter().map(|&l| at[l]).collect());
+                    }
+                }
+            }
+            found
+        });
+        seen += 1;
+    }
+    // What stands for several dimensions.
+    let read = function(
+        &["%a: tensor<2x?x3xf32>, %b: tensor<?x3x4xf32>".to_owned()],
+        "%r = \"stablehlo.einsum\"(%a, %b) <{einsum_config = \"...k,...kn->...n\"}> : (tensor<2x?x3xf32>, tensor<?x3x4xf32>) -> tensor<2x?x4xf32>",
+    );
+    let values = |name: &str, _: &[i64]| extent(name, &[("%a", &[2, 5, 3]), ("%b", &[5, 3, 4])]);
+    check_reads(&read, "stablehlo.einsum", &[2, 5, 4], &values, &|p| {
+        let mut found = Reads::new();
+        for k in 0..3 {
+            common::read(&mut found, "%a", vec![p[0], p[1], k]);
+            common::read(&mut found, "%b", vec![p[1], k, p[2]]);
+        }
+        found
+    });
+}
+
+/// Turn by turn.
+#[test]
+fn scans() {
+    let mut random = Rng::new(64);
+    for _ in 0..200 {
+        let shape = random.shape(1..4, 1..4);
+        let along = random.below(0..shape.len() as i64) as usize;
+        let mut slice = shape.clone();
+        slice.remove(along);
+        let is_reverse = random.flag();
+        // Of a slice without dimensions there is nothing to mix.
+        let mixes = random.flag() && !slice.is_empty();
+        let unknown = flags(&mut random, shape.len());
+        let unknown_slice = flags(&mut random, slice.len());
+        let (whole, part) =
+            (ty("tensor", &shape, "f32", &unknown), ty("tensor", &slice, "f32", &unknown_slice));
+        let mixed = if mixes {
+            format!("%m = stablehlo.reverse %s, dims = [0] : {part}")
+        } else {
+            format!("%m = stablehlo.negate %s : {part}")
+        };
+        let body = format!(
+            "({{\n^bb0(%x: {part}, %k: {part}):\n  %s = stablehlo.add %x, %k : {part}\n  {mixed}\n  stablehlo.return %m, %m : {part}, {part}\n}})"
+        );
+        let op = match random.flag() {
+            true => format!(
+                "%r, %c = \"chlo.scan\"(%a, %i) <{{dimension = {along} : i64, is_reverse = {is_reverse}, operandSegmentSizes = array<i32: 1, 1>, resultSegmentSizes = array<i32: 1, 1>}}> {body} : ({whole}, {part}) -> ({whole}, {part})"
+            ),
+            false => format!(
+                "%r, %c = chlo.scan(%a) inits (%i) dimension={along} attributes {{is_reverse = {is_reverse}}} {} : ({whole}, {part}) -> ({whole}, {part})",
+                body.trim_matches(['(', ')'])
+            ),
+        };
+        let read = function(&[format!("%a: {whole}"), format!("%i: {part}")], &op);
+        let values = |name: &str, _: &[i64]| {
+            extent(name, &[("%a", &shape), ("%i", &slice), ("%r", &shape), ("%c", &slice)])
+        };
+        let input = tagged("%a", &shape);
+        let mut carried = tagged("%i", &slice);
+        let mut output = Tagged::new();
+        let mut turns: Vec<i64> = (0..shape[along]).collect();
+        if is_reverse {
+            turns.reverse();
+        }
+        for turn in turns {
+            let at = |i: &[i64]| [&i[..along], &[turn], &i[along..]].concat();
+            for (i, places) in &mut carried {
+                places.extend(input[&at(i)].clone());
+            }
+            if mixes {
+                let all = row(&carried, &[]);
+                carried.values_mut().for_each(|places| places.clone_from(&all));
+            }
+            output.extend(carried.iter().map(|(i, places)| (at(i), places.clone())));
+        }
+        check_reads(&read, "chlo.scan", &shape, &values, &|p| reads(&output[p]));
+        let maps = read.result_maps("chlo.scan", 1);
+        for p in indices(&slice) {
+            let mut found = Reads::new();
+            for access in &maps.accesses {
+                let places = evaluated(access, &p, &values).into_iter();
+                places.for_each(|place| common::read(&mut found, &access.operand, place));
+            }
+            assert_eq!(found, reads(&carried[&p]), "{p:?} of {}", read.text);
+        }
+    }
+}
+
+/// Rows go to groups one behind the other. Which sizes groups have is not known: what is read for some sizes may be read.
+#[test]
+fn groups_of_rows() {
+    let mut random = Rng::new(65);
+    for nth in 0..150 {
+        let [b, m, k, n, g] = [0; 5].map(|_| random.below(1..4));
+        // What the ragged dimension is: rows of the result, summed over, a batch.
+        let mode = nth % 3;
+        let orders = [random.permutation(3), random.permutation(if mode == 0 { 4 } else { 3 })];
+        let place = |side: usize, list: &[i64]| orders[side].iter().map(|&d| list[d]).collect::<Vec<i64>>();
+        let at = |side: usize, what: usize| orders[side].iter().position(|&d| d == what).unwrap();
+        let (left, right) = (place(0, &[b, m, k]), place(1, &[b, k, n, g]));
+        let result = match mode {
+            1 => vec![g, b, m, n],
+            _ => vec![b, m, n],
+        };
+        let types = [&left, &right].map(|shape| ty("tensor", shape, "f32", &flags(&mut random, shape.len())));
+        let to = ty("tensor", &result, "f32", &flags(&mut random, result.len()));
+        let sizes = ty("tensor", &[g], "i64", &flags(&mut random, 1));
+        let group = if mode == 0 { at(1, 3).to_string() } else { String::new() };
+        let read = function(
+            &[format!("%a: {}, %b: {}, %g: {sizes}", types[0], types[1])],
+            &format!(
+                "%r = \"chlo.ragged_dot\"(%a, %b, %g) <{{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_batching_dimensions = [{}], rhs_batching_dimensions = [{}], lhs_contracting_dimensions = [{}], rhs_contracting_dimensions = [{}], lhs_ragged_dimensions = [{}], rhs_group_dimensions = [{group}]>}}> : ({}, {}, {sizes}) -> {to}",
+                at(0, 0),
+                at(1, 0),
+                at(0, 2),
+                at(1, 1),
+                at(0, [1, 2, 0][mode]),
+                types[0],
+                types[1]
+            ),
+        );
+        let groups = [g];
+        let values = |name: &str, _: &[i64]| {
+            extent(name, &[("%a", &left), ("%b", &right), ("%g", &groups), ("%r", &result)])
+        };
+        // Of groups of these sizes: the one that row `at` of the ragged dimension is in.
+        let group_of = |sizes: &[i64], at: i64| {
+            let ends = sizes.iter().scan(0, |end, &size| {
+                *end += size;
+                Some(*end)
+            });
+            ends.into_iter().position(|end| at < end).map(|group| group as i64)
+        };
+        check_places(&read, "chlo.ragged_dot", &result, &values, &|p| {
+            let rows = [m, k, b][mode];
+            let (own, p) = if mode == 1 { (p[0], &p[1..]) } else { (0, p) };
+            let mut found = Reads::new();
+            for sizes in
+                indices(&vec![rows + 1; g as usize]).into_iter().filter(|s| s.iter().sum::<i64>() <= rows)
+            {
+                for k in 0..k {
+                    let group = group_of(&sizes, [p[1], k, p[0]][mode]);
+                    let is_read = [group.is_some(), group == Some(own), true][mode];
+                    if is_read {
+                        common::read(&mut found, "%a", place(0, &[p[0], p[1], k]));
+                        common::read(&mut found, "%b", place(1, &[p[0], k, p[2], group.unwrap_or(0)]));
+                    }
+                }
+            }
+            (0..g).for_each(|group| common::read(&mut found, "%g", vec![group]));
+            found
+        });
+    }
+}

@@ -1,0 +1,34 @@
+//! Dimensions that a string names: `ij,jk->ik`.
+
+/// Dimensions that `...` stands for have letters of their own, from the last one on.
+const ELLIPSIS: u32 = 0xE000;
+
+/// `ij` as the letters of an array's dimensions; `...` is as many as the rank leaves. An error says what does not fit.
+pub fn einsum_letters(text: &str, rank: usize) -> Result<Vec<char>, String> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let (front, behind) = text.split_once("...").unwrap_or((&text, ""));
+    if !front.chars().chain(behind.chars()).all(|c| c.is_ascii_alphabetic()) {
+        return Err(format!("{text:?} holds what is no letter"));
+    }
+    let left = rank.checked_sub(front.len() + behind.len()).filter(|&n| n == 0 || text.contains("..."));
+    let left = left.ok_or_else(|| format!("{text:?} is not of {rank} dimensions"))? as u32;
+    let hidden = (0..left).rev().filter_map(|n| char::from_u32(ELLIPSIS + n));
+    Ok(front.chars().chain(hidden).chain(behind.chars()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::einsum_letters;
+
+    #[test]
+    fn an_ellipsis_is_what_the_rank_leaves() {
+        assert_eq!(einsum_letters(" i j", 2), Ok(vec!['i', 'j']));
+        assert_eq!(einsum_letters("i...j", 2), Ok(vec!['i', 'j']));
+        let of = |text, rank| einsum_letters(text, rank).unwrap_or_default();
+        // The last dimensions meet, whatever is in front.
+        assert_eq!(of("...j", 4)[1..], of("i...", 3)[1..].iter().copied().chain(['j']).collect::<Vec<_>>());
+        for (text, rank) in [("ij", 3), ("ij", 1), ("i...j", 1), ("i1", 2), ("i......j", 4)] {
+            assert!(einsum_letters(text, rank).is_err(), "{text} of {rank}");
+        }
+    }
+}

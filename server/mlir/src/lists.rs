@@ -1,0 +1,89 @@
+//! Lists and dictionaries of text, taken apart by their brackets.
+
+/// Parts between commas that no bracket and no string encloses.
+pub fn split(list: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut depth, mut start) = (0usize, 0);
+    let mut in_string = false;
+    let mut before = b' ';
+    for (at, &c) in list.as_bytes().iter().enumerate() {
+        match c {
+            b'"' if before != b'\\' => in_string = !in_string,
+            _ if in_string => {}
+            // Bounds, and orders of devices, are no brackets.
+            b'<' if list.as_bytes().get(at + 1) == Some(&b'=') => {}
+            b'<' | b'(' | b'[' | b'{' => depth += 1,
+            // The arrow closes nothing.
+            b'>' if before == b'-' => {}
+            b'>' | b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                parts.push(list[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+        before = if before == b'\\' { b' ' } else { c };
+    }
+    if !list[start..].trim().is_empty() {
+        parts.push(list[start..].trim());
+    }
+    parts
+}
+
+/// The entries of `{a = 1, b, "c" = [2]}`, braces included in the text; nothing where there are none.
+pub fn dictionary(text: &str) -> Vec<(&str, &str)> {
+    let Some(body) = text.trim().strip_prefix('{').and_then(|t| t.strip_suffix('}')) else {
+        return Vec::new();
+    };
+    let entry = |part: &'_ str| -> Option<(usize, usize)> {
+        let equal = part.find('=')?;
+        Some((equal, equal + 1))
+    };
+    let parts = split(body).into_iter().map(|part| match entry(part) {
+        Some((end, start)) => (part[..end].trim().trim_matches('"'), part[start..].trim()),
+        None => (part.trim_matches('"'), ""),
+    });
+    parts.collect()
+}
+
+/// The braces that `text` starts with, whole; nothing where it starts with something else.
+pub fn braced(text: &str) -> Option<&str> {
+    let end = closing(text.strip_prefix('{')?, b'{', b'}')?;
+    Some(&text[..end + 2])
+}
+
+/// Where the bracket is closed that stands in front of `text`. Strings hide brackets.
+pub fn closing(text: &str, open: u8, close: u8) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut in_string = false;
+    let mut before = b' ';
+    for (at, &c) in text.as_bytes().iter().enumerate() {
+        match c {
+            b'"' if before != b'\\' => in_string = !in_string,
+            _ if in_string => {}
+            _ if c == open => depth += 1,
+            _ if c == close && depth == 0 => return Some(at),
+            _ if c == close => depth -= 1,
+            _ => {}
+        }
+        before = if before == b'\\' { b' ' } else { c };
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_and_strings_keep_commas() {
+        assert_eq!(split("a<b, c>, \"d, e\", [f->g, h]"), ["a<b, c>", "\"d, e\"", "[f->g, h]"]);
+        assert_eq!(split("f32[<=4,2], {devices=[2]<=[2]}, b"), ["f32[<=4,2]", "{devices=[2]<=[2]}", "b"]);
+        assert_eq!(
+            dictionary("{a = {b = 1, c}, \"d.e\", f = \"}\"}"),
+            [("a", "{b = 1, c}"), ("d.e", ""), ("f", "\"}\"")]
+        );
+        assert_eq!(braced("{a = \"}\" {}} rest"), Some("{a = \"}\" {}}"));
+        assert_eq!(braced("{a"), None);
+    }
+}

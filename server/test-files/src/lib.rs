@@ -1,0 +1,53 @@
+//! Files that tests and examples read: those below a folder, and those of upstream where they are.
+
+use std::path::{Path, PathBuf};
+
+/// Files below a folder, however deep, whose names end with `ending`, sorted. None where there is no such folder.
+pub fn below(folder: impl AsRef<Path>, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.as_ref().to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in folder.read_dir().into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.to_string_lossy().ends_with(ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Files of MLIR below the folder that the environment variable `variable` names; nothing, and a word of it, where it names
+/// none.
+pub fn below_variable(variable: &str) -> Option<Vec<PathBuf>> {
+    let Some(folder) = std::env::var_os(variable) else {
+        eprintln!("skipped: {variable} names no folder");
+        return None;
+    };
+    Some(below(folder, ".mlir"))
+}
+
+/// Upstream's files of MLIR: below what `MLIR_CORPUS` names, or in the shared data beside the project. Where there are none
+/// that is told.
+pub fn upstream_mlir() -> Vec<PathBuf> {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/mlir");
+    let folder = std::env::var_os("MLIR_CORPUS").map_or(shared, Into::into);
+    let found = below(&folder, ".mlir");
+    if found.is_empty() {
+        eprintln!("skipped: no files of MLIR in {}; MLIR_CORPUS names a folder", folder.display());
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn files_are_found_by_their_endings() {
+        let own = super::below(env!("CARGO_MANIFEST_DIR"), ".rs");
+        assert_eq!(own, [std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")]);
+        assert_eq!(super::below("/no/such/folder", ".rs"), Vec::<std::path::PathBuf>::new());
+    }
+}
