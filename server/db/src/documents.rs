@@ -41,6 +41,16 @@ struct OpenFile {
     progress: Arc<Progress>,
 }
 
+/// The piece has another text than the one that was read while it was cut.
+fn forget_ahead(db: &mut Database, piece: Piece) {
+    if piece.ahead(db).is_some() {
+        piece.set_ahead(db).to(None);
+    }
+}
+
+/// Behind an edit that changes more pieces than this the file is read on all cores again.
+const MANY: usize = 16;
+
 fn split_hlo(text: &str, state: u8, min_bytes: usize) -> Cuts {
     let cuts = syntax::hlo::split(text, PieceState::from_u8(state), min_bytes);
     Cuts {
@@ -63,10 +73,10 @@ impl Documents {
             Language::Hlo => split_hlo,
             Language::Mlir => mlir::split,
         };
-        let document = match self.min_bytes {
-            Some(min_bytes) => Document::in_pieces_of(text, split, min_bytes),
-            None => Document::new(text, split),
-        };
+        let (document, ahead) = Document::cut(text, split, self.min_bytes, |min_bytes| match language {
+            Language::Hlo => (split(text, 0, min_bytes), Vec::new()),
+            Language::Mlir => mlir::read_in_pieces(text, min_bytes),
+        });
         let file = match self.free_files.pop() {
             Some(file) => {
                 file.set_language(db).to(language);
@@ -76,7 +86,7 @@ impl Documents {
         };
         let mut open = OpenFile { document, file, pieces: Vec::new(), progress: Arc::default() };
         let all = 0..open.document.pieces().len();
-        self.write_pieces(db, &mut open, 0..0, all, Some(text));
+        self.write_pieces(db, &mut open, 0..0, all, Some((text, ahead)));
         let slot = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
         if slot == self.open.len() {
             self.open.push(None);
@@ -90,6 +100,9 @@ impl Documents {
         let Some(mut open) = self.open.get_mut(id.0 as usize).and_then(Option::take) else { return };
         for edit in edits {
             let change = open.document.edit(edit);
+            if change.new.max(change.replaced.len()) > MANY {
+                open.progress = Arc::default();
+            }
             let new = change.replaced.start..change.replaced.start + change.new;
             self.write_pieces(db, &mut open, change.replaced, new, None);
         }
@@ -126,17 +139,17 @@ impl Documents {
     }
 
     /// The inputs of pieces `old` become those of the document's pieces `new`. `text` is that of the document where it
-    /// is at hand.
+    /// is at hand, with what each new piece was read as.
     fn write_pieces(
         &mut self,
         db: &mut Database,
         open: &mut OpenFile,
         old: std::ops::Range<usize>,
         new: std::ops::Range<usize>,
-        text: Option<&str>,
+        text: Option<(&str, Vec<Option<mlir::Parse>>)>,
     ) {
         let texts: Vec<Arc<str>> = match text {
-            Some(text) => {
+            Some((text, _)) => {
                 let of = |at| Arc::from(&text[open.document.piece_range(at)]);
                 new.clone().into_par_iter().map(of).collect()
             }
@@ -146,25 +159,29 @@ impl Documents {
                 new.clone().map(of).collect()
             }
         };
+        let mut ahead = text.map_or(Vec::new(), |(_, ahead)| ahead).into_iter();
         let mut inputs = open.pieces[old.clone()].to_vec();
         let kept = inputs.len().min(new.len());
         let surplus = inputs.split_off(kept);
         for (i, (at, text)) in new.clone().zip(texts).enumerate() {
             let state = open.document.pieces()[at].state;
             let units = open.document.units(at).clone();
+            let ahead = ahead.next().flatten().map(Arc::new);
             match inputs.get(i).copied() {
                 Some(piece) => {
                     if **piece.text(db) != *text {
                         piece.set_text(db).to(text);
+                        forget_ahead(db, piece);
                     }
                     if piece.state(db) != state {
                         piece.set_state(db).to(state);
+                        forget_ahead(db, piece);
                     }
                     if *piece.units(db) != units {
                         piece.set_units(db).to(units);
                     }
                 }
-                None => inputs.push(self.piece(db, open.file, text, state, units)),
+                None => inputs.push(self.piece(db, open.file, text, state, units, ahead)),
             }
         }
         let is_same = surplus.is_empty() && old.len() == new.len();
@@ -182,14 +199,18 @@ impl Documents {
         text: Arc<str>,
         state: u8,
         units: Arc<[u32]>,
+        ahead: Option<Arc<mlir::Parse>>,
     ) -> Piece {
         let Some(piece) = self.free_pieces.pop() else {
-            return Piece::new(db, Some(file), text, state, units);
+            return Piece::new(db, Some(file), text, state, units, ahead);
         };
         piece.set_file(db).to(Some(file));
         piece.set_text(db).to(text);
         piece.set_state(db).to(state);
         piece.set_units(db).to(units);
+        if piece.ahead(db).is_some() || ahead.is_some() {
+            piece.set_ahead(db).to(ahead);
+        }
         piece
     }
 
@@ -199,6 +220,7 @@ impl Documents {
             piece.set_file(db).to(None);
             piece.set_text(db).to("".into());
             piece.set_units(db).to(Arc::default());
+            forget_ahead(db, piece);
         }
         for &piece in &pieces {
             block(db, piece);

@@ -89,6 +89,12 @@ impl HloTwin {
 #[salsa::tracked]
 pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, String)> {
     let read = mlir_piece(db, piece);
+    let is_checked = |id: &OpId| mlir_hlo::is_checked_as_hlo(&read.parse, &read.text, *id);
+    let checked: Vec<OpId> = (0..read.parse.ops.len() as OpId).filter(is_checked).collect();
+    // Nothing is imported for ops that are not looked at.
+    if checked.is_empty() {
+        return Vec::new();
+    }
     let imported = mlir_imported(db, piece);
     let (parse, text) = (&*imported.parse, &*imported.text);
     let environment = Environment::of_aliases(parse, text);
@@ -103,11 +109,8 @@ pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, S
             || read.findings.get(first).is_some_and(|f| f.span.start < span.end)
             || links.iter().any(|(f, _)| span.start <= f.span.start && f.span.start < span.end)
     };
-    for id in 0..read.parse.ops.len() as OpId {
-        if !mlir_hlo::is_checked_as_hlo(parse, text, id)
-            || mlir_hlo::allows_more_than_hlo(parse, text, id)
-            || is_told(id)
-        {
+    for id in checked {
+        if mlir_hlo::allows_more_than_hlo(parse, text, id) || is_told(id) {
             continue;
         }
         let Some(Ok(op)) = mlir_hlo::twin(Slice::whole(parse, text), &environment, id) else { continue };

@@ -89,6 +89,8 @@ pub struct Piece {
     pub state: u8,
     /// Where computations start inside the piece, relative to it.
     pub units: std::sync::Arc<[u32]>,
+    /// What the text was read as where that was done while it was cut: nothing but [`mlir::parse`] of it.
+    pub ahead: Option<std::sync::Arc<mlir::Parse>>,
 }
 
 /// Clones are snapshots for other threads. A clone that is kept blocks the next write for ever: clone late, drop

@@ -1,4 +1,4 @@
-//! A file that was just opened is parsed and checked on all cores.
+//! A file that was just opened, or much of which has changed, is parsed and checked on all cores.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +9,7 @@ use crate::{
     mlir_map_findings, mlir_signature, module, signature, verify_findings,
 };
 
-/// How far an open file was read ahead. An edit touches few pieces: whoever asks first computes those.
+/// How far an open file was read ahead. Most edits touch few pieces: whoever asks first computes those.
 #[derive(Debug, Default)]
 pub struct Progress {
     is_parsed: AtomicBool,

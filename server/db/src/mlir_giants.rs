@@ -125,6 +125,8 @@ pub struct MlirGiantIndex {
     functions: Vec<Function>,
     /// Per piece and part the function.
     function_of: FxHashMap<(u32, u32), u32>,
+    /// Names but for those of arguments, by the piece that shows them, which the body of their function has in a piece above.
+    repeated: FxHashMap<u32, Vec<GiantName>>,
 }
 
 #[derive(Debug, Default)]
@@ -168,6 +170,7 @@ impl MlirGiantIndex {
                 open = part.is_open.then_some(function);
             }
         }
+        let mut repeated: FxHashMap<u32, Vec<GiantName>> = FxHashMap::default();
         let mut functions = std::mem::take(&mut index.functions);
         for function in functions.iter_mut().filter(|f| f.parts.len() > 1) {
             let parts = std::mem::take(&mut function.parts);
@@ -180,7 +183,10 @@ impl MlirGiantIndex {
                     let is_argument = (shown.values..shown.values + shown.arguments).contains(&nth);
                     if !is_argument {
                         // The first one is meant.
-                        _ = table.insert(shown.names.get(nth), first + nth, name_of);
+                        let before = table.insert(shown.names.get(nth), first + nth, name_of).err();
+                        if before.is_some_and(|before| Self::place(&parts, before).piece != piece) {
+                            repeated.entry(piece).or_default().push(GiantName { piece, part, nth });
+                        }
                     }
                 }
                 for nth in (shown.values..shown.values + shown.arguments).rev() {
@@ -190,6 +196,7 @@ impl MlirGiantIndex {
             (function.parts, function.table, function.arguments) = (parts, table, arguments);
         }
         index.functions = functions;
+        index.repeated = repeated;
         index
     }
 
@@ -250,10 +257,12 @@ impl MlirGiantIndex {
             }
             let is_elsewhere =
                 |name: &&str| self.find(piece, nth, name).is_some_and(|found| found.piece as usize != piece);
-            let own = (0..part.names.len()).map(|n| part.names.get(n));
+            let arguments = (part.values..part.values + part.arguments).map(|n| part.names.get(n));
             let maybe = shown.maybe_operands.iter().map(|name| &**name);
-            foreign.extend(own.chain(maybe).filter(is_elsewhere).map(Box::from));
+            foreign.extend(arguments.chain(maybe).filter(is_elsewhere).map(Box::from));
         }
+        let repeated = self.repeated.get(&(piece as u32)).into_iter().flatten();
+        foreign.extend(repeated.map(|&name| Box::from(self.name(name))));
         foreign.sort_unstable();
         foreign.dedup();
         foreign
@@ -290,6 +299,11 @@ impl MlirLinks {
         self.successors[found].1
     }
 
+    /// The uses, by their place in [`Parse::uses`], that stand for a name of another piece, and which.
+    pub(crate) fn uses(&self) -> impl Iterator<Item = (u32, GiantName)> + '_ {
+        self.uses.iter().filter_map(|&(at, found)| Some((at, found?)))
+    }
+
     /// Uses that stand for a name of another piece.
     pub fn uses_of(&self, name: GiantName) -> impl Iterator<Item = usize> + '_ {
         self.uses.iter().filter(move |(_, found)| *found == Some(name)).map(|&(at, _)| at as usize)
@@ -318,11 +332,16 @@ pub fn mlir_links(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirLinks> {
 
 /// `%a` of `%a#1`.
 pub(crate) fn base(name: &str) -> &str {
-    name.split('#').next().unwrap_or(name)
+    at_result(name).map_or(name, |at| &name[..at])
 }
 
 fn result_of(name: &str) -> usize {
-    name.split_once('#').and_then(|(_, index)| index.parse().ok()).unwrap_or(0)
+    at_result(name).and_then(|at| name[at + 1..].parse().ok()).unwrap_or(0)
+}
+
+/// Where the `#` of `%a#1` stands. Names are shorter than what a search of a text is worth.
+fn at_result(name: &str) -> Option<usize> {
+    name.bytes().position(|b| b == b'#')
 }
 
 impl MlirPiece {

@@ -48,13 +48,11 @@ impl MlirImported {
             stubs: FxHashMap::default(),
         };
         let Some(elsewhere) = Elsewhere::of_what_is_used(db, piece) else { return own() };
-        let mut imports = Imports::new(&elsewhere, read);
-        let links = mlir_links(db, piece);
-        for (at, _) in read.parse.uses.iter().enumerate().filter(|(_, used)| used.is_external) {
-            if let Some(name) = links.of_use(at) {
-                imports.open.push((at as u32, name));
-            }
+        let open: Vec<(u32, GiantName)> = mlir_links(db, piece).uses().collect();
+        if open.is_empty() && elsewhere.type_aliases("").is_empty() {
+            return own();
         }
+        let mut imports = Imports::new(&elsewhere, read, open);
         imports.follow(db, wanted);
         let definitions = imports.text.get(read.text.len()..).unwrap_or_default();
         let aliases: String =
@@ -93,14 +91,14 @@ struct Imports<'a> {
 }
 
 impl<'a> Imports<'a> {
-    fn new(elsewhere: &'a Elsewhere<'a>, read: &'a MlirPiece) -> Imports<'a> {
+    fn new(elsewhere: &'a Elsewhere<'a>, read: &'a MlirPiece, open: Vec<(u32, GiantName)>) -> Imports<'a> {
         Imports {
             elsewhere,
             read,
             text: String::new(),
             parse: Parse::clone(&read.parse),
             known: FxHashMap::default(),
-            open: Vec::new(),
+            open,
             places: Vec::new(),
             stubs: FxHashMap::default(),
         }

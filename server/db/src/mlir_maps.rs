@@ -104,13 +104,19 @@ impl MlirImported {
 pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, Finding)> {
     let read = mlir_piece(db, piece);
     let Some(file) = piece.file(db) else { return Vec::new() };
+    let is_checked = |id: &OpId| mlir_indexing::has_checked_maps(&read.parse, &read.text, *id);
+    let checked: Vec<OpId> = (0..read.parse.ops.len() as OpId).filter(is_checked).collect();
+    // Nothing is imported for ops that are not looked at.
+    if checked.is_empty() {
+        return Vec::new();
+    }
     // Other pieces are asked for only where an alias is one of theirs.
     let nth = std::cell::OnceCell::new();
     let number = || *nth.get_or_init(|| file.pieces(db).iter().position(|&p| p == piece).unwrap_or(0));
     let of_all = |source: &Source<'_>| {
         let parse = source.parse;
         let mut found = Vec::new();
-        for id in 0..read.parse.ops.len() as OpId {
+        for &id in &checked {
             let span = parse.op(id).head;
             let error = parse.errors.partition_point(|e| e.span.start < span.start);
             if parse.errors.get(error).is_none_or(|e| e.span.start > span.end) {

@@ -93,9 +93,10 @@ struct PartNames {
 pub(crate) fn mlir_read(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirRead> {
     let text = piece.text(db).clone();
     let is_mlir = piece.file(db).is_none_or(|file| file.language(db) == Language::Mlir);
-    let parse = mlir::parse(if is_mlir { &text } else { "" }, PieceState::from_u8(piece.state(db)));
+    let parse = || mlir::parse(if is_mlir { &text } else { "" }, PieceState::from_u8(piece.state(db)));
+    let parse = piece.ahead(db).clone().unwrap_or_else(|| Arc::new(parse()));
     let parts = Arc::new(parse.function_parts());
-    Arc::new(MlirRead { text, parse: Arc::new(parse), parts })
+    Arc::new(MlirRead { text, parse, parts })
 }
 
 /// The piece, parsed and checked. Depends on its text, and on whether names of a function that is cut are of other pieces.

@@ -1,7 +1,7 @@
 //! What is wrong with maps and subscripts, as far as the text proves it: maps with other arguments than they take, domains
 //! without a point, elements that are not there, reassociations that do not add up.
 
-use mlir::{Finding, Form, OpId, TokenKind};
+use mlir::{Finding, Form, OpId, Parse, TokenKind};
 
 use crate::affine_map::AffineSet;
 use crate::linalg_ops::{ins_and_outs, split_list, written_maps};
@@ -15,19 +15,7 @@ const EMPTINESS_BUDGET: usize = 2000;
 
 /// The findings about one op, in no order.
 pub fn check_maps(source: &Source<'_>, id: OpId) -> Vec<Finding> {
-    let name = source.parse.name(id, source.text);
-    let is_alias = source.parse.op(id).form == Form::Alias;
-    let Some((dialect, op)) = name.split_once('.').or_else(|| is_alias.then_some(("", ""))) else {
-        return Vec::new();
-    };
-    if !is_alias
-        && !matches!(
-            dialect,
-            "affine" | "linalg" | "memref" | "tensor" | "vector" | "xla" | "xla_gpu" | "xtile"
-        )
-    {
-        return Vec::new();
-    }
+    let Some((dialect, op)) = checked(source.parse, source.text, id) else { return Vec::new() };
     let is_plain = match (dialect, op) {
         ("affine" | "memref", "load") | ("tensor", "extract") => plain::is_inside(source, id, 0),
         ("affine" | "memref", "store") | ("tensor", "insert") => plain::is_inside(source, id, 1),
@@ -44,6 +32,23 @@ pub fn check_maps(source: &Source<'_>, id: OpId) -> Vec<Finding> {
         _ => false,
     };
     if is_plain { Vec::new() } else { check_all(source, id) }
+}
+
+/// Whether [`check_maps`] looks at an op: it is of a dialect with maps or subscripts, or an alias.
+pub fn has_checked_maps(parse: &Parse, text: &str, id: OpId) -> bool {
+    checked(parse, text, id).is_some()
+}
+
+/// The dialect and the name of an op that is looked at.
+fn checked<'t>(parse: &Parse, text: &'t str, id: OpId) -> Option<(&'t str, &'t str)> {
+    let name = parse.name(id, text);
+    let parts = name.bytes().position(|b| b == b'.').map(|dot| (&name[..dot], &name[dot + 1..]));
+    if parse.op(id).form == Form::Alias {
+        return Some(parts.unwrap_or_default());
+    }
+    parts.filter(|(dialect, _)| {
+        matches!(*dialect, "affine" | "linalg" | "memref" | "tensor" | "vector" | "xla" | "xla_gpu" | "xtile")
+    })
 }
 
 /// The findings about an op of a dialect with maps, or an alias, whatever is plain of it.

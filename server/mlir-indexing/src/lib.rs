@@ -79,7 +79,7 @@ mod xtile_ops;
 pub use access::{Access, Address, OpMaps, Role, Space, Symbol, SymbolSource};
 pub use affine_map::{AffineMap, AffineSet};
 pub use array_type::{ArrayKind, ArrayType, Layout};
-pub use checks::check_maps;
+pub use checks::{check_maps, has_checked_maps};
 pub use hints::op_hints;
 pub use index_ops::index_range;
 pub use injectivity::{Injectivity, injectivity};

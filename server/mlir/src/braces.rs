@@ -136,8 +136,8 @@ impl<'t> Tokens<'t> {
             TokenKind::Word => {
                 let word = self.word(at);
                 let is_return = word == "return" && is_next(TokenKind::Value);
-                let ends_block = is_dotted(word) && is_terminator(word) && !is_next(TokenKind::Equal);
-                (is_return || ends_block) && is_fed()
+                let ends_block = || is_terminator(word) && is_dotted(word) && !is_next(TokenKind::Equal);
+                (is_return || ends_block()) && is_fed()
             }
             TokenKind::Block => {
                 let is_label = is_next(TokenKind::Colon) || is_next(TokenKind::OpenParen);

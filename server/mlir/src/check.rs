@@ -126,7 +126,13 @@ fn is_typed_elsewhere(parse: &Parse, used: &Use) -> bool {
 }
 
 fn index_of(name: &str) -> usize {
-    name.split_once('#').and_then(|(_, index)| index.parse().ok()).unwrap_or(0)
+    result_of(name).and_then(|index| index.parse().ok()).unwrap_or(0)
+}
+
+/// `1` of `%a#1`.
+fn result_of(name: &str) -> Option<&str> {
+    let at = name.bytes().position(|b| b == b'#')?;
+    Some(&name[at + 1..])
 }
 
 fn type_of_use(parse: &Parse, text: &str, used: &Use) -> Option<TypeRef> {
@@ -151,7 +157,7 @@ fn check_op(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
             continue;
         };
         let definition = &parse.values[value as usize];
-        if let Some(index) = name.split_once('#').and_then(|(_, index)| index.parse::<u32>().ok())
+        if let Some(index) = result_of(name).and_then(|index| index.parse::<u32>().ok())
             && index >= definition.count
         {
             findings.push(Finding {
@@ -198,20 +204,18 @@ fn check_types(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>)
 }
 
 /// Operands with the types that the op writes for them, where it writes one for each.
-fn written_types(parse: &Parse, text: &str, id: OpId) -> Vec<(Use, Span)> {
+fn written_types<'p>(parse: &'p Parse, text: &str, id: OpId) -> impl Iterator<Item = (Use, Span)> + use<'p> {
     let written = parse.types(&parse.op(id).operand_types);
     let is_listed = |ty: &TypeRef| matches!(ty, TypeRef::Written(_));
-    if written.is_empty() || !written.iter().all(is_listed) || !is_functional(parse, text, id) {
-        return Vec::new();
-    }
-    if parse.operands_of(id).count() != written.len() {
-        return Vec::new();
-    }
+    let is_one_for_each = !written.is_empty()
+        && parse.operands_of(id).count() == written.len()
+        && written.iter().all(is_listed)
+        && is_functional(parse, text, id);
     let spans = written.iter().map(|ty| match ty {
         TypeRef::Written(span) => *span,
         _ => Span::default(),
     });
-    parse.operands_of(id).copied().zip(spans).collect()
+    parse.operands_of(id).copied().zip(spans).take(if is_one_for_each { usize::MAX } else { 0 })
 }
 
 fn mismatch(text: &str, used: &Use, span: Span, defined: &str) -> Option<Finding> {

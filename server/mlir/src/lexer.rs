@@ -160,20 +160,56 @@ static CLASSES: [u8; 256] = {
     classes
 };
 
+/// What a sign is that is a token whatever is behind it; nothing for others.
+static SIGNS: [Option<TokenKind>; 256] = {
+    let mut signs = [None; 256];
+    signs[b'(' as usize] = Some(TokenKind::OpenParen);
+    signs[b')' as usize] = Some(TokenKind::CloseParen);
+    signs[b'[' as usize] = Some(TokenKind::OpenSquare);
+    signs[b']' as usize] = Some(TokenKind::CloseSquare);
+    signs[b'}' as usize] = Some(TokenKind::CloseBrace);
+    signs[b',' as usize] = Some(TokenKind::Comma);
+    let others = b"+*?|;&$'~`";
+    let mut at = 0;
+    while at < others.len() {
+        signs[others[at] as usize] = Some(TokenKind::Sign);
+        at += 1;
+    }
+    signs
+};
+
 fn is_in(b: u8, class: u8) -> bool {
     CLASSES[b as usize] & class != 0
 }
 
+/// Behind the letters of a class.
+fn while_in(bytes: &[u8], at: usize, class: u8) -> usize {
+    let mut at = at;
+    while bytes.get(at).is_some_and(|&b| is_in(b, class)) {
+        at += 1;
+    }
+    at
+}
+
 impl Lexer<'_> {
     fn run(&mut self) {
-        while let Some(&b) = self.bytes.get(self.at) {
+        let bytes = self.bytes;
+        while let Some(&b) = bytes.get(self.at) {
+            let start = self.at;
             match b {
+                b' ' | b'\t' | 0x0b | 0x0c => self.at += 1,
                 b'\n' | b'\r' => {
                     self.is_first = true;
                     self.at += 1;
                 }
-                b' ' | b'\t' | 0x0b | 0x0c => self.at += 1,
-                _ => self.token(b),
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
+                    self.push(TokenKind::Word, start, while_in(bytes, start + 1, WORD));
+                }
+                b'%' => self.value(start),
+                _ => match SIGNS[b as usize] {
+                    Some(kind) => self.push(kind, start, start + 1),
+                    None => self.token(b),
+                },
             }
         }
     }
@@ -188,26 +224,21 @@ impl Lexer<'_> {
         self.bytes.get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    /// Behind the letters of a class.
     fn while_in(&self, at: usize, class: u8) -> usize {
-        let rest = self.bytes.get(at..).unwrap_or_default();
-        at + rest.iter().position(|&b| !is_in(b, class)).unwrap_or(rest.len())
+        while_in(self.bytes, at, class)
     }
 
+    /// What more than the first byte tells.
     fn token(&mut self, b: u8) {
         use TokenKind::*;
         let start = self.at;
         let one = |lexer: &mut Self, kind| lexer.push(kind, start, start + 1);
         match b {
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
-                let end = self.while_in(start + 1, WORD);
-                self.push(Word, start, end);
-            }
             b'0'..=b'9' => {
                 let end = self.number(start);
                 self.push(Number, start, end);
             }
-            b'%' | b'^' | b'#' | b'!' => self.prefixed(b),
+            b'^' | b'#' | b'!' => self.prefixed(b),
             b'"' => {
                 let end = self.string(start);
                 self.push(String, start, end);
@@ -222,26 +253,18 @@ impl Lexer<'_> {
             }
             b'/' if self.peek(1) == b'/' => self.comment(start),
             b'{' if self.bytes[start..].starts_with(b"{-#") => self.resources(start),
-            b'(' => one(self, OpenParen),
-            b')' => one(self, CloseParen),
-            b'[' => one(self, OpenSquare),
-            b']' => one(self, CloseSquare),
             b'{' => one(self, OpenBrace),
-            b'}' => one(self, CloseBrace),
             b'<' if self.peek(1) == b'=' => self.push(Sign, start, start + 2),
             b'<' => one(self, OpenAngle),
             b'>' if self.peek(1) == b'=' => self.push(Sign, start, start + 2),
             b'>' => one(self, CloseAngle),
-            b',' => one(self, Comma),
             b':' if self.peek(1) == b':' => self.push(Path, start, start + 2),
             b':' => one(self, Colon),
             b'=' if matches!(self.peek(1), b'=' | b'>') => self.push(Sign, start, start + 2),
             b'=' => one(self, Equal),
             b'-' if self.peek(1) == b'>' => self.push(Arrow, start, start + 2),
             b'.' if self.bytes[start..].starts_with(b"...") => self.push(Sign, start, start + 3),
-            b'-' | b'+' | b'*' | b'?' | b'|' | b'/' | b';' | b'.' | b'&' | b'$' | b'\'' | b'~' | b'`' => {
-                one(self, Sign);
-            }
+            b'-' | b'/' | b'.' => one(self, Sign),
             _ => self.bad(start, "this sign has no meaning in MLIR"),
         }
     }
@@ -285,6 +308,23 @@ impl Lexer<'_> {
             }
         }
         end
+    }
+
+    /// `%name` and `%0`, with their results.
+    fn value(&mut self, start: usize) {
+        let bytes = self.bytes;
+        let next = bytes.get(start + 1).copied().unwrap_or(0);
+        let class = if next.is_ascii_digit() { DIGIT } else { SUFFIX };
+        let end = while_in(bytes, start + 1, class);
+        // What ends in a sign may end in that of an arrow.
+        if end == start + 1 || bytes[end - 1] == b'-' {
+            return self.prefixed(b'%');
+        }
+        let behind = match bytes.get(end) {
+            Some(b'#') => while_in(bytes, end + 1, DIGIT),
+            _ => end,
+        };
+        self.push(TokenKind::Value, start, if behind > end + 1 { behind } else { end });
     }
 
     fn prefixed(&mut self, prefix: u8) {

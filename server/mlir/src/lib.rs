@@ -6,6 +6,7 @@
 //! Architecture Invariant: no dialect is needed. What is unknown is never an error.
 //! Architecture Invariant: no recursion over the text; each byte is read a bounded number of times.
 
+mod ahead;
 mod attribute_values;
 mod braces;
 mod check;
@@ -28,6 +29,7 @@ mod tree;
 mod types;
 mod words;
 
+pub use ahead::read_in_pieces;
 pub use attribute_values::{field, integer, integers};
 pub use check::{Finding, Outside, check, check_outside, has_errors, redefinition, unknown_block};
 pub use einsum::einsum_letters;

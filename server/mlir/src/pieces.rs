@@ -8,7 +8,7 @@ use crate::lexer::{Token, TokenKind, tokens_behind};
 use crate::piece_state::PieceState;
 use crate::plain_lines::{Line, classify};
 use crate::segmenter::Segmenter;
-use crate::words::{is_function_like, is_module_like, last_segment};
+use crate::words::{is_function_like, is_module_like};
 use memchr::{memchr, memmem};
 
 /// A function is cut into parts of so many times the size below which functions share a piece.
@@ -22,9 +22,9 @@ const AHEAD: usize = 8;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lengths {
     /// Where a function, a module or a part of the text follows.
-    between_units: usize,
+    pub(crate) between_units: usize,
     /// Where an op of a body does.
-    in_bodies: usize,
+    pub(crate) in_bodies: usize,
 }
 
 impl Lengths {
@@ -125,7 +125,8 @@ impl<'t> Cutter<'t> {
     /// are few, the start of the first.
     fn pass_over(&mut self, limit: usize) -> (usize, usize, bool) {
         let (at, state) = (self.at, self.reader.state());
-        let mut ends = self.next > self.state.open_regions() && self.ends_well(self.next - 1);
+        let mut ends =
+            self.next > self.state.open_regions() && self.reader.ends_well(self.state, self.next - 1);
         let (mut line, mut last, mut count) = (at, at, 0);
         let mut ends_above = ends;
         let mut cuts = Vec::new();
@@ -243,22 +244,6 @@ impl<'t> Cutter<'t> {
         self.text.len()
     }
 
-    /// Whether what is in front of a cut behind the token `at` is read without what is behind it.
-    fn ends_well(&self, at: usize) -> bool {
-        let tokens = &self.reader.tokens;
-        let Some(token) = tokens.all.get(at) else { return false };
-        if at < self.state.open_regions() {
-            return true;
-        }
-        let is_return = |word: &str| matches!(last_segment(word), "return" | "yield");
-        match token.kind {
-            TokenKind::OpenBrace | TokenKind::Bad | TokenKind::Block => false,
-            TokenKind::Word if token.is_first => is_return(tokens.word(at)),
-            TokenKind::Word if is_return(tokens.word(at)) || is_function_like(tokens.word(at)) => false,
-            _ => !tokens.is_hungry(at),
-        }
-    }
-
     /// Cuts in front of the next token, the first of its line, where a piece may start and the last one is long enough.
     fn cut_in_front(&mut self, end: usize) {
         let (at, tokens) = (self.next, &self.reader.tokens);
@@ -275,7 +260,9 @@ impl<'t> Cutter<'t> {
         let is_top = state.open_regions() == 0;
         let starts = match self.passed.filter(|&(last, _)| last == line) {
             Some((_, ends)) => ends,
-            None => is_behind && self.ends_well(at - 1) && tokens.starts_statement(at, is_top),
+            None => {
+                is_behind && self.reader.ends_well(self.state, at - 1) && tokens.starts_statement(at, is_top)
+            }
         };
         if !starts {
             return;
@@ -300,17 +287,10 @@ impl<'t> Cutter<'t> {
     /// The state behind what is read, where a piece may start there.
     pub(crate) fn end(&self) -> Option<PieceState> {
         let is_line = self.at == 0 || self.text.as_bytes()[self.at - 1] == b'\n';
-        let ends = self.next == 0 || self.ends_well(self.next - 1) || self.is_behind_split();
         // What ends resources may stand further below.
         let opened = self.resources_stay_open && self.open_resources < self.at;
         let above = self.state.is_below_open_resources;
-        let state = self.reader.state().filter(|_| is_line && ends && (above || !opened))?;
-        Some(PieceState { is_below_open_resources: above, ..state })
-    }
-
-    fn is_behind_split(&self) -> bool {
-        let last = self.next.checked_sub(1).and_then(|last| self.reader.tokens.kind(last));
-        last == Some(TokenKind::Split)
+        self.reader.end(self.state, self.next).filter(|_| is_line && (above || !opened))
     }
 }
 

@@ -16,6 +16,7 @@ use crate::braces::Tokens;
 use crate::lexer::{Token, TokenKind, tokens_behind, tokens_into};
 use crate::piece_state::PieceState;
 use crate::tree::*;
+use crate::words::{is_function_like, last_segment, may_end_terminator};
 
 /// Stands for what is in no op.
 pub(crate) const NO_OP: OpId = OpId::MAX;
@@ -28,9 +29,18 @@ pub fn parse(text: &str, state: PieceState) -> Parse {
 /// As [`parse`], of a piece of which some names of a function that is cut belong to other pieces: names with their signs, of
 /// values and of blocks.
 pub fn parse_among(text: &str, state: PieceState, foreign: &FxHashSet<&str>) -> Parse {
+    parse_to_end(text, state, foreign).0
+}
+
+/// As [`parse_among`], with the state in which the next piece may start behind the text, if one may.
+pub(crate) fn parse_to_end(
+    text: &str,
+    state: PieceState,
+    foreign: &FxHashSet<&str>,
+) -> (Parse, Option<PieceState>) {
     // Offsets are 32 bits wide; a longer text is read as far as they reach.
     let end = text.len().min(u32::MAX as usize - 1);
-    let (mut all, errors, _) = tokens_behind(text, 0, end, state.is_below_open_resources);
+    let (mut all, errors, stays_open) = tokens_behind(text, 0, end, state.is_below_open_resources);
     all.splice(0..0, std::iter::repeat_n(BRACE_ABOVE, state.open_regions()));
     let mut segmenter = Segmenter::new(text, all, errors);
     segmenter.reserve();
@@ -39,10 +49,13 @@ pub fn parse_among(text: &str, state: PieceState, foreign: &FxHashSet<&str>) -> 
     while at < segmenter.tokens.all.len() {
         at = segmenter.step(at);
     }
+    let is_whole = text.ends_with('\n') && end == text.len() && at > state.open_regions();
+    let opens_resources = stays_open && !state.is_below_open_resources;
+    let end = segmenter.end(state, at).filter(|_| is_whole && !opens_resources);
     segmenter.end_all(at);
     let mut parse = crate::names::resolve(segmenter, foreign);
     parse.shrink();
-    parse
+    (parse, end)
 }
 
 /// The brace of a region that is opened in a piece above.
@@ -72,9 +85,11 @@ impl<'t> Segmenter<'t> {
 
     /// Makes room for what lines and names become.
     fn reserve(&mut self) {
-        let all = &self.tokens.all;
-        let lines = all.iter().filter(|t| t.is_first).count() + all.len().min(1);
-        let names = all.iter().filter(|t| t.kind == TokenKind::Value).count();
+        let (mut lines, mut names) = (self.tokens.all.len().min(1), 0);
+        for token in &self.tokens.all {
+            lines += usize::from(token.is_first);
+            names += usize::from(token.kind == TokenKind::Value);
+        }
         self.out.ops.reserve(lines);
         self.op_tokens.reserve(lines);
         self.type_columns.reserve(lines);
@@ -243,6 +258,32 @@ impl<'t> Segmenter<'t> {
         scope.state.filter(|_| self.groups.len() == scope.base)
     }
 
+    /// The state behind the tokens in front of `next`, where a piece may start there. `above`: in which the text starts.
+    pub(crate) fn end(&self, above: PieceState, next: usize) -> Option<PieceState> {
+        let last = next.checked_sub(1);
+        let is_split = last.and_then(|last| self.tokens.kind(last)) == Some(TokenKind::Split);
+        let ends = last.is_none_or(|last| self.ends_well(above, last)) || is_split;
+        let state = self.state().filter(|_| ends)?;
+        Some(PieceState { is_below_open_resources: above.is_below_open_resources, ..state })
+    }
+
+    /// Whether what is in front of a cut behind the token `at` is read without what is behind it.
+    pub(crate) fn ends_well(&self, above: PieceState, at: usize) -> bool {
+        let Some(token) = self.tokens.all.get(at) else { return false };
+        if at < above.open_regions() {
+            return true;
+        }
+        let is_return = |word: &str| matches!(last_segment(word), "return" | "yield");
+        match token.kind {
+            TokenKind::OpenBrace | TokenKind::Bad | TokenKind::Block => false,
+            TokenKind::Word if token.is_first => is_return(self.tokens.word(at)),
+            TokenKind::Word if is_return(self.tokens.word(at)) || is_function_like(self.tokens.word(at)) => {
+                false
+            }
+            _ => !self.tokens.is_hungry(at),
+        }
+    }
+
     /// Gets the tokens of more text to read. Answers as [`tokens_behind`] whether resources stay open.
     pub(crate) fn read_on(&mut self, from: usize, to: usize, resources_stay_open: bool) -> bool {
         let stay_open = tokens_into(self.tokens.text, from..to, resources_stay_open, &mut self.tokens.all);
@@ -263,7 +304,32 @@ impl<'t> Segmenter<'t> {
     }
 
     /// Reads the token at `at`, and answers which is next.
+    #[inline(always)]
     pub(crate) fn step(&mut self, at: usize) -> usize {
+        if self.says_nothing(at) { at + 1 } else { self.read(at) }
+    }
+
+    /// Whether the token at `at` is in a statement, starts nothing, opens nothing, closes nothing and names nothing: most do so.
+    #[inline(always)]
+    fn says_nothing(&self, at: usize) -> bool {
+        let (Some(token), Some(scope)) = (self.tokens.all.get(at), self.scopes.last()) else { return false };
+        let is_in_statement = !matches!(scope.statement, Statement::None);
+        match token.kind {
+            TokenKind::Number | TokenKind::Comma | TokenKind::Equal | TokenKind::Sign | TokenKind::Arrow => {
+                is_in_statement
+            }
+            TokenKind::Word if !token.is_first && is_in_statement => {
+                // What ends a block may stand behind another op on its line, but not in brackets.
+                let last = (token.span.end as usize).checked_sub(1);
+                let last = last.and_then(|last| self.tokens.text.as_bytes().get(last));
+                self.groups.len() > scope.base || last.is_none_or(|&last| !may_end_terminator(last))
+            }
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
+    fn read(&mut self, at: usize) -> usize {
         if self.tokens.all[at].kind == TokenKind::Split {
             self.end_all(at);
             self.out.splits.push(self.tokens.all[at].span.end);

@@ -73,22 +73,39 @@ fn start_behind(text: &str, from: usize, window: usize) -> Option<(usize, PieceS
     let bytes = text.as_bytes();
     let end = (from + window).min(bytes.len());
     let mut at = from + memchr(b'\n', &bytes[from..end])? + 1;
-    let mut found: Option<(usize, usize)> = None;
+    let mut found: Option<(usize, usize, PieceState)> = None;
     while at < end {
         let behind = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n + 1);
         let line = &text[at..behind];
-        let column = line.bytes().take_while(|&b| b == b' ').count();
-        if starts_function(line, column) {
-            return Some((at, in_modules(column)));
+        if let Some(state) = function_at(line) {
+            return Some((at, state));
         }
-        if found.is_none_or(|(_, least)| column < least) && matches!(classify(line), Line::Plain { .. }) {
-            found = Some((at, column));
+        if let Some((column, state)) = op_at(line)
+            && found.is_none_or(|(_, least, _)| column < least)
+        {
+            found = Some((at, column, state));
         }
         at = behind;
     }
-    let (at, column) = found?;
+    found.map(|(at, _, state)| (at, state))
+}
+
+fn column_of(line: &str) -> usize {
+    line.bytes().take_while(|&b| b == b' ').count()
+}
+
+/// What is open in front of a line on which a function starts, were the text printed.
+pub(crate) fn function_at(line: &str) -> Option<PieceState> {
+    let column = column_of(line);
+    starts_function(line, column).then(|| in_modules(column))
+}
+
+/// The column of an op that takes up its line, and what is open there, were the text printed and this in the body of a function.
+pub(crate) fn op_at(line: &str) -> Option<(usize, PieceState)> {
+    let column = column_of(line);
     let function = column.checked_sub(INDENT)?;
-    Some((at, in_modules(function).in_function(function)?))
+    let state = in_modules(function).in_function(function)?;
+    matches!(classify(line), Line::Plain { .. }).then_some((column, state))
 }
 
 fn in_modules(column: usize) -> PieceState {

@@ -15,7 +15,8 @@ const SHORT_OPS: [&str; 9] = [
 
 /// Words with a dot are names of ops, or of attributes.
 pub(crate) fn is_dotted(word: &str) -> bool {
-    word.as_bytes().contains(&b'.')
+    // Shorter than what a search of a long text is worth.
+    word.bytes().any(|b| b == b'.')
 }
 
 pub(crate) fn is_short_op(word: &str) -> bool {
@@ -41,6 +42,11 @@ pub(crate) fn is_terminator(name: &str) -> bool {
             | "br"
             | "cond_br"
     )
+}
+
+/// Whether a word that ends in this letter may be a [terminator][is_terminator], or `return`: most are told apart by it.
+pub(crate) fn may_end_terminator(last: u8) -> bool {
+    matches!(last, b'n' | b'd' | b'r' | b'e' | b'l')
 }
 
 /// The name of an op without the quotes of the generic form.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use mlir::{
     Definition, FunctionPart, LEFT_OPEN, OpId, Outside, Parse, PieceState, TypeRef, Use, check,
-    check_outside, has_errors, is_function_like, parse, parse_among, split_in_segments,
+    check_outside, has_errors, is_function_like, parse, parse_among, read_in_pieces, split_in_segments,
 };
 use proptest::prelude::*;
 use random::Rng;
@@ -46,16 +46,17 @@ fn at(piece: &Piece<'_>, span: Span) -> (usize, usize) {
 }
 
 impl<'t> Pieces<'t> {
-    fn of(text: &'t str, min_bytes: usize, segment: usize) -> Pieces<'t> {
-        let cuts = split_in_segments(text, 0, min_bytes, segment);
+    fn of(text: &'t str, min_bytes: usize, way: Way) -> Pieces<'t> {
+        let (cuts, mut parses) = way.cut(text, min_bytes);
         let mut starts = vec![(0, 0)];
         starts.extend(cuts.pieces);
+        parses.resize(starts.len(), None);
         let mut read = Pieces { pieces: Vec::new(), functions: Vec::new(), errors: BTreeSet::new() };
         for (i, &(start, state)) in starts.iter().enumerate() {
             let end = starts.get(i + 1).map_or(text.len(), |next| next.0);
             let text = &text[start..end];
             let state = PieceState::from_u8(state);
-            let parse = parse(text, state);
+            let parse = parses[i].take().unwrap_or_else(|| parse(text, state));
             let parts = parse.function_parts();
             let alone = parse.clone();
             read.pieces.push(Piece { start, state, text, parse, alone, parts, functions: Vec::new() });
@@ -258,8 +259,8 @@ fn is_of_function(parse: &Parse, text: &str, span: Span) -> bool {
     })
 }
 
-fn read_pieces(text: &str, min_bytes: usize, segment: usize) -> (Read, usize) {
-    let all = Pieces::of(text, min_bytes, segment);
+fn read_pieces(text: &str, min_bytes: usize, way: Way) -> (Read, usize) {
+    let all = Pieces::of(text, min_bytes, way);
     let mut read = Read { errors: all.errors.clone(), ..Read::default() };
     for (i, piece) in all.pieces.iter().enumerate() {
         let (parse, text) = (&piece.parse, piece.text);
@@ -412,17 +413,35 @@ fn without_ends(regions: &BTreeSet<String>, starts: &BTreeSet<String>) -> BTreeS
     regions.iter().map(|r| if cut.contains(start(r).as_str()) { start(r) } else { r.clone() }).collect()
 }
 
-/// Bytes after which it is guessed what is open: nowhere, and in texts that are long only here.
-const SEGMENTS: [usize; 3] = [usize::MAX, 60, 400];
+/// How a text is cut.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    /// What is open is guessed after so many bytes.
+    Segments(usize),
+    /// It is guessed for each piece, which is read at once.
+    Ahead,
+}
+
+/// Guesses nowhere, in texts that are long, and everywhere.
+const WAYS: [Way; 4] = [Way::Segments(usize::MAX), Way::Segments(60), Way::Segments(400), Way::Ahead];
+
+impl Way {
+    fn cut(self, text: &str, min_bytes: usize) -> (text::Cuts, Vec<Option<Parse>>) {
+        match self {
+            Way::Segments(bytes) => (split_in_segments(text, 0, min_bytes, bytes), Vec::new()),
+            Way::Ahead => read_in_pieces(text, min_bytes),
+        }
+    }
+}
 
 /// Answers the number of pieces.
 fn check_text(text: &str, min_bytes: usize) -> usize {
-    SEGMENTS.map(|segment| check_in_segments(text, min_bytes, segment))[0]
+    WAYS.map(|way| check_in_pieces(text, min_bytes, way))[0]
 }
 
-fn check_in_segments(text: &str, min_bytes: usize, segment: usize) -> usize {
+fn check_in_pieces(text: &str, min_bytes: usize, way: Way) -> usize {
     let whole = read_whole(text);
-    let (mut pieces, count) = read_pieces(text, min_bytes, segment);
+    let (mut pieces, count) = read_pieces(text, min_bytes, way);
     let regions = without_ends(&whole.regions, &pieces.regions);
     pieces.regions = without_ends(&pieces.regions, &pieces.regions.clone());
     let whole = Read { regions, ..whole };
@@ -435,11 +454,9 @@ fn check_in_segments(text: &str, min_bytes: usize, segment: usize) -> usize {
         if text.len() > 7000 {
             return String::new();
         }
-        let mut out = String::new();
+        let mut out = format!("{way:?}\n");
         let mut start = 0;
-        for (at, state) in
-            split_in_segments(text, 0, min_bytes, segment).pieces.into_iter().chain([(text.len(), 0)])
-        {
+        for (at, state) in way.cut(text, min_bytes).0.pieces.into_iter().chain([(text.len(), 0)]) {
             out += &format!("{}\n======== {:?}\n", &text[start..at], PieceState::from_u8(state));
             start = at;
         }
@@ -509,7 +526,7 @@ fn names_are_found_in_other_pieces() {
     for min_bytes in 1..40 {
         check_text(GIANT, min_bytes);
     }
-    let (read, count) = read_pieces(GIANT, 1, usize::MAX);
+    let (read, count) = read_pieces(GIANT, 1, WAYS[0]);
     assert!(count > 10, "{count}");
     let codes: BTreeSet<_> = read.findings.iter().filter_map(|f| f.split(' ').nth(2)).collect();
     let expect = [

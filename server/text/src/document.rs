@@ -62,16 +62,31 @@ const PIECES: usize = 4096;
 /// what units have in common, such as shapes, is kept once per piece. Parsing this much takes a tenth of a millisecond.
 const MIN_BYTES: usize = 16 << 10;
 
+/// Where an edit cuts as many pieces anew the rest of the file is near.
+const FEW: usize = 8;
+
 impl Document {
     pub fn new(text: &str, split: Splitter) -> Document {
-        Document::in_pieces_of(text, split, (text.len() / PIECES).max(MIN_BYTES))
+        Document::cut(text, split, None, |min_bytes| (split(text, 0, min_bytes), ())).0
     }
 
     /// Units of the language smaller than `min_bytes` share a piece.
     pub fn in_pieces_of(text: &str, split: Splitter, min_bytes: usize) -> Document {
-        let (cuts, rope) = rayon::join(|| split(text, 0, min_bytes), || Rope::from_str(text));
+        Document::cut(text, split, Some(min_bytes), |min_bytes| (split(text, 0, min_bytes), ())).0
+    }
+
+    /// With what else is found where `first` cuts the whole text, given how many bytes a piece has at least: `min_bytes`, or as
+    /// many as the text is worth.
+    pub fn cut<T: Send>(
+        text: &str,
+        split: Splitter,
+        min_bytes: Option<usize>,
+        first: impl FnOnce(usize) -> (Cuts, T) + Send,
+    ) -> (Document, T) {
+        let min_bytes = min_bytes.unwrap_or_else(|| (text.len() / PIECES).max(MIN_BYTES));
+        let ((cuts, found), rope) = rayon::join(|| first(min_bytes), || Rope::from_str(text));
         let (pieces, units) = cuts.distribute(PieceStart { offset: 0, state: 0 }, text.len());
-        Document { rope, pieces, units, split, min_bytes }
+        (Document { rope, pieces, units, split, min_bytes }, found)
     }
 
     pub fn rope(&self) -> &Rope {
@@ -131,8 +146,9 @@ impl Document {
             let next = self.pieces.get(behind);
             // What follows was cut in another state: it is read again too.
             if next.is_some_and(|next| cuts.end != Some(next.state)) {
-                // Twice as much each time, so that a broken bracket costs one pass over the file and not many.
-                behind = (behind + (behind - first)).min(self.pieces.len());
+                // Much more each time, so that a broken bracket costs one pass over the file and not many.
+                let times = if behind - first < FEW { 1 } else { 3 };
+                behind = (behind + times * (behind - first)).min(self.pieces.len());
                 continue;
             }
             let (pieces, units) = cuts.distribute(from, text.len());

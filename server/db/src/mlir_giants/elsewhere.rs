@@ -53,8 +53,7 @@ impl<'a> Elsewhere<'a> {
     /// The type of a value of another piece, by its name.
     pub fn type_of(&self, name: &str, op: OpId) -> Option<&'a str> {
         let (exports, export) = self.export(self.find(name, op)?)?;
-        let ty = (*export.types.get(result_of(name))?)?;
-        exports.types.get(ty as usize).map(|ty| &**ty)
+        exports.types_of(export).nth(result_of(name))?
     }
 
     /// The type of what is used, wherever it is defined.
@@ -103,8 +102,7 @@ impl<'a> Elsewhere<'a> {
     /// The types of a name of another piece, where all are known, and how many results it has.
     pub(crate) fn types(&self, name: GiantName) -> Option<(Vec<&'a str>, u32)> {
         let (exports, export) = self.export(name)?;
-        let types = export.types.iter().map(|ty| exports.types.get((*ty)? as usize).map(|ty| &**ty));
-        Some((types.collect::<Option<_>>()?, export.count))
+        Some((exports.types_of(export).collect::<Option<_>>()?, export.count))
     }
 
     /// Definitions in other pieces of the aliases of types that the piece uses, or that stand in `more`.
@@ -151,8 +149,7 @@ impl<'a> Elsewhere<'a> {
     pub(super) fn outside(&self, name: &str, op: OpId) -> Option<Outside<'a>> {
         let found = self.find(name, op)?;
         let (exports, export) = self.export(found)?;
-        let ty = export.types.get(result_of(name)).copied().flatten();
-        let ty = ty.and_then(|ty| exports.types.get(ty as usize)).map(|ty| Cow::Borrowed(&**ty));
+        let ty = exports.types_of(export).nth(result_of(name)).flatten().map(Cow::Borrowed);
         Some(Outside { count: export.count, ty, is_below: self.is_below(found, op).unwrap_or(false) })
     }
 

@@ -12,16 +12,21 @@ use crate::mlir_queries::mlir_read;
 /// What a piece tells of the values that it shows: equal after edits that change no type and no number of results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MlirExports {
-    pub(super) parts: Vec<Vec<Export>>,
+    pub(super) parts: Vec<Box<[Export]>>,
+    /// Of `types`, per result of each value; [`NO_TYPE`] where none is known.
+    numbers: Vec<u32>,
     /// Each type once.
-    pub(super) types: Vec<Box<str>>,
+    types: Vec<Box<str>>,
 }
+
+/// Stands for no type.
+const NO_TYPE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Export {
     pub(super) count: u32,
-    /// Of [`MlirExports::types`], per result.
-    pub(super) types: smallvec::SmallVec<[Option<u32>; 1]>,
+    /// Of [`MlirExports::numbers`].
+    types: (u32, u32),
     pub(super) kind: ExportKind,
     /// Other pieces read what defines it.
     pub(super) is_followed: bool,
@@ -35,6 +40,15 @@ pub enum ExportKind {
     Argument,
 }
 
+impl MlirExports {
+    /// The types of the results of a value, as far as they are known.
+    pub(super) fn types_of(&self, export: &Export) -> impl ExactSizeIterator<Item = Option<&str>> {
+        let (start, end) = export.types;
+        let numbers = self.numbers.get(start as usize..end as usize).unwrap_or_default();
+        numbers.iter().map(|&number| self.types.get(number as usize).map(|ty| &**ty))
+    }
+}
+
 #[salsa::tracked]
 pub(crate) fn mlir_exports(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirExports> {
     let read = mlir_read(db, piece);
@@ -45,17 +59,19 @@ pub(crate) fn mlir_exports(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirEx
         let mut shown = Vec::with_capacity(part.values.len() + part.arguments.len());
         for &value in part.values.iter().chain(&part.arguments) {
             let defined = &parse.values[value as usize];
-            let types = parse.types(&defined.types).iter().map(|&ty| {
-                let ty = parse.type_text(ty, text)?;
-                if let Some(&number) = numbers.get(&*ty) {
-                    return Some(number);
-                }
-                exports.types.push((&*ty).into());
-                let number = numbers.len() as u32;
-                numbers.insert(ty.into_owned(), number);
-                Some(number)
-            });
-            let types = types.collect();
+            let first = exports.numbers.len() as u32;
+            for &ty in parse.types(&defined.types) {
+                let number = parse.type_text(ty, text).map(|ty| {
+                    numbers.get(&*ty).copied().unwrap_or_else(|| {
+                        let number = exports.types.len() as u32;
+                        exports.types.push((&*ty).into());
+                        numbers.insert(ty.into_owned(), number);
+                        number
+                    })
+                });
+                exports.numbers.push(number.unwrap_or(NO_TYPE));
+            }
+            let types = (first, exports.numbers.len() as u32);
             let kind = match defined.definition {
                 Definition::Result(op) if mlir::last_segment(parse.name(op, text)) == "constant" => {
                     ExportKind::Constant
@@ -66,7 +82,8 @@ pub(crate) fn mlir_exports(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirEx
             let is_followed = is_followed(parse, text, value);
             shown.push(Export { count: defined.count, types, kind, is_followed });
         }
-        exports.parts.push(shown);
+        exports.parts.push(shown.into());
     }
+    exports.numbers.shrink_to_fit();
     Arc::new(exports)
 }

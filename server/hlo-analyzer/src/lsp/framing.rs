@@ -5,11 +5,15 @@
 //! are not UTF-8 are read as U+FFFD; that character has as many UTF-16 units as the half pair, so positions
 //! behind it stay right.
 
+mod long_text;
+
 use std::io::{BufRead, Read as _, Write};
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use tower_lsp::jsonrpc::{Error, Id, Request, Response};
+
+use self::long_text::LongText;
 
 /// Above this a header cannot be meant, and the peer is not speaking LSP.
 const MAX_HEADER_LINE: u64 = 16 * 1024;
@@ -85,6 +89,10 @@ fn read_header(input: &mut impl BufRead) -> std::io::Result<Option<Option<u64>>>
 }
 
 fn parse(body: Vec<u8>) -> Incoming {
+    let (body, long) = match LongText::take(body) {
+        Ok(mut long) => (std::mem::take(&mut long.rest), Some(long)),
+        Err(body) => (body, None),
+    };
     let envelope = serde_json::from_slice::<Envelope>(&body).or_else(|error| {
         if error.is_data() {
             return Err(error);
@@ -110,7 +118,10 @@ fn parse(body: Vec<u8>) -> Incoming {
         };
     };
     let mut request = Request::build(method);
-    if let Some(params) = envelope.params {
+    if let Some(mut params) = envelope.params {
+        if long.is_some_and(|long| !long.put(&mut params)) {
+            return malformed(Error::invalid_request(), "it is not clear where its long text stands");
+        }
         request = request.params(params);
     }
     if let Some(id) = id {

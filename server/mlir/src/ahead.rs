@@ -1,0 +1,166 @@
+//! A text that is opened is cut and read in one go, on all cores: where its pieces start is guessed from the columns of its lines,
+//! each is read as if the guess were right, and what is open behind it tells whether that of the next one is. Only where one is
+//! wrong the text is read on for the places of cuts alone.
+
+use memchr::memchr;
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+use crate::piece_state::PieceState;
+use crate::pieces::{Cutter, Lengths};
+use crate::plain_lines::may_hold_resources;
+use crate::segmenter::parse_to_end;
+use crate::segments::{function_at, op_at};
+use crate::tree::Parse;
+
+/// So many pieces are read at once at first, and behind a wrong guess; then twice as many each time.
+const FIRST: usize = 8;
+/// At most so many, so that the next wrong guess does not cost the text.
+const MOST: usize = 256;
+
+/// Where a text is cut, as [`text::Cuts`] says it, and each piece as [`crate::parse`] reads it, but for those that a wrong guess
+/// has left.
+pub fn read_in_pieces(text: &str, min_bytes: usize) -> (text::Cuts, Vec<Option<Parse>>) {
+    let lengths = Lengths::of(text, min_bytes);
+    let starts = starts(text, lengths);
+    let behind = |n: usize| starts.get(n + 1).map_or(text.len(), |next| next.0);
+    let read = |n: usize| {
+        let (start, state) = starts[n];
+        Some(parse_to_end(&text[start..behind(n)], state, &FxHashSet::default()))
+    };
+    let has_resources = std::cell::OnceCell::new();
+    let mut found = Found::default();
+    let (mut n, mut count) = (0, FIRST);
+    while n < starts.len() {
+        let last = starts.len().min(n + count);
+        let mut ahead: Vec<_> = (n..last).into_par_iter().map(read).collect();
+        let first = n;
+        count = (2 * count).min(MOST);
+        while n < last {
+            let (start, state) = starts[n];
+            let Some((parse, end)) = ahead[n - first].take() else { break };
+            n += 1;
+            if starts.get(n).is_none_or(|next| end == Some(next.1)) {
+                found.push(start, state, Some(parse));
+                continue;
+            }
+            let has_resources = *has_resources.get_or_init(|| may_hold_resources(text));
+            let mut cutter = Cutter::new(&text[start..], state, lengths, has_resources);
+            while starts.get(n).is_some_and(|&(next, guess)| {
+                cutter.run_to(next - start);
+                start + cutter.at() != next || !cutter.has_read() || cutter.end() != Some(guess)
+            }) {
+                n += 1;
+            }
+            if n == starts.len() {
+                cutter.run_to(text.len() - start);
+            }
+            found.push(start, state, None);
+            for (at, state) in cutter.into_cuts().pieces {
+                found.push(start + at, PieceState::from_u8(state), None);
+            }
+            count = FIRST;
+        }
+    }
+    (found.cuts, found.parses)
+}
+
+#[derive(Default)]
+struct Found {
+    cuts: text::Cuts,
+    parses: Vec<Option<Parse>>,
+}
+
+impl Found {
+    fn push(&mut self, start: usize, state: PieceState, parse: Option<Parse>) {
+        if start > 0 {
+            self.cuts.pieces.push((start, state.to_u8()));
+        }
+        self.parses.push(parse);
+    }
+}
+
+/// Where pieces may start, and what may be open there.
+fn starts(text: &str, lengths: Lengths) -> Vec<(usize, PieceState)> {
+    let mut starts = vec![(0, PieceState::default())];
+    while let Some(next) = starts.last().and_then(|&last| start_behind(text, last, lengths)) {
+        starts.push(next);
+    }
+    starts
+}
+
+/// The first line of a function that starts where the piece is long enough; in a function that goes on for longer the first op
+/// that may stand in its body.
+fn start_behind(
+    text: &str,
+    (piece, state): (usize, PieceState),
+    lengths: Lengths,
+) -> Option<(usize, PieceState)> {
+    let bytes = text.as_bytes();
+    let line_behind = |at: usize| memchr(b'\n', bytes.get(at..)?).map(|n| at + n + 1);
+    let in_body = piece.saturating_add(lengths.in_bodies);
+    let window = in_body.saturating_add(lengths.between_units);
+    let mut least: Option<(usize, usize, PieceState)> = None;
+    let mut at = line_behind(piece.saturating_add(lengths.between_units).checked_sub(1)?)?;
+    while at < bytes.len() {
+        let behind = line_behind(at).unwrap_or(bytes.len());
+        let line = &text[at..behind];
+        if let Some(state) = function_at(line) {
+            return Some((at, state));
+        }
+        if at >= in_body
+            && let Some((column, body)) = op_at(line)
+            && least.is_none_or(|(_, known, _)| column < known)
+        {
+            // Of the function in whose body the last piece starts the column is known.
+            if body == state {
+                return Some((at, body));
+            }
+            least = Some((at, column, body));
+        }
+        if at >= window
+            && let Some((at, _, body)) = least
+        {
+            return Some((at, body));
+        }
+        at = behind;
+    }
+    least.map(|(at, _, body)| (at, body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn function(n: usize, ops: usize) -> String {
+        let ops = "    %0 = a.b %a : f32\n".repeat(ops);
+        format!(
+            "  func.func @f{n}(%a: f32) {{\n{ops}    a.c {{\n      %1 = a.b %a : f32\n    }}\n    return\n  }}\n"
+        )
+    }
+
+    /// Pieces, and how many of them were read while the text was cut.
+    fn count(text: &str) -> (usize, usize) {
+        let (cuts, parses) = read_in_pieces(text, 200);
+        assert_eq!(parses.len(), cuts.pieces.len() + 1);
+        (parses.len(), parses.iter().flatten().count())
+    }
+
+    #[test]
+    fn what_is_printed_is_read_as_it_is_cut_and_a_wrong_guess_costs_what_is_around_it() {
+        let functions = |ops: fn(usize) -> usize| (0..200).map(|n| function(n, ops(n))).collect::<String>();
+        for ops in [|n| n % 9, |n| if n == 99 { 2000 } else { n % 9 }] {
+            let text = format!("module {{\n{}}}\n", functions(ops));
+            let (all, read) = count(&text);
+            assert!(all > 60 && read == all, "{read} of {all}");
+            // In a region of what is no module nothing is cut.
+            let inside = text.replacen("  func.func @f50(", "  x.y {\n  func.func @f50(", 1);
+            let inside = inside.replacen("  func.func @f60(", "  }\n  func.func @f60(", 1);
+            let (all, read) = count(&inside);
+            assert!(all > 60 && read < all && read + 8 > all, "{read} of {all}");
+            let flat = text.replace("\n    ", "\n").replace("\n  ", "\n");
+            let (all, read) = count(&flat);
+            assert!(all > 60 && read == 0, "{read} of {all}");
+        }
+    }
+}
