@@ -4,8 +4,9 @@ use rustc_hash::FxHashMap;
 
 use super::code::Code;
 use super::halves::Halves;
-use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
+use super::machine::{Address, Inst, Kind, Operand, Reg, Space};
 use super::packed::store_packed;
+use super::words::{pack, unpack, words};
 
 /// What the device, and the kernel, allow.
 pub(crate) struct Joining {
@@ -15,21 +16,23 @@ pub(crate) struct Joining {
     pub vector_atomics: bool,
     /// Numbers of 16 bits may be computed two at a time before they go to shared memory.
     pub in_pairs: bool,
+    /// Per argument, has it several elements in a byte?
+    pub packed: Vec<bool>,
 }
 
 /// Bytes of the widest access of most devices.
 const WIDEST: i64 = 16;
+/// Bytes of the widest load of elements that are smaller than a byte.
+const PACKED: i64 = 2;
 
 pub(crate) fn join(code: &mut Code, how: Joining) {
-    let Joining { widest, vector_atomics, in_pairs } = how;
-    let widest = widest.max(WIDEST);
     let insts = std::mem::take(&mut code.insts);
-    let mut halves = Halves::of(&insts, in_pairs);
+    let mut halves = Halves::of(&insts, how.in_pairs);
     let mut start = 0;
     let mut out = Vec::with_capacity(insts.len());
     for at in 0..=insts.len() {
         if at == insts.len() || insts[at].is_boundary() {
-            out.extend(straight(code, &insts[start..at], widest, vector_atomics, &mut halves));
+            out.extend(straight(code, &insts[start..at], &how, &mut halves));
             if let Some(boundary) = insts.get(at) {
                 out.push(boundary.clone());
             }
@@ -46,21 +49,15 @@ struct Group {
     bits: u32,
 }
 
-fn straight(
-    code: &mut Code,
-    insts: &[Inst],
-    widest: i64,
-    vector_atomics: bool,
-    halves: &mut Halves,
-) -> Vec<Inst> {
+fn straight(code: &mut Code, insts: &[Inst], how: &Joining, halves: &mut Halves) -> Vec<Inst> {
     let mut replaced: FxHashMap<usize, Vec<Inst>> = FxHashMap::default();
     for group in groups(insts, Access::Load) {
-        load(code, insts, &group, widest, halves, &mut replaced);
+        load(code, insts, &group, how, halves, &mut replaced);
     }
     for group in groups(insts, Access::Store) {
-        store(code, insts, &group, widest, halves, &mut replaced);
+        store(code, insts, &group, how, halves, &mut replaced);
     }
-    if vector_atomics {
+    if how.vector_atomics {
         for group in groups(insts, Access::Add) {
             add(insts, &group, &mut replaced);
         }
@@ -179,10 +176,16 @@ fn load(
     code: &mut Code,
     insts: &[Inst],
     group: &Group,
-    widest: i64,
+    how: &Joining,
     halves: &mut Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
+    // Vectors of elements that are smaller than a byte are read two bytes at a time.
+    let is_packed = group.bits == 8
+        && group.members.first().is_some_and(|&(_, n)| {
+            insts[n].argument().is_some_and(|param| how.packed.get(param).copied().unwrap_or(false))
+        });
+    let widest = if is_packed { PACKED } else { how.widest.max(WIDEST) };
     for run in runs(insts, group, Access::Load, widest) {
         let [first, _, ..] = run.as_slice() else { continue };
         let Kind::Load { address, is_invariant, .. } = insts[*first].kind else { continue };
@@ -191,7 +194,7 @@ fn load(
         halves.joined.extend(&to);
         let is_moved = to.iter().any(|reg| !halves.read.contains(reg));
         let in_words = match (group.bits, to.len()) {
-            (8, 2) => is_moved,
+            (8, 2) => is_moved || is_packed,
             (16, ..=4) => is_moved || to.iter().any(|reg| halves.used.contains(reg)),
             _ => true,
         };
@@ -222,11 +225,11 @@ fn store(
     code: &mut Code,
     insts: &[Inst],
     group: &Group,
-    widest: i64,
+    how: &Joining,
     halves: &Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
-    for run in runs(insts, group, Access::Store, widest) {
+    for run in runs(insts, group, Access::Store, how.widest.max(WIDEST)) {
         if group.bits < 8 {
             store_packed(code, insts, &run, group.bits, replaced);
             continue;
@@ -291,87 +294,4 @@ fn add(insts: &[Inst], group: &Group, replaced: &mut FxHashMap<usize, Vec<Inst>>
         }
         replaced.insert(latest, vec![inst]);
     }
-}
-
-/// Registers for `count` numbers of `bits` bits: as they are where they fit a vector of up to four, else words of 32.
-fn words(code: &mut Code, count: usize, bits: u32, in_words: bool) -> (Vec<Reg>, u32) {
-    let total = count as u32 * bits;
-    if !in_words || bits >= 32 && count <= 4 || bits >= 32 && total <= 256 {
-        return (Vec::new(), bits);
-    }
-    if total < 32 {
-        return ((0..1).map(|_| code.reg(Class::B16)).collect(), total);
-    }
-    ((0..total / 32).map(|_| code.reg(Class::B32)).collect(), 32)
-}
-
-pub(super) fn inst(kind: Kind, to: Vec<Reg>, origin: Option<ir::OpId>) -> Inst {
-    Inst { kind, to, origin }
-}
-
-/// The parts of a word.
-fn unpack(code: &mut Code, word: Reg, parts: &[Reg], bits: u32, origin: Option<ir::OpId>) -> Vec<Inst> {
-    if bits == 16 {
-        return vec![inst(Kind::Unpack { from: word }, parts.to_vec(), origin)];
-    }
-    // Bytes: shifted down and cut out of 32 bits.
-    let mut new = Vec::new();
-    let mut wide = word;
-    if word.class == Class::B16 {
-        wide = code.reg(Class::B32);
-        new.push(inst(
-            Kind::Pure { name: "cvt.u32.u16".into(), from: vec![word.into()] },
-            vec![wide],
-            origin,
-        ));
-    }
-    for (n, &part) in parts.iter().enumerate() {
-        let byte = code.reg(Class::B32);
-        let from = vec![wide.into(), Operand::Int(n as i64 * 8), Operand::Int(8)];
-        new.push(inst(Kind::Pure { name: "bfe.u32".into(), from }, vec![byte], origin));
-        new.push(inst(
-            Kind::Pure { name: "cvt.u16.u32".into(), from: vec![byte.into()] },
-            vec![part],
-            origin,
-        ));
-    }
-    new
-}
-
-fn pack(code: &mut Code, word: Reg, parts: &[Operand], bits: u32, origin: Option<ir::OpId>) -> Vec<Inst> {
-    let mut new = Vec::new();
-    // A constant stands in a register to be packed.
-    let register = |code: &mut Code, part: Operand, new: &mut Vec<Inst>| match part {
-        Operand::Reg(reg) => reg,
-        other => {
-            let reg = code.reg(Class::B16);
-            new.push(inst(Kind::Pure { name: "mov.b16".into(), from: vec![other] }, vec![reg], origin));
-            reg
-        }
-    };
-    if bits == 16 {
-        let from = parts.iter().map(|&part| register(code, part, &mut new).into()).collect();
-        new.push(inst(Kind::Pack { from }, vec![word], origin));
-        return new;
-    }
-    // Bytes: pairs in 16 bits, pairs of those in 32.
-    let mut halves = Vec::new();
-    for pair in parts.chunks(2) {
-        let [low, high] = pair else { continue };
-        let (low, high) = (register(code, *low, &mut new), register(code, *high, &mut new));
-        let (cut, up, both) = (code.reg(Class::B16), code.reg(Class::B16), code.reg(Class::B16));
-        let pure = |name: &'static str, from: Vec<Operand>| Kind::Pure { name: name.into(), from };
-        new.push(inst(pure("and.b16", vec![low.into(), Operand::Int(255)]), vec![cut], origin));
-        new.push(inst(pure("shl.b16", vec![high.into(), Operand::Int(8)]), vec![up], origin));
-        new.push(inst(pure("or.b16", vec![cut.into(), up.into()]), vec![both], origin));
-        halves.push(both);
-    }
-    match halves.as_slice() {
-        [one] => new.push(inst(Kind::Move { from: (*one).into() }, vec![word], origin)),
-        _ => {
-            let from = halves.into_iter().map(Operand::from).collect();
-            new.push(inst(Kind::Pack { from }, vec![word], origin));
-        }
-    }
-    new
 }

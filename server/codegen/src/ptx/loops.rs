@@ -111,7 +111,9 @@ impl<'k> Lowering<'k> {
         if map.is_known_empty() {
             return values;
         }
-        let was_parted = std::mem::replace(&mut self.is_parted, wraps(map));
+        let outside = (self.is_parted, self.wraps);
+        self.wraps = wraps(map);
+        self.is_parted = self.wraps;
         let dims: Vec<Expr> = frame.indices(map_loop.dims);
         // What does not change in the loop is asked once; the bounds of the dimensions may be narrower than the grid.
         let bounds = dims.iter().zip(map.dims());
@@ -165,7 +167,7 @@ impl<'k> Lowering<'k> {
             self.code.place(skip);
             values = carried.values;
         }
-        self.is_parted = was_parted;
+        (self.is_parted, self.wraps) = outside;
         values
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct Lowering<'k> {
     pub in_pairs: bool,
     /// Neighbouring elements are not joined here.
     pub is_parted: bool,
+    /// The elements of a thread lie in several rows: where one of them lies says nothing of the next one.
+    pub wraps: bool,
     /// Does a result lie where an operand does?
     pub has_aliases: bool,
     /// Ops that no rule writes.
@@ -97,6 +99,7 @@ impl<'k> Lowering<'k> {
             vectors: Vec::new(),
             in_pairs: true,
             is_parted: false,
+            wraps: false,
             has_aliases: kernel.params.iter().any(|param| param.aliases.is_some()),
             missing: Vec::new(),
         }
