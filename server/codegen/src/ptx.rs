@@ -52,14 +52,17 @@ pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -
     for kernel in kernel.stages() {
         let mut lowering = Lowering::new(kernel, (major, minor));
         lowering.run();
-        let Lowering { mut code, shared, pointers, missing, is_too_large, in_pairs, .. } = lowering;
+        let Lowering { mut code, shared, pointers, missing, is_too_large, in_pairs, chosen, .. } = lowering;
         code.drop_dead();
         sink::sink(&mut code);
         // Blackwell reads and writes 32 bytes at once.
         let widest = if major >= 10 { 32 } else { 16 };
         let is_packed = |param: &Param| packed::packed(param.shape.element).is_some();
         let packed = kernel.params.iter().map(is_packed).collect();
-        join::join(&mut code, join::Joining { widest, vector_atomics: major >= 9, in_pairs, packed });
+        join::join(
+            &mut code,
+            join::Joining { widest, vector_atomics: major >= 9, in_pairs, packed, vectors: chosen },
+        );
         code.drop_dead();
         let named = |(op, reason)| Missing { op, instruction: name_of(op), reason };
         let own = kernel.missing.iter().cloned().chain(missing.into_iter().map(named));

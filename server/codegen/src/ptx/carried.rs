@@ -15,6 +15,12 @@ pub(super) struct Carried {
 }
 
 impl Carried {
+    /// The registers of elements side by side: of a vector, or of several numbers.
+    pub fn vectors(&self) -> impl Iterator<Item = Reg> {
+        let count = self.registers.iter().flatten().count();
+        self.registers.iter().flatten().copied().filter(move |_| count > 1)
+    }
+
     /// Tensors are where they are, whichever way was taken: where `values` say.
     pub fn place(&mut self, values: &[Val]) {
         for (own, value) in self.values.iter_mut().zip(values) {

@@ -1,6 +1,6 @@
 //! Neighbouring loads and stores become one. Within straight-line code: at the place of the first load, of the last store.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::Code;
 use super::halves::Halves;
@@ -18,6 +18,8 @@ pub(crate) struct Joining {
     pub in_pairs: bool,
     /// Per argument, has it several elements in a byte?
     pub packed: Vec<bool>,
+    /// Registers of vectors that arms of branches bring.
+    pub vectors: FxHashSet<Reg>,
 }
 
 /// Bytes of the widest access of most devices.
@@ -27,7 +29,7 @@ const PACKED: i64 = 2;
 
 pub(crate) fn join(code: &mut Code, how: Joining) {
     let insts = std::mem::take(&mut code.insts);
-    let mut halves = Halves::of(&insts, how.in_pairs);
+    let mut halves = Halves::of(&insts, how.in_pairs, &how.vectors);
     let mut start = 0;
     let mut out = Vec::with_capacity(insts.len());
     for at in 0..=insts.len() {
@@ -191,8 +193,10 @@ fn load(
         let Kind::Load { address, is_invariant, .. } = insts[*first].kind else { continue };
         let earliest = run.iter().copied().min().unwrap_or(*first);
         let to: Vec<Reg> = run.iter().map(|&n| insts[n].to[0]).collect();
-        halves.joined.extend(&to);
-        let is_moved = to.iter().any(|reg| !halves.read.contains(reg));
+        let is_moved = to.chunks(2).any(|pair| halves.is_moved(pair, i64::from(group.bits / 8)));
+        if is_moved || group.bits != 16 {
+            halves.joined.extend(&to);
+        }
         let in_words = match (group.bits, to.len()) {
             (8, 2) => is_moved || is_packed,
             (16, ..=4) => is_moved || to.iter().any(|reg| halves.used.contains(reg)),

@@ -2,7 +2,7 @@
 
 use indexing_map::{Constraint, Expr, Interval};
 use ir::OpId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::Code;
 use super::index::Indices;
@@ -47,6 +47,8 @@ pub(crate) struct Lowering<'k> {
     pub is_parted: bool,
     /// The elements of a thread lie in several rows: where one of them lies says nothing of the next one.
     pub wraps: bool,
+    /// Registers of vectors that arms of branches bring.
+    pub chosen: FxHashSet<Reg>,
     /// Does a result lie where an operand does?
     pub has_aliases: bool,
     /// Ops that no rule writes.
@@ -100,6 +102,7 @@ impl<'k> Lowering<'k> {
             in_pairs: true,
             is_parted: false,
             wraps: false,
+            chosen: FxHashSet::default(),
             has_aliases: kernel.params.iter().any(|param| param.aliases.is_some()),
             missing: Vec::new(),
         }

@@ -6,7 +6,7 @@ use syntax::hlo::ElementType;
 
 use super::index::{divisor, split_constant};
 use super::lower::{Lowering, Pending};
-use super::machine::{Address, Class, Operand, Reg, Space};
+use super::machine::{Address, Class, Kind, Operand, Reg, Space};
 use super::packed::packed;
 use super::value::Val;
 use crate::kernel::SharedArray;
@@ -187,6 +187,14 @@ impl Lowering<'_> {
             return Val::Complex(re.into(), im.into());
         }
         let (address, bits) = self.load_address(place, element, at);
+        if self.is_in_halves(place, element) {
+            let low = self.code.load(address, bits / 2, is_invariant);
+            let next = Address { offset: address.offset + i64::from(bits / 16), ..address };
+            let high = self.code.load(next, bits / 2, is_invariant);
+            let whole = self.code.reg(Class::of_bits(bits));
+            self.code.push(Kind::Pack { from: vec![low.into(), high.into()] }, vec![whole]);
+            return Val::Num(whole.into());
+        }
         let reg = self.code.load(address, bits, is_invariant);
         match element {
             ElementType::Pred => {
@@ -218,9 +226,28 @@ impl Lowering<'_> {
                 };
                 self.stored(address, 8, byte);
             }
+            Val::Num(number) if self.is_in_halves(place, element) => {
+                let whole = self.in_register(number, Class::of_bits(bits));
+                let half = Class::of_bits(bits / 2);
+                let halves = [self.code.reg(half), self.code.reg(half)];
+                if let Operand::Reg(from) = whole {
+                    self.code.push(Kind::Unpack { from }, halves.to_vec());
+                }
+                self.stored(address, bits / 2, halves[0].into());
+                let next = Address { offset: address.offset + i64::from(bits / 16), ..address };
+                self.stored(next, bits / 2, halves[1].into());
+            }
             Val::Num(number) => self.stored(address, bits, number),
             Val::Tensor(_) | Val::Vector(_) => {}
         }
+    }
+
+    /// In shared memory, whole numbers of 64 bits are aligned as those of 32, and go there in halves: so says the layout of
+    /// data that MLIR takes where nothing is said. The code of sorts is not made of MLIR.
+    fn is_in_halves(&self, place: Place, element: ElementType) -> bool {
+        matches!(place, Place::Shared(_))
+            && matches!(element, ElementType::S64 | ElementType::U64)
+            && self.kernel.waits
     }
 
     /// Now, or behind the rounds of the loop around.
