@@ -258,10 +258,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// Is the memory of an operand written by this kernel?
+    /// Is the memory of an operand written by this kernel, or while it runs?
     fn is_written(&self, param: usize) -> bool {
         let params = &self.kernel.params;
-        params[param].is_result() || params.iter().any(|other| other.aliases == Some(param))
+        params[param].is_result()
+            || params[param].is_changing
+            || params.iter().any(|other| other.aliases == Some(param))
     }
 }
 
