@@ -89,6 +89,25 @@ impl Indices {
         count
     }
 
+    /// Are the summands of a sum made of different bits, so that it is their union?
+    pub fn is_disjoint(&self, sum: &Expr) -> bool {
+        let mut summands = Vec::new();
+        let mut rest = vec![sum];
+        while let Some(expr) = rest.pop() {
+            match expr.as_binary() {
+                Some((BinaryOp::Add, a, b)) => rest.extend([a, b]),
+                _ => summands.push((1i64 << divisor(expr).trailing_zeros().min(40), self.range(expr))),
+            }
+        }
+        summands.sort_unstable_by_key(|(unit, _)| *unit);
+        let mut below = 0i64;
+        summands.into_iter().all(|(unit, range)| {
+            let fits = range.lower >= 0 && below < unit;
+            below = below.saturating_add(range.upper);
+            fits
+        })
+    }
+
     pub fn uses_fixed(&self, expr: &Expr) -> bool {
         let mut uses = false;
         expr.for_each_var(&mut |v| uses |= self.fixed.get(v as usize).is_some_and(Option::is_some));

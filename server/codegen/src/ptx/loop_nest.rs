@@ -119,6 +119,10 @@ impl<'k> Lowering<'k> {
         let Nest { dims, inner, length, map_loop } = *nest;
         let MapLoop { map, vars, results, body, .. } = map_loop;
         let was_parted = self.is_parted;
+        let outer_vector = self.tile_vector;
+        if let LoopLength::Tile(tile) = length {
+            self.tile_vector = tile.of_several();
+        }
         let is_counted = |axis: &Axis| matches!(axis, Axis::Counted { .. });
         let carried = axes.iter().any(is_counted).then(|| self.carry(frame, &body.args, &values));
         if let Some(carried) = &carried {
@@ -236,6 +240,7 @@ impl<'k> Lowering<'k> {
             values = self.release(held, values);
         }
         self.is_parted = was_parted;
+        self.tile_vector = outer_vector;
         if let Some(carried) = carried {
             self.assign(&carried, &values);
             for open in open.into_iter().rev() {

@@ -45,6 +45,8 @@ pub(crate) struct Lowering<'k> {
     pub in_pairs: bool,
     /// Neighbouring elements are not joined here.
     pub is_parted: bool,
+    /// In the loop of several transposes: elements of a row that a thread reads.
+    pub tile_vector: Option<i64>,
     /// The elements of a thread lie in several rows: where one of them lies says nothing of the next one.
     pub wraps: bool,
     /// Registers of vectors that arms of branches bring.
@@ -101,6 +103,7 @@ impl<'k> Lowering<'k> {
             vectors: Vec::new(),
             in_pairs: true,
             is_parted: false,
+            tile_vector: None,
             wraps: false,
             chosen: FxHashSet::default(),
             has_aliases: kernel.params.iter().any(|param| param.aliases.is_some()),

@@ -82,7 +82,8 @@ impl Lowering<'_> {
                     let base = self.code.pure("add.s64", Class::B64, [base.into(), bytes_here.into()]).into();
                     return (Address { space: Space::Global(param), base, offset: 0, align: bytes }, bits);
                 }
-                let align = if self.is_parted { bytes } else { align };
+                let is_parted = self.is_parted && !self.is_beside(param, at, &rest);
+                let align = if is_parted { bytes } else { align };
                 let align = align.min(i64::from(self.kernel.params[param].align));
                 let base = self.moved(base, &rest, bytes, elements);
                 (Address { space: Space::Global(param), base, offset, align }, bits)
@@ -106,6 +107,17 @@ impl Lowering<'_> {
                 (Address { space: Space::Shared(number), base, offset, align: align.min(16) }, bits)
             }
         }
+    }
+
+    /// Of several transposes that read slices of an array, the elements of all but the first slice have a distance in the
+    /// row that LLVM adds last, to the same place: those are neighbours for it, and so are those whose index is made of bits
+    /// that do not overlap.
+    fn is_beside(&mut self, param: usize, at: &[Expr], rest: &Expr) -> bool {
+        let Some(vector) = self.tile_vector else { return false };
+        let minor = self.kernel.params[param].shape.minor_to_major().first().copied();
+        let Some(inner) = minor.and_then(|dim| at.get(dim)) else { return false };
+        let inner = self.indices.here(inner);
+        split_constant(&inner).1 >= vector || at.len() == 1 && self.indices.is_disjoint(rest)
     }
 
     /// The same for a load.

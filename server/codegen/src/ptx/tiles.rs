@@ -36,11 +36,18 @@ pub(super) struct Tile {
     joined: Option<i64>,
     /// Elements in such a row.
     vector: i64,
+    /// Do several transposes go through shared memory on the way in?
+    is_several: bool,
 }
 
 impl Tile {
     pub fn is_unrolled(self, rounds: i64) -> bool {
         rounds <= FEW || rounds.saturating_mul(self.whole) <= self.most
+    }
+
+    /// Elements of a row, where several transposes read them.
+    pub fn of_several(self) -> Option<i64> {
+        self.is_several.then_some(self.vector)
     }
 
     pub fn factor(self, rounds: i64) -> i64 {
@@ -101,6 +108,7 @@ impl<'k> Lowering<'k> {
                 // Of several transposes, XLA itself joins nothing.
                 joined: (heroes > 1).then_some(1),
                 vector,
+                is_several: heroes > 1,
             });
         }
         let is_alone = reads_of_arrays(frame.function, body, self.kernel, 0) == 0;
@@ -114,6 +122,7 @@ impl<'k> Lowering<'k> {
             in_turn,
             joined,
             vector,
+            is_several: false,
         })
     }
 }
