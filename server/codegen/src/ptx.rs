@@ -1,10 +1,14 @@
 //! The PTX text of a kernel.
 
+mod arithmetic;
 mod atomic;
 mod branch;
+mod calls;
 mod carried;
 mod code;
 mod exchange;
+mod frame;
+mod groups;
 mod halves;
 mod index;
 mod join;

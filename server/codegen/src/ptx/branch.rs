@@ -2,7 +2,8 @@
 
 use indexing_map::{Constraint, Expr, Interval};
 
-use super::lower::{Frame, Lowering};
+use super::frame::Frame;
+use super::lower::Lowering;
 use super::machine::{Class, Operand, Reg};
 use super::value::Val;
 use crate::kernel::{Condition, Op, Region};

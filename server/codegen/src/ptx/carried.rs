@@ -2,7 +2,8 @@
 
 use ir::ElementTypeExt;
 
-use super::lower::{Frame, Lowering};
+use super::frame::Frame;
+use super::lower::Lowering;
 use super::machine::{Class, Operand, Reg};
 use super::memory::class_of;
 use super::value::Val;

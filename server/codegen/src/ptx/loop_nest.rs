@@ -3,9 +3,10 @@
 use indexing_map::{Constraint, Expr, Interval};
 
 use super::carried::Carried;
+use super::frame::Frame;
 use super::loop_length::LoopLength;
 use super::loops::{MapLoop, Open, in_place};
-use super::lower::{Frame, Lowering, Pending};
+use super::lower::{Lowering, Pending};
 use super::machine::{Class, Operand, Reg};
 use super::tiles::moves_vectors;
 use super::value::Val;

@@ -2,8 +2,9 @@
 
 use indexing_map::{Constraint, Expr, IndexingMap, Interval};
 
+use super::frame::Frame;
 use super::loop_nest::{Axis, Nest};
-use super::lower::{Frame, Lowering};
+use super::lower::Lowering;
 use super::machine::{Class, Kind, Operand, Reg};
 use super::unrolling::{full_unroll, loop_size, partial_unroll};
 use super::value::Val;

@@ -2,8 +2,9 @@
 
 use indexing_map::{BinaryOp, Expr, RangeContext, Simplifier, SimplifyMode};
 
+use super::frame::Frame;
 use super::loops::MapLoop;
-use super::lower::{Frame, Lowering};
+use super::lower::Lowering;
 use super::unrolling::{partial_unroll, size};
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, Type};
 
