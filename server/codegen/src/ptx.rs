@@ -65,7 +65,15 @@ pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -
         let packed = kernel.params.iter().map(is_packed).collect();
         join::join(
             &mut code,
-            join::Joining { widest, vector_atomics: major >= 9, in_pairs, packed, vectors: chosen },
+            join::Joining {
+                widest,
+                vector_atomics: major >= 9,
+                in_pairs,
+                // The code of sorts moves numbers one by one.
+                has_wide_pairs: major >= 10 && kernel.waits,
+                packed,
+                vectors: chosen,
+            },
         );
         code.drop_dead();
         let named = |(op, reason)| Missing { op, instruction: name_of(op), reason };

@@ -71,3 +71,20 @@ fn several_slices_of_an_array() {
         assert!(text.contains("ld.global.nc.b16"), "{text}");
     }
 }
+
+/// A device with registers for two numbers of 32 bits moves pairs in them.
+#[test]
+fn pairs_that_are_only_moved() {
+    let result = "f32[96,64,2]";
+    let texts = agrees_calling(
+        "",
+        &["f32[64,96,2]"],
+        "  ROOT r = f32[96,64,2] transpose(p0), dimensions={1,0,2}",
+        result,
+    );
+    let [hopper, ampere, blackwell] = texts.as_slice() else { panic!("three devices") };
+    for text in [hopper, ampere] {
+        assert!(text.contains("ld.global.nc.v2.b32") && text.contains("st.global.v2.b32"), "{text}");
+    }
+    assert!(blackwell.contains("ld.global.nc.b64") && blackwell.contains("st.global.b64"), "{blackwell}");
+}

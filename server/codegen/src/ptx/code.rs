@@ -109,7 +109,14 @@ impl Code {
     }
 
     pub fn forget_loads(&mut self) {
-        self.loads.iter_mut().for_each(|region| region.retain(|_, (_, is_invariant)| *is_invariant));
+        self.loads.iter_mut().for_each(FxHashMap::clear);
+    }
+
+    /// Of arrays that nobody changes, what was read stays known.
+    pub fn forget_changing_loads(&mut self) {
+        for region in &mut self.loads {
+            region.retain(|_, (_, is_invariant)| *is_invariant);
+        }
     }
 
     pub fn branch(&mut self, target: Label, guard: Option<(Reg, bool)>) {

@@ -67,8 +67,10 @@ impl Halves {
                 Kind::Load { address, .. } => {
                     let from = (address.base, address.offset);
                     halves.places.extend(inst.to.iter().map(|&reg| (reg, from)));
-                    if !matches!(address.space, Space::Shared(_)) {
-                        halves.loaded.extend(&inst.to);
+                    // Out of shared memory they come one by one.
+                    match address.space {
+                        Space::Shared(_) => alone.extend(&inst.to),
+                        Space::Global(_) | Space::Table(_) => halves.loaded.extend(&inst.to),
                     }
                 }
                 _ => {}
@@ -122,14 +124,14 @@ impl Halves {
 }
 
 impl Halves {
-    /// Do the numbers lie side by side where they are loaded from?
-    pub fn are_neighbours(&self, numbers: &[Operand]) -> bool {
+    /// Do the numbers, of that many bytes, lie side by side where they are loaded from?
+    pub fn are_neighbours(&self, numbers: &[Operand], bytes: i64) -> bool {
         let place = |operand: &Operand| match operand {
             Operand::Reg(reg) => self.places.get(reg).copied(),
             _ => None,
         };
         let places: Option<Vec<(Operand, i64)>> = numbers.iter().map(place).collect();
-        places.is_some_and(|places| places.windows(2).all(|pair| pair[1] == (pair[0].0, pair[0].1 + 2)))
+        places.is_some_and(|places| places.windows(2).all(|pair| pair[1] == (pair[0].0, pair[0].1 + bytes)))
     }
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct Joining {
     pub vector_atomics: bool,
     /// Numbers of 16 bits may be computed two at a time before they go to shared memory.
     pub in_pairs: bool,
+    /// Has the device registers for two numbers of 32 bits? What is only moved stays in them.
+    pub has_wide_pairs: bool,
     /// Per argument, has it several elements in a byte?
     pub packed: Vec<bool>,
     /// Registers of vectors that arms of branches bring.
@@ -94,6 +96,7 @@ fn load(
         let in_words = match (group.bits, to.len()) {
             (8, 2) => is_moved || is_packed,
             (16, ..=4) => is_moved || to.iter().any(|reg| halves.used.contains(reg)),
+            (32, _) => how.has_wide_pairs && to.chunks(2).all(|pair| halves.is_moved(pair, 4)),
             _ => true,
         };
         let (words, bits) = words(code, to.len(), group.bits, in_words);
@@ -149,10 +152,13 @@ fn store(
             _ => true,
         };
         let is_read = |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.read.contains(reg));
-        let in_words = group.bits != 16
-            || from.len() > 4
-            || from.iter().any(is_half)
-            || from.iter().all(|operand| !is_read(operand)) && halves.are_neighbours(&from);
+        let is_moved = |pair: &[Operand]| halves.are_neighbours(pair, 4) && !pair.iter().any(is_read);
+        let in_words = group.bits == 32 && how.has_wide_pairs && from.chunks(2).all(is_moved)
+            || group.bits != 16 && group.bits != 32
+            || group.bits == 16
+                && (from.len() > 4
+                    || from.iter().any(is_half)
+                    || from.iter().all(|operand| !is_read(operand)) && halves.are_neighbours(&from, 2));
         let (words, bits) = words(code, from.len(), group.bits, in_words);
         let mut new = Vec::new();
         let mut inst = insts[latest].clone();

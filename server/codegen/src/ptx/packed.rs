@@ -111,7 +111,7 @@ impl Lowering<'_> {
             return self.stored(Address { space, base, offset, align }, bits, value);
         }
         let shift = self.bit_shift(&linear, per_byte, bits);
-        self.code.forget_loads();
+        self.code.forget_changing_loads();
         let origin = self.code.origin;
         let merged = merged(&mut self.code, space, base, shift, bits, value, origin);
         self.code.insts.extend(merged);

@@ -6,6 +6,9 @@ use super::machine::{Class, Inst, Kind, Operand, Reg};
 /// Registers for `count` numbers of `bits` bits: as they are where they fit a vector of up to four, else words of 32.
 pub(super) fn words(code: &mut Code, count: usize, bits: u32, in_words: bool) -> (Vec<Reg>, u32) {
     let total = count as u32 * bits;
+    if bits == 32 && in_words {
+        return ((0..count / 2).map(|_| code.reg(Class::B64)).collect(), 64);
+    }
     if !in_words || bits >= 32 && count <= 4 || bits >= 32 && total <= 256 {
         return (Vec::new(), bits);
     }
@@ -27,7 +30,7 @@ pub(super) fn unpack(
     bits: u32,
     origin: Option<ir::OpId>,
 ) -> Vec<Inst> {
-    if bits == 16 {
+    if bits >= 16 {
         return vec![inst(Kind::Unpack { from: word }, parts.to_vec(), origin)];
     }
     // Bytes: shifted down and cut out of 32 bits.
@@ -67,12 +70,14 @@ pub(super) fn pack(
     let register = |code: &mut Code, part: Operand, new: &mut Vec<Inst>| match part {
         Operand::Reg(reg) => reg,
         other => {
-            let reg = code.reg(Class::B16);
-            new.push(inst(Kind::Pure { name: "mov.b16".into(), from: vec![other] }, vec![reg], origin));
+            let class = Class::of_bits(bits);
+            let reg = code.reg(class);
+            let name = format!("mov.b{}", class.bits()).into();
+            new.push(inst(Kind::Pure { name, from: vec![other] }, vec![reg], origin));
             reg
         }
     };
-    if bits == 16 {
+    if bits >= 16 {
         let from = parts.iter().map(|&part| register(code, part, &mut new).into()).collect();
         new.push(inst(Kind::Pack { from }, vec![word], origin));
         return new;
