@@ -14,9 +14,10 @@ const EXPENSIVE: i64 = 20;
 /// Functions within functions beyond this depth are not counted.
 const MAX_DEPTH: u32 = 8;
 
-/// Loops of at most this many rounds are written out whatever their size. Source: `max_unroll_factor` of
-/// `optimize_loops.cc`, and what `reduction.cc` says in its place.
-const MAX_UNROLL_FACTOR: i64 = 32;
+/// Loops of at most this many rounds are written out whatever their size: the elements of a thread, of which the emitters of
+/// loops and of concatenations have up to eight. Source: `max_unroll_factor` of `optimize_loops.cc`, which the emitters give.
+const MAX_UNROLL_FACTOR: i64 = 8;
+/// Reductions give none; what is as short as this LLVM writes out.
 const MAX_UNROLL_FACTOR_OF_REDUCTIONS: i64 = 4;
 
 /// Are all rounds of a loop written out, whose body has `size` ops?
