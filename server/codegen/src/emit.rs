@@ -173,7 +173,8 @@ fn params(analysis: &FusionAnalysis) -> Result<Vec<Param>, Reason> {
     for number in 0..count {
         let op = fused.graph.parameter(number as u32).ok_or("the fusion lacks a parameter")?;
         let shape = array(&fused.op(op).shape).ok_or("an operand of the fusion is no array")?;
-        params.push(param(Role::Operand(number), shape, ENTRY_ALIGN)?);
+        let own = param(Role::Operand(number), shape, ENTRY_ALIGN)?;
+        params.push(Param { is_changing: fused.changing.contains(&number), ..own });
     }
     let mut leaves: Vec<Arc<ArrayShape>> = Vec::new();
     for &root in &fused.roots {
@@ -197,7 +198,7 @@ fn params(analysis: &FusionAnalysis) -> Result<Vec<Param>, Reason> {
 
 fn param(role: Role, shape: Arc<ArrayShape>, align: u32) -> Result<Param, Reason> {
     let bytes = shape.bytes().ok_or("an array of the fusion has no size")?;
-    Ok(Param { role, shape, bytes, align, aliases: None })
+    Ok(Param { role, shape, bytes, align, aliases: None, is_changing: false })
 }
 
 fn array(shape: &Shape) -> Option<Arc<ArrayShape>> {

@@ -62,6 +62,8 @@ pub struct Param {
     pub align: u32,
     /// The parameter whose memory this one shares: a buffer that is updated in place.
     pub aliases: Option<usize>,
+    /// Something else may write there while the kernel runs.
+    pub is_changing: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

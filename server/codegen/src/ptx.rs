@@ -1,10 +1,14 @@
 //! The PTX text of a kernel.
 
+mod arithmetic;
 mod atomic;
 mod branch;
+mod calls;
 mod carried;
 mod code;
 mod exchange;
+mod frame;
+mod groups;
 mod halves;
 mod index;
 mod join;
@@ -18,14 +22,16 @@ mod packed;
 mod print;
 mod scalar;
 mod shuffle;
+mod sink;
 mod tiles;
 mod unrolling;
 mod value;
+mod words;
 
 use gpu::Device;
 use ir::OpId;
 
-use crate::kernel::{Kernel, Missing};
+use crate::kernel::{Kernel, Missing, Param};
 use crate::{KernelText, Reason};
 use lower::Lowering;
 use print::Lowered;
@@ -50,11 +56,25 @@ pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -
     for kernel in kernel.stages() {
         let mut lowering = Lowering::new(kernel, (major, minor));
         lowering.run();
-        let Lowering { mut code, shared, pointers, missing, is_too_large, in_pairs, .. } = lowering;
+        let Lowering { mut code, shared, pointers, missing, is_too_large, in_pairs, chosen, .. } = lowering;
         code.drop_dead();
+        sink::sink(&mut code);
         // Blackwell reads and writes 32 bytes at once.
         let widest = if major >= 10 { 32 } else { 16 };
-        join::join(&mut code, join::Joining { widest, vector_atomics: major >= 9, in_pairs });
+        let is_packed = |param: &Param| packed::packed(param.shape.element).is_some();
+        let packed = kernel.params.iter().map(is_packed).collect();
+        join::join(
+            &mut code,
+            join::Joining {
+                widest,
+                vector_atomics: major >= 9,
+                in_pairs,
+                // The code of sorts moves numbers one by one.
+                has_wide_pairs: major >= 10 && kernel.waits,
+                packed,
+                vectors: chosen,
+            },
+        );
         code.drop_dead();
         let named = |(op, reason)| Missing { op, instruction: name_of(op), reason };
         let own = kernel.missing.iter().cloned().chain(missing.into_iter().map(named));

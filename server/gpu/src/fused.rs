@@ -35,6 +35,9 @@ pub struct Fused {
     pub block_config: Option<String>,
     /// Of a block-level fusion: its tiling.
     pub block_level: Option<BlockLevel>,
+    /// Operands whose memory something else may write while the kernel runs, by number. Source: the frontend attribute
+    /// `xla.no_invariant_operands`.
+    pub changing: Vec<usize>,
 }
 
 impl Fused {
@@ -49,6 +52,7 @@ impl Fused {
         fused.backend_kind = backend_kind(&op.attributes);
         fused.block_config = block_config(&op.attributes);
         fused.block_level = BlockLevel::of(&op.attributes);
+        fused.changing = changing(&op.attributes);
         Ok(fused)
     }
 
@@ -105,7 +109,16 @@ impl Fused {
                 }
             }
         }
-        Ok(Fused { graph, roots, outputs, users, backend_kind: None, block_config: None, block_level: None })
+        Ok(Fused {
+            graph,
+            roots,
+            outputs,
+            users,
+            backend_kind: None,
+            block_config: None,
+            block_level: None,
+            changing: Vec::new(),
+        })
     }
 
     pub fn op(&self, id: OpId) -> &Op {
@@ -167,6 +180,13 @@ fn backend_kind(attributes: &Attributes) -> Option<String> {
         Some((_, rest)) => rest.split('"').next().map(str::to_owned),
         None => plain.starts_with("__").then_some(plain.clone()),
     }
+}
+
+/// The numbers in `xla.no_invariant_operands="0,2"`.
+fn changing(attributes: &Attributes) -> Vec<usize> {
+    let text = attributes.text(AttributeKey::FrontendAttributes);
+    let numbers = text.and_then(|text| ir::frontend_attribute(text, "xla.no_invariant_operands"));
+    numbers.into_iter().flat_map(|list| list.split(',')).filter_map(|n| n.trim().parse().ok()).collect()
 }
 
 /// Whether XLA puts an op that stands alone into a fusion of its own. Source: `service/gpu/transforms/fusion_wrapper.cc`.

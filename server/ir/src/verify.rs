@@ -32,6 +32,7 @@ use crate::finding::{Fix, InstructionFinding, Part, Place, Severity};
 use crate::infer::{Called, CalleePart, Given, Problem, result_shape};
 use crate::op_table::op_info;
 use crate::shape::Shape;
+pub use calls::frontend_attribute;
 pub use module::verify_module;
 
 /// What a block sees of the rest of its module.

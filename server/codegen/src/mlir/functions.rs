@@ -28,7 +28,11 @@ impl<'k> Printer<'k> {
                     let (align, bytes) = (param.align, param.bytes);
                     let is_aliased =
                         param.is_result() || self.kernel.params.iter().any(|other| other.aliases == Some(n));
-                    let invariant = if is_aliased { "" } else { "xla.invariant, " };
+                    let invariant = match param.is_changing {
+                        _ if is_aliased => "",
+                        true => "xla.not_invariant, ",
+                        false => "xla.invariant, ",
+                    };
                     format!(
                         " {{llvm.align = {align} : index, llvm.dereferenceable = {bytes} : index, {invariant}xla.slice_index = {slice} : index}}"
                     )

@@ -5,7 +5,8 @@ use indexing_map::Expr;
 use ir::ElementTypeExt;
 use syntax::hlo::{ElementType, Opcode};
 
-use super::lower::{Bf16, Frame, Lowering, Pending};
+use super::frame::Frame;
+use super::lower::{Bf16, Lowering, Pending};
 use super::machine::{Address, Class, Kind, Operand, Reg};
 use super::memory::Place;
 use super::value::Val;

@@ -2,7 +2,8 @@
 
 use indexing_map::{Constraint, Expr, Interval};
 
-use super::lower::{Frame, Lowering};
+use super::frame::Frame;
+use super::lower::Lowering;
 use super::machine::{Class, Operand, Reg};
 use super::value::Val;
 use crate::kernel::{Condition, Op, Region};
@@ -35,6 +36,7 @@ impl<'k> Lowering<'k> {
         let places: Vec<Val> = otherwise.yields.iter().map(|&value| frame.value(value)).collect();
         let (other, end) = (self.code.label(), self.code.label());
         let mut results = self.undefined(frame, &op.results, &places);
+        self.chosen.extend(results.vectors());
         let has_other = !otherwise.ops.is_empty();
         if !has_other {
             // What is yielded is at hand: it is set before, and again inside.

@@ -2,7 +2,8 @@
 
 use ir::ElementTypeExt;
 
-use super::lower::{Frame, Lowering};
+use super::frame::Frame;
+use super::lower::Lowering;
 use super::machine::{Class, Operand, Reg};
 use super::memory::class_of;
 use super::value::Val;
@@ -15,6 +16,12 @@ pub(super) struct Carried {
 }
 
 impl Carried {
+    /// The registers of elements side by side: of a vector, or of several numbers.
+    pub fn vectors(&self) -> impl Iterator<Item = Reg> {
+        let count = self.registers.iter().flatten().count();
+        self.registers.iter().flatten().copied().filter(move |_| count > 1)
+    }
+
     /// Tensors are where they are, whichever way was taken: where `values` say.
     pub fn place(&mut self, values: &[Val]) {
         for (own, value) in self.values.iter_mut().zip(values) {

@@ -17,7 +17,8 @@ pub(crate) struct Code {
     labels: Label,
     /// Per open region, instructions whose result may be used again.
     known: Vec<FxHashMap<Key, Reg>>,
-    loads: Vec<FxHashMap<(Address, u32), Vec<Reg>>>,
+    /// The same of loads, and whether nobody changes what they read.
+    loads: Vec<FxHashMap<(Address, u32), (Reg, bool)>>,
     pub origin: Option<OpId>,
 }
 
@@ -89,12 +90,12 @@ impl Code {
     pub fn load(&mut self, address: Address, bits: u32, is_invariant: bool) -> Reg {
         let key = (Address { align: 0, ..address }, bits);
         if let Some(found) = self.loads.iter().rev().find_map(|region| region.get(&key)) {
-            return found[0];
+            return found.0;
         }
         let reg = self.reg(Class::of_bits(bits));
         self.push(Kind::Load { address, bits, is_invariant }, vec![reg]);
         if let Some(region) = self.loads.last_mut() {
-            region.insert(key, vec![reg]);
+            region.insert(key, (reg, is_invariant));
         }
         reg
     }
@@ -109,6 +110,13 @@ impl Code {
 
     pub fn forget_loads(&mut self) {
         self.loads.iter_mut().for_each(FxHashMap::clear);
+    }
+
+    /// Of arrays that nobody changes, what was read stays known.
+    pub fn forget_changing_loads(&mut self) {
+        for region in &mut self.loads {
+            region.retain(|_, (_, is_invariant)| *is_invariant);
+        }
     }
 
     pub fn branch(&mut self, target: Label, guard: Option<(Reg, bool)>) {

@@ -5,8 +5,9 @@ use indexing_map::Expr;
 use ir::ElementTypeExt;
 use syntax::hlo::ElementType;
 
+use super::frame::Frame;
 use super::index::split_constant;
-use super::lower::{Frame, Lowering};
+use super::lower::Lowering;
 use super::machine::{Address, Class, Kind, Operand, Reg, Space};
 use super::memory::Place;
 use super::packed::packed;

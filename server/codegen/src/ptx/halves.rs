@@ -18,16 +18,27 @@ pub(super) struct Halves {
     pub joined: FxHashSet<Reg>,
     /// Read by something else than a store.
     pub read: FxHashSet<Reg>,
+    /// Halves of what arms of branches bring.
+    kept: FxHashSet<Reg>,
+    /// Where numbers are stored to: base and offset.
+    stored: FxHashMap<Reg, Vec<(Operand, i64)>>,
 }
 
 impl Halves {
-    pub fn of(insts: &[Inst], in_pairs: bool) -> Halves {
+    /// `packed` are registers of vectors that arms of branches bring: those stay together whatever becomes of them.
+    pub fn of(insts: &[Inst], in_pairs: bool, packed: &FxHashSet<Reg>) -> Halves {
         let mut halves = Halves::default();
+        halves.loaded.extend(packed);
         // Arithmetic on numbers of 16 bits: its result and its operands.
         let mut pairwise: FxHashMap<Reg, Vec<Reg>> = FxHashMap::default();
         let mut rounded: FxHashSet<Reg> = FxHashSet::default();
         let mut alone: FxHashSet<Reg> = FxHashSet::default();
         for inst in insts {
+            if let Kind::Store { address, from, .. } = &inst.kind
+                && let [Operand::Reg(reg)] = from.as_slice()
+            {
+                halves.stored.entry(*reg).or_default().push((address.base, address.offset));
+            }
             let read = || {
                 inst.reads().into_iter().filter_map(|operand| match operand {
                     Operand::Reg(reg) if reg.class == Class::B16 => Some(reg),
@@ -43,6 +54,10 @@ impl Halves {
                     continue;
                 }
                 Kind::Store { .. } => continue,
+                Kind::Move { .. } if inst.to.iter().all(|reg| packed.contains(reg)) => {
+                    halves.kept.extend(read());
+                    continue;
+                }
                 // What loops carry.
                 Kind::Move { .. } => {
                     alone.extend(read());
@@ -52,8 +67,10 @@ impl Halves {
                 Kind::Load { address, .. } => {
                     let from = (address.base, address.offset);
                     halves.places.extend(inst.to.iter().map(|&reg| (reg, from)));
-                    if !matches!(address.space, Space::Shared(_)) {
-                        halves.loaded.extend(&inst.to);
+                    // Out of shared memory they come one by one.
+                    match address.space {
+                        Space::Shared(_) => alone.extend(&inst.to),
+                        Space::Global(_) | Space::Table(_) => halves.loaded.extend(&inst.to),
                     }
                 }
                 _ => {}
@@ -107,14 +124,29 @@ impl Halves {
 }
 
 impl Halves {
-    /// Do the numbers lie side by side where they are loaded from?
-    pub fn are_neighbours(&self, numbers: &[Operand]) -> bool {
+    /// Do the numbers, of that many bytes, lie side by side where they are loaded from?
+    pub fn are_neighbours(&self, numbers: &[Operand], bytes: i64) -> bool {
         let place = |operand: &Operand| match operand {
             Operand::Reg(reg) => self.places.get(reg).copied(),
             _ => None,
         };
         let places: Option<Vec<(Operand, i64)>> = numbers.iter().map(place).collect();
-        places.is_some_and(|places| places.windows(2).all(|pair| pair[1] == (pair[0].0, pair[0].1 + 2)))
+        places.is_some_and(|places| places.windows(2).all(|pair| pair[1] == (pair[0].0, pair[0].1 + bytes)))
+    }
+}
+
+impl Halves {
+    /// Are two numbers that were loaded together, of that many bytes each, only moved, and together again?
+    pub fn is_moved(&self, pair: &[Reg], bytes: i64) -> bool {
+        let &[low, high] = pair else { return false };
+        let places = |reg: Reg| self.stored.get(&reg).map_or(&[][..], Vec::as_slice);
+        if self.kept.contains(&low) && self.kept.contains(&high) {
+            return true;
+        }
+        let is_beside = |&(base, offset): &(Operand, i64)| {
+            offset % (2 * bytes) == 0 && places(high).contains(&(base, offset + bytes))
+        };
+        !self.read.contains(&low) && !self.read.contains(&high) && places(low).iter().any(is_beside)
     }
 }
 

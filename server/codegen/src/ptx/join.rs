@@ -1,11 +1,13 @@
 //! Neighbouring loads and stores become one. Within straight-line code: at the place of the first load, of the last store.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::Code;
+use super::groups::{Access, Group, groups, runs};
 use super::halves::Halves;
-use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
+use super::machine::{Inst, Kind, Operand, Reg};
 use super::packed::store_packed;
+use super::words::{pack, unpack, words};
 
 /// What the device, and the kernel, allow.
 pub(crate) struct Joining {
@@ -15,21 +17,27 @@ pub(crate) struct Joining {
     pub vector_atomics: bool,
     /// Numbers of 16 bits may be computed two at a time before they go to shared memory.
     pub in_pairs: bool,
+    /// Has the device registers for two numbers of 32 bits? What is only moved stays in them.
+    pub has_wide_pairs: bool,
+    /// Per argument, has it several elements in a byte?
+    pub packed: Vec<bool>,
+    /// Registers of vectors that arms of branches bring.
+    pub vectors: FxHashSet<Reg>,
 }
 
 /// Bytes of the widest access of most devices.
 const WIDEST: i64 = 16;
+/// Bytes of the widest load of elements that are smaller than a byte.
+const PACKED: i64 = 2;
 
 pub(crate) fn join(code: &mut Code, how: Joining) {
-    let Joining { widest, vector_atomics, in_pairs } = how;
-    let widest = widest.max(WIDEST);
     let insts = std::mem::take(&mut code.insts);
-    let mut halves = Halves::of(&insts, in_pairs);
+    let mut halves = Halves::of(&insts, how.in_pairs, &how.vectors);
     let mut start = 0;
     let mut out = Vec::with_capacity(insts.len());
     for at in 0..=insts.len() {
         if at == insts.len() || insts[at].is_boundary() {
-            out.extend(straight(code, &insts[start..at], widest, vector_atomics, &mut halves));
+            out.extend(straight(code, &insts[start..at], &how, &mut halves));
             if let Some(boundary) = insts.get(at) {
                 out.push(boundary.clone());
             }
@@ -39,28 +47,15 @@ pub(crate) fn join(code: &mut Code, how: Joining) {
     code.insts = out;
 }
 
-/// Accesses that belong together.
-struct Group {
-    /// By offset; positions in the straight-line code.
-    members: Vec<(i64, usize)>,
-    bits: u32,
-}
-
-fn straight(
-    code: &mut Code,
-    insts: &[Inst],
-    widest: i64,
-    vector_atomics: bool,
-    halves: &mut Halves,
-) -> Vec<Inst> {
+fn straight(code: &mut Code, insts: &[Inst], how: &Joining, halves: &mut Halves) -> Vec<Inst> {
     let mut replaced: FxHashMap<usize, Vec<Inst>> = FxHashMap::default();
     for group in groups(insts, Access::Load) {
-        load(code, insts, &group, widest, halves, &mut replaced);
+        load(code, insts, &group, how, halves, &mut replaced);
     }
     for group in groups(insts, Access::Store) {
-        store(code, insts, &group, widest, halves, &mut replaced);
+        store(code, insts, &group, how, halves, &mut replaced);
     }
-    if vector_atomics {
+    if how.vector_atomics {
         for group in groups(insts, Access::Add) {
             add(insts, &group, &mut replaced);
         }
@@ -75,124 +70,33 @@ fn straight(
     out
 }
 
-/// What is joined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
-    Load,
-    Store,
-    /// To an `f32` in memory.
-    Add,
-}
-
-/// The address of an access of that kind, and the bits that it is about.
-fn access(inst: &Inst, kind: Access) -> Option<(Address, u32)> {
-    match &inst.kind {
-        Kind::Load { address, bits, .. } if kind == Access::Load && inst.to.len() == 1 => {
-            Some((*address, *bits))
-        }
-        Kind::Store { address, bits, from } if kind == Access::Store && from.len() == 1 => {
-            Some((*address, *bits))
-        }
-        Kind::Atomic { name: "add.f32", address, from } if kind == Access::Add && from.len() == 1 => {
-            Some((*address, 32))
-        }
-        _ => None,
-    }
-}
-
-/// The memory that an access of another kind touches.
-fn other_access(inst: &Inst, kind: Access) -> Option<Space> {
-    match &inst.kind {
-        Kind::Load { address, .. } if kind != Access::Load => Some(address.space),
-        Kind::Store { address, .. } if kind != Access::Store => Some(address.space),
-        Kind::Atomic { address, .. } if access(inst, kind).is_none() => Some(address.space),
-        _ => None,
-    }
-}
-
-/// Accesses to the same base with the same width, between which nothing touches the same memory in another way.
-fn groups(insts: &[Inst], kind: Access) -> Vec<Group> {
-    let mut open: FxHashMap<(Space, Operand, u32), Group> = FxHashMap::default();
-    let mut done = Vec::new();
-    for (n, inst) in insts.iter().enumerate() {
-        // Another kind of access to the same memory parts the group.
-        if let Some(space) = other_access(inst, kind) {
-            let parted: Vec<_> = open.keys().filter(|key| key.0 == space).copied().collect();
-            done.extend(parted.into_iter().filter_map(|key| open.remove(&key)));
-        }
-        let Some((address, bits)) = access(inst, kind) else { continue };
-        // In the block's memory, only elements that are smaller than a byte.
-        if !matches!(address.space, Space::Global(_)) && bits >= 8 {
-            continue;
-        }
-        let key = (address.space, address.base, bits);
-        let group = open.entry(key).or_insert_with(|| Group { members: Vec::new(), bits });
-        if group.members.iter().any(|(offset, _)| *offset == address.offset) {
-            // Written twice: the order counts.
-            if let Some(old) = open.remove(&key) {
-                done.push(old);
-            }
-            open.insert(key, Group { members: vec![(address.offset, n)], bits });
-            continue;
-        }
-        group.members.push((address.offset, n));
-    }
-    done.extend(open.into_values());
-    for group in &mut done {
-        group.members.sort_unstable();
-    }
-    done.sort_by_key(|group| group.members.first().map(|(_, n)| *n));
-    done
-}
-
-/// Runs of neighbours: a power of two of them, aligned as a whole.
-fn runs(insts: &[Inst], group: &Group, kind: Access, widest: i64) -> Vec<Vec<usize>> {
-    // Elements of fewer than eight bits count for themselves.
-    let bytes = i64::from(group.bits / 8).max(1);
-    let widest = if group.bits < 8 { widest * i64::from(8 / group.bits) } else { widest };
-    let mut runs = Vec::new();
-    let mut at = 0;
-    let members = &group.members;
-    while at < members.len() {
-        let (offset, first) = members[at];
-        let align = access(&insts[first], kind).map_or(1, |(address, _)| address.align);
-        let mut length = 1;
-        while at + length < members.len() && members[at + length].0 == offset + length as i64 * bytes {
-            length += 1;
-        }
-        let mut taken = 1;
-        let mut size = 2;
-        while size <= length {
-            let total = size as i64 * bytes;
-            if total <= widest && align % total == 0 && offset % total == 0 {
-                taken = size;
-            }
-            size *= 2;
-        }
-        runs.push(members[at..at + taken].iter().map(|&(_, n)| n).collect());
-        at += taken;
-    }
-    runs
-}
-
 fn load(
     code: &mut Code,
     insts: &[Inst],
     group: &Group,
-    widest: i64,
+    how: &Joining,
     halves: &mut Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
+    // Vectors of elements that are smaller than a byte are read two bytes at a time.
+    let is_packed = group.bits == 8
+        && group.members.first().is_some_and(|&(_, n)| {
+            insts[n].argument().is_some_and(|param| how.packed.get(param).copied().unwrap_or(false))
+        });
+    let widest = if is_packed { PACKED } else { how.widest.max(WIDEST) };
     for run in runs(insts, group, Access::Load, widest) {
         let [first, _, ..] = run.as_slice() else { continue };
         let Kind::Load { address, is_invariant, .. } = insts[*first].kind else { continue };
         let earliest = run.iter().copied().min().unwrap_or(*first);
         let to: Vec<Reg> = run.iter().map(|&n| insts[n].to[0]).collect();
-        halves.joined.extend(&to);
-        let is_moved = to.iter().any(|reg| !halves.read.contains(reg));
+        let is_moved = to.chunks(2).any(|pair| halves.is_moved(pair, i64::from(group.bits / 8)));
+        if is_moved || group.bits != 16 {
+            halves.joined.extend(&to);
+        }
         let in_words = match (group.bits, to.len()) {
-            (8, 2) => is_moved,
+            (8, 2) => is_moved || is_packed,
             (16, ..=4) => is_moved || to.iter().any(|reg| halves.used.contains(reg)),
+            (32, _) => how.has_wide_pairs && to.chunks(2).all(|pair| halves.is_moved(pair, 4)),
             _ => true,
         };
         let (words, bits) = words(code, to.len(), group.bits, in_words);
@@ -222,11 +126,11 @@ fn store(
     code: &mut Code,
     insts: &[Inst],
     group: &Group,
-    widest: i64,
+    how: &Joining,
     halves: &Halves,
     replaced: &mut FxHashMap<usize, Vec<Inst>>,
 ) {
-    for run in runs(insts, group, Access::Store, widest) {
+    for run in runs(insts, group, Access::Store, how.widest.max(WIDEST)) {
         if group.bits < 8 {
             store_packed(code, insts, &run, group.bits, replaced);
             continue;
@@ -248,10 +152,13 @@ fn store(
             _ => true,
         };
         let is_read = |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.read.contains(reg));
-        let in_words = group.bits != 16
-            || from.len() > 4
-            || from.iter().any(is_half)
-            || from.iter().all(|operand| !is_read(operand)) && halves.are_neighbours(&from);
+        let is_moved = |pair: &[Operand]| halves.are_neighbours(pair, 4) && !pair.iter().any(is_read);
+        let in_words = group.bits == 32 && how.has_wide_pairs && from.chunks(2).all(is_moved)
+            || group.bits != 16 && group.bits != 32
+            || group.bits == 16
+                && (from.len() > 4
+                    || from.iter().any(is_half)
+                    || from.iter().all(|operand| !is_read(operand)) && halves.are_neighbours(&from, 2));
         let (words, bits) = words(code, from.len(), group.bits, in_words);
         let mut new = Vec::new();
         let mut inst = insts[latest].clone();
@@ -291,87 +198,4 @@ fn add(insts: &[Inst], group: &Group, replaced: &mut FxHashMap<usize, Vec<Inst>>
         }
         replaced.insert(latest, vec![inst]);
     }
-}
-
-/// Registers for `count` numbers of `bits` bits: as they are where they fit a vector of up to four, else words of 32.
-fn words(code: &mut Code, count: usize, bits: u32, in_words: bool) -> (Vec<Reg>, u32) {
-    let total = count as u32 * bits;
-    if !in_words || bits >= 32 && count <= 4 || bits >= 32 && total <= 256 {
-        return (Vec::new(), bits);
-    }
-    if total < 32 {
-        return ((0..1).map(|_| code.reg(Class::B16)).collect(), total);
-    }
-    ((0..total / 32).map(|_| code.reg(Class::B32)).collect(), 32)
-}
-
-pub(super) fn inst(kind: Kind, to: Vec<Reg>, origin: Option<ir::OpId>) -> Inst {
-    Inst { kind, to, origin }
-}
-
-/// The parts of a word.
-fn unpack(code: &mut Code, word: Reg, parts: &[Reg], bits: u32, origin: Option<ir::OpId>) -> Vec<Inst> {
-    if bits == 16 {
-        return vec![inst(Kind::Unpack { from: word }, parts.to_vec(), origin)];
-    }
-    // Bytes: shifted down and cut out of 32 bits.
-    let mut new = Vec::new();
-    let mut wide = word;
-    if word.class == Class::B16 {
-        wide = code.reg(Class::B32);
-        new.push(inst(
-            Kind::Pure { name: "cvt.u32.u16".into(), from: vec![word.into()] },
-            vec![wide],
-            origin,
-        ));
-    }
-    for (n, &part) in parts.iter().enumerate() {
-        let byte = code.reg(Class::B32);
-        let from = vec![wide.into(), Operand::Int(n as i64 * 8), Operand::Int(8)];
-        new.push(inst(Kind::Pure { name: "bfe.u32".into(), from }, vec![byte], origin));
-        new.push(inst(
-            Kind::Pure { name: "cvt.u16.u32".into(), from: vec![byte.into()] },
-            vec![part],
-            origin,
-        ));
-    }
-    new
-}
-
-fn pack(code: &mut Code, word: Reg, parts: &[Operand], bits: u32, origin: Option<ir::OpId>) -> Vec<Inst> {
-    let mut new = Vec::new();
-    // A constant stands in a register to be packed.
-    let register = |code: &mut Code, part: Operand, new: &mut Vec<Inst>| match part {
-        Operand::Reg(reg) => reg,
-        other => {
-            let reg = code.reg(Class::B16);
-            new.push(inst(Kind::Pure { name: "mov.b16".into(), from: vec![other] }, vec![reg], origin));
-            reg
-        }
-    };
-    if bits == 16 {
-        let from = parts.iter().map(|&part| register(code, part, &mut new).into()).collect();
-        new.push(inst(Kind::Pack { from }, vec![word], origin));
-        return new;
-    }
-    // Bytes: pairs in 16 bits, pairs of those in 32.
-    let mut halves = Vec::new();
-    for pair in parts.chunks(2) {
-        let [low, high] = pair else { continue };
-        let (low, high) = (register(code, *low, &mut new), register(code, *high, &mut new));
-        let (cut, up, both) = (code.reg(Class::B16), code.reg(Class::B16), code.reg(Class::B16));
-        let pure = |name: &'static str, from: Vec<Operand>| Kind::Pure { name: name.into(), from };
-        new.push(inst(pure("and.b16", vec![low.into(), Operand::Int(255)]), vec![cut], origin));
-        new.push(inst(pure("shl.b16", vec![high.into(), Operand::Int(8)]), vec![up], origin));
-        new.push(inst(pure("or.b16", vec![cut.into(), up.into()]), vec![both], origin));
-        halves.push(both);
-    }
-    match halves.as_slice() {
-        [one] => new.push(inst(Kind::Move { from: (*one).into() }, vec![word], origin)),
-        _ => {
-            let from = halves.into_iter().map(Operand::from).collect();
-            new.push(inst(Kind::Pack { from }, vec![word], origin));
-        }
-    }
-    new
 }

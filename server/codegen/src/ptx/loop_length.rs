@@ -2,8 +2,9 @@
 
 use indexing_map::Expr;
 
+use super::frame::Frame;
 use super::loops::MapLoop;
-use super::lower::{Frame, Lowering};
+use super::lower::Lowering;
 use super::tiles::Tile;
 use super::unrolling::{ReductionBody, full_unroll, partial_unroll, size};
 use crate::kernel::Type;

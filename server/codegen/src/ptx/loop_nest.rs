@@ -3,9 +3,10 @@
 use indexing_map::{Constraint, Expr, Interval};
 
 use super::carried::Carried;
+use super::frame::Frame;
 use super::loop_length::LoopLength;
 use super::loops::{MapLoop, Open, in_place};
-use super::lower::{Frame, Lowering, Pending};
+use super::lower::{Lowering, Pending};
 use super::machine::{Class, Operand, Reg};
 use super::tiles::moves_vectors;
 use super::value::Val;
@@ -119,6 +120,10 @@ impl<'k> Lowering<'k> {
         let Nest { dims, inner, length, map_loop } = *nest;
         let MapLoop { map, vars, results, body, .. } = map_loop;
         let was_parted = self.is_parted;
+        let outer_vector = self.tile_vector;
+        if let LoopLength::Tile(tile) = length {
+            self.tile_vector = tile.of_several();
+        }
         let is_counted = |axis: &Axis| matches!(axis, Axis::Counted { .. });
         let carried = axes.iter().any(is_counted).then(|| self.carry(frame, &body.args, &values));
         if let Some(carried) = &carried {
@@ -236,6 +241,7 @@ impl<'k> Lowering<'k> {
             values = self.release(held, values);
         }
         self.is_parted = was_parted;
+        self.tile_vector = outer_vector;
         if let Some(carried) = carried {
             self.assign(&carried, &values);
             for open in open.into_iter().rev() {

@@ -2,8 +2,9 @@
 
 use indexing_map::{Constraint, Expr, IndexingMap, Interval};
 
+use super::frame::Frame;
 use super::loop_nest::{Axis, Nest};
-use super::lower::{Frame, Lowering};
+use super::lower::Lowering;
 use super::machine::{Class, Kind, Operand, Reg};
 use super::unrolling::{full_unroll, loop_size, partial_unroll};
 use super::value::Val;
@@ -111,7 +112,9 @@ impl<'k> Lowering<'k> {
         if map.is_known_empty() {
             return values;
         }
-        let was_parted = std::mem::replace(&mut self.is_parted, wraps(map));
+        let outside = (self.is_parted, self.wraps);
+        self.wraps = wraps(map);
+        self.is_parted = self.wraps;
         let dims: Vec<Expr> = frame.indices(map_loop.dims);
         // What does not change in the loop is asked once; the bounds of the dimensions may be narrower than the grid.
         let bounds = dims.iter().zip(map.dims());
@@ -165,7 +168,7 @@ impl<'k> Lowering<'k> {
             self.code.place(skip);
             values = carried.values;
         }
-        self.is_parted = was_parted;
+        (self.is_parted, self.wraps) = outside;
         values
     }
 }

@@ -1,10 +1,11 @@
 //! From the kernel IR to instructions: functions are written out where they are called, short loops unrolled.
 
-use indexing_map::{Constraint, Expr, Interval};
+use indexing_map::{Expr, Interval};
 use ir::OpId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::Code;
+use super::frame::Frame;
 use super::index::Indices;
 use super::loops::MapLoop;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg};
@@ -45,6 +46,12 @@ pub(crate) struct Lowering<'k> {
     pub in_pairs: bool,
     /// Neighbouring elements are not joined here.
     pub is_parted: bool,
+    /// In the loop of several transposes: elements of a row that a thread reads.
+    pub tile_vector: Option<i64>,
+    /// The elements of a thread lie in several rows: where one of them lies says nothing of the next one.
+    pub wraps: bool,
+    /// Registers of vectors that arms of branches bring.
+    pub chosen: FxHashSet<Reg>,
     /// Does a result lie where an operand does?
     pub has_aliases: bool,
     /// Ops that no rule writes.
@@ -65,14 +72,6 @@ pub(crate) enum Pending {
     /// Address, bits, value.
     Store(Address, u32, Operand),
     Code(Vec<Inst>),
-}
-
-/// One function at one place.
-pub(super) struct Frame<'k> {
-    pub function: &'k Function,
-    values: Vec<Option<Val>>,
-    /// What stands for the function's index variables.
-    pub vars: Vec<Expr>,
 }
 
 impl<'k> Lowering<'k> {
@@ -97,6 +96,9 @@ impl<'k> Lowering<'k> {
             vectors: Vec::new(),
             in_pairs: true,
             is_parted: false,
+            tile_vector: None,
+            wraps: false,
+            chosen: FxHashSet::default(),
             has_aliases: kernel.params.iter().any(|param| param.aliases.is_some()),
             missing: Vec::new(),
         }
@@ -286,45 +288,6 @@ impl<'k> Lowering<'k> {
         }
     }
 
-    fn call(&mut self, frame: &Frame<'k>, function: usize, args: &[ValueId], at: &[Expr]) -> Vec<Val> {
-        let at: Vec<Expr> = frame.indices(at).iter().map(|e| self.indices.simplify(e)).collect();
-        let args: Vec<Val> = args.iter().map(|&value| frame.value(value)).collect();
-        let places: Option<Vec<Place>> = args
-            .iter()
-            .map(|arg| match arg {
-                Val::Tensor(place) => Some(*place),
-                _ => None,
-            })
-            .collect();
-        let Some(places) = places else {
-            let called = self.kernel.functions.get(function);
-            return called.map_or_else(Vec::new, |called| self.function(called, args, at));
-        };
-        // In an unrolled loop the same expression is another number each round.
-        let here: Vec<Expr> = at.iter().map(|e| self.indices.here(e)).collect();
-        let key = (function, here, places);
-        if let Some(values) = self.calls.iter().rev().find_map(|region| region.get(&key)) {
-            return values.clone();
-        }
-        let kernel = self.kernel;
-        let Some(called) = kernel.functions.get(function) else { return Vec::new() };
-        let values = self.function(called, args, at);
-        if let Some(region) = self.calls.last_mut() {
-            region.insert(key, values.clone());
-        }
-        values
-    }
-
-    /// The elements of a vector, and which one an index is.
-    fn element_of(&mut self, frame: &Frame<'k>, vector: ValueId, at: &Expr) -> (Vec<Val>, Option<usize>) {
-        let elements = match frame.value(vector) {
-            Val::Vector(number) => self.vectors[number as usize].clone(),
-            _ => Vec::new(),
-        };
-        let at = self.indices.here(&frame.index(at)).as_const();
-        (elements, at.and_then(|at| usize::try_from(at).ok()))
-    }
-
     pub(super) fn enter(&mut self) {
         self.code.enter();
         self.calls.push(FxHashMap::default());
@@ -333,39 +296,5 @@ impl<'k> Lowering<'k> {
     pub(super) fn leave(&mut self) {
         self.code.leave();
         self.calls.pop();
-    }
-}
-
-impl Frame<'_> {
-    pub fn value(&self, value: ValueId) -> Val {
-        let found = self.values.get(value as usize).copied().flatten();
-        found.unwrap_or_else(|| self.kind(value))
-    }
-
-    pub fn give(&mut self, to: &[ValueId], values: &[Val]) {
-        for (&value, &given) in to.iter().zip(values) {
-            self.values[value as usize] = Some(given);
-        }
-    }
-
-    /// A value of the right kind.
-    pub fn kind(&self, value: ValueId) -> Val {
-        match self.function.ty(value) {
-            Type::Scalar(element) => Val::constant(Constant::zero(*element)),
-            _ => Val::Tensor(Place::Param(0)),
-        }
-    }
-
-    pub fn index(&self, expr: &Expr) -> Expr {
-        expr.substitute(&mut |v| self.vars.get(v as usize).cloned())
-    }
-
-    pub fn indices(&self, exprs: &[Expr]) -> Vec<Expr> {
-        exprs.iter().map(|e| self.index(e)).collect()
-    }
-
-    pub fn constraints(&self, constraints: &[Constraint]) -> Vec<Constraint> {
-        let here = |c: &Constraint| Constraint { expr: self.index(&c.expr), interval: c.interval };
-        constraints.iter().map(here).collect()
     }
 }

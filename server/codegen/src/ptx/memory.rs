@@ -6,7 +6,7 @@ use syntax::hlo::ElementType;
 
 use super::index::{divisor, split_constant};
 use super::lower::{Lowering, Pending};
-use super::machine::{Address, Class, Operand, Reg, Space};
+use super::machine::{Address, Class, Kind, Operand, Reg, Space};
 use super::packed::packed;
 use super::value::Val;
 use crate::kernel::SharedArray;
@@ -82,7 +82,8 @@ impl Lowering<'_> {
                     let base = self.code.pure("add.s64", Class::B64, [base.into(), bytes_here.into()]).into();
                     return (Address { space: Space::Global(param), base, offset: 0, align: bytes }, bits);
                 }
-                let align = if self.is_parted { bytes } else { align };
+                let is_parted = self.is_parted && !self.is_beside(param, at, &rest);
+                let align = if is_parted { bytes } else { align };
                 let align = align.min(i64::from(self.kernel.params[param].align));
                 let base = self.moved(base, &rest, bytes, elements);
                 (Address { space: Space::Global(param), base, offset, align }, bits)
@@ -106,6 +107,17 @@ impl Lowering<'_> {
                 (Address { space: Space::Shared(number), base, offset, align: align.min(16) }, bits)
             }
         }
+    }
+
+    /// Of several transposes that read slices of an array, the elements of all but the first slice have a distance in the
+    /// row that LLVM adds last, to the same place: those are neighbours for it, and so are those whose index is made of bits
+    /// that do not overlap.
+    fn is_beside(&mut self, param: usize, at: &[Expr], rest: &Expr) -> bool {
+        let Some(vector) = self.tile_vector else { return false };
+        let minor = self.kernel.params[param].shape.minor_to_major().first().copied();
+        let Some(inner) = minor.and_then(|dim| at.get(dim)) else { return false };
+        let inner = self.indices.here(inner);
+        split_constant(&inner).1 >= vector || at.len() == 1 && self.indices.is_disjoint(rest)
     }
 
     /// The same for a load.
@@ -187,6 +199,14 @@ impl Lowering<'_> {
             return Val::Complex(re.into(), im.into());
         }
         let (address, bits) = self.load_address(place, element, at);
+        if self.is_in_halves(place, element) {
+            let low = self.code.load(address, bits / 2, is_invariant);
+            let next = Address { offset: address.offset + i64::from(bits / 16), ..address };
+            let high = self.code.load(next, bits / 2, is_invariant);
+            let whole = self.code.reg(Class::of_bits(bits));
+            self.code.push(Kind::Pack { from: vec![low.into(), high.into()] }, vec![whole]);
+            return Val::Num(whole.into());
+        }
         let reg = self.code.load(address, bits, is_invariant);
         match element {
             ElementType::Pred => {
@@ -218,9 +238,28 @@ impl Lowering<'_> {
                 };
                 self.stored(address, 8, byte);
             }
+            Val::Num(number) if self.is_in_halves(place, element) => {
+                let whole = self.in_register(number, Class::of_bits(bits));
+                let half = Class::of_bits(bits / 2);
+                let halves = [self.code.reg(half), self.code.reg(half)];
+                if let Operand::Reg(from) = whole {
+                    self.code.push(Kind::Unpack { from }, halves.to_vec());
+                }
+                self.stored(address, bits / 2, halves[0].into());
+                let next = Address { offset: address.offset + i64::from(bits / 16), ..address };
+                self.stored(next, bits / 2, halves[1].into());
+            }
             Val::Num(number) => self.stored(address, bits, number),
             Val::Tensor(_) | Val::Vector(_) => {}
         }
+    }
+
+    /// In shared memory, whole numbers of 64 bits are aligned as those of 32, and go there in halves: so says the layout of
+    /// data that MLIR takes where nothing is said. The code of sorts is not made of MLIR.
+    fn is_in_halves(&self, place: Place, element: ElementType) -> bool {
+        matches!(place, Place::Shared(_))
+            && matches!(element, ElementType::S64 | ElementType::U64)
+            && self.kernel.waits
     }
 
     /// Now, or behind the rounds of the loop around.
@@ -231,10 +270,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// Is the memory of an operand written by this kernel?
+    /// Is the memory of an operand written by this kernel, or while it runs?
     fn is_written(&self, param: usize) -> bool {
         let params = &self.kernel.params;
-        params[param].is_result() || params.iter().any(|other| other.aliases == Some(param))
+        params[param].is_result()
+            || params[param].is_changing
+            || params.iter().any(|other| other.aliases == Some(param))
     }
 }
 

@@ -7,11 +7,11 @@ use syntax::hlo::ElementType;
 
 use super::code::Code;
 use super::index::{divisor, split_constant};
-use super::join::inst;
 use super::lower::Lowering;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
 use super::memory::Place;
 use super::value::Val;
+use super::words::inst;
 
 /// Bits of an element of which several lie in a byte.
 pub(super) fn packed(element: ElementType) -> Option<u32> {
@@ -56,18 +56,19 @@ impl Lowering<'_> {
         let per_byte = i64::from(8 / bits);
         let (linear, pointer, space) = self.packed_place(place, at);
         let (rest, constant) = split_constant(&linear);
-        let load = |e: &mut Self, index: &Expr, offset: i64| -> Operand {
-            let index = e.indices.simplify(index);
+        let load = |e: &mut Self, index: Expr, offset: i64| -> Operand {
             let align = (1i64 << divisor(&index).trailing_zeros().min(4)).min(16);
-            let align = if matches!(space, Space::Table(_)) { 1 } else { align };
+            let align = if matches!(space, Space::Table(_)) || e.is_parted { 1 } else { align };
             let base = e.moved(pointer, &index, 1, i64::MAX);
             e.code.load(Address { space, base, offset, align }, 8, is_invariant).into()
         };
-        let (byte, shift) = if divisor(&rest) % per_byte == 0 {
-            let byte = load(self, &rest.floor_div(per_byte), constant.div_euclid(per_byte));
+        let (byte, shift) = if divisor(&rest) % per_byte == 0 && !self.wraps {
+            let index = self.indices.simplify(&rest.floor_div(per_byte));
+            let byte = load(self, index, constant.div_euclid(per_byte));
             (byte, Operand::Int(constant.rem_euclid(per_byte) * i64::from(bits)))
         } else {
-            let byte = load(self, &linear.clone().floor_div(per_byte), 0);
+            // That elements lie in one byte is not seen.
+            let byte = load(self, linear.clone().floor_div(per_byte), 0);
             (byte, self.bit_shift(&linear, per_byte, bits))
         };
         let down = match shift {
@@ -96,13 +97,13 @@ impl Lowering<'_> {
         let per_byte = i64::from(8 / bits);
         let (linear, pointer, space) = self.packed_place(place, at);
         let (rest, constant) = split_constant(&linear);
-        let known = divisor(&rest) % per_byte == 0;
+        let known = divisor(&rest) % per_byte == 0 && !self.wraps;
         let (index, offset) = if known { (rest.clone(), constant) } else { (linear.clone(), 0) };
         let index = self.indices.simplify(&index.floor_div(per_byte));
         let base = self.moved(pointer, &index, 1, i64::MAX);
         if known {
             let limit = match place {
-                Place::Param(param) => i64::from(self.kernel.params[param].align),
+                Place::Param(param) if !self.is_parted => i64::from(self.kernel.params[param].align),
                 _ => 1,
             };
             let limit = limit * per_byte;
@@ -110,7 +111,7 @@ impl Lowering<'_> {
             return self.stored(Address { space, base, offset, align }, bits, value);
         }
         let shift = self.bit_shift(&linear, per_byte, bits);
-        self.code.forget_loads();
+        self.code.forget_changing_loads();
         let origin = self.code.origin;
         let merged = merged(&mut self.code, space, base, shift, bits, value, origin);
         self.code.insts.extend(merged);

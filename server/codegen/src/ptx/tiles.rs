@@ -2,13 +2,14 @@
 
 use indexing_map::{BinaryOp, Expr, RangeContext, Simplifier, SimplifyMode};
 
+use super::frame::Frame;
 use super::loops::MapLoop;
-use super::lower::{Frame, Lowering};
+use super::lower::Lowering;
 use super::unrolling::{partial_unroll, size};
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, Type};
 
-/// Ops for an element that goes through shared memory, in XLA's sense.
-const ELEMENT: i64 = 12;
+/// Ops for an element that comes out of shared memory, in XLA's sense.
+const ELEMENT_OUT: i64 = 12;
 /// What a condition in the loop counts for.
 const CONDITION: i64 = 6;
 /// Rounds that are written out whatever their size.
@@ -25,8 +26,9 @@ const MAX_DEPTH: u32 = 8;
 /// A loop of a packed transpose, which reads a tile or writes it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tile {
-    /// Ops of one turn around a tile.
+    /// Ops of one round, in XLA's sense, and with the functions that LLVM writes out.
     size: i64,
+    whole: i64,
     /// Ops up to which all turns are written out.
     most: i64,
     /// Rounds of one turn.
@@ -35,11 +37,18 @@ pub(super) struct Tile {
     joined: Option<i64>,
     /// Elements in such a row.
     vector: i64,
+    /// Do several transposes go through shared memory on the way in?
+    is_several: bool,
 }
 
 impl Tile {
     pub fn is_unrolled(self, rounds: i64) -> bool {
-        rounds <= FEW || rounds.saturating_mul(self.size) <= self.most
+        rounds <= FEW || rounds.saturating_mul(self.whole) <= self.most
+    }
+
+    /// Elements of a row, where several transposes read them.
+    pub fn of_several(self) -> Option<i64> {
+        self.is_several.then_some(self.vector)
     }
 
     pub fn factor(self, rounds: i64) -> i64 {
@@ -77,18 +86,30 @@ impl<'k> Lowering<'k> {
             return None;
         }
         let more = (size(body, self.kernel) - 2 * heroes).max(0);
+        // A function that is called more than once is not written out by XLA.
+        let apart = (size_of_calls(body, self.kernel) - 2 * heroes).max(0);
         let is_guarded = !map.constraints().is_empty();
         if writes > 0 {
             let first = map.num_dims() as u32;
             let is_asked = map.constraints().iter().any(|c| c.expr.uses_var(first));
             let conditions = if is_asked { CONDITION } else { 0 };
+            // Two places and the store; a load of a vector, or its elements one by one.
+            let of = |more: i64| match more {
+                0 => heroes * (3 + vector) + 1,
+                more => {
+                    (heroes * (2 + vector * (2 + vector)) + 1).saturating_add(more.saturating_mul(vector))
+                }
+            };
+            let is_direct = more == 0;
             return Some(Tile {
-                size: (ELEMENT * heroes + conditions).saturating_add(more.saturating_mul(vector)),
+                size: if is_direct { of(0) } else { of(apart.max(1)) } + conditions,
+                whole: of(more).saturating_add(conditions),
                 most: if is_asked { MAX_SIZE } else { LEFT_IN },
                 in_turn,
                 // Of several transposes, XLA itself joins nothing.
                 joined: (heroes > 1).then_some(1),
                 vector,
+                is_several: heroes > 1,
             });
         }
         let is_alone = reads_of_arrays(frame.function, body, self.kernel, 0) == 0;
@@ -96,11 +117,13 @@ impl<'k> Lowering<'k> {
         let joined = rows_joined(frame, map_loop, rows);
         let joined = joined.map(|rows| if is_guarded { 0 } else { rows });
         Some(Tile {
-            size: (ELEMENT * heroes + more).saturating_mul(in_turn),
+            size: (ELEMENT_OUT * heroes + more).saturating_mul(in_turn),
+            whole: (ELEMENT_OUT * heroes + more).saturating_mul(in_turn),
             most: LEFT_OUT,
             in_turn,
             joined,
             vector,
+            is_several: false,
         })
     }
 }
@@ -135,6 +158,26 @@ fn rows_joined(frame: &Frame<'_>, map_loop: MapLoop<'_>, rows: i64) -> Option<i6
         return None;
     }
     Some(if distance & (distance - 1) == 0 { rows } else { 1 })
+}
+
+/// Ops of a body of whose functions those count as one op that it calls more than once.
+fn size_of_calls(body: &Region, kernel: &Kernel) -> i64 {
+    let called = |op: &Op| match op.kind {
+        OpKind::Call { function, .. } => Some(function),
+        _ => None,
+    };
+    let mut sum = 0i64;
+    for op in &body.ops {
+        let is_apart = called(op).is_some_and(|function| {
+            body.ops.iter().filter(|other| called(other) == Some(function)).count() > 1
+        });
+        sum = sum.saturating_add(match called(op).and_then(|function| kernel.functions.get(function)) {
+            _ if is_apart => 1,
+            Some(function) => size(&function.body, kernel),
+            None => 1,
+        });
+    }
+    sum
 }
 
 fn split<'e>(expr: &'e Expr, summands: &mut Vec<&'e Expr>) {

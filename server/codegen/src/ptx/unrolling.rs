@@ -14,12 +14,15 @@ const EXPENSIVE: i64 = 20;
 /// Functions within functions beyond this depth are not counted.
 const MAX_DEPTH: u32 = 8;
 
-/// Loops of at most this many rounds are written out whatever their size. Source: `max_unroll_factor` of `reduction.cc`.
-const MAX_UNROLL_FACTOR: i64 = 4;
+/// Loops of at most this many rounds are written out whatever their size: the elements of a thread, of which the emitters of
+/// loops and of concatenations have up to eight. Source: `max_unroll_factor` of `optimize_loops.cc`, which the emitters give.
+const MAX_UNROLL_FACTOR: i64 = 8;
+/// Reductions give none; what is as short as this LLVM writes out.
+const MAX_UNROLL_FACTOR_OF_REDUCTIONS: i64 = 4;
 
 /// Are all rounds of a loop written out, whose body has `size` ops?
 pub(super) fn full_unroll(rounds: i64, size: i64) -> bool {
-    rounds <= 1 || rounds.saturating_mul(size) <= MAX_SIZE
+    rounds <= MAX_UNROLL_FACTOR || rounds.saturating_mul(size) <= MAX_SIZE
 }
 
 /// How many rounds are written out in each turn of a longer loop: a divisor of their number.
@@ -74,12 +77,14 @@ impl ReductionBody {
     pub fn is_unrolled(self, rounds: i64) -> bool {
         let left = rounds / partial_unroll(rounds, self.ops);
         // Two turns that are left of XLA's loop become one.
-        rounds <= MAX_UNROLL_FACTOR || left <= 2 || rounds.saturating_mul(self.instructions) <= FULL
+        rounds <= MAX_UNROLL_FACTOR_OF_REDUCTIONS
+            || left <= 2
+            || rounds.saturating_mul(self.instructions) <= FULL
     }
 
     /// How many rounds XLA itself writes out in each turn of a loop around another one that it has written out.
     pub fn factor_of_xla_around(self, rounds: i64, inner: i64) -> i64 {
-        match rounds <= MAX_UNROLL_FACTOR {
+        match rounds <= MAX_UNROLL_FACTOR_OF_REDUCTIONS {
             true => rounds.max(1),
             false => partial_unroll(rounds, self.ops.saturating_mul(inner)),
         }

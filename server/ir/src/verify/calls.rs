@@ -114,7 +114,7 @@ fn other_thread(own: &str, other: &str) -> String {
 }
 
 /// The value of one entry of `{a="x",b={…}}`, without its quotes.
-fn frontend_attribute<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+pub fn frontend_attribute<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let inner = text.trim().strip_prefix('{')?.strip_suffix('}')?;
     let value = split_top_level(inner)
         .into_iter()
