@@ -1,12 +1,11 @@
 //! Behind the operands of an instruction, the domain of its map: `d0 ≤ 9, d1 ≤ 19`.
 
 use indexing::Rules;
-use indexing_map::{PrintStyle, domain_short};
 use ir::{Opcode, SegmentRef};
 
 use crate::kernel_functions::split_hints;
 use crate::locate::{FileContext, InstructionRef};
-use crate::maps::{instruction_maps, widest_access};
+use crate::maps::{domain_label, instruction_maps};
 use crate::markdown::shorten;
 use crate::{InlayHint, TextRange};
 
@@ -85,7 +84,7 @@ pub(crate) fn domain(context: &FileContext<'_>, at: InstructionRef) -> Option<St
         return None;
     }
     let maps = instruction_maps(context, at, 0, Rules::Xla)?;
-    let label = domain_short(&widest_access(&maps)?.map, PrintStyle::Floordiv);
+    let label = domain_label(instruction.opcode?, &maps)?;
     (!label.is_empty()).then(|| shorten(&label, LIMIT))
 }
 
@@ -111,6 +110,15 @@ mod tests {
             })
             .collect();
         expect.assert_eq(&shown.concat());
+    }
+
+    #[test]
+    fn each_part_of_what_is_put_together_has_a_domain() {
+        check(
+            "  a = f32[4,8] parameter(0)\n  b = f32[6,8] parameter(1)\n  ROOT c = f32[10,8] concatenate(a, b), dimensions={0}\n",
+            true,
+            expect![[""]],
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use indexing::{OpIndexing, OperandIndexing, Rules};
+use indexing_map::{PrintStyle, domain_short};
 use ir::{Graph, Op, OpId, Opcode};
 
 use crate::locate::{FileContext, InstructionRef};
@@ -76,9 +77,22 @@ pub(crate) fn outputs(context: &FileContext<'_>, at: InstructionRef) -> usize {
     }
 }
 
+/// The domain of an instruction's maps in a few letters: of the widest one, but of what is put together of parts
+/// the domain of each part. Empty for single elements.
+pub(crate) fn domain_label(opcode: Opcode, maps: &OpIndexing) -> Option<String> {
+    let of = |access: &OperandIndexing| domain_short(&access.map, PrintStyle::Floordiv);
+    if opcode != Opcode::Concatenate {
+        return widest_access(maps).map(of);
+    }
+    let mut parts: Vec<String> =
+        maps.operands.iter().flatten().filter(|a| a.map.is_mapped()).map(of).collect();
+    parts.dedup();
+    Some(parts.join(" | "))
+}
+
 /// The access that says most about the instruction's domain: the one with most range and runtime variables among
 /// those that have a map.
-pub(crate) fn widest_access(maps: &OpIndexing) -> Option<&OperandIndexing> {
+fn widest_access(maps: &OpIndexing) -> Option<&OperandIndexing> {
     let mapped = maps.operands.iter().flatten().filter(|a| a.map.is_mapped() && a.map.num_dims() > 0);
     let extent =
         |a: &&OperandIndexing| (!a.map.results().is_empty(), a.map.num_ranges() + a.map.num_runtime());

@@ -126,12 +126,18 @@ fn nested(column: &Column, dims: &[i64], next: &mut usize, text: &mut String) {
 }
 
 fn element(column: &Column, i: usize) -> String {
-    let float = |x: f64, is_wide: bool| match x {
-        _ if x.is_nan() => "nan".to_owned(),
-        _ if x.is_infinite() => if x > 0.0 { "inf" } else { "-inf" }.to_owned(),
-        _ if is_wide => x.to_string(),
-        // The shortest text that reads as this number of 32 bits; shorter formats lie among those.
-        _ => (x as f32).to_string(),
+    let float = |x: f64, is_wide: bool| {
+        // With an exponent where there would be many zeros.
+        let is_plain = x == 0.0 || (1e-5..1e16).contains(&x.abs());
+        match x {
+            _ if x.is_nan() => "nan".to_owned(),
+            _ if x.is_infinite() => if x > 0.0 { "inf" } else { "-inf" }.to_owned(),
+            _ if is_wide && is_plain => x.to_string(),
+            _ if is_wide => format!("{x:e}"),
+            // The shortest text that reads as this number of 32 bits; shorter formats lie among those.
+            _ if is_plain => (x as f32).to_string(),
+            _ => format!("{:e}", x as f32),
+        }
     };
     match &column.values {
         Values::Int(v) if column.kind == Kind::Pred => (v[i] != 0).to_string(),

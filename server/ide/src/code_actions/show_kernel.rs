@@ -66,7 +66,7 @@ ENTRY %e {
     #[test]
     fn the_text_is_a_new_document() {
         let shown = apply(MODULE, "show-kernel-as-ptx").expect("it is offered");
-        assert!(shown.starts_with("// %f · loop · h100-sxm\n"), "{shown}");
+        assert!(shown.starts_with("// %f | loop | h100-sxm\n"), "{shown}");
         assert!(shown.contains("neg.f32"), "{shown}");
         assert!(apply(MODULE, "show-kernel-as-mlir").is_some_and(|shown| shown.contains("arith.negf")));
         let parameter = MODULE.replace("$0", "").replace("x = ", "$0x = ");

@@ -3,7 +3,6 @@
 
 use db::MlirMaps;
 use indexing::Rules;
-use indexing_map::{PrintStyle, domain_short};
 use ir::Opcode;
 use mlir::TypeRef;
 use mlir_indexing::Source;
@@ -11,7 +10,7 @@ use syntax::Span;
 
 use crate::inlay_hints::InlayHintsConfig;
 use crate::locate::FileContext;
-use crate::maps::widest_access;
+use crate::maps::domain_label;
 use crate::markdown::shorten;
 use crate::mlir::context::OpRef;
 use crate::mlir::op_maps_hover::own_domain;
@@ -94,7 +93,7 @@ fn domain(source: &Source<'_>, at: OpRef) -> Option<String> {
         return None;
     }
     let maps = twin.maps(0, Rules::Xla);
-    let label = domain_short(&widest_access(&maps)?.map, PrintStyle::Floordiv);
+    let label = domain_label(twin.op().opcode, &maps)?;
     (!label.is_empty()).then(|| shorten(&label, LIMIT))
 }
 
