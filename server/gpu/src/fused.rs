@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::Reason;
 use crate::block_config::block_config;
 use crate::cost::BlockLevel;
+use crate::emitters::Elsewhere;
 
 /// A fusion with more ops is not looked into.
 pub const MAX_OPS: usize = 1 << 16;
@@ -35,6 +36,8 @@ pub struct Fused {
     pub block_config: Option<String>,
     /// Of a block-level fusion: its tiling.
     pub block_level: Option<BlockLevel>,
+    /// Who writes the kernel of what is no fusion that XLA made: see [`Fused::standing_alone`] and [`Fused::of_function`].
+    pub left_to: Option<Elsewhere>,
 }
 
 impl Fused {
@@ -49,6 +52,23 @@ impl Fused {
         fused.backend_kind = backend_kind(&op.attributes);
         fused.block_config = block_config(&op.attributes);
         fused.block_level = BlockLevel::of(&op.attributes);
+        Ok(fused)
+    }
+
+    /// A computation that XLA has not compiled yet, as one fusion: a dot or a convolution in it is left to others, and what
+    /// they fuse with it is theirs to say.
+    pub fn of_function(op: &Op, callee: &Graph, callees: &Callees<'_>) -> Result<Fused, Reason> {
+        let mut fused = Fused::of_fusion(op, callee, callees)?;
+        let left_to = fused.ops().find_map(|(_, op)| Elsewhere::of_op(op.opcode));
+        fused.left_to = left_to;
+        Ok(fused)
+    }
+
+    /// An op where it stands in a module, outside of fusions: dots and convolutions are left to libraries and to Triton, the
+    /// others are wrapped.
+    pub fn standing_alone(op: &Op, name: &str) -> Result<Fused, Reason> {
+        let mut fused = Fused::wrapping(op, name)?;
+        fused.left_to = Elsewhere::of_op(op.opcode);
         Ok(fused)
     }
 
@@ -105,7 +125,16 @@ impl Fused {
                 }
             }
         }
-        Ok(Fused { graph, roots, outputs, users, backend_kind: None, block_config: None, block_level: None })
+        Ok(Fused {
+            graph,
+            roots,
+            outputs,
+            users,
+            backend_kind: None,
+            block_config: None,
+            block_level: None,
+            left_to: None,
+        })
     }
 
     pub fn op(&self, id: OpId) -> &Op {

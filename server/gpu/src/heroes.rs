@@ -122,6 +122,9 @@ fn has_same_layout(a: &Shape, b: &Shape) -> bool {
 /// What the fusion's roots and heroes call for; with [`Kind::Loop`] every root is its own hero.
 /// Source: `GetEmitterFusionKind`, `service/gpu/hlo_fusion_analysis.cc`.
 pub fn kind(fused: &Fused, heroes: &[OpId], device: &Device) -> Kind {
+    if fused.left_to.is_some() {
+        return Kind::Custom;
+    }
     match fused.backend_kind.as_deref() {
         Some("__custom_fusion") => return Kind::Custom,
         Some("__cudnn$fusion") => return Kind::CuDnn,

@@ -3,6 +3,7 @@
 use gpu::{Emitter, FusionAnalysis, Launch};
 use indexing_map::IndexingMap;
 
+use crate::kernel_elsewhere::by_whom;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
 
@@ -67,10 +68,7 @@ pub(crate) fn fusion_kernel(
         },
         thread_to_output: thread_to_output(analysis),
         thread_to_input: thread_to_input.into_iter().map(|(hero, maps)| (name(hero), maps)).collect(),
-        note: match &analysis.emitter {
-            Emitter::Elsewhere(elsewhere) => Some(elsewhere.reason().to_owned()),
-            _ => None,
-        },
+        note: by_whom(analysis).map(Into::into),
     })
 }
 

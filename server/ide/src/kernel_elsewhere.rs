@@ -1,6 +1,6 @@
 //! What is known of a kernel that XLA's own emitters do not write: who writes it, its arrays, its configuration.
 
-use gpu::{Emitter, FusionAnalysis};
+use gpu::{Emitter, FusionAnalysis, Reason};
 use ir::{AttributeKey, Op, Opcode};
 
 use crate::kernel_lens::time;
@@ -13,14 +13,15 @@ pub(crate) fn written_elsewhere(context: &FileContext<'_>, at: InstructionRef) -
         return Some("a library or custom code runs this".to_owned());
     }
     match context.kernel(&context.kernel_key(at)?)? {
-        Ok(analysis) => by_whom(analysis),
+        Ok(analysis) => by_whom(analysis).map(Into::into),
         Err(_) => None,
     }
 }
 
-fn by_whom(analysis: &FusionAnalysis) -> Option<String> {
+/// Who writes the kernel where XLA's emitters do not.
+pub(crate) fn by_whom(analysis: &FusionAnalysis) -> Option<Reason> {
     match &analysis.emitter {
-        Emitter::Elsewhere(elsewhere) => Some(elsewhere.reason().to_owned()),
+        Emitter::Elsewhere(elsewhere) => Some(elsewhere.reason()),
         _ => None,
     }
 }

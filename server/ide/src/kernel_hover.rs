@@ -85,7 +85,7 @@ fn summary(
     let mut parts = vec![format!("**{}** on {device}", analysis.emitter.name())];
     match &analysis.emitter {
         Emitter::Elsewhere(elsewhere) => {
-            parts.push(elsewhere.reason().to_owned());
+            parts.push(elsewhere.reason().into());
             parts.extend(analysis.fused.block_config.clone());
         }
         _ => {

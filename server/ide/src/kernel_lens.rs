@@ -24,7 +24,7 @@ pub(crate) fn kernel_words(context: &FileContext<'_>, key: &KernelKey) -> Option
     let mut parts = vec![analysis.emitter.name().to_owned()];
     match (&analysis.emitter, analysis.launch()) {
         (Emitter::Elsewhere(elsewhere), _) => {
-            parts.push(elsewhere.reason().to_owned());
+            parts.push(elsewhere.reason().into());
             parts.extend(analysis.fused.block_config.clone());
         }
         (Emitter::Sort(sort), Some(launch)) if sort.steps.len() > 1 => {

@@ -3,6 +3,7 @@
 use ir::{Opcode, Shape};
 
 use super::Context;
+use crate::Reason;
 use crate::heroes::Kind;
 
 /// Who writes the kernel.
@@ -10,10 +11,38 @@ use crate::heroes::Kind;
 pub enum Elsewhere {
     Triton,
     CuDnn,
+    /// A dot that is not in a fusion: it becomes a call of cuBLAS or a fusion for Triton.
+    /// Source: `service/gpu/transforms/gemm_rewriter.cc`, `gemm_fusion.cc`.
+    Gemm,
+    /// A convolution that is not in a fusion. Source: `service/gpu/transforms/conv_rewriter.cc`.
+    Convolution,
     /// Named in the fusion's backend configuration.
     Custom,
     /// Nobody: the runtime copies memory.
     MemoryCopy,
+}
+
+impl Elsewhere {
+    /// To whom XLA leaves an op of this kind that stands outside of fusions.
+    pub fn of_op(opcode: Opcode) -> Option<Elsewhere> {
+        match opcode {
+            Opcode::Dot | Opcode::ScaledDot | Opcode::RaggedDot => Some(Elsewhere::Gemm),
+            Opcode::Convolution => Some(Elsewhere::Convolution),
+            _ => None,
+        }
+    }
+
+    /// Who writes the kernel, in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Elsewhere::Triton => "Triton writes this kernel",
+            Elsewhere::CuDnn => "cuDNN writes this kernel",
+            Elsewhere::Gemm => "XLA gives it to cuBLAS or to a Triton gemm fusion",
+            Elsewhere::Convolution => "XLA gives it to cuDNN",
+            Elsewhere::Custom => "a library or custom code writes this kernel",
+            Elsewhere::MemoryCopy => "memory is copied by the runtime, without a kernel",
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,11 +52,11 @@ pub struct ElsewhereEmitter {
 
 impl ElsewhereEmitter {
     pub(super) fn new(context: &Context<'_>) -> ElsewhereEmitter {
-        let by = match context.kind {
+        let by = context.fused.left_to.unwrap_or(match context.kind {
             Kind::Triton => Elsewhere::Triton,
             Kind::CuDnn => Elsewhere::CuDnn,
             _ => Elsewhere::Custom,
-        };
+        });
         ElsewhereEmitter { by }
     }
 
@@ -46,17 +75,15 @@ impl ElsewhereEmitter {
     pub(super) fn name(&self) -> &'static str {
         match self.by {
             Elsewhere::Triton => "triton",
-            Elsewhere::CuDnn | Elsewhere::Custom | Elsewhere::MemoryCopy => "custom",
+            _ => "custom",
         }
     }
 
     /// Why there is no launch and no thread map.
-    pub fn reason(&self) -> &'static str {
+    pub fn reason(&self) -> Reason {
         match self.by {
-            Elsewhere::Triton => "Triton writes this kernel; its launch depends on the tiling",
-            Elsewhere::CuDnn => "cuDNN writes this kernel",
-            Elsewhere::Custom => "a library or custom code writes this kernel",
-            Elsewhere::MemoryCopy => "memory is copied by the runtime, without a kernel",
+            Elsewhere::Triton => "Triton writes this kernel; its launch depends on the tiling".into(),
+            by => by.reason().into(),
         }
     }
 }
@@ -74,7 +101,7 @@ fn same_memory(a: &Shape, b: &Shape) -> bool {
 mod tests {
     use super::*;
     use crate::fixture;
-    use crate::{Device, Emitter, FusionAnalysis};
+    use crate::{Device, Emitter, Fused, FusionAnalysis};
 
     #[track_caller]
     fn check(kind: &str, expect: Elsewhere) {
@@ -104,6 +131,30 @@ mod tests {
         assert_eq!(analysis.emitter, Emitter::Elsewhere(ElsewhereEmitter { by: Elsewhere::MemoryCopy }));
         let text = "p = f32[8,9]{0,1} parameter(0)\n ROOT c = f32[8,9]{1,0} copy(p)";
         fixture::check(text, "h100-sxm", "loop c 1x72");
+    }
+
+    /// XLA's own emitters write a dot in a fusion, and never one that stands alone.
+    #[test]
+    fn dots_and_convolutions_alone_are_left_to_others() {
+        let check = |op: &str, expect: Elsewhere| {
+            let module = format!(
+                "HloModule m\nfused {{\n p = f32[8,8,8] parameter(0)\n ROOT a = f32[8,8,8] {op}\n}}\nENTRY e {{\n \
+                 p = f32[8,8,8] parameter(0)\n ROOT f = f32[8,8,8] fusion(p), kind=kLoop, calls=fused\n}}\n"
+            );
+            let device = Device::find("h100-sxm").unwrap();
+            let graphs = fixture::graphs(&module);
+            let (_, graph) = graphs.iter().find(|(name, _)| name == "fused").unwrap();
+            let alone = Fused::standing_alone(&graph.ops[graph.root as usize], "a").unwrap();
+            let alone = FusionAnalysis::new(alone, device).unwrap();
+            assert_eq!(alone.emitter, Emitter::Elsewhere(ElsewhereEmitter { by: expect }));
+            assert_eq!(alone.launch(), None);
+            assert!(alone.memory_accesses().is_empty());
+            let fused = FusionAnalysis::new(fixture::fused(&module, "f").unwrap(), device).unwrap();
+            assert_eq!(fused.emitter.name(), "loop");
+        };
+        let dot = "dot(p, p), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}";
+        check(dot, Elsewhere::Gemm);
+        check("convolution(p, p), window={size=8 pad=4_3}, dim_labels=bf0_oi0->bf0", Elsewhere::Convolution);
     }
 
     #[test]
