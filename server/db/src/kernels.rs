@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use gpu::{
-    BufferTraffic, Cause, Device, Emitter, Estimate, Fused, FusionAnalysis, Partition, Reason, Remedy,
+    BufferTraffic, Cause, Device, Elsewhere, Emitter, Estimate, Fused, FusionAnalysis, Partition, Reason,
+    Remedy,
 };
 use ir::{AttributeKey, Graph, Op, Opcode, SegmentRef};
 use rayon::prelude::*;
@@ -186,7 +187,13 @@ pub fn kernel(
     name: Arc<str>,
 ) -> Option<Result<Arc<FusionAnalysis>, Reason>> {
     let source = fusion_source(db, piece, computation, name).clone()?;
-    let analysis = source.fused().and_then(|fused| FusionAnalysis::new(fused, Target::get(db).device(db)));
+    let is_of_cpu = piece.file(db).is_some_and(|file| crate::is_of_cpu(db, file));
+    let analysis = source.fused().and_then(|mut fused| {
+        if is_of_cpu {
+            fused.left_to = Some(Elsewhere::CpuBackend);
+        }
+        FusionAnalysis::new(fused, Target::get(db).device(db))
+    });
     Some(analysis.map(Arc::new))
 }
 

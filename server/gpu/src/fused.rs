@@ -32,6 +32,8 @@ pub struct Fused {
     pub users: Vec<Vec<OpId>>,
     /// `kind` of the fusion's backend configuration: `__triton`, `__custom_fusion`, …
     pub backend_kind: Option<String>,
+    /// Its kind in the text is `kCustom`: no emitter is chosen by its ops.
+    pub is_custom: bool,
     /// Block sizes that the same configuration states, in words.
     pub block_config: Option<String>,
     /// Of a block-level fusion: its tiling.
@@ -50,6 +52,7 @@ impl Fused {
         let root = flat.add(callee, None, callees, 0)?;
         let mut fused = Fused::new(flat.graph, root)?;
         fused.backend_kind = backend_kind(&op.attributes);
+        fused.is_custom = op.attributes.text(AttributeKey::Kind) == Some("kCustom");
         fused.block_config = block_config(&op.attributes);
         fused.block_level = BlockLevel::of(&op.attributes);
         Ok(fused)
@@ -131,6 +134,7 @@ impl Fused {
             outputs,
             users,
             backend_kind: None,
+            is_custom: false,
             block_config: None,
             block_level: None,
             left_to: None,
@@ -196,6 +200,14 @@ fn backend_kind(attributes: &Attributes) -> Option<String> {
         Some((_, rest)) => rest.split('"').next().map(str::to_owned),
         None => plain.starts_with("__").then_some(plain.clone()),
     }
+}
+
+/// Is this the configuration of a fusion from XLA's CPU compiler? Only that one says over how many threads a fusion is split,
+/// and only it gives fusions to these libraries.
+/// Source: `service/cpu/backend_config.proto`, `service/cpu/cpu_compiler.cc`.
+pub fn is_of_cpu_backend(backend_config: &str) -> bool {
+    let marks = ["outer_dimension_partitions", "__ynn_fusion", "__xnn_fusion", "__onednn_fusion"];
+    marks.iter().any(|mark| backend_config.contains(mark))
 }
 
 /// Whether XLA puts an op that stands alone into a fusion of its own. Source: `service/gpu/transforms/fusion_wrapper.cc`.

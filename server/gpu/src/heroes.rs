@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use ir::{ElementTypeExt, OpId, Opcode, Shape, is_elementwise};
 
 use crate::device::Device;
+use crate::emitters::CUSTOM_FUSION;
 use crate::fused::Fused;
 use crate::launch::product;
 use crate::reduction_dims::{ReductionDims, is_race_free, is_reduction_hero};
@@ -126,9 +127,11 @@ pub fn kind(fused: &Fused, heroes: &[OpId], device: &Device) -> Kind {
         return Kind::Custom;
     }
     match fused.backend_kind.as_deref() {
-        Some("__custom_fusion") => return Kind::Custom,
+        Some(CUSTOM_FUSION) => return Kind::Custom,
         Some("__cudnn$fusion") => return Kind::CuDnn,
         Some(name) if name.starts_with("__triton") => return Kind::Triton,
+        // Whoever gave it this kind has an emitter for it, which is none of those here.
+        Some(_) if fused.is_custom => return Kind::Custom,
         _ => {}
     }
     if has_compatible_reductions(fused, heroes, device) {

@@ -39,7 +39,7 @@ pub(crate) fn kernel_elsewhere(context: &FileContext<'_>, at: InstructionRef) ->
     if let Some((key, analysis)) = analysis {
         lines.extend(analysis.fused.backend_kind.as_ref().map(|kind| format!("kind: {kind}")));
         lines.extend(analysis.fused.block_config.as_ref().map(|sizes| format!("blocks: {sizes}")));
-        if let Some(estimate) = context.kernel_estimate(&key) {
+        if let Some(estimate) = context.kernel_estimate(&key).filter(|_| !context.is_of_cpu()) {
             lines.push(format!("time: {} on {}", time(estimate.exec_us()), context.db.device().name));
         }
     }

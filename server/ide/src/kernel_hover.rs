@@ -18,6 +18,19 @@ const LIMIT: usize = 8;
 
 /// The short answer first, then memory, then maps, then functions. Empty for what is not launched as a kernel.
 pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> String {
+    if context.is_of_cpu() {
+        let is_fusion = context.block(at.piece).instruction(at.id).opcode == Some(ir::Opcode::Fusion);
+        let why = gpu::Elsewhere::CpuBackend.reason();
+        return if is_fusion {
+            format!(
+                "**no GPU kernel:** {why}
+
+"
+            )
+        } else {
+            String::new()
+        };
+    }
     if !context.is_launched(at) {
         return String::new();
     }

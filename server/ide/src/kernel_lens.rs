@@ -195,4 +195,30 @@ ENTRY e {
             "#]],
         );
     }
+
+    /// The same fusions with and without the mark of XLA's CPU compiler, which one of them bears.
+    #[test]
+    fn modules_of_a_cpu_have_no_kernels() {
+        let text = MODULE.replace(
+            "kind=kLoop, calls=fused\n",
+            "kind=kLoop, calls=fused, backend_config={\"outer_dimension_partitions\":[\"2\"]}\n",
+        );
+        check(&text, expect![""]);
+        let (analysis, file, _) = open(&text);
+        let heaviest = analysis.heaviest_kernels(file, 9).expect("nobody cancels");
+        assert!(heaviest.kernels.is_empty());
+        let config = crate::CoalescingConfig::default();
+        assert!(analysis.coalescing_warnings(file, &config, 9).expect("nobody cancels").shown.is_empty());
+        let at = text.find("g = f32").expect("it is there");
+        let hover = analysis.hover(file, at).expect("nobody cancels").expect("a popup").markdown;
+        let reason = "**no GPU kernel:** XLA's CPU backend writes this kernel\n";
+        assert!(hover.contains(reason) && !hover.contains("**thread"), "{hover}");
+        let query = crate::FusionQuery { instruction: "g".to_owned(), computation: None };
+        let document =
+            analysis.kernel_document(file, &query, crate::KernelLanguage::Ptx).expect("nobody cancels");
+        let document = document.expect("it is in the module");
+        assert!(!document.has_code);
+        assert_eq!(document.head[1], "no kernel of XLA's emitters: XLA's CPU backend writes this kernel");
+        assert!(!document.body.contains("time: "), "{}", document.body);
+    }
 }

@@ -6,6 +6,9 @@ use super::Context;
 use crate::Reason;
 use crate::heroes::Kind;
 
+/// The kind of fusions that XLA's GPU compiler leaves to a library. Source: `kCustomFusionKind`, `ir_emission_utils.h`.
+pub(crate) const CUSTOM_FUSION: &str = "__custom_fusion";
+
 /// Who writes the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Elsewhere {
@@ -18,6 +21,8 @@ pub enum Elsewhere {
     Convolution,
     /// Named in the fusion's backend configuration.
     Custom,
+    /// The module was compiled for a CPU.
+    CpuBackend,
     /// Nobody: the runtime copies memory.
     MemoryCopy,
 }
@@ -40,6 +45,7 @@ impl Elsewhere {
             Elsewhere::Gemm => "XLA gives it to cuBLAS or to a Triton gemm fusion",
             Elsewhere::Convolution => "XLA gives it to cuDNN",
             Elsewhere::Custom => "a library or custom code writes this kernel",
+            Elsewhere::CpuBackend => "XLA's CPU backend writes this kernel",
             Elsewhere::MemoryCopy => "memory is copied by the runtime, without a kernel",
         }
     }
@@ -48,16 +54,20 @@ impl Elsewhere {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElsewhereEmitter {
     pub by: Elsewhere,
+    /// Of custom code: the kind that the text gives it, where it is none that XLA's GPU compiler gives.
+    pub kind: Option<String>,
 }
 
 impl ElsewhereEmitter {
     pub(super) fn new(context: &Context<'_>) -> ElsewhereEmitter {
+        let is_known = context.fused.backend_kind.as_deref() == Some(CUSTOM_FUSION);
         let by = context.fused.left_to.unwrap_or(match context.kind {
             Kind::Triton => Elsewhere::Triton,
             Kind::CuDnn => Elsewhere::CuDnn,
             _ => Elsewhere::Custom,
         });
-        ElsewhereEmitter { by }
+        let kind = context.fused.backend_kind.clone().filter(|_| by == Elsewhere::Custom && !is_known);
+        ElsewhereEmitter { by, kind }
     }
 
     /// Do all results copy an operand as it lies in memory? Source: `IsMemcpyFusion`, `backends/gpu/codegen/copy.cc`.
@@ -69,7 +79,7 @@ impl ElsewhereEmitter {
             op.opcode == Opcode::Copy
                 && operand.is_some_and(|o| !fused.is_inside(o) && same_memory(&op.shape, &fused.op(o).shape))
         });
-        is_copy.then_some(ElsewhereEmitter { by: Elsewhere::MemoryCopy })
+        is_copy.then_some(ElsewhereEmitter { by: Elsewhere::MemoryCopy, kind: None })
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -83,7 +93,10 @@ impl ElsewhereEmitter {
     pub fn reason(&self) -> Reason {
         match self.by {
             Elsewhere::Triton => "Triton writes this kernel; its launch depends on the tiling".into(),
-            by => by.reason().into(),
+            by => match &self.kind {
+                Some(kind) => format!("custom code writes this kernel: {kind}").into(),
+                None => by.reason().into(),
+            },
         }
     }
 }
@@ -112,8 +125,15 @@ mod tests {
         );
         let fused = fixture::fused(&module, "f").unwrap();
         let analysis = FusionAnalysis::new(fused, Device::find("h100-sxm").unwrap()).unwrap();
-        assert_eq!(analysis.emitter, Emitter::Elsewhere(ElsewhereEmitter { by: expect }));
+        assert_eq!(by(&analysis), Some(expect));
         assert_eq!(analysis.launch(), None);
+    }
+
+    fn by(analysis: &FusionAnalysis) -> Option<Elsewhere> {
+        match &analysis.emitter {
+            Emitter::Elsewhere(elsewhere) => Some(elsewhere.by),
+            _ => None,
+        }
     }
 
     #[test]
@@ -122,13 +142,14 @@ mod tests {
         check("__triton_nested_gemm_fusion", Elsewhere::Triton);
         check("__cudnn$fusion", Elsewhere::CuDnn);
         check("__custom_fusion", Elsewhere::Custom);
+        check("__somebody's_fusion", Elsewhere::Custom);
     }
 
     #[test]
     fn copies_of_memory() {
         let text = "p = f32[8,9] parameter(0)\n ROOT c = f32[8,9] copy(p)";
         let analysis = fixture::analysis(text, "h100-sxm").unwrap();
-        assert_eq!(analysis.emitter, Emitter::Elsewhere(ElsewhereEmitter { by: Elsewhere::MemoryCopy }));
+        assert_eq!(by(&analysis), Some(Elsewhere::MemoryCopy));
         let text = "p = f32[8,9]{0,1} parameter(0)\n ROOT c = f32[8,9]{1,0} copy(p)";
         fixture::check(text, "h100-sxm", "loop c 1x72");
     }
@@ -146,7 +167,7 @@ mod tests {
             let (_, graph) = graphs.iter().find(|(name, _)| name == "fused").unwrap();
             let alone = Fused::standing_alone(&graph.ops[graph.root as usize], "a").unwrap();
             let alone = FusionAnalysis::new(alone, device).unwrap();
-            assert_eq!(alone.emitter, Emitter::Elsewhere(ElsewhereEmitter { by: expect }));
+            assert_eq!(by(&alone), Some(expect));
             assert_eq!(alone.launch(), None);
             assert!(alone.memory_accesses().is_empty());
             let fused = FusionAnalysis::new(fixture::fused(&module, "f").unwrap(), device).unwrap();
