@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Result;
 use clap::ValueEnum;
-use ide::{AnalysisHost, CoalescingConfig, Diagnostic, Severity, WarningsConfig};
+use ide::{AnalysisHost, CoalescingConfig, Diagnostic, Severity, WarningsConfig, counted};
 use rayon::prelude::*;
 use serde_json::json;
 use text::PositionEncoding;
@@ -119,7 +119,9 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
         Format::Json => writeln!(out, "{}", json!({"files": reports}))?,
         Format::Sarif => writeln!(out, "{}", sarif::log(reports))?,
         Format::Text if errors + warnings > 0 => {
-            writeln!(out, "{errors} errors, {warnings} warnings in {} files", files.len())?;
+            let found = [(errors, "error"), (warnings, "warning"), (files.len(), "file")];
+            let [errors, warnings, files] = found.map(|(count, what)| counted(count as u64, what));
+            writeln!(out, "{errors}, {warnings} in {files}")?;
         }
         Format::Text => {}
     }
