@@ -4,10 +4,9 @@ use db::Waste;
 use gpu::{AccessTraffic, Buffer, BufferTraffic, Cause, FusionAnalysis, Pattern, Remedy, RemedyChange};
 
 use crate::coalescing_queries::buffer_name;
-use crate::kernel_hover::figure;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::bytes;
+use crate::markdown::{averaged, bytes, figure};
 use crate::{Diagnostic, Diagnostics, Related, Severity, TextRange};
 
 /// The code of these findings.
@@ -117,8 +116,8 @@ fn message(
     };
     let mut message = format!("{name} is {verb} {}: ", lanes(worst));
     message += &format!(
-        "{} sectors per request, {} would do; {} moved, {} used{}",
-        figure(counts.sectors_per_request()),
+        "{} per request, {} would do; {} moved, {} used{}",
+        averaged(counts.sectors_per_request(), "sector"),
         figure(counts.ideal_sectors_per_request()),
         bytes(counts.bytes_moved()),
         bytes(counts.bytes_used),
@@ -234,8 +233,8 @@ fn remedy_text(
         }
     };
     format!(
-        "{what} it is {} sectors per request, {} moved",
-        figure(remedy.counts.sectors_per_request()),
+        "{what} it is {} per request, {} moved",
+        averaged(remedy.counts.sectors_per_request(), "sector"),
         bytes(remedy.counts.bytes_moved())
     )
 }

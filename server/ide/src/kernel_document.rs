@@ -342,9 +342,10 @@ ENTRY %e {
             "g",
             expect![[r#"
                 // %g
-                // no kernel of XLA's emitters: Triton writes this kernel; its launch depends on the tiling
+                // no kernel of XLA's emitters: Triton writes this kernel
 
                 kind: __triton
+                launch: grid 64 × 128 threads
                 blocks: tiles 1×128, 4 warps
                 time: ≈ 0.012 µs on h100-sxm
                 result: f32[64,66]

@@ -3,7 +3,7 @@
 use gpu::{Emitter, FusionAnalysis, Reason};
 use ir::{AttributeKey, Op, Opcode};
 
-use crate::kernel_lens::time;
+use crate::kernel_lens::{launched, time};
 use crate::locate::{FileContext, InstructionRef};
 use crate::readable_config::readable_config;
 
@@ -38,9 +38,10 @@ pub(crate) fn kernel_elsewhere(context: &FileContext<'_>, at: InstructionRef) ->
     });
     if let Some((key, analysis)) = analysis {
         lines.extend(analysis.fused.backend_kind.as_ref().map(|kind| format!("kind: {kind}")));
+        lines.extend(analysis.stated_launch().map(|launch| format!("launch: {}", launched(&launch))));
         lines.extend(analysis.fused.block_config.as_ref().map(|sizes| format!("blocks: {sizes}")));
         if let Some(estimate) = context.kernel_estimate(&key).filter(|_| !context.is_of_cpu()) {
-            lines.push(format!("time: {} on {}", time(estimate.exec_us()), context.db.device().name));
+            lines.push(format!("time: {} on {}", time(estimate), context.db.device().name));
         }
     }
     lines.push(format!("result: {}", op.shape));

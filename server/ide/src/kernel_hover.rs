@@ -9,7 +9,7 @@ use crate::kernel_functions::explained;
 use crate::kernel_lens::{launched, net_bytes, time};
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{bytes, code, fence};
+use crate::markdown::{averaged, bytes, code, counted, fence, figure};
 
 /// Columns of a map before it is broken at a comma.
 const MAP_WIDTH: usize = 72;
@@ -47,7 +47,7 @@ pub(crate) fn kernel_details(context: &FileContext<'_>, kernel: &LaunchedKernel)
         Some(Ok(analysis)) => analysis,
     };
     let buffers = context.kernel_coalescing(key);
-    let estimate = context.kernel_estimate(key).map(|estimate| time(estimate.exec_us()));
+    let estimate = context.kernel_estimate(key).map(|estimate| time(estimate));
     let mut out = summary(analysis, buffers, device, estimate);
     if matches!(analysis.emitter, Emitter::Elsewhere(_)) {
         return out + &block_level_tiles(context, key, analysis);
@@ -81,9 +81,12 @@ pub(crate) fn kernel_details(context: &FileContext<'_>, kernel: &LaunchedKernel)
     for (i, function) in partition.functions.iter().take(LIMIT).enumerate() {
         let reason = explained(&function.reason);
         let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-        let count = function.ops.len();
-        let unit = if count == 1 { "instruction" } else { "instructions" };
-        out += &format!("{}. {} of {count} {unit}{reason}\n", i + 1, code(&function.name));
+        let count = counted(function.ops.len() as u64, "instruction");
+        out += &format!("{}. {} of {count}{reason}\n", i + 1, code(&function.name));
+    }
+    let omitted = partition.functions.len().saturating_sub(LIMIT);
+    if omitted > 0 {
+        out += &format!("\n{omitted} more\n");
     }
     out + "\n"
 }
@@ -99,6 +102,7 @@ fn summary(
     match &analysis.emitter {
         Emitter::Elsewhere(elsewhere) => {
             parts.push(elsewhere.reason().into());
+            parts.extend(analysis.stated_launch().map(|launch| launched(&launch)));
             parts.extend(analysis.fused.block_config.clone());
         }
         _ => {
@@ -143,13 +147,15 @@ pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &Bu
         .worst_access()
         .and_then(|a| a.traffic)
         .map_or_else(String::new, |t| format!("{}, ", t.pattern));
-    let upper = match worst == best {
-        true => String::new(),
-        false => format!(" to {}", figure(worst.sectors_per_request())),
+    let sectors = match worst == best {
+        true => averaged(best.sectors_per_request(), "sector"),
+        false => {
+            let most = averaged(worst.sectors_per_request(), "sector");
+            format!("{} to {most}", figure(best.sectors_per_request()))
+        }
     };
     let mut text = format!(
-        "{verb} {name}: {pattern}{}{upper} sectors per request (ideal {}), {} moved for {}",
-        figure(best.sectors_per_request()),
+        "{verb} {name}: {pattern}{sectors} per request (ideal {}), {} moved for {}",
         figure(best.ideal_sectors_per_request()),
         bytes(best.bytes_moved()),
         bytes(best.bytes_used)
@@ -164,12 +170,6 @@ pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &Bu
         _ => {}
     }
     text
-}
-
-/// Two digits behind the point at most.
-pub(crate) fn figure(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 pub(crate) fn map_text(map: &IndexingMap) -> String {

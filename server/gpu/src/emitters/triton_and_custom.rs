@@ -1,10 +1,12 @@
 //! Fusions whose kernel is written by somebody else: Triton, cuDNN, libraries; and plain copies.
 
+use indexing_map::ceil_div;
 use ir::{Opcode, Shape};
 
 use super::Context;
 use crate::Reason;
 use crate::heroes::Kind;
+use crate::launch::Launch;
 
 /// The kind of fusions that XLA's GPU compiler leaves to a library. Source: `kCustomFusionKind`, `ir_emission_utils.h`.
 pub(crate) const CUSTOM_FUSION: &str = "__custom_fusion";
@@ -56,6 +58,8 @@ pub struct ElsewhereEmitter {
     pub by: Elsewhere,
     /// Of custom code: the kind that the text gives it, where it is none that XLA's GPU compiler gives.
     pub kind: Option<String>,
+    /// Of a kernel of Triton whose tiles the text states. What shared memory it takes Triton decides.
+    pub launch: Option<Launch>,
 }
 
 impl ElsewhereEmitter {
@@ -67,7 +71,8 @@ impl ElsewhereEmitter {
             _ => Elsewhere::Custom,
         });
         let kind = context.fused.backend_kind.clone().filter(|_| by == Elsewhere::Custom && !is_known);
-        ElsewhereEmitter { by, kind }
+        let launch = if by == Elsewhere::Triton { tiled_launch(context) } else { None };
+        ElsewhereEmitter { by, kind, launch }
     }
 
     /// Do all results copy an operand as it lies in memory? Source: `IsMemcpyFusion`, `backends/gpu/codegen/copy.cc`.
@@ -79,7 +84,7 @@ impl ElsewhereEmitter {
             op.opcode == Opcode::Copy
                 && operand.is_some_and(|o| !fused.is_inside(o) && same_memory(&op.shape, &fused.op(o).shape))
         });
-        is_copy.then_some(ElsewhereEmitter { by: Elsewhere::MemoryCopy, kind: None })
+        is_copy.then_some(ElsewhereEmitter { by: Elsewhere::MemoryCopy, kind: None, launch: None })
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -92,13 +97,26 @@ impl ElsewhereEmitter {
     /// Why there is no launch and no thread map.
     pub fn reason(&self) -> Reason {
         match self.by {
-            Elsewhere::Triton => "Triton writes this kernel; its launch depends on the tiling".into(),
+            Elsewhere::Triton if self.launch.is_none() => {
+                "Triton writes this kernel; its launch depends on the tiling".into()
+            }
             by => match &self.kind {
                 Some(kind) => format!("custom code writes this kernel: {kind}").into(),
                 None => by.reason().into(),
             },
         }
     }
+}
+
+/// A block for each tile of the first result, of as many warps as the text says.
+/// Source: `backends/gpu/codegen/triton/fusion.cc`.
+fn tiled_launch(context: &Context<'_>) -> Option<Launch> {
+    let level = context.fused.block_level.as_ref()?;
+    let (dims, tile) = (context.fused.root_shape(0).dims(), level.output_tiles.first()?);
+    let mut blocks = dims.iter().zip(tile).map(|(&size, &tile)| ceil_div(size, tile));
+    let blocks = blocks.try_fold(1i64, |n, blocks| n.checked_mul(blocks?))?;
+    let threads = level.warps.checked_mul(context.device.threads_per_warp)?;
+    (dims.len() == tile.len() && blocks > 0).then(|| Launch::linear(blocks, threads))
 }
 
 fn same_memory(a: &Shape, b: &Shape) -> bool {
@@ -143,6 +161,29 @@ mod tests {
         check("__cudnn$fusion", Elsewhere::CuDnn);
         check("__custom_fusion", Elsewhere::Custom);
         check("__somebody's_fusion", Elsewhere::Custom);
+    }
+
+    #[test]
+    fn tiles_tell_the_launch_of_a_kernel_of_triton() {
+        let check = |config: &str, expect: Option<(i64, i64)>| {
+            let module = format!(
+                "HloModule m\nfused {{\n p = f32[100,3,70] parameter(0)\n ROOT n = f32[100,3,70] negate(p)\n}}\nENTRY e {{\n \
+                 p = f32[100,3,70] parameter(0)\n ROOT f = f32[100,3,70] fusion(p), kind=kCustom, calls=fused, \
+                 backend_config={{\"fusion_backend_config\": {{\"kind\": \"__triton\", \"block_level_fusion_config\": {config}}}}}\n}}\n"
+            );
+            let fused = fixture::fused(&module, "f").unwrap();
+            let analysis = FusionAnalysis::new(fused, Device::find("h100-sxm").unwrap()).unwrap();
+            let launch = analysis.stated_launch();
+            assert_eq!(launch, expect.map(|(blocks, threads)| Launch::linear(blocks, threads)));
+            let Emitter::Elsewhere(elsewhere) = &analysis.emitter else { panic!("it is Triton's") };
+            assert_eq!(elsewhere.reason().contains("depends on the tiling"), expect.is_none());
+        };
+        let tiles = |sizes: &str| format!(r#"{{"num_warps":"2","output_tiles":[{{"sizes":[{sizes}]}}]}}"#);
+        // 4 × 3 × 2 tiles.
+        check(&tiles(r#""32","1","64""#), Some((24, 64)));
+        check(&tiles(r#""128","4","128""#), Some((1, 64)));
+        check(&tiles(r#""32","1""#), None);
+        check(r#"{"num_warps":"2"}"#, None);
     }
 
     #[test]
