@@ -1,7 +1,9 @@
 //! Reads and writes of kernels that move much more than they use, as diagnostics: what, how much, why, and what would help.
 
 use db::Waste;
-use gpu::{AccessTraffic, Buffer, BufferTraffic, Cause, FusionAnalysis, Pattern, Remedy, RemedyChange};
+use gpu::{
+    AccessTraffic, Buffer, BufferTraffic, Cause, Counts, FusionAnalysis, Pattern, Remedy, RemedyChange,
+};
 
 use crate::coalescing_queries::buffer_name;
 use crate::launched_kernel::LaunchedKernel;
@@ -104,7 +106,7 @@ fn message(
     name: &str,
     called: &dyn Fn(&str) -> String,
 ) -> Option<String> {
-    let (worst, counts) = (buffer.worst_access()?, buffer.best()?);
+    let (worst, counts, worst_counts) = (buffer.worst_access()?, buffer.best()?, buffer.worst()?);
     let Waste { cause, remedy, .. } = waste;
     let verb = match buffer.buffer {
         Buffer::Operand(_) => "read",
@@ -117,11 +119,11 @@ fn message(
     let mut message = format!("{name} is {verb} {}: ", lanes(worst));
     message += &format!(
         "{} per request, {} would do; {} moved, {} used{}",
-        averaged(counts.sectors_per_request(), "sector"),
+        sectors(counts, worst_counts),
         figure(counts.ideal_sectors_per_request()),
         bytes(counts.bytes_moved()),
         bytes(counts.bytes_used),
-        if buffer.is_exact() { "" } else { " (sampled)" },
+        if buffer.is_sampled() { " (sampled)" } else { "" },
     );
     message += &format!("\ncause: {}", cause_text(analysis, buffer, worst, *cause, called));
     if let Some(remedy) = remedy {
@@ -167,6 +169,15 @@ pub(crate) fn uncoalesced(range: TextRange, message: String, related: Vec<Relate
         related,
         is_of_parser: false,
         fix: None,
+    }
+}
+
+/// `8.6 sectors`; `8.6 to 32 sectors` where data decides.
+pub(crate) fn sectors(best: Counts, worst: Counts) -> String {
+    let most = averaged(worst.sectors_per_request(), "sector");
+    match best == worst {
+        true => most,
+        false => format!("{} to {most}", figure(best.sectors_per_request())),
     }
 }
 

@@ -5,11 +5,12 @@ use indexing_map::{IndexingMap, PrintStyle, print_map, wrap};
 
 use crate::block_level_tiles::block_level_tiles;
 use crate::coalescing_queries::buffer_name;
+use crate::coalescing_warnings::sectors;
 use crate::kernel_functions::explained;
 use crate::kernel_lens::{launched, net_bytes, time};
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{averaged, bytes, code, counted, fence, figure};
+use crate::markdown::{bytes, code, counted, fence, figure};
 
 /// Columns of a map before it is broken at a comma.
 const MAP_WIDTH: usize = 72;
@@ -147,20 +148,14 @@ pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &Bu
         .worst_access()
         .and_then(|a| a.traffic)
         .map_or_else(String::new, |t| format!("{}, ", t.pattern));
-    let sectors = match worst == best {
-        true => averaged(best.sectors_per_request(), "sector"),
-        false => {
-            let most = averaged(worst.sectors_per_request(), "sector");
-            format!("{} to {most}", figure(best.sectors_per_request()))
-        }
-    };
+    let sectors = sectors(best, worst);
     let mut text = format!(
         "{verb} {name}: {pattern}{sectors} per request (ideal {}), {} moved for {}",
         figure(best.ideal_sectors_per_request()),
         bytes(best.bytes_moved()),
         bytes(best.bytes_used)
     );
-    if !buffer.is_exact() {
+    if buffer.is_sampled() {
         text += ", sampled";
     }
     match (buffer.xla_coalesced, buffer.is_coalesced()) {
