@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use gpu::{
-    BufferTraffic, Cause, Device, Elsewhere, Emitter, Estimate, Fused, FusionAnalysis, Partition, Reason,
-    Remedy,
+    Bound, BufferTraffic, Cause, Device, Elsewhere, Emitter, Estimate, Fused, FusionAnalysis, Partition,
+    Reason, Remedy,
 };
 use ir::{AttributeKey, Graph, Op, Opcode, SegmentRef};
 use rayon::prelude::*;
@@ -338,6 +338,11 @@ pub fn kernel_waste(
     // A threshold of 1 or less would call everything waste.
     let threshold = f64::from_bits(threshold).max(1.01);
     let Some(Ok(analysis)) = kernel(db, piece, computation, name.clone()) else { return Arc::default() };
+    // One that is over before the next could be launched gains nothing.
+    let estimate = kernel_estimate(db, piece, computation, name.clone());
+    if estimate.as_ref().is_some_and(|estimate| estimate.bound == Bound::Launch) {
+        return Arc::default();
+    }
     let buffers = kernel_coalescing(db, piece, computation, name).iter().enumerate();
     let wasted = buffers.filter_map(|(at, buffer)| {
         let counts = buffer.best()?;

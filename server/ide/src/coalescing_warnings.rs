@@ -279,12 +279,12 @@ mod tests {
     #[test]
     fn an_operand_in_another_layout() {
         check(
-            "  p = f32[512,512]{1,0} parameter(0)\n  q = f32[512,512]{0,1} parameter(1)\n  ROOT a = f32[512,512]{1,0} add(p, q)",
-            "  x = f32[512,512]{1,0} parameter(0)\n  y = f32[512,512]{0,1} parameter(1)\n  ROOT f = f32[512,512]{1,0} fusion(x, y), kind=kLoop, calls=fused",
+            "  p = f32[1024,1024]{1,0} parameter(0)\n  q = f32[1024,1024]{0,1} parameter(1)\n  ROOT a = f32[1024,1024]{1,0} add(p, q)",
+            "  x = f32[1024,1024]{1,0} parameter(0)\n  y = f32[1024,1024]{0,1} parameter(1)\n  ROOT f = f32[1024,1024]{1,0} fusion(x, y), kind=kLoop, calls=fused",
             expect![[r#"
-                «y» %y is read with a stride of 512 elements between lanes: 32 sectors per request, 4 would do; 8.39 MB moved, 1.05 MB used
+                «y» %y is read with a stride of 4096 elements between lanes: 32 sectors per request, 4 would do; 33.6 MB moved, 4.19 MB used
                 cause: its layout {0,1}, where %a has {1,0}
-                help: with %y laid out {1,0} it is 4 sectors per request, 1.05 MB moved
+                help: with %y laid out {1,0} it is 16 sectors per request, 4.19 MB moved
                 XLA's own rule says so too
                   at «a» the lanes part at a
                   at «y» y is defined here
@@ -297,6 +297,16 @@ mod tests {
         check(
             "  p = f32[32,32]{1,0} parameter(0)\n  q = f32[32,32]{0,1} parameter(1)\n  ROOT a = f32[32,32]{1,0} add(p, q)",
             "  x = f32[32,32]{1,0} parameter(0)\n  y = f32[32,32]{0,1} parameter(1)\n  ROOT f = f32[32,32]{1,0} fusion(x, y), kind=kLoop, calls=fused",
+            expect![""],
+        );
+    }
+
+    /// Every element is a sector of its own, thousands of them, and the kernel is over before the next is launched.
+    #[test]
+    fn kernels_that_are_shorter_than_a_launch_are_left_alone() {
+        check(
+            "  p = f32[128,512]{1,0} parameter(0)\n  q = f32[128,512]{0,1} parameter(1)\n  ROOT a = f32[128,512]{1,0} add(p, q)",
+            "  x = f32[128,512]{1,0} parameter(0)\n  y = f32[128,512]{0,1} parameter(1)\n  ROOT f = f32[128,512]{1,0} fusion(x, y), kind=kLoop, calls=fused",
             expect![""],
         );
     }
