@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use ir::Opcode;
+use ir::{AttributeKey, Opcode};
 use rustc_hash::FxHashSet;
 
 use crate::queries::block;
-use crate::{File, Piece};
+use crate::{File, Language, Piece};
 
 /// The computations of the piece that hold fusions, ascending. Of each one: what else shares the piece depends on how the
 /// text was cut.
@@ -27,6 +27,24 @@ fn fusion_calls(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Box<str>>> {
     let block = block(db, piece);
     let calls = block.callees().filter(|&(id, _)| block.instruction(id).opcode == Some(Opcode::Fusion));
     Arc::new(calls.map(|(_, span)| span.of(&block.text).into()).collect())
+}
+
+#[salsa::tracked(returns(copy))]
+fn has_fusion_of_cpu(db: &dyn salsa::Database, piece: Piece) -> bool {
+    let block = block(db, piece);
+    // Most texts have no such word anywhere.
+    gpu::is_of_cpu_backend(&block.text)
+        && block.parse.instructions.iter().filter(|i| i.opcode == Some(Opcode::Fusion)).any(|instruction| {
+            let attributes = block.parse.attributes_of(instruction).iter();
+            let mut configs = attributes.filter(|a| a.key == Some(AttributeKey::BackendConfig));
+            configs.any(|config| gpu::is_of_cpu_backend(config.value_span.of(&block.text)))
+        })
+}
+
+/// Whether XLA's CPU compiler made the module: one of its fusions says so. Then nothing in it is a kernel of a GPU.
+#[salsa::tracked(returns(copy))]
+pub fn is_of_cpu(db: &dyn salsa::Database, file: File) -> bool {
+    file.language(db) != Language::Mlir && file.pieces(db).iter().any(|&piece| has_fusion_of_cpu(db, piece))
 }
 
 /// Names of all computations that fusions of the file call.

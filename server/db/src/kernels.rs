@@ -7,7 +7,10 @@
 
 use std::sync::Arc;
 
-use gpu::{BufferTraffic, Cause, Device, Estimate, Fused, FusionAnalysis, Partition, Reason, Remedy};
+use gpu::{
+    Bound, BufferTraffic, Cause, Device, Elsewhere, Emitter, Estimate, Fused, FusionAnalysis, Partition,
+    Reason, Remedy,
+};
 use ir::{AttributeKey, Graph, Op, Opcode, SegmentRef};
 use rayon::prelude::*;
 use salsa::Setter;
@@ -59,6 +62,8 @@ pub struct FusionSource {
     pub op: Op,
     /// The fused computation, those that fusions inside it call, and what reductions apply, by the name in the text.
     pub callees: Vec<Callee>,
+    /// The fusion stands for a function of MLIR, and is none of XLA's.
+    pub is_function: bool,
 }
 
 impl PartialEq for FusionSource {
@@ -66,6 +71,7 @@ impl PartialEq for FusionSource {
         let same = |(a, b): (&Callee, &Callee)| a.0 == b.0 && (Arc::ptr_eq(&a.1, &b.1) || a.1 == b.1);
         self.name == other.name
             && self.op == other.op
+            && self.is_function == other.is_function
             && self.callees.len() == other.callees.len()
             && self.callees.iter().zip(&other.callees).all(same)
     }
@@ -89,10 +95,14 @@ impl FusionSource {
         match (self.op.opcode, called) {
             (Opcode::Fusion, Some(called)) => {
                 let callee = self.callee(called).ok_or("the fusion calls an unknown computation")?;
-                Fused::of_fusion(&self.op, &callee, &|name| self.callee(name))
+                let callees = |name: &str| self.callee(name);
+                match self.is_function {
+                    true => Fused::of_function(&self.op, &callee, &callees),
+                    false => Fused::of_fusion(&self.op, &callee, &callees),
+                }
             }
             (Opcode::Fusion, None) => Err("the fusion calls no computation".into()),
-            _ => Fused::wrapping(&self.op, &self.name),
+            _ => Fused::standing_alone(&self.op, &self.name),
         }
     }
 }
@@ -132,7 +142,7 @@ pub fn fusion_source(
             collect(db, file, section, called, &mut callees, 0);
         }
     }
-    Some(Arc::new(FusionSource { name, op, callees }))
+    Some(Arc::new(FusionSource { name, op, callees, is_function: false }))
 }
 
 fn collect(
@@ -177,7 +187,13 @@ pub fn kernel(
     name: Arc<str>,
 ) -> Option<Result<Arc<FusionAnalysis>, Reason>> {
     let source = fusion_source(db, piece, computation, name).clone()?;
-    let analysis = source.fused().and_then(|fused| FusionAnalysis::new(fused, Target::get(db).device(db)));
+    let is_of_cpu = piece.file(db).is_some_and(|file| crate::is_of_cpu(db, file));
+    let analysis = source.fused().and_then(|mut fused| {
+        if is_of_cpu {
+            fused.left_to = Some(Elsewhere::CpuBackend);
+        }
+        FusionAnalysis::new(fused, Target::get(db).device(db))
+    });
     Some(analysis.map(Arc::new))
 }
 
@@ -207,6 +223,9 @@ pub fn kernel_code(
         Ok(analysis) => analysis,
         Err(reason) => return Some(Err(reason.clone())),
     };
+    if let Emitter::Elsewhere(elsewhere) = &analysis.emitter {
+        return Some(Err(elsewhere.reason()));
+    }
     let computation = source.computation().map_or("fused", |(name, _)| name);
     let callees = |name: &str| source.callee(name);
     let source = codegen::Source { name: &name, computation, analysis, callees: &callees };
@@ -319,6 +338,11 @@ pub fn kernel_waste(
     // A threshold of 1 or less would call everything waste.
     let threshold = f64::from_bits(threshold).max(1.01);
     let Some(Ok(analysis)) = kernel(db, piece, computation, name.clone()) else { return Arc::default() };
+    // One that is over before the next could be launched gains nothing.
+    let estimate = kernel_estimate(db, piece, computation, name.clone());
+    if estimate.as_ref().is_some_and(|estimate| estimate.bound == Bound::Launch) {
+        return Arc::default();
+    }
     let buffers = kernel_coalescing(db, piece, computation, name).iter().enumerate();
     let wasted = buffers.filter_map(|(at, buffer)| {
         let counts = buffer.best()?;

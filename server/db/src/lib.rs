@@ -31,7 +31,7 @@ pub use calls::{CallGraph, CallSite, call_graph};
 pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
 pub use externals::link_findings;
-pub use fusions::{fused_computations, fusing_computations};
+pub use fusions::{fused_computations, fusing_computations, is_of_cpu};
 pub use giants::{Definition, GiantIndex, giant_index};
 pub use hlo_twins::{HloTwin, hlo_twin, hlo_twin_findings};
 pub use kernel_costs::kernel_cost;

@@ -198,11 +198,12 @@ pub(crate) fn mlir_fusion_source(
         return op_source(db, piece, name).filter(|_| nth == CUT_FUNCTION);
     };
     let block = &function.block;
-    let within = if *name == *function.name { function.entry } else { function.computation };
+    let is_function = *name == *function.name;
+    let within = if is_function { function.entry } else { function.computation };
     let op = block.op(block.find(within, &name)?, |_| None)?;
     let mut sources = Vec::new();
     collect(block, &op, &mut sources);
-    Some(Arc::new(FusionSource { name, op, callees: sources }))
+    Some(Arc::new(FusionSource { name, op, callees: sources, is_function }))
 }
 
 fn collect(block: &Block, op: &Op, found: &mut Vec<(String, Arc<Graph>)>) {

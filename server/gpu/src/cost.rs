@@ -60,6 +60,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// Whether the time is a bound from below, the roofline, and no estimate of how long the kernel takes.
+    pub fn is_at_least(&self) -> bool {
+        self.xla.is_none()
+    }
+
     /// Microseconds that the kernel takes, without its launch: XLA's figure; the roofline where XLA's model does not reach.
     pub fn exec_us(&self) -> f64 {
         self.times().2

@@ -28,6 +28,7 @@ pub use scatter::{ScatterEmitter, ScatterMode};
 pub use sort::{SortEmitter, SortStep};
 use transpose::Tiles;
 pub use transpose::TransposeEmitter;
+pub(crate) use triton_and_custom::CUSTOM_FUSION;
 pub use triton_and_custom::{Elsewhere, ElsewhereEmitter};
 
 use crate::Reason;

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::Reason;
 use crate::block_config::block_config;
 use crate::cost::BlockLevel;
+use crate::emitters::Elsewhere;
 
 /// A fusion with more ops is not looked into.
 pub const MAX_OPS: usize = 1 << 16;
@@ -31,6 +32,8 @@ pub struct Fused {
     pub users: Vec<Vec<OpId>>,
     /// `kind` of the fusion's backend configuration: `__triton`, `__custom_fusion`, …
     pub backend_kind: Option<String>,
+    /// Its kind in the text is `kCustom`: no emitter is chosen by its ops.
+    pub is_custom: bool,
     /// Block sizes that the same configuration states, in words.
     pub block_config: Option<String>,
     /// Of a block-level fusion: its tiling.
@@ -38,6 +41,8 @@ pub struct Fused {
     /// Operands whose memory something else may write while the kernel runs, by number. Source: the frontend attribute
     /// `xla.no_invariant_operands`.
     pub changing: Vec<usize>,
+    /// Who writes the kernel of what is no fusion that XLA made: see [`Fused::standing_alone`] and [`Fused::of_function`].
+    pub left_to: Option<Elsewhere>,
 }
 
 impl Fused {
@@ -50,9 +55,27 @@ impl Fused {
         let root = flat.add(callee, None, callees, 0)?;
         let mut fused = Fused::new(flat.graph, root)?;
         fused.backend_kind = backend_kind(&op.attributes);
+        fused.is_custom = op.attributes.text(AttributeKey::Kind) == Some("kCustom");
         fused.block_config = block_config(&op.attributes);
         fused.block_level = BlockLevel::of(&op.attributes);
         fused.changing = changing(&op.attributes);
+        Ok(fused)
+    }
+
+    /// A computation that XLA has not compiled yet, as one fusion: a dot or a convolution in it is left to others, and what
+    /// they fuse with it is theirs to say.
+    pub fn of_function(op: &Op, callee: &Graph, callees: &Callees<'_>) -> Result<Fused, Reason> {
+        let mut fused = Fused::of_fusion(op, callee, callees)?;
+        let left_to = fused.ops().find_map(|(_, op)| Elsewhere::of_op(op.opcode));
+        fused.left_to = left_to;
+        Ok(fused)
+    }
+
+    /// An op where it stands in a module, outside of fusions: dots and convolutions are left to libraries and to Triton, the
+    /// others are wrapped.
+    pub fn standing_alone(op: &Op, name: &str) -> Result<Fused, Reason> {
+        let mut fused = Fused::wrapping(op, name)?;
+        fused.left_to = Elsewhere::of_op(op.opcode);
         Ok(fused)
     }
 
@@ -115,9 +138,11 @@ impl Fused {
             outputs,
             users,
             backend_kind: None,
+            is_custom: false,
             block_config: None,
             block_level: None,
             changing: Vec::new(),
+            left_to: None,
         })
     }
 
@@ -187,6 +212,14 @@ fn changing(attributes: &Attributes) -> Vec<usize> {
     let text = attributes.text(AttributeKey::FrontendAttributes);
     let numbers = text.and_then(|text| ir::frontend_attribute(text, "xla.no_invariant_operands"));
     numbers.into_iter().flat_map(|list| list.split(',')).filter_map(|n| n.trim().parse().ok()).collect()
+}
+
+/// Is this the configuration of a fusion from XLA's CPU compiler? Only that one says over how many threads a fusion is split,
+/// and only it gives fusions to these libraries.
+/// Source: `service/cpu/backend_config.proto`, `service/cpu/cpu_compiler.cc`.
+pub fn is_of_cpu_backend(backend_config: &str) -> bool {
+    let marks = ["outer_dimension_partitions", "__ynn_fusion", "__xnn_fusion", "__onednn_fusion"];
+    marks.iter().any(|mark| backend_config.contains(mark))
 }
 
 /// Whether XLA puts an op that stands alone into a fusion of its own. Source: `service/gpu/transforms/fusion_wrapper.cc`.

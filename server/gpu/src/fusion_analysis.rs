@@ -84,6 +84,14 @@ impl FusionAnalysis {
         self.emitter.launch()
     }
 
+    /// The launch, also of a kernel that Triton writes where the text states its tiles.
+    pub fn stated_launch(&self) -> Option<Launch> {
+        match &self.emitter {
+            Emitter::Elsewhere(elsewhere) => elsewhere.launch,
+            _ => self.launch(),
+        }
+    }
+
     /// Per result of the fusion, the map from threads to the elements that they write.
     pub fn thread_to_output(&self) -> Vec<Option<IndexingMap>> {
         let context = self.context();

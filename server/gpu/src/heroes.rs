@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use ir::{ElementTypeExt, OpId, Opcode, Shape, is_elementwise};
 
 use crate::device::Device;
+use crate::emitters::CUSTOM_FUSION;
 use crate::fused::Fused;
 use crate::launch::product;
 use crate::reduction_dims::{ReductionDims, is_race_free, is_reduction_hero};
@@ -122,10 +123,15 @@ fn has_same_layout(a: &Shape, b: &Shape) -> bool {
 /// What the fusion's roots and heroes call for; with [`Kind::Loop`] every root is its own hero.
 /// Source: `GetEmitterFusionKind`, `service/gpu/hlo_fusion_analysis.cc`.
 pub fn kind(fused: &Fused, heroes: &[OpId], device: &Device) -> Kind {
+    if fused.left_to.is_some() {
+        return Kind::Custom;
+    }
     match fused.backend_kind.as_deref() {
-        Some("__custom_fusion") => return Kind::Custom,
+        Some(CUSTOM_FUSION) => return Kind::Custom,
         Some("__cudnn$fusion") => return Kind::CuDnn,
         Some(name) if name.starts_with("__triton") => return Kind::Triton,
+        // Whoever gave it this kind has an emitter for it, which is none of those here.
+        Some(_) if fused.is_custom => return Kind::Custom,
         _ => {}
     }
     if has_compatible_reductions(fused, heroes, device) {

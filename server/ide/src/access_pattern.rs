@@ -3,9 +3,10 @@
 use gpu::{Buffer, LanePicture, SECTOR_BYTES};
 
 use crate::coalescing_queries::buffer_name;
-use crate::kernel_hover::{figure, memory};
+use crate::kernel_hover::memory;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
+use crate::markdown::figure;
 
 mod svg;
 mod text;

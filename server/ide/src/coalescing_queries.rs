@@ -20,7 +20,7 @@ pub struct BufferReply {
     /// The best and the worst that runtime variables may make of it; else one is the other.
     pub best: Option<Counts>,
     pub worst: Option<Counts>,
-    /// Every request was counted, or is proved to be like one that was.
+    /// Every request was counted, or is proved to be like one that was, and data decides nothing.
     pub is_exact: bool,
     /// Of the access that wastes most.
     pub pattern: Option<Pattern>,

@@ -2,7 +2,7 @@
 
 use crate::TextRange;
 use crate::locate::FileContext;
-use crate::markdown::bytes;
+use crate::markdown::{bytes, counted};
 use crate::occurrences::{Symbol, occurrence_at};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,9 +55,9 @@ pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<Code
     let cost = *db::computation_costs(context.db, context.view.file).get(index)?;
     let mut parts = Vec::new();
     if !context.module().is_entry(index) || !callers.is_empty() {
-        parts.push(counted(callers.len(), "caller"));
+        parts.push(counted(callers.len() as u64, "caller"));
     }
-    parts.push(counted(cost.instructions, "instruction"));
+    parts.push(counted(cost.instructions as u64, "instruction"));
     let total = cost.total;
     // Numbers that leave something out are at least so large.
     let at_least = if total.unknown > 0 { "≥ " } else { "" };
@@ -100,10 +100,6 @@ fn only_fused(context: &FileContext<'_>, index: usize) -> bool {
         context.block(call.piece).instruction(call.instruction).opcode == Some(ir::Opcode::Fusion)
     };
     !calls.is_empty() && calls.iter().all(is_fusion)
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Three digits and the start of a unit: `640 `, `1.02 k`.

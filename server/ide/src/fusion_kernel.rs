@@ -3,6 +3,7 @@
 use gpu::{Emitter, FusionAnalysis, Launch};
 use indexing_map::IndexingMap;
 
+use crate::kernel_elsewhere::by_whom;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
 
@@ -19,8 +20,10 @@ pub struct FusionQuery {
 pub struct FusionReply {
     pub emitter: &'static str,
     pub hero: String,
-    /// Nothing where somebody else decides; then `note` says who.
+    /// Nothing where somebody else decides, and the text does not state it; then `note` says who.
     pub launch: Option<Launch>,
+    /// Whether the bytes of shared memory in `launch` are what the kernel takes: of kernels that others write nobody knows.
+    pub is_shared_known: bool,
     /// Of a sort, whose launch is its first kernel's: all of them in order.
     pub launches: Vec<Launch>,
     /// Per result of the fusion.
@@ -60,17 +63,15 @@ pub(crate) fn fusion_kernel(
     Ok(FusionReply {
         emitter: analysis.emitter.name(),
         hero: name(analysis.hero()),
-        launch: analysis.launch(),
+        launch: analysis.stated_launch(),
+        is_shared_known: by_whom(analysis).is_none(),
         launches: match &analysis.emitter {
             Emitter::Sort(sort) => sort.steps.iter().map(|step| step.launch).collect(),
-            _ => analysis.launch().into_iter().collect(),
+            _ => analysis.stated_launch().into_iter().collect(),
         },
         thread_to_output: thread_to_output(analysis),
         thread_to_input: thread_to_input.into_iter().map(|(hero, maps)| (name(hero), maps)).collect(),
-        note: match &analysis.emitter {
-            Emitter::Elsewhere(elsewhere) => Some(elsewhere.reason().to_owned()),
-            _ => None,
-        },
+        note: by_whom(analysis).map(Into::into),
     })
 }
 

@@ -8,7 +8,7 @@ use ir::{Opcode, SegmentRef};
 use crate::TextRange;
 use crate::executions::executions;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::code;
+use crate::markdown::{code, counted};
 
 /// One instruction that runs as a kernel, with all its executions.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +43,8 @@ pub struct HeaviestKernels {
     pub launches: u64,
     /// Loops whose number of iterations the text does not say: counted once, so that times are at least so large.
     pub unknown_loops: usize,
+    /// Some kernel has no estimate: of it the least that the device needs is counted.
+    pub is_at_least: bool,
     pub device: &'static str,
 }
 
@@ -72,6 +74,7 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
             for at in timed(context, segment) {
                 let Some(key) = context.kernel_key(at) else { continue };
                 let Some(estimate) = context.kernel_cost(&key) else { continue };
+                report.is_at_least |= estimate.is_at_least();
                 report.total_us += estimate.exec_us() * times as f64;
                 found.push((at, times, estimate));
                 report.launches = report.launches.saturating_add(times);
@@ -146,11 +149,12 @@ impl HeaviestKernels {
         out += "| kernel | in | kind | runs | µs | share | bound by |\n|---|---|---|--:|--:|--:|---|\n";
         for kernel in &self.kernels {
             out += &format!(
-                "| {} | {} | {} | {} | {:.2} | {:.1} % | {} |\n",
+                "| {} | {} | {} | {} | {}{:.2} | {:.1} % | {} |\n",
                 code(&format!("%{}", kernel.name)),
                 code(&kernel.computation),
                 kernel.kind,
                 kernel.executions,
+                if kernel.estimate.is_at_least() { "at least " } else { "" },
                 kernel.total_us,
                 kernel.share * 100.0,
                 bound(kernel.estimate.bound),
@@ -161,13 +165,15 @@ impl HeaviestKernels {
 
     /// `84.10 µs in 12 launches on h100-sxm; 3 more not listed`
     pub fn summary(&self) -> String {
-        let mut text = format!("{:.2} µs in {} launches on {}", self.total_us, self.launches, self.device);
+        let at_least = if self.is_at_least { "at least " } else { "" };
+        let launches = counted(self.launches, "launch");
+        let mut text = format!("{at_least}{:.2} µs in {launches} on {}", self.total_us, self.device);
         if self.omitted > 0 {
             text += &format!("; {} more not listed", self.omitted);
         }
         if self.unknown_loops > 0 {
-            let loops = if self.unknown_loops == 1 { "loop" } else { "loops" };
-            text += &format!("; {} {loops} of unknown length counted once", self.unknown_loops);
+            let loops = counted(self.unknown_loops as u64, "loop");
+            text += &format!("; {loops} of unknown length counted once");
         }
         text
     }

@@ -9,7 +9,7 @@ use syntax::hlo::AttributeKey;
 
 use crate::goto_definition::{Name, name_at};
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{bytes, code, fence, shorten};
+use crate::markdown::{bytes, code, counted, fence, shorten};
 use crate::reference::{Explained, at_cursor};
 use crate::source_location::source_location;
 use crate::why_not_fused::why_not_fused;
@@ -120,13 +120,16 @@ pub(crate) fn shape_summary(shape: &Shape) -> String {
     let size = shape.bytes().map_or_else(|| "size not known".to_owned(), bytes);
     match shape {
         Shape::Array(array) => {
-            let elements = array.elements().map_or_else(String::new, |n| format!(" · {n} elements"));
+            let elements = array
+                .elements()
+                .map_or_else(String::new, |n| format!(" · {}", counted(n.unsigned_abs(), "element")));
             let bits = array.element.bits().unwrap_or_default();
             let width = if bits < 8 { format!(" of {bits} bits") } else { String::new() };
             format!("{} · {size}{elements}{width}", code(&array.to_string()))
         }
         Shape::Tuple(elements) => {
-            format!("{} · {size} in {} elements", code(&shorten(&shape.to_string(), 200)), elements.len())
+            let count = counted(elements.len() as u64, "element");
+            format!("{} · {size} in {count}", code(&shorten(&shape.to_string(), 200)))
         }
         _ => format!("{} · {size}", code(&shape.to_string())),
     }

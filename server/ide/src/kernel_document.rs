@@ -357,9 +357,10 @@ ENTRY %e {
             "g",
             expect![[r#"
                 // %g
-                // no kernel of XLA's emitters: Triton writes this kernel; its launch depends on the tiling
+                // no kernel of XLA's emitters: Triton writes this kernel
 
                 kind: __triton
+                launch: grid 64 × 128 threads
                 blocks: tiles 1×128, 4 warps
                 time: ≈ 0.012 µs on h100-sxm
                 result: f32[64,66]
@@ -374,6 +375,24 @@ ENTRY %e {
                         -
                           sizes: [1, 128]
             "#]],
+        );
+    }
+
+    /// Not even where nothing is fused yet.
+    #[test]
+    fn a_product_alone_has_no_code() {
+        let text = "HloModule m\n\nENTRY %e {\n  x = f32[64,66] parameter(0)\n  ROOT $0d = f32[64,64] dot(x, x), \
+            lhs_contracting_dims={1}, rhs_contracting_dims={1}\n}\n";
+        let (analysis, file, offset) = open(text);
+        let shown = analysis.shown_kernel(file, offset).expect("nobody cancels").expect("a kernel");
+        assert!(!shown.has_code);
+        let query = FusionQuery { instruction: shown.instruction, computation: Some(shown.computation) };
+        let document = analysis.kernel_document(file, &query, KernelLanguage::Ptx).expect("nobody cancels");
+        let document = document.expect("it is in the module");
+        assert!(!document.has_code);
+        assert_eq!(
+            document.head,
+            ["%d", "no kernel of XLA's emitters: XLA gives it to cuBLAS or to a Triton gemm fusion"]
         );
     }
 

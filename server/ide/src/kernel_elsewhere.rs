@@ -1,9 +1,9 @@
 //! What is known of a kernel that XLA's own emitters do not write: who writes it, its arrays, its configuration.
 
-use gpu::{Emitter, FusionAnalysis};
+use gpu::{Emitter, FusionAnalysis, Reason};
 use ir::{AttributeKey, Op, Opcode};
 
-use crate::kernel_lens::time;
+use crate::kernel_lens::{launched, time};
 use crate::locate::{FileContext, InstructionRef};
 use crate::readable_config::readable_config;
 
@@ -13,14 +13,15 @@ pub(crate) fn written_elsewhere(context: &FileContext<'_>, at: InstructionRef) -
         return Some("a library or custom code runs this".to_owned());
     }
     match context.kernel(&context.kernel_key(at)?)? {
-        Ok(analysis) => by_whom(analysis),
+        Ok(analysis) => by_whom(analysis).map(Into::into),
         Err(_) => None,
     }
 }
 
-fn by_whom(analysis: &FusionAnalysis) -> Option<String> {
+/// Who writes the kernel where XLA's emitters do not.
+pub(crate) fn by_whom(analysis: &FusionAnalysis) -> Option<Reason> {
     match &analysis.emitter {
-        Emitter::Elsewhere(elsewhere) => Some(elsewhere.reason().to_owned()),
+        Emitter::Elsewhere(elsewhere) => Some(elsewhere.reason()),
         _ => None,
     }
 }
@@ -37,9 +38,10 @@ pub(crate) fn kernel_elsewhere(context: &FileContext<'_>, at: InstructionRef) ->
     });
     if let Some((key, analysis)) = analysis {
         lines.extend(analysis.fused.backend_kind.as_ref().map(|kind| format!("kind: {kind}")));
+        lines.extend(analysis.stated_launch().map(|launch| format!("launch: {}", launched(&launch))));
         lines.extend(analysis.fused.block_config.as_ref().map(|sizes| format!("blocks: {sizes}")));
-        if let Some(estimate) = context.kernel_estimate(&key) {
-            lines.push(format!("time: {} on {}", time(estimate.exec_us()), context.db.device().name));
+        if let Some(estimate) = context.kernel_estimate(&key).filter(|_| !context.is_of_cpu()) {
+            lines.push(format!("time: {} on {}", time(estimate), context.db.device().name));
         }
     }
     lines.push(format!("result: {}", op.shape));

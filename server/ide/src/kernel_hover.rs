@@ -5,11 +5,12 @@ use indexing_map::{IndexingMap, PrintStyle, print_map, wrap};
 
 use crate::block_level_tiles::block_level_tiles;
 use crate::coalescing_queries::buffer_name;
+use crate::coalescing_warnings::sectors;
 use crate::kernel_functions::explained;
 use crate::kernel_lens::{launched, net_bytes, time};
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{bytes, code, fence};
+use crate::markdown::{bytes, code, counted, fence, figure};
 
 /// Columns of a map before it is broken at a comma.
 const MAP_WIDTH: usize = 72;
@@ -18,6 +19,19 @@ const LIMIT: usize = 8;
 
 /// The short answer first, then memory, then maps, then functions. Empty for what is not launched as a kernel.
 pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> String {
+    if context.is_of_cpu() {
+        let is_fusion = context.block(at.piece).instruction(at.id).opcode == Some(ir::Opcode::Fusion);
+        let why = gpu::Elsewhere::CpuBackend.reason();
+        return if is_fusion {
+            format!(
+                "**no GPU kernel:** {why}
+
+"
+            )
+        } else {
+            String::new()
+        };
+    }
     if !context.is_launched(at) {
         return String::new();
     }
@@ -34,7 +48,7 @@ pub(crate) fn kernel_details(context: &FileContext<'_>, kernel: &LaunchedKernel)
         Some(Ok(analysis)) => analysis,
     };
     let buffers = context.kernel_coalescing(key);
-    let estimate = context.kernel_estimate(key).map(|estimate| time(estimate.exec_us()));
+    let estimate = context.kernel_estimate(key).map(|estimate| time(estimate));
     let mut out = summary(analysis, buffers, device, estimate);
     if matches!(analysis.emitter, Emitter::Elsewhere(_)) {
         return out + &block_level_tiles(context, key, analysis);
@@ -68,9 +82,12 @@ pub(crate) fn kernel_details(context: &FileContext<'_>, kernel: &LaunchedKernel)
     for (i, function) in partition.functions.iter().take(LIMIT).enumerate() {
         let reason = explained(&function.reason);
         let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-        let count = function.ops.len();
-        let unit = if count == 1 { "instruction" } else { "instructions" };
-        out += &format!("{}. {} of {count} {unit}{reason}\n", i + 1, code(&function.name));
+        let count = counted(function.ops.len() as u64, "instruction");
+        out += &format!("{}. {} of {count}{reason}\n", i + 1, code(&function.name));
+    }
+    let omitted = partition.functions.len().saturating_sub(LIMIT);
+    if omitted > 0 {
+        out += &format!("\n{omitted} more\n");
     }
     out + "\n"
 }
@@ -85,7 +102,8 @@ fn summary(
     let mut parts = vec![format!("**{}** on {device}", analysis.emitter.name())];
     match &analysis.emitter {
         Emitter::Elsewhere(elsewhere) => {
-            parts.push(elsewhere.reason().to_owned());
+            parts.push(elsewhere.reason().into());
+            parts.extend(analysis.stated_launch().map(|launch| launched(&launch)));
             parts.extend(analysis.fused.block_config.clone());
         }
         _ => {
@@ -130,18 +148,14 @@ pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &Bu
         .worst_access()
         .and_then(|a| a.traffic)
         .map_or_else(String::new, |t| format!("{}, ", t.pattern));
-    let upper = match worst == best {
-        true => String::new(),
-        false => format!(" to {}", figure(worst.sectors_per_request())),
-    };
+    let sectors = sectors(best, worst);
     let mut text = format!(
-        "{verb} {name}: {pattern}{}{upper} sectors per request (ideal {}), {} moved for {}",
-        figure(best.sectors_per_request()),
+        "{verb} {name}: {pattern}{sectors} per request (ideal {}), {} moved for {}",
         figure(best.ideal_sectors_per_request()),
         bytes(best.bytes_moved()),
         bytes(best.bytes_used)
     );
-    if !buffer.is_exact() {
+    if buffer.is_sampled() {
         text += ", sampled";
     }
     match (buffer.xla_coalesced, buffer.is_coalesced()) {
@@ -151,12 +165,6 @@ pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &Bu
         _ => {}
     }
     text
-}
-
-/// Two digits behind the point at most.
-pub(crate) fn figure(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 pub(crate) fn map_text(map: &IndexingMap) -> String {

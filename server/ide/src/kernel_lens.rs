@@ -1,7 +1,7 @@
 //! Above what is launched as a kernel: `loop · grid 24576 × 128 threads · 3 functions · 12.6 MB · ≈ 4.1 µs
 //! on h100-sxm`.
 
-use gpu::{Buffer, BufferTraffic, Emitter, FusionAnalysis, Launch};
+use gpu::{Buffer, BufferTraffic, Emitter, Estimate, FusionAnalysis, Launch};
 
 use crate::kernels::KernelKey;
 use crate::locate::{FileContext, InstructionRef};
@@ -24,7 +24,8 @@ pub(crate) fn kernel_words(context: &FileContext<'_>, key: &KernelKey) -> Option
     let mut parts = vec![analysis.emitter.name().to_owned()];
     match (&analysis.emitter, analysis.launch()) {
         (Emitter::Elsewhere(elsewhere), _) => {
-            parts.push(elsewhere.reason().to_owned());
+            parts.push(elsewhere.reason().into());
+            parts.extend(analysis.stated_launch().map(|launch| launched(&launch)));
             parts.extend(analysis.fused.block_config.clone());
         }
         (Emitter::Sort(sort), Some(launch)) if sort.steps.len() > 1 => {
@@ -39,13 +40,15 @@ pub(crate) fn kernel_words(context: &FileContext<'_>, key: &KernelKey) -> Option
     }
     parts.extend(net_bytes(analysis, context.kernel_coalescing(key)).map(bytes));
     if let Some(estimate) = context.kernel_estimate(key) {
-        parts.push(format!("{} on {}", time(estimate.exec_us()), context.db.device().name));
+        parts.push(format!("{} on {}", time(estimate), context.db.device().name));
     }
     Some(parts.join(" · "))
 }
 
-/// `≈ 4.1 µs`
-pub(crate) fn time(microseconds: f64) -> String {
+/// `≈ 4.1 µs`; `at least 4.1 µs` where nobody has an estimate.
+pub(crate) fn time(estimate: &Estimate) -> String {
+    let microseconds = estimate.exec_us();
+    let sign = if estimate.is_at_least() { "at least" } else { "≈" };
     let (value, unit) =
         if microseconds < 1000.0 { (microseconds, "µs") } else { (microseconds / 1000.0, "ms") };
     let decimals = if value < 0.1 {
@@ -55,7 +58,7 @@ pub(crate) fn time(microseconds: f64) -> String {
     } else {
         0
     };
-    format!("≈ {value:.decimals$} {unit}")
+    format!("{sign} {value:.decimals$} {unit}")
 }
 
 /// `grid 24576 × 128 threads`
@@ -167,7 +170,7 @@ ENTRY e {
             expect![[r#"
                 f: transpose · grid 256 × 128 threads, 4.22 kB shared · 3 functions · 2.1 MB · ≈ 0.8 µs on h100-sxm
                 g: reduction-row · grid 64 × 256 threads · 4 functions · 1.05 MB · ≈ 0.3 µs on h100-sxm
-                h: triton · Triton writes this kernel; its launch depends on the tiling · tiles 1×128, 4 warps · 2.1 MB · ≈ 0.6 µs on h100-sxm
+                h: triton · Triton writes this kernel · grid 2048 × 128 threads · tiles 1×128, 4 warps · 2.1 MB · ≈ 0.6 µs on h100-sxm
                 t: transpose · grid 256 × 128 threads, 4.22 kB shared · 2.1 MB · ≈ 0.6 µs on h100-sxm
                 x: no kernel: the fusion calls an unknown computation
             "#]],
@@ -194,5 +197,31 @@ ENTRY e {
                 r: loop · grid 1 × 8 threads · 64 B · ≈ 0.2 µs on h100-sxm
             "#]],
         );
+    }
+
+    /// The same fusions with and without the mark of XLA's CPU compiler, which one of them bears.
+    #[test]
+    fn modules_of_a_cpu_have_no_kernels() {
+        let text = MODULE.replace(
+            "kind=kLoop, calls=fused\n",
+            "kind=kLoop, calls=fused, backend_config={\"outer_dimension_partitions\":[\"2\"]}\n",
+        );
+        check(&text, expect![""]);
+        let (analysis, file, _) = open(&text);
+        let heaviest = analysis.heaviest_kernels(file, 9).expect("nobody cancels");
+        assert!(heaviest.kernels.is_empty());
+        let config = crate::CoalescingConfig::default();
+        assert!(analysis.coalescing_warnings(file, &config, 9).expect("nobody cancels").shown.is_empty());
+        let at = text.find("g = f32").expect("it is there");
+        let hover = analysis.hover(file, at).expect("nobody cancels").expect("a popup").markdown;
+        let reason = "**no GPU kernel:** XLA's CPU backend writes this kernel\n";
+        assert!(hover.contains(reason) && !hover.contains("**thread"), "{hover}");
+        let query = crate::FusionQuery { instruction: "g".to_owned(), computation: None };
+        let document =
+            analysis.kernel_document(file, &query, crate::KernelLanguage::Ptx).expect("nobody cancels");
+        let document = document.expect("it is in the module");
+        assert!(!document.has_code);
+        assert_eq!(document.head[1], "no kernel of XLA's emitters: XLA's CPU backend writes this kernel");
+        assert!(!document.body.contains("time: "), "{}", document.body);
     }
 }

@@ -106,6 +106,9 @@ impl<'a> FileContext<'a> {
     /// Whether the instruction is launched as a kernel: a fusion that is not inside another, or, in a computation that has
     /// fusions, what XLA wraps into one.
     pub(crate) fn is_launched(&self, at: InstructionRef) -> bool {
+        if self.is_of_cpu() {
+            return false;
+        }
         let opcode = self.block(at.piece).instruction(at.id).opcode;
         let Some(computation) = self.computation_id(at) else { return false };
         let segment = SegmentRef { piece: at.piece, computation };
@@ -114,6 +117,11 @@ impl<'a> FileContext<'a> {
             Some(opcode) if gpu::is_wrapped(opcode) => self.launches_kernels(segment),
             _ => false,
         }
+    }
+
+    /// Whether XLA's CPU compiler made the module: then it has no kernels of a GPU.
+    pub(crate) fn is_of_cpu(&self) -> bool {
+        db::is_of_cpu(self.db, self.view.file)
     }
 
     /// Is the computation run instruction by instruction, and are there fusions in it? Of a module that is not optimized
@@ -125,7 +133,7 @@ impl<'a> FileContext<'a> {
         let has_fusion = (module.computations[index].segments.iter())
             .filter_map(|s| Some((*pieces.get(s.piece)?, s.computation)))
             .any(|(piece, id)| db::fusing_computations(self.db, piece).binary_search(&id).is_ok());
-        has_fusion && self.is_run_as_written(segment)
+        has_fusion && !self.is_of_cpu() && self.is_run_as_written(segment)
     }
 
     /// The entry, bodies of loops, branches, called computations; not what a fusion or a reduction is made of.
@@ -187,6 +195,9 @@ impl<'a> FileContext<'a> {
 
     /// The instructions of a piece that are launched as kernels, in the order of the text.
     pub(crate) fn kernels_in(&self, piece: usize) -> Vec<InstructionRef> {
+        if self.is_of_cpu() {
+            return Vec::new();
+        }
         let block = self.block(piece);
         let mut found = Vec::new();
         for (computation, parsed) in block.parse.computations.iter().enumerate() {

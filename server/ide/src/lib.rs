@@ -97,6 +97,7 @@ pub use kernel_document::{KernelDocument, KernelInstruction, ShownKernel};
 pub use kernel_functions::KernelFunction;
 pub use kernel_preview::{KernelLanguage, KernelParam, KernelPreview};
 pub use language::language_of;
+pub use markdown::counted;
 pub use partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use references::{Reference, ReferenceKind};
 pub use rename::RenameError;

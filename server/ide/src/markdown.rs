@@ -27,6 +27,33 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{number} {}", UNITS[unit])
 }
 
+/// `1 launch`, `3 launches`, `0 functions`: a count with what it counts, which is named in the singular.
+pub fn counted(count: u64, one: &str) -> String {
+    format!("{count} {}", plural(one, count == 1))
+}
+
+/// `1 sector`, `3.5 sectors`, of an average.
+pub(crate) fn averaged(average: f64, one: &str) -> String {
+    let shown = figure(average);
+    let is_one = shown == "1";
+    format!("{shown} {}", plural(one, is_one))
+}
+
+fn plural(one: &str, is_one: bool) -> String {
+    match is_one {
+        true => one.to_owned(),
+        // As of a launch and a branch.
+        false if one.ends_with("ch") => format!("{one}es"),
+        false => format!("{one}s"),
+    }
+}
+
+/// Two digits behind the point at most.
+pub(crate) fn figure(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// A fenced block of `language`.
 pub(crate) fn fence(language: &str, text: &str) -> String {
     format!("```{language}\n{text}\n```\n")
@@ -52,6 +79,14 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_singular() {
+        let shown = [0, 1, 2].map(|n| format!("{}, {}", counted(n, "launch"), counted(n, "element")));
+        assert_eq!(shown, ["0 launches, 0 elements", "1 launch, 1 element", "2 launches, 2 elements"]);
+        let shown = [0.999, 1.0, 1.01, 3.5].map(|n| averaged(n, "sector"));
+        assert_eq!(shown, ["1 sector", "1 sector", "1.01 sectors", "3.5 sectors"]);
+    }
 
     #[test]
     fn bytes_have_three_digits() {

@@ -39,7 +39,11 @@ pub fn is_unnecessary(code: &str) -> bool {
 }
 
 fn severity(kind: WarningKind) -> Severity {
-    if kind.is_unnecessary() { Severity::Hint } else { Severity::Warning }
+    // Arithmetic on constants is what a module has before it is optimized: worth knowing, and nothing is wrong.
+    match kind.is_unnecessary() || kind == WarningKind::ConstantOperands {
+        true => Severity::Hint,
+        false => Severity::Warning,
+    }
 }
 
 pub(crate) fn warnings(context: &FileContext<'_>, config: &WarningsConfig, limit: usize) -> Diagnostics {

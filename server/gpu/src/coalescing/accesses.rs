@@ -1,9 +1,10 @@
 //! The reads and writes of a kernel, as maps from threads to positions in memory.
 
 use indexing::{OperandIndexing, Rules, RuntimeSource, grouped, logical_to_linear, no_callees};
-use indexing_map::{Expr, IndexingMap, SimplifyMode};
+use indexing_map::{Expr, IndexingMap, RangeContext, Simplifier, SimplifyMode, Variable};
 use ir::{ElementTypeExt, Graph, OpId, Opcode, Shape};
 
+use super::requests::MAX_VECTOR_BYTES;
 use super::traffic::Access;
 use crate::emitters::Emitter;
 use crate::fusion_analysis::FusionAnalysis;
@@ -34,6 +35,9 @@ pub struct MemoryAccess {
     pub threads: IndexingMap,
     /// Read for the hero, and no scalar: XLA's own rule looks at these alone.
     pub is_of_hero: bool,
+    /// As `positions`, with the loops of a thread that only runtime variables depend on: each turn is a request of its own.
+    /// Nothing where that is `positions`.
+    counted: Option<IndexingMap>,
     gathered_at: Vec<IndexingMap>,
 }
 
@@ -44,13 +48,19 @@ impl MemoryAccess {
         shape: &Shape,
         start: &Start,
         elements: OperandIndexing,
+        exact: Option<OperandIndexing>,
     ) -> MemoryAccess {
         let mut positions = match elements.map.is_undefined() {
             true => IndexingMap::undefined(),
             false => then(&elements.map, &logical_to_linear(shape)),
         };
         positions.remove_unused_symbols();
-        let gathered_at = gathered_at(&elements, graph);
+        let counted = exact.as_ref().map(|exact| then(&exact.map, &logical_to_linear(shape)));
+        let counted = counted.filter(|counted| !counted.is_undefined());
+        let gathered_at = match (&counted, &exact) {
+            (Some(_), Some(exact)) => gathered_at(exact, graph),
+            _ => gathered_at(&elements, graph),
+        };
         MemoryAccess {
             buffer,
             shape: shape.clone(),
@@ -59,6 +69,7 @@ impl MemoryAccess {
             from: start.op,
             threads: start.threads.clone(),
             is_of_hero: start.is_of_hero,
+            counted,
             gathered_at,
         }
     }
@@ -67,7 +78,7 @@ impl MemoryAccess {
     pub fn access(&self, analysis: &FusionAnalysis) -> Option<Access<'_>> {
         let launch = analysis.launch()?;
         Some(Access {
-            map: &self.positions,
+            map: self.counted.as_ref().unwrap_or(&self.positions),
             gathered_at: &self.gathered_at,
             element_bits: element_bits(&self.shape)?,
             grid: launch.grid,
@@ -84,6 +95,64 @@ pub(crate) fn element_bits(shape: &Shape) -> Option<i64> {
         bits if bits > 0 => Some(bits),
         _ => Some(i64::from(array.element.bits()?.max(1).next_multiple_of(8))),
     }
+}
+
+/// `access` from threads, with the loops that only the places of its runtime variables depend on. Nothing where it has no
+/// runtime variables, or their loops are not its own.
+fn in_step(threads: &OperandIndexing, access: &OperandIndexing) -> Option<OperandIndexing> {
+    let loops = access.map.num_ranges();
+    let is_own = |map: &IndexingMap| map.num_ranges() == 0 || map.num_ranges() == loops;
+    let variables = &access.runtime_variables;
+    let is_in_step = !variables.is_empty() && variables.iter().all(|variable| is_own(&variable.map));
+    let exact = is_in_step.then(|| threads.compose_by(access, Rules::Exact))?;
+    (!exact.map.is_undefined()).then_some(exact)
+}
+
+/// What a thread writes of each operand of a concatenate, where that is one element behind the other: as one map with a loop
+/// over those that are stored at once. Nothing where they are apart.
+fn side_by_side(maps: &[IndexingMap], element_bits: i64) -> Option<IndexingMap> {
+    let (first, others) = maps.split_first()?;
+    if others.is_empty() || maps.iter().any(|map| !map.is_mapped()) {
+        return None;
+    }
+    // The result in which they differ, by 1 from one to the next.
+    let mut moved = None;
+    for (step, other) in (1i64..).zip(others) {
+        let is_alike = other.variables() == first.variables()
+            && other.constraints() == first.constraints()
+            && other.results().len() == first.results().len();
+        if !is_alike {
+            return None;
+        }
+        let context = RangeContext::new(first.variables(), first.constraints());
+        let mut simplifier = Simplifier::new(context, SimplifyMode::Replace);
+        let mut own_moved = None;
+        for (at, (own, first)) in other.results().iter().zip(first.results()).enumerate() {
+            match simplifier.simplify(&(own.clone() - first.clone())).as_const()? {
+                0 => {}
+                distance if distance == step && own_moved.is_none() => own_moved = Some(at),
+                _ => return None,
+            }
+        }
+        if own_moved.is_none() || moved.is_some_and(|known| own_moved != Some(known)) {
+            return None;
+        }
+        moved = own_moved;
+    }
+    let (moved, symbols) = (moved?, first.num_dims() + first.num_ranges());
+    let count = maps.len() as i64;
+    let at_once = (8 * MAX_VECTOR_BYTES / element_bits.max(1)).max(1);
+    let at_once = if count % at_once == 0 { at_once } else { count };
+    let behind = |e: &Expr| e.substitute(&mut |v| (v as usize >= symbols).then(|| Expr::var(v as usize + 2)));
+    let mut results: Vec<Expr> = first.results().iter().map(behind).collect();
+    let mut ranges = first.ranges().to_vec();
+    ranges.extend([Variable::from_size(count / at_once), Variable::from_size(at_once)]);
+    results[moved] = results[moved].clone() + Expr::var(symbols) * at_once + Expr::var(symbols + 1);
+    let mut map = IndexingMap::new(first.dims().to_vec(), ranges, first.runtime().to_vec(), results);
+    for constraint in first.constraints() {
+        map.add_constraint(behind(&constraint.expr), constraint.interval);
+    }
+    Some(map)
 }
 
 /// Where the runtime variables are read from, of those that lanes of a warp may read at different places. Loops of the
@@ -211,8 +280,8 @@ impl FusionAnalysis {
             let shape = &graph.ops[op.place.op as usize].shape;
             for access in &op.indexing {
                 let elements = from.compose(access);
-                let new =
-                    MemoryAccess::new(&self.fused.graph, Buffer::Operand(number), shape, start, elements);
+                let exact = in_step(&from, access);
+                let new = MemoryAccess::new(graph, Buffer::Operand(number), shape, start, elements, exact);
                 if !known(accesses, &new) {
                     accesses.retain(|a| a.buffer != new.buffer || a.positions != new.positions);
                     accesses.push(new);
@@ -234,7 +303,10 @@ impl FusionAnalysis {
                 Emitter::Concatenate(_) => {
                     let inputs = self.thread_to_input();
                     let of_hero = inputs.first().map_or(&[][..], |(_, maps)| maps);
-                    self.concatenated(root, of_hero).into_iter().map(Into::into).collect()
+                    let maps = self.concatenated(root, of_hero);
+                    let one = element_bits(shape).and_then(|bits| side_by_side(&maps, bits));
+                    let maps = one.map_or(maps, |one| vec![one]);
+                    maps.into_iter().map(Into::into).collect()
                 }
                 Emitter::DynamicUpdateSlice(_) => vec![self.updated(root, maps[result].as_ref())],
                 _ => vec![match &maps[result] {
@@ -251,6 +323,7 @@ impl FusionAnalysis {
                     shape,
                     &start,
                     elements,
+                    None,
                 ));
             }
         }

@@ -53,8 +53,15 @@ impl BufferTraffic {
         Some(self.best()?.excess() < DEFAULT_THRESHOLD)
     }
 
+    /// The counts are the kernel's, whatever the data: every request was counted or is proved to be like one that was, and
+    /// runtime variables decide nothing.
     pub fn is_exact(&self) -> bool {
-        self.accesses.iter().all(|a| a.traffic.is_some_and(|t| t.is_exact))
+        self.accesses.iter().all(|a| a.traffic.is_some_and(|t| t.is_exact && t.best == t.worst))
+    }
+
+    /// Some requests stand for others that were not looked at.
+    pub fn is_sampled(&self) -> bool {
+        self.accesses.iter().any(|a| a.traffic.is_some_and(|t| !t.is_exact))
     }
 
     /// The access that wastes most.
@@ -158,6 +165,8 @@ mod tests {
          ROOT r = f64[30,77] reshape(b)",
         "p = u8[12,40] parameter(0)\n z = u8[] constant(0)\n ROOT q = u8[13,50] pad(p, z), padding=1_0x3_7",
         "p = c128[17,9] parameter(0)\n ROOT r = c128[17,9] reverse(p), dimensions={1}",
+        "p = bf16[100,1] parameter(0)\n q = bf16[100,1] parameter(1)\n c = bf16[100,2] concatenate(p, q), dimensions={1}
+         ROOT n = bf16[100,2] negate(c)",
     ];
 
     /// The counts are those of putting every byte of every lane of every warp into a set, request by request.
@@ -228,6 +237,89 @@ mod tests {
             }
         }
         counts
+    }
+
+    /// A row for each index: every element of the result is read from the table, loop turn by loop turn.
+    #[test]
+    fn rows_that_are_looked_up_are_read_whole() {
+        for (rows, width) in [(8192, 768), (500, 64), (70, 33), (3, 4096)] {
+            let text = format!(
+                "p = f32[50304,{width}] parameter(0)\n i = s32[{rows},1] parameter(1)
+                 ROOT g = f32[{rows},{width}] gather(p, i), offset_dims={{1}}, collapsed_slice_dims={{0}},
+                 start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,{width}}}"
+            );
+            let analysis = fixture::analysis(&text, "h100-sxm").expect(&text);
+            let buffers = analysis.coalescing();
+            let table = &buffers[0];
+            let (best, worst) = (table.best().expect("counts"), table.worst().expect("counts"));
+            // Samples stand for the others up to the last block, which may be partly empty.
+            let elements = rows * width;
+            let is_near = |bytes: u64| bytes.abs_diff(4 * elements) * 100 <= 4 * elements;
+            assert!(is_near(worst.bytes_used), "{text}\n{worst:?}");
+            assert!(best.requests >= elements / 128 && best.requests == worst.requests, "{text}\n{best:?}");
+            if width % 128 == 0 {
+                assert_eq!(best.bytes_moved(), 4 * elements, "{text}");
+            }
+        }
+    }
+
+    /// The same behind a transpose: the row is another one at each turn of a thread's loop, the place in it is not.
+    #[test]
+    fn each_turn_that_looks_up_another_row_counts() {
+        let text = "p = f32[50304,768] parameter(0)\n i = s32[8192,1] parameter(1)
+            g = f32[8192,768] gather(p, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
+            index_vector_dim=1, slice_sizes={1,768}\n ROOT t = f32[768,8192] transpose(g), dimensions={1,0}";
+        let analysis = fixture::analysis(text, "h100-sxm").expect(text);
+        assert_eq!(analysis.emitter.name(), "transpose");
+        let counts = analysis.coalescing()[0].best().expect("counts");
+        assert_eq!((counts.requests, counts.bytes_moved()), (8192 * 768 / 32, 8192 * 768 * 4));
+    }
+
+    /// Which element of a row it is, data says: the best of it is no promise.
+    #[test]
+    fn what_data_decides_is_not_exact() {
+        let text = "p = f32[4096,5030] parameter(0)\n i = s32[4096,1] parameter(1)
+            ROOT g = f32[4096] gather(p, i), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1},
+            index_vector_dim=1, slice_sizes={1,1}, operand_batching_dims={0}, start_indices_batching_dims={0}";
+        for layout in ["{1,0}", "{0,1}"] {
+            let text = text.replace("5030] ", &format!("5030]{layout} "));
+            let analysis = fixture::analysis(&text, "h100-sxm").expect(&text);
+            let table = &analysis.coalescing()[0];
+            // A row each: apart, wherever in it. Column by column all may read one place, or as many as there are lanes.
+            assert_eq!(table.is_exact(), layout == "{1,0}", "{text}");
+            assert!(!table.is_sampled(), "{text}");
+            let cause = analysis.cause(&table.accesses[0].access, DEFAULT_THRESHOLD);
+            assert_eq!(analysis.remedy(table.buffer, cause, DEFAULT_THRESHOLD), None);
+            let indices = &analysis.coalescing()[1];
+            assert!(indices.is_exact(), "{text}");
+        }
+    }
+
+    /// What a thread writes of each operand is one store, where it lies side by side.
+    #[test]
+    fn elements_of_a_concatenate_are_stored_together() {
+        let check = |count: usize, element: &str, expect: (f64, i64)| {
+            let names: Vec<String> = (0..count).map(|n| format!("p{n}")).collect();
+            let mut text: String =
+                (0..count).map(|n| format!("p{n} = {element}[65536,1] parameter({n})\n")).collect();
+            text += &format!(
+                "ROOT c = {element}[65536,{count}] concatenate({}), dimensions={{1}}",
+                names.join(", ")
+            );
+            let analysis = fixture::analysis(&text, "h100-sxm").expect(&text);
+            assert_eq!(analysis.emitter.name(), "concatenate");
+            let buffers = analysis.coalescing();
+            let written = buffers.last().expect("a result");
+            let (counts, access) = (written.best().expect("counts"), &written.accesses[0]);
+            assert!(written.is_exact());
+            assert_eq!((counts.excess(), access.traffic.expect("counts").vector), expect, "{text}");
+        };
+        check(4, "bf16", (1.0, 4));
+        check(2, "f32", (1.0, 2));
+        check(4, "f32", (1.0, 4));
+        // Three are no vector, and four of 8 bytes are two stores.
+        check(3, "f32", (3.0, 1));
+        check(4, "f64", (2.0, 2));
     }
 
     /// Every byte of a result is written, and none twice, but where lanes of a concatenate leave some to others.

@@ -17,6 +17,7 @@ const MAX_RANK: usize = 6;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remedy {
     pub change: RemedyChange,
+    /// At the worst that runtime variables may make of it, and still below the threshold.
     pub counts: Counts,
     pub before: Counts,
 }
@@ -38,7 +39,7 @@ impl FusionAnalysis {
         let mut best: Option<Remedy> = None;
         let mut consider = |change: RemedyChange, fused: Option<Fused>| {
             let altered = fused.and_then(|fused| FusionAnalysis::new(fused, self.device).ok());
-            let counts = altered.as_ref().and_then(|altered| altered.counts_of(buffer));
+            let counts = altered.as_ref().and_then(|altered| altered.worst_of(buffer));
             let (Some(altered), Some(counts)) = (altered, counts) else { return };
             let is_better = best.as_ref().is_none_or(|known| counts.sectors < known.counts.sectors);
             if counts.excess() < threshold && altered.sectors() < whole && is_better {
@@ -57,6 +58,10 @@ impl FusionAnalysis {
 
     fn counts_of(&self, buffer: Buffer) -> Option<Counts> {
         self.coalescing().iter().find(|b| b.buffer == buffer)?.best()
+    }
+
+    fn worst_of(&self, buffer: Buffer) -> Option<Counts> {
+        self.coalescing().iter().find(|b| b.buffer == buffer)?.worst()
     }
 
     /// Of all arrays whose accesses are known.

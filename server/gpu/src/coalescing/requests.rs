@@ -5,7 +5,7 @@ use super::traffic::Access;
 use super::{LINE_BYTES, SECTOR_BYTES};
 
 /// Bytes that one lane can move at once.
-const MAX_VECTOR_BYTES: i64 = 16;
+pub(super) const MAX_VECTOR_BYTES: i64 = 16;
 
 /// The counts of one request whose lanes touch `vector` elements from these positions on. Sorts them.
 pub(super) fn request(starts: &mut [i64], element_bits: i64, vector: i64) -> Counts {

@@ -21,7 +21,11 @@ impl BlockLevel {
         let digits = warps.split(|c: char| !c.is_ascii_digit()).next()?;
         let (_, tiles) = config.split_once("output_tiles:[")?;
         let tiles = tiles.split("]}]").next()?;
-        let sizes = |tile: &str| tile.split(']').next()?.split(',').map(|n| n.parse().ok()).collect();
+        let sizes = |tile: &str| match tile.split(']').next()? {
+            // Of a scalar.
+            "" => Some(Vec::new()),
+            sizes => sizes.split(',').map(|n| n.parse().ok()).collect(),
+        };
         let output_tiles = tiles.split("sizes:[").skip(1).map(sizes).collect::<Option<Vec<Vec<i64>>>>()?;
         let is_plausible = !output_tiles.is_empty() && output_tiles.iter().flatten().all(|&size| size > 0);
         let warps = digits.parse().ok().filter(|&warps| (1..=64).contains(&warps))?;
@@ -55,6 +59,7 @@ mod tests {
         let two = r#""output_tiles": [{"sizes":["2","16"]}, {"sizes":["1"]}], "num_warps":"1""#;
         check(two, Some((&[&[2, 16], &[1]], 1)));
         check(r#""num_warps":"4","output_tiles":[{"sizes":["0"]}]"#, None);
+        check(r#""num_warps":"4","output_tiles":[{"sizes":[]}]"#, Some((&[&[]], 4)));
         check(r#""num_warps":"4""#, None);
     }
 }

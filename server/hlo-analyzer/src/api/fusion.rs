@@ -37,6 +37,9 @@ pub fn fusion(session: &mut Session, value: &Value) -> Answer {
         "thread_to_output": reply.thread_to_output.iter().map(|m| m.as_ref().map(map)).collect::<Value>(),
         "thread_to_input": Value::Object(inputs.collect::<Map<_, _>>()),
     });
+    if reply.launch.is_some() && !reply.is_shared_known {
+        answer["launch"]["shared_bytes"] = Value::Null;
+    }
     if reply.launches.len() > 1 {
         answer["launches"] = reply.launches.iter().map(launch).collect();
     }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Result;
 use clap::ValueEnum;
-use ide::{AnalysisHost, CoalescingConfig, Diagnostic, Severity, WarningsConfig};
+use ide::{AnalysisHost, CoalescingConfig, Diagnostic, Severity, WarningsConfig, counted};
 use rayon::prelude::*;
 use serde_json::json;
 use text::PositionEncoding;
@@ -118,9 +118,9 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
         Format::Json => writeln!(out, "{}", json!({"files": reports}))?,
         Format::Sarif => writeln!(out, "{}", sarif::log(reports))?,
         Format::Text if errors + warnings > 0 => {
-            let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-            let (errors, warnings) = (count(errors, "error"), count(warnings, "warning"));
-            writeln!(out, "{errors}, {warnings} in {}", count(files.len(), "file"))?;
+            let found = [(errors, "error"), (warnings, "warning"), (files.len(), "file")];
+            let [errors, warnings, files] = found.map(|(count, what)| counted(count as u64, what));
+            writeln!(out, "{errors}, {warnings} in {files}")?;
         }
         Format::Text => {}
     }

@@ -3,7 +3,7 @@
 use ir::{ElementTypeExt, Opcode, Shape, is_elementwise};
 
 use super::{Completion, CompletionItem, CompletionKind, LIMIT, matches};
-use crate::markdown::shorten;
+use crate::markdown::{counted, shorten};
 use crate::reference;
 use crate::scope::Scope;
 
@@ -171,7 +171,11 @@ impl Wanted {
             Wanted::Dims(sizes) => format!("[{}]", dims(sizes)),
             Wanted::Predicate(sizes) => format!("pred[{}]", dims(sizes)),
             Wanted::Elements(shape) => {
-                format!("{} of {} elements", element(shape)?, shape.as_array()?.elements()?)
+                format!(
+                    "{} of {}",
+                    element(shape)?,
+                    counted(shape.as_array()?.elements()?.unsigned_abs(), "element")
+                )
             }
             Wanted::Rank(shape) => format!("{} of rank {}", element(shape)?, shape.dims().len()),
             Wanted::Element(shape) => element(shape)?.to_owned(),

@@ -111,7 +111,9 @@ pub(crate) fn access_blocks(
             }
             blocks.push(block);
         }
-        blocks.extend(shape.and_then(|shape| utilisation_text(accesses, shape)));
+        // What is not read has been told so.
+        let read = shape.filter(|_| !accesses.is_empty());
+        blocks.extend(read.and_then(|shape| utilisation_text(accesses, shape)));
     }
     blocks
 }

@@ -11,6 +11,7 @@ use crate::TextRange;
 use crate::code_lens::CodeLens;
 use crate::fusion_kernel::{FusionError, FusionQuery};
 use crate::kernel_document::{KernelDocument, KernelInstruction, ShownKernel, code_of, no_kernel};
+use crate::kernel_elsewhere::by_whom;
 use crate::kernel_lens::kernel_words;
 use crate::kernel_preview::KernelLanguage;
 use crate::locate::{FileContext, InstructionRef};
@@ -41,11 +42,22 @@ pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<Code
 
 /// `several kernels: %0 and %7 are not fused into what reads them`
 fn several_kernels(unfused: &[Unfused]) -> String {
-    let names: Vec<&str> = unfused.iter().map(|unfused| unfused.op.as_str()).collect();
-    match names.as_slice() {
-        [one] => format!("several kernels: {one} is not fused into what reads it"),
-        names => format!("several kernels: {} are not fused into what reads them", names.join(", ")),
+    let names_of = |is_left: bool| {
+        let all = unfused.iter().filter(|unfused| unfused.is_left_to_others == is_left);
+        all.map(|unfused| unfused.op.as_str()).collect::<Vec<&str>>()
+    };
+    let mut parts = Vec::new();
+    match names_of(false).as_slice() {
+        [] => {}
+        [one] => parts.push(format!("{one} is not fused into what reads it")),
+        names => parts.push(format!("{} are not fused into what reads them", names.join(", "))),
     }
+    match names_of(true).as_slice() {
+        [] => {}
+        [one] => parts.push(format!("{one} is a library's or Triton's")),
+        names => parts.push(format!("{} are a library's or Triton's", names.join(", "))),
+    }
+    format!("several kernels: {}", parts.join("; "))
 }
 
 /// The kernel at a place: that of the op, where XLA would wrap it alone; else that of the function, or why it has none.
@@ -67,10 +79,16 @@ pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<S
             let opcode = mlir_hlo::opcode_of(read.parse.name(id, &read.text))?;
             gpu::is_wrapped(opcode).then(|| instruction_of(id)).flatten().map(|name| (id, name))
         });
-    let (range, instruction) = match wrapped {
-        Some((id, name)) => (context.range(at.piece, read.parse.op(id).name), name),
+    let (range, instruction, has_code) = match wrapped {
+        Some((id, name)) => {
+            let kernel = context.kernel(&converted.key(&name));
+            let is_elsewhere = matches!(kernel, Some(Ok(analysis)) if by_whom(analysis).is_some());
+            (context.range(at.piece, read.parse.op(id).name), name, !is_elsewhere)
+        }
         None => {
-            let has_code = may_be_kernel(context, function);
+            let kernel = context.kernel(&converted.key(converted.name));
+            let is_elsewhere = matches!(kernel, Some(Ok(analysis)) if by_whom(analysis).is_some());
+            let has_code = may_be_kernel(context, function) && !is_elsewhere;
             // Its document says why.
             let is_shown = has_code || is_of_hlo(context, function);
             let range = name_of(context, function).filter(|_| is_shown)?;
@@ -78,7 +96,7 @@ pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<S
             return Some(ShownKernel { instruction: name.clone(), computation: name, range, has_code });
         }
     };
-    Some(ShownKernel { instruction, computation: converted.name.to_owned(), range, has_code: true })
+    Some(ShownKernel { instruction, computation: converted.name.to_owned(), range, has_code })
 }
 
 /// The function whose computation is called so.
@@ -118,10 +136,21 @@ pub(crate) fn kernel_document(
     if instruction == converted.name {
         let apart = unfused(context, function, &converted);
         let apart: Vec<_> =
-            apart.iter().map(|Unfused { op, reason }| format!("{op} is not fused: {reason}")).collect();
+            apart.iter().map(|Unfused { op, reason, .. }| format!("{op} is not fused: {reason}")).collect();
         if !apart.is_empty() {
-            document.head.push(format!("as one kernel, which XLA does not make of it: {}", apart.join("; ")));
+            let one = match by_whom(analysis) {
+                Some(_) => "several kernels",
+                None => "as one kernel, which XLA does not make of it",
+            };
+            document.head.push(format!("{one}: {}", apart.join("; ")));
+            if by_whom(analysis).is_some() {
+                return Ok(document);
+            }
         }
+    }
+    if let Some(reason) = by_whom(analysis) {
+        document.head.push(format!("no kernel of XLA's emitters: {reason}"));
+        return Ok(document);
     }
     let text = match context.kernel_text(&key, language) {
         None => return Ok(no_kernel(document, "the op has no known shape")),

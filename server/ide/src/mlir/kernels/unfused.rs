@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gpu::Decision;
+use gpu::{Decision, Elsewhere};
 use ir::{Graph, OpId, Opcode};
 
 use crate::locate::FileContext;
@@ -13,6 +13,8 @@ pub(in crate::mlir) struct Unfused {
     /// With `%`, as the text has it.
     pub(in crate::mlir) op: String,
     pub(in crate::mlir) reason: String,
+    /// A dot or a convolution, which no emitter of XLA's writes.
+    pub(in crate::mlir) is_left_to_others: bool,
 }
 
 /// Asked of ops of which an element costs many others: XLA computes them again for each element of what reads them, or not at all.
@@ -33,17 +35,40 @@ pub(in crate::mlir) fn unfused(
         let costly = [Opcode::Reduce, Opcode::ReduceWindow, Opcode::Scatter, Opcode::Sort];
         *id != graph.root && costly.contains(&opcode)
     };
-    let costly = (0..graph.ops.len() as OpId).filter(is_costly);
+    let all = 0..graph.ops.len() as OpId;
+    let own_name = |id: OpId| {
+        let name = graph.names[id as usize].as_str();
+        written(context, function, converted, name).unwrap_or_else(|| format!("%{name}"))
+    };
+    let left = |id: OpId| {
+        let by = Elsewhere::of_op(graph.ops[id as usize].opcode)?;
+        Some(Unfused { op: own_name(id), reason: by.reason().to_owned(), is_left_to_others: true })
+    };
+    let mut found: Vec<Unfused> = all.clone().filter_map(left).collect();
+    if found.len() == 1 && all.clone().all(|id| is_part_of_a_gemm(graph.ops[id as usize].opcode)) {
+        found.clear();
+    }
+    let costly = all.filter(is_costly);
     let of = |id: OpId| {
         let decision = gpu::decide(&graph, Some(graph.root), id, context.db.device(), &graph_of)?;
         // What a tuple of results takes beside others is no reason.
         let is_read =
             decision.consumers.iter().any(|c| graph.ops[c.consumer as usize].opcode != Opcode::Tuple);
-        let name = graph.names[id as usize].as_str();
-        let op = written(context, function, converted, name).unwrap_or_else(|| format!("%{name}"));
-        (is_read && !decision.is_fused()).then(|| Unfused { op, reason: reason(&graph, &decision) })
+        (is_read && !decision.is_fused()).then(|| Unfused {
+            op: own_name(id),
+            reason: reason(&graph, &decision),
+            is_left_to_others: false,
+        })
     };
-    costly.filter_map(of).collect()
+    found.extend(costly.filter_map(of));
+    found
+}
+
+/// What a library's kernel does with its operands by itself: it reads them in the order that they are in. One dot and
+/// nothing else is one kernel.
+fn is_part_of_a_gemm(opcode: Opcode) -> bool {
+    use Opcode::{Bitcast, Parameter, Reshape, Transpose, Tuple};
+    Elsewhere::of_op(opcode).is_some() || matches!(opcode, Bitcast | Parameter | Reshape | Transpose | Tuple)
 }
 
 fn reason(graph: &Graph, decision: &Decision) -> String {
@@ -108,5 +133,52 @@ func.func @one(%x: tensor<1024x4096xf32>) -> tensor<1024xf32> {
         let document = analysis.kernel_document(file, &query, KernelLanguage::Mlir).expect("nobody cancels");
         let head = document.expect("a kernel").head.join("\n");
         assert!(head.contains("as one kernel, which XLA does not make of it: %sum is not fused: "), "{head}");
+    }
+
+    const PRODUCTS: &str = "func.func @$0one(%x: tensor<512x256xf32>, %y: tensor<1024x256xf32>) -> tensor<512x1024xf32> {
+  %0 = stablehlo.transpose %y, dims = [1, 0] : (tensor<1024x256xf32>) -> tensor<256x1024xf32>
+  %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x1024xf32>) -> tensor<512x1024xf32>
+  return %1 : tensor<512x1024xf32>
+}
+func.func @two(%x: tensor<512x256xf32>, %y: tensor<256x1024xf32>) -> tensor<512x1024xf32> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x1024xf32>) -> tensor<512x1024xf32>
+  %1 = stablehlo.tanh %0 : tensor<512x1024xf32>
+  return %1 : tensor<512x1024xf32>
+}
+func.func @image(%x: tensor<8x64x56x56xf32>, %w: tensor<64x64x3x3xf32>) -> tensor<8x64x54x54xf32> {
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {stride = [1, 1]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<8x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<8x64x54x54xf32>
+  return %0 : tensor<8x64x54x54xf32>
+}
+";
+
+    #[test]
+    fn products_are_left_to_libraries_and_triton() {
+        let (analysis, file, offset) = open_mlir(PRODUCTS);
+        let wrong = analysis.diagnostics(file, 9).expect("nobody cancels").shown;
+        assert!(wrong.is_empty(), "the fixture is wrong: {wrong:?}");
+        let places = analysis.code_lens_places(file, true, 10).expect("nobody cancels");
+        let lens = |p: &std::ops::Range<usize>| analysis.code_lens(file, p.start).expect("nobody cancels");
+        let titles: Vec<String> = places.iter().map(|p| lens(p).expect("a lens").title).collect();
+        let gemm = "XLA gives it to cuBLAS or to a Triton gemm fusion";
+        assert!(titles[0].starts_with(&format!("custom · {gemm} · ")), "{titles:?}");
+        assert_eq!(titles[1], "several kernels: %0 is a library's or Triton's");
+        assert!(titles[2].starts_with("custom · XLA gives it to cuDNN · "), "{titles:?}");
+        let config = crate::CoalescingConfig::default();
+        let found = analysis.coalescing_warnings(file, &config, 10).expect("nobody cancels").shown;
+        assert!(found.is_empty(), "{found:?}");
+        let text = PRODUCTS.replace("$0", "");
+        let ops = ["dot_general %x, %0", "dot_general %x, %y", "convolution("];
+        for at in ops.map(|op| text.find(op).expect("it is there")).into_iter().chain([offset]) {
+            let shown = analysis.shown_kernel(file, at).expect("nobody cancels").expect("a kernel");
+            assert!(!shown.has_code);
+            let computation = Some(shown.computation);
+            let query = crate::FusionQuery { instruction: shown.instruction, computation };
+            let document =
+                analysis.kernel_document(file, &query, KernelLanguage::Ptx).expect("nobody cancels");
+            let document = document.expect("a kernel");
+            assert!(!document.has_code && document.body.is_empty(), "{document:?}");
+            let head = document.head.join("\n");
+            assert!(head.contains("no kernel of XLA's emitters: XLA gives it to cu"), "{head}");
+        }
     }
 }
