@@ -9,11 +9,14 @@
 mod attribute_values;
 mod braces;
 mod check;
+mod dense_shape;
 mod giants;
+mod impossible_types;
 mod language;
 mod lexer;
 mod locations;
 mod names;
+mod op_types;
 mod parts;
 mod piece_state;
 mod pieces;
@@ -21,13 +24,17 @@ mod plain_lines;
 mod segmenter;
 mod segments;
 mod shaped;
+mod signatures;
 mod subtree;
 mod tree;
 mod types;
 mod words;
 
 pub use attribute_values::{field, integer, integers};
-pub use check::{Finding, Outside, check, check_outside, has_errors, redefinition, unknown_block};
+pub use check::{
+    Finding, Outside, check, check_outside, check_returned, differ, has_errors, is_certain, is_refused,
+    redefinition, unknown_block,
+};
 pub use giants::FunctionPart;
 pub use language::{holds_hlo, starts_like_mlir};
 pub use lexer::{Token, TokenKind, tokens};
@@ -36,5 +43,6 @@ pub use piece_state::PieceState;
 pub use segmenter::{LEFT_OPEN, parse, parse_among};
 pub use segments::{split, split_in_segments};
 pub use shaped::{Shaped, element_bits, element_type, shaped};
+pub use signatures::{FunctionType, function_type};
 pub use tree::*;
 pub use words::{is_function_like, is_module_like, last_segment};
