@@ -106,25 +106,23 @@ fn definition_of(context: &FileContext<'_>, name: db::GiantName) -> Option<(usiz
 fn declaration(context: &FileContext<'_>, piece: usize, found: &mlir::Finding) -> Option<Related> {
     let read = context.mlir_piece(piece);
     let id = read.parse.op_at(found.span.start as usize)?;
-    let (there, is_it): (usize, Box<dyn Fn(&mlir::SymbolMention) -> bool>) =
-        if found.code.starts_with("return") {
-            let (start, _) = context.start_of(OpRef { piece, id: read.parse.parent(id)? })?;
-            (start.piece, Box::new(move |symbol| symbol.op == start.id))
-        } else {
-            let symbol = read.parse.symbols.iter().find(|s| s.op == id && !s.is_definition)?.span;
-            let name = db::symbol_name(symbol.of(&read.text));
-            let part = context.part_at(piece, symbol.start);
-            let &there = context.mlir_module().symbol(part, name).first()?;
-            let text = &context.mlir_piece(there).text;
-            let is_it = move |symbol: &mlir::SymbolMention| {
-                db::symbol_name(symbol.span.of(text)) == name
-                    && context.part_at(there, symbol.span.start) == part
-            };
-            (there, Box::new(is_it))
-        };
-    let symbols = &context.mlir_piece(there).parse.symbols;
-    let found = symbols.iter().find(|symbol| symbol.is_definition && is_it(symbol))?;
-    Some(Related { range: context.range(there, found.span), message: "declared here".to_owned() })
+    let named = |there: usize, is_it: &dyn Fn(&mlir::SymbolMention) -> bool| {
+        let symbols = &context.mlir_piece(there).parse.symbols;
+        let found = symbols.iter().find(|symbol| symbol.is_definition && is_it(symbol))?;
+        Some(Related { range: context.range(there, found.span), message: "declared here".to_owned() })
+    };
+    if found.code.starts_with("return") {
+        let (start, _) = context.start_of(OpRef { piece, id: read.parse.parent(id)? })?;
+        return named(start.piece, &|symbol| symbol.op == start.id);
+    }
+    let symbol = read.parse.symbols.iter().find(|s| s.op == id && !s.is_definition)?.span;
+    let name = db::symbol_name(symbol.of(&read.text));
+    let part = context.part_at(piece, symbol.start);
+    let &there = context.mlir_module().symbol(part, name).first()?;
+    let text = &context.mlir_piece(there).text;
+    named(there, &|symbol| {
+        db::symbol_name(symbol.span.of(text)) == name && context.part_at(there, symbol.span.start) == part
+    })
 }
 
 fn syntax_error(context: &FileContext<'_>, piece: usize, span: Span, message: String) -> Diagnostic {
