@@ -77,10 +77,15 @@ impl HloTwin {
 
     /// Output to input maps, simplified: a list per operand.
     pub fn maps(&self, output: usize, rules: Rules) -> OpIndexing {
-        let callees = |name: &str| self.callees.get(name).cloned();
-        let mut maps = indexing::in_graph(&self.graph, self.graph.root, output, rules, &callees);
+        let mut maps = self.written_maps(output, rules);
         maps.simplify_by(rules);
         maps
+    }
+
+    /// The same as the rules make them, with variables of one value.
+    pub fn written_maps(&self, output: usize, rules: Rules) -> OpIndexing {
+        let callees = |name: &str| self.callees.get(name).cloned();
+        indexing::in_graph(&self.graph, self.graph.root, output, rules, &callees)
     }
 }
 

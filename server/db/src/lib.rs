@@ -17,6 +17,7 @@ mod hlo_twins;
 mod kernel_costs;
 mod kernels;
 mod load;
+mod mlir_calls;
 mod mlir_giants;
 mod mlir_imports;
 mod mlir_kernels;
@@ -40,6 +41,7 @@ pub use kernels::{
     kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_waste,
 };
 pub use load::Progress;
+pub use mlir_calls::mlir_call_findings;
 pub use mlir_giants::{
     Elsewhere, ExportKind, GiantDefinition, GiantName, MlirGiantIndex, MlirLinks, mlir_definition,
     mlir_giant_index, mlir_giant_name, mlir_link_findings, mlir_links,

@@ -231,8 +231,12 @@ impl MlirModule {
 
     /// The part of the text that holds an offset of a piece, whose parse this is.
     pub fn part_at(&self, piece: usize, parse: &Parse, offset: u32) -> usize {
-        self.first_parts.get(piece).copied().unwrap_or(0)
-            + parse.splits.partition_point(|&split| split <= offset)
+        self.part_of(piece, parse.splits.partition_point(|&split| split <= offset))
+    }
+
+    /// The part of the text that is the `nth` of a piece, from the one in which the piece starts.
+    pub fn part_of(&self, piece: usize, nth: usize) -> usize {
+        self.first_parts.get(piece).copied().unwrap_or(0) + nth
     }
 
     /// The pieces that define a symbol (without `@`) in a part.

@@ -25,6 +25,10 @@ pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
     }
     for piece in 0..context.pieces() {
         crate::analysis::check_cancelled(context.db);
+        if context.is_mlir() {
+            notes.extend(mlir_notes(context, piece));
+            continue;
+        }
         for (id, instruction) in context.block(piece).parse.instructions.iter().enumerate() {
             if instruction.is_nested {
                 continue;
@@ -48,6 +52,23 @@ pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
             write(&note);
         }
     }
+}
+
+/// The maps of the ops of a piece: behind an op, or behind its first lines where regions follow.
+fn mlir_notes(context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
+    let rope = &context.view.rope;
+    let ops = context.mlir_piece(piece).parse.ops.len() as ::mlir::OpId;
+    let of_all = |source: &mlir_indexing::Source<'_>| {
+        let mut notes = Vec::new();
+        for id in (0..ops).filter(|&id| !source.parse.is_continued(id)) {
+            let end = context.range(piece, source.parse.op(id).head).end;
+            let line = rope.byte_to_line(end.min(rope.len_bytes()));
+            let of_op = mlir::map_notes::map_notes(source, id).into_iter();
+            notes.extend(of_op.map(|note| (line, format!("  //   {note}\n"))));
+        }
+        notes
+    };
+    db::with_mlir_source(context.db, context.view.file, piece, of_all).unwrap_or_default()
 }
 
 fn map_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {

@@ -46,6 +46,8 @@ pub struct HeaviestKernels {
     /// Some kernel has no estimate: of it the least that the device needs is counted.
     pub is_at_least: bool,
     pub device: &'static str,
+    /// Why no kernel is known; empty where some are.
+    pub why_none: &'static str,
 }
 
 /// An instruction, how often it runs, what it costs.
@@ -62,6 +64,14 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
     // Of a module that is not optimized yet nobody knows what the kernels will be.
     let mut segments = module.computations.iter().flat_map(|computation| &computation.segments);
     if !segments.any(|&segment| context.launches_kernels(segment)) {
+        report.why_none = match context.is_mlir() {
+            true => {
+                "what XLA makes of MLIR is known when it is compiled: kernels are listed of optimized HLO"
+            }
+            false => {
+                "no instruction is a fusion: XLA has not optimized this module, so its kernels are not known"
+            }
+        };
         return report;
     }
     for (index, computation) in module.computations.iter().enumerate() {
@@ -168,6 +178,9 @@ impl HeaviestKernels {
         let at_least = if self.is_at_least { "at least " } else { "" };
         let launches = counted(self.launches, "launch");
         let mut text = format!("{at_least}{:.2} µs in {launches} on {}", self.total_us, self.device);
+        if !self.why_none.is_empty() {
+            text += &format!("; {}", self.why_none);
+        }
         if self.omitted > 0 {
             text += &format!("; {} more not listed", self.omitted);
         }
@@ -280,7 +293,7 @@ ENTRY %e {
             expect![[r#"
                 # Heaviest kernels
 
-                0.00 µs in 0 launches on h100-sxm
+                0.00 µs in 0 launches on h100-sxm; no instruction is a fusion: XLA has not optimized this module, so its kernels are not known
 
                 | kernel | in | kind | runs | µs | share | bound by |
                 |---|---|---|--:|--:|--:|---|

@@ -32,7 +32,7 @@ mod types;
 pub use environment::{Declared, Environment, Slice};
 pub use incomplete::Incomplete;
 pub use instruction::{Instruction, instruction};
-pub use op_table::opcode_of;
+pub use op_table::{op_names, opcode_of};
 pub use piece_names::PieceNames;
 pub use stablehlo_rules::allows_more_than_hlo;
 pub use to_hlo::{

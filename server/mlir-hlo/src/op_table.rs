@@ -16,6 +16,13 @@ use rustc_hash::FxHashMap;
 
 use crate::op_row::{How, OpRow, Special as S};
 
+/// The ops that become one instruction each, by their full names, with its opcode.
+pub fn op_names() -> impl Iterator<Item = (&'static str, Opcode)> {
+    static NAMES: OnceLock<Vec<(String, Opcode)>> = OnceLock::new();
+    let names = NAMES.get_or_init(|| ops().map(|row| (row.full_name(), row.opcode)).collect());
+    names.iter().map(|(name, opcode)| (name.as_str(), *opcode))
+}
+
 /// All rows.
 fn ops() -> impl Iterator<Item = &'static OpRow> {
     [elements::OPS, moves::OPS, sums::OPS, devices::OPS, control::OPS].into_iter().flatten()

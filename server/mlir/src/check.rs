@@ -4,8 +4,13 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
 use text::Span;
 
+use crate::dense_shape::{ListShape, list_shape};
+use crate::impossible_types::{impossible, is_scalar};
+use crate::op_types::{OperandTypes, is_of_known_dialect, operand_types};
+use crate::shaped::shaped;
 use crate::tree::*;
 use crate::words::{is_function_like, unquoted};
 
@@ -28,6 +33,7 @@ const MAX_STEPS: usize = 64;
 /// has.
 pub fn check(parse: &Parse, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let mut checked = Vec::new();
     let mut behind = 0;
     for (id, op) in parse.ops.iter().enumerate() {
         let is_cut = parse.is_cut_function(id as OpId);
@@ -41,8 +47,10 @@ pub fn check(parse: &Parse, text: &str) -> Vec<Finding> {
                 check_op(parse, text, id as OpId, &mut findings);
             }
             check_definitions(parse, text, op.span, &mut findings);
+            checked.push(op.span);
         }
     }
+    check_declared_types(parse, text, &checked, &mut findings);
     findings.sort_by_key(|f| (f.span.start, f.span.end));
     findings
 }
@@ -98,7 +106,8 @@ pub fn check_outside<'a>(
         if last.replace(id) == Some(id) {
             continue;
         }
-        for (used, span) in written_types(parse, text, id) {
+        for written in written_types(parse, text, id) {
+            let used = written.used;
             let name = used.span.of(text);
             let source = match used.value {
                 None if used.is_external => name,
@@ -109,7 +118,7 @@ pub fn check_outside<'a>(
                 None => continue,
             };
             let Some(defined) = find(source, used.op).and_then(|value| value.ty) else { continue };
-            if let Some(mut finding) = mismatch(text, &used, span, &defined) {
+            if let Some(mut finding) = mismatch(text, &written, &defined) {
                 let local = used.value.map(|value| parse.values[value as usize].name);
                 finding.related = local.map(|name| (name, "defined here".to_owned()));
                 findings.push((finding, Some(used).filter(|u| u.is_external)));
@@ -177,6 +186,9 @@ fn check_op(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
         }
     }
     check_types(parse, text, id, findings);
+    check_counts(parse, text, id, findings);
+    check_own_types(parse, text, id, findings);
+    check_literal(parse, text, id, findings);
 }
 
 fn results(count: u32) -> String {
@@ -193,38 +205,242 @@ fn is_in_front(parse: &Parse, op: OpId, value: &Value) -> bool {
 
 /// The operand types that an op writes against those of its operands.
 fn check_types(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
-    for (used, span) in written_types(parse, text, id) {
+    for written in written_types(parse, text, id) {
+        let used = written.used;
         let Some(value) = used.value else { continue };
         let Some(defined) = parse.type_of(value, index_of(used.span.of(text)), text) else { continue };
-        if let Some(mut finding) = mismatch(text, &used, span, &defined) {
+        if let Some(mut finding) = mismatch(text, &written, &defined) {
             finding.related = Some((parse.values[value as usize].name, "defined here".to_owned()));
             findings.push(finding);
         }
     }
 }
 
-/// Operands with the types that the op writes for them, where it writes one for each.
-fn written_types<'p>(parse: &'p Parse, text: &str, id: OpId) -> impl Iterator<Item = (Use, Span)> + use<'p> {
-    let written = parse.types(&parse.op(id).operand_types);
-    let is_listed = |ty: &TypeRef| matches!(ty, TypeRef::Written(_));
-    let is_one_for_each = !written.is_empty()
-        && parse.operands_of(id).count() == written.len()
-        && written.iter().all(is_listed)
-        && is_functional(parse, text, id);
-    let spans = written.iter().map(|ty| match ty {
-        TypeRef::Written(span) => *span,
-        _ => Span::default(),
-    });
-    parse.operands_of(id).copied().zip(spans).take(if is_one_for_each { usize::MAX } else { 0 })
+/// An operand with the type that the op writes for it.
+struct Written {
+    used: Use,
+    ty: Span,
+    /// The type stands for this operand alone.
+    is_own: bool,
 }
 
-fn mismatch(text: &str, used: &Use, span: Span, defined: &str) -> Option<Finding> {
-    let here = span.of(text);
-    if has_alias(here) || has_alias(defined) || is_same(here, defined) {
-        return None;
+/// Operands with the types that the op writes for them, where it is known which is whose.
+fn written_types(parse: &Parse, text: &str, id: OpId) -> SmallVec<[Written; 4]> {
+    let types = parse.types(&parse.op(id).operand_types);
+    let mut spans: SmallVec<[Span; 4]> = SmallVec::new();
+    for ty in types {
+        let TypeRef::Written(span) = ty else { return SmallVec::new() };
+        spans.push(*span);
     }
-    let message = format!("{} is a {defined}, not a {here}", used.span.of(text));
-    Some(Finding { span, code: "type-mismatch", message, related: None })
+    if spans.is_empty() {
+        return SmallVec::new();
+    }
+    let operands: SmallVec<[Use; 4]> = parse.operands_of(id).copied().collect();
+    let each = |is_own: bool| {
+        let pair = |(&used, &ty): (&Use, &Span)| Written { used, ty, is_own };
+        operands.iter().zip(&spans).map(pair).collect()
+    };
+    let all = |operands: &[Use], ty: Span| {
+        operands.iter().map(|&used| Written { used, ty, is_own: false }).collect::<SmallVec<[_; 4]>>()
+    };
+    if is_functional(parse, text, id) {
+        return if operands.len() == spans.len() { each(true) } else { SmallVec::new() };
+    }
+    if parse.op(id).form != Form::Custom {
+        return SmallVec::new();
+    }
+    match (operand_types(parse.name(id, text)), &spans[..]) {
+        (Some(OperandTypes::One(count)), &[ty]) if operands.len() == count => all(&operands, ty),
+        (Some(OperandTypes::Choice), &[.., ty]) if operands.len() == 3 && spans.len() <= 2 => {
+            let mut written = all(&operands[1..], ty);
+            if let [condition, _] = spans[..] {
+                written.insert(0, Written { used: operands[0], ty: condition, is_own: false });
+            }
+            written
+        }
+        (Some(OperandTypes::Each), _) if operands.len() == spans.len() => each(false),
+        (Some(OperandTypes::First), _) => all(&operands[..operands.len().min(1)], spans[0]),
+        _ => SmallVec::new(),
+    }
+}
+
+fn mismatch(text: &str, written: &Written, defined: &str) -> Option<Finding> {
+    let here = written.ty.of(text);
+    let is_other = match written.is_own {
+        true => !has_alias(here) && !has_alias(defined) && !is_same(here, defined),
+        false => differ(here, defined),
+    };
+    let span = if written.is_own { written.ty } else { written.used.span };
+    let message = format!("{} is a {defined}, not a {here}", written.used.span.of(text));
+    is_other.then_some(Finding { span, code: "type-mismatch", message, related: None })
+}
+
+/// Whether two types are certainly different ones: of those that each has one way to be written.
+pub fn differ(a: &str, b: &str) -> bool {
+    let is_plain = |ty: &str| match shaped(ty) {
+        Some(array) => array.rest.is_empty() && is_scalar(array.element),
+        None => is_scalar(ty),
+    };
+    is_plain(a) && is_plain(b) && !is_same(a, b)
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("one {what}") } else { format!("{count} {what}s") }
+}
+
+/// As many types as operands and results, where each has its own.
+fn check_counts(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
+    let op = parse.op(id);
+    let is_generic = op.form == Form::Generic;
+    let table = operand_types(parse.name(id, text)).filter(|_| op.form == Form::Custom);
+    let mut push = |span, code, message| findings.push(Finding { span, code, message, related: None });
+    let name = parse.name(id, text);
+    let (operands, types) = (parse.operands_of(id).count(), op.operand_types.len());
+    let is_call = matches!(name, "call" | "func.call");
+    if (is_generic || is_call) && operands != types {
+        let message = format!(
+            "{name} has {} here, and {} for them",
+            counted(operands, "operand"),
+            counted(types, "type")
+        );
+        push(op.name, "type-count", message);
+    }
+    let named: u64 = op.results.clone().map(|v| u64::from(parse.values[v as usize].count)).sum();
+    let has = match table {
+        Some(OperandTypes::One(_) | OperandTypes::Choice | OperandTypes::First) => Some(1),
+        _ if is_generic || is_call => Some(op.result_types.len() as u64),
+        _ => None,
+    };
+    if let Some(has) = has.filter(|&has| named > 0 && has != named) {
+        let first = parse.values[op.results.start as usize].name;
+        let has = counted(has as usize, "result");
+        push(first, "result-count", format!("{name} has {has}, and {named} are named here"));
+    }
+}
+
+/// Types that the op writes and that nothing is of.
+fn check_own_types(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
+    let op = parse.op(id);
+    let name = parse.name(id, text);
+    let is_type = op.form == Form::Generic
+        || operand_types(name).is_some()
+        || matches!(name, "call" | "func.call")
+        || is_functional(parse, text, id) && name.starts_with("stablehlo.");
+    let operands = parse.types(&op.operand_types);
+    let results = match op.result_types.start >= op.operand_types.end {
+        true => parse.types(&op.result_types),
+        false => &[],
+    };
+    for ty in operands.iter().chain(results) {
+        push_impossible(text, *ty, is_type, findings);
+    }
+}
+
+fn push_impossible(text: &str, ty: TypeRef, is_type: bool, findings: &mut Vec<Finding>) {
+    let TypeRef::Written(span) = ty else { return };
+    if let Some(message) = impossible(span.of(text), is_type) {
+        findings.push(Finding { span, code: "unknown-type", message, related: None });
+    }
+}
+
+/// The types of arguments of functions and blocks.
+fn check_declared_types(parse: &Parse, text: &str, checked: &[Span], findings: &mut Vec<Finding>) {
+    for value in parse.values.iter().filter(|v| !matches!(v.definition, Definition::Result(_))) {
+        let at = checked.partition_point(|span| span.start <= value.name.start);
+        if at.checked_sub(1).is_some_and(|at| value.name.end <= checked[at].end) {
+            for ty in parse.types(&value.types) {
+                push_impossible(text, *ty, false, findings);
+            }
+        }
+    }
+}
+
+/// What is returned against the results that the function around declares.
+pub fn check_returned(parse: &Parse, text: &str, id: OpId, declared: &[&str]) -> Vec<Finding> {
+    let op = parse.op(id);
+    let operands: Vec<Use> = parse.operands_of(id).copied().collect();
+    let types = parse.types(&op.operand_types);
+    let finding = |span, code, message| Finding { span, code, message, related: None };
+    if operands.len() != declared.len() {
+        let has = counted(declared.len(), "result");
+        let returned = match operands.len() {
+            1 => "one is".to_owned(),
+            count => format!("{count} are"),
+        };
+        let message = format!("the function has {has}, and {returned} returned here");
+        return vec![finding(op.name, "return-count", message)];
+    }
+    let mut findings = Vec::new();
+    for ((used, ty), there) in operands.iter().zip(types).zip(declared) {
+        let TypeRef::Written(written) = ty else { continue };
+        let here = written.of(text);
+        if types.len() == operands.len() && differ(here, there) {
+            let name = used.span.of(text);
+            let message = format!("{name} is a {here} here, but the function declares a {there}");
+            findings.push(finding(used.span, "return-type", message));
+        }
+    }
+    findings
+}
+
+/// The lists of a constant against its type.
+fn check_literal(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
+    let op = parse.op(id);
+    if !op.name.of(text).trim_end_matches('"').ends_with("constant") {
+        return;
+    }
+    let head = Span { start: op.name.end, end: op.span.end }.of(text);
+    // Attributes may stand in front of the value, which are no lists.
+    let Some((before, literal)) = head.split_once("dense<") else { return };
+    let Some(&TypeRef::Written(ty)) = parse.types(&op.result_types).first() else { return };
+    let Some(array) = shaped(ty.of(text)) else { return };
+    let Some(wanted) = array.dimensions.and_then(|d| d.into_iter().collect::<Option<Vec<u64>>>()) else {
+        return;
+    };
+    if before.contains("loc(") || wanted.contains(&0) {
+        return;
+    }
+    let message = match list_shape(literal) {
+        Some(ListShape::Even(shape)) if shape != wanted => {
+            let extents: Vec<_> = shape.iter().map(u64::to_string).collect();
+            format!("the lists of the literal are {}, and the type is {}", extents.join("x"), ty.of(text))
+        }
+        Some(ListShape::Uneven) => "lists of one depth have as many elements each".to_owned(),
+        _ => return,
+    };
+    findings.push(Finding { span: ty, code: "literal-shape", message, related: None });
+}
+
+/// Findings that every parser of MLIR, or its verifier, refuses the text for.
+pub fn is_refused(code: &str) -> bool {
+    matches!(
+        code,
+        "unknown-value"
+            | "unknown-result"
+            | "unknown-block"
+            | "unknown-alias"
+            | "unknown-type"
+            | "use-before-definition"
+            | "redefinition"
+            | "type-mismatch"
+            | "type-count"
+            | "result-count"
+            | "return-count"
+            | "return-type"
+            | "call-count"
+            | "call-type"
+            | "literal-shape"
+    )
+}
+
+/// Whether the op at a place, and all that hold it, are written as this crate knows them: a dialect that is not known may give
+/// names in ways of its own.
+pub fn is_certain(parse: &Parse, text: &str, at: u32) -> bool {
+    let path = std::iter::successors(parse.op_at(at as usize), |&id| parse.parent(id)).take(MAX_STEPS);
+    path.into_iter().all(|id| match parse.op(id).form {
+        Form::Custom => is_of_known_dialect(parse.name(id, text)),
+        _ => true,
+    })
 }
 
 /// `: (A, B) -> C`: each operand has its type there.
@@ -329,6 +545,75 @@ mod tests {
         check_body("%0 = a.b %a : (tensor<8xf32>) -> f32", &["type-mismatch tensor<8xf32> %a"]);
         check_body("%0 = a.b %a : (tensor< 4xf32 >) -> f32\n%1 = a.c %a : (!alias) -> f32", &[]);
         check_body("%0 = a.b %a : tensor<8xf32> -> f32", &[]);
+    }
+
+    #[test]
+    fn types_of_custom_forms_are_those_of_the_operands() {
+        check_body("%0 = arith.addi %n, %a : index", &["type-mismatch %a %a"]);
+        check_body(
+            "%0 = stablehlo.add %a, %a : tensor<5xf32>",
+            &["type-mismatch %a %a", "type-mismatch %a %a"],
+        );
+        check_body(
+            "%0 = stablehlo.select %n, %a, %a : tensor<4xi1>, tensor<4xf32>",
+            &["type-mismatch %n %n"],
+        );
+        check_body("%0 = tensor.extract %a[%n] : tensor<5xf32>", &["type-mismatch %a %a"]);
+        check_body("%0 = arith.index_cast %n : i32 to i64", &["type-mismatch %n %n"]);
+        check_body("%s, %v = gpu.shuffle xor %a, %a, %a : f32\n%0 = arith.andi %v, %v : i1", &[]);
+        check_body(
+            "%o = vector.outerproduct %a, %a : vector<2xf32>, vector<3xf32>\n%0 = arith.negf %o : vector<2x3xf32>",
+            &[],
+        );
+        check_body(
+            "%r:2 = linalg.map ins(%a : f32) outs(%a, %a : tensor<2xf32>, tensor<3xi1>) {\n}\n%0 = arith.negf %r#1 : tensor<3xf32>",
+            &["type-mismatch %r#1 %r"],
+        );
+        // Of what has an encoding nobody here knows when it is the same.
+        check_body("%0 = arith.addf %a, %a : tensor<4xf32, #x.y>", &[]);
+        check_body("%0 = arith.addf %a, %a : tensor< 4xf32>", &[]);
+        check_body("%0 = nobody.addf %a, %a : tensor<5xf32>", &[]);
+    }
+
+    #[test]
+    fn as_many_types_as_operands_and_results() {
+        check_body("%0 = \"a.b\"(%a) : (tensor<4xf32>, f32) -> f32", &["type-count \"a.b\""]);
+        check_body("%0:2 = \"a.b\"(%n) : (index) -> f32", &["result-count %0"]);
+        check_body("%0, %1 = arith.addi %n, %n : index", &["result-count %0"]);
+        check_body("%0 = func.call @g(%n) : () -> f32", &["type-count func.call"]);
+        check_body("%0:2 = \"a.b\"(%n)[^bb1] : (index) -> (f32, f32)\n^bb1:", &[]);
+    }
+
+    #[test]
+    fn types_and_literals_that_cannot_be() {
+        check_body(
+            "%0 = arith.addf %c, %c : f31",
+            &["unknown-value %c", "unknown-value %c", "unknown-type f31"],
+        );
+        check_body("%0 = a.b : tensor<8,64xf32>", &["unknown-type tensor<8,64xf32>"]);
+        check_body("%0 = a.b : ptr", &[]);
+        check_body("%0 = arith.constant dense<[1, 2, 3]> : tensor<2xi8>", &["literal-shape tensor<2xi8>"]);
+        check_body(
+            "%0 = arith.constant dense<[[1], [2, 3]]> : tensor<2x1xi8>",
+            &["literal-shape tensor<2x1xi8>"],
+        );
+        check_body(
+            "%0 = arith.constant dense<[[1, 2]]> : tensor<1x2xi8>\n%1 = arith.constant dense<1> : tensor<2xi8>",
+            &[],
+        );
+    }
+
+    #[test]
+    fn what_is_returned_is_what_is_declared() {
+        let text = "func.func @f(%a: f32) -> f32 {\n  return %a, %a : f32, i32\n}\n";
+        let parse = parse(text, PieceState::default());
+        let told = |declared: &[&str]| {
+            let found = check_returned(&parse, text, 1, declared);
+            found.into_iter().map(|f| format!("{} {}", f.code, f.span.of(text))).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&["f32"]), ["return-count return"]);
+        assert_eq!(told(&["f32", "i64"]), ["return-type %a"]);
+        assert_eq!(told(&["f32", "!x.y"]), [""; 0]);
     }
 
     #[test]

@@ -10,13 +10,16 @@ mod ahead;
 mod attribute_values;
 mod braces;
 mod check;
+mod dense_shape;
 mod einsum;
 mod giants;
+mod impossible_types;
 mod language;
 mod lexer;
 pub mod lists;
 mod locations;
 mod names;
+mod op_types;
 mod parts;
 mod piece_state;
 mod pieces;
@@ -24,6 +27,7 @@ mod plain_lines;
 mod segmenter;
 mod segments;
 mod shaped;
+mod signatures;
 mod subtree;
 mod tree;
 mod types;
@@ -31,7 +35,10 @@ mod words;
 
 pub use ahead::read_in_pieces;
 pub use attribute_values::{field, integer, integers};
-pub use check::{Finding, Outside, check, check_outside, has_errors, redefinition, unknown_block};
+pub use check::{
+    Finding, Outside, check, check_outside, check_returned, differ, has_errors, is_certain, is_refused,
+    redefinition, unknown_block,
+};
 pub use einsum::einsum_letters;
 pub use giants::FunctionPart;
 pub use language::{holds_hlo, starts_like_mlir};
@@ -41,5 +48,6 @@ pub use piece_state::PieceState;
 pub use segmenter::{LEFT_OPEN, parse, parse_among};
 pub use segments::{split, split_in_segments};
 pub use shaped::{Shaped, element_bits, element_type, shaped};
+pub use signatures::{FunctionType, function_type};
 pub use tree::*;
 pub use words::{is_function_like, is_module_like, last_segment};

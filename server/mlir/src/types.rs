@@ -193,6 +193,13 @@ impl Segmenter<'_> {
             return;
         }
         let total: u64 = results.clone().map(|v| u64::from(self.out.values[v as usize].count)).sum();
+        let written = match self.own_types(name, first, end, &written, joint, total) {
+            Some(own) => {
+                self.out.ops[id as usize].result_types = own.clone();
+                own
+            }
+            None => written,
+        };
         let len = u64::from(written.end - written.start);
         if len == 0 {
             return;
@@ -275,15 +282,51 @@ impl Segmenter<'_> {
         }
     }
 
-    /// Of ops that write into what they are given: the type in `outs(%x : T)`.
+    /// The types of several results that are not written one by one; empty where the result is of a type that is written nowhere.
+    fn own_types(
+        &mut self,
+        name: &str,
+        first: usize,
+        end: usize,
+        written: &std::ops::Range<u32>,
+        joint: Joint,
+        total: u64,
+    ) -> Option<std::ops::Range<u32>> {
+        if joint == Joint::Arrow && !written.is_empty() {
+            return None;
+        }
+        let at = self.out.types.len() as u32;
+        match name {
+            // Of vectors of m and n elements one of m x n.
+            "vector.outerproduct" => {}
+            "gpu.shuffle" if total == 2 => {
+                let value = *self.out.types(written).last()?;
+                self.out.types.extend([value, TypeRef::I1]);
+            }
+            _ if name.starts_with("linalg.") && joint == Joint::None && total > 1 => {
+                let (colon, close) = self.outs(first, end)?;
+                self.type_list(colon + 1, close);
+            }
+            _ => return None,
+        }
+        Some(at..self.out.types.len() as u32)
+    }
+
+    /// Of ops that write into what they are given: the type in `outs(%x : T)`, where it is one.
     fn outs_type(&mut self, first: usize, end: usize) -> Option<TypeRef> {
+        let (colon, close) = self.outs(first, end)?;
+        let behind = self.type_end(colon + 1, close);
+        (behind > colon + 1 && behind == close).then(|| TypeRef::Written(self.span(colon + 1, behind)))
+    }
+
+    /// The colon in `outs(%x, %y : A, B)`, and the bracket behind it.
+    fn outs(&self, first: usize, end: usize) -> Option<(usize, usize)> {
         let mut at = first;
         while at < end {
             if self.tokens.word(at) == "outs" && self.tokens.kind(at + 1) == Some(TokenKind::OpenParen) {
                 let close = (self.behind(at + 1) - 1).min(end);
                 let colon = (at + 2..close).find(|&i| self.tokens.kind(i) == Some(TokenKind::Colon))?;
-                let behind = self.type_end(colon + 1, close);
-                return (behind > colon + 1).then(|| TypeRef::Written(self.span(colon + 1, behind)));
+                return Some((colon, close));
             }
             at = self.behind(at);
         }

@@ -10,7 +10,10 @@ impl Analysis {
         file: FileId,
         query: &IndexingQuery,
     ) -> Cancellable<Result<IndexingReply, QueryError>> {
-        self.with_file(file, |context| indexing_queries::indexing(&context, query))
+        self.with_file(file, |context| match context.is_mlir() {
+            true => mlir::indexing_queries::indexing(&context, query),
+            false => indexing_queries::indexing(&context, query),
+        })
     }
 
     /// The arrays that a computation answers (without a name: the entry), or one of its instructions, as literals, from those

@@ -11,12 +11,22 @@ pub const ID: &str = "convert";
 pub(crate) fn offer(context: &FileContext<'_>, _: &TextRange, actions: &mut Actions<'_>) {
     let (title, name, extension) = match context.view.file.language(context.db) {
         Language::Hlo => ("Convert to StableHLO", "stablehlo", "mlir"),
+        Language::Mlir if !holds_hlo_ops(context) => return,
         Language::Mlir => ("Convert to HLO", "converted", "hlo"),
     };
     actions.offer(ID, title, CodeActionKind::Source, || {
         let text = convert(context).document();
         Some(Change::NewDocument { name: name.to_owned(), extension: Some(extension), text })
     });
+}
+
+/// Whether some op is one that HLO has an instruction for. A file has one early, or none.
+fn holds_hlo_ops(context: &FileContext<'_>) -> bool {
+    (0..context.pieces()).any(|piece| {
+        let read = context.mlir_piece(piece);
+        let mut names = (0..read.parse.ops.len() as mlir::OpId).map(|id| read.parse.name(id, &read.text));
+        names.any(|name| ["stablehlo.", "mhlo.", "chlo."].iter().any(|dialect| name.starts_with(dialect)))
+    })
 }
 
 #[cfg(test)]
@@ -28,8 +38,10 @@ mod tests {
     fn the_other_language_is_a_new_document() {
         let shown = apply("HloModule m\n\nENTRY e {\n  $0ROOT p = f32[4]{0} parameter(0)\n}\n", "convert");
         assert!(shown.is_some_and(|text| text.contains("func.func public @main(%p: tensor<4xf32>)")));
-        let text = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  $0return %a : tensor<4xf32>\n}\n";
+        let text = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  $0%0 = stablehlo.abs %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n";
         let shown = apply_in(open_mlir(text), "convert");
-        assert!(shown.is_some_and(|text| text.contains("ROOT a = f32[4] parameter(0)")));
+        assert!(shown.is_some_and(|text| text.contains(" abs(")));
+        // Of other dialects HLO has nothing.
+        assert_eq!(apply_in(open_mlir(&text.replace("stablehlo.abs", "math.absf")), "convert"), None);
     }
 }

@@ -37,6 +37,7 @@ pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion
     match sign {
         Some('%') => {
             let here = context.function_around(piece, local);
+            let open = being_written(parse, text, local);
             let others: Vec<_> = match here {
                 Some(function) => {
                     let others = context.other_pieces(piece, function).into_iter();
@@ -53,7 +54,9 @@ pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion
                 values.sort_by_key(|(_, v)| v.name.start);
                 for (id, value) in values.into_iter().rev() {
                     let start = value.name.start as usize;
+                    let is_open = matches!(value.definition, mlir::Definition::Result(op) if at == piece && open.contains(&op));
                     let is_seen = (at < piece || start < local)
+                        && !is_open
                         && context.part_at(at, value.name.start) == part
                         && context.function_around(at, start) == function;
                     if is_seen {
@@ -115,10 +118,36 @@ pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion
                 }
             }
         }
+        _ if is_behind_equal(word) => {
+            let typed = &before[word.len()..];
+            for (name, opcode) in mlir_hlo::op_names().filter(|(name, _)| name.starts_with(typed)) {
+                push(name, format!("as HLO: {}", opcode.name()), CompletionKind::Opcode);
+            }
+        }
         _ => {}
     }
     let is_incomplete = items.len() == LIMIT;
     Completion { items, is_incomplete }
+}
+
+/// The ops at a place that are not read to their end: their results are no operands there.
+fn being_written(parse: &mlir::Parse, text: &str, local: usize) -> Vec<mlir::OpId> {
+    let mut open = parse.op_at(local).map_or(Vec::new(), |op| parse.path_to(op));
+    // A sign alone is no part of an op yet.
+    let last = parse.ops.partition_point(|op| (op.span.start as usize) < local).checked_sub(1);
+    let is_on_line = |&last: &usize| {
+        let between = text.get(parse.ops[last].span.start as usize..local);
+        between.is_some_and(|between| !between.contains('\n'))
+    };
+    open.extend(last.filter(is_on_line).map(|last| last as mlir::OpId));
+    open
+}
+
+/// `%0 = ` or `%0:2, %1 = `: the name of an op follows.
+fn is_behind_equal(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    line.trim_start().starts_with('%')
+        && line.trim_end().strip_suffix('=').is_some_and(|results| !results.contains(['=', '(', '"']))
 }
 
 #[cfg(test)]
@@ -140,5 +169,9 @@ mod tests {
         check(&text.replace("HERE", "x.z {m = #m$0}"), &["map affine_map<(d0) -> (d0)>"]);
         check(&text.replace("HERE", "cf.br ^b$0"), &["bb1 "]);
         check(&text.replace("HERE", "x.$0"), &[]);
+        // What is being defined is no operand of itself.
+        check(&text.replace("HERE", "%1 = x.z %$0"), &["0 f32", "b i32", "a f32"]);
+        check(&text.replace("HERE", "%1 = x.z %$0 : f32"), &["0 f32", "b i32", "a f32"]);
+        check(&text.replace("HERE", "%1 = stablehlo.trans$0"), &["stablehlo.transpose as HLO: transpose"]);
     }
 }

@@ -4,7 +4,11 @@ use syntax::Span;
 
 use crate::diagnostics::{Collector, Depth};
 use crate::locate::FileContext;
+use crate::mlir::context::OpRef;
 use crate::{Diagnostic, Diagnostics, Related, Severity};
+
+/// What cannot be read at all: of the rest of a function then nothing is told.
+const SYNTAX: &str = "syntax";
 
 pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize) -> Diagnostics {
     let mut all = Collector::new(limit);
@@ -60,9 +64,15 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
             }
             let map_findings = db::mlir_map_findings(context.db, context.piece_input(piece));
             of_piece.extend(map_findings.iter().map(|(_, f)| finding(context, piece, f)));
-            if of_piece.iter().all(|d| d.severity != Severity::Error) {
+            if of_piece.iter().all(|d| d.code != SYNTAX) {
                 let unknown = db::mlir_unknown_names(context.db, context.piece_input(piece));
                 of_piece.extend(unknown.iter().map(|f| finding(context, piece, f)));
+                let calls = db::mlir_call_findings(context.db, context.piece_input(piece));
+                for found in calls.iter().filter(|f| is_told(f)) {
+                    let mut diagnostic = finding(context, piece, found);
+                    diagnostic.related.extend(declaration(context, piece, found));
+                    of_piece.push(diagnostic);
+                }
             }
             let start = context.range(piece, Span::default()).start;
             // What is said of the first lines stands at the end of the piece above.
@@ -92,11 +102,34 @@ fn definition_of(context: &FileContext<'_>, name: db::GiantName) -> Option<(usiz
     })
 }
 
+/// The name of the function that a call or a return is about.
+fn declaration(context: &FileContext<'_>, piece: usize, found: &mlir::Finding) -> Option<Related> {
+    let read = context.mlir_piece(piece);
+    let id = read.parse.op_at(found.span.start as usize)?;
+    let named = |there: usize, is_it: &dyn Fn(&mlir::SymbolMention) -> bool| {
+        let symbols = &context.mlir_piece(there).parse.symbols;
+        let found = symbols.iter().find(|symbol| symbol.is_definition && is_it(symbol))?;
+        Some(Related { range: context.range(there, found.span), message: "declared here".to_owned() })
+    };
+    if found.code.starts_with("return") {
+        let (start, _) = context.start_of(OpRef { piece, id: read.parse.parent(id)? })?;
+        return named(start.piece, &|symbol| symbol.op == start.id);
+    }
+    let symbol = read.parse.symbols.iter().find(|s| s.op == id && !s.is_definition)?.span;
+    let name = db::symbol_name(symbol.of(&read.text));
+    let part = context.part_at(piece, symbol.start);
+    let &there = context.mlir_module().symbol(part, name).first()?;
+    let text = &context.mlir_piece(there).text;
+    named(there, &|symbol| {
+        db::symbol_name(symbol.span.of(text)) == name && context.part_at(there, symbol.span.start) == part
+    })
+}
+
 fn syntax_error(context: &FileContext<'_>, piece: usize, span: Span, message: String) -> Diagnostic {
     Diagnostic {
         range: context.range(piece, span),
         severity: Severity::Error,
-        code: "syntax",
+        code: SYNTAX,
         message,
         related: Vec::new(),
         is_of_parser: true,
@@ -104,12 +137,16 @@ fn syntax_error(context: &FileContext<'_>, piece: usize, span: Span, message: St
     }
 }
 
-/// Without a verifier nothing about names is beyond doubt: an op may have rules of its own.
+/// An error is what every parser of MLIR refuses; inside of ops of dialects that nobody here knows, which may have rules of their
+/// own, nothing about names is beyond doubt.
 fn finding(context: &FileContext<'_>, piece: usize, finding: &mlir::Finding) -> Diagnostic {
     let related = finding.related.iter();
+    let read = context.mlir_piece(piece);
+    let is_error =
+        mlir::is_refused(finding.code) && mlir::is_certain(&read.parse, &read.text, finding.span.start);
     Diagnostic {
         range: context.range(piece, finding.span),
-        severity: Severity::Warning,
+        severity: if is_error { Severity::Error } else { Severity::Warning },
         code: finding.code,
         message: finding.message.clone(),
         related: related
@@ -133,10 +170,10 @@ fn last_comments(text: &str) -> &str {
     &text[start..]
 }
 
-/// Leaves out warnings about lines of which a comment says that an error is expected there: `// expected-error@+1 {{…}}`.
+/// Leaves out findings about lines of which a comment says that an error is expected there: `// expected-error@+1 {{…}}`.
 /// `start` is where the text starts in the file.
 fn without_expected(text: &str, start: usize, found: &mut Vec<Diagnostic>) {
-    if !found.iter().any(|d| d.severity == Severity::Warning) || !text.contains("expected-") {
+    if found.iter().all(|d| d.code == SYNTAX) || !text.contains("expected-") {
         return;
     }
     let mut covered: Vec<usize> = Vec::new();
@@ -179,7 +216,7 @@ fn without_expected(text: &str, start: usize, found: &mut Vec<Diagnostic>) {
     found.retain(|d| {
         let local = d.range.start.saturating_sub(start);
         let line = starts.partition_point(|&s| s <= local).saturating_sub(1);
-        d.severity != Severity::Warning || !covered.contains(&line)
+        d.code == SYNTAX || !covered.contains(&line)
     });
 }
 
@@ -211,10 +248,46 @@ mod tests {
         check("func.func @f() {\n  x.y {a = #map}\n  return\n}\n", &["Warning unknown-alias #map"]);
         check("func.func @f() {\n  x.y %0 : f32\n  return\n}\n", &["Warning unknown-value %0"]);
         check("}\n", &["Error syntax }"]);
+        // What every parser refuses is an error, but in ops that nobody here knows.
+        let inside = |ops: &str| format!("func.func @f(%a: f32) -> f32 {{\n  {ops}\n  return %a : f32\n}}\n");
+        check(&inside("%0 = arith.addf %a, %b : f32"), &["Error unknown-value %b"]);
+        check(&inside("%0 = arith.negf %a : f64"), &["Error type-mismatch %a"]);
+        check(&inside("x.y {\n    %0 = arith.negf %b : f32\n  }"), &["Warning unknown-value %b"]);
+        check(&inside("%0 = arith.negf %b : f32 // expected-error {{undeclared}}"), &[]);
         check(
             "func.func @f(%a: tensor<4x8xf32>) {\n  %0 = stablehlo.reshape %a : (tensor<4x8xf32>) -> tensor<33xf32>\n  %1 = stablehlo.slice %a [0:5, 0:8] : (tensor<4x8xf32>) -> tensor<5x8xf32>\n  return\n}\n",
             &["Warning hlo-verifier stablehlo.reshape", "Warning hlo-verifier stablehlo.slice"],
         );
+    }
+
+    #[test]
+    fn calls_and_returns_are_checked_wherever_functions_are() {
+        let filler: String = (0..40).map(|n| format!("  %{n} = arith.negf %a : f32\n")).collect();
+        let text = format!(
+            "func.func @g(%a: f32, %i: i32) -> (f32, i32) {{\n{filler}  return %a : f32\n}}\nfunc.func @f(%a: f32) -> i32 {{\n{filler}  %x:2 = call @g(%a) : (f32) -> (f64, i32)\n  return %a : f32\n}}\n"
+        );
+        for min_bytes in [256, usize::MAX] {
+            let mut host = crate::AnalysisHost::in_pieces_of(min_bytes);
+            let file = host.open("a.mlir", crate::Language::Mlir, &text);
+            let found = host.analysis().diagnostics(file, 100).expect("nobody cancels").shown;
+            let shown: Vec<_> = found
+                .iter()
+                .map(|d| {
+                    let related: Vec<_> = d.related.iter().map(|r| &text[r.range.clone()]).collect();
+                    format!("{:?} {} {} {related:?}", d.severity, d.code, &text[d.range.clone()])
+                })
+                .collect();
+            assert_eq!(
+                shown,
+                [
+                    "Error return-count return [\"@g\"]",
+                    "Error call-count @g [\"@g\"]",
+                    "Error call-type f64 [\"@g\"]",
+                    "Error return-type %a [\"@f\"]",
+                ],
+                "{min_bytes}"
+            );
+        }
     }
 
     #[test]

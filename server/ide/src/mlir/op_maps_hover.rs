@@ -14,7 +14,7 @@ use crate::mlir::context::OpRef;
 use crate::mlir::map_text::{domain_text, map_text};
 
 /// Results of which the maps are shown.
-const RESULT_LIMIT: usize = 8;
+pub(crate) const RESULT_LIMIT: usize = 8;
 /// Arguments far away of which the maps are shown.
 const FAR_LIMIT: usize = 8;
 
@@ -96,7 +96,12 @@ fn utilisation(source: &Source<'_>, access: &Access) -> Option<String> {
 
 fn own_block(space: &Space, names: &[&str], access: &Access, results: usize) -> String {
     let operands = names.iter().map(|n| code(n)).collect::<Vec<_>>().join(", ");
-    let title = match (space, access.role) {
+    format!("{}{}", title(space, &operands, access.role, results), access_text(access))
+}
+
+/// What a map goes from and to, as Markdown.
+pub(crate) fn title(space: &Space, operands: &str, role: Role, results: usize) -> String {
+    match (space, role) {
         (Space::Loops, Role::Value) => "**points of the loop**".to_owned(),
         (_, Role::Value) => format!("**{operands} is**"),
         (Space::Around, Role::Read) => format!("**reads {operands}**"),
@@ -107,8 +112,7 @@ fn own_block(space: &Space, names: &[&str], access: &Access, results: usize) -> 
         (Space::Loops, Role::Write) => format!("**loops → {operands}** written"),
         (Space::Stored(value), _) => format!("**{} → {operands}** written", code(value)),
         (Space::Written(buffer), _) => format!("**{} → {operands}**", code(buffer)),
-    };
-    format!("{title}{}", access_text(access))
+    }
 }
 
 fn access_text(access: &Access) -> String {

@@ -1,0 +1,90 @@
+//! The maps of an op in a line each, for terminals.
+
+use db::MlirMaps;
+use indexing::Rules;
+use indexing_map::{IndexingMap, PrintStyle, print_map};
+use mlir::OpId;
+use mlir_indexing::Source;
+
+use crate::mlir::op_maps_hover::{RESULT_LIMIT, title};
+
+/// What each result is made of, where stores go, what an index is; empty where nothing is read by index.
+pub(crate) fn map_notes(source: &Source<'_>, id: OpId) -> Vec<String> {
+    let results = source.result_count(id).clamp(1, RESULT_LIMIT);
+    let mut notes: Vec<String> = Vec::new();
+    let mut push = |note: String| {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    };
+    for result in 0..results {
+        match db::mlir_maps(source, id, result) {
+            Some(Ok(MlirMaps::Twin(twin))) => {
+                let from = if results > 1 { format!("output {result}") } else { "output".to_owned() };
+                let maps = twin.maps(result, Rules::Xla);
+                for (name, accesses) in twin.operands.iter().zip(&maps.operands) {
+                    for access in accesses {
+                        let text = line(&access.map, access.is_identity(), access.note.as_deref());
+                        push(format!("{from} -> {name}: {text}"));
+                    }
+                }
+            }
+            Some(Ok(MlirMaps::Own(maps))) => {
+                for access in &maps.accesses {
+                    let title = title(&maps.space, &access.operand, access.role, results);
+                    let title = title.replace("**", "").replace('`', "").replace('→', "->");
+                    let is_identity = access.map.is_identity() && access.symbols.is_empty();
+                    let remark = access.note.as_ref().filter(|_| access.map.is_mapped());
+                    let remark = remark.map(|note| format!(" ({note})")).unwrap_or_default();
+                    let text = line(&access.map, is_identity, access.note.as_deref());
+                    push(format!("{title}: {text}{remark}"));
+                }
+            }
+            Some(Err(reason)) if source.parse.operands_of(id).next().is_some() => {
+                push(format!("no map: {reason}"));
+            }
+            _ => {}
+        }
+    }
+    notes
+}
+
+fn line(map: &IndexingMap, is_identity: bool, note: Option<&str>) -> String {
+    match () {
+        () if map.is_undefined() => format!("no map: {}", note.unwrap_or("not known")),
+        () if map.results().is_empty() && map.constraints().is_empty() => "the scalar".to_owned(),
+        () if is_identity => "identity".to_owned(),
+        () => print_map(map, PrintStyle::Floordiv),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::open_mlir;
+
+    fn check(text: &str, expect: Expect) {
+        let (analysis, file, _) = open_mlir(text);
+        let mut out = String::new();
+        analysis.annotate(file, &mut |chunk| out += chunk).expect("nobody cancels");
+        let notes: Vec<_> = out.lines().filter_map(|line| line.strip_prefix("  //   ")).collect();
+        expect.assert_eq(&format!("{}\n", notes.join("\n")));
+    }
+
+    #[test]
+    fn maps_stand_behind_ops() {
+        check(
+            "func.func @f(%a: tensor<4x6xf32>) -> tensor<6x4xf32> {
+  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  %1 = tensor.extract_slice %0[1, 0] [2, 4] [1, 1] : tensor<6x4xf32> to tensor<2x4xf32>
+  return %0 : tensor<6x4xf32>
+}
+",
+            expect![[r#"
+                output -> %a: (d0, d1) -> (d1, d0), domain: d0 in [0, 5], d1 in [0, 3]
+                output -> %0: (d0, d1) -> (d0 + 1, d1), domain: d0 in [0, 1], d1 in [0, 3]
+            "#]],
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! The shape that the brackets of `dense<[[1, 2], [3, 4]]>` have.
+
+/// How the lists of a literal are nested.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ListShape {
+    /// Every list of a depth has as many elements.
+    Even(Vec<u64>),
+    Uneven,
+}
+
+/// Lists within lists beyond this depth are not looked at.
+const MAX_DEPTH: usize = 32;
+
+/// The shape of what stands at the start of `text`; nothing where that is no list, or is not closed. Complex numbers are pairs in
+/// round brackets, and one element each.
+pub(crate) fn list_shape(text: &str) -> Option<ListShape> {
+    let bytes = text.as_bytes();
+    // Of each list that is open: commas, and whether something stands in it.
+    let mut open: Vec<(u64, bool)> = Vec::new();
+    let mut shape: Vec<Option<u64>> = Vec::new();
+    let mut leaves: Option<usize> = None;
+    let mut is_even = true;
+    let mut at = bytes.iter().position(|b| !b.is_ascii_whitespace())?;
+    if bytes[at] != b'[' {
+        return None;
+    }
+    while at < bytes.len() {
+        let depth = open.len();
+        match bytes[at] {
+            b'[' => {
+                if let Some(list) = open.last_mut() {
+                    list.1 = true;
+                }
+                if depth == MAX_DEPTH {
+                    return None;
+                }
+                open.push((0, false));
+                if shape.len() == depth {
+                    shape.push(None);
+                }
+            }
+            b']' => {
+                let (commas, is_filled) = open.pop()?;
+                let count = commas + u64::from(is_filled);
+                let extent = shape[depth - 1].get_or_insert(count);
+                is_even &= *extent == count;
+                if open.is_empty() {
+                    let even = || shape.into_iter().collect::<Option<Vec<_>>>();
+                    return if is_even { even().map(ListShape::Even) } else { Some(ListShape::Uneven) };
+                }
+            }
+            b',' => open.last_mut()?.0 += 1,
+            b if b.is_ascii_whitespace() => {}
+            byte => {
+                open.last_mut()?.1 = true;
+                is_even &= *leaves.get_or_insert(depth) == depth;
+                match byte {
+                    b'(' => at += bytes[at..].iter().position(|&b| b == b')')?,
+                    b'"' => at += 1 + bytes[at + 1..].iter().position(|&b| b == b'"')?,
+                    _ => {}
+                }
+            }
+        }
+        at += 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_have_shapes() {
+        let even = |shape: &[u64]| Some(ListShape::Even(shape.to_vec()));
+        assert_eq!(list_shape("[1.0, -2e3, 0x7F]> : x"), even(&[3]));
+        assert_eq!(list_shape(" [[(1, 2), (3, 4)]]"), even(&[1, 2]));
+        assert_eq!(list_shape("[\"a]\", \"b\"]"), even(&[2]));
+        assert_eq!(list_shape("[]"), even(&[0]));
+        assert_eq!(list_shape("[[1, 2], [3]]"), Some(ListShape::Uneven));
+        assert_eq!(list_shape("[1, [2]]"), Some(ListShape::Uneven));
+        for text in ["1.0>", "\"0x00\">", "", "[1, 2", "]"] {
+            assert_eq!(list_shape(text), None, "{text}");
+        }
+    }
+}

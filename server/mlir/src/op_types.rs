@@ -1,0 +1,145 @@
+//! Which operand has which of the types behind the colon, of ops whose custom form is known.
+//!
+//! Sources: `mlir/include/mlir/Dialect/{Arith,Math,Func,SCF,Tensor,MemRef}/IR/*Ops.td`, `stablehlo/dialect/StablehloOps.td`.
+
+use crate::words::last_segment;
+
+/// How the types of a custom form are those of its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OperandTypes {
+    /// `%a, %b : T`: so many operands are of the one type.
+    One(usize),
+    /// `%a, %b : A, B`, `%a : A to B`
+    Each,
+    /// `%p, %a, %b : T`, `%p, %a, %b : P, T`: a choice of two values.
+    Choice,
+    /// `%x[%i] : T`: the first operand is of the first type.
+    First,
+}
+
+/// Nothing of ops that no table here knows.
+pub(crate) fn operand_types(name: &str) -> Option<OperandTypes> {
+    use OperandTypes::*;
+    let Some((dialect, op)) = name.split_once('.') else {
+        return (name == "return").then_some(Each);
+    };
+    match dialect {
+        "arith" => match op {
+            "addi" | "subi" | "muli" | "divsi" | "divui" | "remsi" | "remui" | "ceildivsi" | "ceildivui"
+            | "floordivsi" | "andi" | "ori" | "xori" | "shli" | "shrsi" | "shrui" | "maxsi" | "maxui"
+            | "minsi" | "minui" | "addf" | "subf" | "mulf" | "divf" | "remf" | "maximumf" | "minimumf"
+            | "maxnumf" | "minnumf" | "cmpi" | "cmpf" => Some(One(2)),
+            "negf" => Some(One(1)),
+            "select" => Some(Choice),
+            "bitcast" | "extf" | "extsi" | "extui" | "truncf" | "trunci" | "sitofp" | "uitofp" | "fptosi"
+            | "fptoui" | "index_cast" | "index_castui" => Some(Each),
+            _ => None,
+        },
+        "math" => match op {
+            "atan2" | "copysign" | "powf" | "ipowi" => Some(One(2)),
+            "fma" => Some(One(3)),
+            "absf" | "absi" | "acos" | "acosh" | "asin" | "asinh" | "atan" | "atanh" | "cbrt" | "ceil"
+            | "cos" | "cosh" | "ctlz" | "ctpop" | "cttz" | "erf" | "erfc" | "exp" | "exp2" | "expm1"
+            | "floor" | "log" | "log10" | "log1p" | "log2" | "round" | "roundeven" | "rsqrt" | "sin"
+            | "sinh" | "sqrt" | "tan" | "tanh" | "trunc" => Some(One(1)),
+            _ => None,
+        },
+        "tensor" => match op {
+            "extract" | "dim" | "extract_slice" | "rank" => Some(First),
+            "cast" | "collapse_shape" | "bitcast" => Some(Each),
+            _ => None,
+        },
+        "memref" => match op {
+            "load" | "dim" | "rank" => Some(First),
+            "cast" | "collapse_shape" | "dealloc" => Some(Each),
+            _ => None,
+        },
+        "stablehlo" | "mhlo" => match op {
+            "add"
+            | "and"
+            | "atan2"
+            | "divide"
+            | "maximum"
+            | "minimum"
+            | "multiply"
+            | "or"
+            | "power"
+            | "remainder"
+            | "shift_left"
+            | "shift_right_arithmetic"
+            | "shift_right_logical"
+            | "subtract"
+            | "xor" => Some(One(2)),
+            "clamp" => Some(One(3)),
+            "abs"
+            | "cbrt"
+            | "ceil"
+            | "cosine"
+            | "count_leading_zeros"
+            | "exponential"
+            | "exponential_minus_one"
+            | "floor"
+            | "log"
+            | "log_plus_one"
+            | "logistic"
+            | "negate"
+            | "not"
+            | "popcnt"
+            | "round_nearest_afz"
+            | "round_nearest_even"
+            | "rsqrt"
+            | "sign"
+            | "sine"
+            | "sqrt"
+            | "tan"
+            | "tanh"
+            | "reverse"
+            | "reduce_precision" => Some(One(1)),
+            "select" => Some(Choice),
+            "return" | "optimization_barrier" => Some(Each),
+            _ => None,
+        },
+        "func" | "scf" | "linalg" | "affine" => {
+            matches!(last_segment(op), "return" | "yield").then_some(Each)
+        }
+        _ => None,
+    }
+}
+
+/// Dialects whose custom forms define no value that the text does not show as one: what is unknown in them is wrong.
+const DIALECTS: [&str; 30] = [
+    "affine",
+    "arith",
+    "bufferization",
+    "builtin",
+    "cf",
+    "chlo",
+    "complex",
+    "func",
+    "gpu",
+    "index",
+    "linalg",
+    "llvm",
+    "math",
+    "memref",
+    "mhlo",
+    "nvvm",
+    "scf",
+    "sdy",
+    "shape",
+    "sparse_tensor",
+    "stablehlo",
+    "tensor",
+    "tt",
+    "ub",
+    "vector",
+    "vhlo",
+    "xla",
+    "xla_cpu",
+    "xla_gpu",
+    "xtile",
+];
+
+pub(crate) fn is_of_known_dialect(name: &str) -> bool {
+    name.split_once('.').is_none_or(|(dialect, _)| DIALECTS.contains(&dialect))
+}
