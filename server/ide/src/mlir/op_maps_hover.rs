@@ -105,7 +105,8 @@ fn own_block(space: &Space, names: &[&str], access: &Access, results: usize) -> 
         (Space::Result(_), _) => format!("**output → {operands}**"),
         (Space::Loops, Role::Read) => format!("**loops → {operands}**"),
         (Space::Loops, Role::Write) => format!("**loops → {operands}** written"),
-        (Space::Stored(value), _) => format!("**{} → {operands}** written", code(value)),
+        (Space::Stored(value), Role::Read) => format!("**{} → {operands}**", code(value)),
+        (Space::Stored(value), Role::Write) => format!("**{} → {operands}** written", code(value)),
         (Space::Written(buffer), _) => format!("**{} → {operands}**", code(buffer)),
     };
     format!("{title}{}", access_text(access))
