@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mlir::{Form, OpId, Parse, is_function_like};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::names::sanitized;
 use crate::piece_names::{PieceFunction, PieceNames, aliases};
@@ -100,7 +100,7 @@ impl Environment {
     /// Of one part of a text, from the names of its pieces.
     pub fn of<'a>(pieces: impl IntoIterator<Item = &'a PieceNames>) -> Environment {
         let mut environment = Environment::default();
-        let mut computations = FxHashSet::default();
+        let mut computations: FxHashMap<String, usize> = FxHashMap::default();
         let mut has_module = false;
         for names in pieces {
             environment.aliases.extend(names.aliases.iter().cloned());
@@ -117,9 +117,17 @@ impl Environment {
                 if computation.starts_with("region_") {
                     computation.insert_str(0, "function_");
                 }
-                while !computations.insert(computation.clone()) {
-                    computation.push('_');
+                // Those of one name are told apart by a number, which goes on where it stopped.
+                let mut next = computations.get(&computation).copied().unwrap_or(0);
+                if next > 0 {
+                    let name = |next: usize| format!("{computation}_{next}");
+                    while computations.contains_key(&name(next)) {
+                        next += 1;
+                    }
+                    let unique = name(next);
+                    computations.insert(std::mem::replace(&mut computation, unique), next + 1);
                 }
+                computations.insert(computation.clone(), 1);
                 let PieceFunction { is_defined, is_public, .. } = *function;
                 let declared = Declared { computation: computation.into(), is_defined, is_public };
                 if environment.functions.insert(function.symbol.clone(), declared).is_none() {

@@ -10,7 +10,7 @@ use crate::environment::{Environment, Slice};
 use crate::lists::braces;
 use crate::op_text::OpText;
 use crate::twin::Twin;
-use crate::types::{array, element, extents, static_hlo_shape};
+use crate::types::{array, dimensions, element, extents, number, static_hlo_shape};
 
 /// What an op takes from its attributes and text, beside its operands and its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,10 @@ pub(crate) fn exact(op: OpText<'_>, shapes: &[&str], result: &str) -> Option<Res
             other.attributes(recipe, result).map(|attributes| (attributes, None))
         }
         Recipe::ExtractSlice if shapes.len() == 1 => other.bounds().map(|(slices, sizes)| {
-            (format!(", slice={{{slices}}}"), Some(sizes).filter(|sizes| *sizes != extents(result)))
+            (
+                format!(", slice={{{slices}}}"),
+                Some(sizes).filter(|sizes| extents(result).as_ref() != Ok(sizes)),
+            )
         }),
         Recipe::ExtractSlice => Err("an offset, a size or a stride is not known".to_owned()),
         _ => return None,
@@ -169,7 +172,7 @@ impl Other<'_> {
             }
             Recipe::LinalgBroadcast => {
                 let added = self.op.needed(&["dimensions"])?;
-                let rank = extents(result).len() as i64;
+                let rank = dimensions(result).len() as i64;
                 let kept: Vec<i64> = (0..rank).filter(|d| !added.contains(d)).collect();
                 format!(", dimensions={}", braces(&kept))
             }
@@ -211,7 +214,7 @@ impl Other<'_> {
     fn extract_slice(&mut self, shapes: &[String], result: &str) -> Result<String, String> {
         let operand = shapes.first().ok_or("it has no operand")?.clone();
         let (slices, sizes) = self.bounds()?;
-        if extents(result) == sizes {
+        if extents(result)? == sizes {
             return Ok(format!("{result} slice(p0), slice={{{slices}}}"));
         }
         let whole = array(element(result), &sizes);
@@ -233,7 +236,11 @@ impl Other<'_> {
         let high = self.op.ints(&["static_high"]).or_else(|| list("high")).ok_or(missing)?;
         let each: Vec<_> = low.iter().zip(&high).map(|(l, h)| format!("{l}_{h}")).collect();
         let e = element(result);
-        Ok(format!("  z = {e}[] constant({})\n{result} pad(p0, z), padding={}", zero(e), each.join("x")))
+        Ok(format!(
+            "  z = {e}[] constant({})\n{result} pad(p0, z), padding={}",
+            number(e, "0"),
+            each.join("x")
+        ))
     }
 
     fn linalg_reduce(&mut self, shapes: &[String], result: &str) -> Result<String, String> {
@@ -245,19 +252,15 @@ impl Other<'_> {
         );
         Ok(format!(
             "  z = {e}[] constant({})\n{result} reduce(p0, z), dimensions={dimensions}, to_apply=f",
-            zero(e)
+            number(e, "0")
         ))
     }
-}
-
-fn zero(element: &str) -> &'static str {
-    if element == "pred" { "false" } else { "0" }
 }
 
 /// An instruction that reads its operands place by place, whatever it makes of them.
 fn pointwise(shapes: &[String], result: &str) -> Result<String, String> {
     let e = element(result);
-    if shapes.is_empty() || shapes.iter().any(|s| extents(s) != extents(result)) {
+    if shapes.is_empty() || shapes.iter().any(|s| dimensions(s) != dimensions(result)) {
         return Err("its operands are not of one shape".to_owned());
     }
     let same = shapes.iter().all(|s| element(s) == e);

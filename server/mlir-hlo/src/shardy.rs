@@ -4,7 +4,7 @@
 //! `xla/hlo/ir/tile_assignment.cc` for how an order of devices is shortened.
 
 use mlir::integers;
-use mlir::lists::split;
+use mlir::lists::{closing, split};
 use rustc_hash::FxHashMap;
 
 use crate::lists::joined;
@@ -25,7 +25,10 @@ type Part = (usize, i64, i64);
 impl Mesh {
     /// `<["x"=2, "y"=4], device_ids=[…]>`, whatever stands in front.
     pub fn of(text: &str) -> Option<Mesh> {
-        let body = text.split_once('<')?.1.rsplit_once('>')?.0;
+        let (_, rest) = text.split_once("<[")?;
+        // Behind the attribute a location may stand.
+        let body = &text[text.len() - rest.len() - 1..];
+        let body = &body[..closing(body, b'<', b'>')?];
         let mut mesh = Mesh::default();
         for (nth, part) in split(body).into_iter().enumerate() {
             if let Some(list) =
@@ -105,6 +108,18 @@ pub(crate) fn hlo_sharding(value: &str, meshes: &Meshes) -> Option<String> {
         [only] => Some(only.clone()),
         several => Some(format!("{{{}}}", several.join(", "))),
     }
+}
+
+/// The symbols in a sharding that are no meshes.
+pub(crate) fn unknown_meshes(value: &str, meshes: &Meshes) -> Vec<String> {
+    let symbols =
+        value.split("<@").skip(1).map(|rest| rest.split([',', '>']).next().unwrap_or_default().trim());
+    let mut unknown: Vec<String> = symbols
+        .filter(|symbol| !meshes.contains_key(symbol.trim_matches('"')))
+        .map(|symbol| format!("@{symbol}"))
+        .collect();
+    unknown.dedup();
+    unknown
 }
 
 /// `@mesh, [{"x"}, {"y", ?}], replicated={"z"}`
@@ -266,5 +281,20 @@ mod tests {
         }
         assert_eq!(Mesh::of("<[\"x\"=9223372036854775807, \"y\"=3]>"), None);
         assert_eq!(Mesh::of("<[\"x\"=0]>"), None);
+        let sharding = "#sdy.sharding_per_value<[<@none, [{}]>, <@mesh, [{}]>]>";
+        assert_eq!(unknown_meshes(sharding, &meshes()), ["@none"]);
+    }
+
+    #[test]
+    fn meshes_have_locations_behind_them() {
+        let plain = Mesh::of("<[\"x\"=2, \"y\"=4]>");
+        assert!(plain.is_some());
+        for text in [
+            "sdy.mesh @m = <[\"x\"=2, \"y\"=4]> loc(\"<stdin>\":2:3)",
+            "sdy.mesh @m = <[\"x\"=2, \"y\"=4]> loc(\"f<x>\")",
+            "\"sdy.mesh\"() <{mesh = #sdy.mesh<[\"x\"=2, \"y\"=4]>, sym_name = \"m\"}> : () -> ()",
+        ] {
+            assert_eq!(Mesh::of(text), plain, "{text}");
+        }
     }
 }

@@ -181,10 +181,20 @@ fn push_number(out: &mut String, mut number: i64) {
     out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
 }
 
-/// The extents in `f32[4,8]`; nothing where one is not known.
-pub(crate) fn extents(shape: &str) -> Vec<i64> {
+/// The extents in `f32[<=4,8]` as they are written, one per dimension: `<=4` and `8`.
+pub(crate) fn dimensions(shape: &str) -> Vec<&str> {
     let list = shape.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("", |(list, _)| list);
-    list.split(',').filter_map(|n| n.parse().ok()).collect()
+    if list.is_empty() { Vec::new() } else { list.split(',').collect() }
+}
+
+/// The extents in `f32[4,8]`.
+///
+/// # Errors
+///
+/// Where one is not known, or only a bound of it.
+pub(crate) fn extents(shape: &str) -> Result<Vec<i64>, String> {
+    let number = |extent: &str| extent.parse().map_err(|_| format!("an extent of {shape} is not known"));
+    dimensions(shape).into_iter().map(number).collect()
 }
 
 /// `f32` of `f32[4,8]`
@@ -193,9 +203,18 @@ pub(crate) fn element(shape: &str) -> &str {
 }
 
 /// An array of the same elements with these extents.
-pub(crate) fn array(element: &str, extents: &[i64]) -> String {
-    let extents: Vec<_> = extents.iter().map(i64::to_string).collect();
+pub(crate) fn array(element: &str, extents: &[impl ToString]) -> String {
+    let extents: Vec<_> = extents.iter().map(ToString::to_string).collect();
     format!("{element}[{}]", extents.join(","))
+}
+
+/// The literal of a whole number in elements of this type: a truth, or both parts of a complex number, where they are such.
+pub(crate) fn number(element: &str, number: &str) -> String {
+    match element {
+        "pred" => (number != "0").to_string(),
+        "c64" | "c128" => format!("({number}, 0)"),
+        _ => number.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -224,5 +243,13 @@ mod tests {
         }
         assert_eq!(hlo_shape("tensor<*xf32>"), Err("the rank of tensor<*xf32> is not known".to_owned()));
         assert_eq!(hlo_shape("memref<2xf32>"), Err("memref<2xf32> is no array".to_owned()));
+    }
+
+    #[test]
+    fn extents_that_are_not_known_keep_their_places() {
+        assert_eq!(dimensions("f32[<=4,8,?]{2,1,0}"), ["<=4", "8", "?"]);
+        assert_eq!(extents("f32[<=4,8]"), Err("an extent of f32[<=4,8] is not known".to_owned()));
+        assert_eq!(extents("f32[4,8]{1,0}"), Ok(vec![4, 8]));
+        assert_eq!(extents("f32[]"), Ok(Vec::new()));
     }
 }

@@ -128,15 +128,16 @@ pub(crate) fn convolution(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut of_input = vec![Expr::ZERO; rank + 2];
     let mut of_kernel = vec![Expr::ZERO; rank + 2];
     // Groups of output features read groups of input features, or of batches.
-    let group_of = |groups: i64, size: &Expr| match groups {
-        1 => Expr::ZERO,
-        _ => {
-            let in_group = extents[output_labels.second].clone().floor_div(groups);
-            outer.clone().floor_div(in_group) * size.clone()
+    let group_of = |groups: i64, size: &Expr| {
+        let in_group = extents[output_labels.second].clone().floor_div(groups);
+        match (groups, in_group.as_const()) {
+            (1, _) => Ok(Expr::ZERO),
+            (_, Some(0)) => Err("it has more groups than output features"),
+            _ => Ok(outer.clone().floor_div(in_group) * size.clone()),
         }
     };
-    of_input[input_labels.first] = group_of(batch_groups, &batches) + dims[output_labels.first].clone();
-    of_input[input_labels.second] = group_of(feature_groups, &features) + feature.clone();
+    of_input[input_labels.first] = group_of(batch_groups, &batches)? + dims[output_labels.first].clone();
+    of_input[input_labels.second] = group_of(feature_groups, &features)? + feature.clone();
     of_kernel[kernel_labels.first] = feature;
     of_kernel[kernel_labels.second] = outer;
     let mut when = Vec::new();

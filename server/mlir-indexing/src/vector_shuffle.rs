@@ -84,7 +84,8 @@ fn shortest_rule(list: &[i64], first: i64) -> Rule {
         let runs = runs(&list[..period], &list[n - period..], first);
         let is_one_operand = |run: &Run| {
             let turns = (n / period - 1) as i64;
-            (run.first < first) == (run.first + turns * stride < first)
+            let last = turns.checked_mul(stride).and_then(|all| all.checked_add(run.first));
+            last.is_some_and(|last| (run.first < first) == (last < first))
         };
         if runs.len() < best.runs.len() && runs.iter().all(is_one_operand) {
             best = Rule { period: period as i64, stride, runs };
@@ -117,10 +118,8 @@ fn runs(list: &[i64], last: &[i64], first: i64) -> Vec<Run> {
             let step = if length == 1 { k - run.first } else { run.step };
             let is_same = |a: i64, b: i64| (a < first) == (b < first);
             let start = run.places.start as usize;
-            if run.first + length * step == k
-                && is_same(run.first, k)
-                && is_same(last[start], last[at as usize])
-            {
+            let next = length.checked_mul(step).and_then(|all| all.checked_add(run.first));
+            if next == Some(k) && is_same(run.first, k) && is_same(last[start], last[at as usize]) {
                 run.step = step;
                 run.places.end = at + 1;
                 continue;

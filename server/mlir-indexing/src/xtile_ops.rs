@@ -103,9 +103,11 @@ fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, String> {
     let (operand, scale) = match text.is_generic() {
         true => {
             let sizes = text.list(&["operandSegmentSizes"]).ok_or("its operands are not read")?;
-            let before = |n: usize| sizes.iter().take(n).map(|&s| s as usize).sum::<usize>();
+            let size = |&size: &i64| usize::try_from(size).ok();
+            let before = sizes.iter().take(2 + nth).try_fold(0usize, |n, s| n.checked_add(size(s)?));
+            let before = before.ok_or("its operands are not read")?;
             let is_scaled = sizes.get(2 + nth) == Some(&1);
-            (text.operand(nth)?, is_scaled.then(|| text.operand(before(2 + nth))).transpose()?)
+            (text.operand(nth)?, is_scaled.then(|| text.operand(before)).transpose()?)
         }
         false => {
             let mut items = text

@@ -292,3 +292,20 @@ fn contract_and_gather() {
         }
     }
 }
+
+/// Whatever numbers a list has, nothing overflows.
+#[test]
+fn shuffles_of_large_numbers_end() {
+    let long = ty("vector", &[i64::MAX], "f32", &[]);
+    for list in [
+        "0, 9223372036854775806, 1",
+        "9223372036854775806, 0, 9223372036854775806, 0",
+        "0, 4611686018427387904, 1, 2",
+    ] {
+        let op = format!("%r = vector.shuffle %a, %a [{list}] : {long}, {long}");
+        let read = function(&[format!("%a: {long}")], &op);
+        let source = mlir_indexing::Source::alone(&read.parse, &read.text);
+        let maps = mlir_indexing::op_maps(&source, read.op("vector.shuffle"), 0);
+        assert!(maps.is_some(), "{list}");
+    }
+}

@@ -44,8 +44,8 @@ impl Reader<'_> {
             return self.named(rest, depth);
         }
         if let Some(body) = location.strip_prefix("callsite(").and_then(|l| l.strip_suffix(')')) {
-            let callee = body.split(" at ").next().unwrap_or_default();
-            return self.place(callee, depth + 1);
+            let end = outside(body, " at ").unwrap_or(body.len());
+            return self.place(&body[..end], depth + 1);
         }
         if location.starts_with("fused") {
             return self.fused(location, depth);
@@ -74,7 +74,9 @@ impl Reader<'_> {
 
     /// All names of its parts, and the first line.
     fn fused(&mut self, location: &str, depth: usize) -> SourcePlace {
-        let list = location.find('[').and_then(|at| location[at + 1..].strip_suffix(']')).unwrap_or_default();
+        // Between angles in front of the list may stand brackets, too.
+        let list =
+            outside(location, "[").and_then(|at| location[at + 1..].strip_suffix(']')).unwrap_or_default();
         let mut all = SourcePlace::default();
         for part in split(list) {
             if self.left == 0 {
@@ -91,6 +93,28 @@ impl Reader<'_> {
         }
         all
     }
+}
+
+/// Where `word` starts that neither brackets nor a string enclose.
+fn outside(text: &str, word: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (mut depth, mut in_string, mut before) = (0usize, false, b' ');
+    for (at, &c) in bytes.iter().enumerate() {
+        if depth == 0 && !in_string && bytes[at..].starts_with(word.as_bytes()) {
+            return Some(at);
+        }
+        match c {
+            b'"' if before != b'\\' => in_string = !in_string,
+            _ if in_string => {}
+            b'<' | b'(' | b'[' | b'{' => depth += 1,
+            // The arrow closes nothing.
+            b'>' if before == b'-' => {}
+            b'>' | b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        before = if before == b'\\' { b' ' } else { c };
+    }
+    None
 }
 
 #[cfg(test)]
@@ -118,6 +142,10 @@ mod tests {
         check("\"jit(f)/add\"(\"a.py\":3:4)", "jit(f)/add", "a.py", 3);
         check("fused[\"x, y\", \"z\"(\"b.py\":1:1)]", "x, y;z", "b.py", 1);
         check("callsite(\"x\"(\"a.py\":1:2) at \"b.py\":3:4)", "x", "a.py", 1);
+        check("callsite(\"look at me\"(\"a.py\":1:2) at \"b.py\":3:4)", "look at me", "a.py", 1);
+        check("callsite(callsite(\"x\"(\"a.py\":1:2) at \"b.py\":3:4) at \"c.py\":5:6)", "x", "a.py", 1);
+        check("fused<[\"a\"]>[\"x\"(\"a.py\":1:2)]", "x", "a.py", 1);
+        check("fused<affine_map<(d0) -> (d0)>>[\"x\", \"y\"]", "x;y", "", 0);
         check("loc(#loc1)", "jit(f)/mul", "c.py", 7);
         check("loc(#none)", "", "", 0);
         check("unknown", "", "", 0);

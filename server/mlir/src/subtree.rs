@@ -208,6 +208,7 @@ impl Copy<'_> {
                 TypeRef::Written(span) => TypeRef::Written(place(span)),
                 TypeRef::ElementOf(span) => TypeRef::ElementOf(place(span)),
                 TypeRef::I1Like(span) => TypeRef::I1Like(place(span)),
+                TypeRef::Listed(span) => TypeRef::Listed(place(span)),
                 TypeRef::Elsewhere(span) => TypeRef::Elsewhere(place(span)),
                 TypeRef::SameAs(value, index) => match self.values.get(&value) {
                     Some(&value) => TypeRef::SameAs(value, index),

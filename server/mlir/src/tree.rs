@@ -145,6 +145,8 @@ pub enum TypeRef {
     ElementOf(Span),
     /// As written, of `i1`.
     I1Like(Span),
+    /// `[0, 1] : vector<4x8xf32>, …`: as the first one written, as long as the list.
+    Listed(Span),
     Index,
     I1,
     I32,
@@ -373,6 +375,7 @@ impl Parse {
                 }
                 None => Cow::Borrowed("i1"),
             },
+            TypeRef::Listed(span) => Cow::Owned(listed(span.of(text))?),
             TypeRef::Index => Cow::Borrowed("index"),
             TypeRef::I1 => Cow::Borrowed("i1"),
             TypeRef::I32 => Cow::Borrowed("i32"),
@@ -390,4 +393,18 @@ impl Parse {
         let start = self.regions[region as usize].span.start;
         Span { start, end: start + 1 }
     }
+}
+
+/// `vector<2x8xf32>` of `[0, 1] : vector<4x8xf32>, vector<4x8xf32>`; a vector without dimensions is one of one element.
+fn listed(text: &str) -> Option<String> {
+    let (list, types) = text.strip_prefix('[')?.split_once(']')?;
+    let count = list.split(',').filter(|element| !element.trim().is_empty()).count();
+    let (_, types) = types.split_once(':')?;
+    let (_, body) = types.split_once('<').filter(|(head, _)| head.trim() == "vector")?;
+    let body = body.split('>').next()?.trim();
+    let rest = match body.split_once('x') {
+        Some((leading, rest)) if !leading.contains(|c: char| c.is_ascii_alphabetic()) => rest,
+        _ => body,
+    };
+    Some(format!("vector<{count}x{rest}>"))
 }

@@ -1,5 +1,7 @@
 //! Types of operands and results, from how ops of all dialects write them: `: (A, B) -> C`, `: A to B`, `: T`.
 
+use text::Span;
+
 use crate::lexer::TokenKind;
 use crate::parts::Parts;
 use crate::segmenter::Segmenter;
@@ -204,6 +206,20 @@ impl Segmenter<'_> {
         if len == 0 {
             return;
         }
+        if name == "vector.deinterleave" && len == 1 && total == 2 {
+            // Both halves are of the one type behind the arrow.
+            let at = self.out.types.len() as u32;
+            let half = self.out.types[written.start as usize];
+            self.out.types.extend([half, half]);
+            self.out.ops[id as usize].result_types = at..at + 2;
+            let mut at = at;
+            for value in results {
+                let value = &mut self.out.values[value as usize];
+                value.types = at..at + value.count;
+                at += value.count;
+            }
+            return;
+        }
         if joint == Joint::None && len != total {
             // One type for all of them, or the last one of `P, T`.
             let last = written.end - 1..written.end;
@@ -243,6 +259,7 @@ impl Segmenter<'_> {
                 last.map(TypeRef::ElementOf)
             }
             "arith.cmpi" | "arith.cmpf" => last.map(TypeRef::I1Like),
+            "vector.shuffle" => self.listed_type(first, last?),
             "tensor.dim"
             | "memref.dim"
             | "tensor.rank"
@@ -310,6 +327,19 @@ impl Segmenter<'_> {
             _ => return None,
         }
         Some(at..self.out.types.len() as u32)
+    }
+
+    /// Of `vector.shuffle %a, %b [0, 1] : T, T`: from its list to its types.
+    fn listed_type(&self, first: usize, types: Span) -> Option<TypeRef> {
+        let mut at = first;
+        while at < self.tokens.all.len() && self.tokens.all[at].span.start < types.start {
+            if self.tokens.kind(at) == Some(TokenKind::OpenSquare) {
+                let start = self.tokens.all[at].span.start;
+                return Some(TypeRef::Listed(Span { start, end: types.end }));
+            }
+            at = self.behind(at);
+        }
+        None
     }
 
     /// Of ops that write into what they are given: the type in `outs(%x : T)`, where it is one.

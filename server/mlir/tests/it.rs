@@ -115,6 +115,31 @@ fn types_follow_from_how_ops_are_written() {
     assert_eq!(type_of("%xl", 1), "f32");
 }
 
+#[test]
+fn shuffles_are_as_long_as_their_lists() {
+    let of = |op: &str| {
+        let text = format!("{op}\n\"use\"(%r) : (f32) -> ()\n");
+        let parse = read(&text);
+        (0..2).map(|v| parse.type_of(v, 0, &text).map(|ty| ty.into_owned())).collect::<Vec<_>>()
+    };
+    for (list, ty, expect) in [
+        ("[0, 1]", "vector<4xf32>", "vector<2xf32>"),
+        ("[0, 1, 5]", "vector<4x8xbf16>", "vector<3x8xbf16>"),
+        ("[0]", "vector<f32>", "vector<1xf32>"),
+        ("[]", "vector<4xi32>", "vector<0xi32>"),
+    ] {
+        let found = of(&format!("%r = vector.shuffle %a, %b {list} : {ty}, {ty}"));
+        assert_eq!(found[0].as_deref(), Some(expect), "{list} of {ty}");
+    }
+    for names in ["%r, %s", "%r:2"] {
+        let op = format!("{names} = vector.deinterleave %a : vector<8xf32> -> vector<4xf32>\n");
+        let parse = read(&op);
+        let last = parse.values.len() as u32 - 1;
+        let index = if last == 0 { 1 } else { 0 };
+        assert_eq!(parse.type_of(last, index, &op).as_deref(), Some("vector<4xf32>"), "{names}");
+    }
+}
+
 /// The value of a constant may be an alias: the type is the one behind what the alias stands for.
 #[test]
 fn constants_by_alias_have_the_type_of_the_alias() {

@@ -110,7 +110,8 @@ pub(crate) fn title(space: &Space, operands: &str, role: Role, results: usize) -
         (Space::Result(_), _) => format!("**output → {operands}**"),
         (Space::Loops, Role::Read) => format!("**loops → {operands}**"),
         (Space::Loops, Role::Write) => format!("**loops → {operands}** written"),
-        (Space::Stored(value), _) => format!("**{} → {operands}** written", code(value)),
+        (Space::Stored(value), Role::Read) => format!("**{} → {operands}**", code(value)),
+        (Space::Stored(value), Role::Write) => format!("**{} → {operands}** written", code(value)),
         (Space::Written(buffer), _) => format!("**{} → {operands}**", code(buffer)),
     }
 }

@@ -9,7 +9,7 @@ use super::Writer;
 use crate::environment::Environment;
 use crate::op_row::{Form, OpRow};
 use crate::sharding_messages::sharding_of_message;
-use crate::shardy::hlo_sharding;
+use crate::shardy::{hlo_sharding, unknown_meshes};
 use crate::strings::hlo_string;
 
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(super) struct Annotations {
     replication: String,
     frontend: Vec<String>,
     config: String,
+    /// Meshes that shardings name and the module does not have.
+    unknown: Vec<String>,
 }
 
 impl Annotations {
@@ -58,6 +60,7 @@ impl Annotations {
                 {
                     self.sharding = sharding;
                 }
+                self.unknown.extend(unknown_meshes(value, environment.meshes()));
                 let text = value.replace('\\', "\\\\").replace('"', "\\\"");
                 self.frontend.push(format!("xla.{name}=\"{text}\""));
             }
@@ -72,11 +75,37 @@ impl Annotations {
         if self.sharding.is_empty() || added.is_empty() {
             return;
         }
-        let own = match count {
-            1 if !self.sharding.starts_with("{{") => self.sharding.as_str(),
-            _ => self.sharding.strip_prefix('{').and_then(|s| s.strip_suffix('}')).unwrap_or_default(),
+        let each = self.sharding.strip_prefix('{').and_then(|s| s.strip_suffix('}'));
+        let mut all: Vec<&str> = match each.filter(|each| each.is_empty() || each.starts_with('{')) {
+            Some(each) => mlir::lists::split(each),
+            // One that is stated once is that of all.
+            None => vec![&self.sharding; count],
         };
-        self.sharding = format!("{{{own}, {}}}", added.join(", "));
+        all.extend(added.iter().map(String::as_str));
+        self.sharding = format!("{{{}}}", all.join(", "));
+    }
+
+    /// What HLO does not say although its attribute is one of these.
+    pub fn unsaid(&self) -> impl Iterator<Item = String> {
+        self.unknown.iter().map(|mesh| format!("a sharding over {mesh}, which is no mesh of the module"))
+    }
+
+    /// Adds what another op says that becomes part of the same instruction. What both say is said as here.
+    fn add_all(&mut self, other: Annotations) {
+        let Annotations { sharding, replication, frontend, config, unknown } = other;
+        let own = [
+            (&mut self.sharding, sharding),
+            (&mut self.replication, replication),
+            (&mut self.config, config),
+        ];
+        own.into_iter().filter(|(own, _)| own.is_empty()).for_each(|(own, other)| *own = other);
+        let key = |entry: &str| entry.split('=').next().unwrap_or_default().to_owned();
+        for entry in frontend {
+            if !self.frontend.iter().any(|own| key(own) == key(&entry)) {
+                self.frontend.push(entry);
+            }
+        }
+        self.unknown.extend(unknown);
     }
 
     /// As HLO says it; nothing where there is none.
@@ -123,8 +152,32 @@ impl Writer<'_> {
                 self.report(id, format!("attribute {name}"));
             }
         }
-        let location = self.location(id);
-        (annotations, location.to_string())
+        for what in annotations.unsaid() {
+            self.report(id, what);
+        }
+        let location = self.location(id).to_string();
+        match &mut self.held {
+            Some((op, held)) if *op == id => {
+                *held = (annotations, location);
+                <(Annotations, String)>::default()
+            }
+            _ => (annotations, location),
+        }
+    }
+
+    /// Writes an op that becomes part of the instruction of another one, without its annotations.
+    pub(super) fn without_annotations(&mut self, id: OpId) -> Result<(Annotations, String), String> {
+        let outer = self.held.replace((id, Default::default()));
+        let written = self.try_op(id);
+        let held = std::mem::replace(&mut self.held, outer);
+        written.map(|()| held.map(|(_, held)| held).unwrap_or_default())
+    }
+
+    /// The annotations of an op, and those of one that becomes part of the same instruction.
+    pub(super) fn merged(&mut self, id: OpId, inner: (Annotations, String)) -> (Annotations, String) {
+        let (mut annotations, location) = self.annotations(id, &[]);
+        annotations.add_all(inner.0);
+        (annotations, if location.is_empty() { inner.1 } else { location })
     }
 }
 

@@ -38,6 +38,9 @@ impl Writer<'_> {
                     _ => self.report(id, format!("argument {number}: attribute {name}")),
                 }
             }
+            for what in annotations.unsaid() {
+                self.report(id, format!("argument {number}: {what}"));
+            }
             let shape = self.shape_of(argument, 0).unwrap_or_else(|reason| {
                 self.report(id, format!("argument {number}: {reason}"));
                 "opaque[]".into()

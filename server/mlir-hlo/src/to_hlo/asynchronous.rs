@@ -71,9 +71,9 @@ impl Writer<'_> {
         };
         let stated = self.op_text(id).string(&["xla_shape"]).filter(|s| s.starts_with(['(', '[']));
         let shape = stated.map_or(usual, str::to_owned);
-        let (annotations, location) = self.annotations(id, &[]);
         let rest = match opcode {
             None => {
+                let (annotations, location) = self.annotations(id, &[]);
                 let computation = self.region(id, region)?;
                 format!("async-start({}), calls={computation}{annotations}{location}", list(&operands))
             }
@@ -81,10 +81,10 @@ impl Writer<'_> {
                 for (&argument, operand) in arguments.iter().zip(&operands) {
                     self.body().values.insert((argument, 0), operand.clone());
                 }
-                self.try_op(inner)?;
+                let held = self.without_annotations(inner)?;
+                let (annotations, location) = self.merged(id, held);
                 let line = self.body().lines.pop().ok_or("it has no instruction")?;
                 let (_, behind) = line.text.split_once(&format!(" {opcode}(")).ok_or("it is no exchange")?;
-                let behind = behind.strip_suffix(&*location).unwrap_or(behind);
                 format!("{opcode}-start({behind}{annotations}{location}")
             }
         };

@@ -11,7 +11,7 @@ use crate::lists::{braces, nested};
 use crate::op_row::{AttributeRow, Form, Need, OpRow};
 use crate::op_text::{OpText, matrix, missing};
 use crate::strings::hlo_string;
-use crate::types::extents;
+use crate::types::dimensions;
 
 /// The attributes that the row of an op names, each with a comma in front. `operands` are shapes of HLO.
 pub(super) fn attributes(row: &OpRow, op: OpText<'_>, operands: &[&str]) -> Result<String, String> {
@@ -36,14 +36,14 @@ fn write(row: &AttributeRow, op: OpText<'_>, operands: &[&str], out: &mut String
         Form::OneInt => match op.int(names) {
             // StableHLO counts the dimension of a sort from behind where it is negative.
             Some(value) if value < 0 => {
-                _ = write!(out, ", {key}={}", braces(&[value + extents(first).len() as i64]));
+                _ = write!(out, ", {key}={}", braces(&[value + dimensions(first).len() as i64]));
             }
             Some(value) => _ = write!(out, ", {key}={}", braces(&[value])),
             None if row.name == "dimension"
                 && key == "dimensions"
                 && op.parse.name(op.id, op.text).ends_with("sort") =>
             {
-                let last = extents(first).len() as i64 - 1;
+                let last = dimensions(first).len() as i64 - 1;
                 _ = write!(out, ", {key}={}", braces(&[last.max(0)]));
             }
             None => return absent(),

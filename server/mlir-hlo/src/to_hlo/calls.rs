@@ -11,7 +11,7 @@ use crate::environment::bare;
 use crate::lists::braces;
 use crate::op_text::missing;
 use crate::strings::hlo_string;
-use crate::types::extents;
+use crate::types::dimensions;
 
 impl Writer<'_> {
     /// The computation of a function; the call is remembered.
@@ -150,7 +150,7 @@ fn bare_shape(shape: &str) -> &str {
 
 /// `f32[4,8]{0,1}`; what has no dimensions has no layout.
 fn laid_out(shape: &str, layout: &[i64]) -> String {
-    match !layout.is_empty() && extents(shape).len() == layout.len() && !shape.starts_with('(') {
+    match !layout.is_empty() && dimensions(shape).len() == layout.len() && !shape.starts_with('(') {
         true => format!("{}{}", bare_shape(shape), braces(layout)),
         false => shape.to_owned(),
     }

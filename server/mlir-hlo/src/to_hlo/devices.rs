@@ -65,16 +65,16 @@ impl Writer<'_> {
         if results.len() != operands.len() {
             return Err("its results are not as many as its operands".to_owned());
         }
-        self.report(id, ONE_BY_ONE.to_owned());
         let (annotations, location) = self.annotations(id, &known);
         let values = self.parse().op(id).results.clone();
-        let counted = values.flat_map(|v| (0..self.parse().values[v as usize].count).map(move |at| (v, at)));
+        let counted = values.flat_map(|v| (0..self.packed(v)).map(move |at| (v, at)));
         for ((operand, shape), value) in operands.iter().zip(results).zip(counted.collect::<Vec<_>>()) {
             let (opcode, operand, behind) = self.exchanged(id, operand, exchange, &groups)?;
             let rest = format!("{opcode}({}){behind}{annotations}{location}", operand.name);
             let exchanged = self.body().push(opcode, shape, &rest, id);
             self.body().values.insert(value, exchanged);
         }
+        self.report(id, ONE_BY_ONE.to_owned());
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl Writer<'_> {
         if split == joint {
             return Ok(("all-to-all", operand.clone(), behind));
         }
-        let from = extents(&operand.shape);
+        let from = extents(&operand.shape)?;
         let at = usize::try_from(split).ok().filter(|&d| d < from.len() && count > 0 && from[d] % count == 0);
         let at = at.ok_or("its dimension cannot be split")?;
         let mut apart = from.clone();

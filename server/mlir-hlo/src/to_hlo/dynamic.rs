@@ -10,6 +10,10 @@ use super::windows::{convolution_window, padding, slices};
 use crate::lists::braces;
 use crate::op_row::{Form, OpRow};
 use crate::op_text::OpText;
+use crate::types::extents;
+
+/// Numbers of a place or a size: two per dimension are many.
+const MAX_NUMBERS: usize = 1 << 10;
 
 impl Writer<'_> {
     pub(super) fn dynamic(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
@@ -29,7 +33,7 @@ impl Writer<'_> {
             id,
             if matches!(name, "dynamic_pad" | "dynamic_gather" | "dynamic_conv") { 2 } else { 1 },
         );
-        let constants = |from: usize| -> Result<Vec<Vec<i64>>, String> {
+        let mut constants = |from: usize| -> Result<Vec<Vec<i64>>, String> {
             let read: Vec<_> = self.parse().operands_of(id).skip(from).collect();
             let all = read.iter().map(|operand| self.integers_of(operand.value?)).collect::<Option<Vec<_>>>();
             all.ok_or_else(|| "a place or a size is no constant".to_owned())
@@ -86,8 +90,16 @@ impl Writer<'_> {
         }
     }
 
-    /// The numbers of a constant.
-    fn integers_of(&self, value: mlir::ValueId) -> Option<Vec<i64>> {
+    /// The numbers of a constant of a few; one that stands for all is repeated.
+    fn integers_of(&mut self, value: mlir::ValueId) -> Option<Vec<i64>> {
+        let written = self.written_integers(value)?;
+        let [only] = written[..] else { return Some(written) };
+        let sizes = extents(&self.shape_of(value, 0).ok()?).ok()?;
+        let count = sizes.iter().try_fold(1i64, |n, &size| n.checked_mul(size))?;
+        Some(vec![only; usize::try_from(count).ok().filter(|&n| n <= MAX_NUMBERS)?])
+    }
+
+    fn written_integers(&self, value: mlir::ValueId) -> Option<Vec<i64>> {
         let Definition::Result(op) = self.parse().values[value as usize].definition else { return None };
         let op: OpText<'_> = self.op_text(op);
         if !op.parse.name(op.id, op.text).ends_with(".constant") {

@@ -14,7 +14,7 @@ use crate::lists::braces;
 use crate::op_row::OpRow;
 use crate::op_table::row_of;
 use crate::op_text::missing;
-use crate::types::{array, element, extents};
+use crate::types::{array, dimensions, element, extents, number};
 
 /// An operand, and the letter of each of its dimensions.
 type Side = (Operand, Vec<char>);
@@ -32,16 +32,22 @@ impl Writer<'_> {
         if inputs.len() != operands.len() || operands.len() > 2 {
             return Err("einsum_config is not of as many operands".to_owned());
         }
-        let output = einsum_letters(output, extents(&result).len())?;
+        let output = einsum_letters(output, extents(&result)?.len())?;
         let mut sides: Vec<Side> = Vec::new();
+        let mut all: Vec<(char, i64)> = Vec::new();
         for (text, operand) in inputs.into_iter().zip(operands) {
-            let letters = einsum_letters(text, extents(&operand.shape).len())?;
+            let sizes = extents(&operand.shape)?;
+            let letters = einsum_letters(text, sizes.len())?;
+            all.extend(letters.iter().copied().zip(sizes));
             sides.push((operand, letters));
         }
-        let all: Vec<(char, i64)> = sides
-            .iter()
-            .flat_map(|(operand, letters)| letters.iter().copied().zip(extents(&operand.shape)))
-            .collect();
+        if let [(only, _)] = sides.as_mut_slice()
+            && element(&only.shape) != element(&result)
+        {
+            // A dot adds up in the type of its result; what moves elements keeps their type.
+            let shape = array(element(&result), &dimensions(&only.shape));
+            *only = self.body().push("convert", shape, &format!("convert({})", only.name), id);
+        }
         let extent = |letter: char| all.iter().find(|(own, _)| *own == letter).map(|&(_, extent)| extent);
         if all.iter().any(|&(letter, own)| extent(letter) != Some(own)) {
             return Err("dimensions of one letter are of several extents".to_owned());
@@ -87,7 +93,7 @@ impl Writer<'_> {
     fn diagonal(&mut self, id: OpId, (mut operand, mut letters): Side) -> Result<Side, String> {
         while let Some(second) = (1..letters.len()).find(|&at| letters[..at].contains(&letters[at])) {
             let first = letters.iter().position(|&own| own == letters[second]).unwrap_or(0);
-            let sizes = extents(&operand.shape);
+            let sizes = extents(&operand.shape)?;
             let kind = element(&operand.shape).to_owned();
             let places = [first, second].map(|dimension| {
                 let rest = format!("iota(), iota_dimension={dimension}");
@@ -115,7 +121,7 @@ impl Writer<'_> {
         let computation = self.applied(id, sum, &kind)?;
         let zero = self.zero(id, &kind);
         let (mut sizes, mut left) = (Vec::new(), Vec::new());
-        for (at, (&letter, extent)) in letters.iter().zip(extents(&operand.shape)).enumerate() {
+        for (at, (&letter, extent)) in letters.iter().zip(extents(&operand.shape)?).enumerate() {
             if !dimensions.contains(&at) {
                 sizes.push(extent);
                 left.push(letter);
@@ -128,8 +134,8 @@ impl Writer<'_> {
     }
 
     fn zero(&mut self, id: OpId, kind: &str) -> Operand {
-        let number = if kind == "pred" { "false" } else { "0" };
-        self.body().push("constant", format!("{kind}[]"), &format!("constant({number})"), id)
+        let rest = format!("constant({})", number(kind, "0"));
+        self.body().push("constant", format!("{kind}[]"), &rest, id)
     }
 
     /// Whole slices of the operand, at the places that the indices say; the first dimensions may be of both.
@@ -139,9 +145,9 @@ impl Writer<'_> {
         let [operand, indices] = operands.as_slice() else {
             return Err("it has not two operands".to_owned());
         };
-        let sizes = extents(&operand.shape);
-        let (rank, places) = (sizes.len() as i64, extents(&indices.shape).len() as i64);
-        let number = |name: &str, rank: i64| {
+        let sizes = extents(&operand.shape)?;
+        let (rank, places) = (sizes.len() as i64, dimensions(&indices.shape).len() as i64);
+        let stated = |name: &str, rank: i64| {
             let stated = op.int(&[name]).ok_or_else(|| missing(name))?;
             let at = if stated < 0 { stated.saturating_add(rank) } else { stated };
             Ok::<i64, String>(at).and_then(|at| match (0..=rank).contains(&at) {
@@ -149,14 +155,15 @@ impl Writer<'_> {
                 false => Err(format!("{name} is no dimension")),
             })
         };
-        let (dimension, batch) = (number("dim", rank)?, number("batch_dims", places)?);
+        let (dimension, batch) = (stated("dim", rank)?, stated("batch_dims", places)?);
         if dimension >= rank || batch > dimension {
             return Err("dim is no dimension behind batch_dims".to_owned());
         }
         let offset: Vec<i64> =
             (batch..dimension).chain(dimension + places - batch..rank - 1 + places - batch).collect();
-        let slices: Vec<i64> =
-            (0..rank).map(|d| if d < batch || d == dimension { 1 } else { sizes[d as usize] }).collect();
+        // Of nothing not even one is taken.
+        let taken = |d: i64, extent: i64| if d < batch || d == dimension { extent.min(1) } else { extent };
+        let slices: Vec<i64> = (0..).zip(&sizes).map(|(d, &extent)| taken(d, extent)).collect();
         let mut behind = format!(
             ", offset_dims={}, collapsed_slice_dims={{{dimension}}}, start_index_map={{{dimension}}}",
             braces(&offset)

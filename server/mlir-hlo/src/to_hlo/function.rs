@@ -5,6 +5,7 @@ use std::rc::Rc;
 use mlir::{BlockId, Definition, OpId, Parse, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::annotations::Annotations;
 use super::body::{Body, Operand, tuple_shape};
 use crate::environment::{Environment, Slice};
 use crate::incomplete::Incomplete;
@@ -125,6 +126,8 @@ pub(crate) struct Writer<'a> {
     regions: usize,
     /// A shape has an extent that nobody knows.
     is_unbounded: bool,
+    /// An op whose annotations another one's instruction says, and what they are.
+    pub(super) held: Option<(OpId, (Annotations, String))>,
 }
 
 impl<'a> Writer<'a> {
@@ -157,6 +160,7 @@ impl<'a> Writer<'a> {
             metadata: FxHashMap::default(),
             regions: 0,
             is_unbounded: false,
+            held: None,
         }
     }
 

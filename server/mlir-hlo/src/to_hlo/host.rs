@@ -69,7 +69,7 @@ impl Writer<'_> {
         let parse = self.parse();
         let mut at = 0;
         for value in parse.op(id).results.clone() {
-            for index in 0..parse.values[value as usize].count {
+            for index in 0..self.packed(value) {
                 if self.is_used(value, index) {
                     let element = match data.get(at) {
                         Some(shape) => self.element(&inner, at, shape.clone(), id),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 use ir::ArrayShape;
-use mlir::OpId;
+use mlir::{OpId, ValueId};
 
 use super::Writer;
 use super::annotations::known_attributes;
@@ -15,7 +15,10 @@ use crate::literals::{Literal, literal_of_bytes, literal_of_dense};
 use crate::op_row::{How, OpRow, Special};
 use crate::op_table::{mnemonic, row_of};
 use crate::op_text::OpText;
-use crate::types::{UNQUANTISED, element, extents};
+use crate::types::{UNQUANTISED, dimensions, element, extents};
+
+/// Results of one value that are written where none has a type.
+const MAX_UNTYPED: u32 = 256;
 
 impl<'a> Writer<'a> {
     pub(super) fn op_text(&self, id: OpId) -> OpText<'a> {
@@ -131,12 +134,19 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// How many results a value stands for: of those that a number claims and no type is written for a few.
+    pub(super) fn packed(&self, value: ValueId) -> u32 {
+        let value = &self.parse().values[value as usize];
+        let written = value.types.end.saturating_sub(value.types.start);
+        value.count.min(written.max(MAX_UNTYPED))
+    }
+
     /// The shapes of the results, with the layouts that are stated.
     pub(super) fn results(&mut self, id: OpId) -> Result<Vec<Rc<str>>, String> {
         let parse = self.parse();
         let mut shapes = Vec::new();
         for value in parse.op(id).results.clone() {
-            for index in 0..parse.values[value as usize].count {
+            for index in 0..self.packed(value) {
                 shapes.push(self.shape_of(value, index)?);
             }
         }
@@ -156,7 +166,7 @@ impl<'a> Writer<'a> {
             if let Some(stated) = op.string(&["xla_shape"]).filter(|s| s.starts_with(&**only)) {
                 *only = stated.into();
             } else if let Some(layout) = op.ints(&["result_layout"])
-                && layout.len() == extents(only).len()
+                && layout.len() == dimensions(only).len()
                 && !layout.is_empty()
             {
                 *only = format!("{only}{}", braces(&layout)).into();
@@ -204,7 +214,7 @@ impl<'a> Writer<'a> {
         let parse = self.parse();
         let mut at = 0;
         for value in parse.op(id).results.clone() {
-            for index in 0..parse.values[value as usize].count {
+            for index in 0..self.packed(value) {
                 if let Some(shape) = shapes.get(at).filter(|_| self.is_used(value, index)) {
                     let element = self.element(tuple, from + at, shape.clone(), id);
                     self.body().values.insert((value, index), element);
@@ -228,7 +238,7 @@ impl<'a> Writer<'a> {
             parse.operands_of(id).filter_map(|operand| self.operand(operand).ok()).collect();
         let mut shapes: Vec<Rc<str>> = Vec::new();
         for value in parse.op(id).results.clone() {
-            for index in 0..parse.values[value as usize].count {
+            for index in 0..self.packed(value) {
                 shapes.push(self.shape_of(value, index).unwrap_or_else(|_| "opaque[]".into()));
             }
         }
@@ -292,5 +302,5 @@ pub(crate) fn array_shape(shape: &str) -> Result<ArrayShape, String> {
         return Err(none());
     }
     let element = ir::ElementType::from_name(element(shape)).ok_or_else(none)?;
-    Ok(ArrayShape { element, dims: extents(shape), dynamic: Vec::new(), layout: None })
+    Ok(ArrayShape { element, dims: extents(shape)?, dynamic: Vec::new(), layout: None })
 }

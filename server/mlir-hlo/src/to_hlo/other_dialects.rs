@@ -9,7 +9,7 @@ use super::body::{Operand, list};
 use crate::lists::braces;
 use crate::op_table::row_of;
 use crate::other_dialects::{Exact, exact};
-use crate::types::{array, element, extents};
+use crate::types::{array, dimensions, element, extents, number};
 
 impl Writer<'_> {
     /// An op that is none of StableHLO's and MHLO's.
@@ -56,8 +56,7 @@ impl Writer<'_> {
                     return Err("an extent of its result is not known".to_owned());
                 }
                 let kind = element(&shape);
-                let zero = if kind == "pred" { "false" } else { "0" };
-                let rest = format!("constant({zero})");
+                let rest = format!("constant({})", number(kind, "0"));
                 let one = self.body().push("constant", format!("{kind}[]"), &rest, id);
                 self.emit(id, "broadcast", &[one], ", dimensions={}", &[])
             }
@@ -66,7 +65,8 @@ impl Writer<'_> {
                 let opcode = same_opcode(dialect, op).ok_or_else(none)?;
                 let operands = self.operands(id)?;
                 let results = self.results(id)?;
-                let is_array = |shape: &str| extents(shape) == extents(results.first().map_or("", |s| s));
+                let is_array =
+                    |shape: &str| dimensions(shape) == dimensions(results.first().map_or("", |s| s));
                 if results.len() != 1 || !operands.iter().all(|o| is_array(&o.shape)) {
                     return Err("its operands are no arrays of one shape".to_owned());
                 }
@@ -111,7 +111,7 @@ impl Writer<'_> {
             "c128" => "f64",
             _ => return self.alias_results(id, vec![operand]),
         };
-        let shape = array(part, &extents(&operand.shape));
+        let shape = array(part, &dimensions(&operand.shape));
         let mut push = |opcode: &str, of: &Operand| {
             self.body().push(opcode, shape.clone(), &format!("{opcode}({})", of.name), id)
         };
@@ -124,8 +124,7 @@ impl Writer<'_> {
     pub(super) fn alias_results(&mut self, id: OpId, values: Vec<Operand>) -> Result<(), String> {
         let parse = self.parse();
         let results = parse.op(id).results.clone();
-        let each: Vec<_> =
-            results.flat_map(|v| (0..parse.values[v as usize].count).map(move |at| (v, at))).collect();
+        let each: Vec<_> = results.flat_map(|v| (0..self.packed(v)).map(move |at| (v, at))).collect();
         if each.len() != values.len() {
             return Err("its results are not as many as its values".to_owned());
         }
@@ -134,9 +133,10 @@ impl Writer<'_> {
     }
 
     /// An array of the shape of another one, all of whose elements are this number.
-    fn filled(&mut self, id: OpId, like: &Operand, number: &str) -> Operand {
-        let scalar = format!("{}[]", element(&like.shape));
-        let one = self.body().push("constant", scalar, &format!("constant({number})"), id);
+    fn filled(&mut self, id: OpId, like: &Operand, value: &str) -> Operand {
+        let kind = element(&like.shape);
+        let rest = format!("constant({})", number(kind, value));
+        let one = self.body().push("constant", format!("{kind}[]"), &rest, id);
         let rest = format!("broadcast({}), dimensions={{}}", one.name);
         self.body().push("broadcast", like.shape.clone(), &rest, id)
     }
@@ -146,17 +146,20 @@ impl Writer<'_> {
         let row = row_of(op).ok_or("HLO has no such op")?;
         let operands = self.operands(id)?;
         let results = self.results(id)?;
-        let to = extents(results.first().ok_or("it has no result")?);
+        let result = results.first().ok_or("it has no result")?;
+        let to = dimensions(result);
         let stated = self.op_text(id).ints(&["broadcast_dimensions"]);
         let mut wide = Vec::new();
         for operand in operands {
-            let from = extents(&operand.shape);
+            let from = dimensions(&operand.shape);
             if from == to {
                 wide.push(operand);
                 continue;
             }
             let behind =
                 to.len().checked_sub(from.len()).ok_or("an operand has more dimensions than the result")?;
+            // How far an operand is stretched must be known.
+            extents(result)?;
             let stated = stated.clone().filter(|list| list.len() == from.len());
             let dimensions = stated.unwrap_or_else(|| (behind as i64..to.len() as i64).collect());
             let (operand, kept) = self.unstretched(id, operand, &to, &dimensions)?;

@@ -59,6 +59,9 @@ impl Writer<'_> {
                     _ => self.report(id, format!("result {number}: attribute {name}")),
                 }
             }
+            for what in annotations.unsaid() {
+                self.report(id, format!("result {number}: {what}"));
+            }
             shardings[number] = annotations.sharding().to_owned();
         }
         layouts.iter_mut().filter(|layout| !layout.starts_with('{')).for_each(String::clear);

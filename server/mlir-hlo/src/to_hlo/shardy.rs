@@ -69,6 +69,9 @@ impl Writer<'_> {
         let value = format!("#sdy.sharding_per_value<[{stated}]>");
         let (mut annotations, location) = self.annotations(id, &["sharding"]);
         annotations.add("sdy.sharding", &value, self.environment);
+        for what in annotations.unsaid() {
+            self.report(id, what);
+        }
         let call = match op {
             "reshard" => format!("copy({})", list(&operands)),
             _ => format!("custom-call({}), custom_call_target=\"Sharding\"", list(&operands)),

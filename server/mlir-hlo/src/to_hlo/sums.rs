@@ -9,7 +9,7 @@ use super::body::Operand;
 use crate::lists::braces;
 use crate::op_row::OpRow;
 use crate::op_table::{mnemonic, row_of};
-use crate::types::{array, element, extents};
+use crate::types::{array, dimensions as written, element};
 
 impl Writer<'_> {
     pub(super) fn broadcast_in_dim(&mut self, id: OpId) -> Result<(), String> {
@@ -30,7 +30,7 @@ impl Writer<'_> {
         let result = results.first().ok_or("it has no result")?;
         let known =
             ["broadcast_dimensions", "dims", "known_expanding_dimensions", "known_nonexpanding_dimensions"];
-        let (operand, kept) = self.unstretched(id, operand, &extents(result), dimensions)?;
+        let (operand, kept) = self.unstretched(id, operand, &written(result), dimensions)?;
         self.emit(id, "broadcast", &[operand], &format!(", dimensions={}", braces(&kept)), &known)
     }
 
@@ -39,21 +39,21 @@ impl Writer<'_> {
         &mut self,
         id: OpId,
         operand: Operand,
-        to: &[i64],
+        to: &[&str],
         dimensions: &[i64],
     ) -> Result<(Operand, Vec<i64>), String> {
-        let from = extents(&operand.shape);
+        let from = written(&operand.shape);
         if from.len() != dimensions.len() {
             return Err("broadcast_dimensions are not as many as the operand's".to_owned());
         }
         let target = |d: i64| usize::try_from(d).ok().and_then(|d| to.get(d)).copied();
         let kept: Vec<usize> =
-            (0..from.len()).filter(|&i| from[i] != 1 || target(dimensions[i]) == Some(1)).collect();
+            (0..from.len()).filter(|&i| from[i] != "1" || target(dimensions[i]) == Some("1")).collect();
         let places = kept.iter().map(|&i| dimensions[i]).collect();
         if kept.len() == from.len() {
             return Ok((operand, places));
         }
-        let small: Vec<i64> = kept.iter().map(|&i| from[i]).collect();
+        let small: Vec<&str> = kept.iter().map(|&i| from[i]).collect();
         let shape = array(element(&operand.shape), &small);
         let rest = format!("reshape({})", operand.name);
         Ok((self.body().push("reshape", shape, &rest, id), places))
@@ -64,7 +64,7 @@ impl Writer<'_> {
         let operands = self.operands(id)?;
         let operand = operands.first().ok_or("it has no operand")?;
         let sizes = self.op_text(id).needed(&["broadcast_sizes", "sizes"])?.len() as i64;
-        let rank = extents(&operand.shape).len() as i64;
+        let rank = written(&operand.shape).len() as i64;
         let dimensions: Vec<i64> = (sizes..sizes + rank).collect();
         let behind = format!(", dimensions={}", braces(&dimensions));
         self.emit(id, "broadcast", &operands, &behind, &["broadcast_sizes", "sizes"])
@@ -74,7 +74,7 @@ impl Writer<'_> {
     pub(super) fn dot(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
         let operands = self.operands(id)?;
         let first = operands.first().ok_or("it has no operand")?;
-        let last = extents(&first.shape).len().max(1) - 1;
+        let last = written(&first.shape).len().max(1) - 1;
         let shapes: Vec<&str> = operands.iter().map(|o| &*o.shape).collect();
         let precision = attributes(row, self.op_text(id), &shapes)?;
         let behind = format!(", lhs_contracting_dims={{{last}}}, rhs_contracting_dims={{0}}{precision}");

@@ -32,8 +32,11 @@ pub(super) fn window(op: OpText<'_>, sizes: &[i64], padding: Option<Vec<i64>>) -
     if let Some(strides) = list(&["window_strides"], "stride", rank, 1) {
         _ = write!(text, " stride={}", joined(&strides, "x"));
     }
-    let given = padding.filter(|list| list.len() == 2 * rank && list.iter().any(|&n| n != 0));
-    if let Some(padding) = given.or_else(|| list(&["padding"], "pad", 2 * rank, 0)) {
+    let padding = match padding {
+        Some(given) => Some(given).filter(|list| list.iter().any(|&n| n != 0)),
+        None => list(&["padding"], "pad", 2 * rank, 0),
+    };
+    if let Some(padding) = padding {
         let padding: Vec<_> = padding.chunks(2).map(|pair| joined(pair, "_")).collect();
         _ = write!(text, " pad={}", padding.join("x"));
     }
@@ -58,12 +61,17 @@ pub(super) fn convolution_window(
         op.attribute(&["dimension_numbers", "dim_numbers"]).ok_or_else(|| missing("dimension_numbers"))?;
     let labels = labels(numbers)?;
     let kernel = labels.split('_').nth(1).and_then(|l| l.split("->").next()).unwrap_or_default();
-    let rhs = extents(operands.get(1).ok_or("it has no kernel")?);
+    let rhs = extents(operands.get(1).ok_or("it has no kernel")?)?;
     let mut sizes: Vec<(u32, i64)> =
         kernel.chars().zip(&rhs).filter_map(|(c, &extent)| Some((c.to_digit(10)?, extent))).collect();
     sizes.sort_unstable();
     let sizes: Vec<i64> = sizes.into_iter().map(|(_, extent)| extent).collect();
-    Ok(window(op, &sizes, padding))
+    match &padding {
+        Some(given) if given.len() != 2 * sizes.len() => {
+            Err("its padding is not that of its dimensions".to_owned())
+        }
+        _ => Ok(window(op, &sizes, padding)),
+    }
 }
 
 /// `b0f_0io->b0f` of `[b, 0, f]x[0, i, o]->[b, 0, f]`, or of the attribute around it.

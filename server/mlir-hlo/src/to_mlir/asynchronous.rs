@@ -64,7 +64,10 @@ impl FunctionWriter<'_> {
         }
         match graph.ops[first as usize].attributes.computation(K::Calls) {
             Some(_) => None,
-            None => self.program.wrapped.get(&graph.names[first as usize]).copied(),
+            None => {
+                let key = (scope.computation.to_owned(), graph.names[first as usize].clone());
+                self.program.wrapped.get(&key).copied()
+            }
         }
     }
 
@@ -109,7 +112,8 @@ impl FunctionWriter<'_> {
             false => self.result_list(&name, 1),
         };
         // A function of its own, behind the others.
-        let symbol = super::module::symbol(&format!("async.{name}"));
+        let wanted = self.program.symbols.borrow_mut().take(&format!("async.{name}"));
+        let symbol = super::module::symbol(&wanted);
         let (out, indent) = (std::mem::take(&mut self.out), std::mem::replace(&mut self.indent, 1));
         let head = |arguments: &str| {
             format!(
@@ -140,7 +144,7 @@ impl FunctionWriter<'_> {
         head: impl Fn(&str) -> String,
         terminator: &str,
     ) -> Result<(), String> {
-        let mut scope = Scope { graph, values: Default::default() };
+        let mut scope = Scope { graph, computation: "", values: Default::default() };
         let mut arguments = Vec::new();
         for (number, ty) in types.iter().enumerate() {
             let argument = format!("%{}", self.names.take("started"));

@@ -98,15 +98,17 @@ impl FunctionWriter<'_> {
     pub(super) fn scan(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Result<(), String> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
-        let carried = op.attributes.int(K::NumCarries).unwrap_or(0);
         let (operands, types) = self.operands(scope, id)?;
         let answers = Self::types_of(&results(&op.shape))?;
         if answers.len() < 2 {
             return Err("MHLO scans what answers several arrays".to_owned());
         }
+        let carried = usize::try_from(op.attributes.int(K::NumCarries).unwrap_or(0)).ok();
         let mut written = Written::of(row, op)?;
         for (name, all) in [("operandSegmentSizes", &types), ("resultSegmentSizes", &answers)] {
-            written.property(name, format!("array<i32: {}, {carried}>", all.len() as i64 - carried));
+            let sizes = carried.and_then(|carried| Some((all.len().checked_sub(carried)?, carried)));
+            let (scanned, carried) = sizes.ok_or("num_carries is not how many arrays it carries")?;
+            written.property(name, format!("array<i32: {scanned}, {carried}>"));
         }
         self.note(scope, id, &mut written, &[K::ToApply, K::NumCarries]);
         let computation = op.attributes.computation(K::ToApply).ok_or("it names no computation")?.to_owned();

@@ -34,6 +34,8 @@ pub(super) struct FunctionWriter<'p> {
 /// A computation while it is written, and what its instructions are.
 pub(super) struct Scope<'g> {
     pub graph: &'g Graph,
+    /// Its name; empty where it is of no text.
+    pub computation: &'g str,
     pub values: FxHashMap<OpId, Value>,
 }
 
@@ -83,7 +85,7 @@ impl<'p> FunctionWriter<'p> {
         is_entry: bool,
         donations: &FxHashMap<u32, String>,
     ) {
-        let mut scope = Scope { graph, values: FxHashMap::default() };
+        let mut scope = Scope { graph, computation: self.computation, values: FxHashMap::default() };
         let mut arguments = Vec::new();
         for (number, id) in graph.parameters().into_iter().enumerate() {
             let Some(id) = id else { continue };
@@ -204,7 +206,7 @@ impl<'p> FunctionWriter<'p> {
         if self.depth > MAX_DEPTH || self.out.len() > MAX_BYTES {
             return Err("its computations are too deep, or too many".to_owned());
         }
-        let mut scope = Scope { graph: &graph, values: FxHashMap::default() };
+        let mut scope = Scope { graph: &graph, computation: name, values: FxHashMap::default() };
         for (id, value) in graph.parameters().into_iter().zip(parameters) {
             scope.values.extend(id.map(|id| (id, value.clone())));
         }

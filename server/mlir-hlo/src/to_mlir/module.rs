@@ -1,6 +1,8 @@
 //! A module of StableHLO from one of HLO.
 
+use std::cell::RefCell;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ir::{AttributeKey, Block, Graph, Module, ModuleSettings, Opcode};
@@ -44,8 +46,10 @@ pub(super) struct Program {
     /// Functions that instructions start and wait for.
     pub asynchronous: FxHashSet<String>,
     pub frames: Frames,
-    /// What `reverse-start` starts, by the name of the instruction.
-    pub wrapped: FxHashMap<String, Opcode>,
+    /// What `reverse-start` starts, by the names of the computation and of the instruction.
+    pub wrapped: FxHashMap<(String, String), Opcode>,
+    /// Of all functions.
+    pub symbols: RefCell<UniqueNames>,
 }
 
 /// Converts the modules of a file, whose pieces are `blocks`; several are apart by `// -----` lines.
@@ -102,7 +106,8 @@ impl Program {
             functions: FxHashMap::default(),
             asynchronous: FxHashSet::default(),
             frames: header.map(Frames::of).unwrap_or_default(),
-            wrapped: blocks.iter().flat_map(|block| wrapped(block)).collect(),
+            wrapped: FxHashMap::default(),
+            symbols: RefCell::default(),
         };
         for computation in module.computations.iter().filter(|c| c.section == section) {
             let parts: Vec<_> = computation
@@ -110,6 +115,11 @@ impl Program {
                 .iter()
                 .filter_map(|s| Some((*blocks.get(s.piece)?, s.computation)))
                 .collect();
+            for &(block, part) in &parts {
+                let found = wrapped(block, block.parse.computations[part as usize].instructions.clone());
+                let keyed = found.map(|(name, opcode)| ((computation.name.to_string(), name), opcode));
+                program.wrapped.extend(keyed);
+            }
             let graph = Graph::build(&parts);
             let is_complete = graph.as_ref().is_some_and(|g| g.is_complete);
             if !is_complete {
@@ -165,7 +175,7 @@ impl Program {
                 }
             }
         }
-        let mut symbols = UniqueNames::default();
+        let mut symbols = self.symbols.borrow_mut();
         if let Some(entry) = self.entry.clone() {
             let symbol = symbols.take("main");
             self.functions.insert(entry, symbol);
@@ -204,9 +214,9 @@ impl Program {
     }
 }
 
-/// Instructions that start another one without naming a computation.
-fn wrapped(block: &Block) -> impl Iterator<Item = (String, Opcode)> {
-    (0..block.parse.instructions.len() as u32).filter_map(|id| {
+/// Instructions of these that start another one without naming a computation.
+fn wrapped(block: &Block, instructions: Range<u32>) -> impl Iterator<Item = (String, Opcode)> {
+    instructions.filter_map(|id| {
         let instruction = block.instruction(id);
         let word = instruction.opcode_span.of(&block.text);
         let is_start = instruction.opcode == Some(Opcode::AsyncStart);

@@ -159,6 +159,10 @@ impl FunctionWriter<'_> {
         let Some(Shape::Array(array)) = op.operand_shapes.get(first).filter(|s| s.dims().len() == 1) else {
             return Ok(());
         };
+        let rank = op.operand_shapes.first().map_or(0, |s| s.dims().len());
+        if usize::try_from(array.dims[0]).ok() != Some(rank) {
+            return Err("its places are not as many as the dimensions of its operand".to_owned());
+        }
         let (places, from) = (operands.remove(first), types.remove(first));
         let one = mlir_type(&Shape::array(array.element, &[1]))?;
         let scalar = mlir_type(&Shape::array(array.element, &[]))?;

@@ -13,6 +13,7 @@ mod said;
 mod spoilt;
 mod started;
 mod tensors;
+mod unknown_extents;
 
 use std::sync::Arc;
 

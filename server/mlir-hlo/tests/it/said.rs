@@ -70,6 +70,28 @@ fn meshes_of_shardy() {
 }
 
 #[test]
+fn meshes_that_are_not_there_are_told() {
+    check_hlo(
+        r#"module @m {
+  sdy.mesh @mesh = <["x"=2]> loc("<stdin>":2:3)
+  func.func public @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@none, [{"x"}]>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+    %0 = stablehlo.add %a, %a {sdy.sharding = #sdy.sharding_per_value<[<@other, [{"x"}]>]>} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+"#,
+        &[
+            r#"frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["x"=2]>}}"#,
+            "sharding={devices=[2]<=[2]}",
+        ],
+        &[
+            "argument 0: a sharding over @none, which is no mesh of the module",
+            "a sharding over @other, which is no mesh of the module",
+        ],
+    );
+}
+
+#[test]
 fn modules_of_hlo() {
     check_stablehlo(
         r#"HloModule m, is_scheduled=true, entry_computation_layout={(f32[4,8]{1,0})->(f32[4,8]{0,1}, f32[4,8]{1,0})}, frontend_attributes={a="b"}
@@ -107,6 +129,25 @@ fn quantised_types_are_told() {
             "stablehlo.add: !quant.uniform<i8:f32, 1.0:17> is quantised: HLO has no quantised types, and XLA refuses them before stablehlo-legalize-quant-to-math",
             "stablehlo.uniform_dequantize: HLO has no quantised types, and XLA refuses them before stablehlo-legalize-quant-to-math",
         ],
+    );
+}
+
+#[test]
+fn one_sharding_of_a_loop_is_that_of_each() {
+    check_hlo(
+        r#"func.func @main(%a: tensor<4xf32>, %k: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
+  %0:2 = stablehlo.while(%p = %a, %q = %c) : tensor<4xf32>, tensor<i1> attributes {mhlo.sharding = "{replicated}"}
+  cond {
+    stablehlo.return %q : tensor<i1>
+  } do {
+    %1 = stablehlo.add %p, %k : tensor<4xf32>
+    stablehlo.return %1, %q : tensor<4xf32>, tensor<i1>
+  }
+  return %0#0 : tensor<4xf32>
+}
+"#,
+        &["sharding={{replicated}, {replicated}, {replicated}}"],
+        &[],
     );
 }
 

@@ -107,3 +107,49 @@ fn several_arrays_are_told() {
         ]
     );
 }
+
+/// What the instructions of two computations by one name start is not mixed up, nor with functions that are there.
+#[test]
+fn starts_are_told_apart_by_their_computations() {
+    let start = |opcode: &str| {
+        format!("  s = ((f32[8]), f32[8], u32[]) {opcode}-start(x)\n  d = f32[8] {opcode}-done(s)\n")
+    };
+    let text = format!(
+        "HloModule m\n\nasync.s {{\n  x = f32[8] parameter(0)\n{}  ROOT r = f32[8] sine(d)\n}}\n\nENTRY e {{\n  x = f32[8] parameter(0)\n{}  ROOT c = f32[8] call(d), to_apply=async.s\n}}\n",
+        start("negate"),
+        start("abs")
+    );
+    let stablehlo = to_stablehlo(&text);
+    assert_eq!(stablehlo.incomplete, []);
+    let back = to_hlo(&stablehlo.text);
+    let context = format!("{}\n{}", stablehlo.text, back.text);
+    assert_eq!((back.incomplete.len(), faults(&back.text)), (0, Vec::new()), "{context}");
+    let graphs = Graphs::of(&back.text);
+    let started = |graph: &ir::Graph| {
+        let start = graph.ops.iter().find(|op| op.opcode == ir::Opcode::AsyncStart).expect("it starts one");
+        let called = &graphs.all[start.attributes.computation(K::Calls).expect("it calls one")];
+        called.ops[called.root as usize].opcode.name()
+    };
+    let call = graphs.entry().ops.iter().find(|op| op.opcode == ir::Opcode::Call).expect("it calls one");
+    let called = &graphs.all[call.attributes.computation(K::ToApply).expect("it names one")];
+    assert_eq!((started(graphs.entry()), started(called)), ("abs", "negate"), "{context}");
+}
+
+/// What a region and the exchange in it both say is said once, as the outer one has it.
+#[test]
+fn annotations_of_an_exchange_are_said_once() {
+    let text = r#"func.func public @main(%a: tensor<4xf32>) -> tensor<8xf32> {
+  %0 = "stablehlo.async_start"(%a) ({
+  ^bb0(%b: tensor<4xf32>):
+    %1 = "stablehlo.all_gather"(%b) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> {mhlo.sharding = "{replicated}", mhlo.frontend_attributes = {a = "1", b = "2"}} : (tensor<4xf32>) -> tensor<8xf32> loc("inner")
+    stablehlo.return %1 : tensor<8xf32>
+  }) {mhlo.sharding = "{manual}", mhlo.frontend_attributes = {a = "3"}} : (tensor<4xf32>) -> !stablehlo.future<tensor<8xf32>> loc("outer")
+  %2 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<8xf32>>) -> tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+"#;
+    let hlo = to_hlo(text);
+    let line = hlo.text.lines().find(|line| line.contains("all-gather-start(")).expect("it is started");
+    let end = ", sharding={manual}, frontend_attributes={a=\"3\",b=\"2\"}, metadata={op_name=\"outer\"}";
+    assert!(line.ends_with(end) && hlo.incomplete.is_empty(), "{}", hlo.text);
+}

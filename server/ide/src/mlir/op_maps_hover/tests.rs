@@ -303,3 +303,14 @@ fn aliases_of_other_pieces_are_known() {
     "#]],
     );
 }
+
+#[test]
+fn masks_of_stores_are_read() {
+    let (analysis, file, offset) = open_mlir(
+        "func.func @f(%m: memref<16xf32>, %i: index, %k: vector<4xi1>, %v: vector<4xf32>) {\n  vector.maskedstore$0 %m[%i], %k, %v : memref<16xf32>, vector<4xi1>, vector<4xf32>\n  return\n}\n",
+    );
+    let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is an op");
+    let text = hover.markdown;
+    assert!(text.contains("**`%v` → `%m`** written") && text.contains("**`%v` → `%k`**"), "{text}");
+    assert!(!text.contains("`%k`** written"), "{text}");
+}
