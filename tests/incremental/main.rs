@@ -254,15 +254,15 @@ fn fusions() -> String {
     let mut text = "HloModule fusions\n\n".to_owned();
     for i in 0..30 {
         text += &format!(
-            "f.{i} {{\n  p = f32[512,512]{{1,0}} parameter(0)\n  q = f32[512,512]{{0,1}} parameter(1)\n  \
-             a.{i} = f32[512,512]{{1,0}} add(p, q)\n  ROOT r.{i} = f32[512,512]{{1,0}} exponential(a.{i})\n}}\n\n"
+            "f.{i} {{\n  p = f32[2048,2048]{{1,0}} parameter(0)\n  q = f32[2048,2048]{{0,1}} parameter(1)\n  \
+             a.{i} = f32[2048,2048]{{1,0}} add(p, q)\n  ROOT r.{i} = f32[2048,2048]{{1,0}} exponential(a.{i})\n}}\n\n"
         );
     }
-    text += "ENTRY e {\n  x = f32[512,512]{1,0} parameter(0)\n  y = f32[512,512]{0,1} parameter(1)\n";
+    text += "ENTRY e {\n  x = f32[2048,2048]{1,0} parameter(0)\n  y = f32[2048,2048]{0,1} parameter(1)\n";
     for i in 0..30 {
-        text += &format!("  g.{i} = f32[512,512]{{1,0}} fusion(x, y), kind=kLoop, calls=f.{i}\n");
+        text += &format!("  g.{i} = f32[2048,2048]{{1,0}} fusion(x, y), kind=kLoop, calls=f.{i}\n");
     }
-    text + "  ROOT t = f32[512,512]{1,0} transpose(x), dimensions={0,1}\n}\n"
+    text + "  ROOT t = f32[2048,2048]{1,0} transpose(x), dimensions={0,1}\n}\n"
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn an_edit_in_one_fusion_runs_its_kernel_alone() {
     }
     // A line more among the fusions: the others keep their kernels.
     let at = counted.host.rope(file).to_string().find("  g.5 =").expect("a fusion");
-    counted.insert(file, at, "  more = f32[512,512]{1,0} negate(x)\n");
+    counted.insert(file, at, "  more = f32[2048,2048]{1,0} negate(x)\n");
     counted.forget();
     assert_eq!(look(&counted), (30, [1; 4]), "the new instruction alone has a new kernel");
     // Another device: every kernel is another.

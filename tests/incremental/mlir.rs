@@ -111,8 +111,9 @@ fn an_edit_in_a_giant_function_reads_one_piece() {
     // Another type of a value that its piece alone uses: the names are what they were.
     let name = text.find("%6001 =").expect("it is there");
     let ty = name + text[name..].find("tensor<4").expect("it has a type") + "tensor<".len();
-    for insert in ["5", "4"] {
-        assert_eq!(counted.after(file, ty, 1, insert, 0)[0], 1);
+    // Its operands are of another type then, and so is what the next op reads.
+    for (insert, findings) in [("5", 3), ("4", 0)] {
+        assert_eq!(counted.after(file, ty, 1, insert, findings)[0], 1);
         assert_eq!(of_file(&counted), [0, 0]);
     }
     // A new name is told to all, who find what they found before; those that use names behind it look again.

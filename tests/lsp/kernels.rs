@@ -322,7 +322,7 @@ fn registers_are_told_where_there_is_an_assembler() {
     }
     let text = content(&mut client, uri);
     let line = line_with(&text, "// registers ");
-    assert!(text.lines().nth(line).is_some_and(|line| line.ends_with(" · no spills")), "{text}");
+    assert!(text.lines().nth(line).is_some_and(|line| line.ends_with(" | no spills")), "{text}");
     assert!(content(&mut client, &tabs[0].1).contains("// registers "), "beside the MLIR too");
     let Some((_, sass)) = tabs.iter().find(|(tab, _)| tab == "sass") else {
         return println!("without SASS: no nvdisasm on PATH, and HLO_ANALYZER_NVDISASM names none");

@@ -117,7 +117,9 @@ mod tests {
         check(
             "  a = f32[4,8] parameter(0)\n  b = f32[6,8] parameter(1)\n  ROOT c = f32[10,8] concatenate(a, b), dimensions={0}\n",
             true,
-            expect![[""]],
+            expect![[r#"
+                ROOT c = f32[10,8] concatenate(a, b) «d0 ≤ 3, d1 ≤ 7 | 4 ≤ d0 ≤ 9, d1 ≤ 7»
+            "#]],
         );
     }
 

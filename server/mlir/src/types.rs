@@ -258,7 +258,9 @@ impl Segmenter<'_> {
             "tensor.extract" | "memref.load" | "affine.load" | "xla.predicated_extract" => {
                 last.map(TypeRef::ElementOf)
             }
-            "arith.cmpi" | "arith.cmpf" => last.map(TypeRef::I1Like),
+            "arith.cmpi" | "arith.cmpf" | "math.isfinite" | "math.isinf" | "math.isnan" | "math.isnormal" => {
+                last.map(TypeRef::I1Like)
+            }
             "vector.shuffle" => self.listed_type(first, last?),
             "tensor.dim"
             | "memref.dim"

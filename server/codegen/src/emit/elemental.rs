@@ -178,6 +178,14 @@ impl<'a> Elements<'a> {
                     .collect();
                 one(self.body.compute(op.opcode, values, Detail::None, element(op)))
             }
+            // The same bits, as numbers of another type.
+            Bitcast
+                if op.operand_shapes[0].as_array().map(|a| a.element)
+                    != op.shape.as_array().map(|a| a.element) =>
+            {
+                let value = self.moved(id, at)?;
+                one(self.body.compute(BitcastConvert, vec![value], Detail::None, element(op)))
+            }
             Bitcast | Broadcast | DynamicSlice | Gather | Reshape | Reverse | Slice | Transpose => {
                 one(self.moved(id, at)?)
             }

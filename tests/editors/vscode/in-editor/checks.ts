@@ -119,7 +119,7 @@ const CHECKS: Record<string, Check> = {
   },
   "show kernel opens both tabs beside the HLO, the first in front": async (uri) => {
     const { mlir, ptx } = await showKernel(uri(FIXTURE));
-    assert.ok(mlir.document.getText().startsWith("// %input_transpose_fusion · loop · "), mlir.document.getText());
+    assert.ok(mlir.document.getText().startsWith("// %input_transpose_fusion | loop | "), mlir.document.getText());
     assert.equal(ptx.languageId, "ptx");
     assert.ok(ptx.getText().includes(".visible .entry input_transpose_fusion("), ptx.getText());
     const front = vscode.window.visibleTextEditors.find(({ document }) => document.uri.path.endsWith("fusion.mlir"));
