@@ -43,7 +43,7 @@ async def test_uncoalesced_reads_are_warnings(editor):
     [warning] = [d for d in await editor.diagnostics(document) if d.code == "uncoalesced"]
     assert document.word(warning.range) == "y"
     assert warning.severity == t.DiagnosticSeverity.Warning
-    for expect in ["stride of 2048 elements", "32 sectors per request, 4 would do", "laid out {1,0} it is 4"]:
+    for expect in ["stride of 8192 elements", "32 sectors per request, 4 would do", "laid out {1,0} it is 16"]:
         assert expect in warning.message
 
 
