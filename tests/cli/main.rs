@@ -60,6 +60,57 @@ fn explain_shows_one_instruction() {
     assert!(text(&unknown.stderr).contains("no instruction named nobody"));
 }
 
+/// A dump, or its name, cannot drive the terminal that it is looked at in.
+#[test]
+fn control_characters_are_pictures() {
+    let hostile = "HloModule m
+
+ENTRY main {
+  %p = f32[4] parameter(0), metadata={op_name=\"a\u{1b}]0;T\u{7}\u{1b}[2J\u{9b}31mevil\" source_file=\"/x/\u{1b}[1A.py\" source_line=3}
+  %q = f32[4] add(%p, %nope\u{9b}31m\u{202e}\u{1b}]0;T\u{7})
+  ROOT %r = f32[4] add(%p, %p), metadata={op_name=\"](command:x) \\033[31m\" source_file=\"\u{1b}[31m\"}
+}
+";
+    let folder = std::env::temp_dir().join(format!("hlo-analyzer-cli-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    // Not all systems take such names.
+    let path = folder.join("a\u{1b}[31m\u{9b}2J.hlo");
+    let path = if std::fs::write(&path, hostile).is_ok() { path } else { folder.join("a.hlo") };
+    std::fs::write(&path, hostile).expect("a temporary file");
+    let path = path.to_str().expect("the path is text");
+    let missing = format!("{path}\u{1b}[0m.hlo");
+    let query = json!({"id": "\u{9b}", "method": "parse", "params": {"text": hostile}}).to_string();
+    let outputs = [
+        run(&["check", path]),
+        run(&["check", "--limit", "0", path]),
+        run(&["check", "--format", "json", path]),
+        run(&["check", "--format", "sarif", path]),
+        run(&["explain", path]),
+        run(&["explain", path, "--at", "4:4"]),
+        run(&["explain", path, "--instruction", "r"]),
+        run(&["explain", path, "--instruction", "n\u{1b}[1m"]),
+        run(&["convert", path]),
+        run(&["kernel", path]),
+        run(&["analysis-stats", path]),
+        run(&["analysis-stats", "--json", path]),
+        run(&["check", &missing]),
+        run_on(&["query"], &format!("{query}\n")),
+    ];
+    for (n, output) in outputs.iter().enumerate() {
+        // The code of `convert` and `kernel` is for files.
+        let streams: &[&[u8]] =
+            if n == 8 || n == 9 { &[&output.stderr] } else { &[&output.stdout, &output.stderr] };
+        for stream in streams {
+            let shown = text(stream);
+            let found = shown.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+            assert_eq!(found, None, "command {n} prints\n{}", shown.escape_debug());
+        }
+    }
+    let at = text(&outputs[5].stdout);
+    assert!(at.contains("a␛]0;T␇␛[2J␛[31mevil"), "{at}");
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+}
+
 #[test]
 fn check_renders_findings_and_says_so_in_its_exit_code() {
     assert_eq!(run(&["check", sample().to_str().expect("the path is text")]).status.code(), Some(0));

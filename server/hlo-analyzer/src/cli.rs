@@ -9,3 +9,4 @@ pub mod kernel;
 pub mod preview_times;
 pub mod query;
 mod sarif;
+pub mod terminal;

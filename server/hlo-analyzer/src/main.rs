@@ -64,7 +64,7 @@ fn main() -> ExitCode {
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {error:#}");
+        cli::terminal::complain(format_args!("error: {error:#}"));
         ExitCode::from(2)
     })
 }

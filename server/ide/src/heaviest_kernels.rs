@@ -8,7 +8,7 @@ use ir::{Opcode, SegmentRef};
 use crate::TextRange;
 use crate::executions::executions;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{code, counted};
+use crate::markdown::{code_cell, counted, prose};
 
 /// One instruction that runs as a kernel, with all its executions.
 #[derive(Debug, Clone, PartialEq)]
@@ -160,9 +160,9 @@ impl HeaviestKernels {
         for kernel in &self.kernels {
             out += &format!(
                 "| {} | {} | {} | {} | {}{:.2} | {:.1} % | {} |\n",
-                code(&format!("%{}", kernel.name)),
-                code(&kernel.computation),
-                kernel.kind,
+                code_cell(&format!("%{}", kernel.name)),
+                code_cell(&kernel.computation),
+                prose(&kernel.kind),
                 kernel.executions,
                 if kernel.estimate.is_at_least() { "at least " } else { "" },
                 kernel.total_us,

@@ -2,6 +2,7 @@
 
 use gpu::{Emitter, FusionAnalysis, Reason};
 use ir::{AttributeKey, Op, Opcode};
+use text::visible_line;
 
 use crate::kernel_lens::{launched, time};
 use crate::locate::{FileContext, InstructionRef};
@@ -51,7 +52,8 @@ pub(crate) fn kernel_elsewhere(context: &FileContext<'_>, at: InstructionRef) ->
         lines.push("backend_config:".to_owned());
         lines.extend(readable_config(config).into_iter().map(|line| format!("  {line}")));
     }
-    lines
+    // Each becomes a comment of one line.
+    lines.iter().map(|line| visible_line(line).into_owned()).collect()
 }
 
 fn operands(context: &FileContext<'_>, at: InstructionRef, op: &Op) -> Vec<String> {

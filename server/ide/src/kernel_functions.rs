@@ -6,6 +6,7 @@ use ir::{Graph, SegmentRef};
 
 use crate::TextRange;
 use crate::locate::{FileContext, InstructionRef};
+use crate::markdown::code;
 
 /// The lines of one function of a kernel, for editors that show each in a colour of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +94,12 @@ pub(crate) fn why(reason: &SplitReason) -> Option<String> {
 pub(crate) fn explained(reason: &SplitReason) -> String {
     match reason {
         SplitReason::SeveralMaps { user, first, second } => {
-            format!("from the index of fn {}: at `{}` and at `{}`", user + 1, results(first), results(second))
+            format!(
+                "from the index of fn {}: at {} and at {}",
+                user + 1,
+                code(&results(first)),
+                code(&results(second))
+            )
         }
         other => why(other).unwrap_or_default(),
     }

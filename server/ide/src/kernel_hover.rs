@@ -10,7 +10,7 @@ use crate::kernel_functions::explained;
 use crate::kernel_lens::{launched, net_bytes, time};
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{bytes, code, counted, fence, figure};
+use crate::markdown::{bytes, code, counted, fence, figure, prose};
 
 /// Columns of a map before it is broken at a comma.
 const MAP_WIDTH: usize = 72;
@@ -22,15 +22,7 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> Str
     if context.is_of_cpu() {
         let is_fusion = context.block(at.piece).instruction(at.id).opcode == Some(ir::Opcode::Fusion);
         let why = gpu::Elsewhere::CpuBackend.reason();
-        return if is_fusion {
-            format!(
-                "**no GPU kernel:** {why}
-
-"
-            )
-        } else {
-            String::new()
-        };
+        return if is_fusion { format!("**no GPU kernel:** {why}\n\n") } else { String::new() };
     }
     if !context.is_launched(at) {
         return String::new();
@@ -44,7 +36,7 @@ pub(crate) fn kernel_details(context: &FileContext<'_>, kernel: &LaunchedKernel)
     let device = context.db.device().name;
     let analysis = match context.kernel(key) {
         None => return String::new(),
-        Some(Err(reason)) => return format!("**no kernel on {device}:** {reason}\n\n"),
+        Some(Err(reason)) => return format!("**no kernel on {device}:** {}\n\n", prose(reason)),
         Some(Ok(analysis)) => analysis,
     };
     let buffers = context.kernel_coalescing(key);
@@ -102,9 +94,9 @@ fn summary(
     let mut parts = vec![format!("**{}** on {device}", analysis.emitter.name())];
     match &analysis.emitter {
         Emitter::Elsewhere(elsewhere) => {
-            parts.push(elsewhere.reason().into());
+            parts.push(prose(&elsewhere.reason()));
             parts.extend(analysis.stated_launch().map(|launch| launched(&launch)));
-            parts.extend(analysis.fused.block_config.clone());
+            parts.extend(analysis.fused.block_config.as_deref().map(prose));
         }
         _ => {
             parts.push(format!("hero {}", code(&format!("%{}", analysis.fused.name(analysis.hero())))));
@@ -141,7 +133,7 @@ pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &Bu
         let note = buffer.accesses.iter().find_map(|a| a.access.elements.note.as_deref());
         return format!(
             "{verb} {name}: not known where{}",
-            note.map_or_else(String::new, |n| format!(": {n}"))
+            note.map_or_else(String::new, |n| format!(": {}", prose(n)))
         );
     };
     let pattern = buffer

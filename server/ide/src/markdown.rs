@@ -1,4 +1,9 @@
 //! Pieces of Markdown that read well in a narrow popup.
+//!
+//! Architecture Invariant: text of the file gets into Markdown through [`code`], [`fence`], [`prose`] and [`file_link`] alone. A
+//! dump may come from anybody: nothing in it becomes a link, an image or a tag.
+
+use text::{is_invisible, visible, visible_line};
 
 /// Bytes with their unit: `800 B`, `12.6 MB`. Powers of ten, as data sheets count bandwidth.
 pub(crate) fn bytes(count: u64) -> String {
@@ -54,18 +59,76 @@ pub(crate) fn figure(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A fenced block of `language`.
+/// A fenced block of `language`. Control characters are pictures, and the fence is longer than any in the text.
 pub(crate) fn fence(language: &str, text: &str) -> String {
-    format!("```{language}\n{text}\n```\n")
+    let text = visible(text);
+    let fence = "`".repeat(longest_run(&text).max(2) + 1);
+    format!("{fence}{language}\n{text}\n{fence}\n")
 }
 
-/// Text as Markdown shows it verbatim inside a line.
+/// Text as Markdown shows it verbatim inside a line, whatever is in it. Line ends are pictures: an empty line would end the
+/// span.
 pub(crate) fn code(text: &str) -> String {
-    // A backtick inside would end the span.
-    match text.contains('`') {
-        true => format!("`` {text} ``"),
-        false => format!("`{text}`"),
+    let text = visible_line(text);
+    let fence = "`".repeat(longest_run(&text) + 1);
+    // One blank on both sides belongs to the fence; a span of nothing is none.
+    let is_edge = |c: char| c == '`' || c == ' ';
+    let pad = if text.is_empty() || text.starts_with(is_edge) || text.ends_with(is_edge) { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// [`code`] in a cell of a table, where a bar would end the cell.
+pub(crate) fn code_cell(text: &str) -> String {
+    code(text).replace('|', "\\|")
+}
+
+/// The longest run of back-ticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// Prose that may quote the file, as Markdown shows it verbatim inside a line: no emphasis, link, image, tag or address in it
+/// is live.
+pub(crate) fn prose(text: &str) -> String {
+    let text = visible_line(text);
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        let is_live = match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '~' | '|' | '#' => true,
+            // Addresses are links without brackets, too.
+            ':' => text[at..].starts_with("://"),
+            '.' => text[..at].to_ascii_lowercase().ends_with("www"),
+            '@' => true,
+            _ => false,
+        };
+        if is_live {
+            out.push('\\');
+        }
+        out.push(c);
     }
+    out
+}
+
+/// A link to a line of a file on this machine; the text alone where `path` is not absolute, or starts with the name of another
+/// machine.
+pub(crate) fn file_link(label: &str, path: &str, line: Option<u32>) -> Option<String> {
+    let is_here = path.starts_with('/') && !path.starts_with("//") && !path.contains(is_invisible);
+    let anchor = line.map_or_else(String::new, |line| format!("#L{line}"));
+    is_here.then(|| format!("[{}](file://{}{anchor})", prose(label), percent_encoded(path)))
+}
+
+/// A path as part of a URI.
+pub fn percent_encoded(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(byte.into())
+            }
+            _ => out += &format!("%{byte:02X}"),
+        }
+    }
+    out
 }
 
 /// At most `limit` characters, with a mark where something was left out.
@@ -79,6 +142,23 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spans_and_fences_are_longer_than_what_they_hold() {
+        let shown = ["a", "", "a`b", "``", " x ", "a\n\n![x](y)"].map(code);
+        assert_eq!(shown, ["`a`", "`  `", "``a`b``", "``` `` ```", "`  x  `", "`a␊␊![x](y)`"]);
+        assert_eq!(fence("hlo", "a\n```\nb"), "````hlo\na\n```\nb\n````\n");
+        assert_eq!(code_cell("a|b"), "`a\\|b`");
+    }
+
+    #[test]
+    fn links_lead_to_files_of_this_machine() {
+        let link = |path: &str| file_link("a]b.py:3", path, Some(3));
+        assert_eq!(link("/x/a b(1).py").as_deref(), Some("[a\\]b.py:3](file:///x/a%20b%281%29.py#L3)"));
+        for elsewhere in ["x.py", "//host/share/x.py", "/x/\u{1b}.py", "command:x", "C:\\x.py"] {
+            assert_eq!(link(elsewhere), None, "{elsewhere}");
+        }
+    }
 
     #[test]
     fn one_is_singular() {

@@ -3,7 +3,7 @@
 use syntax::hlo::{AttributeKey, Parse, unescape};
 
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{code, shorten};
+use crate::markdown::{code, file_link, shorten};
 
 /// Characters of the framework's name in a popup.
 const NAME_LIMIT: usize = 200;
@@ -23,15 +23,13 @@ impl SourceLocation {
         if parts.is_empty() { String::new() } else { format!("---\n{}\n", parts.join(" · ")) }
     }
 
-    /// `[model.py:12](file:///src/model.py#L12)`; no link where the path is relative.
+    /// `[model.py:12](file:///src/model.py#L12)`; no link where the path is relative, or names another machine.
     pub(crate) fn link(&self) -> Option<String> {
         let file = self.file.as_ref()?;
         let short = file.rsplit('/').next().unwrap_or(file);
-        let (at, anchor) = self.line.map_or_else(Default::default, |l| (format!(":{l}"), format!("#L{l}")));
-        Some(match file.starts_with('/') && !file.contains([')', ' ', '<']) {
-            true => format!("[{short}{at}](file://{file}{anchor})"),
-            false => code(&format!("{file}{at}")),
-        })
+        let at = self.line.map_or_else(String::new, |line| format!(":{line}"));
+        let link = file_link(&format!("{}{at}", shorten(short, NAME_LIMIT)), file, self.line);
+        Some(link.unwrap_or_else(|| code(&format!("{}{at}", shorten(file, NAME_LIMIT)))))
     }
 }
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::callee_graph;
-use crate::markdown::code;
+use crate::markdown::{code, prose};
 use crate::occurrences::{Role, Symbol, occurrences};
 
 /// Consumers beyond which nothing is said: each is a fusion that is looked into.
@@ -42,12 +42,12 @@ fn section(graph: &Graph, decision: &Decision, device: &str) -> String {
     for consumer in &decision.consumers {
         match &consumer.reason {
             Some(reason) => {
-                out += &format!("**not fused into {}**: {reason}", name(consumer.consumer));
+                out += &format!("**not fused into {}**: {}", name(consumer.consumer), prose(reason));
                 // What a tuple or a library takes is no kernel that could have its result beside the producer's.
                 if let Some(why) = &consumer.several_results
                     && !reason.ends_with("not fusible")
                 {
-                    out += &format!("; nor with the results of both: {why}");
+                    out += &format!("; nor with the results of both: {}", prose(why));
                 }
                 out += "\n\n";
             }
@@ -71,7 +71,7 @@ fn section(graph: &Graph, decision: &Decision, device: &str) -> String {
     } else if decision.ineligible.is_none() {
         out += &format!("**fusion into {}**: allowed; its time is not modelled\n\n", taking.join(", "));
     } else if out.is_empty() {
-        out += &format!("**not fused**: {}\n\n", decision.ineligible.as_deref().unwrap_or_default());
+        out += &format!("**not fused**: {}\n\n", prose(decision.ineligible.as_deref().unwrap_or_default()));
     }
     out
 }

@@ -5,7 +5,9 @@
 mod document;
 pub mod position;
 mod span;
+mod visible;
 
 pub use document::{Cuts, Document, Edit, NEEDS_ABOVE, PieceChange, PieceStart, Splitter};
 pub use position::{Position, PositionEncoding};
 pub use span::{Span, SyntaxError};
+pub use visible::{is_invisible, visible, visible_line};

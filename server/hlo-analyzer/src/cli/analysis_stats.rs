@@ -10,6 +10,7 @@ use anyhow::Result;
 use ide::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit, WarningsConfig};
 use serde_json::json;
 
+use super::terminal::write_json;
 use super::{input, preview_times};
 
 #[derive(clap::Args)]
@@ -109,7 +110,8 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         reports.push(report);
     }
     if arguments.json {
-        writeln!(out, "{}", json!({"files": reports}))?;
+        write_json(&mut out, &json!({"files": reports}))?;
+        writeln!(out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -215,7 +217,7 @@ fn percentiles(mut times: Vec<Duration>) -> serde_json::Value {
 
 fn print_table(out: &mut impl Write, report: &serde_json::Value) -> Result<()> {
     let number = |key: &str| report[key].as_f64().unwrap_or_default();
-    writeln!(out, "{}", report["file"].as_str().unwrap_or_default())?;
+    writeln!(out, "{}", text::visible_line(report["file"].as_str().unwrap_or_default()))?;
     writeln!(
         out,
         "  {:.2} MB, {} instructions in {} computations, {} pieces",

@@ -10,9 +10,10 @@ use clap::ValueEnum;
 use ide::{AnalysisHost, CoalescingConfig, Diagnostic, Severity, WarningsConfig, counted};
 use rayon::prelude::*;
 use serde_json::json;
-use text::PositionEncoding;
 use text::position::position;
+use text::{PositionEncoding, visible, visible_line};
 
+use super::terminal::{complain, write_json};
 use super::{input, sarif};
 use crate::api::kernels::heaviest_kernels;
 
@@ -94,7 +95,7 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
             Ok(checked) => checked,
             Err(error) => {
                 is_unreadable = true;
-                eprintln!("error: {error:#}");
+                complain(format_args!("error: {error:#}"));
                 continue;
             }
         };
@@ -115,8 +116,14 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
         }
     }
     match arguments.format {
-        Format::Json => writeln!(out, "{}", json!({"files": reports}))?,
-        Format::Sarif => writeln!(out, "{}", sarif::log(reports))?,
+        Format::Json => {
+            write_json(&mut out, &json!({"files": reports}))?;
+            writeln!(out)?;
+        }
+        Format::Sarif => {
+            write_json(&mut out, &sarif::log(reports))?;
+            writeln!(out)?;
+        }
         Format::Text if errors + warnings > 0 => {
             let found = [(errors, "error"), (warnings, "warning"), (files.len(), "file")];
             let [errors, warnings, files] = found.map(|(count, what)| counted(count as u64, what));
@@ -196,28 +203,34 @@ fn render(out: &mut impl Write, checked: &Checked) -> Result<()> {
         };
         let text = lines_around(&checked.text, diagnostic);
         let line = line_ends.partition_point(|&end| end < text.start) + 1;
+        let source = &checked.text[text.clone()];
+        // Pictures are longer than what they stand for.
         let inside = |range: &ide::TextRange| {
-            let shift = |at: usize| at.saturating_sub(text.start).min(text.end - text.start);
-            shift(range.start)..shift(range.end)
+            let shown = |at: usize| {
+                let before = &source[..at.saturating_sub(text.start).min(source.len())];
+                visible(before.strip_suffix('\r').unwrap_or(before)).len()
+            };
+            shown(range.start)..shown(range.end)
         };
-        let mut snippet = Snippet::source(&checked.text[text.clone()])
+        let mut snippet = Snippet::source(visible(source))
             .line_start(line)
-            .path(checked.name.as_str())
+            .path(visible_line(&checked.name))
             .annotation(AnnotationKind::Primary.span(inside(&diagnostic.range)));
         for related in &diagnostic.related {
             if text.start <= related.range.start && related.range.end <= text.end {
                 let range = inside(&related.range);
-                snippet =
-                    snippet.annotation(AnnotationKind::Context.span(range).label(related.message.as_str()));
+                snippet = snippet
+                    .annotation(AnnotationKind::Context.span(range).label(visible_line(&related.message)));
             }
         }
-        let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code);
+        let title = level.primary_title(visible_line(&diagnostic.message)).id(diagnostic.code);
         let report: &[Group<'_>] = &[title.element(snippet)];
         writeln!(out, "{}\n", renderer.render(report))?;
     }
     let omitted = checked.diagnostics.omitted + checked.more_warnings;
     if omitted > 0 {
-        writeln!(out, "{}: {} more findings are not shown (--limit)", checked.name, omitted)?;
+        let name = visible_line(&checked.name);
+        writeln!(out, "{name}: {omitted} more findings are not shown (--limit)")?;
     }
     Ok(())
 }

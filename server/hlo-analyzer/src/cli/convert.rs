@@ -1,6 +1,5 @@
 //! `convert FILE`: the module in the other language, on standard output.
 
-use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use ide::{AnalysisHost, Language};
 
 use super::input;
+use super::terminal::{complain, print_code};
 
 #[derive(clap::Args)]
 pub struct ConvertArguments {
@@ -39,12 +39,12 @@ pub fn run(arguments: &ConvertArguments) -> Result<ExitCode> {
     let file = host.open(&path.to_string(), language, &text);
     // Nobody else writes: the analysis cannot be cancelled.
     let conversion = host.analysis().convert(file).ok().context("the analysis was cancelled")?;
-    stdout().write_all(conversion.text.as_bytes())?;
+    print_code(&conversion.text)?;
     for missing in &conversion.incomplete {
         let line = missing.range.as_ref().map(|range| host.rope(file).byte_to_line(range.start) + 1);
         match line {
-            Some(line) => eprintln!("{path}:{line}: not converted: {}", missing.what),
-            None => eprintln!("{path}: not converted: {}", missing.what),
+            Some(line) => complain(format_args!("{path}:{line}: not converted: {}", missing.what)),
+            None => complain(format_args!("{path}: not converted: {}", missing.what)),
         }
     }
     Ok(if conversion.incomplete.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })

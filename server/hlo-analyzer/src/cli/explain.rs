@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use ide::AnalysisHost;
-use text::PositionEncoding;
 use text::position::{Position, offset};
+use text::{PositionEncoding, visible};
 
 use super::input;
 
@@ -48,7 +48,7 @@ pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
     let mut out = BufWriter::new(stdout().lock());
     match place {
         Some(place) => match analysis.hover(file, place).ok().context(uncancelled)? {
-            Some(hover) => writeln!(out, "{}", plain(&hover.markdown))?,
+            Some(hover) => writeln!(out, "{}", visible(&ide::plain_text(&hover.markdown, "    ")))?,
             None => bail!("{}: nothing to explain at that place", arguments.file.display()),
         },
         None => {
@@ -56,7 +56,7 @@ pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
             analysis
                 .annotate(file, &mut |chunk| {
                     if result.is_ok() {
-                        result = out.write_all(chunk.as_bytes());
+                        result = out.write_all(visible(chunk).as_bytes());
                     }
                 })
                 .ok()
@@ -83,22 +83,4 @@ fn line_and_column(text: &str) -> Result<Position> {
         number.checked_sub(1).context("lines and columns count from 1")
     };
     Ok(Position::new(number(line)?, number(column)?))
-}
-
-/// Markdown as a terminal shows it: fences and emphasis go, what they hold stays.
-fn plain(markdown: &str) -> String {
-    let mut out = String::new();
-    let mut in_fence = false;
-    for line in markdown.lines() {
-        if line.starts_with("```") {
-            in_fence = !in_fence;
-            continue;
-        }
-        match in_fence {
-            true => out += &format!("    {line}\n"),
-            false if line == "---" => {}
-            false => out += &format!("{}\n", line.replace("**", "").replace('`', "")),
-        }
-    }
-    out.trim_end().to_owned()
 }

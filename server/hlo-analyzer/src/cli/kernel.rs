@@ -1,6 +1,5 @@
 //! `kernel FILE`: the code that a fusion, or a function of StableHLO, becomes, on standard output.
 
-use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,6 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use ide::{AnalysisHost, FusionError, FusionQuery, KernelDocument, KernelLanguage};
 
 use super::input;
+use super::terminal::print_code;
 use crate::assembler::{Assembler, AssemblerPaths, note, with_sass};
 
 #[derive(clap::Args)]
@@ -75,15 +75,15 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
         };
         let ptx = analysis.kernel_document(file, &query, KernelLanguage::Ptx).ok().context(uncancelled)?;
         let shown = assembled(arguments, document, ptx.ok());
-        stdout().write_all(shown.map_err(|why| anyhow!("{path}: {why}"))?.as_bytes())?;
+        print_code(&shown.map_err(|why| anyhow!("{path}: {why}"))?)?;
         return Ok(ExitCode::SUCCESS);
     }
     match analysis.kernel_preview(file, &query, emit).ok().context(uncancelled)? {
         Ok(preview) => {
             if let Some(who) = &preview.elsewhere {
-                writeln!(stdout(), "// %{}: no kernel of XLA's emitters: {who}", preview.name)?;
+                print_code(&format!("// %{}: no kernel of XLA's emitters: {who}\n", preview.name))?;
             }
-            stdout().write_all(preview.text.as_bytes())?;
+            print_code(&preview.text)?;
         }
         Err(FusionError::NotFound(message)) => bail!("{path}: {message}"),
         Err(FusionError::NotEmitted(reason)) => bail!("{path}: {}: no kernel: {reason}", query.instruction),

@@ -10,6 +10,7 @@ use ide::{AnalysisHost, FusionQuery, KernelLanguage, Language};
 use serde_json::json;
 
 use super::input;
+use super::terminal::write_json;
 
 /// Times each file with a database of its own, three times, of which the median counts: a line of JSON per file, or the middle and
 /// the slowest of all.
@@ -35,7 +36,9 @@ pub fn run(files: &[PathBuf], device: &str, as_json: bool) -> Result<ExitCode> {
         }
         if as_json {
             let seconds = time.as_secs_f64();
-            writeln!(out, "{}", json!({"file": path, "preview_seconds": seconds, "has_code": has_code}))?;
+            let report = json!({"file": path, "preview_seconds": seconds, "has_code": has_code});
+            write_json(&mut out, &report)?;
+            writeln!(out)?;
         }
     }
     if !as_json {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::json;
 
+use super::terminal::write_json;
 use crate::api::{ApiError, ErrorKind, MAX_REQUEST_BYTES, Session};
 
 #[derive(clap::Args)]
@@ -37,7 +38,7 @@ pub fn run(arguments: &QueryArguments) -> Result<ExitCode> {
             }
             session.answer(text.trim_end())
         };
-        serde_json::to_writer(&mut output, &answer)?;
+        write_json(&mut output, &answer)?;
         output.write_all(b"\n")?;
         output.flush()?;
     }

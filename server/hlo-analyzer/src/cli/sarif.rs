@@ -30,7 +30,7 @@ pub(super) fn results(checked: &Checked) -> Vec<Value> {
         let start = position(&rope, range.start, PositionEncoding::Utf16);
         let end = position(&rope, range.end, PositionEncoding::Utf16);
         json!({"physicalLocation": {
-            "artifactLocation": {"uri": checked.name},
+            "artifactLocation": {"uri": ide::percent_encoded(&checked.name)},
             "region": {
                 "startLine": start.line + 1,
                 "startColumn": start.column + 1,

@@ -8,7 +8,6 @@ use tower_lsp::lsp_types::{
 };
 
 use super::snapshot::View;
-use super::to_proto::plain_text;
 
 impl View {
     pub(super) fn completion(&self, completion: ide::Completion) -> CompletionResponse {
@@ -81,7 +80,7 @@ fn documentation(text: String, markdown: bool) -> Option<Documentation> {
     Some(match markdown {
         true => Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value: text }),
         // A client that names no format knows nothing but strings.
-        false => Documentation::String(plain_text(&text)),
+        false => Documentation::String(ide::plain_text(&text, "")),
     })
 }
 

@@ -47,7 +47,7 @@ impl View {
         };
         let value = match kind {
             MarkupKind::Markdown => hover.markdown,
-            MarkupKind::PlainText => plain_text(&hover.markdown),
+            MarkupKind::PlainText => ide::plain_text(&hover.markdown, ""),
         };
         lsp_types::Hover {
             contents: HoverContents::Markup(MarkupContent { kind, value }),
@@ -179,50 +179,5 @@ pub(super) fn symbol_kind(kind: ide::SymbolKind) -> lsp_types::SymbolKind {
         ide::SymbolKind::Constant => lsp_types::SymbolKind::CONSTANT,
         ide::SymbolKind::Instruction => lsp_types::SymbolKind::OPERATOR,
         ide::SymbolKind::Note => lsp_types::SymbolKind::NULL,
-    }
-}
-
-/// Markdown for a client that shows none: without fences and emphasis, links as their text.
-pub(super) fn plain_text(markdown: &str) -> String {
-    let mut plain = String::with_capacity(markdown.len());
-    let mut in_fence = false;
-    for line in markdown.lines() {
-        if line.trim_start().starts_with("```") {
-            in_fence = !in_fence;
-            continue;
-        }
-        if in_fence {
-            plain.push_str(line);
-        } else if line.trim() != "---" {
-            plain.push_str(&without_links(line).replace(['`'], "").replace("**", ""));
-        }
-        plain.push('\n');
-    }
-    plain.truncate(plain.trim_end().len());
-    plain
-}
-
-fn without_links(line: &str) -> String {
-    let mut rest = line;
-    let mut out = String::new();
-    while let Some(middle) = rest.find("](") {
-        let link = rest[..middle].rfind('[').zip(rest[middle..].find(')'));
-        let Some((open, close)) = link else { break };
-        out.push_str(&rest[..open]);
-        out.push_str(&rest[open + 1..middle]);
-        rest = &rest[middle + close + 1..];
-    }
-    out + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn markdown_reads_well_without_markdown() {
-        let markdown =
-            "```hlo\n%a = f32[2] `x`\n```\n---\n**from** `jit(f)`, [a.py:3](file:///a.py#3) (d0) -> [d0]\n";
-        assert_eq!(plain_text(markdown), "%a = f32[2] `x`\n\nfrom jit(f), a.py:3 (d0) -> [d0]");
     }
 }

@@ -77,5 +77,5 @@ pub(super) fn svg(title: &str, caption: &str, picture: &LanePicture, sectors: &[
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text::visible_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

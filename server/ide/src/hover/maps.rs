@@ -8,7 +8,7 @@ use super::loops::of_loop;
 use super::{HoverConfig, operand_names};
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{LocalGraph, outputs};
-use crate::markdown::{bytes, code, fence};
+use crate::markdown::{bytes, code, fence, prose};
 
 /// Columns of a map before it is broken at a comma: popups are narrow.
 const MAP_WIDTH: usize = 72;
@@ -161,7 +161,7 @@ fn rounded(times: f64) -> String {
 }
 
 fn access_text(access: &OperandIndexing, named: Option<&Op>) -> String {
-    let note = access.note.as_deref().map(|n| format!("{n}\n\n")).unwrap_or_default();
+    let note = access.note.as_deref().map(|n| format!("{}\n\n", prose(n))).unwrap_or_default();
     if access.map.is_undefined() {
         return format!(" no map: {note}");
     }
@@ -184,7 +184,7 @@ fn access_text(access: &OperandIndexing, named: Option<&Op>) -> String {
         // Its map is over the access's dimensions.
         let map = print_named(&variable.map, &names[..access.map.num_dims()], PrintStyle::Floordiv);
         let index = map.split(", domain:").next().unwrap_or_default();
-        text += &format!("`{name}` is {source} at {}\n\n", code(index));
+        text += &format!("{} is {source} at {}\n\n", code(&name), code(index));
     }
     if let Some(replica) = &access.replica_id_map {
         text += &format!(

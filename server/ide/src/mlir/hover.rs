@@ -7,7 +7,7 @@ use syntax::Span;
 use crate::Hover;
 use crate::hover::HoverConfig;
 use crate::locate::FileContext;
-use crate::markdown::{bytes, code, fence, shorten};
+use crate::markdown::{bytes, code, fence, prose, shorten};
 use crate::mlir::context::OpRef;
 use crate::mlir::indexing_map_hover::{describe, indexing_map_hover};
 use crate::mlir::kernel_hover::kernel_hover;
@@ -119,7 +119,7 @@ fn range(context: &FileContext<'_>, piece: usize, value: ValueId) -> String {
     let found = db::with_mlir_source(context.db, context.view.file, piece, |source| {
         let map = mlir_indexing::index_range(source, value)?;
         let domain = domain_text(&map);
-        (!domain.is_empty()).then(|| format!("\n{domain}\n"))
+        (!domain.is_empty()).then(|| format!("\n{}\n", prose(&domain)))
     });
     found.flatten().unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use mlir_indexing::{AffineSet, Injectivity, WrittenMap, injectivity, words};
 use syntax::Span;
 
 use crate::locate::FileContext;
-use crate::markdown::fence;
+use crate::markdown::{fence, prose};
 use crate::mlir::map_text::map_text;
 use crate::{Hover, TextRange};
 
@@ -75,7 +75,7 @@ pub(crate) fn describe(written: &str) -> Option<String> {
     if written.starts_with("affine_set<") {
         return Some(match AffineSet::parse(written) {
             Ok(set) => of_set(&set),
-            Err(error) => format!("This set is not read: {error}\n"),
+            Err(error) => format!("This set is not read: {}\n", prose(&error.to_string())),
         });
     }
     let is_map =
@@ -87,7 +87,7 @@ pub(crate) fn describe(written: &str) -> Option<String> {
         // Symbols stand between square brackets in an affine map.
         Ok(WrittenMap::Affine(map)) => of_map(&map.unbounded()).replace('{', "[").replace('}', "]"),
         Ok(WrittenMap::Indexing(map)) => of_map(&map),
-        Err(error) => format!("This map is not read: {error}\n"),
+        Err(error) => format!("This map is not read: {}\n", prose(&error.to_string())),
     })
 }
 

@@ -4,7 +4,7 @@ use crate::fusion_kernel::FusionQuery;
 use crate::kernel_hover::kernel_details;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
-use crate::markdown::code;
+use crate::markdown::{code, prose};
 use crate::mlir::kernel_preview::named;
 use crate::mlir::kernels::functions::{Converted, FunctionRef, argument_names, functions, may_be_kernel};
 use crate::mlir::kernels::shown_kernel;
@@ -26,7 +26,7 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -
         Some(converted) => {
             let apart = unfused(context, function, &converted);
             if !apart.is_empty() {
-                let of = |u: &Unfused| format!("- {} is not fused: {}\n", code(&u.op), u.reason);
+                let of = |u: &Unfused| format!("- {} is not fused: {}\n", code(&u.op), prose(&u.reason));
                 let device = context.db.device().name;
                 return format!(
                     "**several kernels** on {device}\n\n{}",

@@ -9,7 +9,7 @@ use mlir_indexing::{Access, OpMaps, Role, Source, Space, SymbolSource};
 
 use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks, utilisation_text};
 use crate::locate::FileContext;
-use crate::markdown::{code, fence};
+use crate::markdown::{code, fence, prose};
 use crate::mlir::context::OpRef;
 use crate::mlir::map_text::{domain_text, map_text};
 
@@ -35,7 +35,7 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
                 }
                 // What reads nothing misses nothing.
                 Some(Err(reason)) if read.parse.operands_of(at.id).next().is_some() => {
-                    blocks.push(format!("No map: {reason}.\n"));
+                    blocks.push(format!("No map: {}.\n", prose(&reason)));
                     break;
                 }
                 _ => {}
@@ -117,7 +117,7 @@ pub(crate) fn title(space: &Space, operands: &str, role: Role, results: usize) -
 }
 
 fn access_text(access: &Access) -> String {
-    let note = access.note.as_ref().map(|n| format!("{n}\n\n")).unwrap_or_default();
+    let note = access.note.as_ref().map(|n| format!("{}\n\n", prose(n))).unwrap_or_default();
     let map = &access.map;
     if map.is_undefined() {
         return format!(" no map: {note}");
@@ -126,11 +126,11 @@ fn access_text(access: &Access) -> String {
         return format!(" nothing is read\n\n{note}");
     }
     if map.results().is_empty() && map.constraints().is_empty() {
-        let note = access.note.as_ref().map(|n| format!(", {n}")).unwrap_or_default();
+        let note = access.note.as_ref().map(|n| format!(", {}", prose(n))).unwrap_or_default();
         return format!(" the scalar{note}\n\n");
     }
     let mut text = match map.is_identity() && map.num_dims() > 0 && access.symbols.is_empty() {
-        true => format!(" identity · {}\n\n{note}", domain_short(map, PrintStyle::Floordiv)),
+        true => format!(" identity · {}\n\n{note}", prose(&domain_short(map, PrintStyle::Floordiv))),
         false => format!("\n{}{note}", fence("", &map_text(map))),
     };
     text += &symbols(access, map);
