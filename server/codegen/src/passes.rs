@@ -67,6 +67,7 @@ pub const PIPELINE: &[Pass] = &[
 impl Pass {
     /// On the kernel, and on those that run after it.
     pub fn run(&self, kernel: &mut Kernel) {
+        cancel::check();
         (self.run)(kernel);
         kernel.then.iter_mut().for_each(|then| self.run(then));
     }

@@ -12,9 +12,9 @@ use gpu::{
     Reason, Remedy,
 };
 use ir::{AttributeKey, Graph, Op, Opcode, SegmentRef};
-use rayon::prelude::*;
 use salsa::Setter;
 
+use crate::cancellation::for_each_in_parallel;
 use crate::giants::giant_index;
 use crate::queries::{block, graph, module};
 use crate::{Database, File, FileView, Piece};
@@ -358,7 +358,7 @@ pub fn kernel_waste(
 impl FileView {
     /// Computes everything about these kernels, on all cores.
     pub fn kernels_ahead(&self, db: &Database, kernels: &[(Piece, u32, Arc<str>)]) {
-        kernels.par_iter().for_each_with(db.clone(), |db, (piece, computation, name)| {
+        for_each_in_parallel(db, kernels, |db, (piece, computation, name)| {
             kernel_partition(db, *piece, *computation, name.clone());
             kernel_coalescing(db, *piece, *computation, name.clone());
             kernel_estimate(db, *piece, *computation, name.clone());

@@ -8,6 +8,7 @@
 //! Architecture Invariant: no paths and no IO in here.
 
 mod calls;
+mod cancellation;
 mod costs;
 mod documents;
 mod externals;

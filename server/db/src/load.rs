@@ -2,8 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
-
+use crate::cancellation::for_each_in_parallel;
 use crate::{
     Database, File, FileView, Language, Piece, giant_index, hlo_twin_findings, link_findings,
     mlir_map_findings, mlir_signature, module, signature, verify_findings,
@@ -59,10 +58,9 @@ impl FileView {
     }
 }
 
-/// Each thread works on a clone of the database; they are gone when this returns. A cancelled query unwinds out of here.
 fn for_each_piece(db: &Database, file: File, query: impl Fn(&Database, Piece) + Sync + Send) {
     let pieces = file.pieces(db);
     if pieces.len() > 1 {
-        pieces.par_iter().for_each_with(db.clone(), |db, &piece| query(db, piece));
+        for_each_in_parallel(db, pieces, |db, &piece| query(db, piece));
     }
 }

@@ -5,15 +5,18 @@ mod kernels;
 mod modules;
 mod navigation;
 mod reading;
+mod snapshots;
 mod typing;
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use db::{Database, Documents, FileView};
 use ropey::Rope;
 use rustc_hash::FxHashMap;
 
+use self::snapshots::{Registered, Snapshots};
 use crate::locate::FileContext;
 use crate::*;
 
@@ -23,6 +26,9 @@ pub struct AnalysisHost {
     db: Database,
     documents: Documents,
     views: Arc<FxHashMap<FileId, FileView>>,
+    /// The parent of the tokens of all snapshots since the last write.
+    revision: cancel::Token,
+    snapshots: Snapshots,
 }
 
 /// A snapshot of everything at one moment, for one reader on one thread. The next write waits until all snapshots
@@ -30,21 +36,35 @@ pub struct AnalysisHost {
 pub struct Analysis {
     db: Database,
     views: Arc<FxHashMap<FileId, FileView>>,
+    token: cancel::Token,
+    /// Last, so that the database is gone when the host hears of it.
+    _registered: Registered,
 }
 
 /// Stops what its [`Analysis`] is computing, from another thread.
 #[derive(Clone)]
-pub struct CancellationHandle(db::CancellationToken);
+pub struct CancellationHandle {
+    token: cancel::Token,
+    queries: db::CancellationToken,
+}
 
 impl CancellationHandle {
     pub fn cancel(&self) {
-        self.0.cancel();
+        // First what a check unwinds through; see `Analysis::catch`.
+        self.queries.cancel();
+        self.token.cancel();
+    }
+
+    /// Runs `work` until this handle is cancelled; `None` where it was. Writes do not stop it.
+    pub fn until_cancelled<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        self.token.without_parent().catch(work)
     }
 }
 
 /// Unwinds to [`Analysis::catch`] if the text has changed or the snapshot was cancelled.
 pub(crate) fn check_cancelled(db: &Database) {
     use db::SalsaDatabase;
+    cancel::check();
     db.unwind_if_revision_cancelled();
 }
 
@@ -65,6 +85,7 @@ impl AnalysisHost {
 
     /// Opens a text. The path only names it; nothing is read.
     pub fn open(&mut self, _path: &str, language: Language, text: &str) -> FileId {
+        self.interrupt();
         let id = self.documents.open(&mut self.db, language, text);
         self.refresh(id);
         id
@@ -72,6 +93,7 @@ impl AnalysisHost {
 
     /// Applies edits in order; ranges are bytes of the text before each edit.
     pub fn apply(&mut self, file: FileId, edits: &[TextEdit]) {
+        self.interrupt();
         let edits: Vec<text::Edit> =
             edits.iter().map(|e| text::Edit { range: e.range.clone(), insert: e.insert.clone() }).collect();
         self.documents.edit(&mut self.db, file, &edits);
@@ -81,11 +103,13 @@ impl AnalysisHost {
     /// Kernels are for this device from now on. The error names those that are known.
     pub fn set_device(&mut self, name: &str) -> Result<(), String> {
         let device = gpu::Device::find(name).map_err(|unknown| unknown.to_string())?;
+        self.interrupt();
         self.db.set_device(device);
         Ok(())
     }
 
     pub fn close(&mut self, file: FileId) {
+        self.interrupt();
         self.documents.close(&mut self.db, file);
         Arc::make_mut(&mut self.views).remove(&file);
     }
@@ -105,14 +129,31 @@ impl AnalysisHost {
     }
 
     pub fn analysis(&self) -> Analysis {
-        Analysis { db: self.db.clone(), views: self.views.clone() }
+        Analysis {
+            db: self.db.clone(),
+            views: self.views.clone(),
+            token: self.revision.child(),
+            _registered: self.snapshots.register(),
+        }
+    }
+
+    /// Cancels all snapshots. The next write does so itself, and then waits until they are dropped.
+    fn interrupt(&mut self) {
+        std::mem::take(&mut self.revision).cancel();
+    }
+
+    /// Cancels all snapshots and waits until they are dropped, at most `patience`. Returns whether they are: if not, a
+    /// write would wait for one that does not look at its cancellation.
+    pub fn interrupt_within(&mut self, patience: Duration) -> bool {
+        self.interrupt();
+        self.snapshots.wait(patience)
     }
 }
 
 impl Analysis {
     pub fn cancellation(&self) -> CancellationHandle {
         use db::SalsaDatabase;
-        CancellationHandle(self.db.cancellation_token())
+        CancellationHandle { token: self.token.clone(), queries: self.db.cancellation_token() }
     }
 
     /// Gives up here if the text has changed or this snapshot was cancelled: for long work that asks no queries.
@@ -147,9 +188,20 @@ impl Analysis {
     }
 
     fn catch<T>(&self, query: impl FnOnce(&Database) -> T) -> Cancellable<T> {
-        db::Cancelled::catch(AssertUnwindSafe(|| query(&self.db))).map_err(|cancelled| match cancelled {
-            db::Cancelled::Local => Cancelled::Local,
-            _ => Cancelled::PendingWrite,
+        use db::SalsaDatabase;
+        let queries = self.db.cancellation_token();
+        // Salsa is to see a cancelled query, not one that panicked: others that wait for it then compute it themselves.
+        let before: Box<dyn Fn()> = Box::new(move || queries.cancel());
+        let work = || {
+            let answer = query(&self.db);
+            cancel::check();
+            answer
+        };
+        let caught = catch_unwind(AssertUnwindSafe(|| self.token.enter_with(Some(before), work)));
+        caught.map_err(|payload| match payload.is::<cancel::Cancelled>() || payload.is::<db::Cancelled>() {
+            true if self.token.is_cancelled_itself() => Cancelled::Local,
+            true => Cancelled::PendingWrite,
+            false => resume_unwind(payload),
         })
     }
 }

@@ -111,6 +111,7 @@ impl Expr {
     /// The node `lhs op rhs`, folded where that needs no context: constants are folded unless that overflows and moved
     /// to the right of commutative operators, `x + 0`, `x * 0`, `x * 1`, `x / 1`, `x mod 1` and `(x * c) * d` collapse.
     pub fn binary(op: BinaryOp, lhs: Expr, rhs: Expr) -> Expr {
+        cancel::tick();
         if lhs.is_too_large() || rhs.is_too_large() {
             return Expr::TOO_LARGE;
         }

@@ -306,6 +306,7 @@ impl IndexingMap {
     /// True when the point, given by flat id, is in the domain: inside all bounds, and every constraint has a value
     /// inside its interval. Always false for an undefined or known empty map.
     pub fn contains(&self, point: &[i64]) -> bool {
+        cancel::tick();
         self.is_mapped()
             && point.len() == self.variables.len()
             && self.variables.iter().zip(point).all(|(v, &x)| v.bounds.contains(x))

@@ -26,6 +26,7 @@ pub(crate) fn find(
 ) -> Found {
     let mut boxes: Vec<Vec<Variable>> = vec![variables.iter().map(|v| Variable::from(v.bounds)).collect()];
     while let Some(mut variables) = boxes.pop() {
+        cancel::check();
         if *budget == 0 {
             return Found::Undecided;
         }

@@ -130,6 +130,7 @@ impl<'a> Simplifier<'a> {
 
     /// False when the work bound is met; then every constructor builds plain nodes.
     fn spend(&mut self) -> bool {
+        cancel::tick();
         if self.work_left == 0 {
             self.bound_reached = true;
             return false;

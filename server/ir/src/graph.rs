@@ -80,6 +80,7 @@ impl Graph {
     }
 
     pub fn push(&mut self, op: Op, operands: Vec<OpId>, name: String) -> OpId {
+        cancel::tick();
         self.ops.push(op);
         self.operands.push(operands);
         self.names.push(name);

@@ -26,6 +26,7 @@ impl<'f> Copier<'f> {
     }
 
     fn op(&mut self, op: &Op) -> Op {
+        cancel::tick();
         let mut op = op.clone();
         self.names.apply(&mut op.kind);
         for var in defined_mut(&mut op.kind) {

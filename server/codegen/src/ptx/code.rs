@@ -50,6 +50,7 @@ impl Code {
     }
 
     pub fn push(&mut self, kind: Kind, to: Vec<Reg>) {
+        cancel::tick();
         let origin = self.origin;
         self.insts.push(Inst { kind, to, origin });
     }

@@ -75,7 +75,12 @@ impl Column {
     /// The elements at `indices` of this column, which must be inside.
     pub(crate) fn pick(&self, indices: &[u32]) -> Column {
         fn of<T: Copy>(values: &[T], indices: &[u32]) -> Vec<T> {
-            indices.iter().map(|&i| values[i as usize]).collect()
+            let mut picked = Vec::with_capacity(indices.len());
+            for indices in indices.chunks(1 << 14) {
+                cancel::check();
+                picked.extend(indices.iter().map(|&i| values[i as usize]));
+            }
+            picked
         }
         let values = match &self.values {
             Values::Int(v) => Values::Int(of(v, indices)),

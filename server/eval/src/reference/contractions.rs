@@ -16,7 +16,10 @@ const CHUNK: usize = 1 << 18;
 
 /// Rows of `length` products, added up.
 fn products(kind: Kind, left: &Column, right: &Column, length: usize, rows: usize) -> Checked<Column> {
-    let row = |i: usize| i * length..(i + 1) * length;
+    let row = |i: usize| {
+        cancel::check();
+        i * length..(i + 1) * length
+    };
     if kind.is_integral() {
         let (a, b) = (left.ints(), right.ints());
         ensure(a.len() == b.len() && a.len() == length * rows, "whole numbers times others")?;

@@ -1,6 +1,7 @@
 //! A whole op from literals to literals, as a user asks for it.
 
 use std::collections::HashMap;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use ir::{Graph, OpId};
@@ -30,11 +31,13 @@ pub fn evaluate(
 ) -> Result<Vec<String>, Reason> {
     let graph =
         graphs.get(computation).ok_or_else(|| Reason::from(format!("no computation named {computation}")))?;
-    let work = || answer(graphs, graph, op.unwrap_or(graph.root), inputs);
+    let token = cancel::current().unwrap_or_default();
+    let work = || token.enter(|| answer(graphs, graph, op.unwrap_or(graph.root), inputs));
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
         match thread.map(|thread| thread.join()) {
             Ok(Ok(answer)) => answer,
+            Ok(Err(payload)) if payload.is::<cancel::Cancelled>() => resume_unwind(payload),
             _ => Err("the evaluation did not end".into()),
         }
     })

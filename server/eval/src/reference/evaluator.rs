@@ -137,6 +137,7 @@ impl<'a> Evaluator<'a> {
     }
 
     pub(crate) fn spend(&mut self, elements: usize) -> Checked<()> {
+        cancel::check();
         match self.work_left.checked_sub(elements as u64) {
             Some(left) => {
                 self.work_left = left;
@@ -207,6 +208,7 @@ impl<'a> Evaluator<'a> {
         leaf: usize,
         batch: &Rc<Batch>,
     ) -> Checked<Rc<Column>> {
+        cancel::check();
         if self.depth >= MAX_DEPTH {
             return Err("ops nest too deep to evaluate".into());
         }

@@ -25,7 +25,7 @@ impl<'a> Evaluator<'a> {
         let places = &self.frames[frame].known.entry(id).or_default().places;
         let mut missing: Vec<i64> =
             asked.batch.positions.iter().copied().filter(|p| !places.contains_key(p)).collect();
-        missing.sort_unstable();
+        super::positions::sort(&mut missing);
         missing.dedup();
         if !missing.is_empty() {
             if (places.len() + missing.len()) as i64 > MAX_HELD {

@@ -49,6 +49,7 @@ pub fn memory_strides(array: &ArrayShape) -> Vec<i64> {
 pub(crate) fn each_index(positions: &[i64], dims: &[i64], mut f: impl FnMut(usize, &[i64])) {
     let mut index = vec![0; dims.len()];
     for (i, &position) in positions.iter().enumerate() {
+        cancel::tick();
         let mut rest = position;
         for (slot, &size) in index.iter_mut().zip(dims).rev() {
             *slot = rest % size.max(1);
@@ -72,6 +73,7 @@ pub(crate) fn from_memory(places: &[i64], array: &ArrayShape) -> Vec<i64> {
     let order = array.minor_to_major();
     let strides = strides(&array.dims);
     let of = |&place: &i64| {
+        cancel::tick();
         let mut rest = place;
         let mut position = 0;
         for &d in &order {
@@ -84,12 +86,23 @@ pub(crate) fn from_memory(places: &[i64], array: &ArrayShape) -> Vec<i64> {
     places.iter().map(of).collect()
 }
 
+/// Sorts in a way that can be cancelled.
+pub(crate) fn sort<T: Ord>(values: &mut [T]) {
+    values.sort_unstable_by(|a, b| {
+        cancel::tick();
+        a.cmp(b)
+    });
+}
+
 /// The different ones in order, and for each of `positions` its number among them.
 pub(crate) fn distinct(positions: &[i64]) -> (Vec<i64>, Vec<u32>) {
     let mut sorted: Vec<i64> = positions.to_vec();
-    sorted.sort_unstable();
+    sort(&mut sorted);
     sorted.dedup();
-    let number = |p: &i64| sorted.binary_search(p).unwrap_or(0) as u32;
+    let number = |p: &i64| {
+        cancel::tick();
+        sorted.binary_search(p).unwrap_or(0) as u32
+    };
     let numbers = positions.iter().map(number).collect();
     (sorted, numbers)
 }

@@ -10,6 +10,7 @@ use super::types::Kind;
 /// A result and its error: `true_value` with `spread` around it, rounded to `kind`.
 #[inline]
 pub(crate) fn rounded(kind: Kind, true_value: f64, spread: f64) -> (f64, f64) {
+    cancel::tick();
     let value = kind.round(true_value);
     if spread == 0.0 {
         return (value, 0.0);

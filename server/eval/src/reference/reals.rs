@@ -124,7 +124,11 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
     let ulps = budget(opcode);
     let (x, y) = (a.reals(), b.reals());
     if ulps == 0.0 && a.error.is_none() && b.error.is_none() {
-        let values = x.iter().zip(y).map(|(&a, &b)| kind.round(f(a, b))).collect();
+        let round = |(&a, &b): (&f64, &f64)| {
+            cancel::tick();
+            kind.round(f(a, b))
+        };
+        let values = x.iter().zip(y).map(round).collect();
         return Ok(Column::real(kind, values));
     }
     let mut values = Vec::with_capacity(a.len());

@@ -10,7 +10,7 @@ use super::evaluator::{Evaluator, kind_of};
 use super::folding::{Combine, Sums, combine_of, combined};
 use super::indexed::Vectors;
 use super::moves::shared;
-use super::positions::{array, count, each_index, strides};
+use super::positions::{array, count, each_index, sort, strides};
 use crate::case::{Checked, dimensions, ensure};
 
 /// Updates of a scatter and where they go: (place in the operand, place in the updates), in order.
@@ -66,7 +66,7 @@ fn arrivals(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, operands: usize) -
             list.push((to.iter().zip(&weights).map(|(i, w)| i * w).sum(), i as i64));
         }
     });
-    list.sort_unstable();
+    sort(&mut list);
     Ok(list)
 }
 

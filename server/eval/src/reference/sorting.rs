@@ -8,7 +8,7 @@ use super::called::lanes;
 use super::column::Column;
 use super::dispatch::Asked;
 use super::evaluator::Evaluator;
-use super::positions::{affine, array, each_index, strides};
+use super::positions::{self, affine, array, each_index, strides};
 use super::reductions::name;
 use super::types::Kind;
 use crate::case::{Checked, dimensions, ensure};
@@ -37,7 +37,7 @@ pub(crate) fn sort(
         asked_for.push((positions[i] - index[dim] * own[dim], index[dim]));
     });
     let mut rows: Vec<i64> = asked_for.iter().map(|&(row, _)| row).collect();
-    rows.sort_unstable();
+    positions::sort(&mut rows);
     rows.dedup();
     let comparator = name(asked)?;
     let is_stable = asked.op.attributes.bool(AttributeKey::IsStable).unwrap_or(false);

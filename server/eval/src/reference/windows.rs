@@ -9,7 +9,7 @@ use super::dispatch::Asked;
 use super::evaluator::{Evaluator, kind_of};
 use super::folding::{Combine, Sums, combine_of, fold_rows};
 use super::moves::woven;
-use super::positions::{array, count, each_index, strides};
+use super::positions::{array, count, each_index, sort, strides};
 use super::reductions::{init_values, inputs, name, with_init};
 use crate::case::{Checked, Reason, ensure};
 use crate::windows::under;
@@ -160,7 +160,7 @@ pub(crate) fn select_and_scatter(
     }
     let mut arrivals: Vec<(i64, i64)> =
         chosen.iter().zip(all).filter(|(to, _)| **to >= 0).map(|(&to, from)| (to, from)).collect();
-    arrivals.sort_unstable();
+    sort(&mut arrivals);
     let init = evaluator.scalar(asked.frame, asked.operand(2)?)?;
     let start = init.pick(&vec![0; positions.len()]);
     let how = combine_of(evaluator, &scatter, &[kind])?;

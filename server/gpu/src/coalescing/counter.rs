@@ -104,6 +104,7 @@ impl Counter<'_> {
         let pattern = &mut self.pattern;
         let mut of_block = |starts: &mut Starts<'_>| {
             let mut counts = Counts::default();
+            cancel::check();
             for (ids, lanes) in warps {
                 let mut buffer = [0i64; MAX_LANES];
                 let active = starts.of(ids, *lanes, &bounds[..3], &mut buffer);
@@ -140,6 +141,7 @@ impl Counter<'_> {
     }
 
     fn request(&mut self, values: &[i64], (ids, lanes): &([[i64; MAX_LANES]; 3], usize)) -> Counts {
+        cancel::tick();
         let mut starts = [0i64; MAX_LANES];
         let mut chosen = [0usize; MAX_LANES];
         let active =

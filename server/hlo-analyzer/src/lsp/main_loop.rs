@@ -29,6 +29,12 @@ use super::snapshot::{OpenDocument, Session, Snapshot, View};
 use super::{from_proto, kernel_files};
 use crate::assembler::Assembler;
 
+/// An edit waits at most this long for reads that do not look at their cancellation, and [`PATIENCE_PER_BYTE`]. After that
+/// it goes to a new database, which costs about as much.
+const PATIENCE: Duration = Duration::from_millis(40);
+/// A text is read again at some 100 MB a second.
+const PATIENCE_PER_BYTE: Duration = Duration::from_nanos(10);
+
 /// Events are taken out for at most so long before the requests among them are started.
 const DRAIN: Duration = Duration::from_millis(20);
 
@@ -166,9 +172,23 @@ impl MainLoop {
     /// Kernels are for the device of the settings; where there is none of that name the user is told which there are.
     fn use_device(&mut self) {
         let name = self.session.settings.device.clone();
+        self.interrupt_reads();
         if let Some(Err(message)) = self.guarded("setting the device", |host| host.set_device(&name)) {
             let message = format!("The setting hlo-analyzer.gpu.device: {message}");
             self.outbox.notify::<ShowMessage>(ShowMessageParams { typ: MessageType::ERROR, message });
+        }
+    }
+
+    /// Before the database is written: cancels all reads, and leaves the database to those that do not end.
+    fn interrupt_reads(&mut self) {
+        let bytes: usize = self.documents.iter_mut().map(|(_, document)| document.text.len_bytes()).sum();
+        let patience = PATIENCE_PER_BYTE.saturating_mul(u32::try_from(bytes).unwrap_or(u32::MAX)) + PATIENCE;
+        if !self.host.interrupt_within(patience) {
+            tracing::warn!(
+                "a read did not end within {patience:?} of its cancellation; \
+                 the documents are analysed in a new database"
+            );
+            self.refill();
         }
     }
 
@@ -181,6 +201,7 @@ impl MainLoop {
             tracing::warn!("{} was opened twice; the newer text counts", item.uri);
             self.forget(&item.uri);
         }
+        self.interrupt_reads();
         let language = from_proto::language(&item);
         let file =
             self.guarded("opening a document", |host| host.open(item.uri.as_str(), language, &item.text));
@@ -210,10 +231,12 @@ impl MainLoop {
             // Nobody writes there: it is our own text that has arrived.
             return;
         }
-        let Some(document) = self.documents.get_mut(&id.uri) else {
+        if self.documents.get_mut(&id.uri).is_none() {
             tracing::warn!("a change of {}, which is not open, is ignored", id.uri);
             return;
-        };
+        }
+        self.interrupt_reads();
+        let Some(document) = self.documents.get_mut(&id.uri) else { return };
         let mut edits = Vec::with_capacity(params.content_changes.len());
         for change in params.content_changes {
             let edit = from_proto::text_edit(&document.text, change, self.session.client.encoding);
@@ -254,6 +277,10 @@ impl MainLoop {
     }
 
     fn forget(&mut self, uri: &Url) -> bool {
+        if self.documents.get_mut(uri).is_none() {
+            return false;
+        }
+        self.interrupt_reads();
         let Some(mut document) = self.documents.remove(uri) else { return false };
         document.schedule.cancel();
         document.kernels.cancel();

@@ -95,11 +95,13 @@ impl Read {
     /// Computes and answers, on a thread of the pool.
     pub(super) fn run(mut self, snapshot: Snapshot, mailbox: &Mailbox) {
         let Snapshot { analysis, view } = snapshot;
+        let cancellation = analysis.cancellation();
         let outcome = catch_unwind(AssertUnwindSafe(|| self.work.compute(&analysis, &view)));
         // The next edit waits until every snapshot is gone, so this one goes before anything else happens.
         drop(analysis);
         match outcome {
-            Ok(Ok(())) => self.work.answer(&view),
+            // If the client cancels it now nobody waits for the answer.
+            Ok(Ok(())) => _ = cancellation.until_cancelled(|| self.work.answer(&view)),
             Ok(Err(Cancelled::Local)) => self.work.fail(Error::request_cancelled()),
             Ok(Err(Cancelled::PendingWrite)) => match self.route.when_edited {
                 WhenEdited::Retry(at_most) if self.retries < at_most => {

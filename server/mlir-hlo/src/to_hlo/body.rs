@@ -37,6 +37,7 @@ pub(crate) struct Body {
 impl Body {
     /// Adds an instruction, and answers it as an operand of others.
     pub fn push(&mut self, wanted: &str, shape: impl Into<Rc<str>>, rest: &str, op: OpId) -> Operand {
+        cancel::check();
         let operand = Operand { name: self.names.take(wanted).into(), shape: shape.into() };
         self.lines.push(Line { name: operand.name.clone(), text: format!("{} {rest}", operand.shape), op });
         operand

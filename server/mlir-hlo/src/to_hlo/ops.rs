@@ -27,6 +27,7 @@ impl<'a> Writer<'a> {
 
     /// Writes an op. Where HLO cannot say it, a custom call of its name stands in its place.
     pub(super) fn op(&mut self, id: OpId) {
+        cancel::check();
         let (finished, calls) = (self.finished.len(), self.calls.len());
         let (bodies, lines) = (self.bodies.len(), self.body().lines.len());
         if let Err(reason) = self.try_op(id) {

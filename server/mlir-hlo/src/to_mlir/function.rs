@@ -68,6 +68,7 @@ impl<'p> FunctionWriter<'p> {
     }
 
     pub fn line(&mut self, text: &str) {
+        cancel::check();
         (0..self.indent).for_each(|_| self.out.push_str("  "));
         self.out.push_str(text);
         self.out.push('\n');
