@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use hlo_analyzer_tests::corpus::own;
 use hlo_analyzer_tests::sample::MODULE;
 use ide::{
-    Analysis, AnalysisHost, CallDirection, Diagnostic, FileId, FusionQuery, HoverConfig, InlayHintsConfig,
-    KernelLanguage, Language,
+    Analysis, AnalysisHost, CallDirection, Diagnostic, DomainHints, FileId, FusionQuery, HoverConfig,
+    InlayHintsConfig, KernelLanguage, Language,
 };
 use proptest::prelude::*;
 
@@ -47,7 +47,7 @@ fn analyse(text: &str) -> Vec<Diagnostic> {
         show_kernel(&analysis, file, place.start, text);
     }
     analysis
-        .inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: true, splits: true })
+        .inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: DomainHints::All, splits: true })
         .expect("nobody cancels");
     analysis.document_symbols(file, 1000).expect("nobody cancels");
     assert!(started.elapsed() < Duration::from_secs(60), "{:?} for {} bytes", started.elapsed(), text.len());

@@ -1,7 +1,7 @@
 //! Real modules parse without a finding, and every instruction gets an answer.
 
 use hlo_analyzer_tests::corpus::{Module, own, real};
-use ide::{AnalysisHost, InlayHintsConfig, Language, PrintOptions, WarningsConfig};
+use ide::{AnalysisHost, DomainHints, InlayHintsConfig, Language, PrintOptions, WarningsConfig};
 
 fn check(module: &Module) -> usize {
     let mut host = AnalysisHost::new();
@@ -39,7 +39,7 @@ fn every_instruction_of_the_small_modules_has_its_answer() {
         let analysis = host.analysis();
         let all = 0..module.text.len();
         let hints = analysis
-            .inlay_hints(file, all, &InlayHintsConfig { domains: true, splits: true })
+            .inlay_hints(file, all, &InlayHintsConfig { domains: DomainHints::All, splits: true })
             .expect("nobody cancels");
         assert!(!hints.is_empty(), "{} has no hint", module.name);
         for hint in &hints {

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use hlo_analyzer_tests::corpus::own;
 use hlo_analyzer_tests::sample::{MODULE, large_module};
 use ide::{
-    Analysis, AnalysisHost, CallDirection, FileId, FusionQuery, InlayHintsConfig, KernelLanguage, Language,
-    TextEdit, WarningsConfig,
+    Analysis, AnalysisHost, CallDirection, DomainHints, FileId, FusionQuery, InlayHintsConfig,
+    KernelLanguage, Language, TextEdit, WarningsConfig,
 };
 use proptest::prelude::*;
 
@@ -354,7 +354,7 @@ fn shown(analysis: &Analysis, file: FileId, instruction: &str) -> String {
 fn everything(analysis: &Analysis, file: FileId) -> String {
     let len = analysis.rope(file).len_bytes();
     let hints = analysis
-        .inlay_hints(file, 0..len, &InlayHintsConfig { domains: true, splits: true })
+        .inlay_hints(file, 0..len, &InlayHintsConfig { domains: DomainHints::All, splits: true })
         .expect("nobody cancels");
     let hovers: Vec<_> =
         (0..len).step_by(97).map(|at| analysis.hover(file, at).expect("nobody cancels")).collect();

@@ -78,6 +78,9 @@ fn inlay_hints_are_those_of_the_range_and_can_be_switched_off() {
     client.open(URI, sample::MODULE);
     let first = line_of("  %fusion.1");
     let hints = json!({"textDocument": {"uri": URI}, "range": range((first, 0), (first + 1, 0))});
+    assert_eq!(client.ask("textDocument/inlayHint", hints.clone()), json!([]), "they repeat the shapes");
+    let everywhere = json!({"settings": {"hlo-analyzer": {"inlayHints": {"everywhere": true}}}});
+    client.notify("workspace/didChangeConfiguration", everywhere);
     let shown = client.ask("textDocument/inlayHint", hints.clone());
     let shown = shown.as_array().expect("a list");
     assert!(!shown.is_empty());
@@ -90,10 +93,10 @@ fn inlay_hints_are_those_of_the_range_and_can_be_switched_off() {
     client.notify("workspace/didChangeConfiguration", off);
     assert_eq!(client.ask("textDocument/inlayHint", hints.clone()), json!([]));
     client.text(URI);
-    assert_eq!(client.server_requests, ["workspace/inlayHint/refresh"]);
+    assert_eq!(client.server_requests, ["workspace/inlayHint/refresh"; 2]);
 
     let mut client = LspClient::spawn();
-    let options = json!({"inlayHints": {"domains": false}});
+    let options = json!({"inlayHints": {"domains": false, "everywhere": true}});
     client.initialize(json!({"capabilities": {}, "initializationOptions": options}));
     client.open(URI, sample::MODULE);
     assert_eq!(client.ask("textDocument/inlayHint", hints), json!([]));

@@ -4,11 +4,11 @@ export const SECTION = "hlo-analyzer";
 
 /** What the server is told about the user's settings, at its start and after each change. */
 export interface ServerSettings {
-  inlayHints: { domains: boolean; splits: boolean };
+  inlayHints: { domains: boolean; everywhere: boolean; splits: boolean };
   gpu: { device: string; coalescingThreshold: number; codeLens: boolean };
   hover: { readableVariables: boolean };
   diagnostics: { limit: number };
-  warnings: { enable: boolean; disabled: string[] };
+  warnings: { enable: boolean; disabled: string[]; unoptimized: boolean };
   documentLinks: { roots: string[] };
   ptxas: { enable: boolean; path: string };
   nvdisasm: { path: string };
@@ -21,6 +21,7 @@ export function serverSettings(): ServerSettings {
   return {
     inlayHints: {
       domains: section.get<boolean>("inlayHints.domains", true),
+      everywhere: section.get<boolean>("inlayHints.everywhere", false),
       splits: section.get<boolean>("inlayHints.splits", true),
     },
     gpu: {
@@ -33,6 +34,7 @@ export function serverSettings(): ServerSettings {
     warnings: {
       enable: section.get<boolean>("warnings.enable", true),
       disabled: section.get<string[]>("warnings.disabled", []),
+      unoptimized: section.get<boolean>("warnings.unoptimized", false),
     },
     documentLinks: { roots: section.get<string[]>("documentLinks.roots", []) },
     ptxas: { enable: section.get<boolean>("ptxas.enable", true), path: section.get<string>("ptxas.path", "") },

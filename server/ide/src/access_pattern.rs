@@ -1,8 +1,9 @@
 //! "Show access pattern": the lanes of one warp on an array's memory, as a picture and as text.
 
-use gpu::{Buffer, LanePicture, SECTOR_BYTES};
+use gpu::{Buffer, Cause, LanePicture, SECTOR_BYTES};
 
 use crate::coalescing_queries::buffer_name;
+use crate::kernel_document::kernel_around;
 use crate::kernel_hover::memory;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
@@ -50,17 +51,25 @@ struct Sector {
     lanes: Vec<(usize, i64, i64)>,
 }
 
-/// Of the kernel at `offset`. Nothing where there is none, or no map is known.
+/// The instruction that launches the kernel of which `at` is a part.
+pub(crate) fn launch_around(context: &FileContext<'_>, at: InstructionRef) -> Option<InstructionRef> {
+    kernel_around(context, at).filter(|&around| context.is_launched(around))
+}
+
+/// The picture of the kernel that is launched at `offset`, or whose fused computation holds it. `None` where there is no kernel,
+/// or no map is known.
 pub(crate) fn access_pattern(
     context: &FileContext<'_>,
     offset: usize,
     query: &AccessPatternQuery,
 ) -> Option<AccessPattern> {
-    let (kernel, under_cursor) = match context.is_mlir() {
-        true => (crate::mlir::kernel_hover::launched_at(context, offset)?, None),
+    let (kernel, under_cursor, fused) = match context.is_mlir() {
+        true => (crate::mlir::kernel_hover::launched_at(context, offset)?, None, None),
         false => {
-            let at = context.instruction_at(offset).filter(|&at| context.is_launched(at))?;
-            (LaunchedKernel::of(context, at)?, operand_at(context, at, offset))
+            let at = context.instruction_at(offset)?;
+            let launch = launch_around(context, at)?;
+            let operand = if launch == at { operand_at(context, at, offset) } else { None };
+            (LaunchedKernel::of(context, launch)?, operand, (launch != at).then_some(at))
         }
     };
     let analysis = kernel.analysis(context).ok()?;
@@ -75,13 +84,29 @@ pub(crate) fn access_pattern(
         let number = under_cursor? as u32;
         choices.iter().position(|(buffer, ..)| buffer.buffer == Buffer::Operand(number))
     };
+    // Inside the fused computation: the array whose lanes part there.
+    let caused_here = || {
+        let name = context.block(fused?.piece).name(fused?.id);
+        let waste = context.kernel_waste(&kernel.key, 1.0);
+        let here = waste.iter().find(|waste| {
+            let (Cause::Op(op) | Cause::Layout(op)) = waste.cause;
+            analysis.fused.name(op) == name
+        })?;
+        let buffer = buffers.get(here.buffer)?.buffer;
+        choices.iter().position(|(choice, ..)| choice.buffer == buffer)
+    };
     let most_wasted = || {
         let waste = |i: &usize| {
             choices[*i].2.traffic.map_or(0, |t| t.best.sectors.saturating_sub(t.best.ideal_sectors))
         };
         (0..choices.len()).rev().max_by_key(waste)
     };
-    let array = query.array.filter(|&a| a < choices.len()).or_else(under_cursor).or_else(most_wasted)?;
+    let array = query
+        .array
+        .filter(|&a| a < choices.len())
+        .or_else(under_cursor)
+        .or_else(caused_here)
+        .or_else(most_wasted)?;
     let name = |&(buffer, nth, _): &(&gpu::BufferTraffic, usize, &gpu::AccessTraffic)| {
         let name = format!("%{}", buffer_name(&kernel.operands, analysis, buffer.buffer));
         let name = if matches!(buffer.buffer, Buffer::Result(_)) { format!("result {name}") } else { name };

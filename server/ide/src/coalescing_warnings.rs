@@ -19,11 +19,14 @@ pub const CODE: &str = "uncoalesced";
 pub struct CoalescingConfig {
     /// Sectors per request, in times the ideal.
     pub threshold: f64,
+    /// Whether the instruction of the fused computation that causes a finding is marked, too. A report that is read from top
+    /// to bottom names it beside the finding instead.
+    pub marks_causes: bool,
 }
 
 impl Default for CoalescingConfig {
     fn default() -> Self {
-        CoalescingConfig { threshold: gpu::DEFAULT_THRESHOLD }
+        CoalescingConfig { threshold: gpu::DEFAULT_THRESHOLD, marks_causes: true }
     }
 }
 
@@ -50,6 +53,7 @@ pub(crate) fn coalescing_warnings(
         context.kernels_ahead();
     }
     let mut out = Diagnostics::default();
+    let mut marks: Vec<Diagnostic> = Vec::new();
     for piece in 0..context.pieces() {
         for at in context.kernels_in(piece) {
             crate::analysis::check_cancelled(context.db);
@@ -59,10 +63,34 @@ pub(crate) fn coalescing_warnings(
                     true => out.shown.push(warning(context, at, &wasteful)),
                     false => out.omitted += 1,
                 }
+                if config.marks_causes && marks.len() < limit {
+                    marks.extend(cause_mark(context, at, &kernel.name, &wasteful));
+                }
             }
         }
     }
+    marks.truncate(limit.saturating_sub(out.shown.len()));
+    out.shown.append(&mut marks);
     out
+}
+
+/// The finding again at the instruction of the fused computation that causes it: there a reader of the computation sees it.
+/// Information, since the warning is at the launch.
+fn cause_mark(
+    context: &FileContext<'_>,
+    launch: InstructionRef,
+    kernel: &str,
+    wasteful: &Wasteful,
+) -> Option<Diagnostic> {
+    let culprit =
+        context.fused_instruction(launch, &wasteful.culprit).filter(|&culprit| culprit != launch)?;
+    let name = |at: InstructionRef| context.range(at.piece, context.block(at.piece).instruction(at.id).name);
+    let head = wasteful.message.lines().next().unwrap_or_default();
+    Some(Diagnostic {
+        severity: Severity::Information,
+        related: vec![Related { range: name(launch), message: format!("%{kernel} launches the kernel") }],
+        ..uncoalesced(name(culprit), format!("in the kernel of %{kernel}, {head}"), Vec::new())
+    })
 }
 
 /// A buffer of a kernel that moves much more than it uses.
@@ -130,8 +158,8 @@ fn message(
         message += &format!("\nhelp: {}", remedy_text(analysis, &name, remedy, called));
     }
     match buffer.xla_coalesced {
-        Some(true) => message += "\nXLA's own rule, which disagrees, takes it for coalesced",
-        Some(false) => message += "\nXLA's own rule says so too",
+        Some(true) => message += "\nXLA's heuristic disagrees: it takes this for coalesced",
+        Some(false) => message += "\nXLA's heuristic agrees",
         None => {}
     }
     Some(message)
@@ -149,7 +177,7 @@ fn warning(context: &FileContext<'_>, at: InstructionRef, wasteful: &Wasteful) -
         }
     };
     let Wasteful { name, culprit, .. } = wasteful;
-    relate(context.fused_instruction(at, culprit), format!("the lanes part at {culprit}"));
+    relate(context.fused_instruction(at, culprit), format!("the lanes diverge at {culprit}"));
     let span = match wasteful.buffer {
         Buffer::Operand(number) => {
             relate(context.definition(at, number as usize), format!("{name} is defined here"));
@@ -272,7 +300,7 @@ mod tests {
             }
         }
         expect.assert_eq(&shown);
-        let none = CoalescingConfig { threshold: 100.0 };
+        let none = CoalescingConfig { threshold: 100.0, ..CoalescingConfig::default() };
         assert!(analysis.coalescing_warnings(file, &none, 10).expect("nobody cancels").shown.is_empty());
     }
 
@@ -285,9 +313,11 @@ mod tests {
                 «y» %y is read with a stride of 4096 elements between lanes: 32 sectors per request, 4 would do; 33.6 MB moved, 4.19 MB used
                 cause: its layout {0,1}, where %a has {1,0}
                 help: with %y laid out {1,0} it is 16 sectors per request, 4.19 MB moved
-                XLA's own rule says so too
-                  at «a» the lanes part at a
+                XLA's heuristic agrees
+                  at «a» the lanes diverge at a
                   at «y» y is defined here
+                «a» in the kernel of %f, %y is read with a stride of 4096 elements between lanes: 32 sectors per request, 4 would do; 33.6 MB moved, 4.19 MB used
+                  at «f» %f launches the kernel
             "#]],
         );
     }

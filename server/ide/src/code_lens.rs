@@ -1,6 +1,7 @@
-//! Above each computation: how many instructions call it, how many it has, and what it costs. Above each kernel: how it runs.
+//! Above each computation: its callers, its instructions and its cost. Above each kernel: its time and its launch.
 
 use crate::TextRange;
+use crate::kernel_lens::{KernelLens, kernel_lens};
 use crate::locate::FileContext;
 use crate::markdown::{bytes, counted};
 use crate::occurrences::{Symbol, occurrence_at};
@@ -9,8 +10,10 @@ use crate::occurrences::{Symbol, occurrence_at};
 pub struct CodeLens {
     /// The name of the computation, or of the instruction.
     pub range: TextRange,
-    /// `2 callers · 5 instructions · 1.02 kFLOP · 4.1 kB`
+    /// `2 callers · 5 instructions · 1.02 kFLOP · 4.1 kB`; `loop · 24576 × 128 threads · 12.6 MB`
     pub title: String,
+    /// Of a kernel: `≈ 4.1 µs`.
+    pub time: Option<String>,
     /// Where it is called.
     pub callers: Vec<TextRange>,
     /// Of an instruction that is launched as a kernel.
@@ -41,8 +44,8 @@ fn of_kernel(context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
     if range.start != offset {
         return None;
     }
-    let title = crate::kernel_lens::kernel_lens(context, at)?;
-    Some(CodeLens { range, title, callers: Vec::new(), is_kernel: true })
+    let KernelLens { time, details: title } = kernel_lens(context, at)?;
+    Some(CodeLens { range, title, time, callers: Vec::new(), is_kernel: true })
 }
 
 pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
@@ -82,6 +85,7 @@ pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<Code
     Some(CodeLens {
         range: context.range(named.piece, named.span),
         title: parts.join(" · "),
+        time: None,
         callers,
         is_kernel: false,
     })

@@ -152,6 +152,25 @@ mod tests {
     }
 
     #[test]
+    fn opcodes_that_fit_the_shape_come_first_and_common_ones_among_them() {
+        let first = |shape: &str, typed: &str, expected: &str| {
+            let text = in_entry(&format!("{PARAMETERS}  t = {shape} {typed}$0"));
+            let (analysis, file, offset) = open(&text);
+            let items = analysis.completion(file, offset).expect("nobody cancels").items;
+            let first = items.into_iter().filter(|item| super::matches(typed, &item.label));
+            assert_eq!(first.min_by(|a, b| a.sort.cmp(&b.sort)).expect("an item").label, expected);
+        };
+        first("f32[8]", "mul", "multiply");
+        first("s32[8]", "mul", "multiply");
+        first("s32[8]", "mulh", "mulhi");
+        first("pred[8]", "com", "compare");
+        first("c64[8]", "com", "complex");
+        first("f32[8]", "a", "add");
+        first("pred[8]", "a", "add");
+        first("f32[8]", "re", "reduce");
+    }
+
+    #[test]
     fn operands_that_fit_come_first_and_the_nearest_of_them() {
         check(
             &format!("{PARAMETERS}  n = f32[8,16]{{1,0}} negate(p)\n  a = f32[8,16]{{1,0}} add($0"),

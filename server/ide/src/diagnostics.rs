@@ -83,7 +83,7 @@ impl Collector {
     }
 
     pub(crate) fn finish(self) -> Diagnostics {
-        Diagnostics { shown: self.shown, omitted: self.omitted }
+        Diagnostics { shown: self.shown, omitted: self.omitted, omitted_hints: 0 }
     }
 
     pub(crate) fn extend(&mut self, diagnostics: Vec<Diagnostic>) {

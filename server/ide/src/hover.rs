@@ -8,6 +8,7 @@ use syntax::Span;
 use syntax::hlo::AttributeKey;
 
 use crate::goto_definition::{Name, name_at};
+use crate::kernel_hover::kernel_hover;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{bytes, code, counted, fence, shorten};
 use crate::reference::{Explained, at_cursor};
@@ -86,14 +87,23 @@ fn hover_range(context: &FileContext<'_>, at: InstructionRef, offset: usize) -> 
 
 /// The popup of an instruction, as Markdown.
 pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config: &HoverConfig) -> String {
-    let mut out = fence("hlo", &line(context, at));
+    let kernel = kernel_hover(context, at);
+    let source = source_location(context, at);
+    let is_kernel = !kernel.summary.is_empty();
+    // Which framework op a kernel computes is the first question about it.
+    let mut out = if is_kernel { source.header() } else { String::new() };
+    out += &fence("hlo", &line(context, at));
     if let Some(shape) = context.shape(at) {
         out += &format!("{}\n\n", shape_summary(shape));
     }
-    out += &crate::kernel_hover::kernel_hover(context, at);
+    out += &kernel.summary;
     out += &maps::maps(context, at, config);
+    out += &kernel.details;
     out += &why_not_fused(context, at);
-    out + &source_location(context, at).footer()
+    if !is_kernel {
+        out += &source.footer();
+    }
+    out
 }
 
 /// The instruction as written, without what the popup shows elsewhere or nobody reads.

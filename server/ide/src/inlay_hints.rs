@@ -1,7 +1,8 @@
-//! Behind the operands of an instruction, the domain of its map: `d0 ≤ 9, d1 ≤ 19`.
+//! After the operands of an instruction, the domain of its map: `⟨d0 ≤ 9, s0 ≤ 19⟩`.
 
-use indexing::Rules;
-use ir::{Opcode, SegmentRef};
+use indexing::{OpIndexing, Rules};
+use indexing_map::{IndexingMap, PrintStyle, print_map};
+use ir::{Opcode, SegmentRef, Shape};
 
 use crate::kernel_functions::split_hints;
 use crate::locate::{FileContext, InstructionRef};
@@ -11,9 +12,19 @@ use crate::{InlayHint, TextRange};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InlayHintsConfig {
-    pub domains: bool,
+    pub domains: DomainHints,
     /// Where a fused computation is split into functions.
     pub splits: bool,
+}
+
+/// Which instructions get a hint with the domain of their map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DomainHints {
+    Off,
+    /// Those whose map says more than the shape of the result: reductions, windows, gathers, pads, reshapes.
+    Informative,
+    /// Every instruction that reads its operands by index.
+    All,
 }
 
 /// Characters of a hint.
@@ -30,11 +41,11 @@ pub(crate) fn inlay_hints(
     if config.splits {
         splits(context, &range, &mut hints);
     }
-    if !config.domains {
+    if config.domains == DomainHints::Off {
         return hints;
     }
     for piece in context.pieces_in(&range) {
-        // No query is asked per instruction: this is where a newer edit stops the loop.
+        // No query runs per instruction, so this is where an edit cancels the loop.
         crate::analysis::check_cancelled(context.db);
         let instructions = &context.block(piece).parse.instructions;
         for (id, instruction) in instructions.iter().enumerate() {
@@ -43,8 +54,8 @@ pub(crate) fn inlay_hints(
                 continue;
             }
             let at = InstructionRef { piece, id: id as u32 };
-            if let Some(label) = domain(context, at) {
-                // Behind the closing parenthesis.
+            if let Some(label) = domain(context, at, config.domains) {
+                // After the closing parenthesis.
                 let offset = (context.range(piece, instruction.argument).end + 1).min(span.end);
                 hints.push(InlayHint { offset, label, tooltip: None });
             }
@@ -77,25 +88,63 @@ fn splits(context: &FileContext<'_>, range: &TextRange, hints: &mut Vec<InlayHin
     }
 }
 
-/// Nothing for what reads no operand by index: parameters, constants, tuples.
-pub(crate) fn domain(context: &FileContext<'_>, at: InstructionRef) -> Option<String> {
+/// `None` for instructions that read no operand by index: parameters, constants, tuples.
+fn domain(context: &FileContext<'_>, at: InstructionRef, wanted: DomainHints) -> Option<String> {
     let instruction = context.block(at.piece).instruction(at.id);
-    if instruction.operands.1 == 0 || matches!(instruction.opcode?, Opcode::Tuple | Opcode::GetTupleElement) {
+    let opcode = instruction.opcode?;
+    if instruction.operands.1 == 0 || matches!(opcode, Opcode::Tuple | Opcode::GetTupleElement) {
         return None;
     }
-    let maps = instruction_maps(context, at, 0, Rules::Xla)?;
-    let label = domain_label(instruction.opcode?, &maps)?;
-    (!label.is_empty()).then(|| shorten(&label, LIMIT))
+    domain_hint(opcode, context.shape(at)?, &instruction_maps(context, at, 0, Rules::Xla)?, wanted)
+}
+
+/// The hint of an op with these maps: its domain, or for a reshape that regroups dimensions what it reads.
+pub(crate) fn domain_hint(
+    opcode: Opcode,
+    shape: &Shape,
+    maps: &OpIndexing,
+    wanted: DomainHints,
+) -> Option<String> {
+    let accesses = || maps.operands.iter().flatten().map(|access| &access.map).filter(|map| map.is_mapped());
+    if wanted != DomainHints::All && accesses().all(|map| repeats_shape(map, shape)) {
+        let regroups = matches!(opcode, Opcode::Reshape | Opcode::Bitcast);
+        let map = accesses().next().filter(|_| regroups)?;
+        let is_regrouped =
+            map.results().iter().any(|result| result.as_var().is_none() && result.as_const().is_none());
+        return is_regrouped.then(|| in_brackets(&format!("reads [{}]", results_text(map))));
+    }
+    let label = domain_label(opcode, maps)?;
+    (!label.is_empty()).then(|| in_brackets(&label))
+}
+
+/// Brackets of their own keep a hint apart from the operands and attributes around it.
+pub(crate) fn in_brackets(label: &str) -> String {
+    format!("⟨{}⟩", shorten(label, LIMIT))
+}
+
+/// Whether the domain is exactly the index space of the result.
+fn repeats_shape(map: &IndexingMap, shape: &Shape) -> bool {
+    let Shape::Array(array) = shape else { return false };
+    let ends = array.dims.iter().map(|size| size.saturating_sub(1));
+    map.num_ranges() + map.num_runtime() == 0
+        && map.constraints().is_empty()
+        && map.dims().iter().map(|dim| (dim.bounds.lower, dim.bounds.upper)).eq(ends.map(|end| (0, end)))
+}
+
+fn results_text(map: &IndexingMap) -> String {
+    let text = print_map(map, PrintStyle::Floordiv);
+    let results = text.split_once(" -> (").map_or("", |(_, rest)| rest);
+    results.split_once("), domain").map_or(results.trim_end_matches(')'), |(results, _)| results).to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
 
-    use super::InlayHintsConfig;
+    use super::{DomainHints, InlayHintsConfig};
     use crate::fixture::{in_entry, open};
 
-    fn check(lines: &str, domains: bool, expect: Expect) {
+    fn check(lines: &str, domains: DomainHints, expect: Expect) {
         let (analysis, file, _) = open(&in_entry(lines));
         let text = analysis.rope(file).to_string();
         let start = text.find("ENTRY").unwrap_or_default();
@@ -116,9 +165,9 @@ mod tests {
     fn each_part_of_what_is_put_together_has_a_domain() {
         check(
             "  a = f32[4,8] parameter(0)\n  b = f32[6,8] parameter(1)\n  ROOT c = f32[10,8] concatenate(a, b), dimensions={0}\n",
-            true,
+            DomainHints::All,
             expect![[r#"
-                ROOT c = f32[10,8] concatenate(a, b) «d0 ≤ 3, d1 ≤ 7 | 4 ≤ d0 ≤ 9, d1 ≤ 7»
+                ROOT c = f32[10,8] concatenate(a, b) «⟨d0 ≤ 3, d1 ≤ 7 | 4 ≤ d0 ≤ 9, d1 ≤ 7⟩»
             "#]],
         );
     }
@@ -128,22 +177,40 @@ mod tests {
         let lines = "  p = f32[10,20]{1,0} parameter(0)\n  z = f32[] constant(0)\n  r = f32[10]{0} reduce(p, z), dimensions={1}, to_apply=%sum\n  ROOT t = f32[20,10]{1,0} transpose(p), dimensions={1,0}";
         check(
             lines,
-            true,
+            DomainHints::All,
             expect![[r#"
-                r = f32[10]{0} reduce(p, z) «d0 ≤ 9, s0 ≤ 19»
-                ROOT t = f32[20,10]{1,0} transpose(p) «d0 ≤ 19, d1 ≤ 9»
+                r = f32[10]{0} reduce(p, z) «⟨d0 ≤ 9, s0 ≤ 19⟩»
+                ROOT t = f32[20,10]{1,0} transpose(p) «⟨d0 ≤ 19, d1 ≤ 9⟩»
             "#]],
         );
-        check(lines, false, expect![""]);
+        check(lines, DomainHints::Off, expect![""]);
+        check(
+            lines,
+            DomainHints::Informative,
+            expect![[r#"
+                r = f32[10]{0} reduce(p, z) «⟨d0 ≤ 9, s0 ≤ 19⟩»
+            "#]],
+        );
     }
 
     #[test]
     fn constraints_belong_to_the_domain() {
         check(
             "  p = f32[4]{0} parameter(0)\n  z = f32[] constant(0)\n  ROOT q = f32[9]{0} pad(p, z), padding=1_1_1",
-            true,
+            DomainHints::All,
             expect![[r#"
-                ROOT q = f32[9]{0} pad(p, z) «1 ≤ d0 ≤ 7, (d0 + 1) mod 2 = 0»
+                ROOT q = f32[9]{0} pad(p, z) «⟨1 ≤ d0 ≤ 7, (d0 + 1) mod 2 = 0⟩»
+            "#]],
+        );
+    }
+
+    #[test]
+    fn hints_that_repeat_the_shape_are_left_out() {
+        check(
+            "  p = f32[10,20]{1,0} parameter(0)\n  z = f32[] constant(0)\n  n = f32[10,20]{1,0} negate(p)\n  b = f32[10,20]{1,0} broadcast(z), dimensions={}\n  s = f32[10,20]{1,0} add(n, b)\n  f = f32[200]{0} reshape(s)\n  u = f32[1,200]{1,0} reshape(f)\n  i = s32[] constant(3)\n  ROOT d = f32[1,5]{1,0} dynamic-slice(u, i, i), dynamic_slice_sizes={1,5}",
+            DomainHints::Informative,
+            expect![[r#"
+                f = f32[200]{0} reshape(s) «⟨reads [d0 floordiv 20, d0 mod 20]⟩»
             "#]],
         );
     }

@@ -115,8 +115,8 @@ fn results(map: &IndexingMap) -> String {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use crate::InlayHintsConfig;
     use crate::fixture::open;
+    use crate::{DomainHints, InlayHintsConfig};
 
     const TEXT: &str = "HloModule m
 
@@ -157,7 +157,7 @@ ENTRY e {
     fn splits_have_hints() {
         let (analysis, file, _) = open(TEXT);
         let text = analysis.rope(file).to_string();
-        let config = InlayHintsConfig { domains: false, splits: true };
+        let config = InlayHintsConfig { domains: DomainHints::Off, splits: true };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let shown: Vec<_> =
             hints.iter().map(|h| (h.label.as_str(), h.tooltip.as_deref().unwrap_or(""))).collect();

@@ -8,6 +8,7 @@ use crate::coalescing_queries::buffer_name;
 use crate::coalescing_warnings::sectors;
 use crate::kernel_functions::explained;
 use crate::kernel_lens::{launched, net_bytes, time};
+use crate::kernels::KernelKey;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{bytes, code, counted, fence, figure, prose};
@@ -17,60 +18,101 @@ const MAP_WIDTH: usize = 72;
 /// Maps and functions in one popup.
 const LIMIT: usize = 8;
 
-/// The short answer first, then memory, then maps, then functions. Empty for what is not launched as a kernel.
-pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> String {
+/// Empty for instructions that are not launched as kernels.
+pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> KernelSections {
     if context.is_of_cpu() {
         let is_fusion = context.block(at.piece).instruction(at.id).opcode == Some(ir::Opcode::Fusion);
         let why = gpu::Elsewhere::CpuBackend.reason();
-        return if is_fusion { format!("**no GPU kernel:** {why}\n\n") } else { String::new() };
+        let text = if is_fusion { format!("**no GPU kernel:** {why}\n\n") } else { String::new() };
+        return KernelSections::summary(text);
     }
     if !context.is_launched(at) {
-        return String::new();
+        return KernelSections::default();
     }
-    LaunchedKernel::of(context, at).map_or_else(String::new, |kernel| kernel_details(context, &kernel))
+    LaunchedKernel::of(context, at)
+        .map_or_else(KernelSections::default, |kernel| kernel_sections(context, &kernel))
 }
 
-/// The same of a kernel, whoever launches it.
-pub(crate) fn kernel_details(context: &FileContext<'_>, kernel: &LaunchedKernel) -> String {
+/// What a popup says of a kernel, in two parts: other sections of the popup may stand between them.
+#[derive(Debug, Default)]
+pub(crate) struct KernelSections {
+    /// One line with the emitter, the launch and the time, then a line per array with its accesses.
+    pub(crate) summary: String,
+    /// Thread maps and functions.
+    pub(crate) details: String,
+}
+
+impl KernelSections {
+    fn summary(summary: String) -> KernelSections {
+        KernelSections { summary, details: String::new() }
+    }
+}
+
+/// The sections of a kernel, whatever launches it.
+pub(crate) fn kernel_sections(context: &FileContext<'_>, kernel: &LaunchedKernel) -> KernelSections {
     let LaunchedKernel { key, operands, .. } = kernel;
     let device = context.db.device().name;
     let analysis = match context.kernel(key) {
-        None => return String::new(),
-        Some(Err(reason)) => return format!("**no kernel on {device}:** {}\n\n", prose(reason)),
+        None => return KernelSections::default(),
+        Some(Err(reason)) => {
+            return KernelSections::summary(format!("**no kernel on {device}:** {}\n\n", prose(reason)));
+        }
         Some(Ok(analysis)) => analysis,
     };
     let buffers = context.kernel_coalescing(key);
     let estimate = context.kernel_estimate(key).map(|estimate| time(estimate));
-    let mut out = summary(analysis, buffers, device, estimate);
+    let mut summary = summary(analysis, buffers, device, estimate);
     if matches!(analysis.emitter, Emitter::Elsewhere(_)) {
-        return out + &block_level_tiles(context, key, analysis);
+        return KernelSections { summary, details: block_level_tiles(context, key, analysis) };
     }
     for buffer in buffers.iter().filter(|b| !b.accesses.is_empty()) {
-        out += &format!("- {}\n", memory(operands, analysis, buffer));
+        summary += &format!("- {}\n", memory(operands, analysis, buffer));
     }
-    out += "\n";
+    summary += "\n";
+    let details = thread_maps(operands, analysis, buffers) + &functions(context, key);
+    KernelSections { summary, details }
+}
+
+/// The maps from a thread to what it writes and reads. Arrays with equal maps share one.
+fn thread_maps(operands: &[String], analysis: &FusionAnalysis, buffers: &[BufferTraffic]) -> String {
     let outputs = analysis.thread_to_output();
     let several = outputs.len() > 1;
+    let mut maps: Vec<(String, Vec<String>)> = Vec::new();
+    let mut add = |map: &IndexingMap, array: String| {
+        let text = map_text(&map.without_unit_variables(0));
+        match maps.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, arrays)) if arrays.contains(&array) => {}
+            Some((_, arrays)) => arrays.push(array),
+            None => maps.push((text, vec![array])),
+        }
+    };
+    let mut undecided = String::new();
     for (i, map) in outputs.iter().take(LIMIT).enumerate() {
         let what = if several { format!("output {i}") } else { "output".to_owned() };
         match map {
-            Some(map) => out += &format!("**thread → {what}**\n{}", fence("", &map_text(map))),
-            None => out += &format!("**thread → {what}** is decided in the kernel\n\n"),
+            Some(map) => add(map, what),
+            None => undecided += &format!("**thread → {what}** is decided in the kernel\n\n"),
         }
     }
     for buffer in buffers.iter().filter(|b| matches!(b.buffer, Buffer::Operand(_))).take(LIMIT) {
-        let name = code(&format!("%{}", buffer_name(operands, analysis, buffer.buffer)));
         for access in &buffer.accesses {
             let map = &access.access.elements.map;
             if map.is_mapped() && !map.results().is_empty() {
-                out += &format!("**thread → {name}**\n{}", fence("", &map_text(map)));
+                add(map, code(&format!("%{}", buffer_name(operands, analysis, buffer.buffer))));
             }
         }
     }
+    let shown =
+        maps.iter().map(|(text, arrays)| format!("**thread → {}**\n{}", arrays.join(", "), fence("", text)));
+    undecided + &shown.collect::<String>()
+}
+
+/// The functions of a kernel that has several.
+fn functions(context: &FileContext<'_>, key: &KernelKey) -> String {
     let Some(partition) = context.kernel_partition(key).filter(|p| p.functions.len() > 1) else {
-        return out;
+        return String::new();
     };
-    out += &format!("**{} functions**\n", partition.functions.len());
+    let mut out = format!("**{} functions**\n", partition.functions.len());
     for (i, function) in partition.functions.iter().take(LIMIT).enumerate() {
         let reason = explained(&function.reason);
         let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
@@ -183,9 +225,7 @@ mod tests {
         expect.assert_eq(&hover.markdown[from.expect("a kernel")..until]);
     }
 
-    #[test]
-    fn a_fusion_tells_its_kernel() {
-        let text = "HloModule m
+    const TRANSPOSE: &str = "HloModule m
 
 fused {
   p = f32[64,64] parameter(0)
@@ -196,11 +236,30 @@ fused {
 
 ENTRY e {
   p = f32[64,64] parameter(0)
-  ROOT $0f = f32[64,64] fusion(p), kind=kInput, calls=fused
+  ROOT $0f = f32[64,64] fusion(p), kind=kInput, calls=fused, metadata={op_name=\"jit(f)/neg\" source_file=\"/m/f.py\" source_line=3}
 }
 ";
+
+    /// Lines of a popup that editors show without scrolling.
+    const FOLD: usize = 25;
+
+    #[test]
+    fn what_is_asked_first_is_above_the_fold() {
+        let (analysis, file, offset) = open(TRANSPOSE);
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup").markdown;
+        assert!(hover.starts_with("`jit(f)/neg` · "), "{hover}");
+        let shown: Vec<&str> = hover.lines().take(FOLD).collect();
+        for wanted in ["**transpose** on", "- reads", "- writes", "**output → `%p`**", "**thread → output**"]
+        {
+            assert!(shown.iter().any(|line| line.starts_with(wanted)), "{wanted}: {hover}");
+        }
+        assert!(!hover.contains("in [0, 0]"), "{hover}");
+    }
+
+    #[test]
+    fn a_fusion_shows_its_kernel() {
         check(
-            text,
+            TRANSPOSE,
             expect![[r#"
                 **transpose** on h100-sxm · hero `%t` · grid 4 × 128 threads, 4.22 kB shared · 32.8 kB · ≈ 0.2 µs
 
@@ -208,28 +267,6 @@ ENTRY e {
 
                 - reads `%p`: contiguous, 4 sectors per request (ideal 4), 16.4 kB moved for 16.4 kB
                 - writes `%r`: contiguous, 4 sectors per request (ideal 4), 16.4 kB moved for 16.4 kB
-
-                **thread → output**
-                ```
-                (th_x, th_y, th_z, bl_x, bl_y,
-                  bl_z)[s0, s1] -> ((bl_x mod 2) * 32 + s0 * 4 + th_x floordiv 32,
-                  (bl_x floordiv 2) * 32 + th_x mod 32)
-                domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
-                  bl_x in [0, 3], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 7],
-                  s1 in [0, 0]
-                ```
-                **thread → `%p`**
-                ```
-                (th_x, th_y, th_z, bl_x, bl_y,
-                  bl_z)[s0] -> ((bl_x floordiv 2) * 32 + s0 * 4 + th_x floordiv 32,
-                  (bl_x mod 2) * 32 + th_x mod 32)
-                domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
-                  bl_x in [0, 3], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 7]
-                ```
-                **3 functions**
-                1. `fused_r` of 1 instruction
-                2. `fused_t` of 1 instruction: the kernel is built around it
-                3. `fused_e` of 2 instructions: the kernel is built around it
 
             "#]],
         );

@@ -1,5 +1,4 @@
-//! Above what is launched as a kernel: `loop · grid 24576 × 128 threads · 3 functions · 12.6 MB · ≈ 4.1 µs
-//! on h100-sxm`.
+//! Above each kernel: its time, and in one short line what it is: `≈ 4.1 µs`, `loop · 24576 × 128 threads · 12.6 MB`.
 
 use gpu::{Buffer, BufferTraffic, Emitter, Estimate, FusionAnalysis, Launch};
 
@@ -7,42 +6,57 @@ use crate::kernels::KernelKey;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::bytes;
 
-/// The parts of the lens. Nothing where the instruction is not launched as a kernel, or has no shape.
-pub(crate) fn kernel_lens(context: &FileContext<'_>, at: InstructionRef) -> Option<String> {
+/// Characters of a line of lenses: the time, the command and the details, which editors separate by ` | `.
+const LINE: usize = 60;
+/// What a client puts between time and details.
+const SHOW: &str = " | Show kernel | ";
+
+/// What a lens says of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KernelLens {
+    pub(crate) time: Option<String>,
+    pub(crate) details: String,
+}
+
+/// `None` where the instruction is not launched as a kernel, or has no shape.
+pub(crate) fn kernel_lens(context: &FileContext<'_>, at: InstructionRef) -> Option<KernelLens> {
     if !context.is_launched(at) {
         return None;
     }
-    kernel_words(context, &context.kernel_key(at)?)
+    lens_of_kernel(context, &context.kernel_key(at)?)
 }
 
-/// The same of a kernel, whoever launches it.
-pub(crate) fn kernel_words(context: &FileContext<'_>, key: &KernelKey) -> Option<String> {
+/// The lens of a kernel, whatever launches it.
+pub(crate) fn lens_of_kernel(context: &FileContext<'_>, key: &KernelKey) -> Option<KernelLens> {
     let analysis = match context.kernel(key)? {
         Ok(analysis) => analysis,
-        Err(reason) => return Some(format!("no kernel: {reason}")),
+        Err(reason) => return Some(KernelLens { time: None, details: format!("no kernel: {reason}") }),
     };
-    let mut parts = vec![analysis.emitter.name().to_owned()];
-    match (&analysis.emitter, analysis.launch()) {
-        (Emitter::Elsewhere(elsewhere), _) => {
-            parts.push(elsewhere.reason().into());
-            parts.extend(analysis.stated_launch().map(|launch| launched(&launch)));
-            parts.extend(analysis.fused.block_config.clone());
+    let time = context.kernel_estimate(key).map(|estimate| time(estimate));
+    let room = LINE - SHOW.len() - time.as_ref().map_or(0, |time| time.chars().count());
+    let mut details = match &analysis.emitter {
+        Emitter::Elsewhere(elsewhere) => elsewhere.by.title().to_owned(),
+        emitter => emitter.name().to_owned(),
+    };
+    // What does not fit is left to the hover.
+    let mut add = |texts: &[String]| {
+        let fits = |text: &&String| details.chars().count() + text.chars().count() + 3 <= room;
+        if let Some(text) = texts.iter().find(fits) {
+            details += &format!(" · {text}");
         }
-        (Emitter::Sort(sort), Some(launch)) if sort.steps.len() > 1 => {
-            parts.push(format!("{} kernels, the first {}", sort.steps.len(), launched(&launch)));
-        }
-        (_, Some(launch)) => parts.push(launched(&launch)),
-        (_, None) => {}
+    };
+    match &analysis.emitter {
+        Emitter::Sort(sort) if sort.steps.len() > 1 => add(&[format!("{} kernels", sort.steps.len())]),
+        _ => {}
     }
-    let functions = context.kernel_partition(key).map_or(0, |partition| partition.functions.len());
-    if functions > 1 && !matches!(analysis.emitter, Emitter::Elsewhere(_)) {
-        parts.push(format!("{functions} functions"));
+    if let Some(launch) = analysis.launch().or_else(|| analysis.stated_launch()) {
+        let [grid, block] = [launch.grid, launch.block].map(sizes);
+        add(&[format!("{grid} × {block} threads"), format!("{grid} × {block}")]);
     }
-    parts.extend(net_bytes(analysis, context.kernel_coalescing(key)).map(bytes));
-    if let Some(estimate) = context.kernel_estimate(key) {
-        parts.push(format!("{} on {}", time(estimate), context.db.device().name));
+    if let Some(moved) = net_bytes(analysis, context.kernel_coalescing(key)) {
+        add(&[bytes(moved)]);
     }
-    Some(parts.join(" · "))
+    Some(KernelLens { time, details })
 }
 
 /// `≈ 4.1 µs`; `at least 4.1 µs` where nobody has an estimate.
@@ -63,10 +77,6 @@ pub(crate) fn time(estimate: &Estimate) -> String {
 
 /// `grid 24576 × 128 threads`
 pub(crate) fn launched(launch: &Launch) -> String {
-    let sizes = |sizes: [i64; 3]| {
-        let last = sizes.iter().rposition(|&n| n != 1).unwrap_or(0);
-        sizes[..=last].iter().map(i64::to_string).collect::<Vec<_>>().join("×")
-    };
     let threads = launch.threads_per_block();
     let unit = if threads == 1 { "thread" } else { "threads" };
     let shared = match launch.shared_bytes {
@@ -74,6 +84,12 @@ pub(crate) fn launched(launch: &Launch) -> String {
         n => format!(", {} shared", bytes(n.unsigned_abs())),
     };
     format!("grid {} × {} {unit}{shared}", sizes(launch.grid), sizes(launch.block))
+}
+
+/// `8×4`: the sizes of a grid or a block without trailing ones.
+fn sizes(sizes: [i64; 3]) -> String {
+    let last = sizes.iter().rposition(|&n| n != 1).unwrap_or(0);
+    sizes[..=last].iter().map(i64::to_string).collect::<Vec<_>>().join("×")
 }
 
 /// Bytes that the kernel needs of its operands and writes, each once however often it is read.
@@ -119,7 +135,10 @@ mod tests {
             let lens = analysis.code_lens(file, place.start).expect("nobody cancels").expect("it is a name");
             assert_eq!(lens.range, place);
             if lens.is_kernel {
-                shown += &format!("{}: {}\n", &text[place], lens.title);
+                let time = lens.time.map_or_else(String::new, |time| format!("{time} | Show kernel | "));
+                let line = format!("{time}{}", lens.title);
+                assert!(line.chars().count() <= super::LINE || line.starts_with("no kernel"), "{line}");
+                shown += &format!("{}: {line}\n", &text[place]);
             }
         }
         expect.assert_eq(&shown);
@@ -168,10 +187,10 @@ ENTRY e {
         check(
             MODULE,
             expect![[r#"
-                f: transpose · grid 256 × 128 threads, 4.22 kB shared · 3 functions · 2.1 MB · ≈ 0.8 µs on h100-sxm
-                g: reduction-row · grid 64 × 256 threads · 4 functions · 1.05 MB · ≈ 0.3 µs on h100-sxm
-                h: triton · Triton writes this kernel · grid 2048 × 128 threads · tiles 1×128, 4 warps · 2.1 MB · ≈ 0.6 µs on h100-sxm
-                t: transpose · grid 256 × 128 threads, 4.22 kB shared · 2.1 MB · ≈ 0.6 µs on h100-sxm
+                f: ≈ 0.8 µs | Show kernel | transpose · 256 × 128 threads
+                g: ≈ 0.3 µs | Show kernel | reduction-row · 64 × 256 threads
+                h: ≈ 0.6 µs | Show kernel | Triton · 2048 × 128 threads
+                t: ≈ 0.6 µs | Show kernel | transpose · 256 × 128 threads
                 x: no kernel: the fusion calls an unknown computation
             "#]],
         );
@@ -193,8 +212,8 @@ ENTRY e {
              ENTRY e {\n  x = f32[8] parameter(0)\n  k = f32[8] fusion(x), kind=kLoop, calls=f\n  \
              c = f32[8] call(k), to_apply=g\n  ROOT r = f32[8] sine(c)\n}\n",
             expect![[r#"
-                k: loop · grid 1 × 8 threads · 64 B · ≈ 0.001 µs on h100-sxm
-                r: loop · grid 1 × 8 threads · 64 B · ≈ 0.2 µs on h100-sxm
+                k: ≈ 0.001 µs | Show kernel | loop · 1 × 8 threads · 64 B
+                r: ≈ 0.2 µs | Show kernel | loop · 1 × 8 threads · 64 B
             "#]],
         );
     }

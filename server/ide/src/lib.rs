@@ -92,7 +92,7 @@ pub use heaviest_kernels::{HeaviestKernels, HeavyKernel, bound};
 pub use hover::HoverConfig;
 pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource, SymbolicTile};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
-pub use inlay_hints::InlayHintsConfig;
+pub use inlay_hints::{DomainHints, InlayHintsConfig};
 pub use ir::{PrintOptions, TextTooLarge, print_fragment};
 pub use kernel_document::{KernelDocument, KernelInstruction, ShownKernel};
 pub use kernel_functions::KernelFunction;
@@ -163,11 +163,14 @@ pub struct QuickFix {
     pub edits: Vec<TextEdit>,
 }
 
-/// At most as many findings as asked for; `omitted` counts the rest.
+/// At most as many findings as asked for, and the number of the others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     pub shown: Vec<Diagnostic>,
+    /// Errors and warnings beyond the limit.
     pub omitted: usize,
+    /// Hints beyond the limit.
+    pub omitted_hints: usize,
 }
 
 /// Markdown for the popup and the range it is about.

@@ -38,7 +38,8 @@ mod in_pieces;
 #[cfg(test)]
 mod tests {
     use crate::{
-        Analysis, AnalysisHost, CoalescingConfig, FileId, InlayHintsConfig, Language, TextEdit, Wanted,
+        Analysis, AnalysisHost, CoalescingConfig, DomainHints, FileId, InlayHintsConfig, Language, TextEdit,
+        Wanted,
     };
 
     const CONSTRUCTS: &str = include_str!("../../mlir/tests/fixtures/constructs.mlir");
@@ -57,12 +58,20 @@ mod tests {
         let everything = (
             (
                 analysis.diagnostics(file, 10_000),
-                analysis.coalescing_warnings(file, &CoalescingConfig { threshold: 1.0 }, 10_000),
+                analysis.coalescing_warnings(
+                    file,
+                    &CoalescingConfig { threshold: 1.0, ..CoalescingConfig::default() },
+                    10_000,
+                ),
             ),
             analysis.document_symbols(file, 10_000),
             analysis.folding_ranges(file, 10_000),
             analysis.semantic_tokens(file, 0..text.len(), 100_000),
-            analysis.inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: true, splits: true }),
+            analysis.inlay_hints(
+                file,
+                0..text.len(),
+                &InlayHintsConfig { domains: DomainHints::All, splits: true },
+            ),
             (0..text.len()).step_by(97).map(|at| analysis.hover(file, at)).collect::<Vec<_>>(),
             (0..text.len()).step_by(89).map(|at| analysis.references(file, at, true)).collect::<Vec<_>>(),
             (0..text.len()).step_by(83).map(|at| analysis.selection_ranges(file, at)).collect::<Vec<_>>(),
@@ -125,7 +134,7 @@ mod tests {
                 analysis.hover(file, at).expect("nobody cancels").expect("there is an op").markdown
             });
             let hovers: Vec<_> = hovers.collect();
-            let config = InlayHintsConfig { domains: true, splits: true };
+            let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
             (hovers, analysis.inlay_hints(file, 0..GIANT.len(), &config).expect("nobody cancels"))
         };
         let whole = maps(usize::MAX);

@@ -16,11 +16,20 @@ pub(crate) struct SourceLocation {
 }
 
 impl SourceLocation {
-    /// The last lines of a popup; empty where nothing is known.
+    /// The first line of a kernel's popup; empty without metadata.
+    pub(crate) fn header(&self) -> String {
+        self.line().map_or_else(String::new, |line| format!("{line}\n\n"))
+    }
+
+    /// The last lines of other popups; empty without metadata.
     pub(crate) fn footer(&self) -> String {
+        self.line().map_or_else(String::new, |line| format!("---\n{line}\n"))
+    }
+
+    fn line(&self) -> Option<String> {
         let name = self.op_name.as_deref().map(|name| code(&shorten(name, NAME_LIMIT)));
         let parts: Vec<String> = name.into_iter().chain(self.link()).collect();
-        if parts.is_empty() { String::new() } else { format!("---\n{}\n", parts.join(" · ")) }
+        (!parts.is_empty()).then(|| parts.join(" · "))
     }
 
     /// `[model.py:12](file:///src/model.py#L12)`; no link where the path is relative, or names another machine.

@@ -16,21 +16,36 @@ const CALL_BUDGET: usize = 100_000;
 pub struct WarningsConfig {
     /// Codes that are switched off.
     pub disabled: Vec<String>,
-    /// None that is less severe.
+    /// The lowest severity that is wanted.
     pub at_least: Severity,
+    /// Whether hints are wanted in a module that XLA has not optimized yet: there its passes remove most of what
+    /// hints are about.
+    pub unoptimized: bool,
 }
 
 impl Default for WarningsConfig {
     fn default() -> Self {
-        WarningsConfig { disabled: Vec::new(), at_least: Severity::Hint }
+        WarningsConfig { disabled: Vec::new(), at_least: Severity::Hint, unoptimized: true }
     }
 }
 
 impl WarningsConfig {
-    fn wants(&self, kind: WarningKind) -> bool {
-        let is_severe = severity(kind) == Severity::Warning || self.at_least == Severity::Hint;
+    fn wants(&self, kind: WarningKind, is_optimized: bool) -> bool {
+        let is_severe = severity(kind) == Severity::Warning
+            || self.at_least == Severity::Hint && (self.unoptimized || is_optimized);
         is_severe && !self.disabled.iter().any(|code| code == kind.code())
     }
+}
+
+/// Whether XLA's optimiser has seen the file: it has a schedule or a fusion.
+fn is_optimized(context: &FileContext<'_>) -> bool {
+    let is_scheduled = |piece| {
+        let block = context.block(piece);
+        let value = block.header_value("is_scheduled");
+        value.is_some_and(|value| value.of(&block.text) == "true")
+    };
+    context.module().computations.iter().any(|computation| computation.is_fused)
+        || (0..context.pieces()).any(is_scheduled)
 }
 
 /// Whether a finding of this code is about text that may as well go: editors fade it.
@@ -51,19 +66,22 @@ pub(crate) fn warnings(context: &FileContext<'_>, config: &WarningsConfig, limit
     if context.view.file.language(context.db) == crate::Language::Mlir {
         return out;
     }
-    // A line that is not read may call anything.
+    let is_optimized = is_optimized(context);
+    // A line with a syntax error may call anything.
     let is_read = (0..context.pieces()).all(|piece| context.block(piece).parse.errors.is_empty());
     let mut uncalled = db::uncalled_computations(context.db, context.view.file).iter().peekable();
     for piece in 0..context.pieces() {
         let mut of_piece = Vec::new();
         while let Some(segment) = uncalled.next_if(|s| s.piece == piece) {
-            if is_read && config.wants(WarningKind::UnusedComputation) {
+            if is_read && config.wants(WarningKind::UnusedComputation, is_optimized) {
                 of_piece.push(unused_computation(context, *segment));
             }
         }
-        for warning in of_piece_that_hold(context, piece).filter(|w| config.wants(w.kind)) {
+        for warning in of_piece_that_hold(context, piece).filter(|w| config.wants(w.kind, is_optimized)) {
             if out.shown.len() + of_piece.len() < limit {
                 of_piece.push(diagnostic(context, piece, warning));
+            } else if severity(warning.kind) == Severity::Hint {
+                out.omitted_hints += 1;
             } else {
                 out.omitted += 1;
             }
@@ -203,6 +221,31 @@ mod tests {
             "  p = f32[8,16]{{1,0}} parameter(0)\n  z = f32[] constant(0)\n{lines}\n  u = f32[8]{{0}} reduce(p, z), dimensions={{1}}, to_apply=%sum"
         ));
         check(&text, expect);
+    }
+
+    #[test]
+    fn hints_before_optimization_are_shown_where_asked_for() {
+        // The unused instruction, and the computation that nothing calls.
+        let text = in_entry("  p = f32[8] parameter(0)\n  u = f32[8] abs(p)\n  ROOT n = f32[8] negate(p)");
+        let count = |text: &str, unoptimized: bool| {
+            let (analysis, file, _) = open(text);
+            let config = WarningsConfig { unoptimized, ..WarningsConfig::default() };
+            analysis.warnings(file, &config, 100).expect("nobody cancels").shown.len()
+        };
+        assert_eq!((count(&text, true), count(&text, false)), (2, 0));
+        let scheduled = text.replacen("HloModule m", "HloModule m, is_scheduled=true", 1);
+        assert_ne!(scheduled, text);
+        assert_eq!(count(&scheduled, false), 2);
+    }
+
+    #[test]
+    fn hints_beyond_the_limit_are_counted_apart() {
+        let text = in_entry(
+            "  p = f32[8] parameter(0)\n  u = f32[8] abs(p)\n  v = f32[8] sine(p)\n  ROOT n = f32[8] negate(p)",
+        );
+        let (analysis, file, _) = open(&text);
+        let found = analysis.warnings(file, &WarningsConfig::default(), 1).expect("nobody cancels");
+        assert_eq!((found.shown.len(), found.omitted, found.omitted_hints), (1, 0, 2));
     }
 
     #[test]

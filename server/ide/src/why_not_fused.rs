@@ -39,8 +39,12 @@ fn section(graph: &Graph, decision: &Decision, device: &str) -> String {
     let name = |id: OpId| code(&format!("%{}", graph.names[id as usize]));
     let mut out = String::new();
     let mut taking: Vec<String> = Vec::new();
+    let mut accessors: Vec<String> = Vec::new();
     for consumer in &decision.consumers {
         match &consumer.reason {
+            Some(_) if is_accessor(graph.ops[consumer.consumer as usize].opcode) => {
+                accessors.push(name(consumer.consumer));
+            }
             Some(reason) => {
                 out += &format!("**not fused into {}**: {}", name(consumer.consumer), prose(reason));
                 // What a tuple or a library takes is no kernel that could have its result beside the producer's.
@@ -54,10 +58,16 @@ fn section(graph: &Graph, decision: &Decision, device: &str) -> String {
             None => taking.push(name(consumer.consumer)),
         }
     }
-    if !taking.is_empty() && !out.is_empty() {
-        // All or none.
+    if taking.is_empty() && !accessors.is_empty() {
+        return out;
+    }
+    if !taking.is_empty() && !(out.is_empty() && accessors.is_empty()) {
+        let kept = match accessors.as_slice() {
+            [] => String::new(),
+            names => format!("{} keeps its value, and ", names.join(", ")),
+        };
         out += &format!(
-            "{} could take it, but XLA fuses a producer into all of its consumers or none\n\n",
+            "not fused into {}: {kept}XLA fuses a producer into all of its consumers or none\n\n",
             taking.join(", ")
         );
         return out;
@@ -74,6 +84,11 @@ fn section(graph: &Graph, decision: &Decision, device: &str) -> String {
         out += &format!("**not fused**: {}\n\n", prose(decision.ineligible.as_deref().unwrap_or_default()));
     }
     out
+}
+
+/// Whether an op only names a value, so that nobody expects a kernel for it.
+fn is_accessor(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::GetTupleElement | Opcode::Tuple | Opcode::OptBarrier | Opcode::AddDependency)
 }
 
 /// The instructions of the computation that have it as an operand, each once.
@@ -173,9 +188,9 @@ mod tests {
     fn one_that_cannot_take_it() {
         check(
             "  $0f = f32[2048,1024] fusion(p), kind=kLoop, calls=%fused\n  c = f32[2048,1024] ceil(f)\n  ROOT t = (f32[2048,1024], f32[2048,1024]) tuple(f, c)",
-            expect![[r#"
-                **not fused into `%t`**: the consumer is not fusible
-                `%c` could take it, but XLA fuses a producer into all of its consumers or none"#]],
+            expect![
+                "not fused into `%c`: `%t` keeps its value, and XLA fuses a producer into all of its consumers or none"
+            ],
         );
     }
 
@@ -190,10 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn operands_and_results_are_no_producers() {
+    fn accessors_and_results_are_not_explained() {
         check(
             "  $0f = f32[2048,1024] fusion(p), kind=kLoop, calls=%fused\n  ROOT t = (f32[2048,1024]) tuple(f)",
-            expect!["**not fused into `%t`**: the consumer is not fusible"],
+            expect![""],
         );
         check("  ROOT $0f = f32[2048,1024] fusion(p), kind=kLoop, calls=%fused", expect![[""]]);
     }

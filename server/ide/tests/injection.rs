@@ -1,7 +1,7 @@
 //! Dumps come from anybody: nothing that one holds becomes a live link, an image, a tag or a control character, wherever it is
 //! shown. A parser of Markdown is the judge.
 
-use ide::{AnalysisHost, FusionQuery, HoverConfig, InlayHintsConfig, KernelLanguage, Language};
+use ide::{AnalysisHost, DomainHints, FusionQuery, HoverConfig, InlayHintsConfig, KernelLanguage, Language};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use random::Rng;
 
@@ -212,7 +212,7 @@ fn shown(text: &str, language: Language) -> Vec<(String, String)> {
             }
         }
     }
-    let config = InlayHintsConfig { domains: true, splits: true };
+    let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
     let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect(said);
     all.extend(hints.into_iter().filter_map(|h| Some(("hint".to_owned(), h.tooltip?))));
     all.push(("heaviest".to_owned(), analysis.heaviest_kernels(file, 20).expect(said).markdown()));

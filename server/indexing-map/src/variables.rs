@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::expr::{BinaryOp, Expr};
 use crate::interval::{Interval, ceil_div, floor_div};
-use crate::map::{IndexingMap, Variable};
+use crate::map::{IndexingMap, Variable, VariableKind};
 
 impl IndexingMap {
     /// Removes range and runtime variables that the results do not use, and with them the constraints in which only such
@@ -65,6 +65,33 @@ impl IndexingMap {
             self.remove_variables(&removed);
         }
         removed
+    }
+
+    /// The map for a reader: without the variables from flat id `first` on that have one value and occur nowhere. The others keep
+    /// the names that they are printed with.
+    #[must_use]
+    pub fn without_unit_variables(&self, first: usize) -> IndexingMap {
+        let mut occurs = vec![false; self.variables.len()];
+        let constrained = self.constraints.iter().map(|constraint| &constraint.expr);
+        for expr in self.results.iter().chain(constrained) {
+            expr.for_each_var(&mut |id| occurs[id as usize] = true);
+        }
+        let bounds = self.variables.iter().map(|variable| variable.bounds);
+        let removed: Vec<bool> = bounds
+            .enumerate()
+            .map(|(id, bounds)| id >= first && !occurs[id] && bounds.lower == bounds.upper)
+            .collect();
+        let mut map = self.clone();
+        for id in (0..removed.len()).filter(|&id| !removed[id] && self.variables[id].name.is_none()) {
+            let name = match self.kind(id) {
+                (VariableKind::Dimension, i) => format!("d{i}"),
+                (VariableKind::Range, i) => format!("s{i}"),
+                (VariableKind::Runtime, i) => format!("rt{i}"),
+            };
+            map.rename(id, Some(&name));
+        }
+        map.remove_variables(&removed);
+        map
     }
 
     /// Removes the marked variables (by flat id) and renumbers the others. A marked variable that still occurs makes the

@@ -23,6 +23,7 @@ use syntax::hlo::{ElementType, Opcode};
 use crate::attributes::Attributes;
 use crate::op_table::is_elementwise;
 use crate::shape::Shape;
+pub use elementwise::has_result_of;
 pub(crate) use elementwise::{binary_expects, unary_expects, unary_type};
 pub use given::{Called, Given};
 use given::{Inferred, array, ensure};

@@ -29,7 +29,7 @@ pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;
 pub use finding::{Finding, Fix, FixEdit, InstructionFinding, Part, Place, Severity};
 pub use graph::{Graph, Op, OpId};
-pub use infer::{Called, CalleePart, Given, Problem, ShapeReason, result_shape};
+pub use infer::{Called, CalleePart, Given, Problem, ShapeReason, has_result_of, result_shape};
 pub use lower::lower;
 pub use module::{
     Alias, ComputationIndex, Module, ModuleComputation, ModuleFinding, ModuleSettings, SegmentRef, Slot,

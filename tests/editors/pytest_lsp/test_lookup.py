@@ -15,6 +15,10 @@ async def test_hover_tells_the_shape_and_the_maps(editor):
 
 async def test_hints_stand_in_their_range(editor):
     document = editor.open(MODULE)
+    # Elementwise instructions get hints only where all are asked for: their domain repeats the shape.
+    editor.client.workspace_did_change_configuration(
+        t.DidChangeConfigurationParams({"hlo-analyzer": {"inlayHints": {"everywhere": True}}})
+    )
     lines = t.Range(t.Position(8, 0), t.Position(14, 0))
     hints = await editor.client.text_document_inlay_hint_async(document.all(t.InlayHintParams, range=lines))
     assert [hint.position.line for hint in hints] == [11, 12]

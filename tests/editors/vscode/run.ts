@@ -71,8 +71,8 @@ const ON_SCREEN: Record<string, (screen: Screen) => Promise<void>> = {
     await screen.waitForLine("the fixture", 60_000, "%transpose.3");
     assert.equal(await screen.squiggles(), 0);
   },
-  "an inlay hint on the transpose": async (screen) => {
-    await screen.waitForLine("the hint", 60_000, "%transpose.3 =", "d0 ≤ 9, d1 ≤ 19");
+  "an inlay hint on the reduction": async (screen) => {
+    await screen.waitForLine("the hint", 60_000, "%reduce.7 =", "d0 ≤ 9, s0 ≤ 19");
   },
   "the mouse on the transpose shows its map": async (screen) => {
     say(await screen.hover("ROOT %transpose.3 =", "%transpose.3", "(d0, d1) -> (d1, d0)"));

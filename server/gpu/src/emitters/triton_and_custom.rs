@@ -39,6 +39,18 @@ impl Elsewhere {
         }
     }
 
+    /// Who writes the kernel, in one or two words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Elsewhere::Triton => "Triton",
+            Elsewhere::CuDnn | Elsewhere::Convolution => "cuDNN",
+            Elsewhere::Gemm => "cuBLAS or Triton",
+            Elsewhere::Custom => "custom code",
+            Elsewhere::CpuBackend => "CPU",
+            Elsewhere::MemoryCopy => "memory copy",
+        }
+    }
+
     /// Who writes the kernel, in words.
     pub fn reason(self) -> &'static str {
         match self {

@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use ide::{Analysis, AnalysisHost, FileId, InlayHintsConfig, Language, TextEdit, WarningsConfig};
+use ide::{
+    Analysis, AnalysisHost, DomainHints, FileId, InlayHintsConfig, Language, TextEdit, WarningsConfig,
+};
 use serde_json::json;
 
 use super::terminal::write_json;
@@ -67,7 +69,7 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         let started = Instant::now();
         let all = 0..text.len();
         let hints = analysis
-            .inlay_hints(file, all, &InlayHintsConfig { domains: true, splits: false })
+            .inlay_hints(file, all, &InlayHintsConfig { domains: DomainHints::All, splits: false })
             .unwrap_or_default()
             .len();
         let map = started.elapsed();

@@ -158,11 +158,12 @@ fn check(path: &Path, arguments: &CheckArguments) -> Result<Checked> {
     let room = arguments.limit.saturating_sub(diagnostics.shown.len());
     let found = analysis.warnings(file, &config, room).unwrap_or_default();
     diagnostics.shown.extend(found.shown);
-    let config = CoalescingConfig { threshold: arguments.coalescing_threshold };
+    let config = CoalescingConfig { threshold: arguments.coalescing_threshold, marks_causes: false };
     let room = arguments.limit.saturating_sub(diagnostics.shown.len());
     let wasted = analysis.coalescing_warnings(file, &config, room).unwrap_or_default();
     diagnostics.shown.extend(wasted.shown);
     diagnostics.shown.sort_by_key(|d| (d.range.start, d.range.end));
+    diagnostics.omitted_hints += found.omitted_hints;
     let more_warnings = found.omitted + wasted.omitted;
     let lists_kernels = arguments.format == Format::Json && arguments.kernels > 0;
     let kernels =
@@ -227,7 +228,7 @@ fn render(out: &mut impl Write, checked: &Checked) -> Result<()> {
         let report: &[Group<'_>] = &[title.element(snippet)];
         writeln!(out, "{}\n", renderer.render(report))?;
     }
-    let omitted = checked.diagnostics.omitted + checked.more_warnings;
+    let omitted = checked.diagnostics.omitted + checked.more_warnings + checked.diagnostics.omitted_hints;
     if omitted > 0 {
         let name = visible_line(&checked.name);
         writeln!(out, "{name}: {omitted} more findings are not shown (--limit)")?;
@@ -277,7 +278,7 @@ fn report(checked: &Checked) -> serde_json::Value {
             json!({"severity": severity, "code": d.code, "message": d.message, "at": place(&d.range), "related": related})
         })
         .collect();
-    let omitted = checked.diagnostics.omitted + checked.more_warnings;
+    let omitted = checked.diagnostics.omitted + checked.more_warnings + checked.diagnostics.omitted_hints;
     let mut report = json!({"file": checked.name, "findings": findings, "omitted": omitted});
     // Of a module that is not compiled yet nobody knows the kernels.
     if let Some(kernels) = checked.kernels.as_ref().filter(|kernels| kernels.launches > 0) {

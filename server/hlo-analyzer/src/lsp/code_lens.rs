@@ -1,4 +1,4 @@
-//! The lines above computations and kernels. Where they stand is cheap to tell; what they say is told when they are on the screen.
+//! The lenses above computations and kernels. Their places are cheap; their titles are computed when they are on the screen.
 
 use serde_json::json;
 use tower_lsp::jsonrpc::Result;
@@ -15,6 +15,28 @@ static RESOLVE: Route = Route { method: "codeLens/resolve", when_edited: Retry(8
 
 const MAX_LENSES: usize = 20_000;
 
+/// What a lens shows. A client that can show kernels has three above each: the time, the command, the details.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Whole,
+    Time,
+    Details,
+}
+
+impl Part {
+    fn name(self) -> &'static str {
+        match self {
+            Part::Whole => "whole",
+            Part::Time => "time",
+            Part::Details => "details",
+        }
+    }
+
+    fn named(name: &str) -> Part {
+        [Part::Time, Part::Details].into_iter().find(|part| part.name() == name).unwrap_or(Part::Whole)
+    }
+}
+
 impl Handlers {
     pub(super) fn lenses(&self, uri: Url) -> impl Future<Output = Result<Option<Vec<CodeLens>>>> {
         self.ask(
@@ -22,40 +44,48 @@ impl Handlers {
             uri,
             Target::Document,
             |analysis, view| {
-                // Those of kernels stand behind those of computations.
+                // Kernels follow the computations.
                 let computations = analysis.code_lens_places(view.file, false, MAX_LENSES)?.len();
                 let has_kernels = view.session.settings.kernel_lenses;
                 Ok((analysis.code_lens_places(view.file, has_kernels, MAX_LENSES)?, computations))
             },
             |view, (places, computations)| {
-                let data = Some(json!({"uri": view.uri}));
                 let show = view.session.client.kernel_command();
                 let lenses = places.into_iter().enumerate().flat_map(|(n, place)| {
                     let range = view.range(place);
-                    let show = show.filter(|_| n >= computations).map(|command| Command {
+                    let unresolved = |part: Part| {
+                        let data = Some(json!({"uri": view.uri, "part": part.name()}));
+                        CodeLens { range, command: None, data }
+                    };
+                    let Some(command) = show.filter(|_| n >= computations) else {
+                        return vec![unresolved(Part::Whole)];
+                    };
+                    let command = Command {
                         title: "Show kernel".to_owned(),
                         command: command.to_owned(),
                         arguments: Some(vec![json!(view.uri), json!(range.start)]),
-                    });
-                    let show = show.map(|command| CodeLens { range, command: Some(command), data: None });
-                    [Some(CodeLens { range, command: None, data: data.clone() }), show]
+                    };
+                    let show = CodeLens { range, command: Some(command), data: None };
+                    vec![unresolved(Part::Time), show, unresolved(Part::Details)]
                 });
-                Some(lenses.flatten().collect())
+                Some(lenses.collect())
             },
         )
     }
 
-    /// The lens with its words; empty words where the computation is not there any more.
+    /// The lens with its title, which is empty where the computation is gone.
     pub(super) fn resolve_lens(&self, lens: CodeLens) -> impl Future<Output = Result<CodeLens>> {
         let known = lens.command.clone();
-        let uri = lens.data.as_ref().and_then(|data| Url::parse(data.get("uri")?.as_str()?).ok());
+        let sent = |key| lens.data.as_ref()?.get(key)?.as_str();
+        let uri = sent("uri").and_then(|uri| Url::parse(uri).ok());
+        let part = Part::named(sent("part").unwrap_or_default());
         let asked = uri.map(|uri| {
             self.ask(
                 &RESOLVE,
                 uri,
                 Target::At(lens.range.start),
                 |analysis, view| analysis.code_lens(view.file, view.span.start),
-                |view, found| found.map(|found| view.lens_command(found)),
+                move |view, found| found.map(|found| view.lens_command(found, part)),
             )
         });
         async move {
@@ -70,9 +100,14 @@ impl Handlers {
 }
 
 impl View {
-    /// A click shows the callers, or how the kernel uses memory, where the client knows how. Else the lens is a text: an empty command does nothing.
-    fn lens_command(&self, lens: ide::CodeLens) -> Command {
-        let title = lens.title;
+    /// A click shows the callers, or the kernel's memory accesses, where the client supports it; otherwise the lens is plain
+    /// text with an empty command.
+    fn lens_command(&self, lens: ide::CodeLens, part: Part) -> Command {
+        let title = match (part, lens.time) {
+            (Part::Time, time) => time.unwrap_or_default(),
+            (Part::Whole, Some(time)) => format!("{time} · {}", lens.title),
+            (Part::Whole, None) | (Part::Details, _) => lens.title,
+        };
         if lens.is_kernel && self.session.client.shows_access_patterns {
             let arguments = vec![json!(self.uri), json!(self.position(lens.range.start))];
             return Command { title, command: SHOW_ACCESS_PATTERN.to_owned(), arguments: Some(arguments) };

@@ -2,20 +2,22 @@
 
 use std::path::PathBuf;
 
-use ide::CoalescingConfig;
+use ide::{CoalescingConfig, DomainHints, InlayHintsConfig};
 use serde_json::Value;
 
 use crate::assembler::AssemblerPaths;
 
-/// `{"inlayHints": {"domains": bool, "splits": bool}, "gpu": {"device": name, "coalescingThreshold": number, "codeLens":
+/// `{"inlayHints": {"domains": bool, "everywhere": bool, "splits": bool}, "gpu": {"device": name, "coalescingThreshold": number, "codeLens":
 /// bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
-/// "warnings": {"enable": bool, "disabled": [code]},
+/// "warnings": {"enable": bool, "disabled": [code], "unoptimized": bool},
 /// "documentLinks": {"roots": [path]}, "ptxas": {"enable": bool, "path": path}, "nvdisasm": {"path": path}, "workspace":
 /// {"trusted": bool}}`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
-    /// Show the domain of an instruction's map behind it.
+    /// Show the domain of an instruction's map after it.
     pub(super) inlay_domains: bool,
+    /// Show domains that repeat the shape of the result, too.
+    pub(super) inlay_everywhere: bool,
     /// Show where a fused computation is split into functions.
     pub(super) inlay_splits: bool,
     /// The GPU that kernels are for, by name.
@@ -32,6 +34,8 @@ pub(super) struct Settings {
     pub(super) warnings: bool,
     /// Codes of warnings that are switched off.
     pub(super) disabled_warnings: Vec<String>,
+    /// Show hints in modules before optimisation, too.
+    pub(super) unoptimized_hints: bool,
     /// Whether NVIDIA's assembler is run where it is found.
     pub(super) assembles: bool,
     pub(super) assembler: AssemblerPaths,
@@ -43,6 +47,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             inlay_domains: true,
+            inlay_everywhere: false,
             inlay_splits: true,
             device: ide::DEFAULT_DEVICE.to_owned(),
             coalescing_threshold: CoalescingConfig::default().threshold,
@@ -51,6 +56,7 @@ impl Default for Settings {
             diagnostics_limit: 1000,
             warnings: true,
             disabled_warnings: Vec::new(),
+            unoptimized_hints: false,
             assembles: true,
             assembler: AssemblerPaths::default(),
             link_roots: Vec::new(),
@@ -59,6 +65,15 @@ impl Default for Settings {
 }
 
 impl Settings {
+    pub(super) fn inlay_hints(&self) -> InlayHintsConfig {
+        let domains = match (self.inlay_domains, self.inlay_everywhere) {
+            (false, _) => DomainHints::Off,
+            (true, false) => DomainHints::Informative,
+            (true, true) => DomainHints::All,
+        };
+        InlayHintsConfig { domains, splits: self.inlay_splits }
+    }
+
     pub(super) fn warns_of(&self, code: &str) -> bool {
         self.warnings && !self.disabled_warnings.iter().any(|disabled| disabled == code)
     }
@@ -72,6 +87,7 @@ impl Settings {
         for (path, value) in leaves(section) {
             let understood = match path.as_str() {
                 ".inlayHints.domains" => value.as_bool().map(|on| settings.inlay_domains = on),
+                ".inlayHints.everywhere" => value.as_bool().map(|on| settings.inlay_everywhere = on),
                 ".inlayHints.splits" => value.as_bool().map(|on| settings.inlay_splits = on),
                 ".gpu.device" => value.as_str().map(|name| name.clone_into(&mut settings.device)),
                 ".gpu.coalescingThreshold" => {
@@ -84,6 +100,7 @@ impl Settings {
                     .map(|limit| settings.diagnostics_limit = usize::try_from(limit).unwrap_or(usize::MAX)),
                 ".warnings.enable" => value.as_bool().map(|on| settings.warnings = on),
                 ".warnings.disabled" => codes(value).map(|codes| settings.disabled_warnings = codes),
+                ".warnings.unoptimized" => value.as_bool().map(|on| settings.unoptimized_hints = on),
                 ".ptxas.enable" => value.as_bool().map(|on| settings.assembles = on),
                 ".ptxas.path" => value.as_str().map(|path| path.clone_into(&mut settings.assembler.ptxas)),
                 ".nvdisasm.path" => {

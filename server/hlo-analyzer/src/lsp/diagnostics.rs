@@ -158,12 +158,16 @@ fn find(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnostics> {
     let settings = &view.session.settings;
     let mut found = analysis.diagnostics(view.file, settings.diagnostics_limit)?;
     if settings.warnings {
-        let config =
-            WarningsConfig { disabled: settings.disabled_warnings.clone(), ..WarningsConfig::default() };
+        let config = WarningsConfig {
+            disabled: settings.disabled_warnings.clone(),
+            unoptimized: settings.unoptimized_hints,
+            ..WarningsConfig::default()
+        };
         let room = settings.diagnostics_limit.saturating_sub(found.shown.len());
         let warnings = analysis.warnings(view.file, &config, room)?;
         found.shown.extend(warnings.shown);
         found.omitted += warnings.omitted;
+        found.omitted_hints += warnings.omitted_hints;
     }
     Ok(found)
 }
@@ -171,7 +175,7 @@ fn find(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnostics> {
 /// What kernels waste, in the room that is left.
 fn find_in_kernels(analysis: &Analysis, view: &View, found: &mut ide::Diagnostics) -> Cancellable<()> {
     let settings = &view.session.settings;
-    let config = CoalescingConfig { threshold: settings.coalescing_threshold };
+    let config = CoalescingConfig { threshold: settings.coalescing_threshold, marks_causes: true };
     let room = settings.diagnostics_limit.saturating_sub(found.shown.len());
     let wasted = analysis.coalescing_warnings(view.file, &config, room)?;
     found.shown.extend(wasted.shown);
@@ -181,14 +185,15 @@ fn find_in_kernels(analysis: &Analysis, view: &View, found: &mut ide::Diagnostic
 
 fn to_proto(view: &View, found: ide::Diagnostics, version: i32, limit: usize) -> PublishDiagnosticsParams {
     let mut diagnostics: Vec<_> = found.shown.into_iter().map(|finding| view.diagnostic(finding)).collect();
+    // Hints alone are no reason for a notice: the file is clean.
     if found.omitted > 0 {
+        let omitted = found.omitted + found.omitted_hints;
         diagnostics.push(lsp_types::Diagnostic {
             severity: Some(DiagnosticSeverity::INFORMATION),
             code: Some(NumberOrString::String("diagnostics-limit".into())),
             source: Some(env!("CARGO_PKG_NAME").into()),
             message: format!(
-                "{} more findings are not shown; the setting hlo-analyzer.diagnostics.limit is {limit}.",
-                found.omitted
+                "{omitted} more findings are not shown; raise the setting hlo-analyzer.diagnostics.limit, which is {limit}"
             ),
             ..Default::default()
         });

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use ide::{Analysis, Cancellable, HoverConfig, InlayHintsConfig, Wanted};
+use ide::{Analysis, Cancellable, HoverConfig, Wanted};
 use serde_json::Value;
 use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::Result;
@@ -161,10 +161,7 @@ impl LanguageServer for Handlers {
             params.text_document.uri,
             Target::Range(params.range),
             |analysis, view| {
-                let settings = &view.session.settings;
-                let config =
-                    InlayHintsConfig { domains: settings.inlay_domains, splits: settings.inlay_splits };
-                analysis.inlay_hints(view.file, view.span.clone(), &config)
+                analysis.inlay_hints(view.file, view.span.clone(), &view.session.settings.inlay_hints())
             },
             |view, hints| Some(hints.into_iter().map(|hint| view.inlay_hint(hint)).collect()),
         )

@@ -127,14 +127,14 @@ impl MainLoop {
         let settings = self.session.settings.updated(sent);
         let old = std::mem::replace(&mut Arc::make_mut(&mut self.session).settings, settings);
         let new = &self.session.settings;
-        let hints =
-            |settings: &Settings| (settings.inlay_domains, settings.inlay_splits, settings.device.clone());
+        let hints = |settings: &Settings| (settings.inlay_hints(), settings.device.clone());
         if hints(&old) != hints(new) && self.session.client.inlay_hint_refresh {
             self.outbox.request::<InlayHintRefreshRequest>();
         }
         let found = |settings: &Settings| {
             (
                 (settings.diagnostics_limit, settings.warnings, settings.disabled_warnings.clone()),
+                settings.unoptimized_hints,
                 (settings.device.clone(), settings.coalescing_threshold.to_bits()),
             )
         };

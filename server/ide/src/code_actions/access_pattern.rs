@@ -2,7 +2,7 @@
 
 use super::{Actions, Change, CodeActionKind, instructions_in};
 use crate::TextRange;
-use crate::access_pattern::{AccessPatternQuery, access_pattern};
+use crate::access_pattern::{AccessPatternQuery, access_pattern, launch_around};
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::mlir::kernel_hover::launched_at;
@@ -15,7 +15,7 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     let launched = match context.is_mlir() {
         true => launched_at(context, offset),
         false => {
-            let at = instructions_in(context, range, 1).into_iter().find(|&at| context.is_launched(at));
+            let at = instructions_in(context, range, 1).into_iter().find_map(|at| launch_around(context, at));
             at.and_then(|at| LaunchedKernel::of(context, at))
         }
     };

@@ -13,17 +13,74 @@ pub(super) fn items(scope: &Scope<'_>, wanted: impl Fn(Opcode) -> bool, rank: &s
 
 fn item(scope: &Scope<'_>, opcode: Opcode, rank: &str) -> CompletionItem {
     let name = opcode.name();
-    // Names that begin with what is typed stand in front of those that hold it.
-    let begins = if name.starts_with(scope.prefix()) { 0 } else { 1 };
+    // Opcodes that can have the written shape come first, then those that start with the typed letters, then common ones.
+    let element = scope.declared().and_then(|shape| Some(shape.as_array()?.element));
+    let order = [
+        element.is_some_and(|element| !ir::has_result_of(opcode, element)),
+        !name.starts_with(scope.prefix()),
+        !is_common(opcode),
+    ];
+    let order: String = order.map(|is_later| if is_later { '1' } else { '0' }).into_iter().collect();
     let called = scope.cursor.is_called;
     CompletionItem {
         detail: reference::opcode(opcode).map_or_else(String::new, |r| r.summary.to_owned()),
         insert: if called { name.to_owned() } else { format!("{name}(") },
         snippet: (!called).then(|| snippet(scope, opcode)),
-        sort: format!("{rank}{begins}{name}"),
+        sort: format!("{rank}{order}{name}"),
         documentation: Some(format!("opcode/{name}")),
         ..scope.item(name, CompletionKind::Opcode)
     }
+}
+
+/// Opcodes that make up most of the instructions in dumps: among names with one prefix they come first.
+fn is_common(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(
+        opcode,
+        Add | AllGather
+            | AllReduce
+            | And
+            | Bitcast
+            | Broadcast
+            | Call
+            | Compare
+            | Concatenate
+            | Constant
+            | Convert
+            | Convolution
+            | Copy
+            | CustomCall
+            | Divide
+            | Dot
+            | DynamicSlice
+            | DynamicUpdateSlice
+            | Exponential
+            | Fusion
+            | Gather
+            | GetTupleElement
+            | Iota
+            | Log
+            | Maximum
+            | Minimum
+            | Multiply
+            | Negate
+            | Or
+            | Pad
+            | Parameter
+            | Reduce
+            | Reshape
+            | Rsqrt
+            | Scatter
+            | Select
+            | Slice
+            | Sort
+            | Sqrt
+            | Subtract
+            | Tanh
+            | Transpose
+            | Tuple
+            | While
+    )
 }
 
 fn snippet(scope: &Scope<'_>, opcode: Opcode) -> String {

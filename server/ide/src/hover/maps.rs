@@ -206,7 +206,8 @@ fn variable_names(access: &OperandIndexing, named: Option<&Op>) -> Vec<String> {
 fn map_text(access: &OperandIndexing, named: Option<&Op>) -> String {
     let names = variable_names(access, named);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let text = print_named(&access.map, &names, PrintStyle::Floordiv);
+    let map = access.map.with_names(&names);
+    let text = print_map(&map.without_unit_variables(map.num_dims()), PrintStyle::Floordiv);
     match text.split_once(", domain: ") {
         Some((map, domain)) => {
             let domain = format!("domain: {domain}");

@@ -5,8 +5,8 @@
 use random::Rng;
 
 use crate::{
-    Analysis, AnalysisHost, CallDirection, FileId, FusionQuery, InlayHintsConfig, KernelLanguage, Language,
-    Wanted,
+    Analysis, AnalysisHost, CallDirection, DomainHints, FileId, FusionQuery, InlayHintsConfig,
+    KernelLanguage, Language, Wanted,
 };
 
 /// A question about a place of a text, or about all of it up to its end, and the answer in words.
@@ -50,7 +50,7 @@ const OF_FILE: &[Feature] = &[
     ("folds", |a, f, _| format!("{:?}", a.folding_ranges(f, 10_000))),
     ("tokens", |a, f, len| format!("{:?}", a.semantic_tokens(f, 0..len, 1_000_000))),
     ("hints", |a, f, len| {
-        let config = InlayHintsConfig { domains: true, splits: true };
+        let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
         format!("{:?}", a.inlay_hints(f, 0..len, &config))
     }),
     ("formatting", |a, f, len| format!("{:?}", a.formatting(f, 0..len))),

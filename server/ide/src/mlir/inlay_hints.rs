@@ -1,5 +1,5 @@
-//! Behind results whose type is not written, their type: `: index`; behind ops the domain of their map; behind lists what they
-//! come to: products of reassociations, weights of digits, numbers of tiles.
+//! After results whose type is not written, their type: `: index`; after ops the domain of their map; after lists what they
+//! amount to: products of reassociations, weights of digits, numbers of tiles.
 
 use db::MlirMaps;
 use indexing::Rules;
@@ -8,9 +8,8 @@ use mlir::TypeRef;
 use mlir_indexing::Source;
 use syntax::Span;
 
-use crate::inlay_hints::InlayHintsConfig;
+use crate::inlay_hints::{DomainHints, InlayHintsConfig, domain_hint, in_brackets};
 use crate::locate::FileContext;
-use crate::maps::domain_label;
 use crate::markdown::shorten;
 use crate::mlir::context::OpRef;
 use crate::mlir::op_maps_hover::own_domain;
@@ -26,13 +25,13 @@ pub(crate) fn inlay_hints(
     config: &InlayHintsConfig,
 ) -> Vec<InlayHint> {
     let mut hints = Vec::new();
-    if !config.domains {
+    if config.domains == DomainHints::Off {
         return hints;
     }
     for piece in context.pieces_in(&range) {
         crate::analysis::check_cancelled(context.db);
         let read = context.mlir_piece(piece);
-        let of_ops = |source: &Source<'_>| of_ops(context, source, piece, &range, &mut hints);
+        let of_ops = |source: &Source<'_>| of_ops(context, source, piece, &range, config.domains, &mut hints);
         _ = db::with_mlir_source(context.db, context.view.file, piece, of_ops);
         for (id, value) in read.parse.values.iter().enumerate() {
             let name = context.range(piece, value.name);
@@ -59,6 +58,7 @@ fn of_ops(
     source: &Source<'_>,
     piece: usize,
     range: &TextRange,
+    wanted: DomainHints,
     hints: &mut Vec<InlayHint>,
 ) {
     let start = context.range(piece, Span::default()).start;
@@ -74,7 +74,7 @@ fn of_ops(
             let label = shorten(&label, LIMIT);
             hints.push(InlayHint { offset: start + behind as usize, label, tooltip: None });
         }
-        let label = if op.results.is_empty() { None } else { domain(source, at) };
+        let label = if op.results.is_empty() { None } else { domain(source, at, wanted) };
         if let Some(label) = label {
             let end = if op.location.is_empty() { op.span.end } else { op.location.start };
             let text = source.text.get(..end.min(op.head.end) as usize).unwrap_or_default();
@@ -83,24 +83,23 @@ fn of_ops(
     }
 }
 
-/// The domain of the map of an op. Nothing for what reads no operand by index, and for single elements.
-fn domain(source: &Source<'_>, at: OpRef) -> Option<String> {
+/// The hint of the op's map. `None` for ops that read no operand by index, and for single elements.
+fn domain(source: &Source<'_>, at: OpRef, wanted: DomainHints) -> Option<String> {
     let twin = match db::mlir_maps(source, at.id, 0)?.ok()? {
         MlirMaps::Twin(twin) => twin,
-        MlirMaps::Own(maps) => return Some(shorten(&own_domain(&maps)?, LIMIT)),
+        MlirMaps::Own(maps) => return Some(in_brackets(&own_domain(&maps, wanted)?)),
     };
-    if twin.operands.is_empty() || matches!(twin.op().opcode, Opcode::Tuple | Opcode::GetTupleElement) {
+    let op = twin.op();
+    if twin.operands.is_empty() || matches!(op.opcode, Opcode::Tuple | Opcode::GetTupleElement) {
         return None;
     }
-    let maps = twin.maps(0, Rules::Xla);
-    let label = domain_label(twin.op().opcode, &maps)?;
-    (!label.is_empty()).then(|| shorten(&label, LIMIT))
+    domain_hint(op.opcode, &op.shape, &twin.maps(0, Rules::Xla), wanted)
 }
 
 #[cfg(test)]
 mod tests {
     use crate::fixture::open_mlir;
-    use crate::inlay_hints::InlayHintsConfig;
+    use crate::inlay_hints::{DomainHints, InlayHintsConfig};
 
     #[test]
     fn types_that_are_not_written_are_shown() {
@@ -108,13 +107,13 @@ mod tests {
             "func.func @f(%a: tensor<4xi32>, %n: index) {\n  %0 = arith.cmpi slt, %a, %a : tensor<4xi32>\n  scf.for %i = %n to %n step %n {\n  }\n}\n",
         );
         let text = analysis.rope(file).to_string();
-        let config = InlayHintsConfig { domains: true, splits: true };
+        let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let shown: Vec<_> = hints
             .iter()
             .map(|h| format!("{}{}", text[..h.offset].rsplit([' ', '(']).next().unwrap_or_default(), h.label))
             .collect();
-        assert_eq!(shown, ["%0: tensor<4xi1>", "tensor<4xi32>d0 ≤ 3", "%i: index"]);
+        assert_eq!(shown, ["%0: tensor<4xi1>", "tensor<4xi32>⟨d0 ≤ 3⟩", "%i: index"]);
     }
 
     #[test]
@@ -123,7 +122,7 @@ mod tests {
             "func.func @f(%a: tensor<3x5x7x4xf32>, %i: index, %j: index, %m: memref<1024x64xf32>) {\n  %0 = tensor.collapse_shape %a [[0, 1, 2], [3]] : tensor<3x5x7x4xf32> into tensor<105x4xf32>\n  %1:3 = affine.delinearize_index %i into (3, 5, 7) : index, index, index\n  %2 = xtile.extract %m[%i, %j][10, 16][1, 1] : memref<1024x64xf32> -> tensor<10x16xf32>\n}\n",
         );
         let text = analysis.rope(file).to_string();
-        let config = InlayHintsConfig { domains: true, splits: true };
+        let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let shown: Vec<_> = hints
             .iter()
@@ -133,11 +132,11 @@ mod tests {
             shown,
             [
                 "[3]] [0,1,2] = 3*5*7 = 105",
-                "tensor<105x4xf32> d0 ≤ 104, d1 ≤ 3",
+                "tensor<105x4xf32> ⟨d0 ≤ 104, d1 ≤ 3⟩",
                 "%1 : index",
                 "7) weights 35, 7, 1",
                 "16] 103 x 4 tiles",
-                "tensor<10x16xf32> d0 ≤ 9, d1 ≤ 15, i ≤ 1023, j ≤ 63, d0 + i ≤ 1023, d1 + j ≤ 63"
+                "tensor<10x16xf32> ⟨d0 ≤ 9, d1 ≤ 15, i ≤ 1023, j ≤ 63, d0 + i ≤ 1023, d1 + j ≤ 63⟩"
             ]
         );
     }
@@ -148,10 +147,10 @@ mod tests {
             "func.func @f(%a: tensor<4x8xf32>) {\n  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32> loc(unknown)\n}\n",
         );
         let text = analysis.rope(file).to_string();
-        let config = InlayHintsConfig { domains: true, splits: true };
+        let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let shown: Vec<_> =
             hints.iter().map(|h| (text[..h.offset].ends_with("tensor<8x4xf32>"), h.label.as_str())).collect();
-        assert_eq!(shown, [(true, "d0 ≤ 7, d1 ≤ 3")]);
+        assert_eq!(shown, [(true, "⟨d0 ≤ 7, d1 ≤ 3⟩")]);
     }
 }

@@ -1,7 +1,7 @@
 //! What the GPU will do with a function of StableHLO that could be one fusion: the part of its popup about its kernel.
 
 use crate::fusion_kernel::FusionQuery;
-use crate::kernel_hover::kernel_details;
+use crate::kernel_hover::kernel_sections;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::markdown::{code, prose};
@@ -34,7 +34,9 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -
                 );
             }
             let (name, operands) = (converted.name.to_owned(), argument_names(context, function));
-            kernel_details(context, &LaunchedKernel { key: converted.key(&name), name, operands })
+            let kernel = LaunchedKernel { key: converted.key(&name), name, operands };
+            let sections = kernel_sections(context, &kernel);
+            sections.summary + &sections.details
         }
         None => String::new(),
     }

@@ -12,7 +12,7 @@ use crate::code_lens::CodeLens;
 use crate::fusion_kernel::{FusionError, FusionQuery};
 use crate::kernel_document::{KernelDocument, KernelInstruction, ShownKernel, code_of, no_kernel};
 use crate::kernel_elsewhere::by_whom;
-use crate::kernel_lens::kernel_words;
+use crate::kernel_lens::{KernelLens, lens_of_kernel};
 use crate::kernel_preview::KernelLanguage;
 use crate::locate::{FileContext, InstructionRef};
 use crate::mlir::context::OpRef;
@@ -33,11 +33,11 @@ pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<Code
     let function = function_at(context, offset)?;
     let range = name_of(context, function).filter(|range| range.start == offset)?;
     let converted = Converted::of(context, function)?;
-    let title = match unfused(context, function, &converted).as_slice() {
-        [] => kernel_words(context, &converted.key(converted.name))?,
-        apart => several_kernels(apart),
+    let KernelLens { time, details: title } = match unfused(context, function, &converted).as_slice() {
+        [] => lens_of_kernel(context, &converted.key(converted.name))?,
+        apart => KernelLens { time: None, details: several_kernels(apart) },
     };
-    Some(CodeLens { range, title, callers: Vec::new(), is_kernel: true })
+    Some(CodeLens { range, title, time, callers: Vec::new(), is_kernel: true })
 }
 
 /// `several kernels: %0 and %7 are not fused into what reads them`
@@ -219,7 +219,7 @@ mod tests {
         let text = analysis.rope(file).to_string();
         assert_eq!(places.iter().map(|p| &text[p.clone()]).collect::<Vec<_>>(), ["@twice"]);
         let lens = analysis.code_lens(file, places[0].start).expect("nobody cancels").expect("a lens");
-        assert!(lens.title.starts_with("loop · grid "), "{}", lens.title);
+        assert_eq!((lens.time.is_some(), lens.title.as_str()), (true, "loop · 33 × 128 threads · 33.8 kB"));
         let shown = analysis.shown_kernel(file, offset).expect("nobody cancels").expect("a kernel");
         assert_eq!((shown.instruction.as_str(), shown.computation.as_str()), ("twice", "twice"));
         let query = FusionQuery { instruction: shown.instruction, computation: Some(shown.computation) };

@@ -8,6 +8,7 @@ use ir::{ArrayShape, ElementType, Shape};
 use mlir_indexing::{Access, OpMaps, Role, Source, Space, SymbolSource};
 
 use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks, utilisation_text};
+use crate::inlay_hints::DomainHints;
 use crate::locate::FileContext;
 use crate::markdown::{code, fence, prose};
 use crate::mlir::context::OpRef;
@@ -180,14 +181,20 @@ fn far_blocks(context: &FileContext<'_>, at: OpRef) -> String {
     text
 }
 
-/// The domain of an op's own maps, for a hint: of the access that says most.
-pub(crate) fn own_domain(maps: &OpMaps) -> Option<String> {
+/// The domain of an op's own maps, for a hint: of the access that says most. A box without symbols and constraints repeats
+/// the shape of the result.
+pub(crate) fn own_domain(maps: &OpMaps, wanted: DomainHints) -> Option<String> {
     if matches!(maps.space, Space::Around) {
         return None;
     }
     let mapped = maps.accesses.iter().filter(|a| a.map.is_mapped() && !a.map.variables().is_empty());
     let extent = |a: &&Access| (!a.map.results().is_empty(), a.map.num_ranges() + a.map.num_runtime());
-    let widest = mapped.rev().max_by_key(extent)?;
+    let is_wanted = |access: &&Access| {
+        let map = &access.map;
+        let is_box = map.num_ranges() + map.num_runtime() == 0 && map.constraints().is_empty();
+        wanted == DomainHints::All || !is_box
+    };
+    let widest = mapped.rev().max_by_key(extent).filter(is_wanted)?;
     let is_unbounded = widest.map.variables().iter().any(|v| v.bounds.upper == i64::MAX);
     let label = match is_unbounded {
         true => domain_text(&widest.map),

@@ -58,6 +58,26 @@ pub(crate) fn binary_expects(opcode: Opcode, element: ElementType) -> Option<&'s
     (!holds).then_some(what)
 }
 
+/// Whether an op can have a result of this element type, as far as the opcode alone decides it.
+pub fn has_result_of(opcode: Opcode, element: ElementType) -> bool {
+    use Opcode::*;
+    match opcode {
+        Compare | IsFinite => element == ElementType::Pred,
+        Complex => element.is_complex(),
+        Real | Imag => element.is_floating(),
+        // XLA's shape inference accepts any number, its code generators only integers.
+        Mulhi | ShiftLeft | ShiftRightArithmetic | ShiftRightLogical => is_integral(element),
+        Add | And | Atan2 | Divide | Maximum | Minimum | Multiply | Or | Power | Remainder | Subtract
+        | Xor => binary_expects(opcode, element).is_none(),
+        Abs | Cbrt | Ceil | CountLeadingZeros | Cosine | Erf | Exponential | ExponentialMinusOne | Floor
+        | Log | LogPlusOne | Logistic | Negate | Not | Popcnt | ReducePrecision | RoundNearestAfz
+        | RoundNearestEven | Rsqrt | Sign | Sine | Sqrt | Tan | Tanh => {
+            unary_expects(opcode, element).is_none()
+        }
+        _ => true,
+    }
+}
+
 /// The result type of a unary op.
 pub(crate) fn unary_type(opcode: Opcode, element: ElementType) -> ElementType {
     match opcode {

@@ -74,10 +74,10 @@ const CHECKS: Record<string, Check> = {
   },
   "inlay hints: domains, switched off and on by the setting": async (uri) => {
     const document = await open(uri(FIXTURE));
-    const line = positionOf(document, "%transpose.3 =").line;
+    const line = positionOf(document, "%reduce.7 =").line;
     const shown = async (): Promise<boolean> =>
       (await inlayHints(document)).some(
-        (hint) => hint.position.line === line && labelOf(hint).includes("d0 ≤ 9, d1 ≤ 19"),
+        (hint) => hint.position.line === line && labelOf(hint).includes("d0 ≤ 9, s0 ≤ 19"),
       );
     await eventually("the hint", async () => (await shown()) || undefined);
     const settings = vscode.workspace.getConfiguration("hlo-analyzer");

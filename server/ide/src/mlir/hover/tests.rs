@@ -87,31 +87,18 @@ func.func @main(%a: tensor<64x66xf32>, %b: tensor<66x64xf32>) -> tensor<64x66xf3
             - reads `%b`: contiguous, 4 sectors per request (ideal 4), 16.9 kB moved for 16.9 kB
             - writes `%add.1`: contiguous, 3.5 sectors per request (ideal 3), 21.5 kB moved for 16.9 kB
 
-            **thread → output**
+            **thread → output, `%a`**
             ```
-            (th_x, th_y, th_z, bl_x, bl_y,
-              bl_z)[s0, s1] -> ((bl_x mod 2) * 32 + s0 * 4 + th_x floordiv 32,
+            (th_x, bl_x)[s0] -> ((bl_x mod 2) * 32 + s0 * 4 + th_x floordiv 32,
               (bl_x floordiv 2) * 32 + th_x mod 32)
-            domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
-              bl_x in [0, 5], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 7],
-              s1 in [0, 0], (bl_x floordiv 2) * 32 + th_x mod 32 in [0, 65]
-            ```
-            **thread → `%a`**
-            ```
-            (th_x, th_y, th_z, bl_x, bl_y,
-              bl_z)[s0] -> ((bl_x mod 2) * 32 + s0 * 4 + th_x floordiv 32,
-              (bl_x floordiv 2) * 32 + th_x mod 32)
-            domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
-              bl_x in [0, 5], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 7],
+            domain: th_x in [0, 127], bl_x in [0, 5], s0 in [0, 7],
               (bl_x floordiv 2) * 32 + th_x mod 32 in [0, 65]
             ```
             **thread → `%b`**
             ```
-            (th_x, th_y, th_z, bl_x, bl_y,
-              bl_z)[s0] -> ((bl_x floordiv 2) * 32 + s0 * 4 + th_x floordiv 32,
+            (th_x, bl_x)[s0] -> ((bl_x floordiv 2) * 32 + s0 * 4 + th_x floordiv 32,
               (bl_x mod 2) * 32 + th_x mod 32)
-            domain: th_x in [0, 127], th_y in [0, 0], th_z in [0, 0],
-              bl_x in [0, 5], bl_y in [0, 0], bl_z in [0, 0], s0 in [0, 7],
+            domain: th_x in [0, 127], bl_x in [0, 5], s0 in [0, 7],
               (bl_x floordiv 2) * 32 + s0 * 4 + th_x floordiv 32 in [0, 65]
             ```
             **3 functions**
