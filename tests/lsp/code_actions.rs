@@ -100,3 +100,74 @@ fn everything_is_repaired_on_demand() {
     assert_eq!(edits[0]["range"], range((4, 0), (5, 0)), "{actions}");
     assert_eq!(edits[0]["newText"], "");
 }
+
+/// As VS Code asks with Ctrl+., where `kind` is no `source`.
+fn shown_by(actions: &Value) -> Vec<(String, Option<String>)> {
+    let actions = actions.as_array().expect("a list").iter().filter(|a| a["kind"] == "show");
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    actions.map(|a| (text(&a["title"]).expect("a title"), text(&a["command"]["command"]))).collect()
+}
+
+#[test]
+fn kernel_access_pattern_and_value_are_shown_by_clients_that_can() {
+    let names = ["showKernel", "showAccessPattern", "evaluateInstruction", "disableWarning"];
+    let commands: Vec<String> = names.iter().map(|name| format!("hlo-analyzer.{name}")).collect();
+    let mut client = LspClient::start(json!({
+        "textDocument": {"codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}}}},
+        "experimental": {"commands": commands},
+    }));
+    let expect: Vec<(String, Option<String>)> =
+        [("Show kernel", &commands[0]), ("Show access pattern", &commands[1]), ("Evaluate", &commands[2])]
+            .map(|(title, command)| (title.to_owned(), Some(command.clone())))
+            .into();
+    client.open(URI, sample::MODULE);
+    let actions = client.ask("textDocument/codeAction", on_fusion(&[]));
+    assert_eq!(shown_by(&actions), expect, "{actions}");
+    let only_fixes = client.ask("textDocument/codeAction", on_fusion(&["quickfix", "source"]));
+    assert!(shown_by(&only_fixes).is_empty(), "{only_fixes}");
+
+    let mlir = "func.func @f(%a: tensor<64x32xf32>) -> tensor<32x64xf32> {\n  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<64x32xf32>) -> tensor<32x64xf32>\n  return %0 : tensor<32x64xf32>\n}\n";
+    let uri = "file:///f.mlir";
+    client.notify(
+        "textDocument/didOpen",
+        json!({"textDocument": {"uri": uri, "languageId": "mlir", "version": 1, "text": mlir}}),
+    );
+    let asked = json!({"textDocument": {"uri": uri}, "range": range((1, 20), (1, 20)), "context": {"diagnostics": []}});
+    let actions = client.ask("textDocument/codeAction", asked);
+    assert_eq!(shown_by(&actions), expect, "{actions}");
+}
+
+#[test]
+fn a_warning_links_to_its_section_and_can_be_switched_off() {
+    let text = "HloModule m\n\nENTRY %e {\n  %p = f32[8]{0} parameter(0)\n  %a = f32[8]{0} negate(%p)\n  ROOT %r = f32[8]{0} abs(%p)\n}\n";
+    let mut client = LspClient::start(json!({"textDocument": {
+        "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}}},
+        "publishDiagnostics": {"codeDescriptionSupport": true},
+    }}));
+    client.open(URI, text);
+    let published = client.notification("textDocument/publishDiagnostics", |p| p["uri"] == URI);
+    let found = published["diagnostics"][0].clone();
+    assert_eq!(found["code"], "unused-instruction", "{published}");
+    let href = found["codeDescription"]["href"].as_str().expect("a link");
+    let (file, section) = href.split_once('#').expect("a section");
+    assert_eq!(section, "unused-instruction");
+    let page = std::fs::read_to_string(file.strip_prefix("file://").expect("a file")).expect("it is there");
+    assert!(page.contains("\n### unused-instruction\n"), "{page}");
+
+    let context = json!({"diagnostics": [found]});
+    let asked = json!({"textDocument": {"uri": URI}, "range": range((4, 3), (4, 3)), "context": context});
+    let actions = client.ask("textDocument/codeAction", asked);
+    let action = titled(&actions, "Disable the warning unused-instruction");
+    assert_eq!(action["diagnostics"], context["diagnostics"]);
+    let (command, arguments) = (&action["command"]["command"], &action["command"]["arguments"]);
+    client.ask("workspace/executeCommand", json!({"command": command, "arguments": arguments}));
+    client.notification("textDocument/publishDiagnostics", |p| {
+        p["uri"] == URI && p["diagnostics"] == json!([])
+    });
+    let status = client.ask("hlo-analyzer/status", json!({}));
+    assert_eq!(status["disabled_warnings"], json!(["unused-instruction"]));
+    let devices = status["devices"].as_array().expect("a list");
+    assert!(devices.iter().any(|device| device["name"] == status["device"]), "{status}");
+    assert_eq!(status["documents"], 1);
+    assert!(!cfg!(target_os = "linux") || status["memory"].as_u64() > Some(1_000_000), "{status}");
+}

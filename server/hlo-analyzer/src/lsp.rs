@@ -50,9 +50,11 @@ mod read;
 mod semantic_tokens;
 mod server;
 mod snapshot;
+mod status;
 mod structure;
 mod test_hooks;
 mod to_proto;
+mod warnings_page;
 mod workspace_folders;
 mod workspace_symbols;
 

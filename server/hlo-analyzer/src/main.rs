@@ -4,6 +4,7 @@ mod api;
 mod assembler;
 mod cli;
 mod lsp;
+mod memory;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use gpu::{Buffer, Cause, LanePicture, SECTOR_BYTES};
 
 use crate::coalescing_queries::buffer_name;
 use crate::kernel_document::kernel_around;
-use crate::kernel_hover::memory;
+use crate::kernel_hover::memory_of;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::figure;
@@ -26,7 +26,7 @@ pub struct AccessPatternQuery {
 pub struct AccessPattern {
     /// `%y read by %f`
     pub title: String,
-    /// What the counts of the whole kernel say.
+    /// The counts of the whole kernel, in plain text.
     pub summary: String,
     /// What the kernel reads and writes, to choose from: `%x`, `result`; an array that is touched in several ways has
     /// several entries.
@@ -136,7 +136,8 @@ pub(crate) fn access_pattern(
         figure(picture.counts.ideal_sectors as f64),
     );
     Some(AccessPattern {
-        summary: memory(&kernel.operands, analysis, buffer),
+        // Plain: pictures and comments show no Markdown.
+        summary: memory_of(&format!("%{}", buffer_name(&kernel.operands, analysis, buffer.buffer)), buffer),
         svg: svg::svg(&title, &caption, &picture, &sectors),
         text: text::text(&title, &caption, &picture, &sectors),
         title,
@@ -213,6 +214,14 @@ ENTRY e {
         assert_eq!((pattern.blocks, pattern.warps, pattern.iterations), (32, 4, 1));
         assert_eq!(pattern.svg.matches("<title>lane ").count(), 32);
         assert!(pattern.svg.starts_with("<svg") && pattern.svg.ends_with("</svg>\n"));
+        for lane in 0..32 {
+            assert!(
+                pattern.svg.contains(&format!(">{lane}</text>")),
+                "no number of lane {lane}: {}",
+                pattern.svg
+            );
+        }
+        assert!(!format!("{}{}{}", pattern.svg, pattern.text, pattern.summary).contains('`'));
     }
 
     #[test]

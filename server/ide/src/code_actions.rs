@@ -5,13 +5,15 @@
 
 pub(crate) mod access_pattern;
 pub(crate) mod convert;
+pub(crate) mod evaluate;
 mod extract;
 mod operand_shapes;
 mod repair;
-mod show_kernel;
+pub(crate) mod show_kernel;
 mod strip_metadata;
 
 pub use access_pattern::ID as ACCESS_PATTERN_ACTION;
+pub use evaluate::ID as EVALUATE_ACTION;
 pub use show_kernel::{ID as SHOW_KERNEL_ACTION, ID_AS_TEXT as SHOW_KERNEL_AS_TEXT};
 use syntax::Span;
 use syntax::hlo::AttributeKey;
@@ -25,6 +27,8 @@ pub enum CodeActionKind {
     QuickFix,
     RefactorExtract,
     RefactorRewrite,
+    /// Shows something about the place and changes nothing.
+    Show,
     /// Of the whole file.
     Source,
     /// Everything that can be repaired safely, of the whole file: editors may do it on save.
@@ -108,8 +112,9 @@ const PROVIDERS: &[Provider] = &[
     operand_shapes::operand_shapes,
     strip_metadata::strip_metadata,
     extract::extract,
-    access_pattern::offer,
     show_kernel::offer,
+    access_pattern::offer,
+    evaluate::offer,
     convert::offer,
 ];
 

@@ -169,7 +169,11 @@ fn summary(
 
 /// `reads %p: contiguous, 16 sectors per request (ideal 16), 1.05 MB`
 pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &BufferTraffic) -> String {
-    let name = code(&format!("%{}", buffer_name(operands, analysis, buffer.buffer)));
+    memory_of(&code(&format!("%{}", buffer_name(operands, analysis, buffer.buffer))), buffer)
+}
+
+/// The same, with the array's name as it is to be shown.
+pub(crate) fn memory_of(name: &str, buffer: &BufferTraffic) -> String {
     let verb = if matches!(buffer.buffer, Buffer::Operand(_)) { "reads" } else { "writes" };
     let (Some(best), Some(worst)) = (buffer.best(), buffer.worst()) else {
         let note = buffer.accesses.iter().find_map(|a| a.access.elements.note.as_deref());

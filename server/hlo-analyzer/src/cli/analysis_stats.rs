@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::terminal::write_json;
 use super::{input, preview_times};
+use crate::memory::resident_bytes;
 
 #[derive(clap::Args)]
 pub struct StatsArguments {
@@ -50,7 +51,7 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         let started = Instant::now();
         let text = input::read(path)?;
         let load = started.elapsed();
-        let before = resident_bytes();
+        let before = resident_bytes().unwrap_or(0);
         let mut host = AnalysisHost::new();
         let language = ide::language_of(&path.display().to_string(), &text);
         let started = Instant::now();
@@ -65,7 +66,7 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         let warn = started.elapsed();
         let complete = slowest_completion(&analysis, file, &text);
         let statistics = analysis.statistics(file).unwrap_or_default();
-        let before_maps = resident_bytes();
+        let before_maps = resident_bytes().unwrap_or(0);
         let started = Instant::now();
         let all = 0..text.len();
         let hints = analysis
@@ -73,9 +74,9 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
             .unwrap_or_default()
             .len();
         let map = started.elapsed();
-        let map_memory = resident_bytes().saturating_sub(before_maps);
+        let map_memory = resident_bytes().unwrap_or(0).saturating_sub(before_maps);
         drop(analysis);
-        let memory = resident_bytes().saturating_sub(before);
+        let memory = resident_bytes().unwrap_or(0).saturating_sub(before);
         let mut parses: Vec<_> = (0..PARSE_RUNS).map(|_| parse_from_scratch(language, &text)).collect();
         parses.sort_unstable();
         let parse = parses[PARSE_RUNS / 2];
@@ -278,11 +279,4 @@ fn print_table(out: &mut impl Write, report: &serde_json::Value) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Resident memory of this process; 0 where the system does not tell.
-fn resident_bytes() -> u64 {
-    let Ok(statm) = std::fs::read_to_string("/proc/self/statm") else { return 0 };
-    let pages: u64 = statm.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
-    pages * 4096
 }

@@ -22,6 +22,16 @@ pub(super) const SHOW_ACCESS_PATTERN: &str = "hlo-analyzer.showAccessPattern";
 /// The client's command that shows a kernel beside the HLO and keeps it up to date, likewise.
 pub(super) const SHOW_KERNEL: &str = "hlo-analyzer.showKernel";
 
+/// The client's command that asks for parameters and shows the value of an instruction, likewise.
+pub(super) const EVALUATE: &str = "hlo-analyzer.evaluateInstruction";
+
+/// Switches a warning off. A client that names it in `experimental.commands` writes it into its settings; for the others it is a
+/// command of the server, which forgets it at its end.
+pub(super) const DISABLE_WARNING: &str = "hlo-analyzer.disableWarning";
+
+/// The kind of actions that show something and change nothing. `source` is not it: VS Code offers those for whole files only.
+pub(super) const SHOW: &str = "show";
+
 /// The server's own command for all other clients: it writes the kernel into files.
 pub(super) const OPEN_KERNEL: &str = "hlo-analyzer.openKernel";
 
@@ -51,6 +61,12 @@ pub(super) struct ClientProfile {
     pub(super) shows_access_patterns: bool,
     /// It can show kernels and keep them up to date.
     pub(super) shows_kernels: bool,
+    /// It asks for parameters of instructions and shows their values.
+    pub(super) evaluates: bool,
+    /// It switches warnings off in its settings.
+    pub(super) disables_warnings: bool,
+    /// A diagnostic may link to a page about it.
+    pub(super) code_description: bool,
     /// It can be asked to show a file.
     pub(super) show_document: bool,
     /// Code actions, rather than commands, are understood at all.
@@ -95,6 +111,11 @@ impl ClientProfile {
             shows_references: has_command(client, SHOW_REFERENCES),
             shows_access_patterns: has_command(client, SHOW_ACCESS_PATTERN),
             shows_kernels: has_command(client, SHOW_KERNEL),
+            evaluates: has_command(client, EVALUATE),
+            disables_warnings: has_command(client, DISABLE_WARNING),
+            code_description: document
+                .and_then(|it| it.publish_diagnostics.as_ref()?.code_description_support)
+                .unwrap_or_default(),
             show_document: client
                 .window
                 .as_ref()
@@ -133,6 +154,15 @@ impl ClientProfile {
             (false, true) => Some(OPEN_KERNEL),
             (false, false) => None,
         }
+    }
+
+    /// The server's own commands. Editors register a command for each: none that the client has itself may be among them.
+    fn execute_command_provider(&self) -> Option<ExecuteCommandOptions> {
+        let own = [(OPEN_KERNEL, self.shows_kernels), (DISABLE_WARNING, self.disables_warnings)];
+        let commands: Vec<String> =
+            own.iter().filter(|(_, is_clients)| !is_clients).map(|(name, _)| (*name).to_owned()).collect();
+        let work_done_progress_options = Default::default();
+        (!commands.is_empty()).then_some(ExecuteCommandOptions { commands, work_done_progress_options })
     }
 
     /// The answer to `initialize`.
@@ -194,6 +224,7 @@ impl ClientProfile {
                             CodeActionKind::QUICKFIX,
                             CodeActionKind::REFACTOR_EXTRACT,
                             CodeActionKind::REFACTOR_REWRITE,
+                            CodeActionKind::new(SHOW),
                             CodeActionKind::SOURCE,
                             CodeActionKind::SOURCE_FIX_ALL,
                         ]),
@@ -201,11 +232,7 @@ impl ClientProfile {
                         ..Default::default()
                     })
                 }),
-                // Editors make commands of their own of these: one with its own needs none.
-                execute_command_provider: (!self.shows_kernels).then(|| ExecuteCommandOptions {
-                    commands: vec![OPEN_KERNEL.to_owned()],
-                    work_done_progress_options: Default::default(),
-                }),
+                execute_command_provider: self.execute_command_provider(),
                 ..Default::default()
             },
             server_info: Some(ServerInfo {

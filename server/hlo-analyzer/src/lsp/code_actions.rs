@@ -5,11 +5,13 @@ use std::path::Path;
 use ide::{Change, CodeAction, CodeActionKind, Wanted};
 use serde::{Deserialize, Serialize};
 use tower_lsp::lsp_types::{
-    self, CodeActionOrCommand, CreateFile, CreateFileOptions, DocumentChangeOperation, DocumentChanges,
-    OneOf, OptionalVersionedTextDocumentIdentifier, ResourceOp, TextDocumentEdit, Url, WorkspaceEdit,
+    self, CodeActionOrCommand, CreateFile, CreateFileOptions, DiagnosticSeverity, DocumentChangeOperation,
+    DocumentChanges, NumberOrString, OneOf, OptionalVersionedTextDocumentIdentifier, ResourceOp,
+    TextDocumentEdit, Url, WorkspaceEdit,
 };
 
-use super::capabilities::SHOW_ACCESS_PATTERN;
+use super::capabilities::{DISABLE_WARNING, EVALUATE, SHOW, SHOW_ACCESS_PATTERN};
+use super::diagnostics::LIMIT_CODE;
 use super::snapshot::View;
 
 /// What the client sends back with an action whose change it wants.
@@ -50,6 +52,9 @@ impl View {
             if action.id == ide::ACCESS_PATTERN_ACTION && self.session.client.shows_access_patterns {
                 return self.client_command(action, SHOW_ACCESS_PATTERN, range.start);
             }
+            if action.id == ide::EVALUATE_ACTION && self.session.client.evaluates {
+                return self.client_command(action, EVALUATE, range.start);
+            }
             let data =
                 Unresolved { uri: self.uri.clone(), version: self.version, range, id: action.id.clone() };
             let data = action.change.is_none().then(|| serde_json::to_value(data).ok()).flatten();
@@ -58,7 +63,45 @@ impl View {
         actions.filter(|a| a.kind.as_ref().is_none_or(is_asked)).map(Into::into).collect()
     }
 
-    /// The client draws the picture, or shows the kernel, itself.
+    /// For each code among these findings of ours that is no error: the action that switches it off.
+    pub(super) fn disable_warnings(
+        &self,
+        found: Vec<lsp_types::Diagnostic>,
+        only: Option<&[lsp_types::CodeActionKind]>,
+    ) -> Vec<CodeActionOrCommand> {
+        let kind = lsp_types::CodeActionKind::QUICKFIX;
+        if only.is_some_and(|only| !only.iter().any(|asked| contains(asked.as_str(), kind.as_str()))) {
+            return Vec::new();
+        }
+        let mut actions: Vec<lsp_types::CodeAction> = Vec::new();
+        for finding in found {
+            let Some(NumberOrString::String(code)) = &finding.code else { continue };
+            let is_ours = finding.source.as_deref() == Some(env!("CARGO_PKG_NAME"));
+            if !is_ours || finding.severity == Some(DiagnosticSeverity::ERROR) || code == LIMIT_CODE {
+                continue;
+            }
+            let title = format!("Disable the warning {code}");
+            if let Some(action) = actions.iter_mut().find(|action| action.title == title) {
+                action.diagnostics.get_or_insert_default().push(finding);
+                continue;
+            }
+            let command = lsp_types::Command {
+                title: title.clone(),
+                command: DISABLE_WARNING.to_owned(),
+                arguments: Some(vec![serde_json::json!(code)]),
+            };
+            actions.push(lsp_types::CodeAction {
+                title,
+                kind: Some(kind.clone()),
+                diagnostics: Some(vec![finding]),
+                command: Some(command),
+                ..Default::default()
+            });
+        }
+        actions.into_iter().map(Into::into).collect()
+    }
+
+    /// The client draws the picture, shows the kernel or asks for parameters itself.
     fn client_command(
         &self,
         action: CodeAction,
@@ -83,6 +126,7 @@ impl View {
                 CodeActionKind::QuickFix => lsp_types::CodeActionKind::QUICKFIX,
                 CodeActionKind::RefactorExtract => lsp_types::CodeActionKind::REFACTOR_EXTRACT,
                 CodeActionKind::RefactorRewrite => lsp_types::CodeActionKind::REFACTOR_REWRITE,
+                CodeActionKind::Show => lsp_types::CodeActionKind::new(SHOW),
                 CodeActionKind::Source => lsp_types::CodeActionKind::SOURCE,
                 CodeActionKind::SourceFixAll => lsp_types::CodeActionKind::SOURCE_FIX_ALL,
             }),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use ide::{CoalescingConfig, DomainHints, InlayHintsConfig};
 use serde_json::Value;
+use tower_lsp::lsp_types::Url;
 
 use crate::assembler::AssemblerPaths;
 
@@ -11,7 +12,7 @@ use crate::assembler::AssemblerPaths;
 /// bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
 /// "warnings": {"enable": bool, "disabled": [code], "unoptimized": bool},
 /// "documentLinks": {"roots": [path]}, "ptxas": {"enable": bool, "path": path}, "nvdisasm": {"path": path}, "workspace":
-/// {"trusted": bool}}`
+/// {"trusted": bool}, "documentation": {"warnings": URI}}`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map after it.
@@ -39,6 +40,8 @@ pub(super) struct Settings {
     /// Whether NVIDIA's assembler is run where it is found.
     pub(super) assembles: bool,
     pub(super) assembler: AssemblerPaths,
+    /// Where the client has the page about codes of findings; the server writes one for a client that names none.
+    pub(super) warnings_page: Option<Url>,
     /// Folders below which relative paths of source files are looked for, beside the open ones.
     pub(super) link_roots: Vec<PathBuf>,
 }
@@ -59,6 +62,7 @@ impl Default for Settings {
             unoptimized_hints: false,
             assembles: true,
             assembler: AssemblerPaths::default(),
+            warnings_page: None,
             link_roots: Vec::new(),
         }
     }
@@ -107,6 +111,10 @@ impl Settings {
                     value.as_str().map(|path| path.clone_into(&mut settings.assembler.nvdisasm))
                 }
                 ".workspace.trusted" => value.as_bool().map(|on| settings.assembler.trusted = on),
+                ".documentation.warnings" => value
+                    .as_str()
+                    .and_then(|uri| Url::parse(uri).ok())
+                    .map(|uri| settings.warnings_page = Some(uri)),
                 ".documentLinks.roots" => paths(value).map(|roots| settings.link_roots = roots),
                 _ => None,
             };

@@ -19,6 +19,9 @@ const TIMES_THE_COST: u32 = 3;
 /// …but while it goes on, they are no older than this when the computing starts.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// Says how many findings are left out.
+pub(super) const LIMIT_CODE: &str = "diagnostics-limit";
+
 /// When a document's findings are due. At most one computation per document runs at a time, so results come in
 /// the order of the texts they are about and a stale one cannot be published over a newer one.
 #[derive(Default)]
@@ -157,6 +160,8 @@ pub(super) fn compute(
 fn find(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnostics> {
     let settings = &view.session.settings;
     let mut found = analysis.diagnostics(view.file, settings.diagnostics_limit)?;
+    let is_disabled = |code: &str| settings.disabled_warnings.iter().any(|disabled| disabled == code);
+    found.shown.retain(|d| d.severity == ide::Severity::Error || !is_disabled(d.code));
     if settings.warnings {
         let config = WarningsConfig {
             disabled: settings.disabled_warnings.clone(),
@@ -190,7 +195,8 @@ fn to_proto(view: &View, found: ide::Diagnostics, version: i32, limit: usize) ->
         let omitted = found.omitted + found.omitted_hints;
         diagnostics.push(lsp_types::Diagnostic {
             severity: Some(DiagnosticSeverity::INFORMATION),
-            code: Some(NumberOrString::String("diagnostics-limit".into())),
+            code: Some(NumberOrString::String(LIMIT_CODE.into())),
+            code_description: view.code_description(LIMIT_CODE),
             source: Some(env!("CARGO_PKG_NAME").into()),
             message: format!(
                 "{omitted} more findings are not shown; raise the setting hlo-analyzer.diagnostics.limit, which is {limit}"

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ide::{Analysis, Cancellable, HoverConfig, Wanted};
 use serde_json::Value;
 use tower_lsp::LanguageServer;
-use tower_lsp::jsonrpc::Result;
+use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types::request::{GotoTypeDefinitionParams, GotoTypeDefinitionResponse};
 use tower_lsp::lsp_types::{
     CallHierarchyIncomingCall, CallHierarchyIncomingCallsParams, CallHierarchyItem,
@@ -26,7 +26,7 @@ use tower_lsp::lsp_types::{
     TextDocumentPositionParams, TextEdit, Url, WorkspaceEdit, WorkspaceSymbolParams,
 };
 
-use super::capabilities::ClientProfile;
+use super::capabilities::{ClientProfile, DISABLE_WARNING};
 use super::code_actions::Unresolved;
 use super::completion;
 use super::mailbox::{Event, Mailbox};
@@ -83,6 +83,14 @@ impl LanguageServer for Handlers {
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
+        if params.command == DISABLE_WARNING {
+            let code = params.arguments.first().and_then(|code| code.as_str().map(str::to_owned));
+            let Some(code) = code else {
+                return Err(Error::invalid_params(format!("{DISABLE_WARNING} takes the code of a warning")));
+            };
+            self.mailbox.post(Event::DisableWarning(code));
+            return Ok(None);
+        }
         self.execute(params).await
     }
 
@@ -264,7 +272,7 @@ impl LanguageServer for Handlers {
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
-        let (range, only) = (params.range, params.context.only);
+        let (range, only, found) = (params.range, params.context.only, params.context.diagnostics);
         self.ask(
             &CODE_ACTION,
             params.text_document.uri,
@@ -272,7 +280,9 @@ impl LanguageServer for Handlers {
             |analysis, view| analysis.code_actions(view.file, view.span.clone(), view.wanted()),
             move |view, actions| {
                 let range = view.range(view.span.clone());
-                Some(view.code_actions(actions, only.as_deref(), range))
+                let mut actions = view.code_actions(actions, only.as_deref(), range);
+                actions.extend(view.disable_warnings(found, only.as_deref()));
+                Some(actions)
             },
         )
         .await

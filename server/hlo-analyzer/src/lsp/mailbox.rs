@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 
 use serde_json::Value;
+use tokio::sync::oneshot;
 use tower_lsp::lsp_types::{DidChangeTextDocumentParams, DidOpenTextDocumentParams, Url};
 
 use super::capabilities::ClientProfile;
@@ -18,6 +19,10 @@ pub(super) enum Event {
     Initialize(ClientProfile, Option<Value>, Vec<PathBuf>),
     /// `workspace/didChangeConfiguration`.
     Configure(Value),
+    /// A warning is not wanted any more in this session.
+    DisableWarning(String),
+    /// What the server is and has.
+    Status(oneshot::Sender<Value>),
     Open(DidOpenTextDocumentParams),
     Change(DidChangeTextDocumentParams),
     Close(Url),

@@ -26,7 +26,7 @@ use super::mailbox::{Event, Mailbox};
 use super::outbox::Outbox;
 use super::read::{Read, Target, panic_message};
 use super::snapshot::{OpenDocument, Session, Snapshot, View};
-use super::{from_proto, kernel_files};
+use super::{from_proto, kernel_files, status};
 use crate::assembler::Assembler;
 
 /// An edit waits at most this long for reads that do not look at their cancellation, and [`PATIENCE_PER_BYTE`]. After that
@@ -106,6 +106,17 @@ impl MainLoop {
                 self.use_assembler();
             }
             Event::Configure(settings) => self.configure(&settings),
+            Event::DisableWarning(code) => {
+                let mut disabled = self.session.settings.disabled_warnings.clone();
+                if !disabled.contains(&code) {
+                    disabled.push(code);
+                    self.configure(&serde_json::json!({"warnings": {"disabled": disabled}}));
+                }
+            }
+            Event::Status(reply) => {
+                // Nobody waits any more if it cannot be sent.
+                let _ = reply.send(status::status(&self.session, self.documents.iter_mut().count()));
+            }
             Event::Open(params) => self.open(params),
             Event::Change(params) => self.change(params),
             Event::Close(uri) => self.close(&uri),

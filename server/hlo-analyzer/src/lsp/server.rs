@@ -21,7 +21,9 @@ use super::in_order::{Answer, InOrder};
 use super::mailbox::Mailbox;
 use super::main_loop::MainLoop;
 use super::outbox::Outbox;
-use super::{conversion, evaluation, kernel_documents, kernel_files, kernels, test_hooks};
+use super::{
+    conversion, evaluation, kernel_documents, kernel_files, kernels, status, test_hooks, warnings_page,
+};
 
 /// How long the client may take to read what is left when the server ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -57,7 +59,7 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
 
     // The router's own way to the client is not used, see `outbox.rs`.
     let service = LspService::build(|_| Handlers { mailbox, tokens: Arc::default() });
-    let service = heaviest_kernels::register(kernels::register(service));
+    let service = status::register(heaviest_kernels::register(kernels::register(service)));
     let service =
         test_hooks::register(conversion::register(evaluation::register(kernel_documents::register(service))));
     let (service, _) = service.finish();
@@ -84,6 +86,7 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     // Computations that do not look at their cancellation are not waited for.
     runtime.shutdown_background();
     kernel_files::clean();
+    warnings_page::clean();
     Ok(if shut_down { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -157,6 +157,7 @@ impl View {
                 Severity::Hint => DiagnosticSeverity::HINT,
             }),
             code: Some(NumberOrString::String(diagnostic.code.into())),
+            code_description: self.code_description(diagnostic.code),
             source: Some(env!("CARGO_PKG_NAME").into()),
             message: diagnostic.message,
             related_information: Some(related).filter(|related| !related.is_empty()),

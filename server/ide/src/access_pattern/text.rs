@@ -48,7 +48,7 @@ fn digit(lane: usize) -> u8 {
 }
 
 /// `0-7, 12`
-fn spans(lanes: &[(usize, i64, i64)]) -> String {
+pub(super) fn spans(lanes: &[(usize, i64, i64)]) -> String {
     let mut numbers: Vec<usize> = lanes.iter().map(|(lane, ..)| *lane).collect();
     numbers.sort_unstable();
     numbers.dedup();

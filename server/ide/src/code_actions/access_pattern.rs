@@ -21,7 +21,7 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     };
     let Some(kernel) = launched.filter(|kernel| kernel.analysis(context).is_ok()) else { return };
     let name = kernel.name;
-    actions.offer(ID, "Show access pattern", CodeActionKind::Source, || {
+    actions.offer(ID, "Show access pattern", CodeActionKind::Show, || {
         let pattern = access_pattern(context, offset, &AccessPatternQuery::default())?;
         // Comments, so that the document is a text of the same language.
         let lines = pattern.text.lines().chain([pattern.summary.as_str()]);

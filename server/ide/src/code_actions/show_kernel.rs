@@ -1,36 +1,36 @@
-//! "Show kernel": the code that an instruction becomes, beside it. Clients that keep such a document live are told to; for the
-//! others it is a new document with the text as it is now.
+//! "Show kernel": the code that an instruction of HLO or an op of MLIR becomes. A client that shows kernels does so itself; the
+//! others get a new document with the text as it is now.
 
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
 use crate::fusion_kernel::FusionQuery;
-use crate::kernel_document::{kernel_around, kernel_document, shown_kernel};
+use crate::kernel_document::{ShownKernel, kernel_around, kernel_document, shown_kernel};
 use crate::kernel_preview::KernelLanguage;
 use crate::locate::FileContext;
+use crate::mlir;
 
 /// The id of the action of clients that show kernels.
 pub const ID: &str = "show-kernel";
 /// Ids of the actions of all others begin so.
 pub const ID_AS_TEXT: &str = "show-kernel-as-";
 
-pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
-    let Some(at) = context.instruction_at(range.start) else { return };
-    let Some(kernel) = shown_kernel(context, range.start) else { return };
-    let is_written = match kernel_around(context, at).and_then(|at| context.kernel_key(at)) {
-        Some(key) if kernel.has_code => matches!(context.kernel_code(&key), Some(Ok(_))),
-        _ => !kernel.has_code,
+pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
+    let kernel = match context.is_mlir() {
+        true => mlir::kernels::shown_kernel(context, range.start),
+        false => shown_kernel(context, range.start).filter(|kernel| is_written(context, range, kernel)),
     };
-    if !is_written {
-        return;
-    }
+    let Some(kernel) = kernel else { return };
     let written = |language| {
         let query = FusionQuery {
             instruction: kernel.instruction.clone(),
             computation: Some(kernel.computation.clone()),
         };
-        kernel_document(context, &query, language).ok()
+        match context.is_mlir() {
+            true => mlir::kernels::kernel_document(context, &query, language).ok(),
+            false => kernel_document(context, &query, language).ok(),
+        }
     };
-    actions.offer_command(ID, "Show kernel", CodeActionKind::Source);
+    actions.offer_command(ID, "Show kernel", CodeActionKind::Show);
     let texts: &[(&str, &str, KernelLanguage, &'static str)] = match kernel.has_code {
         true => &[
             ("ptx", "Show kernel as PTX", KernelLanguage::Ptx, "ptx"),
@@ -39,16 +39,26 @@ pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
         false => &[("list", "Show what is known of the kernel", KernelLanguage::Ptx, "kernel.txt")],
     };
     for &(id, title, language, ending) in texts {
-        actions.offer(format!("{ID_AS_TEXT}{id}"), title, CodeActionKind::Source, || {
+        actions.offer(format!("{ID_AS_TEXT}{id}"), title, CodeActionKind::Show, || {
             let text = written(language)?.text(&[]).0;
             Some(Change::NewDocument { name: kernel.instruction.clone(), extension: Some(ending), text })
         });
     }
 }
 
+/// Whether the kernel's document has what it promises: its code, or what is known of a kernel that a library has.
+fn is_written(context: &FileContext<'_>, range: &TextRange, kernel: &ShownKernel) -> bool {
+    let around = context.instruction_at(range.start).and_then(|at| kernel_around(context, at));
+    match around.and_then(|at| context.kernel_key(at)) {
+        Some(key) if kernel.has_code => matches!(context.kernel_code(&key), Some(Ok(_))),
+        _ => !kernel.has_code,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::code_actions::tests::apply;
+    use crate::code_actions::tests::{apply, apply_in};
+    use crate::fixture::open_mlir;
 
     const MODULE: &str = "HloModule m
 
@@ -69,6 +79,9 @@ ENTRY %e {
         assert!(shown.starts_with("// %f | loop | h100-sxm\n"), "{shown}");
         assert!(shown.contains("neg.f32"), "{shown}");
         assert!(apply(MODULE, "show-kernel-as-mlir").is_some_and(|shown| shown.contains("arith.negf")));
+        let text = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  $0%0 = stablehlo.abs %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n";
+        let shown = apply_in(open_mlir(text), "show-kernel-as-ptx").expect("it is offered in MLIR, too");
+        assert!(shown.contains("abs.f32"), "{shown}");
         let parameter = MODULE.replace("$0", "").replace("x = ", "$0x = ");
         assert!(apply(&parameter, "show-kernel-as-ptx").is_none());
     }

@@ -16,7 +16,9 @@ const PROVIDERS: &[Provider] = &[
     simplify_map::offer,
     aliases::offer,
     op_form::offer,
+    crate::code_actions::show_kernel::offer,
     crate::code_actions::access_pattern::offer,
+    crate::code_actions::evaluate::offer,
     crate::code_actions::convert::offer,
 ];
 
@@ -38,10 +40,11 @@ pub(crate) mod tests {
         crate::code_actions::tests::apply_in(open_mlir(fixture), id)
     }
 
-    /// Titles of what is offered at `$0`, without what is of the whole file.
+    /// Titles of the actions at `$0` that change its text, without those of the whole file.
     pub(crate) fn titles(fixture: &str) -> Vec<String> {
         let (analysis, file, offset) = open_mlir(fixture);
         let found = analysis.code_actions(file, offset..offset, Wanted::Titles).expect("nobody cancels");
-        found.into_iter().filter(|a| a.kind != CodeActionKind::Source).map(|a| a.title).collect()
+        let is_wanted = |kind| !matches!(kind, CodeActionKind::Source | CodeActionKind::Show);
+        found.into_iter().filter(|a| is_wanted(a.kind)).map(|a| a.title).collect()
     }
 }

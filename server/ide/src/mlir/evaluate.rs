@@ -15,7 +15,9 @@ use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::kernel_preview::op_called;
 use crate::mlir::kernels::find;
-use crate::mlir::kernels::functions::{Converted, FunctionRef, all_functions, function_at, symbol};
+use crate::mlir::kernels::functions::{
+    Converted, FunctionRef, all_functions, function_at, is_of_hlo, symbol,
+};
 
 /// The arrays that a function (without a name: `@main`, or the only one) returns, as literals, from the literals of its arguments.
 /// `instruction` asks for an op instead, by the name of its value or by the one that it has as HLO.
@@ -74,6 +76,11 @@ fn whole<'a>(context: &FileContext<'a>, function: FunctionRef) -> Result<&'a Arc
         false => None,
     };
     converted.function.or_else(long).ok_or_else(|| error("it has more than 65,536 ops, or 32 MiB of text"))
+}
+
+/// Whether the function around `offset` is one of StableHLO's or MHLO's ops.
+pub(crate) fn has_value(context: &FileContext<'_>, offset: usize) -> bool {
+    function_at(context, offset).is_some_and(|function| is_of_hlo(context, function))
 }
 
 /// The same of the op at `offset`, or of the function where the cursor is in its head or at its end; with the name in front.
