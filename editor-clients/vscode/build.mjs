@@ -1,5 +1,5 @@
 // Bundles the extension and gathers what the package needs from the rest of the tree:
-// the grammars and the licence have one home each, outside this folder.
+// the grammars, the page about warnings and the licence have one home each, outside this folder.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,6 +13,8 @@ for (const grammar of ["hlo.tmLanguage.json", "mlir.tmLanguage.json", "ptx.tmLan
   copyFileSync(join(tree, "grammar/textmate", grammar), join(here, "syntaxes", grammar));
 }
 copyFileSync(join(tree, "LICENSE"), join(here, "LICENSE"));
+mkdirSync(join(here, "docs"), { recursive: true });
+copyFileSync(join(tree, "server/docs/warnings.md"), join(here, "docs/warnings.md"));
 
 const minify = process.argv.includes("--minify");
 await build({

@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { fileOf } from "./place";
 import type { Server } from "./server";
 
 /** Of documents that show a module in the other language. */
@@ -35,9 +36,17 @@ export function registerConvert(server: Server): vscode.Disposable {
     }
   });
   const convert = async (given?: unknown) => {
-    const source = typeof given === "string" ? given : vscode.window.activeTextEditor?.document.uri.toString();
-    const answer = source === undefined ? undefined : await ask(source);
-    if (source === undefined || !answer) {
+    const source = (await fileOf(server, given))?.toString();
+    if (source === undefined) {
+      return undefined;
+    }
+    const params = { textDocument: { uri: source } };
+    const answer = await server.request<Converted>("hlo-analyzer/convert", params);
+    if (answer === undefined) {
+      return undefined;
+    }
+    if (answer === null) {
+      void vscode.window.showInformationMessage("There is nothing to convert in this file.");
       return undefined;
     }
     const name = vscode.Uri.parse(source).path.split("/").pop() ?? "module";

@@ -1,4 +1,6 @@
 import * as vscode from "vscode";
+import { EVALUATE } from "./client-commands";
+import { placeOf } from "./place";
 import type { Server } from "./server";
 
 /** Of documents that show values. */
@@ -27,24 +29,24 @@ export function registerEvaluateInstruction(server: Server): vscode.Disposable {
   });
   const closed = vscode.workspace.onDidCloseTextDocument(({ uri }) => values.delete(uri.toString()));
   const command = vscode.commands.registerCommand(
-    "hlo-analyzer.evaluateInstruction",
+    EVALUATE,
     async (uri?: unknown, at?: Position, given?: string[]) => {
-      const editor = vscode.window.activeTextEditor;
-      // A menu names the document, as an object, and no place in it.
-      const isNamed = typeof uri === "string";
-      const document = isNamed ? uri : editor?.document.uri.toString();
-      const position = (isNamed ? at : undefined) ?? editor?.selection.active;
-      if (document === undefined || position === undefined) {
+      const place = await placeOf(server, uri, at);
+      if (place === undefined) {
         return undefined;
       }
+      const { uri: document, position } = place;
       const ask = (inputs: string[]) =>
-        server.ask<Evaluated>("hlo-analyzer/evaluate", {
+        server.request<Evaluated>("hlo-analyzer/evaluate", {
           textDocument: { uri: document },
           position: { line: position.line, character: position.character },
           inputs,
         });
       const first = await ask([]);
-      if (!first) {
+      if (first === undefined) {
+        return undefined;
+      }
+      if (first === null) {
         void vscode.window.showInformationMessage("There is no instruction at this place.");
         return undefined;
       }
@@ -53,6 +55,9 @@ export function registerEvaluateInstruction(server: Server): vscode.Disposable {
         return undefined;
       }
       const answer = inputs.length > 0 ? await ask(inputs) : first;
+      if (answer === undefined) {
+        return undefined;
+      }
       if (answer?.outputs === undefined) {
         void vscode.window.showErrorMessage(`%${first.instruction}: ${answer?.reason ?? "it was not evaluated"}`);
         return undefined;

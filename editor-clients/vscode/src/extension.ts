@@ -4,16 +4,18 @@ import { registerAccessPattern } from "./access-pattern";
 import { registerConvert } from "./convert";
 import { registerFunctionColours } from "./function-colours";
 import { registerEvaluateInstruction } from "./evaluate-instruction";
-import { registerHeaviestKernels } from "./heaviest-kernels";
+import { registerKernelsView } from "./kernels-view";
+import { registerLargeFiles } from "./large-files";
 import { Server } from "./server";
 import { registerShowReferences } from "./show-references";
 import { type KernelHighlights, registerShowKernel } from "./show-kernel";
 import { registerStatus } from "./status";
+import { registerWarnings } from "./warnings";
 
 let server: Server | undefined;
 
 /** What it answers is for the tests of this extension. */
-export function activate(context: vscode.ExtensionContext): { kernels: KernelHighlights } {
+export function activate(context: vscode.ExtensionContext): { kernels: KernelHighlights; held: () => string[] } {
   const log = vscode.window.createOutputChannel("hlo-analyzer", { log: true });
   const running = new Server(context, log);
   server = running;
@@ -28,7 +30,9 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
     registerShowReferences(),
     registerAccessPattern(running),
     registerFunctionColours(running),
-    registerHeaviestKernels(running),
+    registerKernelsView(running, context),
+    registerLargeFiles(),
+    registerWarnings(context),
     registerEvaluateInstruction(running),
     registerConvert(running),
     kernels,
@@ -40,7 +44,7 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
   for (const document of vscode.workspace.textDocuments) {
     startFor(document, running);
   }
-  return { kernels };
+  return { kernels, held: () => running.held };
 }
 
 export async function deactivate(): Promise<void> {

@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { offerToReopen } from "./large-files";
 
 /**
  * Switches plain text whose first line starts with `HloModule` to HLO, whatever the file is called.
@@ -16,7 +17,7 @@ export function switchHloDocuments(): vscode.Disposable {
       return;
     }
     switched.add(uri);
-    void vscode.languages.setTextDocumentLanguage(document, "hlo");
+    void vscode.languages.setTextDocumentLanguage(document, "hlo").then(offerToReopen);
   };
 
   const forget = (closed: vscode.TextDocument): void => {

@@ -2,23 +2,30 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
 import {
+  CloseAction,
+  type CloseHandlerResult,
   DidChangeConfigurationNotification,
+  ErrorAction,
   LanguageClient,
   type LanguageClientOptions,
   type ServerOptions,
   State,
 } from "vscode-languageclient/node";
+import { clientCommandsFeature } from "./client-commands";
+import { CrashPolicy, DEATHS_OF_A_FILE } from "./crash-policy";
+import { FilesFromDisk } from "./files-from-disk";
+import { GuardedSync } from "./guarded-sync";
+import { KERNEL_SCHEME } from "./schemes";
 import { findServer } from "./server-path";
-import { KERNEL_SCHEME } from "./show-kernel";
 import { SECTION, serverSettings } from "./settings";
-import { showReferencesFeature } from "./show-references";
+import { linkToPage } from "./warnings";
 
 export type ServerState =
   | { kind: "not started" | "starting" | "stopped" }
   | { kind: "running"; version: string; path: string }
   | { kind: "failed"; problem: string };
 
-/** The one language server of this window: started with the first HLO document, restarted on demand. */
+/** The one language server of this window: started with the first HLO document, restarted on demand and after it has died. */
 export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private starting: Promise<void> | undefined;
@@ -26,6 +33,10 @@ export class Server implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<ServerState>();
   private readonly subscriptions: vscode.Disposable[] = [this.changed];
   private readonly handlers: [string, (params: unknown) => void][] = [];
+  private readonly policy = new CrashPolicy();
+  private readonly sync: GuardedSync;
+  /** Files that the editor does not send because of their size. */
+  readonly disk: FilesFromDisk;
 
   readonly onDidChangeState = this.changed.event;
 
@@ -33,7 +44,10 @@ export class Server implements vscode.Disposable {
     private readonly context: vscode.ExtensionContext,
     private readonly log: vscode.LogOutputChannel,
   ) {
+    this.sync = new GuardedSync(this.policy, log);
+    this.disk = new FilesFromDisk(this.sync, (method, params) => this.notify(method, params));
     this.subscriptions.push(
+      this.disk,
       vscode.workspace.onDidChangeConfiguration((change) => {
         if (change.affectsConfiguration(`${SECTION}.server.path`) && this.current.kind !== "not started") {
           void this.restart();
@@ -49,13 +63,24 @@ export class Server implements vscode.Disposable {
     return this.current;
   }
 
+  /** Files that are held back because they ended the server. */
+  get held(): string[] {
+    return this.policy.held();
+  }
+
   /** Starts the server unless it is running or has been tried already. */
   start(): Promise<void> {
     this.starting ??= this.launch();
     return this.starting;
   }
 
+  /** As the user asks for it: with every file, those that are held back included. */
   async restart(): Promise<void> {
+    this.policy.release();
+    await this.relaunch();
+  }
+
+  private async relaunch(): Promise<void> {
     await this.stop();
     await this.start();
   }
@@ -67,7 +92,13 @@ export class Server implements vscode.Disposable {
     this.starting = undefined;
     // A client whose server could not be started cannot be stopped either, but still has to be let go.
     await client?.dispose().catch((error: unknown) => this.log.warn(`stopping the server: ${String(error)}`));
+    this.forgetFiles();
     this.setState({ kind: "stopped" });
+  }
+
+  private forgetFiles(): void {
+    this.sync.reset();
+    this.disk.reset();
   }
 
   dispose(): void {
@@ -92,12 +123,17 @@ export class Server implements vscode.Disposable {
         // Kernels that are shown: the server hears which, and answers definitions and hovers in them.
         { scheme: KERNEL_SCHEME },
       ],
-      initializationOptions: serverSettings(),
+      initializationOptions: { ...serverSettings(), documentation: { warnings: this.page().toString() } },
       outputChannel: this.log,
       diagnosticCollectionName: SECTION,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => this.died(),
+      },
+      middleware: this.middleware(),
     };
     const client = new LanguageClient(SECTION, "hlo-analyzer", serverOptions, clientOptions);
-    client.registerFeature(showReferencesFeature);
+    client.registerFeature(clientCommandsFeature);
     for (const [method, handle] of this.handlers) {
       client.onNotification(method, handle);
     }
@@ -106,8 +142,7 @@ export class Server implements vscode.Disposable {
       if (newState === State.Running) {
         const version = client.initializeResult?.serverInfo?.version ?? "of unknown version";
         this.setState({ kind: "running", version, path: found.path });
-      } else if (this.client === client) {
-        // The client restarts a crashed server by itself, until it crashes too often.
+      } else if (this.client === client && this.current.kind !== "failed") {
         this.setState({ kind: newState === State.Starting ? "starting" : "stopped" });
       }
     });
@@ -118,7 +153,50 @@ export class Server implements vscode.Disposable {
     }
   }
 
-  /** Asks the server, if it runs; nothing where it does not, or where the text has just changed. */
+  private middleware(): LanguageClientOptions["middleware"] {
+    const guarded = this.sync.middleware();
+    const page = this.page();
+    return {
+      ...guarded,
+      handleDiagnostics: (uri, diagnostics, next) => {
+        const linked = diagnostics.map((diagnostic) => linkToPage(diagnostic, page));
+        guarded.handleDiagnostics?.(uri, linked, next);
+      },
+    };
+  }
+
+  /** What explains warnings. */
+  private page(): vscode.Uri {
+    return vscode.Uri.joinPath(this.context.extensionUri, "docs", "warnings.md");
+  }
+
+  /** The connection is gone though nobody asked for it. */
+  private died(): CloseHandlerResult {
+    const { suspects, held, restart } = this.policy.died(Date.now());
+    this.forgetFiles();
+    const names = (files: string[]): string => files.map(nameOf).join(", ");
+    this.log.error(`the server has died; last at work on: ${names(suspects) || "no file"}`);
+    if (held.length > 0) {
+      const what = `The hlo-analyzer server died ${DEATHS_OF_A_FILE} times while it read ${names(held)}.`;
+      void vscode.window
+        .showErrorMessage(`${what} The file is held back; all others work on.`, "Try Again", "Show Log")
+        .then((choice) => (choice === "Try Again" ? this.retry(held) : this.answer(choice)));
+    }
+    if (!restart) {
+      this.fail("The hlo-analyzer server died again and again, and no file explains it.", "Restart");
+    }
+    return { action: restart ? CloseAction.Restart : CloseAction.DoNotRestart, handled: true };
+  }
+
+  /** Gives the server files again that are held back; without a list, all of them. */
+  async retry(files?: string[]): Promise<void> {
+    for (const file of files ?? this.policy.held()) {
+      this.policy.release(file);
+    }
+    await this.relaunch();
+  }
+
+  /** Asks the server, if it runs; nothing where it does not, or where the text has just changed. For what no user waits for. */
   async ask<T>(method: string, params: unknown): Promise<T | undefined> {
     if (this.client?.state !== State.Running) {
       return undefined;
@@ -129,19 +207,59 @@ export class Server implements vscode.Disposable {
     );
   }
 
+  /**
+   * Asks for what the user wants now. `null` is an answer: there is nothing of the kind. `undefined` is none, and the user has been
+   * told why.
+   */
+  async request<T>(method: string, params: { textDocument: { uri: string } } & Record<string, unknown>): Promise<T | null | undefined> {
+    await this.starting;
+    const file = vscode.Uri.parse(params.textDocument.uri).toString();
+    if (this.client?.state !== State.Running) {
+      this.sayItDoesNotRun();
+      return undefined;
+    }
+    if (this.policy.isHeld(file)) {
+      const what = `${nameOf(file)} is held back: the hlo-analyzer server died ${DEATHS_OF_A_FILE} times while it read it.`;
+      void vscode.window
+        .showErrorMessage(what, "Try Again", "Show Log")
+        .then((choice) => (choice === "Try Again" ? this.retry([file]) : this.answer(choice)));
+      return undefined;
+    }
+    try {
+      return await this.client.sendRequest<T | null>(method, params);
+    } catch (error) {
+      if (this.client?.state !== State.Running) {
+        this.sayItDoesNotRun();
+      } else {
+        const why = error instanceof Error ? error.message : String(error);
+        void vscode.window.showErrorMessage(`hlo-analyzer: ${why}`);
+      }
+      return undefined;
+    }
+  }
+
+  private sayItDoesNotRun(): void {
+    const { current } = this;
+    const why = current.kind === "failed" ? ` ${current.problem}` : "";
+    void vscode.window
+      .showErrorMessage(`The hlo-analyzer server is not running.${why}`, "Restart", "Show Log")
+      .then((choice) => this.answer(choice));
+  }
+
   /** Hears what this and every later server says. */
   onNotification<T>(method: string, handle: (params: T) => void): vscode.Disposable {
     this.handlers.push([method, handle as (params: unknown) => void]);
     return this.client?.onNotification(method, handle) ?? new vscode.Disposable(() => undefined);
   }
 
-  private sendSettings(): Promise<void> {
-    if (this.client?.state !== State.Running) {
-      return Promise.resolve();
+  private async notify(method: string, params: unknown): Promise<void> {
+    if (this.client?.state === State.Running) {
+      await this.client.sendNotification(method, params);
     }
-    return this.client.sendNotification(DidChangeConfigurationNotification.type, {
-      settings: { [SECTION]: serverSettings() },
-    });
+  }
+
+  private sendSettings(): Promise<void> {
+    return this.notify(DidChangeConfigurationNotification.method, { settings: { [SECTION]: serverSettings() } });
   }
 
   /** The version as the program itself says it, which also works where the language server does not start. */
@@ -159,17 +277,19 @@ export class Server implements vscode.Disposable {
     void vscode.window.showInformationMessage(text);
   }
 
-  private fail(problem: string): void {
+  private fail(problem: string, ...more: string[]): void {
     this.log.error(problem);
     this.setState({ kind: "failed", problem });
     // Not awaited: the message stays until the user answers.
     void vscode.window
-      .showErrorMessage(problem, "Open Settings", "Set-up Help", "Show Log")
+      .showErrorMessage(problem, ...more, "Open Settings", "Set-up Help", "Show Log")
       .then((choice) => this.answer(choice));
   }
 
   private answer(choice: string | undefined): void {
-    if (choice === "Open Settings") {
+    if (choice === "Restart") {
+      void this.restart();
+    } else if (choice === "Open Settings") {
       void vscode.commands.executeCommand("workbench.action.openSettings", `${SECTION}.server.path`);
     } else if (choice === "Set-up Help") {
       const readme = vscode.Uri.joinPath(this.context.extensionUri, "README.md");
@@ -183,4 +303,8 @@ export class Server implements vscode.Disposable {
     this.current = state;
     this.changed.fire(state);
   }
+}
+
+function nameOf(file: string): string {
+  return vscode.Uri.parse(file).path.split("/").pop() ?? file;
 }

@@ -1,15 +1,9 @@
 import * as vscode from "vscode";
+import { SHOW_KERNEL } from "./client-commands";
+import { openTabs } from "./kernel-tabs";
+import { placeOf, type Position } from "./place";
+import { KERNEL_SCHEME } from "./schemes";
 import type { Server } from "./server";
-
-/** The command of lenses and actions: shows the kernel of an instruction beside it. */
-export const SHOW_KERNEL = "hlo-analyzer.showKernel";
-/** Of documents that show kernels; their names are the server's. */
-export const KERNEL_SCHEME = "hlo-analyzer-kernel";
-
-interface Position {
-  line: number;
-  character: number;
-}
 
 /** The answer of `hlo-analyzer/showKernel`. */
 interface ShownKernel {
@@ -67,10 +61,7 @@ class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocu
       this.changed,
       this.mark,
       vscode.workspace.registerTextDocumentContentProvider(KERNEL_SCHEME, this),
-      vscode.commands.registerCommand(SHOW_KERNEL, (uri?: unknown, at?: Position) =>
-        // A menu names the document, as an object, and no place in it.
-        typeof uri === "string" ? this.show(uri, at) : this.show(),
-      ),
+      vscode.commands.registerCommand(SHOW_KERNEL, (uri?: unknown, at?: Position) => this.show(uri, at)),
       server.onNotification<{ uri: string }>("hlo-analyzer/kernelChanged", ({ uri }) =>
         this.changed.fire(vscode.Uri.parse(uri)),
       ),
@@ -106,29 +97,21 @@ class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocu
     return text;
   }
 
-  private async show(uri?: string, at?: Position): Promise<void> {
-    const editor = vscode.window.activeTextEditor;
-    const document = uri ?? editor?.document.uri.toString();
-    const position = at ?? editor?.selection.active;
-    if (document === undefined || position === undefined) {
+  private async show(uri?: unknown, at?: Position): Promise<void> {
+    const place = await placeOf(this.server, uri, at);
+    if (place === undefined) {
       return;
     }
-    const kernel = await this.server.ask<ShownKernel>("hlo-analyzer/showKernel", {
-      textDocument: { uri: document },
-      position: { line: position.line, character: position.character },
+    const kernel = await this.server.request<ShownKernel>("hlo-analyzer/showKernel", {
+      textDocument: { uri: place.uri },
+      position: place.position,
     });
-    if (!kernel) {
+    if (kernel === null) {
       void vscode.window.showInformationMessage("There is no kernel at this place.");
-      return;
+    } else if (kernel !== undefined) {
+      await openTabs(kernel.tabs.map((tab) => vscode.Uri.parse(tab.uri)));
+      this.refresh();
     }
-    const uris = kernel.tabs.map((tab) => vscode.Uri.parse(tab.uri));
-    let viewColumn = kernelColumn() ?? vscode.ViewColumn.Beside;
-    // The first once more, so that it is in front.
-    for (const tab of [...uris, ...uris.slice(0, 1)]) {
-      const shown = await vscode.window.showTextDocument(tab, { viewColumn, preserveFocus: true, preview: false });
-      viewColumn = shown.viewColumn ?? viewColumn;
-    }
-    this.refresh();
   }
 
   private moved(editor: vscode.TextEditor): void {
@@ -214,13 +197,6 @@ function fileOf(kernel: vscode.Uri): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The column in which kernels are shown already. */
-function kernelColumn(): vscode.ViewColumn | undefined {
-  const holds = (tab: vscode.Tab) =>
-    tab.input instanceof vscode.TabInputText && tab.input.uri.scheme === KERNEL_SCHEME;
-  return vscode.window.tabGroups.all.find((group) => group.tabs.some(holds))?.viewColumn;
 }
 
 function lineRanges(lines: Lines[]): vscode.Range[] {

@@ -1,20 +1,5 @@
 import * as vscode from "vscode";
-import { SHOW_ACCESS_PATTERN } from "./access-pattern";
-import { SHOW_KERNEL } from "./show-kernel";
-import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/node";
-
-/** The command of the server's code lenses: a click shows where a computation is called. */
-const COMMAND = "hlo-analyzer.showReferences";
-
-/** Tells the server which commands its lenses and actions may name. */
-export const showReferencesFeature: StaticFeature = {
-  fillClientCapabilities(capabilities: ClientCapabilities): void {
-    capabilities.experimental = { ...(capabilities.experimental ?? {}), commands: [COMMAND, SHOW_ACCESS_PATTERN, SHOW_KERNEL] };
-  },
-  initialize(): void {},
-  getState: () => ({ kind: "static" }),
-  clear(): void {},
-};
+import { SHOW_REFERENCES } from "./client-commands";
 
 interface Position {
   line: number;
@@ -29,7 +14,7 @@ interface Location {
 /** VS Code's own command wants its own types, which do not travel in JSON. */
 export function registerShowReferences(): vscode.Disposable {
   const position = (at: Position) => new vscode.Position(at.line, at.character);
-  return vscode.commands.registerCommand(COMMAND, (uri: string, at: Position, locations: Location[]) =>
+  return vscode.commands.registerCommand(SHOW_REFERENCES, (uri: string, at: Position, locations: Location[]) =>
     vscode.commands.executeCommand(
       "editor.action.showReferences",
       vscode.Uri.parse(uri),

@@ -17,12 +17,22 @@ export const GO = "go";
 export const REPORT = "report.json";
 
 export const FIXTURE = "transpose_and_reduce.hlo";
+/** A kernel that reads one operand across its layout, which is a warning. */
+export const WASTEFUL = "transposed_read.hlo";
 export const MLIR_FIXTURE = "tiled_slice.mlir";
 /** The same text under names that say more or less about it. */
 export const DUMP = "module_0001.jit_step.sm_9.0_gpu_after_optimizations.txt";
 export const UNKNOWN_NAME = "pasted-from-a-chat.txt";
 /** What XLA writes beside a dump, which is not HLO. */
 export const BESIDE = "module_0001.jit_step.sm_9.0_gpu_after_optimizations-buffer-assignment.txt";
+/** More than 20 MB, from where VS Code optimises, and more than 50 MB, which it keeps from extensions. */
+export const LARGE = "large.hlo";
+export const HUGE = "huge.hlo";
+/** With this text the server that `deadly-server.mjs` stands in for dies. */
+export const DEADLY = "kills-the-server.hlo";
+export const DEADLY_TEXT = "THIS KILLS THE SERVER";
+/** Stands in for the server when that has gone. */
+export const DEADLY_SERVER = "deadly-server";
 /** A dump of a real program; only where the checkout has a corpus beside it. */
 export const REAL_DUMP = "module_0002.jit_real.sm_9.0_gpu_after_optimizations.txt";
 

@@ -7,9 +7,11 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { BESIDE, type CheckResult, DUMP, FIXTURE, GO, MLIR_FIXTURE, REAL_DUMP, REPORT, UNKNOWN_NAME } from "./report.ts";
-import { eventually, type Report } from "./report.ts";
+import { CRASH_POLICY } from "./crash-policy.ts";
+import { BESIDE, type CheckResult, DEADLY, DEADLY_SERVER, DEADLY_TEXT, DUMP, FIXTURE, GO, HUGE, LARGE } from "./report.ts";
+import { eventually, MLIR_FIXTURE, REAL_DUMP, REPORT, type Report, UNKNOWN_NAME, WASTEFUL } from "./report.ts";
 import { Screen } from "./screen.ts";
+import { album, LARGE_FILES, THEMES, TOUR } from "./tour.ts";
 import { Workbench } from "./workbench.ts";
 
 const { values: options } = parseArgs({
@@ -58,6 +60,15 @@ function fillFolder(folder: string): void {
   for (const name of [FIXTURE, DUMP, UNKNOWN_NAME]) {
     cpSync(fixture, join(folder, name));
   }
+  const wasteful = readFileSync(join(here, "../fixtures", WASTEFUL), "utf8");
+  writeFileSync(join(folder, WASTEFUL), wasteful);
+  writeFileSync(join(folder, DEADLY), `// ${DEADLY_TEXT}\n${wasteful}`);
+  for (const [name, megabytes] of [[LARGE, 24], [HUGE, 52]] as const) {
+    writeFileSync(join(folder, name), `${wasteful}${`// ${"a comment ".repeat(20)}\n`.repeat(megabytes * 5_200)}`);
+  }
+  // What node is called differs from machine to machine.
+  const program = `#!/bin/sh\nexec "${process.execPath}" "${join(here, "deadly-server.mjs")}" "$(dirname "$0")/hlo-analyzer" "${DEADLY_TEXT}" "$@"\n`;
+  writeFileSync(join(folder, DEADLY_SERVER), program, { mode: 0o755 });
   cpSync(join(here, "../fixtures", MLIR_FIXTURE), join(folder, MLIR_FIXTURE));
   writeFileSync(join(folder, BESIDE), "BufferAssignment:\nallocation 0: size 800, parameter 0\n");
   if (options["real-dump"] !== undefined) {
@@ -105,8 +116,26 @@ const ON_SCREEN: Record<string, (screen: Screen) => Promise<void>> = {
 
 /** After the checks inside the editor, which took the server away. */
 const ON_SCREEN_WITHOUT_SERVER: typeof ON_SCREEN = {
+  "the file that killed the server was named": async (screen) => {
+    await screen.command("Notifications: Show Notifications");
+    const messages = await eventually("messages", async () => {
+      const all = await screen.texts(".notifications-center .notification-list-item-message");
+      return all.length > 0 ? all : undefined;
+    });
+    assert.ok(messages.some((message) => message.includes(`died 3 times while it read ${DEADLY}`)), messages.join("\n"));
+    await screen.screenshot(join(out, "died.png"));
+    await screen.press("Escape");
+  },
   "without a server a message says what to do": async (screen) => {
+    await screen.command("hlo-analyzer: Restart Server");
     say(await screen.notification("was not found", "cargo xtask install", "Open Settings"));
+  },
+  "a command says that the server is not running": async (screen) => {
+    await screen.command("Notifications: Clear All Notifications");
+    await screen.openFile(FIXTURE);
+    await screen.command("hlo-analyzer: Show Kernel");
+    say(await screen.notification("The hlo-analyzer server is not running", "Restart", "Show Log"));
+    await screen.screenshot(join(out, "not-running.png"));
   },
 };
 
@@ -117,11 +146,26 @@ async function lookAtTheScreen(screen: Screen, looks: typeof ON_SCREEN): Promise
     const start = Date.now();
     const failure = await look(screen).then(() => undefined, String);
     if (failure !== undefined) {
-      await screen.screenshot(join(out, `failed ${name}.png`));
+      await screen.screenshot(join(out, `failed ${name.replaceAll(/[:+.]/g, "")}.png`));
+      // What is open from it must not stand in the way of the next.
+      await screen.press("Escape");
     }
     checks.push({ name, milliseconds: Date.now() - start, failure });
     print(checks.slice(-1));
   }
+  return failures(checks);
+}
+
+function runChecks(all: Record<string, () => void>): number {
+  const checks = Object.entries(all).map(([name, check]): CheckResult => {
+    try {
+      check();
+      return { name, milliseconds: 0 };
+    } catch (error) {
+      return { name, milliseconds: 0, failure: String(error) };
+    }
+  });
+  print(checks);
   return failures(checks);
 }
 
@@ -141,7 +185,7 @@ function failures(checks: CheckResult[]): number {
 async function lookInside(folder: string): Promise<number> {
   writeFileSync(join(folder, GO), "");
   const file = join(folder, REPORT);
-  await eventually("the report of the checks in the editor", () => existsSync(file) || undefined, 240_000);
+  await eventually("the report of the checks in the editor", () => existsSync(file) || undefined, 600_000);
   const report = JSON.parse(readFileSync(file, "utf8")) as Report;
   say(`${report.editor}, from inside:`);
   print(report.checks);
@@ -165,7 +209,18 @@ async function main(): Promise<number> {
     say("extensions installed");
     screen = new Screen(await workbench.open(FIXTURE));
     say("workbench open");
-    let failed = await lookAtTheScreen(screen, ON_SCREEN);
+    let failed = runChecks(CRASH_POLICY);
+    failed += await lookAtTheScreen(screen, ON_SCREEN);
+    for (const name of THEMES) {
+      if (name !== "dark") {
+        await screen.command("Preferences: Toggle between Light/Dark Themes");
+      }
+      await screen.waitForTheme(name);
+      const picture = album(join(out, "screenshots", name), screen);
+      const steps = name === "dark" ? { ...TOUR, ...LARGE_FILES } : TOUR;
+      const looks = Object.entries(steps).map(([what, step]) => [`${name}: ${what}`, (on: Screen) => step(on, picture)]);
+      failed += await lookAtTheScreen(screen, Object.fromEntries(looks));
+    }
     failed += await lookInside(workbench.folder);
     failed += await lookAtTheScreen(screen, ON_SCREEN_WITHOUT_SERVER);
     say(`${failed} checks failed; ${screen.retries} hovers and clicks repeated`);
@@ -184,8 +239,8 @@ async function main(): Promise<number> {
 
 // A browser that hangs must not hold up the whole test run.
 setTimeout(() => {
-  console.error("gave up after 9 minutes");
+  console.error("gave up after 20 minutes");
   process.exit(1);
-}, 540_000).unref();
+}, 1_200_000).unref();
 
 process.exit((await main()) === 0 ? 0 : 1);

@@ -145,6 +145,114 @@ export class Screen {
     });
   }
 
+  /** Opens a file of the folder by its name, as a person does with Ctrl+P. */
+  async openFile(name: string): Promise<void> {
+    await this.pick("Control+p", name, name);
+    await eventually(`the tab of ${name}`, async () => {
+      const tabs = await this.labels(".editor-group-container.active .tab.active");
+      return tabs.some((tab) => tab.includes(name)) || undefined;
+    });
+  }
+
+  /** Runs a command by its title, as a person does with Ctrl+Shift+P. */
+  async command(title: string): Promise<void> {
+    await this.pick("F1", `>${title}`, title);
+  }
+
+  private async pick(key: string, typed: string, row: string): Promise<void> {
+    const input = this.page.locator(".quick-input-widget:visible input").first();
+    for (let attempt = 0; attempt < 4; attempt++) {
+      this.retries += attempt === 0 ? 0 : 1;
+      await this.press("Escape");
+      await this.press(key);
+      if (!(await input.waitFor({ timeout: 3_000 }).then(() => true, () => false))) {
+        continue;
+      }
+      // A view that opens takes the keyboard, and the input goes.
+      if (!(await input.fill(typed, { timeout: 2_000 }).then(() => true, () => false))) {
+        continue;
+      }
+      const rows = this.page.locator(".quick-input-list .monaco-list-row");
+      const isThere = async (): Promise<true | undefined> => {
+        const texts = await rows.allInnerTexts();
+        return texts[0]?.replaceAll("\u00a0", " ").includes(row) || undefined;
+      };
+      if (await eventually(row, isThere, 5_000).then(() => true, () => false)) {
+        await this.press("Enter");
+        return;
+      }
+    }
+    throw new Error(`${key} never offered ${row}`);
+  }
+
+  /** The rows of the picker that is open. */
+  async pickerRows(): Promise<string[]> {
+    return (await this.page.locator(".quick-input-widget:visible .quick-input-list .monaco-list-row").allInnerTexts()).map(oneLine);
+  }
+
+  /** The titles in the menu that Ctrl+. opens. It is pressed again where the editor was still busy. */
+  async actions(...expected: string[]): Promise<string[]> {
+    const menu = this.page.locator(".action-widget:not(.action-list-submenu-panel)");
+    let seen: string[] = [];
+    for (let attempt = 0; attempt < 6; attempt++) {
+      this.retries += attempt === 0 ? 0 : 1;
+      await this.press("Escape");
+      await this.press("Control+.");
+      const ask = async (): Promise<string[] | undefined> => {
+        seen = (await menu.locator(".monaco-list-row").allInnerTexts()).map(oneLine);
+        return expected.every((title) => seen.some((row) => row.includes(title))) ? seen : undefined;
+      };
+      const found = await eventually("the actions", ask, 3_000).catch(() => undefined);
+      if (found !== undefined) {
+        return found;
+      }
+    }
+    throw new Error(`Ctrl+. never offered ${expected.join(", ")}; last: ${seen.join(", ")}`);
+  }
+
+  /** How many kinds of token the line with this text shows. */
+  async colours(line: string): Promise<number> {
+    const classes = await this.line(line).locator("span span").evaluateAll((spans) => spans.map((span): string => span.className));
+    return new Set(classes.flatMap((names) => names.split(" ").filter((name: string) => /^mtk\d+$/.test(name)))).size;
+  }
+
+  /** Waits until the workbench is drawn in another theme: dark or light. */
+  async waitForTheme(name: string): Promise<void> {
+    const kind = name === "light" ? "vs" : "vs-dark";
+    await this.page.waitForSelector(`.monaco-workbench.${kind}`, { timeout: 20_000 });
+  }
+
+  /** Texts of what a selector finds, one line each. */
+  async texts(selector: string): Promise<string[]> {
+    return (await this.page.locator(selector).allInnerTexts()).map(oneLine);
+  }
+
+  async labels(selector: string): Promise<string[]> {
+    return this.page.locator(selector).evaluateAll((all) => all.map((one): string => one.getAttribute("aria-label") ?? ""));
+  }
+
+  async count(selector: string): Promise<number> {
+    return this.page.locator(selector).count();
+  }
+
+  async clickOn(selector: string, text?: string): Promise<void> {
+    const [x, y] = await this.middle(text ?? selector, () => boxOf(this.page.locator(selector, { hasText: text }).first()));
+    await this.page.mouse.click(x, y);
+  }
+
+  /** The text of a web view that contains `expected`. */
+  async webview(expected: string): Promise<string> {
+    return eventually(`a web view with ${expected}`, async () => {
+      for (const frame of this.page.frames()) {
+        const text = await frame.locator("body").innerText({ timeout: 500 }).catch(() => "");
+        if (text.includes(expected)) {
+          return text;
+        }
+      }
+      return undefined;
+    });
+  }
+
   async type(text: string): Promise<void> {
     await this.page.keyboard.type(text, { delay: 15 });
   }

@@ -28,6 +28,8 @@ const SETTINGS = {
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
   "workbench.colorTheme": "Default Dark Modern",
+  // The browser asks before it opens what takes long to send.
+  "workbench.editorLargeFileConfirmation": 1024,
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "workbench.startupEditor": "none",
   "workbench.tips.enabled": false,

@@ -1,12 +1,14 @@
 // Runs inside VS Code's extension host, as an extension of its own, with the whole `vscode` API.
 
 import assert from "node:assert/strict";
-import { existsSync, renameSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import {
   BESIDE,
   type CheckResult,
+  DEADLY,
+  DEADLY_SERVER,
   DUMP,
   eventually,
   FIXTURE,
@@ -15,6 +17,7 @@ import {
   REAL_DUMP,
   REPORT,
   UNKNOWN_NAME,
+  WASTEFUL,
 } from "../report.ts";
 
 export async function activate(): Promise<void> {
@@ -23,6 +26,8 @@ export async function activate(): Promise<void> {
     return;
   }
   await eventually("the driver's word to go", () => existsSync(join(folder, GO)) || undefined, 300_000);
+  // As what was looked at on the screen has left it.
+  await vscode.commands.executeCommand("workbench.action.closeAllEditors");
   const checks: CheckResult[] = [];
   for (const [name, check] of Object.entries(CHECKS)) {
     if (name.includes("real program") && !existsSync(join(folder, REAL_DUMP))) {
@@ -135,6 +140,47 @@ const CHECKS: Record<string, Check> = {
     const names = vscode.window.visibleTextEditors.map(({ document }) => document.uri.path);
     assert.ok(names.includes("/input_reduce_fusion.mlir"), names.join(" "));
   },
+  "kernels use one group of tabs again, pinned tabs stay": async (uri) => {
+    const document = await open(uri(WASTEFUL));
+    const show = async (name: string): Promise<string[]> => {
+      const { line, character } = positionOf(document, `%${name} =`).translate(0, 1);
+      await vscode.commands.executeCommand("hlo-analyzer.showKernel", document.uri.toString(), { line, character });
+      const groups = vscode.window.tabGroups.all.filter(({ tabs }) => tabs.some(isKernelTab));
+      assert.equal(groups.length, 1, "one group has kernels");
+      return groups.flatMap(({ tabs }) => tabs.filter(isKernelTab).map(({ label }) => label));
+    };
+    const first = await show("add_fusion");
+    assert.ok(first.length >= 3 && first.every((label) => label.startsWith("add_fusion.")), first.join(" "));
+    assert.deepEqual(await show("add_fusion"), first, "the same tabs, not more of them");
+    const second = await show("scale_fusion");
+    assert.deepEqual(second, first.map((label) => label.replace("add_fusion", "scale_fusion")));
+    // A tab of the group in front is pinned: the PTX, for which it is made the active one.
+    const ptx = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).find(({ label }) => label === "scale_fusion.ptx");
+    assert.ok(ptx?.input instanceof vscode.TabInputText);
+    await vscode.window.showTextDocument(ptx.input.uri, { viewColumn: ptx.group.viewColumn, preview: false });
+    await vscode.commands.executeCommand("workbench.action.pinEditor");
+    const third = await show("add_fusion");
+    assert.ok(third.includes("scale_fusion.ptx") && !third.includes("scale_fusion.mlir"), third.join(" "));
+    await vscode.window.tabGroups.close(vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs));
+  },
+  "a warning is disabled in the settings by its action": async (uri) => {
+    const document = await open(uri(WASTEFUL));
+    const warnings = (): vscode.Diagnostic[] =>
+      vscode.languages.getDiagnostics(document.uri).filter(({ severity }) => severity === vscode.DiagnosticSeverity.Warning);
+    const [warning] = await eventually("a warning", () => (warnings().length > 0 ? warnings() : undefined));
+    assert.ok(warning && typeof warning.code === "object", "its code is a link");
+    const command = "vscode.executeCodeActionProvider";
+    const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(command, document.uri, warning.range);
+    const action = actions.find(({ title }) => title === "Disable the warning uncoalesced");
+    assert.ok(action?.command, actions.map(({ title }) => title).join(", "));
+    // Not awaited: it ends when its message is answered.
+    void vscode.commands.executeCommand(action.command.command, ...(action.command.arguments ?? []));
+    await eventually("no warning", () => warnings().length === 0 || undefined);
+    const settings = vscode.workspace.getConfiguration("hlo-analyzer");
+    assert.deepEqual(settings.get("warnings.disabled"), ["uncoalesced"]);
+    await settings.update("warnings.disabled", undefined, vscode.ConfigurationTarget.Global);
+    await eventually("the warning again", () => warnings().length > 0 || undefined);
+  },
   "the kernel follows the cursor in the HLO, and the HLO that in the kernel": async (uri) => {
     const { hlo, mlir } = await showKernel(uri(FIXTURE));
     const add = positionOf(hlo.document, "%add.4 =");
@@ -244,12 +290,30 @@ const CHECKS: Record<string, Check> = {
     assert.ok((await hoverOn(document, "%reduce.7 =")).includes("reduce"));
   },
   "a real program's dump has an outline, hovers and no error": (uri) => realDump(uri),
+  "a file that kills the server three times is held back, and named; all others work": async (uri) => {
+    const good = await open(uri(FIXTURE));
+    await withServerElsewhere(uri, uri(DEADLY_SERVER).fsPath, async (elsewhere) => {
+      copyFileSync(uri(DEADLY_SERVER).fsPath, join(elsewhere, DEADLY_SERVER));
+      await vscode.workspace
+        .getConfiguration("hlo-analyzer")
+        .update("server.path", join(elsewhere, DEADLY_SERVER), vscode.ConfigurationTarget.Global);
+      await vscode.commands.executeCommand("hlo-analyzer.restartServer");
+      assert.ok((await hoverOn(good, "%transpose.3 =")).includes("transpose"));
+      const deadly = uri(DEADLY);
+      await open(deadly);
+      const held = (): string[] => extension().exports.held();
+      await eventually("the file is held back", () => held().includes(deadly.toString()) || undefined, 60_000);
+      assert.deepEqual(held(), [deadly.toString()]);
+      assert.ok((await hoverOn(good, "%transpose.3 =")).includes("transpose"), "the others work on");
+      await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
+    });
+    await open(uri(FIXTURE));
+    assert.ok((await hoverOn(good, "%transpose.3 =")).includes("transpose"));
+  },
   // Last, because it takes the server away; the driver then looks for the message.
   "without a server inside, the one from the settings answers": async (uri) => {
-    const extension = vscode.extensions.getExtension("hlo-analyzer.hlo-analyzer");
-    assert.ok(extension);
     const elsewhere = uri("server-elsewhere").fsPath;
-    renameSync(join(extension.extensionPath, "server"), elsewhere);
+    renameSync(join(extension().extensionPath, "server"), elsewhere);
     const settings = vscode.workspace.getConfiguration("hlo-analyzer");
     const program = join(elsewhere, "hlo-analyzer");
     await settings.update("server.path", program, vscode.ConfigurationTarget.Global);
@@ -261,6 +325,41 @@ const CHECKS: Record<string, Check> = {
     }
   },
 };
+
+interface Exports {
+  kernels: { marked(uri: vscode.Uri): [number, number][] };
+  held(): string[];
+}
+
+function extension(): vscode.Extension<Exports> {
+  const found = vscode.extensions.getExtension<Exports>("hlo-analyzer.hlo-analyzer");
+  assert.ok(found);
+  return found;
+}
+
+/** While `check` runs the server is not inside the extension, so that the settings name one. */
+async function withServerElsewhere(
+  uri: (file: string) => vscode.Uri,
+  program: string,
+  check: (folder: string) => Promise<void>,
+): Promise<void> {
+  assert.ok(existsSync(program));
+  const inside = join(extension().extensionPath, "server");
+  const elsewhere = uri("server-moved").fsPath;
+  renameSync(inside, elsewhere);
+  try {
+    await check(elsewhere);
+  } finally {
+    renameSync(elsewhere, inside);
+    const settings = vscode.workspace.getConfiguration("hlo-analyzer");
+    await settings.update("server.path", undefined, vscode.ConfigurationTarget.Global);
+    await vscode.commands.executeCommand("hlo-analyzer.restartServer");
+  }
+}
+
+function isKernelTab({ input }: vscode.Tab): boolean {
+  return input instanceof vscode.TabInputText && input.uri.scheme === "hlo-analyzer-kernel";
+}
 
 async function realDump(uri: (file: string) => vscode.Uri): Promise<void> {
   const document = await open(uri(REAL_DUMP));
@@ -295,8 +394,8 @@ async function showKernel(uri: vscode.Uri): Promise<ShownKernel> {
   const kernels = () => vscode.workspace.textDocuments.filter((open) => open.uri.scheme === "hlo-analyzer-kernel");
   return eventually("the kernel", async () => {
     await vscode.commands.executeCommand("hlo-analyzer.showKernel", uri.toString(), at);
-    const ptx = kernels().find((open) => open.uri.path.endsWith(".ptx"));
-    const mlir = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.path.endsWith("fusion.mlir"));
+    const ptx = kernels().find((open) => open.uri.path.endsWith("input_transpose_fusion.ptx"));
+    const mlir = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.path.endsWith("input_transpose_fusion.mlir"));
     const isThere = ptx?.getText().includes(".entry") && mlir?.document.getText().includes("func.func");
     return isThere && ptx && mlir ? { hlo, mlir, ptx } : undefined;
   });
@@ -304,10 +403,7 @@ async function showKernel(uri: vscode.Uri): Promise<ShownKernel> {
 
 /** The lines that the extension has marked in a document. */
 function marked(document: vscode.TextDocument): number[] {
-  const extension = vscode.extensions.getExtension<{
-    kernels: { marked(uri: vscode.Uri): [number, number][] };
-  }>("hlo-analyzer.hlo-analyzer");
-  const runs = extension?.exports.kernels.marked(document.uri) ?? [];
+  const runs = extension().exports.kernels.marked(document.uri);
   return runs.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, n) => first + n));
 }
 

@@ -1,0 +1,156 @@
+// What a picky user looks at, once per theme. Each step leaves a picture in a folder of the theme, numbered in order.
+
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { FIXTURE, HUGE, LARGE, MLIR_FIXTURE, WASTEFUL, eventually } from "./report.ts";
+import type { Screen } from "./screen.ts";
+
+/** The first is that of the settings. */
+export const THEMES = ["dark", "light"] as const;
+
+type Step = (screen: Screen, picture: (name: string) => Promise<void>) => Promise<void>;
+
+const READ = "%add_fusion = ";
+const OTHER = "%scale_fusion = ";
+const ACTIONS = ["Show kernel", "Show access pattern", "Evaluate"];
+
+export const TOUR: Record<string, Step> = {
+  "the actions are in the editor's title": async (screen, picture) => {
+    await screen.openFile(WASTEFUL);
+    await screen.waitForLine("the lens", 30_000, "Show kernel").catch(() => undefined);
+    await eventually("a warning", async () => ((await screen.count(".squiggly-warning")) > 0 ? true : undefined));
+    const labels = (await screen.labels(".editor-group-container.active .editor-actions .action-label")).join(" | ");
+    for (const title of ["Show Kernel", "Show Access Pattern", "Evaluate"]) {
+      assert.ok(labels.includes(title), labels);
+    }
+    await picture("editor");
+  },
+  "a warning says what to do, and links to its page": async (screen, picture) => {
+    const text = await screen.hover(READ, "%y", "sectors");
+    assert.ok(text.includes("hlo-analyzer") && text.includes("uncoalesced"), text);
+    await picture("warning");
+    await screen.clickOn(".monaco-hover:not(.hidden) a.code-link");
+    await screen.webview("A kernel moves many more sectors");
+    await picture("documentation");
+    await screen.command("View: Close All Editors");
+  },
+  "Ctrl+. shows the kernel, the accesses and the value, and disables the warning": async (screen, picture) => {
+    await screen.openFile(WASTEFUL);
+    await screen.click(READ, "%y");
+    await screen.actions(...ACTIONS, "Disable the warning uncoalesced");
+    await picture("actions");
+    await screen.press("Escape");
+  },
+  "Ctrl+. does so in MLIR, too, and no arrow is red": async (screen, picture) => {
+    await screen.openFile(MLIR_FIXTURE);
+    await screen.click("stablehlo.transpose", "stablehlo.transpose");
+    await screen.actions(...ACTIONS);
+    await picture("mlir");
+    await screen.press("Escape");
+    assert.equal(await screen.count(".unexpected-closing-bracket"), 0);
+  },
+  "the kernels of two fusions share one group of tabs": async (screen, picture) => {
+    await screen.openFile(WASTEFUL);
+    await screen.clickLens("Show kernel", READ, "func.func @add_fusion(");
+    await screen.clickLens("Show kernel", OTHER, "func.func @scale_fusion(");
+    const tabs = await eventually("the tabs of one kernel", async () => {
+      const all = await screen.labels(".tabs-container .tab");
+      const kernels = all.filter((label) => label.includes("_fusion."));
+      return kernels.length > 0 && kernels.every((label) => label.includes("scale_fusion")) ? kernels : undefined;
+    });
+    assert.ok(tabs.length >= 3, tabs.join(" | "));
+    await picture("kernel");
+    await screen.command("View: Close All Editors");
+  },
+  "the picture of accesses has the theme's colours and a number per lane": async (screen, picture) => {
+    await screen.openFile(WASTEFUL);
+    await screen.click(READ, "%y");
+    await screen.command("hlo-analyzer: Show Access Pattern");
+    const text = await screen.webview("sectors");
+    assert.ok(!text.includes("`"), text);
+    assert.ok(/\b31\b/.test(text), text);
+    await picture("access-pattern");
+    await screen.command("View: Close All Editors");
+  },
+  "the heaviest kernels stay in a view and can be sorted": async (screen, picture) => {
+    await screen.openFile(WASTEFUL);
+    await screen.command("hlo-analyzer: Heaviest Kernels");
+    const rows = async (): Promise<string[]> => {
+      const all = await screen.texts(".pane-body .monaco-list-row");
+      return all.filter((row) => row.includes("_fusion"));
+    };
+    const first = (name: string) => async (): Promise<true | undefined> => (await rows())[0]?.includes(name) || undefined;
+    await eventually("the heaviest first", first("add_fusion"));
+    assert.ok(/µs .*%.*MB/.test((await rows())[0] ?? ""), (await rows()).join("\n"));
+    await picture("heaviest-kernels");
+    await screen.command("hlo-analyzer: Sort by Name");
+    await eventually("the order of names", first("add_fusion"));
+    await screen.command("hlo-analyzer: Sort by Bytes");
+    await screen.openFile(FIXTURE);
+    await eventually("the list of the file in front", first("input_"));
+    await screen.command("hlo-analyzer: Sort by Time");
+    await screen.command("View: Hide Panel");
+  },
+  "the status item has device, memory, version, restart and log": async (screen, picture) => {
+    await screen.openFile(WASTEFUL);
+    await screen.clickOn(".statusbar-item a", "h100-sxm");
+    const rows = await eventually("the menu", async () => {
+      const found = await screen.pickerRows();
+      return found.length >= 5 ? found : undefined;
+    });
+    for (const name of ["Device", "h100-sxm", "Memory", "MB", "Version", "Restart", "Log"]) {
+      assert.ok(rows.some((row) => row.includes(name)), rows.join(" | "));
+    }
+    await picture("status");
+    await screen.press("Enter");
+    await eventually("the devices", async () => (await screen.pickerRows()).some((row) => row.includes("a100")) || undefined);
+    await picture("devices");
+    await screen.press("Escape");
+  },
+};
+
+/** Once is enough: the theme changes nothing. */
+export const LARGE_FILES: Record<string, Step> = {
+  "a file of more than 20 MB has colours, lenses and hovers": async (screen, picture) => {
+    await screen.openFile(LARGE);
+    await screen.waitForLine("the text", 60_000, "%add_fusion");
+    await eventually("a lens", async () => ((await screen.count(".codelens-decoration")) > 0 ? true : undefined), 60_000);
+    const colours = await screen.colours(READ);
+    assert.ok(colours > 3, `${colours} colours`);
+    await screen.hover(READ, "%add_fusion", "MB");
+    await picture("large");
+    await screen.press("Escape");
+  },
+  "a file of more than 50 MB is explained, and read from disk": async (screen, picture) => {
+    await screen.openFile(HUGE);
+    await screen.notification("does not give files above 50 MB to extensions", "Heaviest Kernels");
+    await picture("huge");
+    await screen.command("hlo-analyzer: Heaviest Kernels");
+    await eventually(
+      "the kernels",
+      async () => (await screen.texts(".pane-body .monaco-list-row")).some((row) => row.includes("add_fusion")) || undefined,
+      60_000,
+    );
+    await picture("huge-kernels");
+    await screen.clickOn(".pane-body .monaco-list-row", "add_fusion");
+    await screen.waitForLine("the kernel in the file", 30_000, READ);
+    await screen.command("hlo-analyzer: Show Kernel");
+    await eventually("a kernel to pick", async () => (await screen.pickerRows()).some((row) => row.includes("add_fusion")) || undefined);
+    await screen.press("Enter");
+    await screen.waitForLine("its code", 60_000, "func.func @add_fusion(");
+    await picture("huge-kernel");
+    await screen.command("View: Close All Editors");
+    await screen.command("View: Hide Panel");
+  },
+};
+
+/** Numbers the pictures of one theme. */
+export function album(folder: string, screen: Screen): (name: string) => Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  let number = 0;
+  return async (name) => {
+    number += 1;
+    await screen.screenshot(join(folder, `${String(number).padStart(2, "0")}-${name}.png`));
+  };
+}
