@@ -7,6 +7,7 @@ pub(crate) mod access_pattern;
 pub(crate) mod convert;
 pub(crate) mod evaluate;
 mod extract;
+mod heaviest_kernels;
 mod operand_shapes;
 mod repair;
 pub(crate) mod show_kernel;
@@ -115,6 +116,7 @@ const PROVIDERS: &[Provider] = &[
     show_kernel::offer,
     access_pattern::offer,
     evaluate::offer,
+    heaviest_kernels::offer,
     convert::offer,
 ];
 

@@ -13,10 +13,15 @@ const DEBIAN: &str = "trixie";
 const DEBOOTSTRAP: &str = "/usr/sbin/debootstrap";
 /// Of root: that of a user may lack the second half.
 const SYSTEM_PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
-const EDITORS: [&str; 3] = ["neovim", "emacs-nox", "hx"];
+const EDITORS: [&str; 5] = ["neovim", "emacs-nox", "hx", "gcc", "libc6-dev"];
 /// What the checks read of the checkout.
-const NEEDED: [&str; 4] =
-    ["editor-clients/neovim", "editor-clients/emacs", "editor-clients/helix", "tests/editors"];
+const NEEDED: [&str; 5] = [
+    "editor-clients/neovim",
+    "editor-clients/emacs",
+    "editor-clients/helix",
+    "grammar/tree-sitter",
+    "tests/editors",
+];
 
 pub fn editors(tools: &Tools) -> Result<()> {
     run(&mut cargo(&["build", "--release"]))?;
@@ -53,15 +58,25 @@ pub fn editors(tools: &Tools) -> Result<()> {
         }
     }
     println!("\n── Helix");
-    for language in ["hlo", "mlir"] {
-        // Without /proc it fails further down, where it looks for grammars.
+    if let Err(why) = run(&mut inside(&debian, &["sh", "/work/editor-clients/helix/install.sh"])) {
+        failed.push(format!("Helix: {why:#}"));
+    }
+    for language in ["hlo", "mlir", "ptx"] {
         let said = inside(&debian, &["hx", "--health", language]).output()?;
         let health = String::from_utf8_lossy(&said.stdout);
-        let is_found =
-            health.lines().any(|line| line.contains("hlo-analyzer") && line.contains("/work/hlo-analyzer"));
-        println!("  {}      {language}: the server is found", if is_found { "ok" } else { "FAILED" });
-        if !is_found {
-            failed.push(format!("Helix: {language}:\n{health}"));
+        let has =
+            |name: &str, value: &str| health.lines().any(|line| line.contains(name) && line.contains(value));
+        // There is no server for PTX.
+        let checks = [
+            ("the server is found", language == "ptx" || has("hlo-analyzer", "/work/hlo-analyzer")),
+            ("it has a grammar", has("parser", "✓")),
+            ("it has colours", has("Highlight queries", "✓")),
+        ];
+        for (what, is_good) in checks {
+            println!("  {}  {language}: {what}", if is_good { "ok    " } else { "FAILED" });
+            if !is_good {
+                failed.push(format!("Helix: {language}: {what}:\n{health}"));
+            }
         }
     }
     match failed.as_slice() {
@@ -83,19 +98,24 @@ fn inside(debian: &Path, arguments: &[&str]) -> std::process::Command {
 fn installed(tools: &Tools) -> Result<PathBuf> {
     let folder = tools.cache().join(DEBIAN);
     let complete = folder.join("installed");
-    if complete.is_file() {
+    let wanted = EDITORS.join("\n");
+    let is_there = complete.is_file();
+    if is_there && std::fs::read_to_string(&complete)? == wanted {
         return Ok(folder);
     }
     if !Path::new(DEBOOTSTRAP).is_file() {
         bail!("no {DEBOOTSTRAP} (Debian: apt-get install debootstrap); it is run as root");
     }
     let where_to = folder.to_str().context("the path of the cache is not UTF-8")?;
-    let mut debootstrap =
-        command(DEBOOTSTRAP, &["--variant=minbase", "--include=ca-certificates", DEBIAN, where_to]);
-    run(debootstrap.env("PATH", SYSTEM_PATH))?;
+    // A Debian with fewer packages gets those that it lacks.
+    if !is_there {
+        let mut debootstrap =
+            command(DEBOOTSTRAP, &["--variant=minbase", "--include=ca-certificates", DEBIAN, where_to]);
+        run(debootstrap.env("PATH", SYSTEM_PATH))?;
+    }
     let mut install = inside(&folder, &["apt-get", "install", "-q", "-y", "--no-install-recommends"]);
     run(install.args(EDITORS).env("DEBIAN_FRONTEND", "noninteractive"))?;
-    std::fs::write(&complete, EDITORS.join("\n"))?;
+    std::fs::write(&complete, wanted)?;
     Ok(folder)
 }
 

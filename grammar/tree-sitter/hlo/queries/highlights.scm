@@ -1,0 +1,9 @@
+(comment) @comment
+(string) @string
+(number) @constant.numeric
+(type) @type
+(keyword) @keyword
+(opcode) @function
+(key) @attribute
+(value) @variable
+(punctuation) @punctuation

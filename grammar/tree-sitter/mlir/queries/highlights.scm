@@ -1,0 +1,12 @@
+(comment) @comment
+(string) @string
+(number) @constant.numeric
+(extents) @constant.numeric
+(type) @type
+(keyword) @keyword
+(op) @function
+(symbol) @function
+(alias) @constant
+(block) @label
+(value) @variable
+(punctuation) @punctuation
