@@ -1,11 +1,12 @@
 ;;; hlo-analyzer.el --- XLA HLO and MLIR with eglot  -*- lexical-binding: t -*-
 
 ;;; Commentary:
-;; Modes for HLO and MLIR and the server for them; needs Emacs 29 or newer.
+;; Modes with colours for HLO, MLIR and PTX, and the server for HLO and MLIR; needs Emacs 29 or newer.
 
 ;;; Code:
 
 (require 'eglot)
+(require 'tabulated-list)
 
 (defgroup hlo-analyzer nil "XLA HLO and MLIR." :group 'languages)
 
@@ -17,32 +18,132 @@
   "Settings as a property list, like (:gpu (:device \"a100-sxm-80\"))."
   :type 'plist)
 
+;;; Modes
+
+(defconst hlo-analyzer--number "\\_<-?[0-9]+\\(?:\\.[0-9]+\\)?\\(?:[eE][+-]?[0-9]+\\)?\\_>")
+
+(defconst hlo-analyzer--hlo-colours
+  `((,(regexp-opt '("HloModule" "ENTRY" "ROOT") 'symbols) . font-lock-keyword-face)
+    ("\\_<\\(?:pred\\|token\\|opaque\\|bf16\\|c64\\|c128\\|[suf][0-9]+\\(?:e[0-9]+m[0-9]+[a-z]*\\)?\\)\\_>" . font-lock-type-face)
+    ("\\_<\\([a-z][a-z0-9-]*\\)(" 1 font-lock-function-name-face)
+    ("\\_<\\([a-z_][a-z0-9_]*\\)=[^[:space:]]" 1 'font-lock-property-name-face)
+    ("%[A-Za-z0-9_.-]+" . font-lock-variable-name-face)
+    (,(regexp-opt '("true" "false" "inf" "nan") 'symbols) . font-lock-constant-face)
+    (,hlo-analyzer--number . font-lock-constant-face)))
+
+(defconst hlo-analyzer--mlir-colours
+  `((,(regexp-opt '("module" "return" "call" "private" "public" "attributes" "loc" "dense" "unit") 'symbols)
+     . font-lock-keyword-face)
+    ("\\(?:[0-9]+x\\|\\?x\\)+" . font-lock-constant-face)
+    ("\\(?:\\_<\\|x\\)\\(tensor\\|memref\\|vector\\|tuple\\|complex\\|index\\|none\\|bf16\\|tf32\\|[su]?i[0-9]+\\|f[0-9]+\\(?:E[0-9]+M[0-9]+[A-Z]*\\)?\\)\\_>"
+     1 font-lock-type-face)
+    ("\\_<[A-Za-z_][A-Za-z0-9_$]*\\(?:\\.[A-Za-z_][A-Za-z0-9_$]*\\)+" . font-lock-function-name-face)
+    ("%[A-Za-z0-9_$.-]+\\(?:#[0-9]+\\)?" . font-lock-variable-name-face)
+    ("@[A-Za-z_][A-Za-z0-9_$.]*" . font-lock-function-name-face)
+    ("[#!][A-Za-z_][A-Za-z0-9_$.]*" . font-lock-constant-face)
+    ("\\^[A-Za-z0-9_$.-]+" . font-lock-keyword-face)
+    (,(regexp-opt '("true" "false") 'symbols) . font-lock-constant-face)
+    (,hlo-analyzer--number . font-lock-constant-face)))
+
+(defconst hlo-analyzer--ptx-colours
+  `(("\\_<[a-z][a-z0-9]*\\(?:\\.[A-Za-z0-9_:]+\\)+" . font-lock-function-name-face)
+    (,(regexp-opt '("ret" "exit" "bra" "call" "trap") 'symbols) . font-lock-function-name-face)
+    ("\\(?:^\\|[[:space:](]\\)\\(\\.[A-Za-z_][A-Za-z0-9_]*\\)" 1 font-lock-keyword-face)
+    ("%[A-Za-z0-9_.]+" . font-lock-variable-name-face)
+    ("\\$[A-Za-z0-9_$]+" . font-lock-constant-face)
+    ("\\_<0[fFdDx][0-9a-fA-F]+U?\\_>" . font-lock-constant-face)
+    (,hlo-analyzer--number . font-lock-constant-face)))
+
+(defun hlo-analyzer--syntax (has-block-comments)
+  "A table with strings, `//' and, where HAS-BLOCK-COMMENTS, `/*'."
+  (let ((table (make-syntax-table)))
+    (modify-syntax-entry ?\" "\"" table)
+    (modify-syntax-entry ?% "'" table)
+    (modify-syntax-entry ?_ "_" table)
+    (modify-syntax-entry ?. "_" table)
+    (dolist (sign '(?< ?> ?= ?+ ?* ?& ?|)) (modify-syntax-entry sign "." table))
+    (modify-syntax-entry ?/ (if has-block-comments ". 124b" ". 12b") table)
+    (when has-block-comments (modify-syntax-entry ?* ". 23" table))
+    (modify-syntax-entry ?\n "> b" table)
+    table))
+
+(defun hlo-analyzer--set-up (colours)
+  "What all modes have, with COLOURS."
+  (setq-local comment-start "// ")
+  (setq-local comment-end "")
+  (setq-local font-lock-defaults (list colours)))
+
 ;;;###autoload
 (define-derived-mode hlo-mode prog-mode "HLO"
   "For modules of XLA."
-  (setq-local comment-start "// "))
+  :syntax-table (hlo-analyzer--syntax t)
+  (hlo-analyzer--set-up hlo-analyzer--hlo-colours))
 
 ;;;###autoload
-(dolist (name '("\\.hlo\\'" "\\(before\\|after\\)_optimizations\\.txt\\'"))
+(dolist (name '("\\.hlo\\'" "\\(before\\|after\\)_optimizations\\.txt\\'"
+                "module_[^/]*\\.after_[^/]*\\.before_[^/]*\\.txt\\'"))
   (add-to-list 'auto-mode-alist (cons name 'hlo-mode)))
 
 ;; LLVM has a mode of that name, with colours: where it is loaded, it stays.
 (unless (fboundp 'mlir-mode)
   (define-derived-mode mlir-mode prog-mode "MLIR"
     "For modules of MLIR, of any dialect."
-    (setq-local comment-start "// "))
+    :syntax-table (hlo-analyzer--syntax nil)
+    (hlo-analyzer--set-up hlo-analyzer--mlir-colours))
   (add-to-list 'auto-mode-alist '("\\.mlir\\'" . mlir-mode)))
+
+;;;###autoload
+(define-derived-mode ptx-mode prog-mode "PTX"
+  "For PTX, as kernels are shown."
+  :syntax-table (hlo-analyzer--syntax t)
+  (hlo-analyzer--set-up hlo-analyzer--ptx-colours))
+
+;;;###autoload
+(add-to-list 'auto-mode-alist '("\\.ptx\\'" . ptx-mode))
 
 (add-to-list 'eglot-server-programs
              `((hlo-mode mlir-mode) . ,(lambda (&rest _)
                              (append hlo-analyzer-command
                                      (list :initializationOptions hlo-analyzer-settings)))))
 
+;;; Commands
+
+(defun hlo-analyzer--server ()
+  "The server of this buffer, or an error that says that there is none."
+  (or (eglot-current-server) (user-error "The hlo-analyzer server is not running: M-x eglot")))
+
+(defun hlo-analyzer--ask (method params)
+  "The answer to METHOD with PARAMS."
+  (jsonrpc-request (hlo-analyzer--server) (intern (concat ":hlo-analyzer/" method)) params))
+
+(defun hlo-analyzer--document ()
+  "The document of this buffer."
+  (hlo-analyzer--server)
+  (eglot--TextDocumentIdentifier))
+
+(defun hlo-analyzer--place ()
+  "The document and point."
+  (hlo-analyzer--server)
+  (eglot--TextDocumentPositionParams))
+
+(defun hlo-analyzer--show (name text mode)
+  "Show TEXT in a buffer of this NAME and MODE."
+  (with-current-buffer (get-buffer-create name)
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (insert text)
+      (goto-char (point-min)))
+    (funcall mode)
+    (set-buffer-modified-p nil)
+    (setq buffer-read-only t)
+    (display-buffer (current-buffer))
+    (current-buffer)))
+
 (defun hlo-analyzer-show-kernel ()
   "Show the kernel of the instruction at point, as MLIR and as PTX."
   (interactive)
-  (let* ((here (eglot--TextDocumentPositionParams))
-         (answer (jsonrpc-request (eglot--current-server-or-lose) :workspace/executeCommand
+  (let* ((here (hlo-analyzer--place))
+         (answer (jsonrpc-request (hlo-analyzer--server) :workspace/executeCommand
                                   (list :command "hlo-analyzer.openKernel"
                                         :arguments (vector (plist-get (plist-get here :textDocument) :uri)
                                                            (plist-get here :position))))))
@@ -58,7 +159,10 @@
               (let ((inhibit-read-only t))
                 (erase-buffer)
                 (insert (plist-get tab :text))
-                (goto-char (point-min))))
+                (goto-char (point-min)))
+              (pcase (plist-get tab :tab)
+                ((or "mlir" "passes") (mlir-mode))
+                ("ptx" (ptx-mode))))
             (setq buffer-read-only t)
             ;; The server writes the file anew when the HLO changes.
             (when path (auto-revert-mode 1))
@@ -68,8 +172,7 @@
 (defun hlo-analyzer-convert ()
   "Show the module in the other language: HLO as StableHLO, StableHLO as HLO."
   (interactive)
-  (let* ((answer (jsonrpc-request (eglot--current-server-or-lose) :hlo-analyzer/convert
-                                  (list :textDocument (eglot--TextDocumentIdentifier))))
+  (let* ((answer (hlo-analyzer--ask "convert" (list :textDocument (hlo-analyzer--document))))
          (language (plist-get answer :language)))
     (with-current-buffer (generate-new-buffer (format "*%s*" language))
       (insert (plist-get answer :text))
@@ -78,6 +181,117 @@
       (set-buffer-modified-p nil)
       (display-buffer (current-buffer)))
     answer))
+
+(defun hlo-analyzer-evaluate (&optional given)
+  "Show the value of the instruction at point.
+GIVEN are literals of its parameters, by number, which else are asked for."
+  (interactive)
+  (let* ((here (hlo-analyzer--place))
+         (asked (or (hlo-analyzer--ask "evaluate" here) (user-error "There is no instruction at this place")))
+         (parameters (append (plist-get asked :parameters) nil))
+         (inputs (or given
+                     (let (typed)
+                       (dolist (parameter parameters (nreverse typed))
+                         (while (< (length typed) (plist-get parameter :number)) (push "" typed))
+                         (push (read-string (format "%%%s: %s = " (plist-get parameter :name) (plist-get parameter :shape))
+                                            (plist-get parameter :sample))
+                               typed)))))
+         (answer (if inputs (hlo-analyzer--ask "evaluate" (append here (list :inputs (vconcat inputs)))) asked))
+         (outputs (plist-get answer :outputs)))
+    (if (null outputs)
+        (message "%%%s: %s" (plist-get answer :instruction) (plist-get answer :reason))
+      (hlo-analyzer--show (format "*%%%s*" (plist-get answer :instruction)) (mapconcat #'identity outputs "\n") #'text-mode))
+    answer))
+
+(defun hlo-analyzer-access-pattern ()
+  "Show the lanes of a warp on memory, for the kernel at point."
+  (interactive)
+  (let ((pattern (hlo-analyzer--ask "accessPattern" (hlo-analyzer--place))))
+    (if (null pattern)
+        (message "No kernel with known accesses at this place.")
+      (hlo-analyzer--show "*access pattern*" (concat (plist-get pattern :text) (plist-get pattern :summary)) #'special-mode))
+    pattern))
+
+(defvar-local hlo-analyzer--module nil "The buffer that a list of kernels is of.")
+
+(define-derived-mode hlo-kernels-mode tabulated-list-mode "Kernels"
+  "The kernels of a module; a click on a heading sorts by it, RET goes to a kernel."
+  (setq tabulated-list-format
+        [("Kernel" 40 t) ("µs" 12 hlo-analyzer--less :right-align t) ("%" 7 hlo-analyzer--less :right-align t)
+         ("Bytes" 16 hlo-analyzer--less :right-align t) ("Bound by" 10 t)]
+        tabulated-list-sort-key '("µs" . t))
+  (tabulated-list-init-header))
+
+(defun hlo-analyzer--less (a b)
+  "Whether entry A has a smaller number than B in the column sorted by."
+  (let ((column (seq-position (mapcar #'car (append tabulated-list-format nil)) (car tabulated-list-sort-key))))
+    (< (string-to-number (aref (cadr a) column)) (string-to-number (aref (cadr b) column)))))
+
+(defun hlo-analyzer-go-to-kernel ()
+  "Go to the kernel of this line."
+  (interactive)
+  (let ((start (plist-get (tabulated-list-get-id) :start)))
+    (pop-to-buffer hlo-analyzer--module)
+    (goto-char (point-min))
+    (forward-line (plist-get start :line))
+    (forward-char (plist-get start :character))))
+
+(define-key hlo-kernels-mode-map (kbd "RET") #'hlo-analyzer-go-to-kernel)
+
+(defun hlo-analyzer-heaviest-kernels ()
+  "List the kernels of the module by the time that they take."
+  (interactive)
+  (let* ((answer (hlo-analyzer--ask "heaviestKernels" (list :textDocument (hlo-analyzer--document) :limit 1000)))
+         (module (current-buffer))
+         (entries (mapcar (lambda (kernel)
+                            (let ((roofline (plist-get kernel :roofline)))
+                              (list (plist-get kernel :at)
+                                    (vector (concat "%" (plist-get kernel :name))
+                                            (format "%.2f" (plist-get kernel :total_us))
+                                            (format "%.1f" (* 100 (plist-get kernel :share)))
+                                            (format "%d" (* (plist-get kernel :executions)
+                                                            (+ (plist-get roofline :bytes_read)
+                                                               (plist-get roofline :bytes_written))))
+                                            (plist-get kernel :bound)))))
+                          (plist-get answer :kernels))))
+    (if (null entries)
+        (message "No kernels: this module is not compiled for a GPU.")
+      (with-current-buffer (get-buffer-create "*heaviest kernels*")
+        (hlo-kernels-mode)
+        (setq hlo-analyzer--module module
+              tabulated-list-entries entries)
+        (tabulated-list-print)
+        (display-buffer (current-buffer))))
+    answer))
+
+(defun hlo-analyzer--configure (settings)
+  "Send SETTINGS to the running server."
+  (jsonrpc-notify (hlo-analyzer--server) :workspace/didChangeConfiguration (list :settings (list :hlo-analyzer settings))))
+
+(defun hlo-analyzer-status ()
+  "Show the version, the device and the memory of the server."
+  (interactive)
+  (let ((status (hlo-analyzer--ask "status" (make-hash-table))))
+    (message "hlo-analyzer %s, %s%s" (plist-get status :version) (plist-get status :device)
+             (if (plist-get status :memory) (format ", %d MB" (/ (plist-get status :memory) 1000000)) ""))
+    status))
+
+(defun hlo-analyzer-select-device (name)
+  "Select the GPU that kernels are for, by NAME, until the server ends."
+  (interactive
+   (list (completing-read "GPU: " (mapcar (lambda (device) (plist-get device :name))
+                                          (plist-get (hlo-analyzer--ask "status" (make-hash-table)) :devices)))))
+  (hlo-analyzer--configure (list :gpu (list :device name))))
+
+(defun hlo-analyzer-disable-warning (code)
+  "Switch the warning CODE off until the server ends.
+`hlo-analyzer-settings' is for good."
+  (interactive "sCode: ")
+  (jsonrpc-request (hlo-analyzer--server) :workspace/executeCommand
+                   (list :command "hlo-analyzer.disableWarning" :arguments (vector code))))
+
+(defalias 'hlo-analyzer-restart #'eglot-reconnect "Restart the server.")
+(defalias 'hlo-analyzer-show-log #'eglot-stderr-buffer "Show what the server logs.")
 
 (provide 'hlo-analyzer)
 ;;; hlo-analyzer.el ends here

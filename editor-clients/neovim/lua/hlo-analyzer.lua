@@ -2,7 +2,8 @@
 --
 --   require("hlo-analyzer").setup({ cmd = { "hlo-analyzer" }, settings = { gpu = { device = "a100-sxm-80" } } })
 --
--- The code action "Show kernel", a lens, or :HloShowKernel opens the kernel of the instruction under the cursor beside it.
+-- The code action "Show kernel", a lens, or :HloShowKernel opens the kernel of the instruction under the cursor beside it. The
+-- README lists the other commands.
 
 local M = {}
 
@@ -15,6 +16,12 @@ local function client()
   return vim.lsp.get_clients({ name = "hlo-analyzer" })[1]
 end
 
+-- A buffer that the server knows: the current one where it is one.
+local function buffer_of(server)
+  local here = vim.api.nvim_get_current_buf()
+  return server.attached_buffers[here] and here or next(server.attached_buffers)
+end
+
 local function ask(method, params, answered)
   local server = client()
   if server then
@@ -22,8 +29,51 @@ local function ask(method, params, answered)
       if not failure and answer and answer ~= vim.NIL then
         answered(answer)
       end
-    end, 0)
+    end, buffer_of(server))
   end
+end
+
+-- The server, for a command; the user is told where there is none.
+local function running()
+  local server = client()
+  if not server then
+    vim.notify("The hlo-analyzer server is not running.", vim.log.levels.ERROR)
+  end
+  return server
+end
+
+-- Asks for what the user wants now; `nothing` is said where there is nothing of the kind.
+local function request(method, params, nothing, answered)
+  local server = running()
+  if not server then
+    return
+  end
+  server.request("hlo-analyzer/" .. method, params, function(failure, answer)
+    if failure then
+      vim.notify("hlo-analyzer: " .. failure.message, vim.log.levels.ERROR)
+    elseif not answer or answer == vim.NIL then
+      vim.notify(nothing)
+    else
+      answered(answer)
+    end
+  end, buffer_of(server))
+end
+
+-- The document and the position that an action names, or those of the cursor.
+local function place(uri, position)
+  local server = client()
+  local here = vim.lsp.util.make_position_params(0, server and server.offset_encoding or "utf-16")
+  return { textDocument = { uri = uri or here.textDocument.uri }, position = position or here.position }
+end
+
+-- Shows text in a new window that nobody has to save.
+local function show_text(text, filetype)
+  vim.cmd("botright vnew")
+  vim.bo.buftype = "nofile"
+  vim.bo.bufhidden = "wipe"
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split((text:gsub("\n$", "")), "\n"))
+  vim.bo.filetype = filetype
+  vim.bo.modified = false
 end
 
 -- Whether a buffer is one of modules, not of kernels.
@@ -123,19 +173,7 @@ end
 
 -- Opens the tabs of the kernel at a position (of the cursor, where none is given) beside the module, the first in front.
 function M.show_kernel(uri, position)
-  local server = client()
-  if not server then
-    return vim.notify("hlo-analyzer does not run here", vim.log.levels.WARN)
-  end
-  local here = vim.lsp.util.make_position_params(0, server.offset_encoding)
-  local params = {
-    textDocument = { uri = uri or here.textDocument.uri },
-    position = position or here.position,
-  }
-  server.request("hlo-analyzer/showKernel", params, function(failure, kernel)
-    if failure or not kernel or kernel == vim.NIL then
-      return vim.notify("There is no kernel at this place.")
-    end
+  request("showKernel", place(uri, position), "There is no kernel at this place.", function(kernel)
     local from = vim.api.nvim_get_current_win()
     local window = windows_of(is_kernel)[1]
     if window then
@@ -150,21 +188,17 @@ function M.show_kernel(uri, position)
     end
     vim.api.nvim_set_current_win(from)
     M.follow()
-  end, 0)
+  end)
 end
 
--- Asks for the parameters that the instruction under the cursor depends on, one by one, and shows its value.
-function M.evaluate()
-  local server = client()
-  if not server then
-    return
-  end
-  local params = vim.lsp.util.make_position_params(0, server.offset_encoding)
+-- Asks for the parameters that an instruction depends on, one by one, and shows its value.
+function M.evaluate(uri, position)
+  local params = place(uri, position)
   local function show(answer)
     local value = answer.outputs and table.concat(answer.outputs, "\n") or answer.reason
     vim.notify("%" .. answer.instruction .. " = " .. value)
   end
-  ask("evaluate", params, function(asked)
+  request("evaluate", params, "There is no instruction at this place.", function(asked)
     local inputs = {}
     local function next_parameter(n)
       local parameter = asked.parameters[n]
@@ -189,14 +223,98 @@ end
 -- The module in the other language, HLO as StableHLO and StableHLO as HLO, in a new buffer beside it.
 function M.convert()
   local params = { textDocument = vim.lsp.util.make_text_document_params() }
-  ask("convert", params, function(answer)
-    vim.cmd("botright vnew")
-    vim.bo.buftype = "nofile"
-    vim.bo.bufhidden = "wipe"
-    vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split((answer.text:gsub("\n$", "")), "\n"))
-    vim.bo.filetype = answer.language
-    vim.bo.modified = false
+  request("convert", params, "There is nothing to convert in this file.", function(answer)
+    show_text(answer.text, answer.language)
   end)
+end
+
+-- The lanes of a warp on memory, as text.
+function M.access_pattern(uri, position)
+  request("accessPattern", place(uri, position), "No kernel with known accesses at this place.", function(pattern)
+    show_text(pattern.text .. pattern.summary, "")
+  end)
+end
+
+local orders = {
+  time = function(a, b) return a.total_us > b.total_us end,
+  bytes = function(a, b) return M.bytes_of(a) > M.bytes_of(b) end,
+  name = function(a, b) return a.name < b.name end,
+}
+
+function M.bytes_of(kernel)
+  return (kernel.roofline.bytes_read + kernel.roofline.bytes_written) * kernel.executions
+end
+
+-- The kernels of the module in the quickfix list, by time, bytes or name.
+function M.heaviest_kernels(order)
+  local params = { textDocument = vim.lsp.util.make_text_document_params(), limit = 1000 }
+  local buffer = vim.api.nvim_get_current_buf()
+  request("heaviestKernels", params, "There is no module here.", function(answer)
+    if #answer.kernels == 0 then
+      return vim.notify("No kernels: this module is not compiled for a GPU.")
+    end
+    table.sort(answer.kernels, orders[order] or orders.time)
+    local items = vim.tbl_map(function(kernel)
+      local text = ("%%%s  %.2f µs  %.1f %%  %.0f bytes  %s"):format(
+        kernel.name, kernel.total_us, kernel.share * 100, M.bytes_of(kernel), kernel.bound)
+      return { bufnr = buffer, lnum = kernel.at.start.line + 1, col = kernel.at.start.character + 1, text = text }
+    end, answer.kernels)
+    vim.fn.setqflist({}, " ", { title = answer.note, items = items })
+    vim.cmd("botright copen")
+  end)
+end
+
+-- Changes settings of the running server.
+local function configure(settings)
+  local server = running()
+  if server then
+    server.notify("workspace/didChangeConfiguration", { settings = { ["hlo-analyzer"] = settings } })
+  end
+end
+
+-- The GPU that kernels are for: asks for one where none is named.
+function M.select_device(name)
+  if name and name ~= "" then
+    return configure({ gpu = { device = name } })
+  end
+  request("status", vim.empty_dict(), "", function(status)
+    local function label(device)
+      return device.name .. (device.name == status.device and " (now)" or "") .. "  " .. device.description
+    end
+    vim.ui.select(status.devices, { prompt = "GPU", format_item = label }, function(device)
+      if device then
+        M.select_device(device.name)
+      end
+    end)
+  end)
+end
+
+function M.status()
+  request("status", vim.empty_dict(), "", function(status)
+    local memory = status.memory ~= vim.NIL and (" · %.0f MB"):format(status.memory / 1e6) or ""
+    vim.notify(("hlo-analyzer %s · %s%s"):format(status.version, status.device, memory))
+  end)
+end
+
+-- Until the server ends; the setting `warnings.disabled` is for good.
+function M.disable_warning(code)
+  request("status", vim.empty_dict(), "", function(status)
+    configure({ warnings = { disabled = vim.list_extend(status.disabled_warnings, { code }) } })
+  end)
+end
+
+function M.restart()
+  local buffers = vim.tbl_filter(is_module, vim.api.nvim_list_bufs())
+  for _, server in ipairs(vim.lsp.get_clients({ name = "hlo-analyzer" })) do
+    server.stop()
+  end
+  vim.defer_fn(function()
+    for _, buffer in ipairs(buffers) do
+      if vim.api.nvim_buf_is_loaded(buffer) then
+        vim.api.nvim_exec_autocmds("FileType", { group = group, buffer = buffer })
+      end
+    end
+  end, 500)
 end
 
 function M.setup(options)
@@ -210,7 +328,19 @@ function M.setup(options)
     },
   })
   local capabilities = vim.lsp.protocol.make_client_capabilities()
-  capabilities.experimental = { commands = { "hlo-analyzer.showKernel" } }
+  local commands = {
+    ["hlo-analyzer.showKernel"] = M.show_kernel,
+    ["hlo-analyzer.showAccessPattern"] = M.access_pattern,
+    ["hlo-analyzer.evaluateInstruction"] = M.evaluate,
+    ["hlo-analyzer.disableWarning"] = M.disable_warning,
+    ["hlo-analyzer.showReferences"] = function(_, _, locations)
+      local server = client()
+      local items = vim.lsp.util.locations_to_items(locations, server and server.offset_encoding or "utf-16")
+      vim.fn.setqflist({}, " ", { title = "Callers", items = items })
+      vim.cmd("botright copen")
+    end,
+  }
+  capabilities.experimental = { commands = vim.tbl_keys(commands) }
 
   vim.api.nvim_create_autocmd("FileType", {
     group = group,
@@ -226,11 +356,11 @@ function M.setup(options)
         root_dir = options.root_dir or vim.fs.dirname(args.file),
         capabilities = capabilities,
         init_options = options.settings,
-        commands = {
-          ["hlo-analyzer.showKernel"] = function(command)
-            M.show_kernel(unpack(command.arguments))
-          end,
-        },
+        commands = vim.tbl_map(function(run)
+          return function(command)
+            run(unpack(command.arguments))
+          end
+        end, commands),
         handlers = {
           ["hlo-analyzer/kernelChanged"] = function(_, params)
             local buffer = vim.fn.bufnr("^" .. vim.fn.escape(params.uri, "\\*?[]{}~$") .. "$")
@@ -265,6 +395,16 @@ function M.setup(options)
   vim.api.nvim_create_user_command("HloShowKernel", function() M.show_kernel() end, {})
   vim.api.nvim_create_user_command("HloEvaluate", function() M.evaluate() end, {})
   vim.api.nvim_create_user_command("HloConvert", function() M.convert() end, {})
+  vim.api.nvim_create_user_command("HloAccessPattern", function() M.access_pattern() end, {})
+  vim.api.nvim_create_user_command("HloHeaviestKernels", function(command) M.heaviest_kernels(command.args) end, {
+    nargs = "?",
+    complete = function() return { "time", "bytes", "name" } end,
+  })
+  vim.api.nvim_create_user_command("HloDevice", function(command) M.select_device(command.args) end, { nargs = "?" })
+  vim.api.nvim_create_user_command("HloDisableWarning", function(command) M.disable_warning(command.args) end, { nargs = 1 })
+  vim.api.nvim_create_user_command("HloStatus", function() M.status() end, {})
+  vim.api.nvim_create_user_command("HloRestart", function() M.restart() end, {})
+  vim.api.nvim_create_user_command("HloLog", function() vim.cmd.tabedit(vim.lsp.get_log_path()) end, {})
 end
 
 return M

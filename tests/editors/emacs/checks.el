@@ -60,6 +60,66 @@
     (checks-has "func.func @input_transpose_fusion" kernel)
     (checks-has ".visible .entry" kernel)))
 
+(defun checks-faces ()
+  "The faces of this buffer."
+  (font-lock-ensure)
+  (let (faces)
+    (dotimes (at (buffer-size))
+      (let ((face (get-text-property (1+ at) 'face)))
+        (when face (cl-pushnew (if (consp face) (car face) face) faces))))
+    faces))
+
+(check "every kind of text has colours, and dumps are known by their names"
+  (dolist (kind '((hlo-mode "%a = f32[2]{0} add(%b, %c), metadata={op_name=\"x\"} // why\nROOT"
+                            font-lock-function-name-face font-lock-property-name-face font-lock-variable-name-face
+                            font-lock-type-face font-lock-string-face font-lock-comment-face font-lock-keyword-face)
+                  (mlir-mode "%a = arith.addf %b, %c : tensor<4x8xf32> // why\ncall @f"
+                             font-lock-function-name-face font-lock-variable-name-face font-lock-type-face
+                             font-lock-constant-face font-lock-comment-face font-lock-keyword-face)
+                  (ptx-mode "\tadd.s32 %r1, %r2, 4; // why\n.reg"
+                            font-lock-function-name-face font-lock-variable-name-face font-lock-constant-face
+                            font-lock-comment-face font-lock-keyword-face)))
+    (with-temp-buffer
+      (insert (nth 1 kind))
+      (funcall (car kind))
+      (let ((faces (checks-faces)))
+        (dolist (face (nthcdr 2 kind))
+          (unless (memq face faces) (error "%s has no %s: %S" (car kind) face faces))))))
+  (dolist (name '(("m/module_0001.jit_f.sm_9.0_gpu_after_optimizations.txt" . hlo-mode)
+                  ("m/module_0001.jit_f.before_optimizations.txt" . hlo-mode)
+                  ("m/module_0002.jit_f.0007.fusion.after_priority-fusion.before_layout.txt" . hlo-mode)
+                  ("m/module_0001.jit_f.gpu_after_optimizations-buffer-assignment.txt" . text-mode)
+                  ("m/f.ptx" . ptx-mode)))
+    (let ((mode (assoc-default (car name) auto-mode-alist #'string-match)))
+      (unless (eq mode (cdr name)) (error "%s is %s" (car name) mode)))))
+
+(check "kernels are listed, accesses drawn, values computed, devices chosen, warnings disabled"
+  (checks-open "transposed_read.hlo" ".hlo")
+  (search-forward "%add_fusion =")
+  (backward-char 5)
+  (checks-has "sectors" (plist-get (hlo-analyzer-access-pattern) :text))
+  (unless (= 2 (length (plist-get (hlo-analyzer-heaviest-kernels) :kernels))) (error "Not two kernels"))
+  (with-current-buffer "*heaviest kernels*"
+    (goto-char (point-min))
+    (checks-has "%add_fusion" (buffer-substring (line-beginning-position) (line-end-position)))
+    (tabulated-list-sort 1)
+    (goto-char (point-min))
+    (checks-has "%scale_fusion" (buffer-substring (line-beginning-position) (line-end-position))))
+  (hlo-analyzer-select-device "a100-sxm-80")
+  (hlo-analyzer-disable-warning "uncoalesced")
+  (let ((status (hlo-analyzer-status)))
+    (checks-has "a100-sxm-80" (plist-get status :device))
+    (checks-has "uncoalesced" (format "%S" (plist-get status :disabled_warnings))))
+  (checks-open "tiled_slice.mlir" ".mlir")
+  (search-forward "stablehlo.add")
+  (checks-has "{2, 4}" (format "%s" (plist-get (hlo-analyzer-evaluate '("{1, 2}")) :outputs))))
+
+(check "without a server a command says so"
+  (with-temp-buffer
+    (condition-case why
+        (progn (hlo-analyzer-heaviest-kernels) (error "It said nothing"))
+      (user-error (checks-has "is not running" (cadr why))))))
+
 (check "MLIR has maps, kernels and HLO"
   (checks-open "tiled_slice.mlir" ".mlir")
   (unless (eq major-mode 'mlir-mode) (error "It is %s" major-mode))

@@ -103,6 +103,82 @@ check("the kernel is up to date with the HLO", function()
   eventually("a product", function() return text(mlir):find("arith.mulf", 1, true) end)
 end)
 
+check("every kind of text has colours, and dumps are known by their names", function()
+  local function groups(buffer)
+    local found = {}
+    vim.api.nvim_buf_call(buffer, function()
+      for line = 1, vim.fn.line("$") do
+        for column = 1, #vim.fn.getline(line) do
+          found[vim.fn.synIDattr(vim.fn.synID(line, column, 1), "name")] = true
+        end
+      end
+    end)
+    return found
+  end
+  vim.cmd("syntax on")
+  for extension, names in pairs({
+    [".hlo"] = { "hloOpcode", "hloNumber", "hloName", "hloType", "hloKey", "hloKeyword", "hloString" },
+    [".mlir"] = { "mlirOp", "mlirNumber", "mlirValue", "mlirType", "mlirSymbol", "mlirAlias" },
+    [".ptx"] = { "ptxInstruction", "ptxNumber", "ptxRegister", "ptxDirective", "ptxComment" },
+  }) do
+    local source = vim.fn.globpath(here .. "/../fixtures", "t*" .. extension, false, true)[1]
+    local file = vim.fn.tempname() .. extension
+    vim.fn.writefile(source and vim.fn.readfile(source) or { ".visible .entry f()", "{", "\tadd.s32 %r1, %r2, 4; // sum", "}" }, file)
+    vim.cmd("silent! edit " .. file)
+    vim.cmd("syntax sync fromstart")
+    local found = groups(0)
+    for _, name in ipairs(names) do
+      assert(found[name], extension .. " has no " .. name .. ": " .. vim.inspect(vim.tbl_keys(found)))
+    end
+    vim.cmd("silent! bwipeout!")
+  end
+  for name, filetype in pairs({
+    ["module_0001.jit_f.sm_9.0_gpu_after_optimizations.txt"] = "hlo",
+    ["module_0001.jit_f.before_optimizations.txt"] = "hlo",
+    ["module_0002.jit_f.0007.fusion.after_priority-fusion.before_layout.txt"] = "hlo",
+    ["module_0001.jit_f.gpu_after_optimizations-buffer-assignment.txt"] = false,
+    ["f.mlir"] = "mlir",
+    ["f.ptx"] = "ptx",
+  }) do
+    local found = vim.filetype.match({ filename = name })
+    assert(filetype and found == filetype or not filetype and found ~= "hlo", name .. ": " .. vim.inspect(found))
+  end
+end)
+
+check("kernels are listed and sorted, accesses are drawn, devices are chosen, warnings disabled", function()
+  vim.cmd("silent! only")
+  local file = vim.fn.tempname() .. ".hlo"
+  vim.fn.writefile(vim.fn.readfile(here .. "/../fixtures/transposed_read.hlo"), file)
+  vim.cmd.edit(file)
+  local buffer = vim.api.nvim_get_current_buf()
+  local own = vim.api.nvim_get_current_win()
+  local server = eventually("the server", function()
+    return vim.lsp.get_clients({ name = "hlo-analyzer", bufnr = buffer })[1]
+  end)
+  vim.cmd("HloHeaviestKernels time")
+  eventually("the list", function() return vim.fn.getqflist()[1] end)
+  assert(vim.fn.getqflist()[1].text:find("%add_fusion", 1, true), vim.inspect(vim.fn.getqflist()))
+  vim.api.nvim_set_current_win(own)
+  vim.cmd("HloHeaviestKernels name")
+  vim.wait(300)
+  assert(vim.fn.getqflist()[2].text:find("%scale_fusion", 1, true), vim.inspect(vim.fn.getqflist()))
+  vim.cmd("cclose")
+  go(own, "%add_fusion =")
+  vim.cmd("HloAccessPattern")
+  eventually("the picture", function() return text(0):find("sectors", 1, true) end)
+  vim.cmd("silent! only")
+  vim.cmd.buffer(buffer)
+  local function status()
+    return server.request_sync("hlo-analyzer/status", vim.empty_dict(), 20000, buffer).result
+  end
+  vim.cmd("HloDevice a100-sxm-80")
+  eventually("the device", function() return status().device == "a100-sxm-80" end)
+  eventually("a warning", function() return vim.diagnostic.get(buffer)[1] end)
+  vim.cmd("HloDisableWarning uncoalesced")
+  eventually("no warning", function() return status().disabled_warnings[1] == "uncoalesced" and #vim.diagnostic.get(buffer) == 0 end)
+  vim.cmd("HloDevice h100-sxm")
+end)
+
 check("MLIR has maps, kernels and HLO", function()
   vim.cmd("silent! only")
   local file = vim.fn.tempname() .. ".mlir"
