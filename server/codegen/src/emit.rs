@@ -46,6 +46,10 @@ const BUFFER_ALIGN: u32 = 256;
 
 /// The kernel of a fusion, or why there is none.
 pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
+    recursion::with_stack(crate::STACK, || emitted(source))
+}
+
+fn emitted(source: &Source<'_>) -> Result<Kernel, Reason> {
     let analysis = source.analysis;
     let launch = analysis.launch().ok_or_else(|| elsewhere(analysis))?;
     let forced: Vec<OpId> = forced_roots(analysis);

@@ -32,3 +32,6 @@ use std::borrow::Cow;
 
 /// Why there is no kernel, in words that follow "no kernel: ".
 pub type Reason = Cow<'static, str>;
+
+/// Stack for passes over regions in regions: there are as many as an element has choices in choices, which is bounded.
+const STACK: usize = 4 << 20;

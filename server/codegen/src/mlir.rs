@@ -20,6 +20,10 @@ use names::Names;
 
 /// The kernel as MLIR, before it is lowered; those that run after it each as a module of its own.
 pub fn mlir(kernel: &Kernel) -> KernelText {
+    recursion::with_stack(crate::STACK, || written(kernel))
+}
+
+fn written(kernel: &Kernel) -> KernelText {
     let mut text = String::new();
     let mut lines = Vec::new();
     let mut accesses = Vec::new();

@@ -91,6 +91,10 @@ pub fn after_each(kernel: &Kernel) -> impl Iterator<Item = (&'static Pass, Kerne
 /// The MLIR text after each pass that `asked` names, or after `all` of them, each below a head as MLIR's tools print it; nothing
 /// where there is no such pass.
 pub fn mlir_after(kernel: &Kernel, asked: &str) -> Option<KernelText> {
+    recursion::with_stack(crate::STACK, || written_after(kernel, asked))
+}
+
+fn written_after(kernel: &Kernel, asked: &str) -> Option<KernelText> {
     let is_asked = |pass: &Pass| asked == "all" || pass.is_called(asked);
     if !PIPELINE.iter().any(is_asked) {
         return None;

@@ -47,6 +47,10 @@ struct Target {
 
 /// The kernel, and those that run after it, as PTX for a device. `name_of` tells the names of ops, for comments and for what is missing.
 pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -> Result<KernelText, Reason> {
+    recursion::with_stack(crate::STACK, || lowered(kernel, device, name_of))
+}
+
+fn lowered(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -> Result<KernelText, Reason> {
     let gpu::Platform::Cuda { major, minor, accelerated } = device.platform else {
         return Err(format!("PTX is for NVIDIA, and {} is not", device.name).into());
     };

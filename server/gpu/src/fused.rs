@@ -1,7 +1,10 @@
 //! A fusion as the emitters see it: one graph without fusions in it, its roots, and who uses what.
 
 use indexing::Callees;
-use ir::{AttributeKey, Attributes, ElementTypeExt, Graph, Op, OpId, Opcode, Shape, is_elementwise};
+use ir::{
+    AttributeKey, Attributes, ElementTypeExt, Given, Graph, Op, OpId, Opcode, Shape, is_elementwise, op_info,
+    result_shape,
+};
 use rustc_hash::FxHashMap;
 
 use crate::Reason;
@@ -97,8 +100,14 @@ impl Fused {
 
     fn new(mut graph: Graph, results: Vec<OpId>) -> Result<Fused, Reason> {
         for (op, operands) in graph.ops.iter().zip(&graph.operands) {
-            if op.operand_shapes.len() != operands.len() && op.opcode != Opcode::Parameter {
-                return Err("an instruction of the fusion lacks an operand".into());
+            // What follows takes operands by their place.
+            let has_all =
+                op.operand_shapes.len() == operands.len() && op_info(op.opcode).arity.accepts(operands.len());
+            if !has_all && op.opcode != Opcode::Parameter {
+                return Err("an instruction of the fusion lacks an operand, or has too many".into());
+            }
+            if let Some(reason) = contradiction(&graph, op, operands) {
+                return Err(reason);
             }
             if !has_bounds(&op.shape) {
                 return Err("a dimension in the fusion has no bound".into());
@@ -247,6 +256,37 @@ pub fn is_wrapped(opcode: Opcode) -> bool {
                 | Sort
                 | Transpose
         )
+}
+
+/// Why the shape of an op is not what its operands and attributes give. What follows takes dimensions by their place in one
+/// shape or the other: of such an op it would say something wrong, or nothing.
+fn contradiction(graph: &Graph, op: &Op, operands: &[OpId]) -> Option<Reason> {
+    if matches!(op.opcode, Opcode::Parameter | Opcode::Fusion) {
+        return None;
+    }
+    let shapes: Vec<&Shape> = operands.iter().map(|&of| &graph.ops[of as usize].shape).collect();
+    let printed = op.operand_shapes.iter().zip(&shapes);
+    if let Some((printed, shape)) = printed.clone().find(|(printed, shape)| !has_same_dims(printed, shape)) {
+        return Some(format!("an operand of {} is {shape}, not {printed}", op.opcode).into());
+    }
+    let attributes = (&op.attributes).into();
+    let given = Given { operands: &shapes, attributes, declared: Some(&op.shape), called: &|_| None };
+    match result_shape(op.opcode, &given) {
+        Ok(shape) if has_same_dims(&shape, &op.shape) => None,
+        Ok(shape) => Some(format!("{} gives {shape}, not {}", op.opcode, op.shape).into()),
+        Err(problem) => Some(format!("{}: {problem}", op.opcode).into()),
+    }
+}
+
+/// Whether two shapes have the same structure and the same dimensions.
+fn has_same_dims(a: &Shape, b: &Shape) -> bool {
+    match (a, b) {
+        (Shape::Tuple(a), Shape::Tuple(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| has_same_dims(a, b))
+        }
+        (Shape::Array(a), Shape::Array(b)) => a.dims == b.dims,
+        (a, b) => a == b,
+    }
 }
 
 /// Of an element of a tuple, the op that makes the tuple.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ir::{Block, Shape};
-use syntax::hlo::{ComputationId, ComputationKind, Cursor, Instruction, PieceState, cursor, parse};
+use syntax::hlo::{ComputationId, ComputationKind, Cursor, Instruction, Parse, PieceState, cursor, parse};
 
 use crate::completion::{CompletionItem, CompletionKind};
 use crate::locate::{FileContext, InstructionRef};
@@ -30,9 +30,8 @@ impl<'a> Scope<'a> {
             local = context.block(piece).text.len();
         }
         let block = context.block(piece);
-        let first = block.parse.computations.first();
-        let in_body = first.is_some_and(|c| c.kind == ComputationKind::Continued);
-        let cursor = cursor(&block.text, local, in_body);
+        let (top, in_body) = top_of(&block.parse, local);
+        let cursor = cursor(&block.text, local, top, in_body);
         let start = cursor.statement.start;
         // Inside of an inline body, that one.
         let around = block.parse.computations.iter().enumerate();
@@ -129,6 +128,20 @@ impl<'a> Scope<'a> {
             Some(operand.shape.is_some())
         });
         (percent, shaped.unwrap_or(false))
+    }
+}
+
+/// Where the computation begins that a byte is in, or where the one above ends, and whether that is inside of a body. Lines
+/// above it are of other computations, which may be in another piece: nothing may depend on them.
+fn top_of(parse: &Parse, at: usize) -> (usize, bool) {
+    let all = parse.computations.iter().filter(|c| !matches!(c.kind, ComputationKind::Inline(_)));
+    let above = all.filter(|c| c.span.start as usize <= at).last();
+    match above {
+        Some(c) if c.is_closed && c.span.end as usize <= at => (c.span.end as usize, false),
+        Some(c) => {
+            (c.span.start as usize, matches!(c.kind, ComputationKind::Continued | ComputationKind::Headless))
+        }
+        None => (0, false),
     }
 }
 

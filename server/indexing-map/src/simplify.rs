@@ -48,6 +48,10 @@ const WORK_BOUND: u32 = 200_000;
 /// Passes over one expression.
 const MAX_PASSES: usize = 24;
 
+/// Expressions deeper than this get a stack of their own, of so many bytes.
+const DEEP: usize = 24;
+const STACK_OF_DEEP: usize = 4 << 20;
+
 /// Simplifies expressions within one context.
 pub struct Simplifier<'a> {
     ranges: RangeContext<'a>,
@@ -105,6 +109,14 @@ impl<'a> Simplifier<'a> {
 
     /// The simplest form these rules find. Equal to `e` at every point of the context's domain where `e` has a value.
     pub fn simplify(&mut self, e: &Expr) -> Expr {
+        match e.depth() > DEEP {
+            // Rules for quotients of sums of quotients call each other once per level, and take much stack.
+            true => recursion::with_stack(STACK_OF_DEEP, || self.simplified(e)),
+            false => self.simplified(e),
+        }
+    }
+
+    fn simplified(&mut self, e: &Expr) -> Expr {
         if e.as_binary().is_none() || e.is_settled(self.context) {
             return self.pass(e);
         }

@@ -26,6 +26,9 @@ pub fn no_callees(_: &str) -> Option<Arc<Graph>> {
 /// Ops of called computations that one analysis looks into. Fusions beyond are opaque.
 pub const MAX_INLINED_OPS: usize = 1 << 16;
 
+/// Those of computations that such computations call, at most: where each calls the next one twice, every level doubles them.
+const MAX_NESTED_OPS: usize = 1 << 12;
+
 /// Fusions in fusions beyond this depth are opaque.
 const MAX_DEPTH: usize = 32;
 
@@ -101,6 +104,7 @@ pub(crate) struct Inlined<'a> {
     /// Of the graph that was asked about.
     values: FxHashMap<OpId, Value>,
     inlined_ops: usize,
+    nested_ops: usize,
     rules: Rules,
     callees: &'a Callees<'a>,
 }
@@ -113,6 +117,7 @@ impl<'a> Inlined<'a> {
             nodes: Vec::new(),
             values: FxHashMap::default(),
             inlined_ops: 0,
+            nested_ops: 0,
             rules,
             callees,
         };
@@ -458,7 +463,11 @@ impl<'a> Inlined<'a> {
         };
         let callee = known.map_or(callee, Arc::new);
         self.inlined_ops += callee.ops.len();
-        if self.inlined_ops > MAX_INLINED_OPS || callee.root as usize >= callee.ops.len() {
+        if !open.is_empty() {
+            self.nested_ops += callee.ops.len();
+        }
+        let is_too_large = self.inlined_ops > MAX_INLINED_OPS || self.nested_ops > MAX_NESTED_OPS;
+        if is_too_large || callee.root as usize >= callee.ops.len() {
             return None;
         }
         let all: Vec<OpId> = (0..callee.ops.len() as OpId).collect();

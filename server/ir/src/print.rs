@@ -150,7 +150,8 @@ impl Printer<'_, '_> {
             if self.is_full {
                 return;
             }
-            self.instruction(At { computation: index, node, canonical: &canonical, indent: indent + 1 });
+            let at = At { computation: index, node, canonical: &canonical, indent: indent + 1 };
+            recursion::grow(|| self.instruction(at));
         }
         for _ in 0..indent {
             self.out.push_str("  ");

@@ -115,7 +115,7 @@ impl<'t> Reader<'t> {
         }
         if self.eat("(") {
             self.nesting += 1;
-            let inner = self.sum(lookup);
+            let inner = recursion::grow(|| self.sum(lookup));
             self.nesting -= 1;
             let inner = inner?;
             self.expect(")")?;
@@ -123,7 +123,7 @@ impl<'t> Reader<'t> {
         }
         if self.eat("-") {
             self.nesting += 1;
-            let inner = self.operand(lookup);
+            let inner = recursion::grow(|| self.operand(lookup));
             self.nesting -= 1;
             return Ok(inner? * -1);
         }

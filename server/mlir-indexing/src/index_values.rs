@@ -55,7 +55,7 @@ impl MapBuilder<'_> {
         }
         self.steps += 1;
         self.depth += 1;
-        let found = f(self);
+        let found = recursion::grow(|| f(self));
         self.depth -= 1;
         found
     }

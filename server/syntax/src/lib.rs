@@ -10,4 +10,4 @@ pub mod hlo;
 pub use text::{Span, SyntaxError};
 
 /// Nesting of shapes, literals, inline computations and brackets beyond which the text is reported as an error.
-pub const MAX_DEPTH: u32 = 200;
+pub const MAX_DEPTH: u32 = 100;

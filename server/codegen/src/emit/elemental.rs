@@ -21,6 +21,9 @@ type Known = FxHashMap<(OpId, Vec<Expr>), Vec<ValueId>>;
 /// Operands below operands beyond this depth are not written.
 const MAX_DEPTH: u32 = 2048;
 
+/// Choices inside of choices beyond this depth are not written: each opens a region, and passes recurse over regions.
+const MAX_REGIONS: usize = 64;
+
 /// Writes ops of one function of the partition.
 pub(crate) struct Elements<'a> {
     pub emission: &'a Emission<'a>,
@@ -97,7 +100,7 @@ impl<'a> Elements<'a> {
         }
         let before = self.body.origin.replace(op);
         self.depth += 1;
-        let values = self.written(op, &key.1);
+        let values = recursion::grow(|| self.written(op, &key.1));
         self.depth -= 1;
         self.body.origin = before;
         if let Some(region) = self.known.last_mut() {
@@ -110,6 +113,9 @@ impl<'a> Elements<'a> {
         let op = self.op(id);
         if self.depth > MAX_DEPTH {
             return self.missing(id, format!("it stands deeper than {MAX_DEPTH} ops"));
+        }
+        if self.known.len() > MAX_REGIONS {
+            return self.missing(id, format!("it stands in more than {MAX_REGIONS} choices"));
         }
         if op.opcode == Opcode::Parameter {
             let Some(&tensor) = op.parameter.and_then(|n| self.tensors.get(n as usize)) else {

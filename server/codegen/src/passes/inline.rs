@@ -33,18 +33,30 @@ pub(super) fn run(kernel: &mut Kernel) {
 
 /// Numbers of functions, each behind those that it calls.
 fn callees_first(kernel: &Kernel) -> Vec<usize> {
-    fn visit(kernel: &Kernel, number: usize, seen: &mut [bool], order: &mut Vec<usize>) {
-        if seen.get(number).is_none_or(|seen| *seen) {
-            return;
-        }
-        seen[number] = true;
+    let callees = |number: usize| {
         let mut callees = Vec::new();
         erase::called(&kernel.functions[number].body, &mut |callee| callees.push(callee));
-        callees.into_iter().for_each(|callee| visit(kernel, callee, seen, order));
-        order.push(number);
-    }
+        callees.into_iter()
+    };
+    let mut seen = vec![false; kernel.functions.len()];
     let mut order = Vec::new();
-    visit(kernel, 0, &mut vec![false; kernel.functions.len()], &mut order);
+    // A function, and those of its callees that were not looked at yet.
+    let mut open: Vec<(usize, std::vec::IntoIter<usize>)> = Vec::new();
+    let mut visit = |number: usize, open: &mut Vec<_>| {
+        if seen.get_mut(number).is_some_and(|seen| !std::mem::replace(seen, true)) {
+            open.push((number, callees(number)));
+        }
+    };
+    visit(0, &mut open);
+    while let Some((number, left)) = open.last_mut() {
+        match left.next() {
+            Some(callee) => visit(callee, &mut open),
+            None => {
+                order.push(*number);
+                open.pop();
+            }
+        }
+    }
     order
 }
 

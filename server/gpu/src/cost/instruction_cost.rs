@@ -1,5 +1,7 @@
 //! What XLA's cost analysis counts of one instruction.
 
+use std::cell::Cell;
+
 use indexing::Callees;
 use ir::{AttributeKey, CalledCost, Op, Opcode, Shape, is_elementwise};
 
@@ -8,6 +10,17 @@ use crate::device::Device;
 
 /// Calls inside calls that are followed.
 const MAX_DEPTH: u32 = 8;
+
+/// Instructions of called computations that are counted for one instruction: where many call the next ones many times, each
+/// level has as many times more.
+const MAX_CALLED: u32 = 1 << 14;
+
+/// How far calls are followed still.
+#[derive(Clone, Copy)]
+struct Left<'a> {
+    depth: u32,
+    instructions: &'a Cell<u32>,
+}
 
 /// Arithmetic, reads and writes of an instruction on its own. Numbers are floats as in XLA: they are estimates, and large
 /// ones lose digits, not sense.
@@ -26,7 +39,8 @@ impl InstructionCost {
     /// Of any instruction but a fusion. Nothing where a size does not fit 64 bits.
     /// Source: XLA `service/hlo_cost_analysis.cc`, `service/gpu/model/gpu_hlo_cost_analysis.cc`.
     pub fn of(op: &Op, device: &Device, callees: &Callees<'_>) -> Option<InstructionCost> {
-        let flops = flops(op, device, callees, 0)?;
+        let left = Left { depth: MAX_DEPTH, instructions: &Cell::new(MAX_CALLED) };
+        let flops = flops(op, device, callees, left)?;
         let sizes: Vec<f64> = op.operand_shapes.iter().map(bytes).collect::<Option<_>>()?;
         let mut cost = InstructionCost {
             flops,
@@ -92,7 +106,7 @@ impl InstructionCost {
 }
 
 /// Arithmetic of the op, with what it calls.
-fn flops(op: &Op, device: &Device, callees: &Callees<'_>, depth: u32) -> Option<f64> {
+fn flops(op: &Op, device: &Device, callees: &Callees<'_>, left: Left<'_>) -> Option<f64> {
     let out = elements(&op.shape)?;
     Some(match op.opcode {
         Opcode::Copy => 0.0,
@@ -109,7 +123,7 @@ fn flops(op: &Op, device: &Device, callees: &Callees<'_>, depth: u32) -> Option<
             let own = ir::op_cost(op).flops as f64;
             let called = |key, times: u64| {
                 let name = op.attributes.computation(key);
-                times as f64 * name.map_or(0.0, |name| called_flops(name, device, callees, depth))
+                times as f64 * name.map_or(0.0, |name| flops_of_callee(name, device, callees, left))
             };
             match ir::called_cost(op) {
                 CalledCost::Arithmetic(times) => own + called(AttributeKey::ToApply, times),
@@ -123,10 +137,20 @@ fn flops(op: &Op, device: &Device, callees: &Callees<'_>, depth: u32) -> Option<
     })
 }
 
-/// One execution of a computation on scalars. What is not there counts as one addition.
-pub(super) fn called_flops(name: &str, device: &Device, callees: &Callees<'_>, depth: u32) -> f64 {
-    let Some(graph) = callees(name).filter(|_| depth < MAX_DEPTH) else { return 7.0 };
-    graph.ops.iter().filter_map(|op| flops(op, device, callees, depth + 1)).sum()
+/// One execution of a computation on scalars. What is not there counts as one addition, and so does what is called too deep
+/// or too often.
+pub(super) fn called_flops(name: &str, device: &Device, callees: &Callees<'_>) -> f64 {
+    flops_of_callee(name, device, callees, Left { depth: MAX_DEPTH, instructions: &Cell::new(MAX_CALLED) })
+}
+
+fn flops_of_callee(name: &str, device: &Device, callees: &Callees<'_>, left: Left<'_>) -> f64 {
+    const ADDITION: f64 = 7.0;
+    let Some(depth) = left.depth.checked_sub(1) else { return ADDITION };
+    let Some(graph) = callees(name) else { return ADDITION };
+    let count = u32::try_from(graph.ops.len()).unwrap_or(u32::MAX);
+    let Some(instructions) = left.instructions.get().checked_sub(count) else { return ADDITION };
+    left.instructions.set(instructions);
+    graph.ops.iter().filter_map(|op| flops(op, device, callees, Left { depth, ..left })).sum()
 }
 
 /// Of all arrays in it.

@@ -197,7 +197,7 @@ fn tile_flops(op: &Op, device: &Device, callees: &Callees<'_>) -> f64 {
             let size = |&dim: &i64| usize::try_from(dim).ok().and_then(|dim| dims.get(dim).copied());
             let steps: f64 = reduced.filter_map(size).map(power_of_two).product();
             let name = op.attributes.computation(AttributeKey::ToApply);
-            let each = name.map_or(7.0, |name| called_flops(name, device, callees, 0));
+            let each = name.map_or(7.0, |name| called_flops(name, device, callees));
             (steps - 1.0).max(0.0) * each
         }
         opcode if is_elementwise(opcode) => flops_per_element(op, device),

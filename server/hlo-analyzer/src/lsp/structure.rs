@@ -75,7 +75,7 @@ impl View {
     /// The innermost range, with those around it as its parents. Parents hold each other, so that everything that walks them,
     /// here and in clients, needs stack for each: of many the outer ones are left out, but for the last.
     fn selection(&self, mut chain: Vec<ide::TextRange>) -> SelectionRange {
-        const DEEPEST: usize = 256;
+        const DEEPEST: usize = 64;
         if chain.len() > DEEPEST {
             chain.drain(DEEPEST - 1..chain.len() - 1);
         }

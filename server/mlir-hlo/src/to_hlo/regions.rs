@@ -20,7 +20,8 @@ impl Writer<'_> {
         let mut results = Vec::new();
         for id in parse.ops_of(block) {
             if last_segment(parse.name(id, text)) != "return" {
-                self.op(id);
+                // Ops have regions of ops: [`Writer::open_body`] counts how deep.
+                recursion::grow(|| self.op(id));
                 continue;
             }
             for operand in parse.operands_of(id) {
@@ -62,9 +63,13 @@ impl Writer<'_> {
         self.body().values.get(&(value, index)).cloned()
     }
 
+    /// Whether an op is a constant that can be written again elsewhere. One with operands is none: they may be constants, too,
+    /// in a chain without an end.
     fn is_constant(&self, op: OpId) -> bool {
         let name = self.parse().name(op, self.text());
-        mnemonic(name).and_then(row_of).is_some_and(|row| row.name == "constant") || name == "arith.constant"
+        let is_called_so = mnemonic(name).and_then(row_of).is_some_and(|row| row.name == "constant")
+            || name == "arith.constant";
+        is_called_so && self.parse().operands_of(op).next().is_none()
     }
 
     /// Values of the computation around that ops in these regions read, each once, in the order of the text.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::header::is_row_major;
 use super::locations::location;
-use super::module::{MAX_BYTES, MissingInstruction, Program, symbol};
+use super::module::{MissingInstruction, Program, symbol};
 use super::values::{Value, names, results};
 use crate::names::UniqueNames;
 use crate::strings::mlir_string;
@@ -204,7 +204,7 @@ impl<'p> FunctionWriter<'p> {
     /// A computation as a region: its parameters are these values. Answers what it ends with.
     pub fn inlined(&mut self, name: &str, parameters: &[Value]) -> Result<(Arc<Graph>, Value), String> {
         let graph = self.program.graphs.get(name).cloned().ok_or_else(|| format!("{name} is not there"))?;
-        if self.depth > MAX_DEPTH || self.out.len() > MAX_BYTES {
+        if self.depth > MAX_DEPTH || self.out.len() > self.program.max_bytes() {
             return Err("its computations are too deep, or too many".to_owned());
         }
         let mut scope = Scope { graph: &graph, computation: name, values: FxHashMap::default() };
@@ -212,7 +212,7 @@ impl<'p> FunctionWriter<'p> {
             scope.values.extend(id.map(|id| (id, value.clone())));
         }
         self.depth += 1;
-        self.body(&mut scope);
+        recursion::grow(|| self.body(&mut scope));
         self.depth -= 1;
         let root = scope.values.get(&graph.root).cloned().ok_or("its root could not be written")?;
         Ok((graph, root))

@@ -15,8 +15,13 @@ use super::locations::Frames;
 use crate::names::UniqueNames;
 use crate::strings::mlir_string;
 
-/// Bytes of text that a conversion yields, at most: bodies that are written where they are called grow without bound.
-pub(super) const MAX_BYTES: usize = 256 << 20;
+/// Bytes of text that a conversion yields, at most.
+const MAX_BYTES: usize = 256 << 20;
+
+/// Bytes of a function per instruction of the module, at most, and of any function. Bodies are written where they are called:
+/// where each calls the next one twice, the text doubles with each.
+const BYTES_PER_INSTRUCTION: usize = 4 << 10;
+const BYTES_OF_ANY: usize = 1 << 20;
 
 /// What the text of MLIR does not say of an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +51,8 @@ pub(super) struct Program {
     /// Functions that instructions start and wait for.
     pub asynchronous: FxHashSet<String>,
     pub frames: Frames,
+    /// How many there are in all computations.
+    instructions: usize,
     /// What `reverse-start` starts, by the names of the computation and of the instruction.
     pub wrapped: FxHashMap<(String, String), Opcode>,
     /// Of all functions.
@@ -92,6 +99,11 @@ pub fn to_stablehlo(blocks: &[&Block], module: &Module) -> StablehloModule {
 }
 
 impl Program {
+    /// How long a function may get.
+    pub(super) fn max_bytes(&self) -> usize {
+        (BYTES_OF_ANY + BYTES_PER_INSTRUCTION * self.instructions).min(MAX_BYTES)
+    }
+
     fn of(
         blocks: &[&Block],
         module: &Module,
@@ -106,6 +118,7 @@ impl Program {
             functions: FxHashMap::default(),
             asynchronous: FxHashSet::default(),
             frames: header.map(Frames::of).unwrap_or_default(),
+            instructions: 0,
             wrapped: FxHashMap::default(),
             symbols: RefCell::default(),
         };
@@ -121,6 +134,7 @@ impl Program {
                 program.wrapped.extend(keyed);
             }
             let graph = Graph::build(&parts);
+            program.instructions += graph.as_ref().map_or(0, |graph| graph.ops.len());
             let is_complete = graph.as_ref().is_some_and(|g| g.is_complete);
             if !is_complete {
                 incomplete.push(MissingInstruction {

@@ -247,6 +247,10 @@ impl Parser<'_> {
     /// Sets the body aside; it is parsed behind the computation that holds it.
     fn inline_body(&mut self) -> Parsed<u32> {
         let start = self.lexer.start;
+        // Each level reads the text of all levels below it once more.
+        if self.inline_depth >= crate::MAX_DEPTH {
+            return self.fail(format!("inline computations nested deeper than {} levels", crate::MAX_DEPTH));
+        }
         let Some(end) = self.lexer.balanced_braces() else {
             return self.fail("the computation is not closed");
         };
@@ -267,7 +271,7 @@ impl Parser<'_> {
             is_closed: true,
             execution_thread: Span::default(),
         });
-        self.inline_bodies.push_back((id, span));
+        self.inline_bodies.push_back((id, span, self.inline_depth + 1));
         self.lexer.jump_behind(end);
         Ok(id)
     }

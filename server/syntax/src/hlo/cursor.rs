@@ -50,13 +50,14 @@ pub struct Cursor {
     pub is_called: bool,
 }
 
-/// Reads the statement around byte `offset`. `in_body` tells whether the text begins inside a computation.
-pub fn cursor(text: &str, offset: usize, in_body: bool) -> Cursor {
+/// Reads the statement around byte `offset`. `top` is where the computation begins that `offset` is in, or where the one above
+/// ends; `in_body` tells whether that is inside of a body.
+pub fn cursor(text: &str, offset: usize, top: usize, in_body: bool) -> Cursor {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {
         offset -= 1;
     }
-    let (start, is_inside) = statement_start(text, offset, in_body);
+    let (start, is_inside) = statement_start(text, offset, top.min(offset), in_body);
     let line_end = memchr::memchr(b'\n', &text.as_bytes()[offset..]).map_or(text.len(), |n| offset + n);
     let mut reader = Reader::new(&text[..line_end], start, offset);
     if !is_inside {
@@ -67,9 +68,9 @@ pub fn cursor(text: &str, offset: usize, in_body: bool) -> Cursor {
 }
 
 /// Where the statement begins that may hold `offset`, and whether that is inside a computation.
-fn statement_start(text: &str, offset: usize, in_body: bool) -> (usize, bool) {
+fn statement_start(text: &str, offset: usize, top: usize, in_body: bool) -> (usize, bool) {
     let bytes = text.as_bytes();
-    let line_start = |at: usize| memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |n| n + 1);
+    let line_start = |at: usize| memchr::memrchr(b'\n', &bytes[top..at]).map_or(top, |n| top + n + 1);
     let first = line_start(offset);
     let mut at = first;
     loop {
@@ -87,7 +88,7 @@ fn statement_start(text: &str, offset: usize, in_body: bool) -> (usize, bool) {
             }
             return (first, true);
         }
-        if at == 0 {
+        if at <= top {
             return (first, in_body && !looks_like_computation(text, first));
         }
         if offset - at > REACH {
@@ -357,7 +358,7 @@ mod tests {
     fn check(text: &str, place: CursorPlace, word: &str) {
         let offset = text.find("$0").expect("there is a cursor");
         let text = text.replacen("$0", "", 1);
-        let found = cursor(&text, offset, false);
+        let found = cursor(&text, offset, 0, false);
         assert_eq!((found.place, found.word.of(&text)), (place, word), "in {text:?}");
     }
 
@@ -401,7 +402,7 @@ mod tests {
     #[test]
     fn both_sides_of_the_cursor_are_read() {
         let text = "e {\n  a = f32[2]  add(p, , q), metadata={op_name=\"x\"}, sharding={replicated}\n}";
-        let found = cursor(text, text.find(" add").expect("it is there"), false);
+        let found = cursor(text, text.find(" add").expect("it is there"), 0, false);
         assert_eq!((found.place, found.opcode), (CursorPlace::Opcode, Some(Opcode::Add)));
         let operands: Vec<_> = found.operands.iter().map(|o| o.of(text)).collect();
         assert_eq!(operands, ["p", "", "q"]);
@@ -416,7 +417,7 @@ mod tests {
             for tail in ["", "\n}\n", ")", "\"", "}}}}", "(((("] {
                 let text = format!("{}{tail}", text.get(..end).unwrap_or("é"));
                 for offset in 0..=text.len() {
-                    cursor(&text, offset, offset % 2 == 0);
+                    cursor(&text, offset, 0, offset % 2 == 0);
                 }
             }
         }

@@ -45,7 +45,7 @@ impl Parser<'_> {
         instruction.span.end = self.lexer.previous_end.max(instruction.name.end as usize) as u32;
         let id = self.out.instructions.len() as InstructionId;
         // Inline bodies found on the way do not know their instruction yet.
-        for (computation, _) in &self.inline_bodies {
+        for (computation, ..) in &self.inline_bodies {
             let kind = &mut self.out.computations[*computation as usize].kind;
             if *kind == super::tree::ComputationKind::Inline(InstructionId::MAX) {
                 *kind = super::tree::ComputationKind::Inline(id);

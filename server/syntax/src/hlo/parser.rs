@@ -22,7 +22,9 @@ pub(crate) struct Parser<'a> {
     pub(crate) is_bare: bool,
     /// Inline bodies, parsed after the computation that holds them, so that the instructions of each computation
     /// are one range.
-    pub(crate) inline_bodies: VecDeque<(u32, Span)>,
+    pub(crate) inline_bodies: VecDeque<(u32, Span, u32)>,
+    /// How many inline bodies are around what is parsed; the last part of each of those that wait.
+    pub(crate) inline_depth: u32,
     pub(crate) shape_ids: FxHashMap<&'a str, ShapeId>,
     pub(crate) tuple_ids: FxHashMap<Vec<ShapeId>, ShapeId>,
 }
@@ -104,6 +106,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             is_bare: false,
             inline_bodies: VecDeque::new(),
+            inline_depth: 0,
             shape_ids: FxHashMap::default(),
             tuple_ids: FxHashMap::default(),
         }
@@ -250,7 +253,7 @@ impl<'a> Parser<'a> {
             return self.fail(format!("nesting deeper than {} levels", crate::MAX_DEPTH));
         }
         self.depth += 1;
-        let result = f(self);
+        let result = recursion::grow(|| f(self));
         self.depth -= 1;
         result
     }
@@ -399,7 +402,8 @@ impl<'a> Parser<'a> {
 
     fn inline_bodies_of_computation(&mut self) {
         let behind = self.lexer;
-        while let Some((id, span)) = self.inline_bodies.pop_front() {
+        while let Some((id, span, depth)) = self.inline_bodies.pop_front() {
+            self.inline_depth = depth;
             let first = self.out.instructions.len() as InstructionId;
             self.lexer = Lexer::new(self.text, span.start as usize);
             self.lexer.bump();
@@ -415,6 +419,7 @@ impl<'a> Parser<'a> {
             }
             self.out.computations[id as usize].instructions = first..end;
         }
+        self.inline_depth = 0;
         self.lexer = behind;
     }
 
@@ -461,7 +466,8 @@ impl<'a> Parser<'a> {
         self.is_bare = true;
         let mut result = self.instruction();
         self.is_bare = false;
-        let end = self.lexer.previous_end;
+        // Nothing may have been read.
+        let end = self.lexer.previous_end.max(start);
         self.out.computations.push(Computation {
             name: Span::default(),
             kind: ComputationKind::Bare,

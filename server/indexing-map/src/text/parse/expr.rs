@@ -77,7 +77,7 @@ impl Parser<'_> {
             return self.fail(format!("nested deeper than {MAX_NESTING}"));
         }
         self.nesting += 1;
-        let e = self.primary_inner();
+        let e = recursion::grow(|| self.primary_inner());
         self.nesting -= 1;
         e
     }
