@@ -3,5 +3,7 @@
 pub mod binary;
 pub mod corpus;
 pub mod lsp_client;
+pub mod positions;
 pub mod random;
 pub mod sample;
+pub mod soak;

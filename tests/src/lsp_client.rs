@@ -32,7 +32,16 @@ pub struct LspClient {
     /// Methods of the requests the server has made; each was answered with null.
     pub server_requests: Vec<String>,
     may_panic: bool,
+    /// The test looks itself whether the server still lives.
+    may_die: bool,
     left: bool,
+}
+
+/// Why a request has no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoAnswer {
+    Died(ExitStatus),
+    Hangs,
 }
 
 /// What the server answered, and when that arrived here.
@@ -46,9 +55,15 @@ pub struct Answer {
 impl LspClient {
     /// Starts the server, without the handshake.
     pub fn spawn() -> Self {
-        let mut server = Command::new(binary::hlo_analyzer())
-            .arg("lsp")
-            .env("HLO_ANALYZER_TEST_HOOKS", "1")
+        Self::spawn_as(|_| ())
+    }
+
+    /// As [`LspClient::spawn`], with another environment.
+    pub fn spawn_as(configure: impl FnOnce(&mut Command)) -> Self {
+        let mut command = Command::new(binary::hlo_analyzer());
+        command.arg("lsp").env("HLO_ANALYZER_TEST_HOOKS", "1");
+        configure(&mut command);
+        let mut server = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -86,6 +101,7 @@ impl LspClient {
             notifications: Vec::new(),
             server_requests: Vec::new(),
             may_panic: false,
+            may_die: false,
             left: false,
         }
     }
@@ -121,6 +137,49 @@ impl LspClient {
     pub fn may_panic(mut self) -> Self {
         self.may_panic = true;
         self
+    }
+
+    /// The test asks with [`LspClient::try_ask`] and looks itself whether the server panicked, died or hangs.
+    pub fn may_die(mut self) -> Self {
+        self.may_panic = true;
+        self.may_die = true;
+        self
+    }
+
+    /// Sends a request and waits for its answer, which may be an error. `Err` says why none came.
+    pub fn try_ask(
+        &mut self,
+        method: &str,
+        params: Value,
+        patience: Duration,
+    ) -> Result<Result<Value, Value>, NoAnswer> {
+        let id = self.request(method, params);
+        let end = Instant::now() + patience;
+        while !self.answers.contains_key(&id) {
+            if !self.receive(end) {
+                // The output closes a moment before the process is gone.
+                for _ in 0..100 {
+                    if let Ok(Some(status)) = self.server.try_wait() {
+                        self.left = true;
+                        return Err(NoAnswer::Died(status));
+                    }
+                    if Instant::now() >= end {
+                        return Err(NoAnswer::Hangs);
+                    }
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                return Err(NoAnswer::Hangs);
+            }
+        }
+        Ok(self.answers.remove(&id).expect("it is there").result)
+    }
+
+    /// Ends the server, whatever it is doing.
+    pub fn kill(mut self) {
+        self.left = true;
+        self.answers.clear();
+        let _ = self.server.kill();
+        let _ = self.server.wait();
     }
 
     pub fn notify(&mut self, method: &str, params: Value) {
@@ -231,7 +290,8 @@ impl LspClient {
     /// Sends bytes as they are.
     pub fn send_raw(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("the input is open");
-        input.write_all(bytes).and_then(|()| input.flush()).expect("the server reads");
+        let sent = input.write_all(bytes).and_then(|()| input.flush());
+        assert!(sent.is_ok() || self.may_die, "the server does not read: {sent:?}");
     }
 
     fn send(&mut self, message: &Value) {

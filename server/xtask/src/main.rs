@@ -10,6 +10,7 @@ mod docs;
 mod editors;
 mod install;
 mod kernels;
+mod soak;
 mod test;
 mod tools;
 
@@ -32,6 +33,9 @@ usage: cargo xtask TASK
   bench --previews        kernels as text alone; --release measures the build with assertions
   bench --mlir            the server on MLIR alone, beside mlir-lsp-server where it is installed
   kernels [--all | PART]  XLA's kernels and ours run and held against the interpreter: a sample, all, or those with PART in their name
+  soak [differential|queries] [--minutes N] [--seed N|--first-seed N]
+                          random edits compared with analysis from scratch, and random requests to `query`: deaths, panics,
+                          hangs and differences, shrunk, in target/soak; --seed runs one case again
   codegen [--check]       the parts of this tree that are made from others; --check only compares
   editors                 Neovim, Emacs and Helix of a newer Debian, which it puts into the cache (as root), with the clients here
   tools                   installs what `test` needs to drive a real VS Code and to verify MLIR (else it skips that)
@@ -62,6 +66,7 @@ fn task() -> Result<()> {
         ["dist", options @ ..] => dist::dist(&dist::Options::parse(options)?, &tools).map(drop),
         ["bench", options @ ..] => bench::bench(options, &tools),
         ["kernels", options @ ..] => kernels::kernels(options),
+        ["soak", options @ ..] => soak::soak(options),
         ["codegen"] => codegen::codegen(codegen::Mode::Write),
         ["codegen", "--check"] => codegen::codegen(codegen::Mode::Check),
         ["editors"] => editors::editors(&tools),

@@ -132,12 +132,11 @@ pub(super) fn compute(
     early: Option<&dyn Fn(PublishDiagnosticsParams)>,
 ) -> Outcome {
     let Snapshot { analysis, view } = snapshot;
-    let limit = view.session.settings.diagnostics_limit;
     let found = catch_unwind(AssertUnwindSafe(|| {
         let mut found = find(&analysis, &view)?;
         if view.session.settings.warns_of(ide::UNCOALESCED) {
             if let Some(early) = early.filter(|_| analysis.has_many_kernels(view.file).unwrap_or(false)) {
-                early(to_proto(&view, found.clone(), version, limit));
+                early(to_proto(&view, found.clone(), version));
             }
             find_in_kernels(&analysis, &view, &mut found)?;
         }
@@ -146,7 +145,7 @@ pub(super) fn compute(
     // Edits wait for the snapshot, not for the conversion.
     drop(analysis);
     match found {
-        Ok(Ok(found)) => Outcome::Publish(to_proto(&view, found, version, limit)),
+        Ok(Ok(found)) => Outcome::Publish(to_proto(&view, found, version)),
         Ok(Err(Cancelled::PendingWrite | Cancelled::Local)) => Outcome::Cancelled,
         Err(panic) => {
             let message = panic_message(&*panic);
@@ -188,7 +187,17 @@ fn find_in_kernels(analysis: &Analysis, view: &View, found: &mut ide::Diagnostic
     Ok(())
 }
 
-fn to_proto(view: &View, found: ide::Diagnostics, version: i32, limit: usize) -> PublishDiagnosticsParams {
+/// All that [`compute`] publishes in the end.
+pub(super) fn find_all(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnostics> {
+    let mut found = find(analysis, view)?;
+    if view.session.settings.warns_of(ide::UNCOALESCED) {
+        find_in_kernels(analysis, view, &mut found)?;
+    }
+    Ok(found)
+}
+
+pub(super) fn to_proto(view: &View, found: ide::Diagnostics, version: i32) -> PublishDiagnosticsParams {
+    let limit = view.session.settings.diagnostics_limit;
     let mut diagnostics: Vec<_> = found.shown.into_iter().map(|finding| view.diagnostic(finding)).collect();
     // Hints alone are no reason for a notice: the file is clean.
     if found.omitted > 0 {

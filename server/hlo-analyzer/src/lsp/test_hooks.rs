@@ -9,11 +9,14 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::TextDocumentIdentifier;
 use tower_lsp::{LanguageServer, LspServiceBuilder};
 
+use super::diagnostics;
 use super::handlers::Handlers;
 use super::read::{Route, Target, WhenEdited};
 
 static SLEEP: Route = Route { method: "hlo-analyzer/test/sleep", when_edited: WhenEdited::Refuse };
 static PANIC: Route = Route { method: "hlo-analyzer/test/panic", when_edited: WhenEdited::Refuse };
+static DIAGNOSTICS: Route =
+    Route { method: "hlo-analyzer/test/diagnostics", when_edited: WhenEdited::Retry(100) };
 static TEXT: Route = Route { method: "hlo-analyzer/test/text", when_edited: WhenEdited::Retry(100) };
 
 pub(super) fn register(service: LspServiceBuilder<Handlers>) -> LspServiceBuilder<Handlers>
@@ -26,6 +29,7 @@ where
     service
         .custom_method(SLEEP.method, Handlers::test_sleep)
         .custom_method(PANIC.method, Handlers::test_panic)
+        .custom_method(DIAGNOSTICS.method, Handlers::test_diagnostics)
         .custom_method(TEXT.method, Handlers::test_text)
 }
 
@@ -74,6 +78,18 @@ impl Handlers {
             Target::Document,
             |_, _| -> ide::Cancellable<()> { panic!("a test asked for it") },
             |_, ()| Value::Null,
+        )
+        .await
+    }
+
+    /// The findings that are published when the user pauses.
+    async fn test_diagnostics(&self, params: DocumentParams) -> Result<Value> {
+        self.ask(
+            &DIAGNOSTICS,
+            params.text_document.uri,
+            Target::Document,
+            diagnostics::find_all,
+            |view, found| json!(diagnostics::to_proto(view, found, 0).diagnostics),
         )
         .await
     }

@@ -1,0 +1,514 @@
+//! Inputs that are deep in one way each: what nests, what chains, what calls itself.
+
+use std::fmt::Write as _;
+
+use hlo_analyzer_tests::soak::texts::Language;
+
+pub struct Deep {
+    pub name: &'static str,
+    pub language: Language,
+    pub text: String,
+    /// An instruction that a request can be about.
+    pub instruction: &'static str,
+}
+
+/// Longer than any stack: what recurses once per element dies.
+const CHAIN: usize = 100_000;
+/// Of chains that an analysis composes, where each step costs more.
+const STEPS: usize = 5_000;
+/// Nesting far beyond what is read.
+const NESTED: usize = 20_000;
+/// Nesting that is read, or just not.
+const READ: [usize; 3] = [60, 180, 205];
+
+pub fn hlo() -> Vec<Deep> {
+    let mut all = Vec::new();
+    let mut add = |name, text: String| {
+        all.push(Deep { name, language: Language::Hlo, text, instruction: "r" });
+    };
+    let entry = |body: &str| format!("HloModule m\n\nENTRY e {{\n  p = f32[8]{{0}} parameter(0)\n{body}}}\n");
+    let chain = |count: usize, first: &str, step: &dyn Fn(&str) -> String| {
+        let mut text = String::new();
+        let mut last = first.to_owned();
+        for n in 0..count {
+            let name = if n + 1 == count { "r".to_owned() } else { format!("v.{n}") };
+            let root = if n + 1 == count { "ROOT " } else { "" };
+            let _ = writeln!(text, "  {root}{name} = {}", step(&last));
+            last = name;
+        }
+        text
+    };
+    add("a chain of ops", entry(&chain(CHAIN, "p", &|last| format!("f32[8]{{0}} add({last}, p)"))));
+    add("a chain of copies", entry(&chain(CHAIN, "p", &|last| format!("f32[8]{{0}} copy({last})"))));
+    add("a chain of bitcasts", entry(&chain(STEPS, "p", &|last| format!("f32[8]{{0}} bitcast({last})"))));
+    add(
+        "a chain of constants",
+        entry(&(0..CHAIN).fold(String::new(), |text, n| text + &format!("  c.{n} = f32[] constant({n})\n"))),
+    );
+    add(
+        "an op that reads itself",
+        entry("  a = f32[8]{0} add(b, b)\n  b = f32[8]{0} add(a, a)\n  ROOT r = f32[8]{0} add(r, r)\n"),
+    );
+    add("tuples in tuples, taken apart", {
+        let mut text = String::new();
+        let mut shape = "f32[8]{0}".to_owned();
+        let mut last = "p".to_owned();
+        for n in 0..150 {
+            shape = format!("({shape})");
+            let _ = writeln!(text, "  t.{n} = {shape} tuple({last})");
+            last = format!("t.{n}");
+        }
+        for n in 0..150 {
+            shape = shape[1..shape.len() - 1].to_owned();
+            let name = if n == 149 { "ROOT r".to_owned() } else { format!("g.{n}") };
+            let _ = writeln!(text, "  {name} = {shape} get-tuple-element({last}), index=0");
+            last = format!("g.{n}");
+        }
+        entry(&text)
+    });
+    add("a chain of offsets", {
+        let offsets =
+            chain(STEPS, "i", &|last| format!("s32[] add({last}, i)")).replace("ROOT r =", "last =");
+        entry(&format!(
+            "  i = s32[] parameter(1)\n{offsets}  ROOT r = f32[2]{{0}} dynamic-slice(p, last), dynamic_slice_sizes={{2}}\n"
+        ))
+    });
+    add("a chain in a fusion", {
+        let body = chain(STEPS, "q", &|last| format!("f32[8]{{0}} multiply({last}, q)"));
+        format!(
+            "HloModule m\n\nf {{\n  q = f32[8]{{0}} parameter(0)\n{body}}}\n\nENTRY e {{\n  p = f32[8]{{0}} parameter(0)\n  ROOT r = f32[8]{{0}} fusion(p), kind=kLoop, calls=f\n}}\n"
+        )
+    });
+    add("a chain of transposes in a fusion", {
+        let body = chain(600, "q", &|last| format!("f32[8,8]{{1,0}} transpose({last}), dimensions={{1,0}}"));
+        format!(
+            "HloModule m\n\nf {{\n  q = f32[8,8]{{1,0}} parameter(0)\n{body}}}\n\nENTRY e {{\n  p = f32[8,8]{{1,0}} parameter(0)\n  ROOT r = f32[8,8]{{1,0}} fusion(p), kind=kLoop, calls=f\n}}\n"
+        )
+    });
+    add("a chain of choices in a fusion", {
+        let body = chain(300, "q", &|last| {
+            format!("f32[8]{{0}} concatenate({last}_head, {last}_head), dimensions={{0}}")
+        })
+        .lines()
+        .map(|line| {
+            let last =
+                line.split("concatenate(").nth(1).and_then(|rest| rest.split("_head").next()).unwrap_or("q");
+            format!("  {last}_head = f32[4]{{0}} slice({last}), slice={{[0:4]}}\n{line}\n")
+        })
+        .collect::<String>();
+        format!(
+            "HloModule m\n\nf {{\n  q = f32[8]{{0}} parameter(0)\n{body}}}\n\nENTRY e {{\n  p = f32[8]{{0}} parameter(0)\n  ROOT r = f32[8]{{0}} fusion(p), kind=kLoop, calls=f\n}}\n"
+        )
+    });
+    add("a chain of functions in a fusion", {
+        let mut body = String::new();
+        let mut last = "q".to_owned();
+        for n in 0..400 {
+            let root = if n == 399 { "ROOT r" } else { "" };
+            let name = if n == 399 { root.to_owned() } else { format!("v.{n}") };
+            let _ = writeln!(
+                body,
+                "  t.{n} = f32[8,8]{{1,0}} transpose({last}), dimensions={{1,0}}\n  {name} = f32[8,8]{{1,0}} add({last}, t.{n})"
+            );
+            last = name;
+        }
+        format!(
+            "HloModule m\n\nf {{\n  q = f32[8,8]{{1,0}} parameter(0)\n{body}}}\n\nENTRY e {{\n  p = f32[8,8]{{1,0}} parameter(0)\n  ROOT r = f32[8,8]{{1,0}} fusion(p), kind=kLoop, calls=f\n}}\n"
+        )
+    });
+    add("reductions that apply many maps, each with many of the next", {
+        let mut text = "HloModule m\n\n".to_owned();
+        for n in 0..10 {
+            let _ = writeln!(text, "c.{n} {{\n  p.{n} = f32[] parameter(0)\n  q.{n} = f32[] parameter(1)");
+            for k in 0..if n == 0 { 0 } else { 40 } {
+                let _ = writeln!(
+                    text,
+                    "  m.{n}.{k} = f32[] map(p.{n}, q.{n}), dimensions={{}}, to_apply=c.{}",
+                    n - 1
+                );
+            }
+            let _ = writeln!(text, "  ROOT r.{n} = f32[] add(p.{n}, q.{n})\n}}\n");
+        }
+        text + "ENTRY e {\n  p = f32[8]{0} parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=c.9\n}\n"
+    });
+    // Each computation calls the one above.
+    let calls = |count: usize, instruction: &dyn Fn(usize, &str) -> String| {
+        let mut text =
+            "HloModule m\n\nc.0 {\n  p.0 = f32[8]{0} parameter(0)\n  ROOT r.0 = f32[8]{0} tanh(p.0)\n}\n\n"
+                .to_owned();
+        for n in 1..count {
+            let _ = writeln!(
+                text,
+                "c.{n} {{\n  p.{n} = f32[8]{{0}} parameter(0)\n{}}}\n",
+                instruction(n, &format!("c.{}", n - 1))
+            );
+        }
+        let _ = write!(
+            text,
+            "ENTRY e {{\n  p = f32[8]{{0}} parameter(0)\n  ROOT r = f32[8]{{0}} fusion(p), kind=kLoop, calls=c.{}\n}}\n",
+            count - 1
+        );
+        text
+    };
+    add(
+        "deep calls",
+        calls(STEPS, &|n, callee| format!("  ROOT r.{n} = f32[8]{{0}} call(p.{n}), to_apply={callee}\n")),
+    );
+    add(
+        "nested fusions",
+        calls(STEPS, &|n, callee| {
+            format!("  ROOT r.{n} = f32[8]{{0}} fusion(p.{n}), kind=kLoop, calls={callee}\n")
+        }),
+    );
+    for count in [12, 48] {
+        add(
+            "fusions that call the next one twice",
+            calls(count, &|n, callee| {
+                format!(
+                    "  a.{n} = f32[8]{{0}} fusion(p.{n}), kind=kLoop, calls={callee}\n  b.{n} = f32[8]{{0}} fusion(p.{n}), kind=kLoop, calls={callee}\n  ROOT r.{n} = f32[8]{{0}} add(a.{n}, b.{n})\n"
+                )
+            }),
+        );
+    }
+    add(
+        "maps that apply the next one twice",
+        calls(48, &|n, callee| {
+            format!(
+                "  a.{n} = f32[8]{{0}} map(p.{n}), dimensions={{0}}, to_apply={callee}\n  b.{n} = f32[8]{{0}} call(p.{n}), to_apply={callee}\n  ROOT r.{n} = f32[8]{{0}} add(a.{n}, b.{n})\n"
+            )
+        }),
+    );
+    add(
+        "loops in loops",
+        calls(STEPS, &|n, callee| {
+            format!("  ROOT r.{n} = f32[8]{{0}} while(p.{n}), condition={callee}, body={callee}\n")
+        }),
+    );
+    add(
+        "branches in branches",
+        calls(STEPS, &|n, callee| {
+            format!(
+                "  ROOT r.{n} = f32[8]{{0}} conditional(p.{n}, p.{n}), branch_computations={{{callee}}}\n"
+            )
+        }),
+    );
+    add(
+        "computations that call themselves",
+        "HloModule m\n\nc {\n  p = f32[8]{0} parameter(0)\n  ROOT s = f32[8]{0} call(p), to_apply=d\n}\n\nd {\n  p = f32[8]{0} parameter(0)\n  ROOT s = f32[8]{0} fusion(p), kind=kLoop, calls=c\n}\n\nENTRY e {\n  p = f32[8]{0} parameter(0)\n  q = f32[8]{0} while(p), condition=c, body=e\n  ROOT r = f32[8]{0} fusion(p), kind=kLoop, calls=d\n}\n".to_owned(),
+    );
+    for depth in READ.into_iter().chain([NESTED]) {
+        let (open, close) = ("(".repeat(depth), ")".repeat(depth));
+        add(
+            "nested tuple types",
+            format!(
+                "HloModule m, entry_computation_layout={{({open}f32[8]{{0}}{close})->{open}f32[8]{{0}}{close}}}\n\nENTRY e {{\n  p = {open}f32[8]{{0}}{close} parameter(0)\n  ROOT r = {open}f32[8]{{0}}{close} copy(p)\n}}\n"
+            ),
+        );
+        add(
+            "nested operands",
+            entry(&format!(
+                "  ROOT r = f32[8]{{0}} {}p{close}\n",
+                "f32[8]{0} negate(".repeat(depth).trim_start_matches("f32[8]{0} ")
+            )),
+        );
+        add(
+            "nested inline computations",
+            entry(&format!(
+                "  ROOT r = f32[8]{{0}} {}p{}\n",
+                "call(p), to_apply={ p = f32[8]{0} parameter(0) ROOT r = f32[8]{0} ".repeat(depth),
+                "}".repeat(depth)
+            )),
+        );
+        let (open, close) = ("{".repeat(depth), "}".repeat(depth));
+        let ones = vec!["1"; depth].join(",");
+        add("a nested literal", entry(&format!("  ROOT r = f32[{ones}] constant({open}1{close})\n")));
+        for attribute in [
+            "backend_config",
+            "sharding",
+            "frontend_attributes",
+            "metadata",
+            "origin",
+            "literal",
+            "slice",
+            "window",
+            "dimensions",
+            "control-predecessors",
+            "replica_groups",
+            "statistics",
+            "to_apply",
+        ] {
+            add(
+                "nested attributes",
+                entry(&format!(
+                    "  ROOT r = f32[8]{{0}} custom-call(p), custom_call_target=\"x\", {attribute}={open}{close}\n"
+                )),
+            );
+        }
+        add(
+            "a nested backend config",
+            entry(&format!(
+                "  ROOT r = f32[8]{{0}} custom-call(p), custom_call_target=\"x\", backend_config={{\"a\":{}{}}}\n",
+                "[".repeat(depth),
+                "]".repeat(depth)
+            )),
+        );
+        add(
+            "a nested header",
+            format!(
+                "HloModule m, input_output_alias={open}{close}, frontend_attributes={open}{close}, mesh={open}{close}\n"
+            ),
+        );
+        add("nested layouts", entry(&format!("  ROOT r = f32[8]{{0:T{}}} copy(p)\n", "(".repeat(depth))));
+    }
+    all
+}
+
+pub fn mlir() -> Vec<Deep> {
+    let mut all = Vec::new();
+    let mut add = |name, text: String| {
+        all.push(Deep { name, language: Language::Mlir, text, instruction: "r" });
+    };
+    let function = |body: &str| {
+        format!(
+            "func.func @f(%p: tensor<8xf32>, %i: index, %m: memref<64xf32>) -> tensor<8xf32> {{\n{body}  return %r : tensor<8xf32>\n}}\n"
+        )
+    };
+    let chain = |count: usize, first: &str, step: &dyn Fn(&str) -> String| {
+        let mut text = String::new();
+        let mut last = first.to_owned();
+        for n in 0..count {
+            let name = if n + 1 == count { "%r".to_owned() } else { format!("%v{n}") };
+            let _ = writeln!(text, "  {name} = {}", step(&last));
+            last = name;
+        }
+        text
+    };
+    add("a constant that reads itself", "func.func @t(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {\n  %r = \"stablehlo.reduce\"(%x, %i) ({\n  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n    %c = stablehlo.constant %c : tensor<f32>\n    stablehlo.return %c : tensor<f32>\n  }) {dimensions = array<i64: 0>} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>\n  return %r : tensor<f32>\n}\n".to_owned());
+    for constant in ["stablehlo.constant", "arith.constant", "mhlo.constant"] {
+        let constants =
+            chain(CHAIN, "%p", &|last| format!("{constant} {last} : tensor<f32>")).replace("%r =", "%last =");
+        add(
+            "a chain of constants",
+            format!(
+                "func.func @t(%p: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {{\n{constants}  %r = \"stablehlo.reduce\"(%p, %i) ({{\n  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n    stablehlo.return %last : tensor<f32>\n  }}) {{dimensions = array<i64: 0>}} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>\n  return %r : tensor<f32>\n}}\n"
+            ),
+        );
+    }
+    add(
+        "a chain of ops",
+        function(&chain(CHAIN, "%p", &|last| format!("stablehlo.add {last}, %p : tensor<8xf32>"))),
+    );
+    add(
+        "a chain of transposes",
+        function(&chain(STEPS, "%p", &|last| {
+            format!("stablehlo.transpose {last}, dims = [0] : (tensor<8xf32>) -> tensor<8xf32>")
+        })),
+    );
+    add(
+        "a chain of casts",
+        function(&chain(STEPS, "%p", &|last| format!("tensor.cast {last} : tensor<8xf32> to tensor<8xf32>"))),
+    );
+    add(
+        "a chain of slices",
+        function(&chain(STEPS, "%p", &|last| {
+            format!("tensor.extract_slice {last}[0] [8] [1] : tensor<8xf32> to tensor<8xf32>")
+        })),
+    );
+    let index = |op: &str| {
+        chain(CHAIN / 10, "%i", &|last| format!("{op} {last}, %i : index")).replace("%r =", "%last =")
+    };
+    for op in ["arith.addi", "arith.muli", "arith.minsi", "index.add", "arith.remui"] {
+        add(
+            "a chain of subscripts",
+            format!(
+                "func.func @f(%p: tensor<8xf32>, %i: index, %m: memref<64xf32>) {{\n{}  %r = memref.load %m[%last] : memref<64xf32>\n  %s = tensor.extract_slice %p[%last] [%last] [1] : tensor<8xf32> to tensor<?xf32>\n  return\n}}\n",
+                index(op)
+            ),
+        );
+    }
+    add("values that read each other", "func.func @f(%m: memref<64xf32>) {\n  %a = arith.addi %b, %b : index\n  %b = arith.addi %a, %r : index\n  %r = memref.load %m[%a] : memref<64xf32>\n  %s = tensor.dim %s, %a : tensor<?xf32>\n  return\n}\n".to_owned());
+    add("aliases that name each other", "#a = #b\n#b = #a\n!t = !u\n!u = !t\n#m = #m\n#loc = loc(#loc)\nfunc.func @f(%p: !t) -> !u {\n  %r = linalg.generic {indexing_maps = [#a, #m], iterator_types = #b} ins(%p : !t) outs(%p : !u) {\n  ^bb0(%x: f32, %y: f32):\n    linalg.yield %x : f32\n  } -> !t loc(#loc)\n  return %r : !t\n}\n".to_owned());
+    add("a chain of aliases", {
+        let mut text = String::new();
+        for n in (1..STEPS).rev() {
+            let _ = writeln!(text, "#a{n} = #a{}\n!t{n} = !t{}\n#loc{n} = loc(#loc{})", n - 1, n - 1, n - 1);
+        }
+        format!(
+            "{text}#a0 = affine_map<(d0) -> (d0)>\n!t0 = tensor<8xf32>\n#loc0 = loc(\"x\")\nfunc.func @f(%p: !t{0}) -> !t{0} {{\n  %r = linalg.generic {{indexing_maps = [#a{0}, #a{0}], iterator_types = [\"parallel\"]}} ins(%p : !t{0}) outs(%p : !t{0}) {{\n  ^bb0(%x: f32, %y: f32):\n    linalg.yield %x : f32\n  }} -> !t{0} loc(#loc{0})\n  return %r : !t{0}\n}}\n",
+            STEPS - 1
+        )
+    });
+    add("aliases that double", {
+        let mut text = "#a0 = [1, 2]\n!t0 = tuple<f32>\n".to_owned();
+        for n in 1..60 {
+            let _ =
+                writeln!(text, "#a{n} = [#a{}, #a{}]\n!t{n} = tuple<!t{}, !t{}>", n - 1, n - 1, n - 1, n - 1);
+        }
+        format!(
+            "{text}func.func @f(%p: !t59) -> !t59 attributes {{a = #a59}} {{\n  %r = \"stablehlo.custom_call\"(%p) {{call_target_name = \"x\", a = #a59}} : (!t59) -> !t59\n  return %r : !t59\n}}\n"
+        )
+    });
+    add("deep calls", {
+        let mut text =
+            "func.func @f0(%p: tensor<8xf32>) -> tensor<8xf32> {\n  return %p : tensor<8xf32>\n}\n"
+                .to_owned();
+        for n in 1..STEPS {
+            let _ = writeln!(
+                text,
+                "func.func @f{n}(%p: tensor<8xf32>) -> tensor<8xf32> {{\n  %r = call @f{}(%p) : (tensor<8xf32>) -> tensor<8xf32>\n  return %r : tensor<8xf32>\n}}",
+                n - 1
+            );
+        }
+        text
+    });
+    add("functions that call themselves", "func.func @f(%p: tensor<8xf32>) -> tensor<8xf32> {\n  %r = call @g(%p) : (tensor<8xf32>) -> tensor<8xf32>\n  return %r : tensor<8xf32>\n}\nfunc.func @g(%p: tensor<8xf32>) -> tensor<8xf32> {\n  %r = call @f(%p) : (tensor<8xf32>) -> tensor<8xf32>\n  %s = call @g(%r) : (tensor<8xf32>) -> tensor<8xf32>\n  return %s : tensor<8xf32>\n}\n".to_owned());
+    for depth in READ.into_iter().chain([NESTED]) {
+        let wrapped = |open: &str, inner: &str, close: &str| {
+            format!("{}{inner}{}", open.repeat(depth), close.repeat(depth))
+        };
+        add("nested modules", wrapped("module {\n", "func.func @f() {\n  return\n}\n", "}\n"));
+        add(
+            "nested branches",
+            format!(
+                "func.func @f(%p: tensor<8xf32>, %c: i1) {{\n{}  return\n}}\n",
+                wrapped("scf.if %c {\n", "%r = stablehlo.add %p, %p : tensor<8xf32>\n", "}\n")
+            ),
+        );
+        add(
+            "nested loops",
+            format!(
+                "func.func @f(%m: memref<64xf32>) {{\n{}  return\n}}\n",
+                wrapped("affine.for %i = 0 to 2 {\n", "%r = affine.load %m[%i] : memref<64xf32>\n", "}\n")
+            ),
+        );
+        add(
+            "nested scf loops",
+            format!(
+                "func.func @f(%m: memref<64xf32>, %a: index, %b: index) {{\n{}  return\n}}\n",
+                wrapped(
+                    "scf.for %i = %a to %b step %a {\n",
+                    "%r = memref.load %m[%i] : memref<64xf32>\n",
+                    "}\n"
+                )
+            ),
+        );
+        let while_loop = "%w = stablehlo.while(%i = %p) : tensor<8xf32>\n cond {\n  %c = stablehlo.constant dense<true> : tensor<i1>\n  stablehlo.return %c : tensor<i1>\n} do {\n";
+        add(
+            "nested whiles",
+            function(&wrapped(
+                while_loop,
+                "%r = stablehlo.add %p, %p : tensor<8xf32>\n",
+                "stablehlo.return %p : tensor<8xf32>\n}\n",
+            )),
+        );
+        add(
+            "nested reductions",
+            function(&wrapped(
+                "%r = \"stablehlo.reduce\"(%p, %p) ({\n^bb0(%a: tensor<f32>, %b: tensor<f32>):\n",
+                "stablehlo.return %a : tensor<f32>\n",
+                "stablehlo.return %a : tensor<f32>\n}) {dimensions = array<i64: 0>} : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>\n",
+            )),
+        );
+        add(
+            "nested cases",
+            function(&wrapped(
+                "%r = \"stablehlo.case\"(%p) ({\n",
+                "stablehlo.return %p : tensor<8xf32>\n",
+                "stablehlo.return %p : tensor<8xf32>\n}) : (tensor<8xf32>) -> tensor<8xf32>\n",
+            )),
+        );
+        let ty = wrapped("tuple<", "tensor<8xf32>", ">");
+        add(
+            "nested types",
+            format!(
+                "func.func @f(%p: {ty}) -> {ty} {{\n  %r = \"stablehlo.custom_call\"(%p) {{call_target_name = \"x\"}} : ({ty}) -> {ty}\n  %s = stablehlo.get_tuple_element %r[0] : ({ty}) -> {ty}\n  return %r : {ty}\n}}\n"
+            ),
+        );
+        let ty = wrapped("vector<4x", "f32", ">");
+        add(
+            "nested array types",
+            format!(
+                "func.func @f(%p: {ty}) {{\n  %r = vector.extract %p[0] : {ty} from {ty}\n  return\n}}\n"
+            ),
+        );
+        let ty = format!("tensor<4xf32, {}>", wrapped("#e<", "1", ">"));
+        add(
+            "nested encodings",
+            format!("func.func @f(%p: {ty}) {{\n  %r = stablehlo.add %p, %p : {ty}\n  return\n}}\n"),
+        );
+        for (open, close) in
+            [("[", "]"), ("{a = ", "}"), ("dense<[", "]>"), ("#x<", ">"), ("array<", ">"), ("(", ")")]
+        {
+            let attribute = wrapped(open, "1", close);
+            add(
+                "nested attributes",
+                format!(
+                    "#a = {attribute}\nfunc.func @f(%p: tensor<8xf32>) attributes {{a = {attribute}}} {{\n  %r = stablehlo.custom_call @x(%p) {{backend_config = {attribute}, mhlo.sharding = \"{attribute}\", a = #a}} : (tensor<8xf32>) -> tensor<8xf32>\n  return\n}}\n"
+                ),
+            );
+        }
+        let dense = wrapped("[", "1", "]");
+        let ones = "1x".repeat(depth);
+        add(
+            "a nested literal",
+            format!(
+                "func.func @f() {{\n  %r = stablehlo.constant dense<{dense}> : tensor<{ones}f32>\n  return\n}}\n"
+            ),
+        );
+        for (open, close) in
+            [("(", ")"), ("-", ""), ("(1 + ", ")"), ("(2 * (", "))"), ("((", ") floordiv 2)"), ("1 + ", "")]
+        {
+            let expression = wrapped(open, "d0", close);
+            add(
+                "nested expressions",
+                format!(
+                    "#m = affine_map<(d0) -> ({expression})>\n#x = #xla.indexing_map<\"(d0) -> ({expression}), domain: d0 in [0, 7]\">\nfunc.func @f(%m: memref<64xf32>, %i: index) {{\n  %r = affine.apply #m(%i)\n  %s = affine.load %m[{}] : memref<64xf32>\n  %t = xla.apply_indexing #x(%i)\n  affine.if affine_set<(d0) : ({expression} >= 0)>(%i) {{\n  }}\n  return\n}}\n",
+                    expression.replace("d0", "%i")
+                ),
+            );
+        }
+        for (open, close) in
+            [("fused[", "]"), ("callsite(\"a\" at ", ")"), ("\"a\"(", ")"), ("fused<1>[\"b\", ", "]")]
+        {
+            let location = wrapped(open, "\"x.py\":1:2", close);
+            add(
+                "nested locations",
+                format!(
+                    "#loc1 = loc({location})\nfunc.func @f(%p: tensor<8xf32>) {{\n  %r = stablehlo.add %p, %p : tensor<8xf32> loc({location})\n  %s = stablehlo.add %p, %p : tensor<8xf32> loc(#loc1)\n  return\n}}\n"
+                ),
+            );
+        }
+        add(
+            "nested shardings",
+            format!(
+                "sdy.mesh @m = <[\"a\"=2]>\nfunc.func @f(%p: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@m, {}>}}) {{\n  return\n}}\n",
+                wrapped("[{", "\"a\"", "}]")
+            ),
+        );
+        add(
+            "nested manual computations",
+            function(&wrapped(
+                "%r = sdy.manual_computation(%p) in_shardings=[<@m, [{}]>] out_shardings=[<@m, [{}]>] manual_axes={} (%x: tensor<8xf32>) {\n",
+                "sdy.return %p : tensor<8xf32>\n",
+                "sdy.return %p : tensor<8xf32>\n} : (tensor<8xf32>) -> tensor<8xf32>\n",
+            )),
+        );
+        add(
+            "nested linalg",
+            function(&wrapped(
+                "%r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = [\"parallel\"]} outs(%p : tensor<8xf32>) {\n^bb0(%x: f32):\n",
+                "linalg.yield %x : f32\n",
+                "linalg.yield %x : f32\n} -> tensor<8xf32>\n",
+            )),
+        );
+    }
+    add(
+        "a chain of linalg",
+        function(&chain(STEPS / 5, "%p", &|last| {
+            format!(
+                "linalg.generic {{indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = [\"parallel\"]}} ins({last} : tensor<8xf32>) outs(%p : tensor<8xf32>) {{\n  ^bb0(%x: f32, %y: f32):\n    linalg.yield %x : f32\n  }} -> tensor<8xf32>"
+            )
+        })),
+    );
+    all
+}

@@ -1,0 +1,119 @@
+//! Random clients, for a short time here and for a long one with `cargo xtask soak`.
+//!
+//! `HLO_ANALYZER_SOAK_SEED=N` runs one case again, `HLO_ANALYZER_SOAK_MINUTES=N` all day long.
+
+use std::time::Duration;
+
+use hlo_analyzer_tests::corpus::shared;
+use hlo_analyzer_tests::soak::queries::QueryProcess;
+use hlo_analyzer_tests::soak::texts::Language;
+use hlo_analyzer_tests::soak::{Campaign, Length, PATIENCE, differential, queries};
+use serde_json::json;
+
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+}
+
+/// What the environment asks for, else so many cases.
+fn campaign(cases: u64) -> Campaign {
+    let seed = number("HLO_ANALYZER_SOAK_SEED");
+    let minutes = number("HLO_ANALYZER_SOAK_MINUTES");
+    let first_seed = seed.or_else(|| number("HLO_ANALYZER_SOAK_FIRST_SEED")).unwrap_or(1);
+    let length = match (seed, minutes) {
+        (Some(_), _) => Length::Cases(1),
+        (None, Some(minutes)) => Length::Time(Duration::from_secs(minutes * 60)),
+        (None, None) => Length::Cases(cases),
+    };
+    Campaign { first_seed, length }
+}
+
+#[test]
+fn random_edits_give_what_the_text_gives_from_scratch() {
+    differential::run(campaign(30)).check("differential");
+}
+
+#[test]
+fn every_query_has_an_answer() {
+    queries::run(campaign(150)).check("queries");
+}
+
+/// Texts that once killed the server or made it panic, each with an instruction that was asked about.
+const TEXTS_OF_THE_PAST: &[(Language, &str, &str)] = &[
+    // Constants that reach themselves.
+    (Language::Mlir, "c.func@t{%0=stablehlo.iota%1=\"stablehlo.sort\"({%cst_2=stablehlo.constant%cst_2", "1"),
+    (Language::Mlir, "c.func@m{%0=stablehlo.while{%1{}%cst_1=stablehlo.constant%cst_1}{%c", "0"),
+    (Language::Mlir, "func@a{%1=\"stablehlo.sort\"({%cst=stablehlo.constant%cst", "1"),
+    (Language::Mlir, "func@n(%arg0:{%0=stablehlo.while%arg0{%1%cst_1=stablehlo.constant%cst_1}{\n}", "0"),
+    // Operands that are missing, or of another rank than the result.
+    (Language::Hlo, "f32[1,2,1]{2,0,1}copy", "copy"),
+    (
+        Language::Hlo,
+        "HloModule m\n\nf {\n  p = f32[4]{0} parameter(0)\n  c = f32[4]{0} copy()\n  ROOT r = f32[4]{0} add(c, p)\n}\n\nENTRY e {\n  p = f32[4]{0} parameter(0)\n  ROOT k = f32[4]{0} fusion(p), kind=kLoop, calls=f\n}\n",
+        "k",
+    ),
+    (
+        Language::Hlo,
+        "HloModule m\n\nf {\n  p = f32[4,8]{1,0} parameter(0)\n  ROOT b = f32[4,8]{0,1} copy(f32[4,800{1,0} p)\n}\n\nENTRY e {\n  p = f32[4,8]{1,0} parameter(0)\n  ROOT k = f32[4,8]{0,1} fusion(p), kind=kLoop, calls=f\n}\n",
+        "k",
+    ),
+    (
+        Language::Mlir,
+        "func.func @u() -> tensor<3x4xi32> {\n  %c = mhlo.constant dense<1> : tensor<3x4xi32>\n  %v = mhlo.constant dense<[[13, 14]]> : tensor<1x2xi32>\n  %s = mhlo.constant dense<1> : tensor<i32>\n  %0 = \"mhlo.dynamic_update_slice\"(%c, %v, %s, %s)\n    : (tensor<3x4xi32>, tensor<1x2xi32>, tensor<i32>, tensor<i32>)\n",
+        "0",
+    ),
+    (
+        Language::Hlo,
+        "HloModule m\n\nENTRY e {\n  a = f32[3,4]{1,0} parameter(0)\n  u = f32[1,2]{1,0} parameter(1)\n  i = s32[] parameter(2)\n  ROOT k = f32[] dynamic-update-slice(a, u, i, i)\n}\n",
+        "k",
+    ),
+];
+
+#[test]
+fn texts_of_the_past() {
+    let mut process = QueryProcess::start();
+    for &(language, text, instruction) in TEXTS_OF_THE_PAST {
+        for &method in queries::METHODS {
+            for emit in ["mlir", "ptx"] {
+                let params = json!({"language": language.id(), "text": text, "instruction": instruction, "emit": emit, "inputs": []});
+                let request = json!({"id": 1, "method": method, "params": params});
+                if let Err(failure) = process.ask(&request, PATIENCE) {
+                    panic!("{failure}");
+                }
+            }
+        }
+    }
+}
+
+/// A line that closes a computation, and the next computation behind it: completion saw the line, not the brace.
+#[test]
+fn what_is_above_a_computation_does_not_matter_for_completion() {
+    let edit = json!({"range": {"start": {"line": 1, "character": 2}, "end": {"line": 1, "character": 3}}, "text": ""});
+    differential::replay(Language::Hlo, "n{\nl}{\nf{", &[edit]);
+}
+
+/// A text of white space and nothing else that can be read has an outline without inverted ranges.
+#[test]
+fn what_is_not_read_is_no_inverted_range() {
+    let edit = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}, "text": "    \"sizes\":[\"32\"],\n"});
+    differential::replay(Language::Hlo, "", &[edit]);
+}
+
+/// Sequences of edits after which an answer once differed from that of a fresh server.
+#[test]
+fn cases_of_the_past() {
+    let Some(shared) = shared() else { return };
+    let folder = shared.join("repros/robustness");
+    for (file, language) in [
+        ("diff_completion_min.json", Language::Hlo),
+        ("diff_hlo_21_145_4.min.json", Language::Hlo),
+        ("diff_mlir_12_254_2.json", Language::Mlir),
+    ] {
+        let text = std::fs::read_to_string(folder.join(file)).expect("the case is there");
+        let case: serde_json::Value = serde_json::from_str(&text).expect("the case is JSON");
+        let changes = case["changes"].as_array().or_else(|| case["edit"].as_array());
+        let changes = changes.unwrap_or_else(|| panic!("{file} has no changes"));
+        eprintln!("{file}");
+        differential::replay(language, case["base"].as_str().unwrap_or_default(), changes);
+    }
+}
