@@ -1,9 +1,10 @@
 //! A function under construction.
 
 use indexing_map::{Constraint, Expr, RangeContext, Simplifier, SimplifyMode, Variable};
-use ir::OpId;
+use ir::{ElementTypeExt, OpId};
 use syntax::hlo::{ElementType, Opcode};
 
+use crate::Reason;
 use crate::constant::Constant;
 use crate::kernel::{Detail, Function, Op, OpKind, Region, Type, ValueId};
 
@@ -73,6 +74,27 @@ impl Body {
         element: ElementType,
     ) -> ValueId {
         self.compute_as(OpKind::Compute { opcode, operands, detail }, element)
+    }
+
+    /// The value as one of another element type, with the same bits. A value keeps the type that it was computed with, so
+    /// every op that moves a value passes it through here before an op of another type uses it.
+    pub fn retyped(&mut self, value: ValueId, to: ElementType) -> Result<ValueId, Reason> {
+        let from = self.function.element(value);
+        if from == to {
+            return Ok(value);
+        }
+        // A `pred` is a byte in memory, 0 or 1: those are the numbers that a conversion makes of it.
+        let bits = |element: ElementType| match element {
+            ElementType::Pred => Some(8),
+            other => other.bits(),
+        };
+        let is_pred = from == ElementType::Pred || to == ElementType::Pred;
+        let is_number = |element: ElementType| !element.is_complex() && !(is_pred && element.is_floating());
+        if bits(from) != bits(to) || !is_number(from) || !is_number(to) {
+            return Err(format!("the bits of {from} as {to} are not written").into());
+        }
+        let opcode = if is_pred { Opcode::Convert } else { Opcode::BitcastConvert };
+        Ok(self.compute(opcode, vec![value], Detail::None, to))
     }
 
     pub fn read(&mut self, tensor: ValueId, at: Vec<Expr>) -> ValueId {

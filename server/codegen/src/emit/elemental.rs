@@ -171,6 +171,10 @@ impl<'a> Elements<'a> {
             BitcastConvert if op.operand_shapes[0].dims() != op.shape.dims() => {
                 Err("it changes the rank of its operand".into())
             }
+            BitcastConvert => {
+                let value = self.value(self.operands(id)[0], at);
+                one(self.body.retyped(value, element(op))?)
+            }
             // A scalar beside arrays is the same for all elements.
             Select | Clamp => {
                 let values: Vec<ValueId> = self
@@ -184,16 +188,9 @@ impl<'a> Elements<'a> {
                     .collect();
                 one(self.body.compute(op.opcode, values, Detail::None, element(op)))
             }
-            // The same bits, as numbers of another type.
-            Bitcast
-                if op.operand_shapes[0].as_array().map(|a| a.element)
-                    != op.shape.as_array().map(|a| a.element) =>
-            {
-                let value = self.moved(id, at)?;
-                one(self.body.compute(BitcastConvert, vec![value], Detail::None, element(op)))
-            }
             Bitcast | Broadcast | DynamicSlice | Gather | Reshape | Reverse | Slice | Transpose => {
-                one(self.moved(id, at)?)
+                let value = self.moved(id, at)?;
+                one(self.body.retyped(value, element(op))?)
             }
             Pad => one(self.padded(id, op, at)?),
             Concatenate => one(self.concatenated(id, op, at)?),

@@ -155,8 +155,16 @@ pub(crate) fn inline(
                 let constant = Constant::parse(element(op), text);
                 vec![body.constant(constant.ok_or_else(|| format!("the constant {text} is no scalar"))?)]
             }
-            Opcode::Bitcast | Opcode::Broadcast | Opcode::Copy | Opcode::Reshape | Opcode::Transpose => {
-                inputs
+            Opcode::Bitcast
+            | Opcode::BitcastConvert
+            | Opcode::Broadcast
+            | Opcode::Copy
+            | Opcode::Reshape
+            | Opcode::Transpose => {
+                let &[value] = inputs.as_slice() else {
+                    return Err(format!("{} in {computation} takes one operand", op.opcode).into());
+                };
+                vec![body.retyped(value, element(op))?]
             }
             Opcode::Call | Opcode::Map => {
                 let called = op.attributes.computation(AttributeKey::ToApply).unwrap_or_default();

@@ -46,7 +46,7 @@ impl Lowering<'_> {
                 _ => None,
             },
             (Opcode::Convert, [a]) => self.convert(*a, from, to),
-            (Opcode::BitcastConvert | Opcode::Bitcast, [a]) => Some(self.reinterpret(*a, from, to)),
+            (Opcode::BitcastConvert | Opcode::Bitcast, [a]) => self.reinterpret(*a, from, to),
             (Opcode::Clamp, [low, x, high]) => self
                 .binary(Opcode::Maximum, *low, *x, to)
                 .and_then(|bounded| self.binary(Opcode::Minimum, bounded, *high, to)),

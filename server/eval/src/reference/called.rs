@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ir::{AttributeKey, Graph, OpId, Opcode, is_elementwise};
+use ir::{AttributeKey, ElementTypeExt, Graph, OpId, Opcode, is_elementwise};
 
 use super::column::Column;
 use super::dispatch::Asked;
 use super::elementwise;
 use super::evaluator::{Binding, Evaluator, kind_of};
 use super::literals;
+use super::moves;
 use crate::case::{Checked, ensure, leaves};
 
 /// Turns of all loops together.
@@ -167,10 +168,14 @@ pub(crate) fn lanes(
                 let part = index.and_then(|i| tuple?.get(i)).cloned();
                 vec![part.ok_or("the tuple has no such element")?]
             }
-            Opcode::Broadcast | Opcode::Reshape | Opcode::Bitcast | Opcode::Transpose
-                if op.shape.dims().is_empty() =>
-            {
+            Opcode::Broadcast | Opcode::Reshape | Opcode::Transpose if op.shape.dims().is_empty() => {
                 vec![one(0)?.clone()]
+            }
+            Opcode::Bitcast | Opcode::BitcastConvert if op.shape.dims().is_empty() => {
+                let (from, to) = (op.operand_shapes.first().and_then(|s| s.element()), op.shape.element());
+                let bits = |e: Option<ir::ElementType>| e.and_then(|e| e.bits());
+                ensure(bits(from) == bits(to), "a bitcast between different sizes")?;
+                vec![Rc::new(moves::reinterpreted(one(0)?, kind_of(&op.shape)?))]
             }
             Opcode::Fusion | Opcode::Call => {
                 let key =

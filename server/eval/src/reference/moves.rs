@@ -143,11 +143,31 @@ fn bitcast(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     taken(evaluator, asked, 0, from_memory(&places, operand))
 }
 
+/// The same bits as numbers of another kind, as wide. An error of the operand may be any in the result, unless both are of one
+/// kind, and so may the bits of a NaN that was computed.
+pub(super) fn reinterpreted(column: &Column, to: Kind) -> Column {
+    if column.kind == to {
+        return column.clone();
+    }
+    let result = Column::from_bits(to, (0..column.len()).map(|i| column.bits(i)));
+    let mut result = super::elementwise::with_doubt(result, column);
+    if column.reals().iter().any(|value| value.is_nan()) {
+        let mut error = result.error.take().unwrap_or_else(|| vec![0.0; column.len()]);
+        for (error, value) in error.iter_mut().zip(column.reals()) {
+            if value.is_nan() {
+                *error = f64::INFINITY;
+            }
+        }
+        result.error = Some(error);
+    }
+    result
+}
+
 /// The bits under another type: of another width, a wide element is a row of narrow ones, the lowest first.
 fn bitcast_convert(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let output = array(&asked.op.shape)?;
     let operand = array(asked.operand_shape(0)?)?;
-    let (to, from) = (kind_of(&asked.op.shape)?, kind_of(asked.operand_shape(0)?)?);
+    let to = kind_of(&asked.op.shape)?;
     let width = |e: ir::ElementType| i64::from(e.bits().unwrap_or(0));
     let (wide, narrow) = (width(output.element), width(operand.element));
     ensure(wide > 0 && narrow > 0, "no element width")?;
@@ -157,14 +177,7 @@ fn bitcast_convert(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let of = |bits: u128, bits_at: u32| bits >> bits_at;
     if wide == narrow {
         let column = shared(evaluator, asked, 0, &from_memory(&places, operand))?;
-        let result = Column::from_bits(to, (0..column.len()).map(|i| column.bits(i)));
-        let is_moved = column.error.is_some() && from != to;
-        let error = if is_moved {
-            super::elementwise::with_doubt(result.clone(), &column).error
-        } else {
-            column.error
-        };
-        return Ok(Column { error, ..result });
+        return Ok(reinterpreted(&column, to));
     }
     if wide < narrow {
         let ratio = narrow / wide;

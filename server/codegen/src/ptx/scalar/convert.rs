@@ -167,33 +167,35 @@ impl Lowering<'_> {
         })
     }
 
-    /// The same bits as another type.
-    pub(super) fn reinterpret(&mut self, a: Val, from: ElementType, to: ElementType) -> Val {
-        if from == to || from.is_complex() || to.is_complex() || from.bits() != to.bits() {
-            return a;
+    /// The same bits as a number of another type, as wide.
+    pub(super) fn reinterpret(&mut self, a: Val, from: ElementType, to: ElementType) -> Option<Val> {
+        if from == to {
+            return Some(a);
         }
-        match (from, to) {
-            (ElementType::Pred, _) => self.of_pred(a.num(), to),
-            (_, ElementType::Pred) => self.as_pred(a.num(), ElementType::U8).unwrap_or(a),
-            _ => {
-                let constant = match a.num() {
-                    Operand::F32(bits) => Some(Operand::Int(i64::from(bits as i32))),
-                    Operand::F64(bits) => Some(Operand::Int(bits as i64)),
-                    _ => None,
-                };
-                let value = constant.unwrap_or(a.num());
-                // A code has nothing above its bits.
-                let bits = to.bits().unwrap_or(32);
-                Val::Num(match to.is_floating() {
-                    true if bits < 16 => {
-                        let mask = Operand::Int((1 << bits) - 1);
-                        let value = self.in_register(value, Class::B16);
-                        self.code.pure("and.b16", Class::B16, [value, mask]).into()
-                    }
-                    true => value,
-                    false => self.in_range(value, to),
-                })
+        let is_one = |element: ElementType| !element.is_complex() && element != ElementType::Pred;
+        if !is_one(from) || !is_one(to) || from.bits() != to.bits() {
+            return None;
+        }
+        let bits = to.bits()?;
+        let mask = if bits < 64 { (1u64 << bits) - 1 } else { u64::MAX };
+        let constant = match a.num() {
+            Operand::F32(pattern) => Some(u64::from(pattern)),
+            Operand::F64(pattern) => Some(pattern),
+            Operand::Int(value) => Some(value as u64 & mask),
+            _ => None,
+        };
+        if let Some(pattern) = constant {
+            return Some(Val::constant(Constant { element: to, bits: u128::from(pattern) }));
+        }
+        let value = a.num();
+        Some(Val::Num(match to.is_floating() {
+            // A code has nothing above its bits.
+            true if bits < 16 => {
+                let value = self.in_register(value, Class::B16);
+                self.code.pure("and.b16", Class::B16, [value, Operand::Int(mask as i64)]).into()
             }
-        }
+            true => value,
+            false => self.in_range(value, to),
+        }))
     }
 }
