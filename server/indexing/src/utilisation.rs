@@ -353,8 +353,25 @@ impl Group {
         }
         let least = u64::from(self.constraints.is_empty());
         let points = if least == 1 { Count::exactly(all) } else { Count { lower: 0, upper: all } };
-        Counts { distinct: Count { lower: least, upper: self.spread(map).min(all) }, points }
+        // Each place that a value is read from may hold another one.
+        let places =
+            self.variables.iter().filter_map(|&v| access.runtime_variables.get(v.checked_sub(runtime)?));
+        let most = places.fold(all, |n, variable| n.saturating_mul(places_of(&variable.map)));
+        Counts { distinct: Count { lower: least, upper: self.spread(map).min(most) }, points }
     }
+}
+
+/// Places that a map leads to, at most.
+fn places_of(map: &IndexingMap) -> u64 {
+    if map.is_undefined() {
+        return u64::MAX;
+    }
+    let is_used = |v: &usize| map.results().iter().any(|result| result.uses_var(*v as u32));
+    let points = (0..map.variables().len())
+        .filter(is_used)
+        .fold(1u64, |n, v| n.saturating_mul(map.variables()[v].bounds.size()));
+    let spread = map.result_ranges().iter().fold(1u64, |n, range| n.saturating_mul(range.size()));
+    points.min(spread)
 }
 
 /// Results that were met: a bit for each where their ranges are small, else a set.
@@ -540,6 +557,26 @@ mod tests {
             let got = utilisation(&[with_places(moved, &[place])], &operand).unwrap();
             assert_eq!(got.reads_per_element.1 <= 1.0, is_once, "{place}: {got:?}");
         }
+    }
+
+    /// Each offset of a gather may be another one, and all of them may be one.
+    #[test]
+    fn rows_that_data_names() {
+        let operand = Shape::array(ElementType::F32, &[1000, 4]);
+        let rows = "(d0, d1){rt0} -> (rt0, d1), domain: d0 in [0, 99], d1 in [0, 3], rt0 in [0, 999]";
+        let check = |place: &str, expect: (u64, u64)| {
+            let place = format!("(d0, d1) -> ({place}), domain: d0 in [0, 99], d1 in [0, 3]");
+            let got = utilisation(&[with_places(rows, &[&place])], &operand).unwrap();
+            assert_eq!((got.read.lower, got.read.upper), expect, "{place}: {got:?}");
+            assert_eq!(got.reads, Count::exactly(400));
+        };
+        check("d0, 0", (4, 400));
+        check("d0 floordiv 10", (4, 40));
+        check("0", (4, 4));
+        let many = "(d0, d1){rt0} -> (rt0, d1), domain: d0 in [0, 99999], d1 in [0, 3], rt0 in [0, 999]";
+        let place = "(d0, d1) -> (d0), domain: d0 in [0, 99999], d1 in [0, 3]";
+        let got = utilisation(&[with_places(many, &[place])], &operand).unwrap();
+        assert_eq!((got.read.lower, got.read.upper), (4, 4000), "{got:?}");
     }
 
     /// What is said to be read once is so, for tables of runtime values that are made up.
