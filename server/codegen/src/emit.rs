@@ -178,7 +178,8 @@ fn params(analysis: &FusionAnalysis) -> Result<Vec<Param>, Reason> {
         let op = fused.graph.parameter(number as u32).ok_or("the fusion lacks a parameter")?;
         let shape = array(&fused.op(op).shape).ok_or("an operand of the fusion is no array")?;
         let own = param(Role::Operand(number), shape, ENTRY_ALIGN)?;
-        params.push(Param { is_changing: fused.changing.contains(&number), ..own });
+        let same_as = fused.same_as.get(number).copied().unwrap_or(number);
+        params.push(Param { same_as, is_changing: fused.changing.contains(&number), ..own });
     }
     let mut leaves: Vec<Arc<ArrayShape>> = Vec::new();
     for &root in &fused.roots {
@@ -194,7 +195,8 @@ fn params(analysis: &FusionAnalysis) -> Result<Vec<Param>, Reason> {
         }
         seen.push(root);
         let Some(shape) = next.next() else { break };
-        params.push(param(Role::Result(result), shape, BUFFER_ALIGN)?);
+        let same_as = params.len();
+        params.push(Param { same_as, ..param(Role::Result(result), shape, BUFFER_ALIGN)? });
         result += 1;
     }
     Ok(params)
@@ -202,7 +204,7 @@ fn params(analysis: &FusionAnalysis) -> Result<Vec<Param>, Reason> {
 
 fn param(role: Role, shape: Arc<ArrayShape>, align: u32) -> Result<Param, Reason> {
     let bytes = shape.bytes().ok_or("an array of the fusion has no size")?;
-    Ok(Param { role, shape, bytes, align, aliases: None, is_changing: false })
+    Ok(Param { role, shape, bytes, align, aliases: None, same_as: 0, is_changing: false })
 }
 
 fn array(shape: &Shape) -> Option<Arc<ArrayShape>> {

@@ -62,6 +62,8 @@ pub struct Param {
     pub align: u32,
     /// The parameter whose memory this one shares: a buffer that is updated in place.
     pub aliases: Option<usize>,
+    /// The first parameter that is the same array: itself, unless an operand is passed twice.
+    pub same_as: usize,
     /// Something else may write there while the kernel runs.
     pub is_changing: bool,
 }
@@ -302,6 +304,19 @@ impl Function {
             Type::Shared(array) => array.element,
             Type::Vector { element, .. } => *element,
         }
+    }
+}
+
+impl Kernel {
+    /// Per parameter, the number of the memory that it is in: parameters that share one have the same.
+    pub fn slices(&self) -> Vec<usize> {
+        let first = |n: usize| {
+            let own = self.params[n].aliases.unwrap_or(n);
+            self.params.get(own).map_or(own, |param| param.same_as)
+        };
+        let firsts: Vec<usize> = (0..self.params.len()).map(first).collect();
+        let is_new = |n: &usize| firsts[*n] == *n;
+        firsts.iter().map(|&first| (0..first).filter(is_new).count()).collect()
     }
 }
 

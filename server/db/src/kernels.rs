@@ -62,6 +62,8 @@ pub struct FusionSource {
     pub op: Op,
     /// The fused computation, those that fusions inside it call, and what reductions apply, by the name in the text.
     pub callees: Vec<Callee>,
+    /// As [`Fused::same_as`].
+    pub same_as: Vec<usize>,
     /// The fusion stands for a function of MLIR, and is none of XLA's.
     pub is_function: bool,
 }
@@ -71,6 +73,7 @@ impl PartialEq for FusionSource {
         let same = |(a, b): (&Callee, &Callee)| a.0 == b.0 && (Arc::ptr_eq(&a.1, &b.1) || a.1 == b.1);
         self.name == other.name
             && self.op == other.op
+            && self.same_as == other.same_as
             && self.is_function == other.is_function
             && self.callees.len() == other.callees.len()
             && self.callees.iter().zip(&other.callees).all(same)
@@ -91,6 +94,10 @@ impl FusionSource {
     }
 
     fn fused(&self) -> Result<Fused, Reason> {
+        Ok(Fused { same_as: self.same_as.clone(), ..self.plain_fused()? })
+    }
+
+    fn plain_fused(&self) -> Result<Fused, Reason> {
         let called = self.op.attributes.computation(AttributeKey::Calls);
         match (self.op.opcode, called) {
             (Opcode::Fusion, Some(called)) => {
@@ -142,7 +149,17 @@ pub fn fusion_source(
             collect(db, file, section, called, &mut callees, 0);
         }
     }
-    Some(Arc::new(FusionSource { name, op, callees, is_function: false }))
+    let operands =
+        block.operands_of(id).map(|(operand, _)| operand.name.of(&block.text).trim_start_matches('%'));
+    let same_as = same_as(&operands.collect::<Vec<_>>());
+    Some(Arc::new(FusionSource { name, op, callees, same_as, is_function: false }))
+}
+
+/// Per name of an operand, the first one like it; nothing where all differ.
+fn same_as(operands: &[&str]) -> Vec<usize> {
+    let first = |own: &&str| operands.iter().position(|other| other == own).unwrap_or(0);
+    let all: Vec<usize> = operands.iter().map(first).collect();
+    if all.iter().enumerate().all(|(n, &first)| n == first) { Vec::new() } else { all }
 }
 
 fn collect(

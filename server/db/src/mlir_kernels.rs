@@ -203,7 +203,7 @@ pub(crate) fn mlir_fusion_source(
     let op = block.op(block.find(within, &name)?, |_| None)?;
     let mut sources = Vec::new();
     collect(block, &op, &mut sources);
-    Some(Arc::new(FusionSource { name, op, callees: sources, is_function }))
+    Some(Arc::new(FusionSource { name, op, callees: sources, same_as: Vec::new(), is_function }))
 }
 
 fn collect(block: &Block, op: &Op, found: &mut Vec<(String, Arc<Graph>)>) {

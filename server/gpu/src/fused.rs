@@ -44,6 +44,9 @@ pub struct Fused {
     /// Operands whose memory something else may write while the kernel runs, by number. Source: the frontend attribute
     /// `xla.no_invariant_operands`.
     pub changing: Vec<usize>,
+    /// Per operand, the first operand that is the same array; empty where all are different. Source: `slice_index` of
+    /// `codegen/emitters/kernel_arguments.cc`.
+    pub same_as: Vec<usize>,
     /// Who writes the kernel of what is no fusion that XLA made: see [`Fused::standing_alone`] and [`Fused::of_function`].
     pub left_to: Option<Elsewhere>,
 }
@@ -151,6 +154,7 @@ impl Fused {
             block_config: None,
             block_level: None,
             changing: Vec::new(),
+            same_as: Vec::new(),
             left_to: None,
         })
     }

@@ -50,6 +50,8 @@ pub struct KernelParam {
     /// Number of the operand, or of the result.
     pub number: usize,
     pub bytes: u64,
+    /// The number of its memory: arguments that share one have the same.
+    pub slice: usize,
 }
 
 pub(crate) fn kernel_preview(
@@ -141,8 +143,11 @@ pub(crate) fn preview_of(
             codegen::kernel::Role::Operand(n) => (false, n),
             codegen::kernel::Role::Result(n) => (true, n),
         };
-        KernelParam { is_result, number, bytes: param.bytes }
+        (is_result, number, param.bytes)
     });
+    let params = params.zip(kernel.slices());
+    let params =
+        params.map(|((is_result, number, bytes), slice)| KernelParam { is_result, number, bytes, slice });
     let lines = text.lines.iter().enumerate().filter_map(|(n, op)| Some((n, name_of((*op)?))));
     let missing = text.missing.iter().map(|missing| (missing.instruction.clone(), missing.reason.clone()));
     Ok(KernelPreview {

@@ -20,11 +20,12 @@ impl<'k> Printer<'k> {
         let is_number = |arg: &&ValueId| matches!(function.ty(**arg), Type::Scalar(_) | Type::Vector { .. });
         let tensors = function.args.iter().take_while(|arg| !is_number(arg)).count();
         let mut args = Vec::new();
+        let slices = if is_entry { self.kernel.slices() } else { Vec::new() };
         for (n, &arg) in function.args[..tensors].iter().enumerate() {
             let name = format!("%arg{n}");
             let attributes = match self.kernel.params.get(n).filter(|_| is_entry) {
                 Some(param) => {
-                    let slice = param.aliases.unwrap_or(n);
+                    let slice = slices[n];
                     let (align, bytes) = (param.align, param.bytes);
                     let is_aliased =
                         param.is_result() || self.kernel.params.iter().any(|other| other.aliases == Some(n));

@@ -118,7 +118,13 @@ impl<'k> Lowering<'k> {
             self.indices.variable(Interval::from_size(size), reg.into())
         });
         let vars: Vec<Expr> = vars.collect();
-        let args = (0..self.kernel.params.len()).map(|n| Val::Tensor(Place::Param(n))).collect();
+        // What is passed twice is one array.
+        let params = &self.kernel.params;
+        let place = |n: usize| match params.get(params[n].same_as) {
+            Some(first) if first.shape == params[n].shape => params[n].same_as,
+            _ => n,
+        };
+        let args = (0..params.len()).map(|n| Val::Tensor(Place::Param(place(n)))).collect();
         self.function(entry, args, vars);
         self.code.push(Kind::Return, Vec::new());
     }

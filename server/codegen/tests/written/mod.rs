@@ -35,13 +35,14 @@ pub fn written(hlo: &str, fusion: &str, device: &str) -> Result<Written, String>
     written_of(hlo, fusion, device, &|kernel| kernel)
 }
 
-/// The PTX of what `change` makes of the kernel of a fusion.
-pub fn written_of(
-    hlo: &str,
-    fusion: &str,
-    device: &str,
-    change: &dyn Fn(codegen::Kernel) -> codegen::Kernel,
-) -> Result<Written, String> {
+/// The kernel of a fusion, before it is text.
+pub struct Emitted {
+    pub analysis: FusionAnalysis,
+    pub kernel: codegen::Kernel,
+}
+
+/// What the emitters make of a fusion.
+pub fn emitted(hlo: &str, fusion: &str, device: &str) -> Result<Emitted, String> {
     let graphs = graphs(hlo);
     let callee = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
     let found = graphs.iter().rev().find_map(|(_, g)| Some((g, g.find(fusion)?)));
@@ -57,11 +58,27 @@ pub fn written_of(
         _ => Fused::wrapping(op, fusion),
     };
     let device = Device::find(device).map_err(|_| "no such device")?;
-    let fused = fused.map_err(|r| r.to_string())?;
+    let mut fused = fused.map_err(|r| r.to_string())?;
+    let operands = &graph.operands[id as usize];
+    let first = |own| operands.iter().position(|other| other == own).unwrap_or(0);
+    fused.same_as = operands.iter().map(first).collect();
     let analysis = FusionAnalysis::new(fused, device).map_err(|r| r.to_string())?;
     let source =
         codegen::Source { name: fusion, computation: &computation, analysis: &analysis, callees: &callee };
-    let kernel = change(codegen::emit(&source).map_err(|r| r.to_string())?);
+    let kernel = codegen::emit(&source).map_err(|r| r.to_string())?;
+    Ok(Emitted { analysis, kernel })
+}
+
+/// The PTX of what `change` makes of the kernel of a fusion.
+pub fn written_of(
+    hlo: &str,
+    fusion: &str,
+    device: &str,
+    change: &dyn Fn(codegen::Kernel) -> codegen::Kernel,
+) -> Result<Written, String> {
+    let Emitted { analysis, kernel } = emitted(hlo, fusion, device)?;
+    let kernel = change(kernel);
+    let device = analysis.device;
     let name_of = |op| analysis.fused.name(op).to_owned();
     let alone = |kernel: &codegen::Kernel| -> Result<Written, String> {
         let kernel = codegen::Kernel { then: Vec::new(), ..kernel.clone() };

@@ -163,5 +163,5 @@ pub(super) fn op_source(db: &dyn salsa::Database, piece: Piece, name: Arc<str>) 
     let op = block.op(id, |_| None)?;
     let mut callees = Vec::new();
     collect(&block, &op, &mut callees);
-    Some(Arc::new(FusionSource { name, op, callees, is_function: false }))
+    Some(Arc::new(FusionSource { name, op, callees, same_as: Vec::new(), is_function: false }))
 }

@@ -38,7 +38,7 @@ pub fn kernel(session: &mut Session, value: &Value) -> Answer {
     let reply = reply.map_err(refused)?;
     let params = reply.params.iter().enumerate().map(|(index, param)| {
         let role = if param.is_result { "result" } else { "operand" };
-        json!({"index": index, role: param.number, "bytes": param.bytes})
+        json!({"index": index, role: param.number, "bytes": param.bytes, "slice_index": param.slice})
     });
     let lines = reply.lines.iter().map(|(line, name)| json!({"line": line + 1, "instruction": name}));
     let missing = reply.missing.iter().map(|(name, reason)| json!({"instruction": name, "reason": reason}));
