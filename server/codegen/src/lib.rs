@@ -6,6 +6,7 @@
 //! * [`passes`]: what XLA's pipeline makes of it, pass by pass.
 //! * [`ptx()`]: functions inlined, loops unrolled as far as they are short, index arithmetic reduced by the known ranges,
 //!   neighbouring loads and stores joined.
+//! * [`accesses()`]: the same instructions as maps from threads to addresses, for figures of what they move.
 //!
 //! Rules: XLA `codegen/emitters/*`, `backends/gpu/codegen/emitters/*`. No LLVM.
 //!
@@ -26,7 +27,7 @@ pub use emit::{Source, emit};
 pub use kernel::Kernel;
 pub use kernel_text::KernelText;
 pub use mlir::mlir;
-pub use ptx::ptx;
+pub use ptx::{accesses, ptx};
 
 use std::borrow::Cow;
 

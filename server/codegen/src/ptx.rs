@@ -1,5 +1,6 @@
 //! The PTX text of a kernel.
 
+mod access_maps;
 mod arithmetic;
 mod atomic;
 mod branch;
@@ -10,6 +11,7 @@ mod exchange;
 mod frame;
 mod groups;
 mod halves;
+mod hoist;
 mod index;
 mod join;
 mod loop_length;
@@ -28,12 +30,14 @@ mod unrolling;
 mod value;
 mod words;
 
-use gpu::Device;
+use gpu::{CodeAccess, Device};
 use ir::OpId;
 
-use crate::kernel::{Kernel, Missing, Param};
+use crate::kernel::{Kernel, Missing, Param, SharedArray};
 use crate::{KernelText, Reason};
+use code::Code;
 use lower::Lowering;
+use machine::Reg;
 use print::Lowered;
 pub(crate) use unrolling::{is_expensive, partial_unroll};
 
@@ -45,41 +49,85 @@ struct Target {
     accelerated: bool,
 }
 
+impl Target {
+    fn of(device: &Device) -> Result<Target, Reason> {
+        match device.platform {
+            gpu::Platform::Cuda { major, minor, accelerated } => Ok(Target { major, minor, accelerated }),
+            _ => Err(format!("PTX is for NVIDIA, and {} is not", device.name).into()),
+        }
+    }
+}
+
+/// A kernel as instructions, as they are printed.
+struct Instructions {
+    code: Code,
+    /// Per argument, the register with its address, where it was asked for.
+    pointers: Vec<Option<Reg>>,
+    shared: Vec<SharedArray>,
+    /// Ops that no rule writes, with the reason.
+    missing: Vec<(OpId, String)>,
+    is_too_large: bool,
+}
+
+fn instructions(kernel: &Kernel, Target { major, minor, .. }: Target) -> Instructions {
+    let mut lowering = Lowering::new(kernel, (major, minor));
+    lowering.run();
+    let Lowering { mut code, shared, pointers, missing, is_too_large, in_pairs, chosen, .. } = lowering;
+    code.drop_dead();
+    sink::sink(&mut code);
+    hoist::hoist(&mut code);
+    // Blackwell reads and writes 32 bytes at once.
+    let widest = if major >= 10 { 32 } else { 16 };
+    let is_packed = |param: &Param| packed::packed(param.shape.element).is_some();
+    let packed = kernel.params.iter().map(is_packed).collect();
+    join::join(
+        &mut code,
+        join::Joining {
+            widest,
+            vector_atomics: major >= 9,
+            in_pairs,
+            // The code of sorts moves numbers one by one.
+            has_wide_pairs: major >= 10 && kernel.waits,
+            packed,
+            vectors: chosen,
+        },
+    );
+    code.drop_dead();
+    Instructions { code, pointers, shared, missing, is_too_large }
+}
+
+/// How the code of a kernel reads and writes its arguments. An error where that is not known of all of it.
+pub fn accesses(kernel: &Kernel, device: &Device) -> Result<Vec<CodeAccess>, Reason> {
+    let target = Target::of(device)?;
+    if !kernel.then.is_empty() || !kernel.waits {
+        return Err("a sort moves what its data says".into());
+    }
+    if let Some(missing) = kernel.missing.first() {
+        return Err(format!("{} is not written: {}", missing.instruction, missing.reason).into());
+    }
+    recursion::with_stack(crate::STACK, || accesses_of(kernel, target))
+}
+
+fn accesses_of(kernel: &Kernel, target: Target) -> Result<Vec<CodeAccess>, Reason> {
+    let Instructions { code, pointers, missing, is_too_large, .. } = instructions(kernel, target);
+    match missing.into_iter().next() {
+        Some((_, reason)) => Err(reason.into()),
+        None if is_too_large => Err("the kernel is larger than what is written out".into()),
+        None => access_maps::access_maps(kernel, &code, &pointers),
+    }
+}
+
 /// The kernel, and those that run after it, as PTX for a device. `name_of` tells the names of ops, for comments and for what is missing.
 pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -> Result<KernelText, Reason> {
     recursion::with_stack(crate::STACK, || lowered(kernel, device, name_of))
 }
 
 fn lowered(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -> Result<KernelText, Reason> {
-    let gpu::Platform::Cuda { major, minor, accelerated } = device.platform else {
-        return Err(format!("PTX is for NVIDIA, and {} is not", device.name).into());
-    };
-    let target = Target { major, minor, accelerated };
+    let target = Target::of(device)?;
     let mut kernels = Vec::new();
     let mut all: Vec<Missing> = Vec::new();
     for kernel in kernel.stages() {
-        let mut lowering = Lowering::new(kernel, (major, minor));
-        lowering.run();
-        let Lowering { mut code, shared, pointers, missing, is_too_large, in_pairs, chosen, .. } = lowering;
-        code.drop_dead();
-        sink::sink(&mut code);
-        // Blackwell reads and writes 32 bytes at once.
-        let widest = if major >= 10 { 32 } else { 16 };
-        let is_packed = |param: &Param| packed::packed(param.shape.element).is_some();
-        let packed = kernel.params.iter().map(is_packed).collect();
-        join::join(
-            &mut code,
-            join::Joining {
-                widest,
-                vector_atomics: major >= 9,
-                in_pairs,
-                // The code of sorts moves numbers one by one.
-                has_wide_pairs: major >= 10 && kernel.waits,
-                packed,
-                vectors: chosen,
-            },
-        );
-        code.drop_dead();
+        let Instructions { code, pointers, shared, missing, is_too_large } = instructions(kernel, target);
         let named = |(op, reason)| Missing { op, instruction: name_of(op), reason };
         let own = kernel.missing.iter().cloned().chain(missing.into_iter().map(named));
         let too_large = is_too_large.then(|| Missing {

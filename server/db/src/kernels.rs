@@ -249,6 +249,14 @@ pub fn kernel_code(
     Some(codegen::emit(&source).map(Arc::new))
 }
 
+/// What the code of a kernel that a change of the fusion would give reads and writes.
+fn changed_code(source: &FusionSource, analysis: &FusionAnalysis) -> Option<Vec<gpu::CodeAccess>> {
+    let computation = source.computation().map_or("fused", |(name, _)| name);
+    let callees = |name: &str| source.callee(name);
+    let source = codegen::Source { name: &source.name, computation, analysis, callees: &callees };
+    codegen::accesses(&codegen::emit(&source).ok()?, analysis.device).ok()
+}
+
 /// The kernel as XLA's emitters write it, with the way back from lines to ops; or why there is none.
 #[salsa::tracked(lru = 64, no_eq)]
 pub fn kernel_mlir(
@@ -325,10 +333,13 @@ pub fn kernel_coalescing(
     computation: u32,
     name: Arc<str>,
 ) -> Arc<Vec<BufferTraffic>> {
-    match kernel(db, piece, computation, name) {
-        Some(Ok(analysis)) => Arc::new(analysis.coalescing()),
-        _ => Arc::default(),
-    }
+    let Some(Ok(analysis)) = kernel(db, piece, computation, name.clone()) else { return Arc::default() };
+    // Asked for where there is code at all, so that it is kept for the text.
+    let code = |_: &FusionAnalysis| match kernel_code(db, piece, computation, name.clone()).as_ref()? {
+        Ok(code) => codegen::accesses(code, analysis.device).ok(),
+        Err(_) => None,
+    };
+    Arc::new(analysis.coalescing_of(&code))
 }
 
 /// An array of a kernel that moves more than `threshold` times its ideal.
@@ -360,14 +371,17 @@ pub fn kernel_waste(
     if estimate.as_ref().is_some_and(|estimate| estimate.bound == Bound::Launch) {
         return Arc::default();
     }
+    let Some(source) = fusion_source(db, piece, computation, name.clone()) else { return Arc::default() };
+    let code = |analysis: &FusionAnalysis| changed_code(source, analysis);
     let buffers = kernel_coalescing(db, piece, computation, name).iter().enumerate();
     let wasted = buffers.filter_map(|(at, buffer)| {
-        let counts = buffer.best()?;
-        if counts.excess() < threshold || counts.sectors - counts.ideal_sectors < LEAST_WASTE {
+        let counts = buffer.judged()?;
+        let wasted = counts.sectors.saturating_sub(counts.ideal_sectors);
+        if counts.excess() < threshold || wasted < LEAST_WASTE {
             return None;
         }
         let cause = analysis.cause(&buffer.worst_access()?.access, threshold);
-        Some(Waste { buffer: at, cause, remedy: analysis.remedy(buffer.buffer, cause, threshold) })
+        Some(Waste { buffer: at, cause, remedy: analysis.remedy(buffer.buffer, cause, threshold, &code) })
     });
     Arc::new(wasted.collect())
 }

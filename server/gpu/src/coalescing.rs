@@ -4,6 +4,7 @@
 mod accesses;
 mod cause;
 mod classes;
+mod code_access;
 mod counter;
 mod counts;
 mod heuristic;
@@ -22,6 +23,7 @@ mod xla_rule;
 
 pub use accesses::{Buffer, MemoryAccess};
 pub use cause::Cause;
+pub use code_access::{Code, CodeAccess, CodeAccessKind, CodeTraffic};
 pub use counts::Counts;
 pub use heuristic::xla_heuristic;
 pub use kernel::{AccessTraffic, BufferTraffic, DEFAULT_THRESHOLD};

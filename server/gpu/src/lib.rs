@@ -41,9 +41,9 @@ mod unroll;
 use std::borrow::Cow;
 
 pub use coalescing::{
-    Access, AccessTraffic, Buffer, BufferTraffic, Cause, Counts, DEFAULT_THRESHOLD, LINE_BYTES, LanePicture,
-    MemoryAccess, Pattern, PictureSizes, Remedy, RemedyChange, SECTOR_BYTES, Traffic, tiled_efficiency,
-    traffic, xla_coalesced, xla_heuristic,
+    Access, AccessTraffic, Buffer, BufferTraffic, Cause, Code, CodeAccess, CodeAccessKind, CodeTraffic,
+    Counts, DEFAULT_THRESHOLD, LINE_BYTES, LanePicture, MemoryAccess, Pattern, PictureSizes, Remedy,
+    RemedyChange, SECTOR_BYTES, Traffic, tiled_efficiency, traffic, xla_coalesced, xla_heuristic,
 };
 pub use cost::{
     BlockLevel, Bound, Counted, Estimate, FusionUse, InstructionCost, KernelTime, Roofline, estimate,

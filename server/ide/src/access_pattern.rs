@@ -1,6 +1,6 @@
 //! "Show access pattern": the lanes of one warp on an array's memory, as a picture and as text.
 
-use gpu::{Buffer, Cause, LanePicture, SECTOR_BYTES};
+use gpu::{Buffer, BufferTraffic, Cause, CodeAccess, LanePicture, MemoryAccess, SECTOR_BYTES, Traffic};
 
 use crate::coalescing_queries::buffer_name;
 use crate::kernel_document::kernel_around;
@@ -56,6 +56,23 @@ pub(crate) fn launch_around(context: &FileContext<'_>, at: InstructionRef) -> Op
     kernel_around(context, at).filter(|&around| context.is_launched(around))
 }
 
+/// An entry of [`AccessPattern::arrays`].
+#[derive(Clone, Copy)]
+struct Choice<'a> {
+    buffer: &'a BufferTraffic,
+    /// Which of how many of the array.
+    nth: (usize, usize),
+    traffic: Traffic,
+    drawn: Drawn<'a>,
+}
+
+/// What is drawn of it: an instruction of the code, or where that is not known a map.
+#[derive(Clone, Copy)]
+enum Drawn<'a> {
+    Code(&'a CodeAccess),
+    Map(&'a MemoryAccess),
+}
+
 /// The picture of the kernel that is launched at `offset`, or whose fused computation holds it. `None` where there is no kernel,
 /// or no map is known.
 pub(crate) fn access_pattern(
@@ -74,15 +91,28 @@ pub(crate) fn access_pattern(
     };
     let analysis = kernel.analysis(context).ok()?;
     let buffers = context.kernel_coalescing(&kernel.key);
-    let mut choices = Vec::new();
+    let mut choices: Vec<Choice<'_>> = Vec::new();
     for buffer in buffers.iter() {
-        for (nth, access) in buffer.accesses.iter().enumerate().filter(|(_, a)| a.traffic.is_some()) {
-            choices.push((buffer, nth, access));
+        match &buffer.code {
+            Some(code) => choices.extend(code.iter().enumerate().map(|(nth, access)| Choice {
+                buffer,
+                nth: (nth, code.len()),
+                traffic: access.traffic,
+                drawn: Drawn::Code(&access.access),
+            })),
+            None => {
+                let of = buffer.accesses.len();
+                let known = buffer.accesses.iter().enumerate().filter_map(|(nth, access)| {
+                    let drawn = Drawn::Map(&access.access);
+                    Some(Choice { buffer, nth: (nth, of), traffic: access.traffic?, drawn })
+                });
+                choices.extend(known);
+            }
         }
     }
     let under_cursor = || {
         let number = under_cursor? as u32;
-        choices.iter().position(|(buffer, ..)| buffer.buffer == Buffer::Operand(number))
+        choices.iter().position(|choice| choice.buffer.buffer == Buffer::Operand(number))
     };
     // Inside the fused computation: the array whose lanes part there.
     let caused_here = || {
@@ -93,11 +123,12 @@ pub(crate) fn access_pattern(
             analysis.fused.name(op) == name
         })?;
         let buffer = buffers.get(here.buffer)?.buffer;
-        choices.iter().position(|(choice, ..)| choice.buffer == buffer)
+        choices.iter().position(|choice| choice.buffer.buffer == buffer)
     };
     let most_wasted = || {
         let waste = |i: &usize| {
-            choices[*i].2.traffic.map_or(0, |t| t.best.sectors.saturating_sub(t.best.ideal_sectors))
+            let worst = choices[*i].traffic.worst;
+            worst.sectors.saturating_sub(worst.ideal_sectors)
         };
         (0..choices.len()).rev().max_by_key(waste)
     };
@@ -107,19 +138,19 @@ pub(crate) fn access_pattern(
         .or_else(under_cursor)
         .or_else(caused_here)
         .or_else(most_wasted)?;
-    let name = |&(buffer, nth, _): &(&gpu::BufferTraffic, usize, &gpu::AccessTraffic)| {
+    let name = |&Choice { buffer, nth: (nth, of), .. }: &Choice<'_>| {
         let name = format!("%{}", buffer_name(&kernel.operands, analysis, buffer.buffer));
         let name = if matches!(buffer.buffer, Buffer::Result(_)) { format!("result {name}") } else { name };
-        if buffer.accesses.len() > 1 {
-            format!("{name} ({} of {})", nth + 1, buffer.accesses.len())
-        } else {
-            name
-        }
+        if of > 1 { format!("{name} ({} of {of})", nth + 1) } else { name }
     };
     let arrays: Vec<String> = choices.iter().map(name).collect();
-    let (buffer, _, chosen) = choices[array];
-    let access = chosen.access.access(analysis)?;
-    let picture = LanePicture::of(&access, query.block, query.warp, query.iteration)?;
+    let Choice { buffer, drawn, .. } = choices[array];
+    let picture = match drawn {
+        Drawn::Code(access) => access.picture(analysis, query.block, query.warp, query.iteration)?,
+        Drawn::Map(access) => {
+            LanePicture::of(&access.access(analysis)?, query.block, query.warp, query.iteration)?
+        }
+    };
     let sizes = picture.sizes;
     let verb = if matches!(buffer.buffer, Buffer::Operand(_)) { "read" } else { "written" };
     let title = format!("{} {verb} by %{}", arrays[array], kernel.name);

@@ -15,6 +15,8 @@ pub struct BufferReply {
     pub is_result: bool,
     /// XLA's own verdict; it has none on results.
     pub xla_coalesced: Option<bool>,
+    /// Why nothing is known of what the kernel moves.
+    pub unknown: Option<String>,
     /// The counts below say so. Nothing where they are not known.
     pub coalesced: Option<bool>,
     /// The best and the worst that runtime variables may make of it; else one is the other.
@@ -47,11 +49,12 @@ pub(crate) fn coalescing(
             name: buffer_name(&kernel.operands, analysis, buffer.buffer),
             is_result: operand.is_none(),
             xla_coalesced: buffer.xla_coalesced,
+            unknown: buffer.unknown.as_deref().map(str::to_owned),
             coalesced: if buffer.accesses.is_empty() { None } else { buffer.is_coalesced() },
             best: buffer.best(),
             worst: buffer.worst(),
             is_exact: buffer.is_exact(),
-            pattern: buffer.worst_access().and_then(|a| a.traffic).map(|t| t.pattern),
+            pattern: buffer.pattern(),
             tiled_efficiency: operand
                 .zip(tile_sizes)
                 .and_then(|(number, sizes)| analysis.tiled_operand_efficiency(number, sizes)),

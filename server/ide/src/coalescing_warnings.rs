@@ -134,7 +134,7 @@ fn message(
     name: &str,
     called: &dyn Fn(&str) -> String,
 ) -> Option<String> {
-    let (worst, counts, worst_counts) = (buffer.worst_access()?, buffer.best()?, buffer.worst()?);
+    let (worst, (best, most), counts) = (buffer.worst_access()?, buffer.with_reuse()?, buffer.judged()?);
     let Waste { cause, remedy, .. } = waste;
     let verb = match buffer.buffer {
         Buffer::Operand(_) => "read",
@@ -144,10 +144,10 @@ fn message(
         Buffer::Operand(_) => format!("%{name}"),
         Buffer::Result(_) => called(name),
     };
-    let mut message = format!("{name} is {verb} {}: ", lanes(worst));
+    let mut message = format!("{name} is {verb} {}: ", lanes(buffer.pattern()));
     message += &format!(
         "{} per request, {} would do; {} moved, {} used{}",
-        sectors(counts, worst_counts),
+        sectors(best, most),
         figure(counts.ideal_sectors_per_request()),
         bytes(counts.bytes_moved()),
         bytes(counts.bytes_used),
@@ -210,8 +210,8 @@ pub(crate) fn sectors(best: Counts, worst: Counts) -> String {
 }
 
 /// How the lanes lie, in words behind "is read".
-fn lanes(access: &AccessTraffic) -> String {
-    match access.traffic.map(|t| t.pattern) {
+fn lanes(pattern: Option<Pattern>) -> String {
+    match pattern {
         Some(Pattern::Strided(step)) => format!("with a stride of {step} elements between lanes"),
         Some(Pattern::Runs { lanes, step }) => {
             format!("in runs of {lanes} lanes that are {step} elements apart")

@@ -7,7 +7,7 @@ use crate::block_level_tiles::block_level_tiles;
 use crate::coalescing_queries::buffer_name;
 use crate::coalescing_warnings::sectors;
 use crate::kernel_functions::explained;
-use crate::kernel_lens::{launched, net_bytes, time};
+use crate::kernel_lens::{launched, size, time};
 use crate::kernels::KernelKey;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
@@ -62,6 +62,9 @@ pub(crate) fn kernel_sections(context: &FileContext<'_>, kernel: &LaunchedKernel
     let buffers = context.kernel_coalescing(key);
     let estimate = context.kernel_estimate(key).map(|estimate| time(estimate));
     let mut summary = summary(analysis, buffers, device, estimate);
+    if buffers.iter().any(|buffer| buffer.unknown.is_some()) {
+        summary += "how it reads and writes memory is not known\n\n";
+    }
     if matches!(analysis.emitter, Emitter::Elsewhere(_)) {
         return KernelSections { summary, details: block_level_tiles(context, key, analysis) };
     }
@@ -145,7 +148,7 @@ fn summary(
             parts.extend(analysis.launch().map(|launch| launched(&launch)));
         }
     }
-    parts.extend(net_bytes(analysis, buffers).map(bytes));
+    parts.extend(size(analysis, buffers));
     parts.extend(time);
     let mut out = format!("{}\n\n", parts.join(" · "));
     let names = |root: usize, hero: u32| {
@@ -175,23 +178,24 @@ pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &Bu
 /// The same, with the array's name as it is to be shown.
 pub(crate) fn memory_of(name: &str, buffer: &BufferTraffic) -> String {
     let verb = if matches!(buffer.buffer, Buffer::Operand(_)) { "reads" } else { "writes" };
-    let (Some(best), Some(worst)) = (buffer.best(), buffer.worst()) else {
+    if let Some(reason) = &buffer.unknown {
+        return format!("what it moves of {name} is not known: {reason}");
+    }
+    let Some((best, worst)) = buffer.with_reuse() else {
         let note = buffer.accesses.iter().find_map(|a| a.access.elements.note.as_deref());
         return format!(
             "{verb} {name}: not known where{}",
             note.map_or_else(String::new, |n| format!(": {}", prose(n)))
         );
     };
-    let pattern = buffer
-        .worst_access()
-        .and_then(|a| a.traffic)
-        .map_or_else(String::new, |t| format!("{}, ", t.pattern));
+    let pattern = buffer.pattern().map_or_else(String::new, |pattern| format!("{pattern}, "));
+    let counts = buffer.judged().unwrap_or(best);
     let sectors = sectors(best, worst);
     let mut text = format!(
         "{verb} {name}: {pattern}{sectors} per request (ideal {}), {} moved for {}",
-        figure(best.ideal_sectors_per_request()),
-        bytes(best.bytes_moved()),
-        bytes(best.bytes_used)
+        figure(counts.ideal_sectors_per_request()),
+        bytes(counts.bytes_moved()),
+        bytes(counts.bytes_used)
     );
     if buffer.is_sampled() {
         text += ", sampled";

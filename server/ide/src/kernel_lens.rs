@@ -53,8 +53,8 @@ pub(crate) fn lens_of_kernel(context: &FileContext<'_>, key: &KernelKey) -> Opti
         let [grid, block] = [launch.grid, launch.block].map(sizes);
         add(&[format!("{grid} × {block} threads"), format!("{grid} × {block}")]);
     }
-    if let Some(moved) = net_bytes(analysis, context.kernel_coalescing(key)) {
-        add(&[bytes(moved)]);
+    if let Some(size) = size(analysis, context.kernel_coalescing(key)) {
+        add(&[size]);
     }
     Some(KernelLens { time, details })
 }
@@ -92,8 +92,15 @@ fn sizes(sizes: [i64; 3]) -> String {
     sizes[..=last].iter().map(i64::to_string).collect::<Vec<_>>().join("×")
 }
 
+/// `12.6 MB`, the bytes that the kernel needs; `arrays of 12.6 MB` where nobody knows what it reads of them.
+pub(crate) fn size(analysis: &FusionAnalysis, buffers: &[BufferTraffic]) -> Option<String> {
+    let size = bytes(net_bytes(analysis, buffers)?);
+    let is_known = buffers.iter().all(|buffer| buffer.unknown.is_none());
+    Some(if is_known { size } else { format!("arrays of {size}") })
+}
+
 /// Bytes that the kernel needs of its operands and writes, each once however often it is read.
-pub(crate) fn net_bytes(analysis: &FusionAnalysis, buffers: &[BufferTraffic]) -> Option<u64> {
+fn net_bytes(analysis: &FusionAnalysis, buffers: &[BufferTraffic]) -> Option<u64> {
     let graph = &analysis.fused.graph;
     let whole = |buffer: &BufferTraffic| match buffer.buffer {
         Buffer::Operand(number) => {
@@ -103,7 +110,7 @@ pub(crate) fn net_bytes(analysis: &FusionAnalysis, buffers: &[BufferTraffic]) ->
     };
     let mut sum = 0u64;
     for buffer in buffers {
-        let used = buffer.best().filter(|_| !buffer.accesses.is_empty()).map(|counts| counts.bytes_used);
+        let used = buffer.judged().filter(|_| !buffer.accesses.is_empty()).map(|counts| counts.bytes_used);
         let net = match (used, whole(buffer)) {
             (Some(used), Some(whole)) => used.min(whole),
             (Some(used), None) => used,

@@ -5,7 +5,6 @@
 #![allow(clippy::print_stdout, reason = "the figures are what a run over all kernels is for")]
 
 mod pairs;
-mod sectors;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -41,7 +41,20 @@ fn sizes(value: &Value) -> [u32; 3] {
 
 /// All pairs; nothing, said aloud, where the data is not there.
 pub fn load() -> Option<Loaded> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/data");
+    load_from(
+        "data",
+        &["xla_gpu/pairs", "xla_gpu_emitters/pairs", "xla_gpu_emitters/large", "xla_gpu_sweep/pairs"],
+    )
+}
+
+/// The same of fusions that were made at random.
+#[allow(dead_code, reason = "not every test runs them")]
+pub fn load_random() -> Option<Loaded> {
+    load_from("data-random", &["xla_gpu_sweep/pairs"])
+}
+
+fn load_from(data: &str, sets: &[&str]) -> Option<Loaded> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance").join(data);
     if !folder.is_dir() {
         eprintln!("skipped: there is no ../shared beside this checkout");
         return None;
@@ -61,7 +74,7 @@ pub fn load() -> Option<Loaded> {
         let key = (text(&record, "fusion"), text(&record, "device"));
         steps.entry(key).or_default().push(launch(&record));
     }
-    for set in ["xla_gpu/pairs", "xla_gpu_emitters/pairs", "xla_gpu_emitters/large", "xla_gpu_sweep/pairs"] {
+    for set in sets {
         for record in lines(&folder.join(format!("{set}.jsonl.gz"))) {
             if record["kind"] == "kCustom" {
                 loaded.custom += 1;

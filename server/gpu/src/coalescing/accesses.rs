@@ -81,6 +81,8 @@ impl MemoryAccess {
             map: self.counted.as_ref().unwrap_or(&self.positions),
             gathered_at: &self.gathered_at,
             element_bits: element_bits(&self.shape)?,
+            at_once: None,
+            beside: &[],
             grid: launch.grid,
             block: launch.block,
             threads_per_warp: analysis.device.threads_per_warp,

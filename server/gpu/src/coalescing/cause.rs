@@ -65,6 +65,8 @@ impl FusionAnalysis {
             map: &map,
             gathered_at: &[],
             element_bits: bits,
+            at_once: None,
+            beside: &[],
             grid: launch.grid,
             block: launch.block,
             threads_per_warp: self.device.threads_per_warp,

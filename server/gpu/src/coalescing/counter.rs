@@ -9,7 +9,7 @@ use super::counts::Counts;
 use super::lanes::{MAX_LANES, Program};
 use super::pattern::{Pattern, pattern_of};
 use super::points::{Points, Starts};
-use super::requests::request;
+use super::requests::together;
 use super::samples::choose_points;
 use super::traffic::Access;
 
@@ -20,6 +20,8 @@ const MAX_POINTS: u64 = 1 << 15;
 pub(super) struct Counter<'a> {
     pub(super) access: &'a Access<'a>,
     pub(super) vector: i64,
+    /// The elements of a vector are the rounds of the last loop.
+    pub(super) is_last_loop: bool,
     pub(super) program: Program,
     /// Lanes that differ in one of these may be sent to different places.
     pub(super) keys: Vec<Program>,
@@ -38,7 +40,7 @@ impl Counter<'_> {
             bounds[3 + axis].bounds = bounds[3 + axis].bounds.intersect(Interval::from_size(size));
         }
         let mut last = map.num_dims() + map.num_ranges();
-        if self.vector > 1 {
+        if self.is_last_loop {
             last -= 1;
             bounds[last].bounds = Interval::point(0);
         }
@@ -100,7 +102,7 @@ impl Counter<'_> {
             return false;
         }
         let Some(mut points) = Points::new(self.access.map, bounds, unit) else { return false };
-        let (bits, vector) = (self.access.element_bits, self.vector);
+        let (access, vector) = (self.access, self.vector);
         let pattern = &mut self.pattern;
         let mut of_block = |starts: &mut Starts<'_>| {
             let mut counts = Counts::default();
@@ -114,7 +116,7 @@ impl Counter<'_> {
                 if pattern.is_none_or(|(seen, _)| seen < active && seen < *lanes) {
                     *pattern = Some((active, pattern_of(&buffer[..active], vector)));
                 }
-                counts.add(request(&mut buffer[..active], bits, vector), 1);
+                counts.add(together(&mut buffer[..active], access, vector), 1);
             }
             counts
         };
@@ -155,7 +157,7 @@ impl Counter<'_> {
             self.pattern = Some((active, pattern_of(starts, self.vector)));
         }
         if self.keys.is_empty() {
-            return request(starts, self.access.element_bits, self.vector);
+            return together(starts, self.access, self.vector);
         }
         // Lanes with equal keys read relative to one place; the places are taken to be apart.
         for key in &mut self.keys {
@@ -172,7 +174,7 @@ impl Counter<'_> {
         let mut counts = Counts::default();
         for group in groups.chunk_by(|a, b| order(a.0, b.0).is_eq()) {
             let mut starts: Vec<i64> = group.iter().map(|(_, start)| *start).collect();
-            counts.add(request(&mut starts, self.access.element_bits, self.vector), 1);
+            counts.add(together(&mut starts, self.access, self.vector), 1);
         }
         Counts { requests: 1, ideal_sectors: counts.bytes_used.div_ceil(SECTOR_BYTES), ..counts }
     }

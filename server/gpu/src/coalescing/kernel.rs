@@ -5,15 +5,21 @@ use indexing::{Rules, grouped, no_callees};
 use ir::OpId;
 
 use super::accesses::{Buffer, MemoryAccess, element_bits};
+use super::code_access::{Code, CodeTraffic};
 use super::counts::Counts;
 use super::heuristic::xla_heuristic;
+use super::pattern::Pattern;
 use super::traffic::{Traffic, traffic};
 use super::{tiled_efficiency, xla_coalesced};
+use crate::Reason;
 use crate::emitters::Emitter;
 use crate::fusion_analysis::FusionAnalysis;
 
 /// Combinations of block and iteration that are looked at for one access.
 const BUDGET: u64 = 4096;
+/// The same for all instructions of a kernel's code together, and for each of them at least.
+const CODE_BUDGET: u64 = 1 << 17;
+const LEAST_BUDGET: u64 = 256;
 
 /// More sectors than so many times the ideal are waste that a user wants to know of.
 pub const DEFAULT_THRESHOLD: f64 = 2.0;
@@ -24,7 +30,12 @@ pub struct BufferTraffic {
     pub buffer: Buffer,
     /// XLA's own verdict on reads; of a result nothing.
     pub xla_coalesced: Option<bool>,
+    /// Which elements threads touch, as maps. What these move is counted where the code is not known.
     pub accesses: Vec<AccessTraffic>,
+    /// The instructions of the code: all figures are theirs. Nothing where the code is not known.
+    pub code: Option<Vec<CodeTraffic>>,
+    /// Why nothing is known of what the kernel moves.
+    pub unknown: Option<Reason>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -40,28 +51,68 @@ impl BufferTraffic {
         self.sum(|traffic| traffic.best)
     }
 
+    /// The same at worst.
     pub fn worst(&self) -> Option<Counts> {
         self.sum(|traffic| traffic.worst)
     }
 
     fn sum(&self, of: impl Fn(&Traffic) -> Counts) -> Option<Counts> {
-        self.accesses.iter().try_fold(Counts::default(), |sum, a| Some(sum.plus(of(a.traffic.as_ref()?))))
+        if self.unknown.is_some() {
+            return None;
+        }
+        let mut all = self.traffic();
+        all.try_fold(Counts::default(), |sum, traffic| Some(sum.plus(of(&traffic?))))
     }
 
-    /// No request moves more than twice the sectors that would do. Nothing where that is not known.
+    /// Of each instruction of the code; where that is not known, of each map.
+    pub fn traffic(&self) -> impl Iterator<Item = Option<Traffic>> + '_ {
+        let of_code = self.code.iter().flatten().map(|c| Some(c.traffic));
+        let of_maps = self.accesses.iter().filter(|_| self.code.is_none()).map(|a| a.traffic);
+        of_code.chain(of_maps)
+    }
+
+    /// No request moves more than twice the sectors that would do, whatever the data. Nothing where that is not known.
     pub fn is_coalesced(&self) -> Option<bool> {
-        Some(self.best()?.excess() < DEFAULT_THRESHOLD)
+        Some(self.judged()?.excess() < DEFAULT_THRESHOLD)
+    }
+
+    /// The counts by which it is judged: at worst where data says where each lane reads, else at best.
+    pub fn judged(&self) -> Option<Counts> {
+        let (best, worst) = self.with_reuse()?;
+        Some(if self.pattern() == Some(Pattern::Gathered) { worst } else { best })
+    }
+
+    /// At best and at worst, with instructions at neighbouring addresses as one request: what one of them brings, the others
+    /// find in the cache.
+    pub fn with_reuse(&self) -> Option<(Counts, Counts)> {
+        let Some(code) = self.code.as_ref().filter(|_| self.unknown.is_none()) else {
+            return self.best().zip(self.worst());
+        };
+        let sum = |of: &dyn Fn(&CodeTraffic) -> Counts| {
+            code.iter().fold(Counts::default(), |sum, c| sum.plus(of(c)))
+        };
+        Some((sum(&|c| c.near.best), sum(&|c| c.near.worst)))
     }
 
     /// The counts are the kernel's, whatever the data: every request was counted or is proved to be like one that was, and
     /// runtime variables decide nothing.
     pub fn is_exact(&self) -> bool {
-        self.accesses.iter().all(|a| a.traffic.is_some_and(|t| t.is_exact && t.best == t.worst))
+        self.unknown.is_none() && self.traffic().all(|t| t.is_some_and(|t| t.is_exact && t.best == t.worst))
     }
 
     /// Some requests stand for others that were not looked at.
     pub fn is_sampled(&self) -> bool {
-        self.accesses.iter().any(|a| a.traffic.is_some_and(|t| !t.is_exact))
+        self.traffic().any(|t| t.is_some_and(|t| !t.is_exact))
+    }
+
+    /// How the lanes lie in the requests that waste most.
+    pub fn pattern(&self) -> Option<Pattern> {
+        let waste = |t: &Traffic| t.worst.sectors.saturating_sub(t.worst.ideal_sectors);
+        let known: Vec<Traffic> = match &self.code {
+            Some(code) => code.iter().map(|c| c.near).collect(),
+            None => self.traffic().flatten().collect(),
+        };
+        known.into_iter().rev().max_by_key(waste).map(|traffic| traffic.pattern)
     }
 
     /// The access that wastes most.
@@ -73,14 +124,32 @@ impl BufferTraffic {
 }
 
 impl FusionAnalysis {
-    /// The traffic of every operand that has one, then of every result. Arrays of a kernel that others write have no
-    /// accesses; XLA's verdict on them is that of its heuristic.
+    /// As [`FusionAnalysis::coalescing_of`], of a kernel whose code is not known.
     pub fn coalescing(&self) -> Vec<BufferTraffic> {
+        self.coalescing_of(&|_| None)
+    }
+
+    /// The traffic of every operand that has one, then of every result. Of a kernel that others write nothing is known; XLA's
+    /// verdict on it is that of its heuristic.
+    pub fn coalescing_of(&self, code: &Code<'_>) -> Vec<BufferTraffic> {
+        let unknown = match &self.emitter {
+            Emitter::Elsewhere(elsewhere) => Some(elsewhere.reason()),
+            Emitter::Sort(_) => Some("what a sort moves depends on its data".into()),
+            _ => None,
+        };
+        let code = if unknown.is_none() { code(self) } else { None };
+        let counted: Option<Vec<CodeTraffic>> = code.and_then(|code| {
+            let budget = (CODE_BUDGET / code.len().max(1) as u64).clamp(LEAST_BUDGET, BUDGET);
+            code.into_iter().map(|access| access.traffic(self, budget)).collect()
+        });
         let mut buffers: Vec<BufferTraffic> = Vec::new();
         let operands = self.fused.graph.ops.iter().filter_map(|op| op.parameter).map(Buffer::Operand);
         let results = (0..self.fused.outputs.len()).map(Buffer::Result);
         for buffer in operands.chain(results) {
-            buffers.push(BufferTraffic { buffer, xla_coalesced: None, accesses: Vec::new() });
+            let (accesses, unknown) = (Vec::new(), unknown.clone());
+            let own = |c: &&CodeTraffic| c.access.buffer == buffer;
+            let code = counted.as_ref().map(|code| code.iter().filter(own).cloned().collect());
+            buffers.push(BufferTraffic { buffer, xla_coalesced: None, accesses, code, unknown });
         }
         buffers.sort_by_key(|b| b.buffer);
         for access in self.memory_accesses() {
@@ -289,7 +358,7 @@ mod tests {
             assert_eq!(table.is_exact(), layout == "{1,0}", "{text}");
             assert!(!table.is_sampled(), "{text}");
             let cause = analysis.cause(&table.accesses[0].access, DEFAULT_THRESHOLD);
-            assert_eq!(analysis.remedy(table.buffer, cause, DEFAULT_THRESHOLD), None);
+            assert_eq!(analysis.remedy(table.buffer, cause, DEFAULT_THRESHOLD, &|_| None), None);
             let indices = &analysis.coalescing()[1];
             assert!(indices.is_exact(), "{text}");
         }

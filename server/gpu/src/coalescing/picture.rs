@@ -3,7 +3,7 @@
 use super::counter::active_lanes;
 use super::counts::Counts;
 use super::lanes::{MAX_LANES, Program};
-use super::requests::{request, vector_of};
+use super::requests::{Vector, request, vector_of};
 use super::traffic::Access;
 
 /// What there is to choose from: blocks of the grid, warps of a block, iterations of a thread's loops.
@@ -35,7 +35,7 @@ impl LanePicture {
         if !map.is_mapped() || map.num_dims() != 6 || map.results().len() != 1 {
             return None;
         }
-        let vector = vector_of(access);
+        let Vector { elements: vector, is_last_loop } = vector_of(access);
         let product =
             |sizes: [i64; 3]| sizes.iter().try_fold(1i64, |n, &s| n.checked_mul(s)).filter(|&n| n > 0);
         let (blocks, threads) = (product(access.grid)?, product(access.block)?);
@@ -45,9 +45,7 @@ impl LanePicture {
         for range in map.ranges() {
             loops.push((range.bounds.lower, i64::try_from(range.bounds.size()).unwrap_or(i64::MAX)));
         }
-        if vector > 1
-            && let Some(last) = loops.last_mut()
-        {
+        if is_last_loop && let Some(last) = loops.last_mut() {
             *last = (0, 1);
         }
         let iterations = loops.iter().fold(1i64, |n, &(_, size)| n.saturating_mul(size)).max(1);

@@ -6,7 +6,9 @@ use ir::{ArrayShape, Layout, Op, OpId, Opcode, Shape};
 
 use super::accesses::Buffer;
 use super::cause::Cause;
+use super::code_access::Code;
 use super::counts::Counts;
+use super::kernel::BufferTraffic;
 use crate::fused::Fused;
 use crate::fusion_analysis::FusionAnalysis;
 
@@ -33,16 +35,18 @@ pub enum RemedyChange {
 impl FusionAnalysis {
     /// The change under which the array moves least, if the waste is below `threshold` then. Layouts with each dimension as
     /// the fastest are tried, and where a transpose of the operand is the cause, the kernel without it.
-    pub fn remedy(&self, buffer: Buffer, cause: Cause, threshold: f64) -> Option<Remedy> {
-        let before = self.counts_of(buffer)?;
-        let whole = self.sectors();
+    pub fn remedy(&self, buffer: Buffer, cause: Cause, threshold: f64, code: &Code<'_>) -> Option<Remedy> {
+        let own = self.coalescing_of(code);
+        let before = own.iter().find(|b| b.buffer == buffer)?.judged()?;
+        let whole = sectors(&own);
         let mut best: Option<Remedy> = None;
         let mut consider = |change: RemedyChange, fused: Option<Fused>| {
             let altered = fused.and_then(|fused| FusionAnalysis::new(fused, self.device).ok());
-            let counts = altered.as_ref().and_then(|altered| altered.worst_of(buffer));
-            let (Some(altered), Some(counts)) = (altered, counts) else { return };
+            let Some(altered) = altered.map(|altered| altered.coalescing_of(code)) else { return };
+            let counts = altered.iter().find(|b| b.buffer == buffer).and_then(|b| b.judged());
+            let Some(counts) = counts else { return };
             let is_better = best.as_ref().is_none_or(|known| counts.sectors < known.counts.sectors);
-            if counts.excess() < threshold && altered.sectors() < whole && is_better {
+            if counts.excess() < threshold && sectors(&altered) < whole && is_better {
                 best = Some(Remedy { change, counts, before });
             }
         };
@@ -54,20 +58,6 @@ impl FusionAnalysis {
             consider(RemedyChange::TransposeBefore(op), self.without_transpose(number, op));
         }
         best
-    }
-
-    fn counts_of(&self, buffer: Buffer) -> Option<Counts> {
-        self.coalescing().iter().find(|b| b.buffer == buffer)?.best()
-    }
-
-    fn worst_of(&self, buffer: Buffer) -> Option<Counts> {
-        self.coalescing().iter().find(|b| b.buffer == buffer)?.worst()
-    }
-
-    /// Of all arrays whose accesses are known.
-    fn sectors(&self) -> u64 {
-        let buffers = self.coalescing();
-        buffers.iter().filter_map(|b| b.best()).fold(0, |sum, counts| sum.saturating_add(counts.sectors))
     }
 
     /// The array's layouts with another dimension as the fastest.
@@ -131,6 +121,11 @@ impl FusionAnalysis {
     }
 }
 
+/// Of all arrays whose accesses are known.
+fn sectors(buffers: &[BufferTraffic]) -> u64 {
+    buffers.iter().filter_map(|b| b.judged()).fold(0, |sum, counts| sum.saturating_add(counts.sectors))
+}
+
 impl Fused {
     /// Gives an op another shape, for its users too.
     fn reshape(&mut self, op: OpId, shape: Shape) {
@@ -161,7 +156,7 @@ mod tests {
         let access = &found.worst_access().expect("an access").access;
         let cause = analysis.cause(access, 2.0);
         let counts = found.best().expect("counts");
-        let remedy = match analysis.remedy(found.buffer, cause, 2.0) {
+        let remedy = match analysis.remedy(found.buffer, cause, 2.0, &|_| None) {
             Some(Remedy { change, counts, .. }) => format!("{change:?} {}", counts.sectors_per_request()),
             None => "no remedy".to_owned(),
         };

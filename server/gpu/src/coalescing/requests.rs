@@ -33,9 +33,39 @@ pub(super) fn request(starts: &mut [i64], element_bits: i64, vector: i64) -> Cou
     Counts { requests: 1, sectors, lines, ideal_sectors: bytes.div_ceil(SECTOR_BYTES), bytes_used: bytes }
 }
 
+/// The counts of one request with what is asked for beside it.
+pub(super) fn together(starts: &mut [i64], access: &Access<'_>, vector: i64) -> Counts {
+    if access.beside.is_empty() {
+        return request(starts, access.element_bits, vector);
+    }
+    let beside =
+        |start: &i64| access.beside.iter().map(move |distance| start.saturating_add(*distance)).collect();
+    let mut all: Vec<i64> = starts.iter().flat_map(|start| -> Vec<i64> { beside(start) }).collect();
+    all.extend_from_slice(starts);
+    request(&mut all, access.element_bits, vector)
+}
+
+/// What a lane moves with one instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Vector {
+    pub elements: i64,
+    /// These are the rounds of the map's last loop.
+    pub is_last_loop: bool,
+}
+
+pub(super) fn vector_of(access: &Access<'_>) -> Vector {
+    match access.at_once {
+        Some(elements) => Vector { elements, is_last_loop: false },
+        None => {
+            let elements = rounds_at_once(access);
+            Vector { elements, is_last_loop: elements > 1 }
+        }
+    }
+}
+
 /// Elements that the innermost loop of a thread moves with one instruction: all of the last range variable's, where they
 /// follow each other, are a power of two, fill at most 16 bytes, and start at a multiple of their number.
-pub(super) fn vector_of(access: &Access<'_>) -> i64 {
+fn rounds_at_once(access: &Access<'_>) -> i64 {
     let map = access.map;
     let Some(innermost) = map.ranges().last().map(|v| v.bounds) else { return 1 };
     let Some(count) = innermost.upper.checked_add(1).filter(|_| innermost.lower == 0) else { return 1 };

@@ -7,7 +7,7 @@ use super::counter::Counter;
 use super::counts::Counts;
 use super::lanes::Program;
 use super::pattern::Pattern;
-use super::requests::vector_of;
+use super::requests::{Vector, vector_of};
 use super::samples::runtime_choices;
 
 /// One read or write of a kernel: which element of an array in memory each thread touches.
@@ -21,6 +21,11 @@ pub struct Access<'a> {
     pub gathered_at: &'a [IndexingMap],
     /// Bits of one element in memory.
     pub element_bits: i64,
+    /// Elements that a lane moves with one instruction, as the code says. Nothing where that follows from the map's last loop.
+    pub at_once: Option<i64>,
+    /// Further instructions of the thread that are taken to be part of the same request: their distances, in elements. What
+    /// one of them brings is at hand for the others.
+    pub beside: &'a [i64],
     pub grid: [i64; 3],
     pub block: [i64; 3],
     pub threads_per_warp: i64,
@@ -48,7 +53,7 @@ pub fn traffic(access: &Access<'_>, budget: u64) -> Option<Traffic> {
     if map.is_undefined() || map.num_dims() != 6 || map.results().len() != 1 {
         return None;
     }
-    let vector = vector_of(access);
+    let Vector { elements: vector, is_last_loop } = vector_of(access);
     if map.is_known_empty() {
         let (best, worst) = Default::default();
         return Some(Traffic { best, worst, vector, pattern: Pattern::Uniform, is_exact: true });
@@ -62,8 +67,15 @@ pub fn traffic(access: &Access<'_>, budget: u64) -> Option<Traffic> {
         false => (vec![map.runtime().iter().map(|v| v.bounds.lower).collect()], true),
     };
     let keys = access.gathered_at.iter().map(|m| Program::new(m, &|v| v < 3)).collect::<Option<Vec<_>>>();
-    let mut counter =
-        Counter { access, vector, program, keys: keys?, pattern: None, counts: Counts::default() };
+    let mut counter = Counter {
+        access,
+        vector,
+        is_last_loop,
+        program,
+        keys: keys?,
+        pattern: None,
+        counts: Counts::default(),
+    };
     let mut answer: Option<(Counts, Counts)> = None;
     for runtime in choices {
         let mut values = vec![0; map.variables().len()];
@@ -124,6 +136,8 @@ mod tests {
             map,
             gathered_at: &[],
             element_bits,
+            at_once: None,
+            beside: &[],
             grid: [blocks, 1, 1],
             block: [128, 1, 1],
             threads_per_warp: 32,

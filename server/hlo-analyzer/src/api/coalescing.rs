@@ -35,6 +35,16 @@ pub fn coalescing(session: &mut Session, value: &Value) -> Answer {
     Ok(json!({"operands": of(false), "results": of(true)}))
 }
 
+/// The figures of an array.
+const FIGURES: [&str; 6] = [
+    "requests",
+    "sectors_per_request",
+    "ideal_sectors_per_request",
+    "bytes_used",
+    "bytes_moved",
+    "efficiency",
+];
+
 /// Figures are those of the best case; where runtime variables decide, `worst` has the others.
 fn described(buffer: &BufferReply, style: PrintStyle) -> Value {
     let mut answer = json!({
@@ -52,8 +62,16 @@ fn described(buffer: &BufferReply, style: PrintStyle) -> Value {
         answer["bytes_moved"] = counts.bytes_moved().into();
         answer["efficiency"] = counts.efficiency().into();
     };
-    if let Some(best) = &buffer.best {
-        figures(&mut answer, best);
+    match &buffer.best {
+        Some(best) => figures(&mut answer, best),
+        // The names stay, so that nobody takes what is not known for nothing.
+        None => {
+            let why = buffer.unknown.as_deref().unwrap_or("which elements it touches is known at run time");
+            answer["unknown"] = why.into();
+            for name in FIGURES {
+                answer[name] = Value::Null;
+            }
+        }
     }
     if let Some(worst) = buffer.worst.filter(|worst| Some(*worst) != buffer.best) {
         let mut other = json!({});

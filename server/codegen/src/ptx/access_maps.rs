@@ -1,0 +1,181 @@
+//! The instructions that read and write arrays, as maps from threads to addresses: read off the code as it is printed, with
+//! the widths of its vectors, the loops around each instruction and the branches on the way to it.
+
+mod paths;
+mod values;
+
+use gpu::{Buffer, CodeAccess, CodeAccessKind};
+use indexing_map::{Constraint, Expr, IndexingMap, Variable};
+use ir::ElementTypeExt;
+use rustc_hash::FxHashMap;
+
+use super::code::Code;
+use super::machine::{Address, Inst, Kind, Operand, Reg, Space};
+use super::packed::packed;
+use crate::Reason;
+use crate::kernel::{Kernel, Role};
+use paths::Paths;
+use values::{Place, Value, Values};
+
+/// Instructions that read or write arrays, beyond which nothing is told of a kernel.
+const MAX_ACCESSES: usize = 1 << 14;
+/// One instruction at one place.
+struct Access {
+    kind: CodeAccessKind,
+    param: usize,
+    /// From the start of the array.
+    first: Expr,
+    distance: i64,
+    bytes: i64,
+    conditions: Vec<Constraint>,
+    is_certain: bool,
+    /// Variables of the loops around it, the innermost last.
+    loops: Vec<u32>,
+}
+
+pub(super) fn access_maps(
+    kernel: &Kernel,
+    code: &Code,
+    pointers: &[Option<Reg>],
+) -> Result<Vec<CodeAccess>, Reason> {
+    let mut values = Values::new(kernel, &code.insts, pointers);
+    let mut paths = Paths::default();
+    let mut accesses: Vec<Access> = Vec::new();
+    let mut changed: Vec<Address> = Vec::new();
+    for (at, inst) in code.insts.iter().enumerate() {
+        match &inst.kind {
+            Kind::Label(label) => paths.label(*label, &values),
+            Kind::Branch { target, guard } if values.is_forward(at, *target) => {
+                let holds = guard.map(|(reg, when)| (values.test(reg), when));
+                paths.branch(*target, holds, &values);
+            }
+            Kind::Pure { .. } => values.compute(inst),
+            Kind::Move { .. } => values.assign(inst, &paths),
+            _ => {}
+        }
+        if let Some((kind, address, bytes)) = moved(inst) {
+            // An exchange that is written in several ways, of which one is carried out.
+            let is_again = kind == CodeAccessKind::Change && changed.contains(&address);
+            if kind == CodeAccessKind::Change {
+                changed.push(address);
+            }
+            let (conditions, is_certain) = paths.conditions();
+            let places = values.pointer(address.base).ok_or("an address of the code is not understood")?;
+            for Place { param, bytes: first, when } in places.into_iter().filter(|_| !is_again) {
+                let mut conditions = conditions.clone();
+                conditions.extend(when);
+                let loops = values.loops_around(at);
+                let (distance, loops) = (address.offset, loops.to_vec());
+                accesses.push(Access { kind, param, first, distance, bytes, conditions, is_certain, loops });
+            }
+            if accesses.len() > MAX_ACCESSES {
+                return Err(format!("its code has more than {MAX_ACCESSES} accesses to memory").into());
+            }
+        }
+        values.load(inst);
+    }
+    Ok(grouped(kernel, &values, accesses))
+}
+
+/// What an instruction does to an argument of the kernel: address, and bytes that a thread moves.
+fn moved(inst: &Inst) -> Option<(CodeAccessKind, Address, i64)> {
+    let (kind, address, bits) = match &inst.kind {
+        Kind::Load { address, bits, .. } => (CodeAccessKind::Read, *address, bits * inst.to.len() as u32),
+        Kind::Store { address, bits, from } => (CodeAccessKind::Write, *address, bits * from.len() as u32),
+        Kind::Exchange { address, bits, .. } => (CodeAccessKind::Change, *address, *bits),
+        Kind::Atomic { name, address, from } => {
+            // The width is what the type of the instruction ends in: `add.noftz.bf16`.
+            let bits: u32 = name.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
+            let kind = if inst.to.is_empty() { CodeAccessKind::Write } else { CodeAccessKind::Change };
+            (kind, *address, bits * from.len() as u32)
+        }
+        _ => return None,
+    };
+    matches!(address.space, Space::Global(_)).then_some((kind, address, i64::from(bits / 8)))
+}
+
+type Alike = (CodeAccessKind, usize, Expr, i64, Vec<Constraint>, bool, Vec<u32>);
+
+/// Accesses that differ in nothing but a distance are one: most are rounds of a loop that is written out.
+#[allow(
+    clippy::mutable_key_type,
+    reason = "what a node remembers of its simplification is no part of its hash"
+)]
+fn grouped(kernel: &Kernel, values: &Values<'_>, accesses: Vec<Access>) -> Vec<CodeAccess> {
+    let mut known: FxHashMap<Alike, usize> = FxHashMap::default();
+    let mut out: Vec<CodeAccess> = Vec::new();
+    for access in accesses {
+        let Access { kind, param, first, distance, bytes, conditions, is_certain, loops } = access;
+        let key = (kind, param, first.clone(), bytes, conditions.clone(), is_certain, loops.clone());
+        if let Some(&number) = known.get(&key) {
+            out[number].distances.push(distance);
+            continue;
+        }
+        known.insert(key, out.len());
+        let own = &kernel.params[param];
+        let (map, gathered_at) = values.map(first, &conditions, &loops);
+        let element = own.shape.element;
+        let element_bits = packed(element).or(element.bits().map(|bits| bits.max(8))).unwrap_or(8);
+        out.push(CodeAccess {
+            kind,
+            buffer: match own.role {
+                Role::Operand(number) => Buffer::Operand(number as u32),
+                Role::Result(number) => Buffer::Result(number),
+            },
+            map,
+            gathered_at,
+            bytes,
+            element_bits: i64::from(element_bits),
+            distances: vec![distance],
+            is_certain,
+        });
+    }
+    out
+}
+
+/// The bounds of a variable, with the name that it has in the texts of maps.
+fn named(name: &str, variable: &Variable) -> Variable {
+    Variable::named(name, variable.bounds.lower, variable.bounds.upper)
+}
+
+/// A map from the ids of thread and block and from loops; runtime variables last.
+fn map_of(
+    variables: &[Variable],
+    dims: usize,
+    ranges: &[u32],
+    runtime: &[u32],
+    result: &Expr,
+    conditions: &[Constraint],
+) -> IndexingMap {
+    let place = |v: u32| {
+        let v = v as usize;
+        if v < dims {
+            return Some(Expr::var(v));
+        }
+        let among = |list: &[u32]| list.iter().position(|&own| own as usize == v);
+        let number = among(ranges).map(|n| dims + n);
+        Some(
+            number
+                .or_else(|| among(runtime).map(|n| dims + ranges.len() + n))
+                .map_or(Expr::TOO_LARGE, Expr::var),
+        )
+    };
+    let of = |list: &[u32]| list.iter().map(|&v| variables[v as usize].clone()).collect();
+    let names = ["th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z"];
+    let ids = variables[..dims].iter().zip(names).map(|(variable, name)| named(name, variable)).collect();
+    let mut map = IndexingMap::new(ids, of(ranges), of(runtime), vec![result.substitute(&mut { place })]);
+    for condition in conditions {
+        map.add_constraint(condition.expr.substitute(&mut { place }), condition.interval);
+    }
+    map
+}
+
+impl Values<'_> {
+    /// The places that a pointer may have.
+    fn pointer(&self, base: Operand) -> Option<Vec<Place>> {
+        match self.value(base)? {
+            Value::Pointer(places) => Some(places),
+            _ => None,
+        }
+    }
+}

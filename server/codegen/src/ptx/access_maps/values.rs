@@ -1,0 +1,528 @@
+//! The registers that addresses and branches depend on, as expressions over the ids of the thread and over loops.
+
+use indexing_map::{BinaryOp, Constraint, Expr, IndexingMap, Interval, RangeContext, Variable};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::machine::{Class, Inst, Kind, Label, Operand, Reg, Space};
+use super::map_of;
+use super::paths::{Path, Paths, indicator, negated};
+use crate::kernel::Kernel;
+
+/// The ids of thread and block.
+const IDS: [&str; 6] = ["%tid.x", "%tid.y", "%tid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z"];
+/// What is not known of an index is at least this far from the limits of 64 bits.
+const FAR: i64 = 1 << 40;
+
+#[derive(Debug, Clone)]
+pub(super) enum Value {
+    Index(Expr),
+    Pointer(Vec<Place>),
+    /// A predicate: all of them hold.
+    Test(Vec<Constraint>),
+}
+
+/// Bytes from the start of an argument.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub param: usize,
+    pub bytes: Expr,
+    /// Where data or the thread decides between several places.
+    pub when: Vec<Constraint>,
+}
+
+/// A variable of the expressions.
+enum Role {
+    Id,
+    Loop,
+    /// Read from memory, or computed from what was: two lanes for which all of these are equal have the same value.
+    Runtime(Vec<Expr>),
+}
+
+struct Loop {
+    top: usize,
+    end: usize,
+    variable: u32,
+}
+
+pub(super) struct Values<'c> {
+    insts: &'c [Inst],
+    labels: FxHashMap<Label, usize>,
+    needed: FxHashSet<Reg>,
+    values: FxHashMap<Reg, Value>,
+    /// What computes a register.
+    made: FxHashMap<Reg, &'c Inst>,
+    /// Registers that are given values in several places: where, and which.
+    moves: FxHashMap<Reg, Vec<(Path, Option<Value>)>>,
+    counters: FxHashSet<Reg>,
+    loops: Vec<Loop>,
+    /// Variables of the loops around each instruction, by the instruction at which they change.
+    around: Vec<(usize, Vec<u32>)>,
+    variables: Vec<Variable>,
+    roles: Vec<Role>,
+}
+
+impl<'c> Values<'c> {
+    pub(super) fn new(kernel: &Kernel, insts: &'c [Inst], pointers: &[Option<Reg>]) -> Values<'c> {
+        let variables: Vec<Variable> = kernel.launch.sizes().into_iter().map(Variable::from_size).collect();
+        let mut values = Values {
+            insts,
+            labels: FxHashMap::default(),
+            needed: FxHashSet::default(),
+            values: FxHashMap::default(),
+            made: FxHashMap::default(),
+            moves: FxHashMap::default(),
+            counters: FxHashSet::default(),
+            loops: Vec::new(),
+            around: Vec::new(),
+            roles: variables.iter().map(|_| Role::Id).collect(),
+            variables,
+        };
+        for (param, pointer) in pointers.iter().enumerate() {
+            if let Some(reg) = *pointer {
+                let place = Place { param, bytes: Expr::ZERO, when: Vec::new() };
+                values.values.insert(reg, Value::Pointer(vec![place]));
+            }
+        }
+        for (at, inst) in insts.iter().enumerate() {
+            if let Kind::Label(label) = inst.kind {
+                values.labels.insert(label, at);
+            }
+            if let (Kind::Pure { .. }, [reg]) = (&inst.kind, inst.to.as_slice()) {
+                values.made.insert(*reg, inst);
+            }
+        }
+        values.find_loops();
+        values.find_needed();
+        values
+    }
+
+    /// A loop ends in a branch back while its counter is below the number of turns.
+    fn find_loops(&mut self) {
+        for (end, inst) in self.insts.iter().enumerate() {
+            let Kind::Branch { target, guard: Some((guard, true)) } = inst.kind else { continue };
+            let Some(&top) = self.labels.get(&target).filter(|&&top| top < end) else { continue };
+            let Some(Kind::Pure { name, from }) = self.made.get(&guard).map(|inst| &inst.kind) else {
+                continue;
+            };
+            let [Operand::Reg(counter), Operand::Int(turns)] = from[..] else { continue };
+            if !name.starts_with("setp.lt.u") || turns < 1 {
+                continue;
+            }
+            let variable = self.variable(Interval::from_size(turns), Role::Loop);
+            self.values.insert(counter, Value::Index(Expr::var(variable as usize)));
+            self.counters.insert(counter);
+            self.loops.push(Loop { top, end, variable });
+        }
+        self.loops.sort_by_key(|l| (l.top, std::cmp::Reverse(l.end)));
+        let mut changes: Vec<usize> = self.loops.iter().flat_map(|l| [l.top, l.end + 1]).collect();
+        changes.sort_unstable();
+        changes.dedup();
+        for at in changes {
+            let inside = self.loops.iter().filter(|l| (l.top..=l.end).contains(&at));
+            self.around.push((at, inside.map(|l| l.variable).collect()));
+        }
+    }
+
+    pub(super) fn loops_around(&self, at: usize) -> &[u32] {
+        let number = self.around.partition_point(|(from, _)| *from <= at);
+        number.checked_sub(1).map_or(&[], |n| &self.around[n].1)
+    }
+
+    pub(super) fn is_forward(&self, at: usize, target: Label) -> bool {
+        self.labels.get(&target).is_some_and(|&label| label > at)
+    }
+
+    /// Registers from which addresses and branches follow.
+    fn find_needed(&mut self) {
+        let mut writers: FxHashMap<Reg, Vec<&Inst>> = FxHashMap::default();
+        let mut open: Vec<Operand> = Vec::new();
+        for inst in self.insts {
+            match &inst.kind {
+                Kind::Load { address, .. }
+                | Kind::Store { address, .. }
+                | Kind::Atomic { address, .. }
+                | Kind::Exchange { address, .. } => {
+                    open.extend(matches!(address.space, Space::Global(_)).then_some(address.base));
+                }
+                Kind::Branch { guard: Some((reg, _)), .. } => open.push((*reg).into()),
+                _ => {}
+            }
+            inst.to.iter().for_each(|&reg| writers.entry(reg).or_default().push(inst));
+        }
+        while let Some(operand) = open.pop() {
+            let Operand::Reg(reg) = operand else { continue };
+            if !self.needed.insert(reg) {
+                continue;
+            }
+            for inst in writers.get(&reg).into_iter().flatten() {
+                match &inst.kind {
+                    // What compares floats is data.
+                    Kind::Pure { name, .. } if name.starts_with("setp.") && name.contains(".f") => {}
+                    Kind::Pure { from, .. } => open.extend(from),
+                    Kind::Move { from } if !self.counters.contains(&reg) => open.push(*from),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn variable(&mut self, bounds: Interval, role: Role) -> u32 {
+        self.variables.push(bounds.into());
+        self.roles.push(role);
+        self.variables.len() as u32 - 1
+    }
+
+    pub(super) fn range(&self, expr: &Expr) -> Interval {
+        RangeContext::new(&self.variables, &[]).range(expr)
+    }
+
+    pub(super) fn value(&self, operand: Operand) -> Option<Value> {
+        match operand {
+            Operand::Int(value) => Some(Value::Index(Expr::Const(value))),
+            Operand::Reg(reg) => match self.moves.get(&reg) {
+                Some(moves) => self.chosen(moves),
+                None => self.values.get(&reg).cloned(),
+            },
+            _ => None,
+        }
+    }
+
+    /// What the predicate in a register says. Nothing where data decides.
+    pub(super) fn test(&self, reg: Reg) -> Option<Vec<Constraint>> {
+        match self.value(reg.into())? {
+            Value::Test(constraints) => Some(constraints),
+            _ => None,
+        }
+    }
+
+    fn index(&self, operand: Operand) -> Option<Expr> {
+        match self.value(operand)? {
+            Value::Index(expr) => Some(expr),
+            _ => None,
+        }
+    }
+
+    /// What was read, where an address or a branch depends on it: the same for lanes that read at one place.
+    pub(super) fn load(&mut self, inst: &Inst) {
+        let address = match &inst.kind {
+            Kind::Load { address, .. } => Some(*address),
+            Kind::Pure { .. } | Kind::Move { .. } => return,
+            _ => None,
+        };
+        for &reg in &inst.to {
+            if !self.needed.contains(&reg) {
+                continue;
+            }
+            let from = match address.map(|a| (a, self.value(a.base))) {
+                Some((_, Some(Value::Pointer(places)))) if places.len() == 1 => vec![places[0].bytes.clone()],
+                _ => self.own_thread(),
+            };
+            let value = self.unknown(reg.class, from);
+            self.values.insert(reg, value);
+        }
+    }
+
+    /// Something that each thread has for itself.
+    fn own_thread(&self) -> Vec<Expr> {
+        (0..3).map(Expr::var).collect()
+    }
+
+    fn unknown(&mut self, class: Class, from: Vec<Expr>) -> Value {
+        let bounds = match class {
+            Class::Pred => return Value::Index(Expr::TOO_LARGE),
+            Class::B16 => Interval::new(i64::from(i16::MIN), i64::from(u16::MAX)),
+            Class::B32 => Interval::new(i64::from(i32::MIN), i64::from(i32::MAX)),
+            Class::B64 => Interval::new(-FAR, FAR),
+        };
+        let variable = self.variable(bounds, Role::Runtime(from));
+        Value::Index(Expr::var(variable as usize))
+    }
+
+    pub(super) fn assign(&mut self, inst: &Inst, paths: &Paths) {
+        let (Kind::Move { from }, [reg]) = (&inst.kind, inst.to.as_slice()) else { return };
+        if self.needed.contains(reg) && !self.counters.contains(reg) {
+            let value = self.value(*from);
+            self.moves.entry(*reg).or_default().push((paths.path(), value));
+        }
+    }
+
+    /// The value of a register that arms of branches give different ones.
+    fn chosen(&self, moves: &[(Path, Option<Value>)]) -> Option<Value> {
+        let (first, others) = moves.split_first()?;
+        let common = others.iter().fold(first.0.len(), |length, (path, _)| {
+            let is_same =
+                |(a, b): &(&Option<Vec<Constraint>>, &Option<Vec<Constraint>>)| a.is_some() && a == b;
+            first.0.iter().zip(path).take(length).take_while(is_same).count()
+        });
+        let common = if others.is_empty() { first.0.len() } else { common };
+        let mut arms = Vec::new();
+        for (path, value) in moves {
+            let own: Option<Vec<Vec<Constraint>>> = path[common.min(path.len())..].iter().cloned().collect();
+            arms.push((own?.concat(), value.clone()?));
+        }
+        // What is set on all ways comes first; the others set it anew.
+        arms.sort_by_key(|(own, _)| !own.is_empty());
+        match arms[0].1 {
+            Value::Pointer(_) => {
+                let mut places: Vec<Place> = Vec::new();
+                for (own, value) in arms {
+                    let Value::Pointer(new) = value else { return None };
+                    for place in &mut places {
+                        // Two arms of one branch exclude each other already.
+                        if place.when.is_empty() {
+                            place.when = negated(&own, self)?;
+                        }
+                    }
+                    for place in new {
+                        let mut when = own.clone();
+                        when.extend(place.when);
+                        self.add(&mut places, Place { when, ..place })?;
+                    }
+                }
+                Some(Value::Pointer(places))
+            }
+            Value::Index(_) => {
+                let mut all: Option<Expr> = None;
+                for (own, value) in arms {
+                    let Value::Index(new) = value else { return None };
+                    all = Some(match all {
+                        None => new,
+                        Some(before) => self.either(&own, new, before)?,
+                    });
+                }
+                all.map(Value::Index)
+            }
+            Value::Test(_) => None,
+        }
+    }
+
+    /// One place more. Of two in one array one instruction reads, wherever each lane does.
+    fn add(&self, places: &mut Vec<Place>, new: Place) -> Option<()> {
+        match places.iter_mut().find(|place| place.param == new.param && !place.when.is_empty()) {
+            Some(known) if !new.when.is_empty() => {
+                let bytes = self.either(&new.when, new.bytes, known.bytes.clone())?;
+                // In one of both.
+                let neither = [negated(&known.when, self)?, negated(&new.when, self)?].concat();
+                *known = Place { bytes, when: negated(&neither, self)?, ..*known };
+            }
+            _ => places.push(new),
+        }
+        Some(())
+    }
+
+    /// `then` where all of these hold, else `otherwise`.
+    fn either(&self, holds: &[Constraint], then: Expr, otherwise: Expr) -> Option<Expr> {
+        let which = indicator(holds, self)?;
+        let expr = otherwise.clone() + which * (then + otherwise * -1);
+        (!expr.is_too_large()).then_some(expr)
+    }
+
+    /// Instructions that compute indices are few; what others answer is not known.
+    pub(super) fn compute(&mut self, inst: &Inst) {
+        let (Kind::Pure { name, from }, [reg]) = (&inst.kind, inst.to.as_slice()) else { return };
+        if !self.needed.contains(reg) {
+            return;
+        }
+        let known = self.computed(name, from);
+        let value = known.or_else(|| {
+            if reg.class == Class::Pred {
+                return None;
+            }
+            let sources = from.iter().flat_map(|&operand| self.sources(operand)).collect();
+            Some(self.unknown(reg.class, sources))
+        });
+        match value {
+            Some(value) => drop(self.values.insert(*reg, value)),
+            None => drop(self.values.remove(reg)),
+        }
+    }
+
+    /// What a value follows from, where it is the same for some lanes.
+    fn sources(&self, operand: Operand) -> Vec<Expr> {
+        match self.value(operand) {
+            Some(Value::Index(expr)) if expr.as_const().is_some() => Vec::new(),
+            Some(Value::Index(expr)) => vec![expr],
+            Some(Value::Test(constraints)) => constraints.into_iter().map(|c| c.expr).collect(),
+            Some(Value::Pointer(_)) => Vec::new(),
+            None if matches!(operand, Operand::Reg(_)) => self.own_thread(),
+            None => Vec::new(),
+        }
+    }
+
+    fn computed(&mut self, name: &str, from: &[Operand]) -> Option<Value> {
+        let (base, ty) = name.rsplit_once('.')?;
+        let is_unsigned = ty.starts_with('u');
+        match *from {
+            [Operand::Symbol(id)] => {
+                let number = IDS.iter().position(|&known| known == id)?;
+                return Some(Value::Index(Expr::var(number)));
+            }
+            [a] if base == "mov" => return self.value(a),
+            [a] if base.starts_with("cvt.") => return self.index(a).map(Value::Index),
+            [a] if name == "not.pred" => {
+                let Value::Test(constraints) = self.value(a)? else { return None };
+                return negated(&constraints, self).map(Value::Test);
+            }
+            [a, b] if name == "and.pred" => {
+                let (Value::Test(a), Value::Test(b)) = (self.value(a)?, self.value(b)?) else { return None };
+                return Some(Value::Test([a, b].concat()));
+            }
+            [a, Operand::Int(c)] if base.starts_with("setp.") => {
+                return self.compared(base, is_unsigned, a, c);
+            }
+            // A division that rounds down.
+            [_, Operand::Reg(quotient), _] if base == "selp" => {
+                let Kind::Pure { name, from } = &self.made.get(&quotient)?.kind else { return None };
+                let (&[a, Operand::Int(c)], true) = (from.as_slice(), name.starts_with("div.s")) else {
+                    return None;
+                };
+                return Some(Value::Index(self.index(a)?.floor_div(c)));
+            }
+            [a, b, c] if base == "mad.lo" => {
+                return Some(Value::Index(self.index(a)? * self.index(b)? + self.index(c)?));
+            }
+            _ => {}
+        }
+        let &[a, b] = from else { return None };
+        if let Value::Pointer(places) = self.value(a)? {
+            let moved = |place: Place, bytes: Expr| Place { bytes, ..place };
+            let moved: Vec<Place> = match (base, self.index(b)?) {
+                ("add", by) => places
+                    .into_iter()
+                    .map(|place| {
+                        let bytes = place.bytes.clone() + by.clone();
+                        moved(place, bytes)
+                    })
+                    .collect(),
+                ("and", Expr::Const(mask)) if mask < 0 && (-mask & (-mask - 1)) == 0 => places
+                    .into_iter()
+                    .map(|place| {
+                        let bytes = place.bytes.clone().floor_div(-mask) * -mask;
+                        moved(place, bytes)
+                    })
+                    .collect(),
+                _ => return None,
+            };
+            return Some(Value::Pointer(moved));
+        }
+        let (x, y) = (self.index(a)?, self.index(b)?);
+        let constant = y.as_const();
+        let expr = match (base, constant) {
+            ("add", _) => x + y,
+            ("sub", _) => match self.modulus(&x, &y) {
+                Some(c) => x.modulo(c),
+                None => x + y * -1,
+            },
+            ("mul.lo" | "mul.wide", _) => x * y,
+            ("shl", Some(k @ 0..=40)) => x * (1i64 << k),
+            ("shr", Some(k @ 0..=62)) if !is_unsigned || self.range(&x).lower >= 0 => x.floor_div(1i64 << k),
+            ("and", Some(mask)) if mask > 0 && (mask & (mask + 1)) == 0 => x.modulo(mask + 1),
+            ("or", Some(1)) => x.floor_div(2) * 2 + 1,
+            ("div", Some(c)) if c > 0 && self.range(&x).lower >= 0 => x.floor_div(c),
+            ("rem", Some(c)) if c > 0 && self.range(&x).lower >= 0 => x.modulo(c),
+            ("max" | "min", Some(c)) => self.clamped(x, base == "max", is_unsigned, c)?,
+            ("max", None) if !is_unsigned => x.max(y),
+            ("min", None) if !is_unsigned => x.min(y),
+            _ => return None,
+        };
+        (!expr.is_too_large()).then_some(Value::Index(expr))
+    }
+
+    /// `c` where `y` is the multiple of `c` below `x`.
+    fn modulus(&self, x: &Expr, y: &Expr) -> Option<i64> {
+        let (quotient, c) = y.as_scaled()?;
+        let (of, d) = quotient.as_op_const(BinaryOp::FloorDiv)?;
+        (c == d && c > 0 && of == x).then_some(c)
+    }
+
+    /// A number that was read, within bounds, is one that is known to be there.
+    fn clamped(&mut self, x: Expr, is_max: bool, is_unsigned: bool, c: i64) -> Option<Expr> {
+        let Some(variable) = x.as_var().filter(|&v| self.is_runtime(v)) else {
+            return match is_max {
+                _ if is_unsigned && self.range(&x).lower < 0 => None,
+                true => Some(x.max(c)),
+                false => Some(x.min(c)),
+            };
+        };
+        let own = self.variables[variable as usize].bounds;
+        let bounds = match (is_max, is_unsigned) {
+            (true, _) => Interval::new(own.lower.max(c), own.upper.max(c)),
+            (false, false) => Interval::new(own.lower.min(c), own.upper.min(c)),
+            // What looks negative is large.
+            (false, true) => Interval::new(own.lower.max(0), c),
+        };
+        let Role::Runtime(from) = &self.roles[variable as usize] else { return None };
+        let from = from.clone();
+        Some(Expr::var(self.variable(bounds, Role::Runtime(from)) as usize))
+    }
+
+    fn is_runtime(&self, variable: u32) -> bool {
+        matches!(self.roles.get(variable as usize), Some(Role::Runtime(_)))
+    }
+
+    /// A comparison with a constant. Nothing where all that is compared was read.
+    fn compared(&self, base: &str, is_unsigned: bool, a: Operand, c: i64) -> Option<Value> {
+        let expr = self.index(a)?;
+        let mut is_data = true;
+        expr.for_each_var(&mut |v| is_data &= self.is_runtime(v));
+        if is_data {
+            return None;
+        }
+        let range = self.range(&expr);
+        let interval = match base {
+            "setp.eq" => Interval::point(c),
+            "setp.le" if is_unsigned => Interval::new(0, c),
+            "setp.lt" if is_unsigned => Interval::new(0, c.checked_sub(1)?),
+            "setp.le" => Interval::new(range.lower.min(c), c),
+            "setp.lt" => Interval::new(range.lower.min(c - 1), c.checked_sub(1)?),
+            "setp.ge" => Interval::new(c, range.upper.max(c)),
+            "setp.gt" => Interval::new(c.checked_add(1)?, range.upper.max(c + 1)),
+            _ => return None,
+        };
+        Some(Value::Test(vec![Constraint { expr, interval }]))
+    }
+
+    /// The map to `result`, and from the ids to what its runtime variables follow from, where lanes may differ in it.
+    pub(super) fn map(
+        &self,
+        result: Expr,
+        conditions: &[Constraint],
+        loops: &[u32],
+    ) -> (IndexingMap, Vec<IndexingMap>) {
+        let mut runtime: Vec<u32> = Vec::new();
+        let mut note = |expr: &Expr| {
+            expr.for_each_var(&mut |v| {
+                if self.is_runtime(v) && !runtime.contains(&v) {
+                    runtime.push(v);
+                }
+            });
+        };
+        note(&result);
+        conditions.iter().for_each(|condition| note(&condition.expr));
+        runtime.sort_unstable();
+        let map = map_of(&self.variables, IDS.len(), loops, &runtime, &result, conditions);
+        (map, self.keys(&runtime))
+    }
+
+    fn keys(&self, runtime: &[u32]) -> Vec<IndexingMap> {
+        let mut open = runtime.to_vec();
+        let mut seen: FxHashSet<u32> = open.iter().copied().collect();
+        let mut keys: Vec<Expr> = Vec::new();
+        while let Some(variable) = open.pop() {
+            let Some(Role::Runtime(from)) = self.roles.get(variable as usize) else { continue };
+            for key in from {
+                key.for_each_var(&mut |v| {
+                    if self.is_runtime(v) && seen.insert(v) {
+                        open.push(v);
+                    }
+                });
+                // Loops stand at their first turn, and what was read itself counts for itself.
+                let plain = key.substitute(&mut |v| (v as usize >= IDS.len()).then_some(Expr::ZERO));
+                if (0..3).any(|id| plain.uses_var(id)) && !keys.contains(&plain) {
+                    keys.push(plain);
+                }
+            }
+        }
+        keys.iter().map(|key| map_of(&self.variables, IDS.len(), &[], &[], key, &[])).collect()
+    }
+}

@@ -1,0 +1,161 @@
+//! The reads and writes of a kernel's code, instruction by instruction: what its figures are counted from.
+
+use indexing_map::IndexingMap;
+
+use super::LINE_BYTES;
+use super::accesses::Buffer;
+use super::counts::Counts;
+use super::pattern::Pattern;
+use super::picture::LanePicture;
+use super::traffic::{Access, Traffic, traffic};
+use crate::fusion_analysis::FusionAnalysis;
+
+/// The code of a kernel as far as memory sees it; nothing where nobody knows it.
+pub type Code<'a> = dyn Fn(&FusionAnalysis) -> Option<Vec<CodeAccess>> + 'a;
+
+/// What an instruction does to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CodeAccessKind {
+    Read,
+    Write,
+    /// Reads and writes at once, while no other thread does.
+    Change,
+}
+
+/// Instructions that touch an array, alike but for a distance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodeAccess {
+    pub kind: CodeAccessKind,
+    pub buffer: Buffer,
+    /// From the ids of thread and block to the first byte. Range variables are the loops around the instruction.
+    pub map: IndexingMap,
+    /// As [`Access::gathered_at`].
+    pub gathered_at: Vec<IndexingMap>,
+    /// Bytes that a thread moves with one instruction.
+    pub bytes: i64,
+    /// Bits of an element of the array.
+    pub element_bits: i64,
+    /// Per instruction, bytes to add to the map.
+    pub distances: Vec<i64>,
+    /// False where data decides whether it is carried out.
+    pub is_certain: bool,
+}
+
+/// What they move.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodeTraffic {
+    pub access: CodeAccess,
+    /// Of all the instructions together.
+    pub traffic: Traffic,
+    /// The same with instructions at neighbouring addresses as one request: what one of them brings, the others find.
+    pub near: Traffic,
+}
+
+/// Addresses that are apart by a multiple of this are alike.
+const LINE: i64 = LINE_BYTES as i64;
+
+impl CodeAccess {
+    /// As [`LanePicture::of`]: the instructions that are alike count as iterations.
+    pub fn picture(
+        &self,
+        analysis: &FusionAnalysis,
+        block: i64,
+        warp: i64,
+        iteration: i64,
+    ) -> Option<LanePicture> {
+        let alike = i64::try_from(self.distances.len()).ok()?.max(1);
+        let own = usize::try_from(iteration.max(0) % alike).ok()?;
+        let mut picture =
+            LanePicture::of(&self.access(&self.map, &[], analysis)?, block, warp, iteration.max(0) / alike)?;
+        let distance = *self.distances.get(own)?;
+        for (first, end) in picture.lanes.iter_mut().flatten() {
+            (*first, *end) = (*first + distance, *end + distance);
+        }
+        picture.sizes.iterations = picture.sizes.iterations.saturating_mul(alike);
+        Some(picture)
+    }
+
+    /// One of the instructions, in bytes.
+    fn access<'a>(
+        &'a self,
+        map: &'a IndexingMap,
+        beside: &'a [i64],
+        analysis: &FusionAnalysis,
+    ) -> Option<Access<'a>> {
+        let launch = analysis.launch()?;
+        Some(Access {
+            map,
+            gathered_at: &self.gathered_at,
+            element_bits: 8,
+            at_once: Some(self.bytes),
+            beside,
+            grid: launch.grid,
+            block: launch.block,
+            threads_per_warp: analysis.device.threads_per_warp,
+        })
+    }
+
+    pub(super) fn traffic(self, analysis: &FusionAnalysis, budget: u64) -> Option<CodeTraffic> {
+        let each = self.distances.iter().map(|&distance| vec![distance]).collect();
+        let traffic = self.sum(analysis, budget, each)?;
+        let clusters = clusters(&self.distances);
+        let own = self.bytes * 8 / self.element_bits.max(1);
+        let side_by_side = clusters.iter().map(|cluster| cluster.len() as i64 * own).min();
+        let mut near = match clusters.iter().all(|cluster| cluster.len() == 1) {
+            true => traffic,
+            false => self.sum(analysis, budget, clusters)?,
+        };
+        // Together they fill what lies between two lanes.
+        if let Pattern::Strided(step) = near.pattern
+            && side_by_side == Some(step)
+        {
+            near.pattern = Pattern::Contiguous;
+        }
+        Some(CodeTraffic { access: self, traffic, near })
+    }
+
+    /// Of requests at these distances, each with those beside it.
+    fn sum(&self, analysis: &FusionAnalysis, budget: u64, requests: Vec<Vec<i64>>) -> Option<Traffic> {
+        let mut known: Vec<(i64, Vec<i64>, u64)> = Vec::new();
+        for request in requests {
+            let (&first, others) = request.split_first()?;
+            let beside: Vec<i64> = others.iter().map(|other| other - first).collect();
+            let rest = first.rem_euclid(LINE);
+            match known.iter_mut().find(|(own, list, _)| *own == rest && *list == beside) {
+                Some((_, _, times)) => *times += 1,
+                None => known.push((rest, beside, 1)),
+            }
+        }
+        let mut sum: Option<Traffic> = None;
+        for (rest, beside, times) in known {
+            let results = self.map.results().iter().map(|result| result.clone() + rest).collect();
+            let map = self.map.with_results(results);
+            let one = traffic(&self.access(&map, &beside, analysis)?, budget)?;
+            let mut all = sum.unwrap_or(Traffic { best: Counts::default(), worst: Counts::default(), ..one });
+            if self.is_certain {
+                all.best.add(one.best, times);
+            }
+            all.worst.add(one.worst, times);
+            all.is_exact &= one.is_exact;
+            sum = Some(all);
+        }
+        let bits = self.element_bits.max(1);
+        let elements = |bytes: i64| bytes.checked_mul(8).filter(|n| n % bits == 0).map(|n| n / bits);
+        let sum = sum?;
+        let pattern = match sum.pattern {
+            Pattern::Strided(step) => elements(step).map_or(Pattern::Irregular, Pattern::Strided),
+            Pattern::Runs { lanes, step } => {
+                elements(step).map_or(Pattern::Irregular, |step| Pattern::Runs { lanes, step })
+            }
+            other => other,
+        };
+        Some(Traffic { vector: elements(self.bytes).unwrap_or(1).max(1), pattern, ..sum })
+    }
+}
+
+/// Distances less than a cache line apart, each with those that follow.
+fn clusters(distances: &[i64]) -> Vec<Vec<i64>> {
+    let mut sorted = distances.to_vec();
+    sorted.sort_unstable();
+    sorted.chunk_by(|a, b| b - a < LINE).map(<[i64]>::to_vec).collect()
+}
