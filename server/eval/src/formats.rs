@@ -81,7 +81,7 @@ impl Format {
     fn quickly_rounded(self, value: f64) -> Option<u64> {
         let bits = value.to_bits();
         let exponent = (bits >> 52 & 0x7FF) as i32 - 1023;
-        if exponent < 1 - self.bias || exponent >= self.bias {
+        if exponent < 1 - self.bias || exponent >= (1 << self.exponent) - 2 - self.bias {
             return None;
         }
         let unused = 52 - self.mantissa;
@@ -112,15 +112,45 @@ impl Format {
         let sign = if is_negative { -1.0 } else { 1.0 };
         if magnitude > self.largest_code() {
             let is_infinite = self.specials == Specials::Ieee && magnitude.trailing_zeros() >= self.mantissa;
-            return if is_infinite { sign * f64::INFINITY } else { f64::NAN };
+            return if is_infinite { sign * f64::INFINITY } else { self.decode_nan(code) };
         }
         if self.specials == Specials::FiniteUnsignedZero && is_negative && magnitude == 0 {
-            return f64::NAN;
+            return self.decode_nan(code);
         }
         let field = (magnitude >> self.mantissa) as i32;
         let low = (magnitude & ((1 << self.mantissa) - 1)) as f64;
         let hidden = if field == 0 { 0.0 } else { (1u64 << self.mantissa) as f64 };
         sign * (hidden + low) * power_of_two(field.max(1) - self.bias - self.mantissa as i32)
+    }
+
+    /// A NaN keeps its sign and, where the format has several, its digits: comparisons by total order see them, and data movement
+    /// leaves them alone.
+    fn decode_nan(self, code: u64) -> f64 {
+        let sign = match self.specials {
+            Specials::FiniteUnsignedZero => 1,
+            _ => code >> (self.exponent + self.mantissa) & 1,
+        };
+        let digits = match self.specials {
+            Specials::Ieee => (code & ((1 << self.mantissa) - 1)) << (52 - self.mantissa),
+            _ => 1 << 51,
+        };
+        f64::from_bits(sign << 63 | 0x7FF << 52 | digits)
+    }
+
+    /// The code of a NaN with its sign and the upper ones of its digits.
+    fn encode_nan(self, value: f64) -> u64 {
+        let bits = value.to_bits();
+        let sign = (bits >> 63) << (self.exponent + self.mantissa);
+        match self.specials {
+            Specials::Ieee => {
+                let digits = bits >> (52 - self.mantissa) & ((1 << self.mantissa) - 1);
+                let digits = if digits == 0 { 1 << (self.mantissa - 1) } else { digits };
+                sign | ((1 << self.exponent) - 1) << self.mantissa | digits
+            }
+            Specials::Finite => sign | (1 << (self.exponent + self.mantissa)) - 1,
+            // The code of a negative zero: NaN, or zero where the format has no NaN.
+            Specials::FiniteUnsignedZero | Specials::NumbersOnly => 1 << (self.exponent + self.mantissa),
+        }
     }
 
     /// The code of the nearest number, ties to even. What is too large becomes infinity; without one, NaN; without that,
@@ -139,14 +169,8 @@ impl Format {
 
     fn encode_any(self, value: f64, saturates: bool) -> u64 {
         let sign = u64::from(value.is_sign_negative()) << (self.exponent + self.mantissa);
-        let nan = match self.specials {
-            Specials::Ieee => ((1 << self.exponent) - 1) << self.mantissa | 1 << (self.mantissa - 1),
-            Specials::Finite => (1 << (self.exponent + self.mantissa)) - 1,
-            Specials::FiniteUnsignedZero => 1 << (self.exponent + self.mantissa),
-            Specials::NumbersOnly => 0,
-        };
         if value.is_nan() {
-            return nan;
+            return self.encode_nan(value);
         }
         let size = value.abs();
         let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(1 - self.bias);
@@ -167,7 +191,8 @@ impl Format {
             _ if saturates => sign | largest,
             Specials::Ieee => sign | (largest + 1),
             Specials::NumbersOnly => sign | largest,
-            Specials::Finite | Specials::FiniteUnsignedZero => nan | sign,
+            Specials::Finite => sign | (largest + 1),
+            Specials::FiniteUnsignedZero => 1 << (self.exponent + self.mantissa),
         }
     }
 
@@ -175,7 +200,7 @@ impl Format {
     pub(crate) fn round(self, value: f64) -> f64 {
         match self.quickly_rounded(value) {
             Some(bits) => f64::from_bits(bits),
-            None if self == F32 => f64::from(value as f32),
+            None if self == F32 && !value.is_nan() => f64::from(value as f32),
             None => self.decode(self.encode_any(value, false)),
         }
     }

@@ -283,8 +283,14 @@ fn tf32(op: &Opcode<'_>) -> Option<Map> {
     }
 }
 
+/// The instructions answer one NaN, whatever the operand's.
+fn saturated(format: Format, value: f64) -> u32 {
+    let value = if value.is_nan() { f64::NAN } else { value };
+    u32::from(format.encode(value, true) as u8)
+}
+
 fn short(format: Format, bits: u32) -> u32 {
-    u32::from(format.encode(f64::from(f32::from_bits(bits)), true) as u8)
+    saturated(format, f64::from(f32::from_bits(bits)))
 }
 
 /// Two numbers in one register; the first operand is the upper one.
@@ -293,7 +299,7 @@ fn packed(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
         return None;
     }
     fn shorter(format: Format, pair: u32) -> u32 {
-        let of = |bits: u32| u32::from(format.encode(half(bits & 0xFFFF), true) as u8);
+        let of = |bits: u32| saturated(format, half(bits & 0xFFFF));
         of(pair) | of(pair >> 16) << 8
     }
     fn longer(format: Format, pair: u32) -> u32 {

@@ -112,6 +112,7 @@ pub(crate) fn while_loop(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Ch
         state = next;
         // Nothing points into the frames of a turn that is over; those of the loop's surroundings stay.
         evaluator.arrivals.retain(|&(frame, _), _| frame < before);
+        evaluator.wholes.retain(|&(frame, _), _| frame < before);
         if evaluator.frames.len() > before + 64 {
             evaluator.frames.truncate(before);
         }

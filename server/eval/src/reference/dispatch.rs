@@ -8,7 +8,10 @@ use ir::{Graph, Op, OpId, Opcode, Shape};
 use super::column::Column;
 use super::evaluator::{Binding, Evaluator, kind_of, leaf_shape, named};
 use super::positions::{Batch, array, count};
-use super::{called, contractions, moves, reductions, scatters, sorting, windows};
+use super::{
+    called, contractions, decompositions, extents, moves, random_bits, reductions, scatters, sorting,
+    transforms, windows,
+};
 use crate::case::{Checked, Reason};
 
 /// What is asked: elements of one array of an op's result.
@@ -54,6 +57,10 @@ impl<'a> Evaluator<'a> {
         }
         self.spend(batch.positions.len())?;
         let given = Asked { frame, graph, id, op, leaf, batch };
+        if extents::is_exposed(op) {
+            let why = format!("{} of dimensions whose size is not static is not evaluated", op.opcode);
+            return Err(named(graph, id, why.into()));
+        }
         let result = match op.opcode {
             Opcode::Parameter => return self.parameter(frame, op, leaf, batch),
             Opcode::Tuple => return called::tuple(self, &given),
@@ -72,6 +79,12 @@ impl<'a> Evaluator<'a> {
             Opcode::Convolution => self.known(&given, contractions::convolution),
             Opcode::Scatter => self.known(&given, scatters::scatter),
             Opcode::Sort => self.known(&given, sorting::sort),
+            Opcode::RngBitGenerator => random_bits::generate(self, &given),
+            Opcode::Fft => self.as_whole(&given, transforms::fft),
+            Opcode::Cholesky => self.as_whole(&given, decompositions::cholesky),
+            Opcode::TriangularSolve => self.as_whole(&given, decompositions::triangular_solve),
+            Opcode::GetDimensionSize => extents::size_of(self, &given),
+            Opcode::SetDimensionSize => extents::resized(self, &given),
             _ => moves::moved(self, &given),
         };
         result.map(Rc::new).map_err(|why| named(graph, id, why))

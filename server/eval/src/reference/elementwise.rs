@@ -5,9 +5,10 @@ use ir::{AttributeKey, Op, Opcode};
 
 use super::column::{Column, Values};
 use super::precision::rounded;
-use super::types::Kind;
+use super::types::{Kind, Short};
 use super::{complex, integers, reals};
 use crate::case::Checked;
+use crate::formats;
 
 /// The result of an elementwise op, from columns of the same elements.
 pub(crate) fn apply(op: &Op, kind: Kind, operands: &[&Column]) -> Checked<Column> {
@@ -203,8 +204,11 @@ pub(crate) fn convert(kind: Kind, a: &Column) -> Checked<Column> {
             }
             return Ok(result);
         }
-        (Values::Int(v), Kind::Complex { .. }) => {
-            Column::complex(kind, v.iter().map(|&x| [kind.round(x as f64), 0.0]).collect())
+        (Values::Int(v), Kind::Complex { is_double }) => {
+            let part = if is_double { Kind::F64 } else { Kind::Float(Short(formats::F32)) };
+            let real = from_int(part, a, v);
+            let values = real.reals().iter().map(|&re| [re, 0.0]).collect();
+            return Ok(Column { error: real.error, ..Column::complex(kind, values) });
         }
         (Values::Real(v), Kind::Complex { .. }) => {
             Column::complex(kind, v.iter().map(|&x| [kind.round(x), 0.0]).collect())

@@ -55,8 +55,10 @@ pub struct Evaluator<'a> {
     batches: u64,
     work_left: u64,
     depth: u32,
-    /// Arrivals of scatters, and other whole answers, by frame and op.
+    /// Arrivals of scatters, by frame and op.
     pub(crate) arrivals: HashMap<(usize, OpId), Rc<scatters::Arrivals>>,
+    /// Arrays that are computed as a whole, by frame and op.
+    pub(crate) wholes: HashMap<(usize, OpId), Rc<Column>>,
 }
 
 impl<'a> Evaluator<'a> {
@@ -71,6 +73,7 @@ impl<'a> Evaluator<'a> {
             work_left: DEFAULT_WORK,
             depth: 0,
             arrivals: HashMap::new(),
+            wholes: HashMap::new(),
         };
         evaluator.frame(graph, parameters);
         evaluator

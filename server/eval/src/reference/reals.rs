@@ -6,9 +6,9 @@ use ir::{AttributeKey, Op, Opcode};
 
 use super::column::Column;
 use super::precision::{budget, rounded};
-use super::types::Kind;
+use super::types::{Kind, Short};
 use crate::case::Checked;
-use crate::formats::{Format, Specials};
+use crate::formats;
 
 fn function(opcode: Opcode) -> Option<fn(f64) -> f64> {
     Some(match opcode {
@@ -33,9 +33,9 @@ fn function(opcode: Opcode) -> Option<fn(f64) -> f64> {
         Opcode::Cbrt => f64::cbrt,
         Opcode::Asin => f64::asin,
         Opcode::Acos => f64::acos,
-        Opcode::Asinh => f64::asinh,
-        Opcode::Acosh => f64::acosh,
-        Opcode::Atanh => f64::atanh,
+        Opcode::Asinh => area_sine,
+        Opcode::Acosh => area_cosine,
+        Opcode::Atanh => |x: f64| x.abs().atanh().copysign(x),
         Opcode::Sinh => f64::sinh,
         Opcode::Cosh => f64::cosh,
         Opcode::Erf => erf,
@@ -43,11 +43,42 @@ fn function(opcode: Opcode) -> Option<fn(f64) -> f64> {
     })
 }
 
+/// The logarithm of twice a number that may be too large to be doubled.
+fn log_of_double(x: f64) -> f64 {
+    x.ln() + std::f64::consts::LN_2
+}
+
+fn area_sine(x: f64) -> f64 {
+    if x.abs() > 1e150 { log_of_double(x.abs()).copysign(x) } else { x.asinh() }
+}
+
+/// Without cancellation near one.
+fn area_cosine(x: f64) -> f64 {
+    let over = x - 1.0;
+    if x > 1e150 {
+        log_of_double(x)
+    } else if x < 1.0 {
+        f64::NAN
+    } else {
+        (over + (over * (2.0 + over)).sqrt()).ln_1p()
+    }
+}
+
+/// Of `f16` XLA makes four ops, each rounded. Source: XLA `LogisticExpander`.
+fn half_logistic(x: f64) -> f64 {
+    let round = |x| formats::F16.round(x);
+    1.0 / round(1.0 + round((-x).exp()))
+}
+
 pub(crate) fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
     if kind.is_integral() || matches!(kind, Kind::Complex { .. }) {
         return Err(format!("{opcode} to another type is not evaluated").into());
     }
-    let f = function(opcode).ok_or_else(|| format!("{opcode} is not evaluated"))?;
+    let is_half = kind == Kind::Float(Short(formats::F16));
+    let f = match opcode {
+        Opcode::Logistic if is_half => half_logistic,
+        _ => function(opcode).ok_or_else(|| format!("{opcode} is not evaluated"))?,
+    };
     let ulps = budget(opcode);
     let exact = matches!(opcode, Opcode::Negate | Opcode::Abs | Opcode::Sign);
     let is_step = matches!(
@@ -197,21 +228,30 @@ pub(crate) fn erf(x: f64) -> f64 {
     (1.0 - rest).copysign(x)
 }
 
-/// To `exponent_bits` and `mantissa_bits`; what is too small becomes zero. Source: XLA `EmitReducePrecisionIR`.
+/// To `exponent_bits` and `mantissa_bits`, on the bits of the operand's own type: rounded in its own binade, ties to even; then
+/// what is below the normal numbers becomes zero, and what is above them infinity. Source: XLA `EmitReducePrecisionIR`.
 pub(crate) fn reduce_precision(op: &Op, kind: Kind, a: &Column) -> Checked<Column> {
     let bits = |key| op.attributes.int(key).and_then(|n| u32::try_from(n).ok());
-    let (Some(exponent @ 1..=11), Some(mantissa @ 0..=52)) =
+    let (Some(exponent @ 1..), Some(mantissa)) =
         (bits(AttributeKey::ExponentBits), bits(AttributeKey::MantissaBits))
     else {
         return Err("the bits of reduce-precision are missing".into());
     };
-    let format = Format { exponent, mantissa, bias: (1 << (exponent - 1)) - 1, specials: Specials::Ieee };
-    let round = |x: f64| {
-        let is_whole = exponent == 11 && mantissa == 52;
-        let value = if x.is_nan() || is_whole { x } else { nearest(format, x) };
-        let is_small = value != 0.0 && value.abs() < format.smallest_normal() && exponent < 8;
-        kind.round(if is_small { 0f64.copysign(x) } else { value })
+    let working = match kind {
+        Kind::Float(Short(format)) if format.bits() >= 16 => Some(format),
+        Kind::F64 => None,
+        // XLA widens the others first.
+        _ => Some(formats::F16),
     };
+    let of = |x: f64| match working {
+        Some(format) => format.decode(reduced(
+            format.encode(x, false),
+            (format.exponent, format.mantissa),
+            (exponent, mantissa),
+        )),
+        None => f64::from_bits(reduced(x.to_bits(), (11, 52), (exponent, mantissa))),
+    };
+    let round = |x: f64| if x.is_nan() { x } else { kind.round(of(x)) };
     let values: Vec<f64> = a.reals().iter().map(|&x| round(x)).collect();
     let mut result = Column::real(kind, values);
     if let Some(errors) = &a.error {
@@ -222,11 +262,25 @@ pub(crate) fn reduce_precision(op: &Op, kind: Kind, a: &Column) -> Checked<Colum
     Ok(result)
 }
 
-/// As [`Format::round`], also for formats without a mantissa.
-fn nearest(format: Format, x: f64) -> f64 {
-    let ulp = format.ulp(x);
-    let value = (x / ulp).round_ties_even() * ulp;
-    if value.abs() > format.largest() { f64::INFINITY.copysign(x) } else { value }
+/// The bits of a number of `from` exponent and mantissa bits, no NaN, that has no more than `to`.
+fn reduced(bits: u64, from: (u32, u32), to: (u32, u32)) -> u64 {
+    let infinity = ((1u64 << from.0) - 1) << from.1;
+    let sign = bits & 1 << (from.0 + from.1);
+    let mut size = bits ^ sign;
+    if let Some(lost @ 1..) = from.1.checked_sub(to.1) {
+        let even = size >> lost & 1;
+        size = (size + even + (1 << (lost - 1)) - 1) & !((1 << lost) - 1);
+    }
+    if to.0 < from.0 {
+        let (bias, reach) = ((1u64 << (from.0 - 1)) - 1, (1u64 << (to.0 - 1)) - 1);
+        let field = size >> from.1;
+        if field > bias + reach {
+            size = infinity;
+        } else if field <= bias - reach {
+            size = 0;
+        }
+    }
+    sign | size.min(infinity)
 }
 
 #[cfg(test)]

@@ -157,7 +157,6 @@ impl Kind {
     /// The number that a code stands for, of floating-point types. Of others see [`super::Column::from_bits`].
     pub fn real_from_bits(self, bits: u64) -> f64 {
         match self {
-            Kind::Float(short) if short.0 == formats::F32 => f64::from(f32::from_bits(bits as u32)),
             Kind::Float(short) => short.0.decode(bits),
             _ => f64::from_bits(bits),
         }
@@ -166,7 +165,10 @@ impl Kind {
     /// The code of the nearest number, of floating-point types.
     pub fn real_to_bits(self, value: f64) -> u64 {
         match self {
-            Kind::Float(short) if short.0 == formats::F32 => u64::from((value as f32).to_bits()),
+            // A conversion of the processor makes signalling NaNs quiet.
+            Kind::Float(short) if short.0 == formats::F32 && !value.is_nan() => {
+                u64::from((value as f32).to_bits())
+            }
             Kind::Float(short) => short.0.encode(value, false),
             _ => value.to_bits(),
         }

@@ -2,6 +2,7 @@
 
 mod ops;
 mod random;
+mod xla;
 
 use std::borrow::Cow;
 use std::collections::HashMap;

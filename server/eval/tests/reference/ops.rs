@@ -113,6 +113,48 @@ fn conversions() {
 }
 
 #[test]
+fn wrong_answers_of_the_past() {
+    check_op(
+        "c64[2]",
+        "convert(a)",
+        &[("u64[2]", "{18446744073709551615, 5}")],
+        "[[1.8446744073709552e19, 0.0], [5.0, 0.0]]",
+    );
+    let reduced = |ty: &str, a: &str, bits: (u32, u32), expect: &str| {
+        let op = format!("reduce-precision(a), exponent_bits={}, mantissa_bits={}", bits.0, bits.1);
+        check_op(&format!("{ty}[2]"), &op, &[(&format!("{ty}[2]"), a)], expect);
+    };
+    reduced("f64", "{1e-308, 5e-324}", (11, 32), "[1.000000000197206e-308, 0.0]");
+    // The nearest number with 8 bits is below the smallest normal one; with 3 it is that one.
+    reduced("f32", "{0.0156093752, 0.01561}", (4, 8), "[0.0, 0.015625]");
+    reduced("f32", "{0.0156093752, 0.01561}", (4, 3), "[0.015625, 0.015625]");
+    check_op("c64[1]", "sqrt(a)", &[("c64[1]", "{(1e10, 2.6117)}")], "[[100000.0, 1.3058499941236958e-5]]");
+    check_op(
+        "c64[1]",
+        "divide(a, b)",
+        &[("c64[1]", "{(-1.7, 0.63)}"), ("c64[1]", "{(-inf, 1.17)}")],
+        "[[0.0, -0.0]]",
+    );
+}
+
+#[test]
+fn sizes_that_are_set() {
+    let parameters = [("s32[4]", "{1, 2, 3, 4}"), ("s32[]", "3")];
+    let set = "  a = s32[4] parameter(0)\n  n = s32[] parameter(1)\n  d = s32[<=4] set-dimension-size(a, n), dimensions={0}\n";
+    let inputs = parameters.map(|(_, literal)| literal);
+    let of = |root: &str, expect: &str| check(&format!("e {{\n{set}  {root}\n}}\n"), &inputs, expect);
+    of("ROOT r = s32[] get-dimension-size(d), dimensions={0}", "[3]");
+    of("ROOT r = s32[] get-dimension-size(a), dimensions={0}", "[4]");
+    let through = "x = s32[<=4] negate(d)\n  y = s32[2,<=4] broadcast(x), dimensions={1}\n  ";
+    of(&format!("{through}ROOT r = s32[] get-dimension-size(y), dimensions={{1}}"), "[3]");
+    let why = |text: &str, inputs: &[&str]| evaluate(text, inputs).unwrap_err();
+    let text = format!("HloModule m\ne {{\n{set}  ROOT r = s32[<=4] reverse(d), dimensions={{0}}\n}}\n");
+    assert_eq!(why(&text, &inputs), "reverse of dimensions whose size is not static is not evaluated [r]");
+    let text = "HloModule m\ne {\n  d = s32[<=4] parameter(0)\n  ROOT r = s32[] get-dimension-size(d), dimensions={0}\n}\n";
+    assert_eq!(why(text, &[]), "the size of dimension 0 of d is not known [r]");
+}
+
+#[test]
 fn data_moves() {
     let a = ("s32[2,3]", "{{1, 2, 3}, {4, 5, 6}}");
     check_op("s32[3,2]", "transpose(a), dimensions={1,0}", &[a], "[1, 4, 2, 5, 3, 6]");
