@@ -22,6 +22,7 @@
 //! error.
 
 mod capabilities;
+mod client_process;
 mod code_actions;
 mod code_lens;
 mod completion;
@@ -47,6 +48,7 @@ mod main_loop;
 mod navigation;
 mod outbox;
 mod read;
+mod repeats;
 mod semantic_tokens;
 mod server;
 mod snapshot;

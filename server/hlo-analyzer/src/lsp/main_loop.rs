@@ -275,7 +275,7 @@ impl MainLoop {
             if self.session.kernels.hide(uri) {
                 let diagnostics = Vec::new();
                 let params = PublishDiagnosticsParams { uri: uri.clone(), diagnostics, version: None };
-                self.outbox.notify::<PublishDiagnostics>(params);
+                self.outbox.notify_latest::<PublishDiagnostics>(&params.uri.clone(), params);
             }
             return;
         }
@@ -284,7 +284,7 @@ impl MainLoop {
             return;
         }
         let empty = PublishDiagnosticsParams { uri: uri.clone(), diagnostics: Vec::new(), version: None };
-        self.outbox.notify::<PublishDiagnostics>(empty);
+        self.outbox.notify_latest::<PublishDiagnostics>(uri, empty);
     }
 
     fn forget(&mut self, uri: &Url) -> bool {
@@ -343,8 +343,14 @@ impl MainLoop {
     fn run_read(&self, read: Read, view: View) {
         let snapshot = Snapshot { analysis: self.host.analysis(), view };
         read.arm(snapshot.analysis.cancellation());
-        let mailbox = self.mailbox.clone();
-        self.pool.spawn_blocking(move || read.run(snapshot, &mailbox));
+        let (mailbox, outbox) = (self.mailbox.clone(), self.outbox.clone());
+        self.pool.spawn_blocking(move || match outbox.is_full() || read.is_cancelled() {
+            true => {
+                drop(snapshot);
+                read.refuse_unread();
+            }
+            false => read.run(snapshot, &mailbox),
+        });
     }
 
     fn start_diagnostics(&mut self) {
@@ -419,14 +425,14 @@ impl MainLoop {
                 Some(path) if is_other => _ = kernel_files::write(&path, &tab.text),
                 Some(_) => {}
                 None if is_other => {
-                    self.outbox.notify::<KernelChanged>(KernelParams { uri: uri.clone() });
+                    self.outbox.notify_latest::<KernelChanged>(&uri, KernelParams { uri: uri.clone() });
                 }
                 None => {}
             }
             if says_other {
                 let diagnostics = tab.diagnostics;
                 let params = PublishDiagnosticsParams { uri, diagnostics, version: None };
-                self.outbox.notify::<PublishDiagnostics>(params);
+                self.outbox.notify_latest::<PublishDiagnostics>(&params.uri.clone(), params);
             }
         }
     }
@@ -437,12 +443,12 @@ impl MainLoop {
             return;
         }
         if let Outcome::Early(params) = finished.outcome {
-            return self.outbox.notify::<PublishDiagnostics>(params);
+            return self.outbox.notify_latest::<PublishDiagnostics>(&params.uri.clone(), params);
         }
         document.schedule.ended(matches!(finished.outcome, Outcome::Cancelled), Instant::now());
         if let Outcome::Publish(params) = finished.outcome {
             document.schedule.is_complete = true;
-            self.outbox.notify::<PublishDiagnostics>(params);
+            self.outbox.notify_latest::<PublishDiagnostics>(&params.uri.clone(), params);
         }
     }
 

@@ -1,32 +1,73 @@
 //! What goes to the client. Any thread may post; one thread writes.
 
+use std::collections::VecDeque;
 use std::io::{BufWriter, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
-use tower_lsp::jsonrpc::{Request, Response};
+use serde::Serialize;
+use tower_lsp::jsonrpc::{Error, ErrorCode, Response};
+use tower_lsp::lsp_types::Url;
 use tower_lsp::lsp_types::notification::Notification;
 use tower_lsp::lsp_types::request::Request as ClientRequest;
 
 use super::framing::write_message;
 
-enum Outgoing {
-    Response(Response),
-    Request(Request),
-    /// Says when everything posted before it has been written.
-    Flush(mpsc::Sender<()>),
-}
+/// Bytes that wait for a client that reads slowly. Beyond this, answers are replaced by an error that says so.
+const LIMIT: usize = 128 << 20;
+/// Bytes of such errors, beyond which the input is not read either.
+const ROOM_FOR_ERRORS: usize = 16 << 20;
+/// Beyond this only the latest message of a kind about a document is kept.
+const BEHIND: usize = 1 << 20;
+/// LSP `ServerCancelled`: the client may ask again.
+const SERVER_CANCELLED: i64 = -32802;
 
 /// A cheap handle to the queue in front of the writer thread. Messages leave in the order they were posted.
 ///
 /// Architecture Invariant: posting never blocks, however slowly the client reads, so neither the main loop nor a
-/// handler ever waits for the client.
+/// handler ever waits for the client. The queue is bounded all the same: see [`LIMIT`].
 #[derive(Clone)]
-pub(super) struct Outbox {
-    queue: mpsc::Sender<Outgoing>,
-    next_id: Arc<AtomicU64>,
+pub(super) struct Outbox(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    /// A message was posted or the writer has given up.
+    posted: Condvar,
+    /// A message was written or the writer has given up.
+    written: Condvar,
+    next_id: AtomicU64,
+    news: AtomicU64,
+}
+
+#[derive(Default)]
+struct Queue {
+    messages: VecDeque<Outgoing>,
+    bytes: usize,
+    /// The writer has given up: nothing is kept any more.
+    is_broken: bool,
+}
+
+enum Outgoing {
+    Message {
+        body: Vec<u8>,
+        /// What a later message replaces: its method and document.
+        subject: Option<(&'static str, Url)>,
+    },
+    /// Says when everything posted before it has been written.
+    Flush(mpsc::Sender<()>),
+}
+
+/// A request or notification of ours.
+#[derive(Serialize)]
+struct Call<P> {
+    jsonrpc: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    method: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    params: Option<P>,
 }
 
 impl Outbox {
@@ -35,19 +76,20 @@ impl Outbox {
         output: Box<dyn Write + Send>,
         on_broken: impl FnOnce() + Send + 'static,
     ) -> std::io::Result<Self> {
-        let (queue, posted) = mpsc::channel();
+        let shared = Arc::<Shared>::default();
+        let outbox = Outbox(shared.clone());
         std::thread::Builder::new().name("writer".into()).spawn(move || {
             let mut output = BufWriter::new(output);
-            for message in posted {
-                let body = match message {
-                    Outgoing::Response(response) => serde_json::to_vec(&response),
-                    Outgoing::Request(request) => serde_json::to_vec(&request),
+            loop {
+                let body = match shared.next() {
+                    Outgoing::Message { body, .. } => body,
                     Outgoing::Flush(done) => {
                         let _ = done.send(());
                         continue;
                     }
                 };
-                let written = body.map_err(Into::into).and_then(|body| write_message(&mut output, &body));
+                let written = write_message(&mut output, &body);
+                shared.wrote(body.len(), written.is_err());
                 if let Err(error) = written {
                     tracing::error!("cannot write to the client: {error}");
                     on_broken();
@@ -55,46 +97,233 @@ impl Outbox {
                 }
             }
         })?;
-        Ok(Self { queue, next_id: Arc::default() })
+        Ok(outbox)
     }
 
+    /// Sends an answer, or an error in its place if too much waits to be read already.
     pub(super) fn respond(&self, response: Response) {
-        self.post(Outgoing::Response(response));
+        if !self.is_full() {
+            return self.post(&response, None);
+        }
+        let (id, result) = response.into_parts();
+        let error = result.err().unwrap_or_else(not_read);
+        self.post(&Response::from_error(id, error), None);
     }
 
     pub(super) fn notify<N: Notification>(&self, params: N::Params) {
-        match serde_json::to_value(params) {
-            Ok(params) => self.post(Outgoing::Request(Request::build(N::METHOD).params(params).finish())),
-            Err(error) => tracing::error!("{} cannot be written: {error}", N::METHOD),
-        }
+        self.call(Call { jsonrpc: "2.0", id: None, method: N::METHOD, params: Some(params) }, None);
+    }
+
+    /// As [`Outbox::notify`], with the latest word about a document: a client that is behind gets no earlier one.
+    pub(super) fn notify_latest<N: Notification>(&self, about: &Url, params: N::Params) {
+        let call = Call { jsonrpc: "2.0", id: None, method: N::METHOD, params: Some(params) };
+        self.call(call, Some((N::METHOD, about.clone())));
     }
 
     /// Asks the client for something whose answer nobody waits for, like a refresh.
     pub(super) fn request<R: ClientRequest<Params = ()>>(&self) {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        self.post(Outgoing::Request(Request::build(R::METHOD).id(format!("server-{id}")).finish()));
+        self.call(Call::<()> { jsonrpc: "2.0", id: Some(self.id()), method: R::METHOD, params: None }, None);
     }
 
     /// The same, with parameters.
     pub(super) fn request_with<R: ClientRequest>(&self, params: R::Params) {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let build = Request::build(R::METHOD).id(format!("server-{id}"));
-        match serde_json::to_value(params) {
-            Ok(params) => self.post(Outgoing::Request(build.params(params).finish())),
-            Err(error) => tracing::error!("{} cannot be written: {error}", R::METHOD),
-        }
+        let call = Call { jsonrpc: "2.0", id: Some(self.id()), method: R::METHOD, params: Some(params) };
+        self.call(call, None);
+    }
+
+    /// How often the client was told of something that it may ask about again.
+    pub(super) fn news(&self) -> u64 {
+        self.0.news.load(Ordering::Acquire)
+    }
+
+    /// Whether answers are replaced by errors: they need not be computed.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.lock().bytes >= LIMIT
+    }
+
+    /// Waits while more waits for the client than errors in place of answers. It has to read before it is read.
+    pub(super) fn wait_for_room(&self) {
+        let is_full = |queue: &mut Queue| queue.bytes >= LIMIT + ROOM_FOR_ERRORS;
+        let room = self.0.written.wait_while(self.0.lock(), is_full);
+        drop(room.unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Waits until all that was posted has been written, at most `patience`.
     pub(super) fn flush(&self, patience: Duration) {
         let (done, written) = mpsc::channel();
-        self.post(Outgoing::Flush(done));
+        self.0.push(Outgoing::Flush(done));
         // An error means that time has run out or the writer has given up.
         let _ = written.recv_timeout(patience);
     }
 
-    fn post(&self, message: Outgoing) {
+    fn id(&self) -> String {
+        format!("server-{}", self.0.next_id.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn call<P: Serialize>(&self, call: Call<P>, subject: Option<(&'static str, Url)>) {
+        self.0.news.fetch_add(1, Ordering::AcqRel);
+        self.post(&call, subject);
+    }
+
+    fn post(&self, message: &impl Serialize, subject: Option<(&'static str, Url)>) {
+        match serde_json::to_vec(message) {
+            Ok(body) => self.0.push(Outgoing::Message { body, subject }),
+            Err(error) => tracing::error!("a message cannot be written: {error}"),
+        }
+    }
+}
+
+/// The answer to a request of a client that does not read.
+pub(super) fn not_read() -> Error {
+    let message = format!("{} MB of answers wait to be read; read them and ask again", LIMIT >> 20);
+    Error { code: ErrorCode::ServerError(SERVER_CANCELLED), message: message.into(), data: None }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, message: Outgoing) {
+        let mut queue = self.lock();
         // The writer is gone only when the client is, and then `on_broken` is already ending the server.
-        let _ = self.queue.send(message);
+        if queue.is_broken {
+            return;
+        }
+        if let Outgoing::Message { body, subject } = &message {
+            if subject.is_some() && queue.bytes > BEHIND {
+                let mut dropped = 0;
+                queue.messages.retain(|waiting| match waiting {
+                    Outgoing::Message { body, subject: earlier } if earlier == subject => {
+                        dropped += body.len();
+                        false
+                    }
+                    _ => true,
+                });
+                queue.bytes -= dropped;
+            }
+            queue.bytes += body.len();
+        }
+        queue.messages.push_back(message);
+        drop(queue);
+        self.posted.notify_one();
+    }
+
+    /// Waits for the next message. Its bytes count until it is written.
+    fn next(&self) -> Outgoing {
+        let mut queue = self.lock();
+        loop {
+            if let Some(message) = queue.messages.pop_front() {
+                return message;
+            }
+            queue = self.posted.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn wrote(&self, bytes: usize, is_broken: bool) {
+        let mut queue = self.lock();
+        queue.bytes -= bytes;
+        if is_broken {
+            *queue = Queue { is_broken, ..Queue::default() };
+        }
+        drop(queue);
+        self.written.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tower_lsp::jsonrpc::Id;
+    use tower_lsp::lsp_types::PublishDiagnosticsParams;
+    use tower_lsp::lsp_types::notification::{PublishDiagnostics, TelemetryEvent};
+
+    use super::*;
+
+    /// A client that takes bytes only when it is told to, and what it has read.
+    #[derive(Clone, Default)]
+    struct Client(Arc<(Mutex<(bool, Vec<u8>)>, Condvar)>);
+
+    impl Client {
+        fn read(&self) {
+            self.0.0.lock().unwrap().0 = true;
+            self.0.1.notify_all();
+        }
+
+        fn text(&self) -> String {
+            String::from_utf8(self.0.0.lock().unwrap().1.clone()).unwrap()
+        }
+    }
+
+    impl Write for Client {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            let mut state = self.0.1.wait_while(self.0.0.lock().unwrap(), |(reads, _)| !*reads).unwrap();
+            state.1.extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn start() -> (Client, Outbox) {
+        let client = Client::default();
+        (client.clone(), Outbox::start(Box::new(client), || ()).unwrap())
+    }
+
+    #[test]
+    fn answers_to_a_client_that_does_not_read_become_errors() {
+        let (client, outbox) = start();
+        let large = "x".repeat(32 << 20);
+        for id in 0..20 {
+            outbox.respond(Response::from_ok(Id::Number(id), json!(large)));
+        }
+        assert!(outbox.is_full());
+        let bytes = outbox.0.lock().bytes;
+        assert!(bytes < LIMIT + (33 << 20), "{bytes} bytes wait");
+        client.read();
+        outbox.flush(Duration::from_secs(60));
+        let text = client.text();
+        assert_eq!(text.matches("\"error\"").count(), 20 - LIMIT.div_ceil(32 << 20));
+        assert_eq!(text.matches("Content-Length").count(), 20);
+        assert!(!outbox.is_full());
+    }
+
+    #[test]
+    fn nothing_is_read_from_a_client_that_does_not_read_errors_either() {
+        let (client, outbox) = start();
+        let large = "x".repeat(1 << 20);
+        while outbox.0.lock().bytes < LIMIT + ROOM_FOR_ERRORS {
+            outbox.notify::<TelemetryEvent>(json!(large));
+        }
+        let (waiting, waits) = (outbox.clone(), mpsc::channel());
+        std::thread::spawn(move || {
+            waiting.wait_for_room();
+            waits.0.send(()).unwrap();
+        });
+        assert!(waits.1.recv_timeout(Duration::from_millis(50)).is_err());
+        client.read();
+        waits.1.recv_timeout(Duration::from_secs(60)).expect("there is room again");
+    }
+
+    #[test]
+    fn a_client_that_is_behind_gets_the_latest_diagnostics_alone() {
+        let (client, outbox) = start();
+        outbox.respond(Response::from_ok(Id::Number(1), json!("x".repeat(BEHIND * 2))));
+        for version in 0..50 {
+            for name in ["a", "b"] {
+                let uri = Url::parse(&format!("file:///{name}.hlo")).unwrap();
+                let params = PublishDiagnosticsParams::new(uri.clone(), Vec::new(), Some(version));
+                outbox.notify_latest::<PublishDiagnostics>(&uri, params);
+            }
+        }
+        client.read();
+        outbox.flush(Duration::from_secs(60));
+        let text = client.text();
+        for name in ["a", "b"] {
+            assert_eq!(text.matches(&format!("file:///{name}.hlo")).count(), 1);
+        }
+        assert_eq!(text.matches("\"version\":49").count(), 2);
     }
 }

@@ -10,6 +10,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::{self, Url};
 
 use super::mailbox::{Event, Mailbox};
+use super::outbox::not_read;
 use super::snapshot::{Snapshot, View};
 
 /// How a request is treated. The table of them is in `handlers.rs`.
@@ -117,6 +118,11 @@ impl Read {
                 self.work.fail(internal_error(message));
             }
         }
+    }
+
+    /// Answers that the client does not read, without computing anything.
+    pub(super) fn refuse_unread(self) {
+        self.work.fail(not_read());
     }
 
     /// Answers that the text has changed under the request.

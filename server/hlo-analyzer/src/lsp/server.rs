@@ -20,15 +20,20 @@ use super::heaviest_kernels;
 use super::in_order::{Answer, InOrder};
 use super::mailbox::Mailbox;
 use super::main_loop::MainLoop;
-use super::outbox::Outbox;
+use super::outbox::{Outbox, not_read};
+use super::repeats::{Cancellation, Repeats};
 use super::{
-    conversion, evaluation, kernel_documents, kernel_files, kernels, status, test_hooks, warnings_page,
+    client_process, conversion, evaluation, kernel_documents, kernel_files, kernels, status, test_hooks,
+    warnings_page,
 };
 
 /// How long the client may take to read what is left when the server ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long running requests may take after the input has ended without `exit`.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
+/// Reads that are computed at the same time, at most. It bounds the memory of their answers.
+const MAX_READS: usize = 32;
 
 /// Why the server ends.
 enum End {
@@ -38,6 +43,8 @@ enum End {
     Disconnected,
     /// The client does not read any more.
     Broken,
+    /// The client's process is gone.
+    Orphaned,
 }
 
 /// Serves one client. The exit code is 0 if it asked for `shutdown` first, as the protocol wants, and else 1.
@@ -47,6 +54,7 @@ enum End {
 pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
+        .max_blocking_threads(MAX_READS)
         .thread_name("pool")
         .build()
         .context("cannot start the thread pool")?;
@@ -68,6 +76,8 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
         outbox: outbox.clone(),
         tasks: runtime.handle().clone(),
         running: Arc::default(),
+        repeats: Repeats::default(),
+        ending: ending.clone(),
         shut_down: false,
     };
     thread::Builder::new().name("reader".into()).spawn(move || {
@@ -80,7 +90,7 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     })?;
 
     let (end, shut_down) = end.recv().context("the reader is gone")?;
-    if !matches!(end, End::Broken) {
+    if !matches!(end, End::Broken | End::Orphaned) {
         outbox.flush(LAST_WORDS);
     }
     // Computations that do not look at their cancellation are not waited for.
@@ -97,6 +107,8 @@ struct Reader {
     tasks: Handle,
     /// Requests not answered yet.
     running: Arc<AtomicUsize>,
+    repeats: Repeats,
+    ending: mpsc::Sender<(End, bool)>,
     shut_down: bool,
 }
 
@@ -104,6 +116,7 @@ impl Reader {
     fn read_all(&mut self, input: Box<dyn Read + Send>) -> End {
         let mut input = BufReader::with_capacity(1 << 16, input);
         loop {
+            self.outbox.wait_for_room();
             match read_message(&mut input) {
                 Ok(Some(Incoming::Request(request))) if request.method() == "exit" => return End::Exit,
                 Ok(Some(Incoming::Request(request))) => self.call(request),
@@ -122,26 +135,72 @@ impl Reader {
     fn call(&mut self, request: Request) {
         let is_shutdown = request.method() == "shutdown";
         let id = request.id().cloned();
-        let Ok(answer) = catch_unwind(AssertUnwindSafe(|| self.service.call(request))) else {
-            if let Some(id) = id {
-                self.outbox.respond(Response::from_error(id, Error::internal_error()));
+        let request = match request.method() {
+            "$/cancelRequest" => match self.cancel(request) {
+                Some(request) => request,
+                None => return,
+            },
+            "initialize" => {
+                self.watch_client(&request);
+                request
             }
+            _ => request,
+        };
+        match &id {
+            None if !request.method().starts_with("$/") => self.repeats.notified(),
+            // Nothing is computed for a client that does not read.
+            Some(id) if self.outbox.is_full() && !is_shutdown => {
+                return self.outbox.respond(Response::from_error(id.clone(), not_read()));
+            }
+            _ => {}
+        }
+        if self.repeats.join(&request, self.outbox.news()) {
             return;
+        }
+        let Ok(answer) = catch_unwind(AssertUnwindSafe(|| self.service.call(request))) else {
+            return self.repeats.respond(&self.outbox, id, Err(Error::internal_error()));
         };
         let answer = match answer {
             Answer::Now(done) => {
                 let agreed = matches!(&done, Ok(Some(response)) if response.is_ok());
                 self.shut_down |= is_shutdown && agreed;
-                return respond(&self.outbox, id, done);
+                return respond(&self.outbox, &self.repeats, id, done);
             }
             Answer::Later(answer) => answer,
         };
-        let outbox = self.outbox.clone();
+        let (outbox, repeats) = (self.outbox.clone(), self.repeats.clone());
         let running = Running::new(&self.running);
         self.tasks.spawn(async move {
-            respond(&outbox, id, answer.await);
+            respond(&outbox, &repeats, id, answer.await);
             drop(running);
         });
+    }
+
+    /// The cancellation as the router is to see it. Nothing where others wait for the same answer.
+    fn cancel(&self, request: Request) -> Option<Request> {
+        let asked =
+            request.params().and_then(|params| serde_json::from_value(params.get("id")?.clone()).ok());
+        let Some(id) = asked else { return Some(request) };
+        match self.repeats.cancel(id) {
+            Cancellation::Cancel(id) => {
+                Some(Request::build("$/cancelRequest").params(serde_json::json!({"id": id})).finish())
+            }
+            Cancellation::Leave(id) => {
+                self.outbox.respond(Response::from_error(id, Error::request_cancelled()));
+                None
+            }
+        }
+    }
+
+    /// Ends the server with the client's process, if the client says which that is.
+    fn watch_client(&self, request: &Request) {
+        let id = request.params().and_then(|params| params.get("processId")?.as_u64());
+        let Some(id) = id.and_then(|id| u32::try_from(id).ok()) else { return };
+        let ending = self.ending.clone();
+        let on_end = move || drop(ending.send((End::Orphaned, false)));
+        if let Err(error) = client_process::watch(id, on_end) {
+            tracing::warn!("the client's process {id} is not watched: {error}");
+        }
     }
 
     /// For input that simply ends, like a file of messages.
@@ -153,15 +212,23 @@ impl Reader {
     }
 }
 
-fn respond(outbox: &Outbox, id: Option<Id>, answer: Result<Option<Response>, ExitedError>) {
+fn respond(
+    outbox: &Outbox,
+    repeats: &Repeats,
+    id: Option<Id>,
+    answer: Result<Option<Response>, ExitedError>,
+) {
     let response = answer.unwrap_or_else(|error| {
         tracing::error!("{error}");
         None
     });
     // The router drops unknown requests whose name starts with `$/`; only notifications may be dropped.
-    let response = response.or_else(|| Some(Response::from_error(id?, Error::method_not_found())));
-    if let Some(response) = response {
-        outbox.respond(response);
+    match response {
+        Some(response) => {
+            let (own, result) = response.into_parts();
+            repeats.respond(outbox, id.or(Some(own)), result);
+        }
+        None => repeats.respond(outbox, id, Err(Error::method_not_found())),
     }
 }
 

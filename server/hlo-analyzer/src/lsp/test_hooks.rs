@@ -1,6 +1,7 @@
 //! Requests by which the tests of this project drive the real server into corners. They exist only when the
 //! environment says `HLO_ANALYZER_TEST_HOOKS=1`.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -18,6 +19,8 @@ static PANIC: Route = Route { method: "hlo-analyzer/test/panic", when_edited: Wh
 static DIAGNOSTICS: Route =
     Route { method: "hlo-analyzer/test/diagnostics", when_edited: WhenEdited::Retry(100) };
 static TEXT: Route = Route { method: "hlo-analyzer/test/text", when_edited: WhenEdited::Retry(100) };
+
+static SLEEPS: AtomicU64 = AtomicU64::new(0);
 
 pub(super) fn register(service: LspServiceBuilder<Handlers>) -> LspServiceBuilder<Handlers>
 where
@@ -50,13 +53,14 @@ struct DocumentParams {
 }
 
 impl Handlers {
-    /// Takes its time, and unless it blocks looks up now and then as a long query would.
+    /// Answers how many of these were computed so far. Takes its time, and unless it blocks looks up now and then as a long query would.
     async fn test_sleep(&self, params: SleepParams) -> Result<Value> {
         self.ask(
             &SLEEP,
             params.text_document.uri,
             Target::Document,
             move |analysis, _| {
+                let computed = SLEEPS.fetch_add(1, Ordering::Relaxed) + 1;
                 let end = Instant::now() + Duration::from_millis(params.ms);
                 while let Some(left) = end.checked_duration_since(Instant::now()) {
                     std::thread::sleep(left.min(Duration::from_millis(if params.blocking { 50 } else { 1 })));
@@ -64,9 +68,9 @@ impl Handlers {
                         analysis.check_cancelled()?;
                     }
                 }
-                Ok(())
+                Ok(computed)
             },
-            |_, ()| json!("slept"),
+            |_, computed| json!(computed),
         )
         .await
     }
