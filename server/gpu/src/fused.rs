@@ -347,6 +347,7 @@ impl Flattened {
         // Results of dissolved fusions that have several.
         let mut tuples: FxHashMap<OpId, Vec<OpId>> = FxHashMap::default();
         for (id, op) in computation.ops.iter().enumerate() {
+            cancel::tick();
             if self.graph.ops.len() >= MAX_OPS {
                 return Err(format!("the fusion has more than {MAX_OPS} instructions").into());
             }

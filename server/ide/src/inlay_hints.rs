@@ -53,6 +53,7 @@ pub(crate) fn inlay_hints(
             if span.end < range.start || span.start > range.end || instruction.is_nested {
                 continue;
             }
+            cancel::check();
             let at = InstructionRef { piece, id: id as u32 };
             if let Some(label) = domain(context, at, config.domains) {
                 // After the closing parenthesis.

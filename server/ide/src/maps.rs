@@ -57,6 +57,7 @@ pub(crate) fn local_graph(context: &FileContext<'_>, at: InstructionRef) -> Opti
     let block = context.block(at.piece);
     let mut operands = Vec::new();
     for (i, (operand, _)) in block.operands_of(at.id).enumerate() {
+        cancel::check();
         let name = operand.name.of(&block.text).to_owned();
         let is_element = matches!(operand.kind, syntax::hlo::OperandKind::Element { .. });
         let definition = context.definition(at, i).filter(|_| !is_element).and_then(|d| context.op(d));

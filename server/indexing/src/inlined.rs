@@ -184,6 +184,7 @@ impl<'a> Inlined<'a> {
     ) -> FxHashMap<OpId, Value> {
         let mut values = FxHashMap::default();
         for &op in set {
+            cancel::tick();
             let value = self.expand_op(graph, op, parameters, open, &mut values);
             values.insert(op, value);
         }

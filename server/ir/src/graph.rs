@@ -53,6 +53,7 @@ impl Graph {
     pub fn build(parts: &[(&Block, ComputationId)]) -> Option<Graph> {
         let mut graph = Graph { is_complete: true, ..Graph::default() };
         let mut by_name: FxHashMap<String, OpId> = FxHashMap::default();
+        let mut elements = FxHashMap::default();
         let mut root = None;
         for &(block, computation) in parts {
             let mut local: FxHashMap<InstructionId, OpId> = FxHashMap::default();
@@ -63,7 +64,7 @@ impl Graph {
                     graph.is_complete = false;
                     continue;
                 };
-                let Some(operands) = graph.operand_ids(block, id, &local, &by_name) else {
+                let Some(operands) = graph.operand_ids(block, id, &local, &by_name, &mut elements) else {
                     graph.is_complete = false;
                     continue;
                 };
@@ -93,6 +94,7 @@ impl Graph {
         id: InstructionId,
         local: &FxHashMap<InstructionId, OpId>,
         by_name: &FxHashMap<String, OpId>,
+        elements: &mut FxHashMap<(OpId, i64), OpId>,
     ) -> Option<Vec<OpId>> {
         let mut ids = Vec::new();
         for (operand, target) in block.operands_of(id) {
@@ -103,7 +105,14 @@ impl Graph {
             };
             if let OperandKind::Element { start, len } = operand.kind {
                 for &index in block.parse.ints(start, len) {
-                    op = self.element(op, index)?;
+                    op = match elements.get(&(op, index)) {
+                        Some(&known) => known,
+                        None => {
+                            let new = self.element(op, index)?;
+                            elements.insert((op, index), new);
+                            new
+                        }
+                    };
                 }
             }
             ids.push(op);
@@ -114,9 +123,6 @@ impl Graph {
     /// The op that takes element `index` of a tuple.
     fn element(&mut self, tuple: OpId, index: i64) -> Option<OpId> {
         let name = format!("{}_{index}", self.names[tuple as usize]);
-        if let Some(found) = self.names.iter().position(|n| *n == name) {
-            return Some(found as OpId);
-        }
         let whole = self.ops[tuple as usize].shape.clone();
         let shape = whole.element_at(&[index])?.clone();
         let op = Op {

@@ -3,7 +3,7 @@
 //! Source: mlir.llvm.org/docs/Dialects/Affine.
 
 use indexing_map::IndexingMap;
-use mlir::ValueId;
+use mlir::{OpId, ValueId};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::elements;
@@ -41,6 +41,17 @@ fn elementwise(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>> {
     }
     let is_array = ty.starts_with("tensor<") || ty.starts_with("vector<");
     is_array.then(|| elements::elementwise(text, 0, usize::MAX))
+}
+
+/// Whether the maps of an op say no more than the value of an index: they have no domain of their own.
+pub fn is_index_value(source: &Source<'_>, id: OpId) -> bool {
+    match source.parse.name(id, source.text).split_once('.') {
+        Some(("arith" | "math", _)) => source.result_type(id, 0).is_some_and(|ty| ty == "index"),
+        Some(("affine", op)) => {
+            matches!(op, "apply" | "min" | "max" | "delinearize_index" | "linearize_index")
+        }
+        _ => false,
+    }
 }
 
 /// The value of a result that is an index, in terms of the loops around and of arguments.

@@ -81,7 +81,7 @@ pub use affine_map::{AffineMap, AffineSet};
 pub use array_type::{ArrayKind, ArrayType, Layout};
 pub use checks::{check_maps, has_checked_maps};
 pub use hints::op_hints;
-pub use index_ops::index_range;
+pub use index_ops::{index_range, is_index_value};
 pub use injectivity::{Injectivity, injectivity};
 pub use map_use::WrittenMap;
 pub use op_maps::op_maps;

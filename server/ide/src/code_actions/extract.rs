@@ -111,6 +111,7 @@ fn define_operands(
 ) -> Option<()> {
     let block = context.block(at.piece);
     for (i, (operand, _)) in block.operands_of(at.id).enumerate() {
+        cancel::check();
         match operand.kind {
             OperandKind::Nested(id) => {
                 let nested = InstructionRef { piece: at.piece, id };

@@ -62,6 +62,7 @@ fn is_named(kind: OperandKind) -> bool {
 
 /// From the shape up to the name, `%` excluded.
 fn removed(context: &FileContext<'_>, at: InstructionRef) -> Vec<TextEdit> {
+    cancel::check();
     let block = context.block(at.piece);
     let operands = block.operands_of(at.id).filter(|(o, _)| is_named(o.kind) && o.shape.is_some());
     operands
@@ -77,6 +78,7 @@ fn removed(context: &FileContext<'_>, at: InstructionRef) -> Vec<TextEdit> {
 }
 
 fn written_out(context: &FileContext<'_>, at: InstructionRef) -> Vec<TextEdit> {
+    cancel::check();
     let block = context.block(at.piece);
     let operands = block.operands_of(at.id).enumerate();
     operands

@@ -72,6 +72,7 @@ fn all<'a>(context: &FileContext<'_>, fixes: impl Iterator<Item = &'a QuickFix>)
         .collect();
     let mut edits = repairs::edits(context, &repairs);
     for fix in fixes {
+        cancel::check();
         let is_free = |edit: &TextEdit| {
             let at = edits.partition_point(|e| e.range.end < edit.range.start);
             edits.get(at).is_none_or(|next| edit.range.end < next.range.start)

@@ -69,6 +69,7 @@ fn of_ops(
         if head.end < range.start || head.start > range.end {
             continue;
         }
+        cancel::check();
         let at = OpRef { piece, id: id as u32 };
         for (behind, label) in mlir_indexing::op_hints(source, at.id) {
             let label = shorten(&label, LIMIT);
@@ -85,6 +86,10 @@ fn of_ops(
 
 /// The hint of the op's map. `None` for ops that read no operand by index, and for single elements.
 fn domain(source: &Source<'_>, at: OpRef, wanted: DomainHints) -> Option<String> {
+    // The value of an index has no domain. To find it out would follow chains of sums.
+    if mlir_indexing::is_index_value(source, at.id) {
+        return None;
+    }
     let twin = match db::mlir_maps(source, at.id, 0)?.ok()? {
         MlirMaps::Twin(twin) => twin,
         MlirMaps::Own(maps) => return Some(in_brackets(&own_domain(&maps, wanted)?)),

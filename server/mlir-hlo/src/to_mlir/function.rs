@@ -184,6 +184,11 @@ impl<'p> FunctionWriter<'p> {
             if scope.values.contains_key(&id) {
                 continue;
             }
+            cancel::check();
+            if self.out.len() > MAX_BYTES {
+                self.report(&scope.graph.names[id as usize], "the text is too large".to_owned());
+                return;
+            }
             let op = &scope.graph.ops[id as usize];
             if op.opcode == Opcode::Parameter {
                 self.report(

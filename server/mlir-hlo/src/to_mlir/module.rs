@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ir::{AttributeKey, Block, Graph, Module, ModuleSettings, Opcode};
+use ir::{AttributeKey, Block, Graph, Module, ModuleSettings, Opcode, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::hlo::ComputationKind;
 
@@ -14,6 +14,7 @@ use super::header::{donations, module_attributes, stated, unsaid};
 use super::locations::Frames;
 use crate::names::UniqueNames;
 use crate::strings::mlir_string;
+use crate::types::mlir_type;
 
 /// Bytes of text that a conversion yields, at most.
 const MAX_BYTES: usize = 256 << 20;
@@ -57,7 +58,12 @@ pub(super) struct Program {
     pub wrapped: FxHashMap<(String, String), Opcode>,
     /// Of all functions.
     pub symbols: RefCell<UniqueNames>,
+    /// Types of wide tuples. The number of each is in the name of its alias.
+    wide_tuples: RefCell<Vec<(Shape, String)>>,
 }
+
+/// Elements of a tuple beyond which ops name its type by an alias: an op per element would write each time all of them.
+const WIDE: usize = 64;
 
 /// Converts the modules of a file, whose pieces are `blocks`; several are apart by `// -----` lines.
 pub fn to_stablehlo(blocks: &[&Block], module: &Module) -> StablehloModule {
@@ -121,6 +127,7 @@ impl Program {
             instructions: 0,
             wrapped: FxHashMap::default(),
             symbols: RefCell::default(),
+            wide_tuples: RefCell::default(),
         };
         for computation in module.computations.iter().filter(|c| c.section == section) {
             let parts: Vec<_> = computation
@@ -202,6 +209,25 @@ impl Program {
         }
     }
 
+    /// The type of a shape as an op writes it: an alias, if it is a wide tuple.
+    pub fn short_type(&self, shape: &Shape) -> Result<String, String> {
+        let Some(elements) = shape.tuple_elements().filter(|elements| elements.len() > WIDE) else {
+            return mlir_type(shape);
+        };
+        // Ops that take elements of one instruction share its shape.
+        let is_same =
+            |(known, _): &(Shape, String)| known.tuple_elements().is_some_and(|e| std::ptr::eq(e, elements));
+        let mut tuples = self.wide_tuples.borrow_mut();
+        let number = match tuples.iter().rposition(is_same) {
+            Some(known) => known,
+            None => {
+                tuples.push((shape.clone(), mlir_type(shape)?));
+                tuples.len() - 1
+            }
+        };
+        Ok(format!("!wide{number}"))
+    }
+
     fn write(
         &self,
         name: &str,
@@ -211,6 +237,7 @@ impl Program {
     ) {
         let entry = self.entry.as_ref().and_then(|name| self.graphs.get(name));
         let attributes = module_attributes(settings, frontend, entry.map(|g| &**g));
+        let start = all.text.len();
         _ = writeln!(all.text, "module {}{attributes} {{", symbol(name));
         // The entry first, as StableHLO is printed.
         let others = self.order.iter().filter(|name| Some(*name) != self.entry.as_ref());
@@ -225,6 +252,9 @@ impl Program {
             all.text.push_str(&writer.behind);
         }
         all.text.push_str("}\n");
+        let tuples = self.wide_tuples.take();
+        let aliases = tuples.iter().enumerate().map(|(n, (_, ty))| format!("!wide{n} = {ty}\n"));
+        all.text.insert_str(start, &aliases.collect::<String>());
     }
 }
 

@@ -98,7 +98,7 @@ impl FunctionWriter<'_> {
                 let element =
                     shape.tuple_elements().and_then(|e| e.get(index)).ok_or("it has no such element")?;
                 let name = format!("%{}", self.names.take("element"));
-                let (from, to) = (mlir_type(shape)?, mlir_type(element)?);
+                let (from, to) = (self.program.short_type(shape)?, mlir_type(element)?);
                 self.line(&format!(
                     "{name} = stablehlo.get_tuple_element {whole}[{index}] : ({from}) -> {to}"
                 ));
