@@ -1,5 +1,6 @@
 //! What an edit costs, and that it is never wrong: edits give what the final text gives from scratch.
 
+mod checks;
 mod mlir;
 
 use std::sync::{Arc, Mutex};

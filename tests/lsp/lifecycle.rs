@@ -1,7 +1,10 @@
 //! From `initialize` to the exit code.
 
+use std::process::Stdio;
+use std::time::Duration;
+
 use hlo_analyzer_tests::lsp_client::LspClient;
-use hlo_analyzer_tests::sample;
+use hlo_analyzer_tests::{binary, sample};
 use serde_json::{Value, json};
 
 use crate::editor::{Editor, URI, at};
@@ -38,6 +41,31 @@ fn exit_without_shutdown_is_failure() {
 fn exit_before_initialize_is_failure() {
     let mut client = LspClient::spawn();
     assert_eq!(client.exit().code(), Some(1));
+}
+
+/// The input stays open: another process may have inherited it.
+#[test]
+fn the_end_of_the_client_ends_the_server() {
+    let mut parent =
+        std::process::Command::new(binary::hlo_analyzer()).arg("lsp").stdin(Stdio::piped()).spawn().unwrap();
+    let mut client = LspClient::spawn();
+    client.initialize(json!({"processId": parent.id(), "capabilities": {}}));
+    client.open(URI, sample::MODULE);
+    client.listen(Duration::from_millis(1500));
+    assert!(client.process_id().is_some(), "the client is alive");
+    parent.kill().unwrap();
+    assert_eq!(client.ended().code(), Some(1));
+    parent.wait().unwrap();
+}
+
+#[test]
+fn a_client_that_is_gone_already_ends_the_server() {
+    let mut parent = std::process::Command::new(binary::hlo_analyzer()).arg("--version").spawn().unwrap();
+    parent.wait().unwrap();
+    let mut client = LspClient::spawn();
+    let params = json!({"processId": parent.id(), "capabilities": {}});
+    client.request("initialize", params);
+    assert_eq!(client.ended().code(), Some(1));
 }
 
 #[test]

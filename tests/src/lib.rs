@@ -1,6 +1,7 @@
 //! What the tests that cross crates share: the real binary, and a client that speaks to it.
 
 pub mod binary;
+pub mod busy;
 pub mod corpus;
 pub mod lsp_client;
 pub mod positions;

@@ -262,6 +262,21 @@ impl LspClient {
         self.input = None;
     }
 
+    /// Of the server; nothing where it has ended.
+    pub fn process_id(&mut self) -> Option<u32> {
+        let ended = self.server.try_wait().expect("the server can be waited for");
+        ended.is_none().then(|| self.server.id())
+    }
+
+    /// Waits until the log holds a text, which arrives on its own way.
+    pub fn has_logged(&self, text: &str) -> bool {
+        let end = Instant::now() + PATIENCE;
+        while !self.log().contains(text) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.log().contains(text)
+    }
+
     /// `shutdown` and `exit`, with the input left open.
     pub fn leave(&mut self) -> ExitStatus {
         self.ask("shutdown", Value::Null);

@@ -32,6 +32,11 @@ impl Token {
         Token { parent, observer: self.observer.clone(), ..Token::default() }
     }
 
+    /// A token that takes the place of this one.
+    pub fn renewed(&self) -> Token {
+        Token { is_cancelled: Arc::default(), ..self.clone() }
+    }
+
     /// The same flag, which is then not cancelled with its parent.
     pub fn without_parent(&self) -> Token {
         Token { parent: None, ..self.clone() }

@@ -78,6 +78,11 @@ impl AnalysisHost {
         AnalysisHost { db: Database::observed(observe), ..Self::default() }
     }
 
+    /// Calls `observer` at each check of a cancellation: for tests of how far apart they are.
+    pub fn observe_checks(&mut self, observer: impl Fn() + Send + Sync + 'static) {
+        self.revision = cancel::Token::observed(observer);
+    }
+
     /// A host that cuts texts into pieces of at least `min_bytes`: for tests of what crosses pieces.
     pub fn in_pieces_of(min_bytes: usize) -> Self {
         AnalysisHost { documents: Documents::in_pieces_of(min_bytes), ..Self::default() }
@@ -139,7 +144,8 @@ impl AnalysisHost {
 
     /// Cancels all snapshots. The next write does so itself, and then waits until they are dropped.
     fn interrupt(&mut self) {
-        std::mem::take(&mut self.revision).cancel();
+        let next = self.revision.renewed();
+        std::mem::replace(&mut self.revision, next).cancel();
     }
 
     /// Cancels all snapshots and waits until they are dropped, at most `patience`. Returns whether they are: if not, a

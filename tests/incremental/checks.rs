@@ -1,0 +1,113 @@
+//! How far apart checks of the cancellation are: what a read may go on for after it was cancelled.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use hlo_analyzer_tests::busy::{self, Busy};
+use ide::{
+    Analysis, AnalysisHost, CancellationHandle, Cancelled, DomainHints, FileId, InlayHintsConfig, Language,
+    Wanted,
+};
+
+/// Processor time of this thread. It is as coarse as the system's scheduler: some milliseconds.
+fn processor_time() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(Duration::from_nanos(stat.split(' ').next()?.parse().ok()?))
+}
+
+/// What is seen of one read.
+#[derive(Default)]
+struct Seen {
+    checks: usize,
+    /// Of the thread that checks.
+    last: Option<(std::thread::ThreadId, Duration)>,
+    largest: Duration,
+    /// The read, and when it is cancelled.
+    cancel: Option<(CancellationHandle, Instant)>,
+}
+
+impl Seen {
+    fn check(&mut self) {
+        self.checks += 1;
+        let Some(now) = processor_time() else { return };
+        let thread = std::thread::current().id();
+        if let Some((_, last)) = self.last.filter(|(of, _)| *of == thread) {
+            self.largest = self.largest.max(now.saturating_sub(last));
+        }
+        self.last = Some((thread, now));
+        if let Some((handle, at)) = &self.cancel
+            && Instant::now() > *at
+        {
+            handle.cancel();
+        }
+    }
+}
+
+type Ask = fn(&Analysis, FileId, usize) -> Result<(), Cancelled>;
+
+const READS: [(&str, Ask); 10] = [
+    ("evaluate", |a, file, at| a.evaluate_at(file, at, &[]).map(drop)),
+    ("convert", |a, file, _| a.convert(file).map(drop)),
+    ("inlay hints", |a, file, _| {
+        let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
+        a.inlay_hints(file, 0..a.rope(file).len_bytes(), &config).map(drop)
+    }),
+    ("code actions", |a, file, at| a.code_actions(file, at..at, Wanted::Changes).map(drop)),
+    ("kernel functions", |a, file, at| a.kernel_functions(file, at).map(drop)),
+    ("kernels", |a, file, _| a.look_at_kernels(file).map(drop)),
+    ("hover", |a, file, at| a.hover(file, at).map(drop)),
+    ("diagnostics", |a, file, _| a.diagnostics(file, 1000).map(drop)),
+    ("semantic tokens", |a, file, _| {
+        a.semantic_tokens(file, 0..a.rope(file).len_bytes(), usize::MAX).map(drop)
+    }),
+    ("statistics", |a, file, _| a.statistics(file).map(drop)),
+];
+
+/// No read goes on for long after any moment at which it could be cancelled.
+fn check(busy: &Busy) {
+    for (name, ask) in READS {
+        let seen = Arc::<Mutex<Seen>>::default();
+        let sink = seen.clone();
+        let mut host = AnalysisHost::new();
+        host.observe_checks(move || sink.lock().expect("no test panics inside").check());
+        let language = if busy.language == "mlir" { Language::Mlir } else { Language::Hlo };
+        let file = host.open("busy", language, &busy.text);
+        let line: usize = busy.text.split_inclusive('\n').take(busy.line).map(str::len).sum();
+        let analysis = host.analysis();
+        // Long enough to be in the middle of it.
+        let end = Instant::now() + Duration::from_secs(1);
+        seen.lock().expect("no test panics inside").cancel = Some((analysis.cancellation(), end));
+        let answer = ask(&analysis, file, line + 8);
+        let seen = seen.lock().expect("no test panics inside");
+        let how = if answer.is_err() { "cancelled" } else { "done" };
+        eprintln!(
+            "{}: {name}: {how}, {} checks, at most {:?} of processor time apart",
+            busy.name, seen.checks, seen.largest
+        );
+        assert!(answer.is_ok() || answer == Err(Cancelled::Local));
+        assert!(seen.checks > 0, "{}: {name}", busy.name);
+        // Tests are not optimised as servers are.
+        assert!(seen.largest < Duration::from_millis(500), "{}: {name}: {:?}", busy.name, seen.largest);
+    }
+}
+
+#[test]
+fn evaluations_check_often() {
+    check(&busy::products());
+    check(&busy::sorted());
+}
+
+#[test]
+fn reads_of_nested_fusions_check_often() {
+    check(&busy::nested(48));
+}
+
+#[test]
+fn reads_of_wide_tuples_check_often() {
+    check(&busy::wide_tuple(8_000));
+}
+
+#[test]
+fn reads_of_long_chains_check_often() {
+    check(&busy::chain(12_000));
+}

@@ -1,0 +1,88 @@
+//! Texts on which requests take long, made of what once made an editor freeze.
+
+use std::fmt::Write as _;
+
+/// A text, and where to ask about it.
+pub struct Busy {
+    pub name: &'static str,
+    pub language: &'static str,
+    pub text: String,
+    pub line: usize,
+}
+
+impl Busy {
+    fn hlo(name: &'static str, text: String) -> Busy {
+        let line = text.lines().count() - 2;
+        Busy { name, language: "hlo", text, line }
+    }
+
+    pub fn uri(&self) -> String {
+        format!("file:///dump/busy.{}", self.language)
+    }
+}
+
+/// The 800³ products of a dot, for one number.
+pub fn products() -> Busy {
+    let text = "HloModule m\n\n%s {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n  ROOT %c = f32[] add(%a, %b)\n}\n\n\
+        ENTRY %e {\n  %i = f32[] constant(0)\n  %z = f32[800,800] iota(), iota_dimension=0\n  \
+        %x = f32[800,800] dot(%z, %z), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  \
+        ROOT %r = f32[] reduce(%x, %i), dimensions={0,1}, to_apply=%s\n}\n";
+    Busy::hlo("dot of 800³", text.to_owned())
+}
+
+/// A sort of a million numbers.
+pub fn sorted() -> Busy {
+    let text = "HloModule m\n\n%less {\n  %a = s32[] parameter(0)\n  %b = s32[] parameter(1)\n  \
+        ROOT %c = pred[] compare(%a, %b), direction=LT\n}\n\n\
+        %s {\n  %a = s32[] parameter(0)\n  %b = s32[] parameter(1)\n  ROOT %c = s32[] maximum(%a, %b)\n}\n\n\
+        ENTRY %e {\n  %i = s32[] constant(0)\n  %z = s32[1000000] iota(), iota_dimension=0\n  \
+        %x = s32[1000000] sort(%z), dimensions={0}, to_apply=%less\n  \
+        ROOT %r = s32[] reduce(%x, %i), dimensions={0}, to_apply=%s\n}\n";
+    Busy::hlo("sort of 10⁶", text.to_owned())
+}
+
+/// Fusions that call two fusions each, this deep.
+pub fn nested(depth: usize) -> Busy {
+    let mut text =
+        "HloModule m\n\n%c0 {\n  %p = f32[8,128] parameter(0)\n  ROOT %r = f32[8,128] tanh(%p)\n}\n"
+            .to_owned();
+    for n in 1..depth {
+        let fusion = |name| format!("  %{name} = f32[8,128] fusion(%p), kind=kLoop, calls=%c{}\n", n - 1);
+        let (q, s) = (fusion("q"), fusion("s"));
+        _ = write!(
+            text,
+            "%c{n} {{\n  %p = f32[8,128] parameter(0)\n{q}{s}  ROOT %r = f32[8,128] add(%q, %s)\n}}\n"
+        );
+    }
+    _ = write!(
+        text,
+        "ENTRY %e {{\n  %p = f32[8,128] parameter(0)\n  ROOT %r = f32[8,128] fusion(%p), kind=kLoop, calls=%c{}\n}}\n",
+        depth - 1
+    );
+    Busy::hlo("nested fusions", text)
+}
+
+/// A tuple of many elements, each taken out and put back.
+pub fn wide_tuple(elements: usize) -> Busy {
+    let shape = format!("({})", vec!["f32[4]"; elements].join(", "));
+    let mut text = format!("HloModule m\n\nENTRY %e {{\n  %p = {shape} parameter(0)\n");
+    let mut operands = Vec::new();
+    for n in 0..elements {
+        _ = writeln!(text, "  %g{n} = f32[4] get-tuple-element(%p), index={n}");
+        operands.push(format!("%g{n}"));
+    }
+    _ = write!(text, "  ROOT %r = {shape} tuple({})\n}}\n", operands.join(", "));
+    Busy::hlo("tuple of 8,000", text)
+}
+
+/// Sums of an index with itself, each of the one above.
+pub fn chain(length: usize) -> Busy {
+    let mut text =
+        "func.func @f(%a: index, %m: memref<4xf32>) {\n  %0 = arith.addi %a, %a : index\n".to_owned();
+    for n in 1..length {
+        _ = writeln!(text, "  %{n} = arith.addi %{}, %{} : index", n - 1, n - 1);
+    }
+    _ = writeln!(text, "  %v = memref.load %m[%{}] : memref<4xf32>", length - 1);
+    text += "  return\n}\n";
+    Busy { name: "chain of 12,000", language: "mlir", text, line: length + 1 }
+}
