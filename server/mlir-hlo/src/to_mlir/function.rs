@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ir::{AttributeKey, Graph, OpId, Opcode};
+use ir::{AttributeKey, Graph, OpId, Opcode, Shape};
 use mlir::lists::split;
 use rustc_hash::FxHashMap;
 
@@ -122,8 +122,12 @@ impl<'p> FunctionWriter<'p> {
             scope.values.insert(id, Value::One(format!("%{argument}")));
         }
         let root = &graph.ops[graph.root as usize].shape;
+        // The entry answers the element of a tuple of one, as XLA translates it.
+        let only = root.tuple_elements().and_then(|elements| <&[Shape; 1]>::try_from(elements).ok());
+        let only = only.filter(|_| is_entry);
+        let answered = only.map_or_else(|| results(root), |[element]| vec![element]);
         let types: Vec<String> =
-            results(root).into_iter().map(|s| mlir_type(s).unwrap_or("none".into())).collect();
+            answered.into_iter().map(|s| mlir_type(s).unwrap_or("none".into())).collect();
         let shardings = self.result_shardings(graph, types.len());
         let answers = match (types.as_slice(), &shardings) {
             ([], _) => String::new(),
@@ -147,7 +151,13 @@ impl<'p> FunctionWriter<'p> {
         self.indent += 1;
         self.body(&mut scope);
         let returned = match scope.values.get(&graph.root).cloned() {
-            Some(root_value) => self.result_names(&root_value, root),
+            Some(root_value) => match only {
+                Some([element]) => self
+                    .element(&root_value, root, 0)
+                    .and_then(|value| self.whole(&value, element))
+                    .map(|name| vec![name]),
+                None => self.result_names(&root_value, root),
+            },
             None => Err("its root could not be written".to_owned()),
         };
         match returned {
