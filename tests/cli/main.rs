@@ -392,3 +392,72 @@ fn modules_become_those_of_the_other_language_and_back() {
     assert_eq!(answer["result"]["incomplete"], json!([]));
     assert!(answer["result"]["text"].as_str().is_some_and(|text| text.contains("add(a, b)")));
 }
+
+fn written(name: &str, content: &str) -> String {
+    let folder = std::env::temp_dir().join(format!("hlo-analyzer-cli-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    let path = folder.join("m.hlo");
+    std::fs::write(&path, content).expect("the file can be written");
+    path.to_str().expect("the path is text").to_owned()
+}
+
+/// A fusion whose root is this instruction, of `p` and `q`, `f32[4]` each.
+fn fusion_of(root: &str) -> String {
+    format!(
+        "HloModule m\n\nf {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n  ROOT r = {root}\n}}\n\nENTRY e {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n  ROOT fused = {} fusion(p, q), kind=kLoop, calls=f\n}}\n",
+        root.split_once(' ').expect("a shape and an opcode").0
+    )
+}
+
+#[test]
+fn what_xla_may_have_added_since_is_a_warning_that_conversion_and_kernels_name() {
+    for (nth, (root, word)) in [
+        ("f32[4] add(p, q), added_since=3", "added_since"),
+        ("f32[4] frobnicate(p, q)", "frobnicate"),
+        ("pred[4] compare(p, q), direction=NEAR", "NEAR"),
+        ("f32[4] add(p, q), sharding={scattered}", "scattered"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = written(&format!("unknown-{nth}"), &fusion_of(root));
+        let checked = run(&["check", &path]);
+        assert_eq!(checked.status.code(), Some(0), "{root}: {}", text(&checked.stdout));
+        let shown = text(&checked.stdout) + &text(&checked.stderr);
+        assert!(shown.contains("warning[unknown-word]") && shown.contains(word), "{root}: {shown}");
+        let strict = run(&["check", "--fail-on", "warning", &path]);
+        assert_eq!(strict.status.code(), Some(1), "{root}");
+        let converted = run(&["convert", &path]);
+        assert_eq!(converted.status.code(), Some(1), "{root}");
+        assert!(text(&converted.stderr).contains(word), "{root}: {}", text(&converted.stderr));
+        for emit in ["ptx", "mlir"] {
+            let kernel = run(&["kernel", "--emit", emit, &path]);
+            assert_eq!(kernel.status.code(), Some(1), "{root}: {}", text(&kernel.stderr));
+            assert!(text(&kernel.stderr).contains(word), "{root}: {}", text(&kernel.stderr));
+        }
+    }
+}
+
+#[test]
+fn a_total_order_is_converted_and_compared_in_kernels_as_such() {
+    let root = |order: &str| fusion_of(&format!("pred[4] compare(p, q), direction=LT{order}"));
+    let path = |name: &str, order: &str| written(name, &root(order));
+    let (total, named) = (path("total", ", order=TOTAL"), path("named", ", type=TOTALORDER"));
+    let converted = run(&["convert", &total]);
+    assert_eq!(converted.status.code(), Some(0), "{}", text(&converted.stderr));
+    assert!(text(&converted.stdout).contains("TOTALORDER"), "{}", text(&converted.stdout));
+    let back = run_on(&["convert", "-"], &text(&converted.stdout));
+    assert!(text(&back.stdout).contains("type=TOTALORDER"), "{}", text(&back.stdout));
+    let ptx = |path: &str| text(&run(&["kernel", path]).stdout);
+    assert!(!ptx(&total).is_empty());
+    assert_eq!(ptx(&total), ptx(&named));
+    assert_ne!(ptx(&total), ptx(&path("partial", "")));
+}
+
+#[test]
+fn the_entry_of_stablehlo_answers_the_element_of_a_tuple_of_one() {
+    let text_of = "HloModule m\n\nENTRY e {\n  p = f32[4] parameter(0)\n  q = f32[4] negate(p)\n  ROOT r = (f32[4]) tuple(q)\n}\n";
+    let converted = run_on(&["convert", "-"], text_of);
+    let shown = text(&converted.stdout);
+    assert!(shown.contains("-> tensor<4xf32>") && !shown.contains("tuple<"), "{shown}");
+}

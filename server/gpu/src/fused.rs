@@ -51,9 +51,16 @@ pub struct Fused {
     pub left_to: Option<Elsewhere>,
 }
 
+/// Refuses what this vocabulary lacks of a fusion and of its computation: a kernel that leaves it out is another one.
+fn understood(op: &Op, callee: &Graph) -> Result<(), Reason> {
+    let of_op = op.attributes.unknown().first().map(|unknown| format!("{unknown}; it is not understood"));
+    of_op.or_else(|| callee.not_understood()).map_or(Ok(()), |unknown| Err(unknown.into()))
+}
+
 impl Fused {
     /// The fusion `op` whose computation is `callee`.
     pub fn of_fusion(op: &Op, callee: &Graph, callees: &Callees<'_>) -> Result<Fused, Reason> {
+        understood(op, callee)?;
         if !callee.is_complete {
             return Err("the fused computation has errors".into());
         }
@@ -88,6 +95,7 @@ impl Fused {
     /// An op that is not fused, in a fusion of its own with a parameter for each operand. Only what XLA wraps so.
     /// Source: `service/gpu/transforms/fusion_wrapper.cc`.
     pub fn wrapping(op: &Op, name: &str) -> Result<Fused, Reason> {
+        understood(op, &Graph::default())?;
         if !is_wrapped(op.opcode) {
             return Err(format!("{} is no kernel of a fusion emitter", op.opcode.name()).into());
         }
@@ -370,7 +378,11 @@ impl Flattened {
                 Opcode::Fusion if depth < MAX_DEPTH => op.attributes.computation(AttributeKey::Calls),
                 _ => None,
             };
-            if let Some(called) = called.and_then(callees).filter(|called| called.is_complete) {
+            let called = called.and_then(callees);
+            if let Some(called) = &called {
+                understood(op, called)?;
+            }
+            if let Some(called) = called.filter(|called| called.is_complete) {
                 let results = self.add(&called, Some(&operands), callees, depth + 1)?;
                 new_ids.push(results.first().copied().unwrap_or_default());
                 tuples.insert(id as OpId, results);

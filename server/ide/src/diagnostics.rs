@@ -27,12 +27,15 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
     for piece in 0..context.pieces() {
         let block = context.block(piece);
         let mut of_piece: Vec<Diagnostic> = Vec::new();
-        let errors = block.parse.errors.iter().map(|e| (e, Severity::Error));
-        for (error, severity) in errors.chain(block.parse.warnings.iter().map(|e| (e, Severity::Warning))) {
+        let errors = block.parse.errors.iter();
+        let warnings = block.parse.warnings.iter().map(|e| (e, Severity::Warning, "syntax"));
+        let unknown = block.parse.unknown.iter().map(|e| (e, Severity::Warning, ir::UNKNOWN_WORD));
+        let errors = errors.map(|e| (e, Severity::Error, "syntax"));
+        for (error, severity, code) in errors.chain(warnings).chain(unknown) {
             of_piece.push(Diagnostic {
                 range: context.range(piece, error.span),
                 severity,
-                code: "syntax",
+                code,
                 message: error.message.clone(),
                 related: Vec::new(),
                 is_of_parser: true,

@@ -93,7 +93,7 @@ pub use hover::HoverConfig;
 pub use indexing::{OpIndexing, OperandIndexing, RuntimeSource, SymbolicTile};
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::{DomainHints, InlayHintsConfig};
-pub use ir::{PrintOptions, TextTooLarge, print_fragment};
+pub use ir::{PrintOptions, TextTooLarge, UNKNOWN_WORD, print_fragment};
 pub use kernel_document::{KernelDocument, KernelInstruction, ShownKernel};
 pub use kernel_functions::KernelFunction;
 pub use kernel_preview::{KernelLanguage, KernelParam, KernelPreview};

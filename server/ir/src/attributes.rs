@@ -3,6 +3,8 @@
 use syntax::Span;
 use syntax::hlo::{Attribute, AttributeKey, ComputationId, Instruction, Parse, Value};
 
+use crate::op_table::op_info;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Typed {
     Bool(bool),
@@ -42,7 +44,11 @@ pub struct ConvolutionDims {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Attributes(Vec<(AttributeKey, Typed)>);
+pub struct Attributes {
+    known: Vec<(AttributeKey, Typed)>,
+    /// What this vocabulary lacks of the instruction's words, in the words of the warnings.
+    unknown: Vec<String>,
+}
 
 impl Attributes {
     pub fn from_syntax(text: &str, parse: &Parse, instruction: &Instruction) -> Attributes {
@@ -69,16 +75,27 @@ impl Attributes {
             };
             Some((attribute.key?, value))
         });
-        Attributes(typed.collect())
+        Attributes { known: typed.collect(), unknown: not_understood(text, parse, instruction) }
+    }
+
+    /// What changes the meaning of the op in a way that is not known: unknown attributes and values.
+    pub fn unknown(&self) -> &[String] {
+        &self.unknown
+    }
+
+    /// Whether a comparison of floating-point numbers orders NaN and both zeros: `order=TOTAL`, or `type=TOTALORDER` as XLA
+    /// printed it before.
+    pub fn is_total_order(&self) -> bool {
+        self.text(AttributeKey::Order) == Some("TOTAL") || self.text(AttributeKey::Type) == Some("TOTALORDER")
     }
 
     /// What is there, in the order of the text.
     pub fn keys(&self) -> impl Iterator<Item = AttributeKey> + '_ {
-        self.0.iter().map(|(key, _)| *key)
+        self.known.iter().map(|(key, _)| *key)
     }
 
     fn get(&self, key: AttributeKey) -> Option<&Typed> {
-        self.0.iter().find(|(k, _)| *k == key).map(|(_, v)| v)
+        self.known.iter().find(|(k, _)| *k == key).map(|(_, v)| v)
     }
 
     pub fn int(&self, key: AttributeKey) -> Option<i64> {
@@ -158,6 +175,28 @@ impl Attributes {
     pub fn convolution_dims(&self) -> Option<ConvolutionDims> {
         self.view().convolution_dims()
     }
+}
+
+/// What this vocabulary lacks of an instruction, without what only says where it is from.
+pub(crate) fn not_understood(text: &str, parse: &Parse, instruction: &Instruction) -> Vec<String> {
+    let is_annotation = |word: &Span| {
+        parse.attributes_of(instruction).iter().any(|attribute| {
+            use AttributeKey::{Metadata, Origin, Statistics};
+            matches!(attribute.key, Some(Metadata | Origin | Statistics))
+                && attribute.value_span.contains(word.start as usize)
+        })
+    };
+    let words = parse.unknown_of(instruction).iter().filter(|word| !is_annotation(&word.span));
+    let mut unknown: Vec<String> = words.map(|word| word.message.clone()).collect();
+    let Some(opcode) = instruction.opcode.filter(|_| !parse.attributes_of(instruction).is_empty()) else {
+        return unknown;
+    };
+    let info = op_info(opcode);
+    let is_sugar = instruction.opcode_span.of(text) != opcode.name();
+    let keys = parse.attributes_of(instruction).iter().filter_map(|attribute| attribute.key);
+    let others = keys.filter(|&key| !is_sugar && !info.allows(key));
+    unknown.extend(others.map(|key| format!("unknown attribute of {opcode}: {key}")));
+    unknown
 }
 
 /// How an attribute names a computation.

@@ -8,7 +8,7 @@ mod lists;
 use syntax::Span;
 use syntax::hlo::{AttributeKey, ComputationKind, Instruction, InstructionId, Opcode, ShapeNode, Value};
 
-use crate::finding::{Finding, Fix, Part, Place};
+use crate::finding::{Finding, Fix, Part, Place, Severity, UNKNOWN_WORD};
 use crate::lower::Lowering;
 use crate::names::NameTable;
 use crate::op_table::op_info;
@@ -30,8 +30,9 @@ impl Lowering<'_> {
         for attribute in self.parse.attributes_of(instruction) {
             let Some(key) = attribute.key else { continue };
             if !info.allows(key) && !is_sugar() {
-                let message = format!("unexpected attribute {key}: {opcode} takes {}", allowed(opcode));
-                self.findings.push(Finding::error("unexpected-attribute", attribute.key_span, message));
+                let message = format!("unknown attribute of {opcode}: {key}; known: {}", allowed(opcode));
+                let finding = Finding::error(UNKNOWN_WORD, attribute.key_span, message);
+                self.findings.push(Finding { severity: Severity::Warning, ..finding });
             }
             if let (AttributeKey::ControlPredecessors, Value::Names { start, len }) = (key, attribute.value) {
                 for &span in self.parse.spans(start, len) {

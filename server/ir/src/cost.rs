@@ -141,10 +141,9 @@ fn arithmetic(op: &Op) -> Option<(u64, u64)> {
     use Opcode::*;
     let per_element = || elements(&op.shape);
     Some(match op.opcode {
-        Exponential | ExponentialMinusOne | Log | LogPlusOne | Logistic | Power | Sqrt | Cbrt | Rsqrt
-        | Tanh | Sine | Cosine | Tan | Atan2 | Erf | Acos | Acosh | Asin | Asinh | Atanh | Cosh | Sinh => {
-            (0, per_element()?)
-        }
+        Exp2 | Exponential | ExponentialMinusOne | Log | Log2 | LogPlusOne | Logistic | Power | Sqrt
+        | Cbrt | Rsqrt | Tanh | Sine | Cosine | Tan | Atan2 | Erf | Acos | Acosh | Asin | Asinh | Atanh
+        | Cosh | Sinh => (0, per_element()?),
         Abs | Add | And | Ceil | Clamp | Compare | Complex | Convert | CountLeadingZeros | Divide | Floor
         | Imag | IsFinite | Maximum | Minimum | Mulhi | Multiply | Negate | Not | Or | Popcnt | Real
         | ReducePrecision | Remainder | RoundNearestAfz | RoundNearestEven | Select | ShiftLeft

@@ -65,6 +65,10 @@ impl Fix {
     }
 }
 
+/// The code of the warning that a word or a form is not known. XLA may have added it since: it is kept and printed as it is
+/// written, while conversions and kernels refuse what they do not understand.
+pub const UNKNOWN_WORD: &str = "unknown-word";
+
 /// A token of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {

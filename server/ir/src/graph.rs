@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use syntax::hlo::{ComputationId, InstructionId, Opcode, OperandKind};
 
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, not_understood};
 use crate::block::{Block, OperandRef};
 use crate::shape::Shape;
 
@@ -30,8 +30,10 @@ pub struct Graph {
     /// Per op, the ops that define its operands. A `get-tuple-element` suffix is an op of its own.
     pub operands: Vec<Vec<OpId>>,
     pub root: OpId,
-    /// Parts of the text that could not be lowered.
+    /// Whether all of the text could be lowered.
     pub is_complete: bool,
+    /// Opcodes that this vocabulary lacks, in the words of the warnings: the graph lacks their instructions.
+    pub unknown: Vec<String>,
 }
 
 impl Op {
@@ -49,6 +51,17 @@ impl Op {
 }
 
 impl Graph {
+    /// The first thing that is not understood: an opcode, an attribute or a value that XLA may have added since.
+    pub fn not_understood(&self) -> Option<String> {
+        let of_ops = self.ops.iter().zip(&self.names);
+        let mut of_ops = of_ops.filter_map(|(op, name)| Some((op.attributes.unknown().first()?, name)));
+        match (self.unknown.first(), of_ops.next()) {
+            (Some(unknown), _) => Some(format!("{unknown}; it is not understood")),
+            (None, Some((unknown, name))) => Some(format!("%{name}: {unknown}; it is not understood")),
+            (None, None) => None,
+        }
+    }
+
     /// Builds the graph of a computation from its parts, in order.
     pub fn build(parts: &[(&Block, ComputationId)]) -> Option<Graph> {
         let mut graph = Graph { is_complete: true, ..Graph::default() };
@@ -61,6 +74,7 @@ impl Graph {
             for id in range {
                 let shape_of = |name: &str| by_name.get(name).map(|&op| graph.ops[op as usize].shape.clone());
                 let Some(op) = block.op(id, shape_of) else {
+                    graph.unknown.extend(not_understood(&block.text, &block.parse, block.instruction(id)));
                     graph.is_complete = false;
                     continue;
                 };

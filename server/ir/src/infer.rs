@@ -96,7 +96,7 @@ pub fn result_shape(opcode: Opcode, given: &Given<'_>) -> Result<Shape, ShapeRea
 
         Tuple => calls::tuple(given),
         GetTupleElement => calls::get_tuple_element(given),
-        AllReduceDone | OptBarrier | Domain => calls::first(given),
+        AllReduceDone | OptBarrier | Domain | Shuffle => calls::first(given),
         AddDependency => {
             let token = given.operand(1)?;
             ensure(*token == Shape::Token, problem::operand(1), || {

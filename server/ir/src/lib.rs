@@ -27,7 +27,7 @@ pub use attributes::{AttributeView, Attributes, Callee, ConvolutionDims, WindowD
 pub use block::{Block, Export, ExportNames, External, OperandRef, Segment, Signature};
 pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;
-pub use finding::{Finding, Fix, FixEdit, InstructionFinding, Part, Place, Severity};
+pub use finding::{Finding, Fix, FixEdit, InstructionFinding, Part, Place, Severity, UNKNOWN_WORD};
 pub use graph::{Graph, Op, OpId};
 pub use infer::{Called, CalleePart, Given, Problem, ShapeReason, has_result_of, result_shape};
 pub use lower::lower;

@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 
 use syntax::Span;
 use syntax::hlo::{
-    ComputationId, ComputationKind, Instruction, InstructionId, Opcode, Operand, OperandKind, Parse,
+    Computation, ComputationId, ComputationKind, Instruction, InstructionId, Opcode, Operand, OperandKind,
+    Parse, Value,
 };
 
 use crate::attributes::Attributes;
@@ -15,6 +16,7 @@ use crate::block::{Block, External, OperandRef};
 use crate::finding::{Finding, Fix, Place, Severity};
 use crate::infer::{ShapeReason, infer_shape};
 use crate::names::NameTable;
+use crate::op_table::op_info;
 use crate::parts::Tokens;
 use crate::shape::Shape;
 use crate::suggest::nearest;
@@ -40,6 +42,7 @@ pub fn lower(text: Arc<str>, parse: Arc<Parse>) -> Block {
     for computation in order {
         lowering.computation(computation);
     }
+    lowering.shapes_of_inline_calls();
     let Lowering { shapes, result_shapes, operands, externals, names, mut findings, .. } = lowering;
     findings.sort_by_key(|f| (f.span.start, f.span.end));
     Block { text, parse, shapes, result_shapes, operands, externals, names, findings, users: OnceLock::new() }
@@ -62,6 +65,50 @@ impl<'a> Lowering<'a> {
             let shape = Shape::from_syntax(self.parse, &self.shapes, syntax::hlo::ShapeId(id as u32));
             self.shapes.push(shape);
         }
+    }
+
+    /// Calls without a written shape of bodies that are written in place, which are read behind the calls; and what follows from
+    /// those shapes. Inner bodies come behind outer ones.
+    fn shapes_of_inline_calls(&mut self) {
+        let inline = |c: &&Computation| matches!(c.kind, ComputationKind::Inline(_));
+        if !self.parse.computations.iter().any(|c| inline(&c)) {
+            return;
+        }
+        for at in (0..self.parse.computations.len()).rev() {
+            for id in self.parse.computations[at].instructions.clone() {
+                let instruction = self.instruction(id);
+                if self.result_shapes.get(id as usize) == Some(&UNKNOWN) && !instruction.is_broken {
+                    let shape = match instruction.opcode {
+                        Some(Opcode::Call) => self.inline_result(instruction),
+                        Some(opcode) => self.inferred(instruction, opcode).and_then(Result::ok),
+                        None => None,
+                    };
+                    if let Some(shape) = shape {
+                        self.shapes.push(shape);
+                        self.result_shapes[id as usize] = self.shapes.len() as u32 - 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The shape of the root of the body that a call holds.
+    fn inline_result(&self, call: &Instruction) -> Option<Shape> {
+        let body = self.parse.attributes_of(call).iter().find_map(|attribute| match attribute.value {
+            Value::Inline(body) => Some(body),
+            _ => None,
+        });
+        let body = &self.parse.computations[body? as usize];
+        let root = body.instructions.clone().find(|&id| self.instruction(id).is_root);
+        let last = || body.instructions.clone().rfind(|&id| !self.instruction(id).is_nested);
+        self.shape_of(root.or_else(last)?).cloned()
+    }
+
+    /// The shape that follows from the operands; nothing where theirs are not known.
+    fn inferred(&self, instruction: &Instruction, opcode: Opcode) -> Option<Result<Shape, ShapeReason>> {
+        let shapes: Option<Vec<&Shape>> = self.operand_shapes(instruction).into_iter().collect();
+        let attributes = Attributes::from_syntax(self.text, self.parse, instruction);
+        shapes.map(|shapes| infer_shape(opcode, &shapes, &attributes))
     }
 
     pub(crate) fn instruction(&self, id: InstructionId) -> &'a Instruction {
@@ -200,8 +247,13 @@ impl<'a> Lowering<'a> {
             }
             // A text that is one instruction: operands become parameters of the printed shape.
             ComputationKind::Bare if operand.shape.is_some() => OperandRef::Missing,
-            // XLA skips an opcode without parentheses where an operand should be.
-            _ if Opcode::from_name(name).is_some() && operand.span.start == operand.name.start => {
+            // XLA skips an opcode without parentheses, and counts the other operands.
+            _ if Opcode::from_name(name).is_some()
+                && operand.span.start == operand.name.start
+                && self.instruction(at).opcode.is_none_or(|opcode| {
+                    op_info(opcode).arity.accepts(self.instruction(at).operands.1 as usize - 1)
+                }) =>
+            {
                 let message = format!("no instruction named {name} above: XLA skips an opcode here");
                 let error = Finding::error("unknown-operand", operand.name, message);
                 self.findings.push(Finding { severity: Severity::Warning, ..error });
@@ -282,9 +334,7 @@ impl<'a> Lowering<'a> {
         let index = match (instruction.shape, instruction.opcode) {
             (Some(shape), _) => shape.0,
             (None, Some(opcode)) => {
-                let shapes: Option<Vec<&Shape>> = self.operand_shapes(instruction).into_iter().collect();
-                let attributes = Attributes::from_syntax(self.text, self.parse, instruction);
-                match shapes.map(|s| infer_shape(opcode, &s, &attributes)) {
+                match self.inferred(instruction, opcode) {
                     Some(Ok(shape)) => {
                         self.shapes.push(shape);
                         self.shapes.len() as u32 - 1

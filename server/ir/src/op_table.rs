@@ -96,9 +96,11 @@ pub fn op_info(opcode: Opcode) -> OpInfo {
         | Opcode::Cosine
         | Opcode::Cosh
         | Opcode::Erf
+        | Opcode::Exp2
         | Opcode::Exponential
         | Opcode::ExponentialMinusOne
         | Opcode::Log
+        | Opcode::Log2
         | Opcode::LogPlusOne
         | Opcode::Logistic
         | Opcode::Rsqrt
@@ -188,7 +190,7 @@ pub fn op_info(opcode: Opcode) -> OpInfo {
         Opcode::Broadcast => row(Exactly(1), &[], &[Dimensions]),
         Opcode::Call => row(Any, &[ToApply], &[IsComposite]),
         Opcode::Cholesky => row(Exactly(1), &[], &[Lower]),
-        Opcode::Compare => row(Exactly(2), &[Direction], &[Type]),
+        Opcode::Compare => row(Exactly(2), &[Direction], &[Order, Type]),
         Opcode::Concatenate => row(Any, &[Dimensions], &[]),
         Opcode::Conditional => row(AtLeast(1), &[], &[BranchComputations, TrueComputation, FalseComputation]),
         Opcode::Convolution => row(
@@ -202,6 +204,7 @@ pub fn op_info(opcode: Opcode) -> OpInfo {
                 OperandPrecision,
                 Algorithm,
                 SparsityConfig,
+                BlockScalingConfig,
             ],
         ),
         Opcode::CopyStart => row(Exactly(1), &[], &[CrossProgramPrefetchIndex]),
@@ -226,7 +229,21 @@ pub fn op_info(opcode: Opcode) -> OpInfo {
             ],
         ),
         Opcode::Domain => row(Exactly(1), &[Domain], &[]),
-        Opcode::Dot => row(Exactly(2), &[], DOT_ATTRIBUTES),
+        // What describes the sparsity or the scales of an operand is an operand of its own.
+        Opcode::Dot => row(
+            AtLeast(2),
+            &[],
+            &[
+                LhsContractingDims,
+                RhsContractingDims,
+                LhsBatchDims,
+                RhsBatchDims,
+                OperandPrecision,
+                Algorithm,
+                SparsityConfig,
+                BlockScalingConfig,
+            ],
+        ),
         Opcode::RaggedDot => row(
             Exactly(3),
             &[],
@@ -276,6 +293,7 @@ pub fn op_info(opcode: Opcode) -> OpInfo {
             &[IndicesAreSorted, UniqueIndices, InputBatchingDims, ScatterIndicesBatchingDims],
         ),
         Opcode::SelectAndScatter => row(Exactly(3), &[Select, Scatter], &[Window]),
+        Opcode::Shuffle => row(Exactly(1), &[Dimensions, Mode], &[Shifts]),
         Opcode::Slice => row(Exactly(1), &[Slice], &[]),
         Opcode::Sort => row(AtLeast(1), &[Dimensions, ToApply], &[IsStable]),
         Opcode::Topk => row(Exactly(1), &[K], &[Largest, IsStable]),
@@ -302,12 +320,14 @@ pub fn is_elementwise(opcode: Opcode) -> bool {
             | Cosine
             | Cosh
             | Erf
+            | Exp2
             | Exponential
             | ExponentialMinusOne
             | Floor
             | Imag
             | IsFinite
             | Log
+            | Log2
             | LogPlusOne
             | Logistic
             | Negate

@@ -139,13 +139,14 @@ impl Printer<'_, '_> {
             self.out.push_str("  ");
         }
         self.out.push_str("{\n");
-        let order = &self.program.computations[index].order;
+        let order = self.program.computations[index].order.iter().copied();
+        let order: Vec<_> = order.filter(|&node| !self.is_compacted(index, node)).collect();
         let mut canonical = Vec::new();
         if self.options.canonical_names {
-            canonical = vec![0; order.len()];
+            canonical = vec![0; self.program.computations[index].nodes.len()];
             order.iter().enumerate().for_each(|(number, &node)| canonical[node as usize] = number as u32);
         }
-        for &node in order {
+        for &node in &order {
             self.is_full |= self.out.len() > LIMIT || indent > syntax::MAX_DEPTH as usize;
             if self.is_full {
                 return;

@@ -16,6 +16,7 @@ mod numbers;
 mod operands;
 mod parser;
 mod pieces;
+mod protobuf;
 mod segments;
 mod sharding;
 mod suggestions;

@@ -210,6 +210,6 @@ fn comparison(op: &Op) -> Option<Comparison> {
         "GE" => Direction::Ge,
         _ => return None,
     };
-    let is_total = op.attributes.text(AttributeKey::Type) == Some("TOTALORDER");
+    let is_total = op.attributes.is_total_order();
     Some(Comparison { direction, is_total })
 }

@@ -27,7 +27,7 @@ pub(crate) fn apply(op: &Op, kind: Kind, operands: &[&Column]) -> Checked<Column
         }
         Opcode::Compare => {
             let direction = op.attributes.text(AttributeKey::Direction).unwrap_or("");
-            let is_total = op.attributes.text(AttributeKey::Type) == Some("TOTALORDER");
+            let is_total = op.attributes.is_total_order();
             compare(direction, is_total, first, at(1)?)
         }
         Opcode::Convert => convert(kind, first),

@@ -31,7 +31,7 @@ pub(crate) fn budget(opcode: Opcode) -> f64 {
     match opcode {
         Opcode::Divide => 3.0,
         Opcode::Sqrt | Opcode::Rsqrt | Opcode::Cbrt => 3.0,
-        Opcode::Exponential | Opcode::Log => 4.0,
+        Opcode::Exp2 | Opcode::Exponential | Opcode::Log | Opcode::Log2 => 4.0,
         Opcode::ExponentialMinusOne | Opcode::LogPlusOne | Opcode::Logistic => 6.0,
         Opcode::Sine | Opcode::Cosine | Opcode::Tan => 6.0,
         Opcode::Tanh | Opcode::Atan2 | Opcode::Asin | Opcode::Acos => 8.0,

@@ -147,7 +147,7 @@ fn is_total(evaluator: &Evaluator<'_>, comparator: &str) -> Option<bool> {
         let is_float = op.operand_shapes.first().and_then(ir::Shape::element).and_then(Kind::of);
         op.opcode == ir::Opcode::Compare
             && is_float.is_some_and(Kind::is_float)
-            && op.attributes.text(AttributeKey::Type) != Some("TOTALORDER")
+            && !op.attributes.is_total_order()
     });
     Some(!partial)
 }

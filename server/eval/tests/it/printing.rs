@@ -100,3 +100,45 @@ fn printed_instructions_read_back() {
 fn printed_programs_read_back() {
     on_all_cores(cases() / 4, |i| check(&generate::random_graph(&mut Rng::new(seed(i)))));
 }
+
+#[test]
+fn elements_of_tuples_are_written_where_they_are_used() {
+    let compact = PrintOptions { compact_gte: true, ..PrintOptions::lossless() };
+    let text = "HloModule m\n\nENTRY e {\n  p = (f32[4], (f32[2], f32[3])) parameter(0)\n  a = f32[4] get-tuple-element(p), index=0\n  b = (f32[2], f32[3]) get-tuple-element(p), index=1\n  c = f32[2] get-tuple-element(b), index=0\n  s = f32[4] negate(a)\n  k = f32[4] add(s, a), control-predecessors={b}\n  ROOT t = (f32[4], f32[2], (f32[2], f32[3])) tuple(k, c, b)\n}\n";
+    let printed = print(&block(text), &compact);
+    // What a control dependency names has a line of its own.
+    for line in ["negate(%p#0)", "add(%s, %p#0), control-predecessors={%b}", "tuple(%k, %b#0, %b)"] {
+        assert!(printed.contains(line), "{line} is not in\n{printed}");
+    }
+    assert_eq!(print(&block(&printed), &compact), printed);
+    let nested = text.replace(", control-predecessors={b}", "");
+    let printed = print(&block(&nested), &compact);
+    assert!(printed.contains("tuple(%k, %p#1#0, %p#1)"), "{printed}");
+    assert!(!printed.contains("get-tuple-element"), "{printed}");
+    assert_eq!(print(&block(&printed), &compact), printed);
+    // A root stays an instruction.
+    let root = "HloModule m\n\nENTRY e {\n  p = (f32[4], f32[2]) parameter(0)\n  ROOT a = f32[4] get-tuple-element(p), index=0\n}\n";
+    assert!(print(&block(root), &compact).contains("ROOT %a = f32[4]{0} get-tuple-element(%p), index=0"));
+}
+
+#[test]
+fn shardings_are_written_as_xla_writes_them() {
+    let of = |sharding: &str| {
+        let text =
+            format!("HloModule m\n\nENTRY e {{\n  ROOT p = f32[4,4] parameter(0), sharding={sharding}\n}}\n");
+        let printed = print(&block(&text), &PrintOptions::lossless());
+        let rest = printed.split_once("sharding=").expect("it is kept").1.to_owned();
+        rest.lines().next().expect("a line").to_owned()
+    };
+    assert_eq!(of("{mesh[], replicated}"), "{replicated}");
+    assert_eq!(of("{mesh['x'=2,'y'=2] [{'x'},{'y'}]}"), "{mesh['x'=2,'y'=2], [{'x'}, {'y'}]}");
+    assert_eq!(of("{ single_device[device_id=3] }"), "{single_device[device_id=3]}");
+}
+
+#[test]
+fn strings_may_hold_line_breaks() {
+    let text = "HloModule m\n\nENTRY e {\n  a = f32[] parameter(0)\n  ROOT c = f32[] custom-call(a), custom_call_target=\"t\", backend_config=\"{\n   x = 1\n}\"\n}\n";
+    let printed = print(&block(text), &PrintOptions::lossless());
+    assert!(printed.contains(r#"backend_config="{\n   x = 1\n}""#), "{printed}");
+    assert_eq!(print(&block(&printed), &PrintOptions::lossless()), printed);
+}

@@ -7,6 +7,7 @@ mod any_change;
 mod modules;
 mod mutations;
 mod rules;
+mod unknown_words;
 
 use std::sync::Arc;
 

@@ -306,3 +306,94 @@ fn a_buffer_is_passed_on_and_written_once() {
         &["buffer «f32[2]»"],
     );
 }
+
+/// Instructions behind parameters `p` and `q`, `f32[4]` each.
+fn check_entry(lines: &str, expected: &[&str]) {
+    let text = format!(
+        "HloModule m\n\nsum {{\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT s = f32[] add(x, y)\n}}\n\nmixed {{\n  x = f32[] parameter(0)\n  y = f16[] parameter(1)\n  ROOT s = f32[] add(x, x)\n}}\n\nENTRY e {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n  z = f32[] constant(0)\n{lines}}}\n"
+    );
+    check(&text, expected);
+}
+
+#[test]
+fn combiners_take_the_types_of_what_they_combine() {
+    for (op, attributes) in [("reduce", "dimensions={0}"), ("reduce-window", "window={size=4}")] {
+        let shape = if op == "reduce" { "f32[]" } else { "f32[1]" };
+        let line =
+            |combiner: &str| format!("  ROOT r = {shape} {op}(p, z), {attributes}, to_apply={combiner}\n");
+        check_entry(&line("sum"), &[]);
+        check_entry(&line("mixed"), &["mixed-precision «z»"]);
+    }
+}
+
+#[test]
+fn an_opcode_is_skipped_where_the_others_are_operands_enough() {
+    check_entry(
+        "  ROOT r = f32[4] add(p, negate)\n  negate = f32[4] negate(p)\n",
+        &["unknown-operand «negate»"],
+    );
+    check_entry("  ROOT r = f32[4] add(p, q)\n  negate = f32[4] negate(p)\n", &[]);
+}
+
+#[test]
+fn loops_that_pipeline_their_transfers_may_send_in_a_ring() {
+    let ring = "_xla_send_recv_source_target_pairs=\"{{0,1},{1,0}}\",_xla_send_recv_pipeline=\"0\"";
+    let lines = format!(
+        "  t = token[] after-all()\n  r = (f32[4], u32[], token[]) recv(t), channel_id=1, frontend_attributes={{{ring}}}\n  ROOT d = (f32[4], token[]) recv-done(r), channel_id=1\n"
+    );
+    check_entry(&lines, &[]);
+}
+
+#[test]
+fn what_xla_prints_and_reads_is_no_error() {
+    // A map is over all dimensions, whatever is written.
+    check_entry("  ROOT r = f32[4] map(p, q), dimensions={}, to_apply=sum\n", &[]);
+    // A constraint without a layout, and one of a buffer.
+    let call = |constraint: &str| {
+        format!(
+            "  ROOT r = f32[4] custom-call(p), custom_call_target=\"t\", operand_layout_constraints={{{constraint}}}\n"
+        )
+    };
+    check_entry(&call("f32[4]"), &[]);
+    check_entry(&call("f32[5]"), &["attribute-value «{f32[5]}»"]);
+    let buffer = "  b = b(f32[4]) custom-call(p), custom_call_target=\"Pin\", output_to_operand_aliasing={{}: (0, {})}\n  c = b(f32[4]) custom-call(b), custom_call_target=\"t\", output_to_operand_aliasing={{}: (0, {})}, operand_layout_constraints={b(f32[4]{0})}\n  ROOT r = f32[4] custom-call(c), custom_call_target=\"Unpin\", output_to_operand_aliasing={{}: (0, {})}\n";
+    check_entry(buffer, &[]);
+    // Layout assignment keeps the element size of a packed operand.
+    check_entry("  ROOT r = bf16[4]{0:E(4)} convert(p)\n", &[]);
+    // The verifier does not look at the type of the roots.
+    check_entry(
+        "  i = f32[1] constant({0})\n  ROOT r = f32[4] collective-broadcast(p, i), replica_groups={{0,1}}, has_dynamic_root=true\n",
+        &[],
+    );
+    for order in ["order=TOTAL", "order=PARTIAL", "type=TOTALORDER"] {
+        check_entry(&format!("  ROOT r = pred[4] compare(p, q), direction=LT, {order}\n"), &[]);
+    }
+    check_entry(
+        "  ROOT r = pred[4] compare(p, q), direction=LT, type=FLOAT, order=TOTAL\n",
+        &["attribute-value «FLOAT»"],
+    );
+    for sharding in ["{mesh['x'=2,'y'=2] [{'x'}]}", "{mesh[], replicated}", "{single_device[device_id=1]}"] {
+        check_entry(&format!("  ROOT r = f32[4] negate(p), sharding={sharding}\n"), &[]);
+    }
+    check_entry("  ROOT r = f32[4] exp2(p)\n  s = f32[4] log2(p)\n", &[]);
+    check_entry("  ROOT r = f32[4] shuffle(p), dimensions={0}, mode=rotate, shifts={1}\n", &[]);
+    let inline = "  t = (f32[4], f32[4]) tuple(p, q)\n  ROOT c = call(t), to_apply={\n    a = (f32[4], f32[4]) parameter(0)\n    ROOT d = call(a), to_apply={\n      b = (f32[4], f32[4]) parameter(0)\n      g = get-tuple-element(b), index=0\n      h = get-tuple-element(b), index=1\n      ROOT s = add(g, h)\n    }\n  }\n";
+    check_entry(inline, &[]);
+}
+
+#[test]
+fn async_ops_bind_their_operands_late() {
+    let module = |lines: &str| {
+        format!(
+            "HloModule m\n\nf {{\n  a = f32[4] parameter(0)\n  b = f32[4] parameter(1)\n  ROOT s = f32[4] add(a, b)\n}}\n\nENTRY e {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n{lines}}}\n"
+        )
+    };
+    let late = "  s = ((), f32[4], s32[]) async-start(), calls=f\n  u = ((f32[4]), f32[4], s32[]) async-update(s, p)\n  v = ((f32[4], f32[4]), f32[4], s32[]) async-update(u, q)\n  ROOT d = f32[4] async-done(v)\n";
+    check(&module(late), &[]);
+    // An operand that is bound later may share memory with the result already.
+    check(&module(&late.replacen("calls=f", "calls=f, output_to_operand_aliasing={{1}: (0, {})}", 1)), &[]);
+    check(
+        "HloModule m\n\nENTRY e {\n  l = f32[4,4] parameter(0)\n  r = f32[4,4] parameter(1)\n  s = ((), (), u32[]) dot-start()\n  u = ((f32[4,4]), (), u32[]) dot-update(s, l)\n  v = ((f32[4,4], f32[4,4]), f32[4,4], u32[]) dot-update(u, r)\n  ROOT d = f32[4,4] dot-done(v)\n}\n",
+        &[],
+    );
+}

@@ -44,8 +44,7 @@ pub fn parse(session: &mut Session, value: &Value, depth: Depth) -> Answer {
             analysis.rope(file).clone(),
         ))
     })?;
-    let errors: Vec<_> =
-        found.shown.iter().filter(|d| d.severity == Severity::Error).map(|d| report(&rope, d)).collect();
+    let errors: Vec<_> = found.shown.iter().filter(|d| is_refused(d)).map(|d| report(&rope, d)).collect();
     Ok(json!({
         "ok": errors.is_empty(),
         "errors": errors,
@@ -54,6 +53,12 @@ pub fn parse(session: &mut Session, value: &Value, depth: Depth) -> Answer {
         "computations": statistics.computations,
         "instructions": statistics.instructions,
     }))
+}
+
+/// Whether the XLA that this vocabulary is of refuses it: these methods answer as that XLA does, so what a later one may have
+/// added counts, too.
+fn is_refused(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity == Severity::Error || diagnostic.code == ide::UNKNOWN_WORD
 }
 
 fn report(rope: &ropey::Rope, diagnostic: &Diagnostic) -> ReportedError {
@@ -78,7 +83,8 @@ pub fn fragment_of(entry: &str) -> Result<Fragment, ApiError> {
 
 /// What is wrong with `text` read as one `fragment`.
 pub fn fragment_errors(fragment: Fragment, text: &str) -> Vec<SyntaxError> {
-    parse_fragment(text, fragment).0.errors
+    let parse = parse_fragment(text, fragment).0;
+    [parse.errors, parse.unknown].concat()
 }
 
 /// A part of the grammar on its own, for example a shape.

@@ -33,6 +33,7 @@ struct Options {
     large_constants: Option<bool>,
     canonical_names: Option<bool>,
     full_bodies: Option<bool>,
+    compact_gte: Option<bool>,
 }
 
 impl Options {
@@ -58,6 +59,7 @@ impl Options {
             (&mut options.large_constants, self.large_constants),
             (&mut options.canonical_names, self.canonical_names),
             (&mut options.full_bodies, self.full_bodies),
+            (&mut options.compact_gte, self.compact_gte),
         ] {
             *slot = asked.unwrap_or(*slot);
         }

@@ -46,7 +46,7 @@ pub(super) const ROWS: &[OpReference] = &[
         TWO,
         Xla("compare"),
         "Whether `direction` holds, as `pred`.",
-        "With NaN every `FLOAT` comparison but NE is false; `type=TOTALORDER` orders NaN and both zeros.",
+        "With NaN every `FLOAT` comparison but NE is false; `order=TOTAL` orders NaN and both zeros.",
     ),
     op(
         Opcode::Complex,
@@ -80,6 +80,7 @@ pub(super) const ROWS: &[OpReference] = &[
         "Of integers it truncates towards zero; by zero it is -1 (all bits set), and the smallest number by -1 is itself.",
     ),
     op(Opcode::Erf, ONE, Xla("erf"), "Gaussian error function.", ""),
+    op(Opcode::Exp2, ONE, Xla("exp"), "2 to the power of the operand.", ""),
     op(Opcode::Exponential, ONE, Xla("exp"), "e to the power of the operand.", ""),
     op(
         Opcode::ExponentialMinusOne,
@@ -98,6 +99,7 @@ pub(super) const ROWS: &[OpReference] = &[
         "",
     ),
     op(Opcode::Log, ONE, Xla("log"), "Natural logarithm.", ""),
+    op(Opcode::Log2, ONE, Xla("log"), "Logarithm to base 2.", ""),
     op(Opcode::LogPlusOne, ONE, Xla("log1p"), "Natural logarithm of 1 + operand.", "Stays exact near zero."),
     op(Opcode::Logistic, ONE, Xla("logistic"), "Sigmoid: 1 / (1 + exp(-operand)).", ""),
     op(

@@ -101,6 +101,13 @@ pub(super) const ROWS: &[OpReference] = &[
         "The same elements in row-major order under other dimensions.",
         "The number of elements stays. Whether it costs a copy depends on the layouts.",
     ),
+    op(
+        Opcode::Shuffle,
+        ONE,
+        Xla("rev_reverse"),
+        "The operand with its elements in another order along some dimensions.",
+        "`mode=rotate` moves them around by `shifts`.",
+    ),
     op(Opcode::Reverse, ONE, Xla("rev_reverse"), "The operand with some dimensions running backwards.", ""),
     op(
         Opcode::Rng,

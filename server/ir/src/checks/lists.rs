@@ -6,7 +6,7 @@ use syntax::hlo::{AttributeKey, InstructionId, Opcode, Value};
 use crate::element_type::ElementTypeExt;
 use crate::lower::Lowering;
 use crate::print::split_top_level;
-use crate::shape::Shape;
+use crate::shape::{Shape, shape_from_text};
 
 impl Lowering<'_> {
     pub(super) fn check_lists(&mut self, at: InstructionId, opcode: Opcode) {
@@ -98,16 +98,10 @@ fn one_dimension(opcode: Opcode, given: &[i64], rank: Option<usize>) -> Option<S
 /// A layout constraint is the shape of its operand with another layout.
 fn other_constraint(text: &str, operands: &[Option<&Shape>]) -> Option<String> {
     list(text).into_iter().zip(operands).enumerate().find_map(|(i, (written, operand))| {
-        let array = operand.and_then(Shape::as_array)?;
-        let (element, rest) = written.split_once('[')?;
-        let (dims, _) = rest.split_once(']')?;
-        let size = |dim: &str| dim.trim().trim_start_matches("<=").trim().parse::<i64>();
-        let sizes: Result<Vec<i64>, _> =
-            dims.split(',').filter(|dim| !dim.trim().is_empty()).map(size).collect();
-        // A tuple, and a dimension without bound, are not read here.
-        let sizes = sizes.ok().filter(|_| !written.starts_with('('))?;
-        (element.trim() != array.element.name() || sizes != array.dims)
-            .then(|| format!("layout constraint {i} is for {}, but operand {i} is {array}", written.trim()))
+        let operand = (*operand)?;
+        let constraint = shape_from_text(written.trim())?;
+        (!constraint.is_compatible(operand))
+            .then(|| format!("layout constraint {i} is for {}, but operand {i} is {operand}", written.trim()))
     })
 }
 

@@ -208,6 +208,9 @@ pub(super) fn binary(opcode: Opcode, given: &Given<'_>) -> Inferred {
 /// Source: `comparison_util.cc`.
 fn compare_type(given: &Given<'_>, element: ElementType) -> Inferred<()> {
     let Some(kind) = given.attributes.text(AttributeKey::Type) else { return Ok(()) };
+    ensure(!given.attributes.has(AttributeKey::Order), value(AttributeKey::Type), || {
+        "expected type or order, but both are given".to_owned()
+    })?;
     let (holds, expected) = match element {
         _ if element.is_floating() => (kind == "FLOAT" || kind == "TOTALORDER", "FLOAT or TOTALORDER"),
         _ if element.is_complex() => (kind == "FLOAT", "FLOAT"),
@@ -322,8 +325,9 @@ pub(super) fn map(given: &Given<'_>) -> Inferred {
     ensure(!given.operands.is_empty(), super::problem::COUNT, || "expected at least one operand".to_owned())?;
     let sizes = shared(given, true)?;
     let dims = given.ints(Dimensions);
-    let holds = !given.attributes.has(Dimensions) || dims.iter().copied().eq(0..sizes.rank() as i64);
-    if !holds {
+    // XLA looks at them only where it infers the shape.
+    let is_inferred = given.declared.is_none() && given.attributes.has(Dimensions);
+    if is_inferred && !dims.iter().copied().eq(0..sizes.rank() as i64) {
         let all: Vec<i64> = (0..sizes.rank() as i64).collect();
         let message = format!("expected dimensions to name all of {sizes} in order, but they are {dims:?}");
         let mut problem = Problem::at(value(Dimensions), message);

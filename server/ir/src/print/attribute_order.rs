@@ -7,6 +7,10 @@ use syntax::hlo::{AttributeKey, Opcode};
 /// The place of an attribute among those of its instruction. Unknown ones come behind the op's own.
 pub(super) fn rank(opcode: Opcode, key: Option<AttributeKey>) -> usize {
     let Some(key) = key else { return UNKNOWN };
+    // The mode of a shuffle is behind its dimensions.
+    if opcode == Opcode::Shuffle && key == AttributeKey::Mode {
+        return rank(opcode, Some(AttributeKey::Dimensions)) + 1;
+    }
     // These print the dimension in front of the flag, the other collectives behind it.
     if matches!(opcode, Opcode::AllGather | Opcode::AllGatherStart) && key == AttributeKey::UseGlobalDeviceIds
     {
@@ -85,6 +89,7 @@ const OWN: &[AttributeKey] = {
         OperandPrecision,
         Algorithm,
         SparsityConfig,
+        BlockScalingConfig,
         Kind,
         AsyncExecutionThread,
         CustomCallTarget,
@@ -97,6 +102,7 @@ const OWN: &[AttributeKey] = {
         // the others
         Direction,
         Type,
+        Order,
         IotaDimension,
         Slice,
         DynamicSliceSizes,
@@ -111,6 +117,7 @@ const OWN: &[AttributeKey] = {
         MantissaBits,
         Index,
         Dimensions,
+        Shifts,
         NumCarries,
         IsReverse,
         IsAssociative,

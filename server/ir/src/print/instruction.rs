@@ -66,11 +66,15 @@ impl Printer<'_, '_> {
             (Some(Opcode::Constant), Some(shape)) => {
                 write_literal(&mut self.out, argument, shape, self.options.large_constants);
             }
+            // What an unknown opcode has in its parentheses need not be operands.
+            (None, _) if instruction.operands.1 == 0 => self.out.push_str(argument.trim()),
             _ => self.operands(at),
         }
         self.out.push(')');
-        let Some(opcode) = instruction.opcode else { return };
         let attributes = block.parse.attributes_of(instruction);
+        let Some(opcode) = instruction.opcode else {
+            return attributes.iter().for_each(|attribute| self.attribute(at, piece, id, None, attribute));
+        };
         let mut places: smallvec::SmallVec<[(usize, Result<usize, AttributeKey>); 8]> =
             attributes.iter().enumerate().map(|(i, a)| (rank(opcode, a.key), Ok(i))).collect();
         let is_sugar = instruction.opcode_span.of(&block.text) != opcode.name();
@@ -82,7 +86,7 @@ impl Printer<'_, '_> {
         places.sort_by_key(|(rank, _)| *rank);
         for (_, place) in places {
             match place {
-                Ok(i) => self.attribute(at, piece, id, opcode, &attributes[i]),
+                Ok(i) => self.attribute(at, piece, id, Some(opcode), &attributes[i]),
                 Err(key) => self.default(at, opcode, key),
             }
         }
@@ -100,8 +104,47 @@ impl Printer<'_, '_> {
                 self.out.push_str(if names { " " } else { "" });
             }
             if names {
-                self.node_name(at, operand);
+                let (mut tuple, mut path) = (operand, Vec::new());
+                while self.is_compacted(at.computation, tuple)
+                    && let (Some(index), [of]) =
+                        (self.element_index(at.computation, tuple), computation.operands_of(tuple))
+                {
+                    path.push(index);
+                    tuple = *of;
+                }
+                self.node_name(at, tuple);
+                for index in path.into_iter().rev() {
+                    let _ = write!(self.out, "#{index}");
+                }
             }
+        }
+    }
+
+    /// Whether a node is written as `%t#0` where it is used, and nowhere else. One that control dependencies name stays.
+    pub(super) fn is_compacted(&self, computation: usize, node: NodeId) -> bool {
+        let within = &self.program.computations[computation];
+        self.options.compact_gte
+            && node != within.root
+            && within.operands_of(node).len() == 1
+            && self.element_index(computation, node).is_some()
+            && !within.is_control_dependency(node)
+    }
+
+    /// Which element of its operand a node is.
+    fn element_index(&self, computation: usize, node: NodeId) -> Option<i64> {
+        match self.program.computations[computation].nodes[node as usize].source {
+            Source::Element { index } => Some(index),
+            Source::Written { piece, id } => {
+                let block = self.program.blocks[piece];
+                let instruction = block.instruction(id);
+                let is_element = instruction.opcode == Some(Opcode::GetTupleElement);
+                let attributes = block.parse.attributes_of(instruction);
+                attributes.iter().filter(|_| is_element).find_map(|a| match (a.key, a.value) {
+                    (Some(AttributeKey::Index), Value::Int(index)) => Some(index),
+                    _ => None,
+                })
+            }
+            Source::Parameter { .. } => None,
         }
     }
 
@@ -157,7 +200,7 @@ impl Printer<'_, '_> {
         at: At<'_>,
         piece: usize,
         id: InstructionId,
-        opcode: Opcode,
+        opcode: Option<Opcode>,
         attribute: &Attribute,
     ) {
         use AttributeKey::*;
@@ -166,7 +209,7 @@ impl Printer<'_, '_> {
             Some(Metadata) => !self.options.metadata,
             Some(BackendConfig) => !self.options.backend_config,
             Some(ControlPredecessors) => !self.options.control_dependencies,
-            Some(key) => is_default(block, id, opcode, key, attribute),
+            Some(key) => opcode.is_some_and(|opcode| is_default(block, id, opcode, key, attribute)),
             None => false,
         };
         if is_left_out {
@@ -175,7 +218,7 @@ impl Printer<'_, '_> {
         let before = self.out.len();
         let name = match attribute.key {
             // XLA has one name for both.
-            Some(ToApply) if opcode == Opcode::CustomCall => CalledComputations.name(),
+            Some(ToApply) if opcode == Some(Opcode::CustomCall) => CalledComputations.name(),
             Some(key) => key.name(),
             None => attribute.key_span.of(&block.text),
         };
@@ -187,18 +230,30 @@ impl Printer<'_, '_> {
         }
     }
 
-    fn value(&mut self, at: At<'_>, piece: usize, opcode: Opcode, attribute: &Attribute) {
+    fn value(&mut self, at: At<'_>, piece: usize, opcode: Option<Opcode>, attribute: &Attribute) {
         use AttributeKey::*;
         let block = self.program.blocks[piece];
         let of = |span: Span| span.of(&block.text);
         let text = of(attribute.value_span);
         let out = &mut self.out;
+        let parse = &block.parse;
+        let word = parse.unknown.partition_point(|word| word.span.start < attribute.value_span.start);
+        let has_unknown =
+            parse.unknown.get(word).is_some_and(|word| word.span.end <= attribute.value_span.end);
         match attribute.value {
+            Value::Name(_) | Value::Text if has_unknown => out.push_str(text),
             Value::Bool(value) => {
                 let _ = write!(out, "{value}");
             }
             Value::Int(value) => {
                 let _ = write!(out, "{value}");
+            }
+            // Whatever is written, a map is over all dimensions.
+            Value::Ints { .. } if opcode == Some(Opcode::Map) && attribute.key == Some(Dimensions) => {
+                let shape =
+                    self.program.computations[at.computation].nodes[at.node as usize].shape.as_deref();
+                let rank = shape.map_or(0, |shape| shape.dims().len() as i64);
+                write_ints(out, &(0..rank).collect::<Vec<_>>());
             }
             Value::Ints { start, len } => write_ints(out, block.parse.ints(start, len)),
             Value::Triples { start, len } => {
@@ -211,7 +266,7 @@ impl Printer<'_, '_> {
             Value::Window { start, len } => {
                 write_window(out, block.parse.ints(start, len).as_chunks::<7>().0)
             }
-            Value::Computation(_) | Value::Inline(_) if opcode == Opcode::CustomCall => {
+            Value::Computation(_) | Value::Inline(_) if opcode == Some(Opcode::CustomCall) => {
                 self.computations(at, piece, attribute, true);
             }
             Value::Computation(_) | Value::Inline(_) => self.computations(at, piece, attribute, false),
@@ -269,7 +324,7 @@ impl Printer<'_, '_> {
                 Some(Epsilon) => values::write_number(out, text),
                 Some(Literal) => write_shaped_literal(out, text, &mut parse_shape),
                 Some(Domain) => values::write_domain(out, text, self.options.metadata),
-                Some(Origin | SparsityConfig) => values::write_spaced(out, text),
+                Some(Origin | SparsityConfig | BlockScalingConfig) => values::write_spaced(out, text),
                 _ => out.push_str(text),
             },
         }
@@ -345,6 +400,11 @@ fn is_default(
             let word = span.of(&block.text);
             match key {
                 Type => Some(word) == default_comparison(block, id),
+                Order => match default_comparison(block, id) {
+                    Some("FLOAT") => word == "PARTIAL",
+                    Some(_) => word == "TOTAL",
+                    None => false,
+                },
                 Algorithm if opcode != Opcode::RngBitGenerator => word.eq_ignore_ascii_case("unset"),
                 ConvolutionKind => word == "unset",
                 Schedule => word.eq_ignore_ascii_case("SCHEDULE_NONE"),

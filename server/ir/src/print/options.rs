@@ -19,6 +19,8 @@ pub struct PrintOptions {
     pub canonical_names: bool,
     /// Called computations are written where they are called.
     pub full_bodies: bool,
+    /// `%t#0` where an element of a tuple is used, instead of a `get-tuple-element` of its own.
+    pub compact_gte: bool,
 }
 
 impl PrintOptions {
@@ -36,6 +38,7 @@ impl PrintOptions {
             large_constants: false,
             canonical_names: false,
             full_bodies: false,
+            compact_gte: false,
         }
     }
 

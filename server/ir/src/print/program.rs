@@ -55,6 +55,8 @@ pub(super) struct Computation<'a> {
     operands: Vec<NodeId>,
     pub(super) root: NodeId,
     control: Vec<(NodeId, Vec<NodeId>)>,
+    /// The nodes at either end of those, in ascending order.
+    controlled: Vec<NodeId>,
     /// Computations called by each node, in XLA's order.
     calls: Vec<(NodeId, Vec<usize>)>,
     /// The nodes in the order of printing.
@@ -342,6 +344,11 @@ impl Computation<'_> {
         found.map_or(&[], |at| &self.control[at].1)
     }
 
+    /// Whether a control dependency starts or ends at the node.
+    pub(super) fn is_control_dependency(&self, node: NodeId) -> bool {
+        self.controlled.binary_search(&node).is_ok()
+    }
+
     /// Computations that nodes of this one call.
     pub(super) fn calls(&self) -> impl Iterator<Item = usize> + '_ {
         self.calls.iter().flat_map(|(_, called)| called.iter().copied())
@@ -412,7 +419,12 @@ impl<'a, 's> Builder<'a, 's> {
             }
         }
         self.control.sort_by_key(|(node, _)| *node);
+        let ends = self.control.iter().flat_map(|(node, before)| before.iter().chain([node]));
+        let mut controlled: Vec<_> = ends.copied().collect();
+        controlled.sort_unstable();
+        controlled.dedup();
         Computation {
+            controlled,
             name: Cow::Borrowed(name),
             is_entry,
             thread,

@@ -203,7 +203,10 @@ pub(super) fn write_sharding(out: &mut String, text: &str, metadata: bool) {
 
 fn write_one_sharding(out: &mut String, text: &str, metadata: bool) {
     let parts = split_top_level(inner(text));
-    if parts.first().is_some_and(|p| p.starts_with("mesh") || p.starts_with("maximal_mesh")) {
+    if parts
+        .first()
+        .is_some_and(|p| ["mesh", "maximal_mesh", "single_device"].iter().any(|kind| p.starts_with(kind)))
+    {
         return write_mesh_sharding(out, &parts, metadata);
     }
     // One part; its fields are separated by blanks, numbers of devices by commas.
@@ -268,10 +271,11 @@ fn is_digit(token: Token<'_>) -> bool {
 /// What a mesh adds nothing to is written without it. Source: XLA `named_sharding.cc`.
 fn write_mesh_sharding(out: &mut String, parts: &[&str], metadata: bool) {
     let (mesh, rest) = (parts[0], &parts[1..]);
-    let axes = mesh.split(',').count();
-    // A mesh of one device stays.
+    let mut sizes = mesh.split('=').skip(1);
+    let axes = sizes.clone().count();
+    // A mesh of one device stays; one without axes is of any.
     let is_single =
-        mesh.split('=').skip(1).all(|size| size.trim_end_matches([']', ' ']).split(',').next() == Some("1"));
+        axes > 0 && sizes.all(|size| size.trim_end_matches([']', ' ']).split(',').next() == Some("1"));
     match rest {
         ["replicated"] if !is_single => return out.push_str("{replicated}"),
         [only] if only.starts_with("unreduced") => {

@@ -4,7 +4,6 @@
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::{Subject, Verifier};
-use crate::element_type::ElementTypeExt;
 use crate::finding::{InstructionFinding, Part, Severity};
 use crate::op_table::is_elementwise;
 use crate::shape::{ArrayShape, Shape, UNBOUNDED};
@@ -102,16 +101,6 @@ fn wrong_in(shape: &Shape) -> Option<(&'static str, String)> {
                 ));
             }
             let layout = array.layout.as_ref()?;
-            let bits = array.element.bits().unwrap_or(8);
-            if layout.element_bits != 0 && bits >= 8 {
-                return Some((
-                    "layout",
-                    format!(
-                        "E({}) packs elements of less than a byte, but {} has {bits} bits",
-                        layout.element_bits, array.element
-                    ),
-                ));
-            }
             (!is_permutation(array, &layout.minor_to_major))
                 .then(|| ("layout", format!("the layout of {array} is no permutation of its dimensions")))
         }

@@ -37,19 +37,21 @@ impl Verifier<'_> {
                         Part::Operand(i as u32)
                     };
                     let message = format!("operands of {} mix {other} and {element}", subject.opcode);
-                    return self.mixed(subject, part, message);
+                    self.mixed(subject, part, message);
+                    // Each array of a variadic scatter is combined with updates of its own type.
+                    if let (Opcode::Scatter, Some(finding)) = (subject.opcode, self.findings.last_mut()) {
+                        finding.severity = Severity::Warning;
+                    }
+                    return;
                 }
                 Some(_) => {}
             }
         }
     }
 
-    /// A warning: XLA's compilers refuse it, while its verifier may be told to let it pass.
+    /// XLA's compilers refuse it: they do not tell the verifier to let mixed precision pass.
     fn mixed(&mut self, subject: &Subject<'_>, part: Part, message: String) {
         self.error(subject, "mixed-precision", part, message);
-        if let Some(finding) = self.findings.last_mut() {
-            finding.severity = Severity::Warning;
-        }
     }
 
     /// Operands have the very types of the reducer's parameters.

@@ -146,6 +146,10 @@ impl Written {
                 }
                 None => return absent(),
             },
+            // `order=TOTAL` is this kind of comparison, too.
+            Form::Word(kind @ "comparison_type") if is_total_float(op) => {
+                self.enumerated(attribute, dialect, kind, "TOTALORDER");
+            }
             Form::Word(kind) => match attributes.text(key) {
                 Some(word) => self.enumerated(attribute, dialect, kind, word),
                 None if key == K::TransposeA => self.enumerated(attribute, dialect, kind, "NO_TRANSPOSE"),
@@ -272,9 +276,16 @@ fn said_with(form: Form) -> Vec<AttributeKey> {
         }
         Form::GatherNumbers => [keys(&GATHER_LISTS), vec![K::IndexVectorDim]].concat(),
         Form::ScatterNumbers => [keys(&SCATTER_LISTS), vec![K::IndexVectorDim]].concat(),
+        Form::Word("comparison_type") => vec![K::Order],
         Form::Float2 => vec![K::MantissaBits],
         _ => Vec::new(),
     }
+}
+
+/// Whether NaN and both zeros have a place in the order of a comparison.
+fn is_total_float(op: &Op) -> bool {
+    let element = op.operand_shapes.first().and_then(ir::Shape::element);
+    op.attributes.is_total_order() && element.is_some_and(ir::ElementTypeExt::is_floating)
 }
 
 /// `#stablehlo.result_accuracy<…>` of `{mode=highest}` or of a tolerance.

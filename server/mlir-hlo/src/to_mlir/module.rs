@@ -150,6 +150,18 @@ impl Program {
                     what: "instructions that could not be read are left out".to_owned(),
                 });
             }
+            if let Some(graph) = &graph {
+                let of_ops = graph.ops.iter().zip(&graph.names);
+                let of_ops = of_ops.flat_map(|(op, name)| {
+                    op.attributes.unknown().iter().map(move |unknown| (name.as_str(), unknown))
+                });
+                let not_read = graph.unknown.iter().map(|unknown| ("", unknown));
+                incomplete.extend(of_ops.chain(not_read).map(|(name, unknown)| MissingInstruction {
+                    computation: computation.name.to_string(),
+                    instruction: name.to_owned(),
+                    what: format!("{unknown}; it is not understood"),
+                }));
+            }
             if let Some(graph) = graph {
                 program.order.push(computation.name.to_string());
                 program.graphs.insert(computation.name.to_string(), Arc::new(graph));

@@ -60,7 +60,8 @@ impl Parser<'_> {
             | OperandBatchingDims
             | StartIndicesBatchingDims
             | InputBatchingDims
-            | ScatterIndicesBatchingDims => self.int_list(),
+            | ScatterIndicesBatchingDims
+            | Shifts => self.int_list(),
             SliceSizes => match opcode {
                 Some(Opcode::CollectivePermute | Opcode::CollectivePermuteStart) => {
                     self.braced(|p| p.int_list().map(|_| ())).map(|()| Value::Text)
@@ -81,6 +82,7 @@ impl Parser<'_> {
             BackendConfig => self.string_or_json(),
             Kind => self.one_of(&["kLoop", "kInput", "kOutput", "kCustom"], false, "fusion kind"),
             Direction => self.one_of(&["EQ", "NE", "GE", "GT", "LE", "LT"], false, "comparison direction"),
+            Order => self.one_of(&["TOTAL", "PARTIAL"], false, "comparison order"),
             Type => self.one_of(&["FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"], false, "comparison type"),
             FftType => self.one_of(&["FFT", "IFFT", "RFFT", "IRFFT"], false, "fft type"),
             Distribution => self.one_of(&["rng_uniform", "rng_normal"], true, "random distribution"),
@@ -102,6 +104,7 @@ impl Parser<'_> {
                 true,
                 "custom-call API version",
             ),
+            Mode if opcode == Some(Opcode::Shuffle) => self.one_of(&["rotate"], false, "shuffle mode"),
             Mode => self.one_of(
                 &["cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_id"],
                 false,
@@ -134,6 +137,7 @@ impl Parser<'_> {
             Literal => self.shaped_literal().map(|()| Value::Text),
             Domain => self.domain().map(|()| Value::Text),
             SparsityConfig => self.sparsity_config().map(|()| Value::Text),
+            BlockScalingConfig => self.balanced().map(|()| Value::Text),
         }
     }
 
@@ -203,10 +207,10 @@ impl Parser<'_> {
             return self.fail(format!("expects {what}"));
         }
         let word = self.lexer.text_of();
-        if !words.iter().any(|w| *w == word || (any_case && w.eq_ignore_ascii_case(word))) {
-            return self.fail(format!("unknown {what}: {word}; known: {}", words.join(", ")));
-        }
         let span = self.lexer.span;
+        if !words.iter().any(|w| *w == word || (any_case && w.eq_ignore_ascii_case(word))) {
+            self.unknown_at(span, format!("unknown {what}: {word}; known: {}", words.join(", ")));
+        }
         self.lexer.bump();
         Ok(Value::Name(span))
     }
@@ -324,8 +328,11 @@ impl Parser<'_> {
         self.expect(Token::LeftBrace, "expects '{'")?;
         while !self.at(Token::RightBrace) {
             let name = self.lexer.text_of();
-            if !(self.at(Token::AttributeName) && keys.contains(&name)) {
+            if !self.at(Token::AttributeName) {
                 return self.fail(format!("expects one of {}", keys.join("=, ") + "="));
+            }
+            if !keys.contains(&name) {
+                return self.unknown_form(format!("unknown field: {name}; known: {}", keys.join(", ")));
             }
             self.lexer.bump();
             value(self, name)?;
@@ -346,10 +353,7 @@ impl Parser<'_> {
             if self.eat(Token::Comma) {
                 self.int_list()?;
                 if self.eat(Token::Comma) {
-                    if !(self.at_word("may-alias") || self.at_word("must-alias")) {
-                        return self.fail("expects may-alias or must-alias");
-                    }
-                    self.lexer.bump();
+                    self.one_of(&["may-alias", "must-alias"], false, "kind of alias")?;
                 }
             }
             self.expect(Token::RightParen, "expects ')' at the end of an aliasing entry")?;

@@ -75,6 +75,14 @@ impl Parser<'_> {
         }
         let word = self.lexer.text_of();
         let Some(opcode) = Opcode::from_name(word).or_else(|| async_sugar(word)) else {
+            // An opcode that XLA may have added since: its shape cannot be inferred, so it is written.
+            if instruction.shape.is_some() && self.text.as_bytes().get(self.lexer.end()) == Some(&b'(') {
+                let message = unknown("opcode", word, Opcode::ALL.iter().map(|o| o.name()));
+                self.unknown_at(self.lexer.span, message);
+                instruction.opcode_span = self.lexer.span;
+                self.lexer.bump();
+                return Ok(());
+            }
             let is_shape =
                 instruction.shape.is_none() && self.text.as_bytes().get(self.lexer.end()) == Some(&b'[');
             return self.fail(match is_shape {
@@ -116,11 +124,13 @@ impl Parser<'_> {
                     if self.out.attributes[first..].iter().any(|a| a.key == Some(key)) {
                         self.error_at(key_span, format!("attribute {key} is given twice"));
                     }
-                    self.attribute_value(key, instruction.opcode)?
+                    let opcode = instruction.opcode;
+                    self.kept_if_unknown(|p| p.attribute_value(key, opcode))?
                 }
                 None => {
                     let name = key_span.of(self.text);
-                    self.error_at(key_span, format!("unexpected attribute \"{name}\""));
+                    let message = unknown("attribute", name, AttributeKey::ALL.iter().map(|k| k.name()));
+                    self.unknown_at(key_span, message);
                     self.skip_value()?;
                     Value::Text
                 }

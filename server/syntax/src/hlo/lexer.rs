@@ -4,6 +4,7 @@
 use memchr::{memchr, memchr2, memchr3};
 
 use super::numbers::{decimal, digits_end, dim_labels, dxd, nan_payload, pad};
+use super::pieces::ends_open_string;
 use super::vocabulary::ElementType;
 use crate::Span;
 
@@ -163,7 +164,7 @@ impl<'a> Lexer<'a> {
         let one = |token| (token, 1);
         let (token, len) = match byte {
             b'%' => return self.percent_name(at),
-            b'"' | b'\'' => return self.string(at, byte),
+            b'"' | b'\'' => return self.string(at),
             b'0'..=b'9' | b'-' => return self.number(at),
             b'=' => one(Token::Equal),
             b',' => one(Token::Comma),
@@ -259,21 +260,15 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A string ends on its line; an unterminated one is bad up to the end of the line.
-    fn string(&mut self, at: usize, quote: u8) {
-        let bytes = self.text.as_bytes();
-        let mut end = at + 1;
-        loop {
-            let found = bytes.get(end..).and_then(|rest| memchr3(quote, b'\\', b'\n', rest));
-            end = found.map_or(bytes.len(), |n| end + n);
-            match bytes.get(end) {
-                Some(b'\\') => end += 2,
-                Some(&b) if b == quote => break,
-                _ => return self.set(Token::Bad, at, at, end),
-            }
-        }
-        self.set(Token::String, at, at + 1, end);
-        self.at = end + 1;
+    /// A string that is not closed is bad up to the end of its first line.
+    fn string(&mut self, at: usize) {
+        let Ok(end) = string_end(self.text, at) else {
+            let bytes = self.text.as_bytes();
+            let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
+            return self.set(Token::Bad, at, at, end);
+        };
+        self.set(Token::String, at, at + 1, end - 1);
+        self.at = end;
     }
 
     fn number(&mut self, at: usize) {
@@ -328,7 +323,7 @@ impl<'a> Lexer<'a> {
                         return Some(at + 1);
                     }
                 }
-                b'"' => at = string_end(bytes, at)? - 1,
+                b'"' => at = string_end(self.text, at).ok()? - 1,
                 _ => {}
             }
             at += 1;
@@ -337,16 +332,26 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The end of the string that starts at `at`, closing quote included; nothing where its line ends first.
-pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
+/// The end of the string that starts at `at`, closing quote included. It may hold line breaks. One that is not closed in front
+/// of a line that starts an instruction, a computation or a module, or ends a body, is an error, so that what is half typed does
+/// not swallow the lines below: the start of that line, or the end of the text.
+pub(crate) fn string_end(text: &str, at: usize) -> Result<usize, usize> {
+    let bytes = text.as_bytes();
     let quote = bytes[at];
     let mut end = at + 1;
     loop {
-        end += memchr3(quote, b'\\', b'\n', bytes.get(end..)?)?;
+        let rest = bytes.get(end..).unwrap_or_default();
+        end += memchr3(quote, b'\\', b'\n', rest).ok_or(bytes.len())?;
         match bytes[end] {
-            b'\\' => end += 2,
-            b'\n' => return None,
-            _ => return Some(end + 1),
+            // An escaped line break ends a line, too.
+            b'\\' => end += if bytes.get(end + 1) == Some(&b'\n') { 1 } else { 2 },
+            b'\n' => {
+                end += 1;
+                if ends_open_string(text, end) {
+                    return Err(end);
+                }
+            }
+            _ => return Ok(end + 1),
         }
     }
 }
@@ -492,6 +497,20 @@ mod tests {
     fn comments_vanish_and_strings_end() {
         check("/*index=5*/ a // b\n c", &[(Token::Ident, "a"), (Token::Ident, "c")]);
         check(r#""a\"b" 'c'"#, &[(Token::String, r#"a\"b"#), (Token::String, "c")]);
+        check("\"two\n x = 1\" y", &[(Token::String, "two\n x = 1"), (Token::Ident, "y")]);
+        check(
+            "\"open\n x = f32[] y\"",
+            &[
+                (Token::Bad, "\"open"),
+                (Token::Ident, "x"),
+                (Token::Equal, "="),
+                (Token::ElementType(ElementType::F32), "f32"),
+                (Token::LeftSquare, "["),
+                (Token::RightSquare, "]"),
+                (Token::Ident, "y"),
+                (Token::Bad, "\""),
+            ],
+        );
         check("\"open\n x", &[(Token::Bad, "\"open"), (Token::Ident, "x")]);
         check("/* open", &[(Token::Bad, "/*"), (Token::Ident, "open")]);
         assert_eq!(unescape(r#"a\"b\n\101"#), "a\"b\nA");

@@ -27,15 +27,58 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The value of an attribute that nobody knows.
+    /// A value whose grammar is not known: up to the next comma, or the end of the line, outside of its brackets.
     pub(crate) fn skip_value(&mut self) -> Parsed {
-        match self.lexer.token {
-            Token::LeftBrace => self.balanced(),
-            Token::LeftParen => self.shape().map(|_| ()),
-            Token::Comma | Token::End | Token::RightBrace => self.fail("expects a value"),
-            _ => {
-                self.lexer.bump();
-                Ok(())
+        let is_end = |token| {
+            matches!(
+                token,
+                Token::Comma
+                    | Token::End
+                    | Token::RightBrace
+                    | Token::RightParen
+                    | Token::RightSquare
+                    | Token::AttributeName
+            )
+        };
+        if is_end(self.lexer.token) || self.is_at_next_instruction() {
+            return self.fail("expects a value");
+        }
+        loop {
+            self.skip_token("expects a value")?;
+            let between = self.text.get(self.lexer.previous_end..self.lexer.start).unwrap_or_default();
+            if is_end(self.lexer.token) || between.contains('\n') {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A token, or all from an opening bracket to the one that closes it.
+    pub(crate) fn skip_token(&mut self, message: &str) -> Parsed {
+        let mut open = Vec::new();
+        loop {
+            match self.lexer.token {
+                Token::End | Token::Bad => return self.fail(message),
+                _ if self.is_at_next_instruction() => return self.fail(message),
+                // JSON, too: what it holds need not consist of tokens.
+                Token::LeftBrace => {
+                    self.balanced()?;
+                    if open.is_empty() {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                Token::LeftParen => open.push(Token::RightParen),
+                Token::LeftSquare => open.push(Token::RightSquare),
+                Token::RightParen | Token::RightSquare | Token::RightBrace => {
+                    if open.pop() != Some(self.lexer.token) {
+                        return self.fail(message);
+                    }
+                }
+                _ => {}
+            }
+            self.lexer.bump();
+            if open.is_empty() {
+                return Ok(());
             }
         }
     }
@@ -62,7 +105,7 @@ impl Parser<'_> {
     /// `{op_name="…" source_file="…" source_line=1 …}`; commas are tolerated.
     pub(crate) fn metadata(&mut self) -> Parsed {
         if self.at(Token::LeftBrace)
-            && let Some(end) = printed_metadata(self.text.as_bytes(), self.lexer.end())
+            && let Some(end) = printed_metadata(self.text, self.lexer.end())
         {
             self.lexer.jump_behind(end);
             return Ok(());
@@ -95,7 +138,7 @@ impl Parser<'_> {
                     self.lexer.bump();
                     self.string_or_json()?;
                 }
-                _ => return self.fail(format!("unexpected metadata field \"{name}\"")),
+                _ => return self.unknown_form(format!("unknown metadata field: {name}")),
             }
             self.eat(Token::Comma);
         }
@@ -136,7 +179,7 @@ impl Parser<'_> {
                     p.float()
                 })?;
             }
-            _ => return self.fail("expects mode= or tolerance="),
+            name => return self.unknown_form(format!("unknown field of result_accuracy: {name}")),
         }
         self.expect(Token::RightBrace, "expects '}' at the end of result accuracy")
     }
@@ -183,7 +226,8 @@ impl Parser<'_> {
 
 /// The end of metadata whose fields start at `at`, in the form that XLA prints. Metadata is half of many dumps; any other
 /// form is left to the grammar, which knows what is wrong with it.
-fn printed_metadata(bytes: &[u8], mut at: usize) -> Option<usize> {
+fn printed_metadata(text: &str, mut at: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
     const STRINGS: [&[u8]; 3] = [b"op_name=", b"source_file=", b"op_type="];
     const NUMBERS: [&[u8]; 5] =
         [b"stack_frame_id=", b"source_line=", b"source_end_line=", b"source_column=", b"source_end_column="];
@@ -195,7 +239,7 @@ fn printed_metadata(bytes: &[u8], mut at: usize) -> Option<usize> {
             if bytes.get(quote) != Some(&b'"') {
                 return None;
             }
-            string_end(bytes, quote)?
+            string_end(text, quote).ok()?
         } else {
             let number = at + NUMBERS.iter().copied().find(|key| starts(key))?.len();
             let end = digits_end(bytes, number);

@@ -2,6 +2,7 @@
 
 use super::lexer::{Token, is_ident_byte};
 use super::parser::{Parsed, Parser};
+use super::protobuf::protobuf_start;
 use super::tree::ModuleHeader;
 use crate::Span;
 
@@ -37,19 +38,6 @@ impl Parser<'_> {
         } else if !is_module {
             self.bare_instruction();
         }
-    }
-
-    /// The same module printed by protobuf. Its brackets are checked, and the user is told why there is no more.
-    fn protobuf(&mut self, start: usize) {
-        self.lexer.jump(start);
-        let span = self.lexer.span;
-        self.warning_at(
-            span,
-            "this is a module in protobuf text form, which is not analysed: dump it as HLO text",
-        );
-        self.lexer.bump();
-        let _ = self.balanced();
-        self.lexer.jump(self.text.len());
     }
 
     /// Goes on at the first computation.
@@ -94,7 +82,7 @@ impl Parser<'_> {
             "origin_recovery_table" => self.recovery_table()?,
             "debug_attributes" => self.debug_attributes()?,
             name => {
-                self.error_at(key, format!("unexpected module attribute \"{name}\""));
+                self.unknown_at(key, format!("unknown module attribute: {name}"));
                 self.skip_value()?;
             }
         }
@@ -228,18 +216,4 @@ impl Parser<'_> {
         self.expect(Token::RightBrace, "expects '}' at the end of the row")?;
         Ok(Some((index, values)))
     }
-}
-
-/// Where `hlo_module {` starts, if that is the first thing in the text but `#` and `//` comments.
-fn protobuf_start(text: &str) -> Option<usize> {
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let trimmed = line.trim_start();
-        if !trimmed.is_empty() && !trimmed.starts_with('#') && !trimmed.starts_with("//") {
-            let behind = trimmed.strip_prefix("hlo_module")?;
-            return behind.trim_start().starts_with('{').then_some(at + line.len() - trimmed.len());
-        }
-        at += line.len();
-    }
-    None
 }

@@ -47,7 +47,10 @@ impl Parser<'_> {
             self.lexer.jump_behind(end);
         } else {
             self.out.operands.truncate(first);
-            self.written_operands(&mut first)?;
+            match opcode {
+                Some(_) => self.written_operands(&mut first)?,
+                None => self.operands_of_unknown(&mut first)?,
+            }
         }
         instruction.argument = Span::new(from, self.lexer.start);
         let end = self.expect(Token::RightParen, "expects ')' at the end of operands");
@@ -103,6 +106,30 @@ impl Parser<'_> {
                 return Ok(());
             }
         }
+    }
+
+    /// Operands of an opcode that is not known; where they have a form of its own, what the parentheses hold is kept as text.
+    fn operands_of_unknown(&mut self, first: &mut usize) -> Parsed {
+        let start = self.lexer;
+        let out = &self.out;
+        let (errors, warnings, unknown) = (out.errors.len(), out.warnings.len(), out.unknown.len());
+        let (instructions, attributes) = (out.instructions.len(), out.attributes.len());
+        let before = *first;
+        if self.written_operands(first).is_ok() && self.at(Token::RightParen) {
+            return Ok(());
+        }
+        *first = before;
+        self.out.errors.truncate(errors);
+        self.out.warnings.truncate(warnings);
+        self.out.unknown.truncate(unknown);
+        self.out.operands.truncate(before);
+        self.out.instructions.truncate(instructions);
+        self.out.attributes.truncate(attributes);
+        self.lexer = start;
+        while !matches!(self.lexer.token, Token::RightParen) {
+            self.skip_token("expects ')' at the end of operands")?;
+        }
+        Ok(())
     }
 
     /// What XLA's parser skips without a word where an operand should be: nothing, an element type, or an opcode.

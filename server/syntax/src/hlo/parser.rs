@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::lexer::{Lexer, Token, is_ident_start};
 use super::pieces::{PieceState, Place, looks_like_computation, looks_like_instruction, split_units};
-use super::tree::{Computation, ComputationKind, InstructionId, Parameter, Parse, ShapeId, ShapeNode};
+use super::tree::{Computation, ComputationKind, InstructionId, Parameter, Parse, ShapeId, ShapeNode, Value};
 use crate::{Span, SyntaxError};
 
 /// The error is recorded; the caller gives up its construct.
@@ -27,6 +27,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) inline_depth: u32,
     pub(crate) shape_ids: FxHashMap<&'a str, ShapeId>,
     pub(crate) tuple_ids: FxHashMap<Vec<ShapeId>, ShapeId>,
+    /// Whether what could not be read is a form that XLA may have added since, and no mistake: the value is kept as text.
+    pub(crate) has_unknown_form: bool,
 }
 
 /// Parses one piece whose first byte is in `state`. Each unit in it (a computation, as the splitter sees it) is parsed on
@@ -54,6 +56,7 @@ fn parse_each(text: &str, state: PieceState, units: impl IntoIterator<Item = (us
     parser.unit(place, text, start);
     let mut out = parser.out;
     out.errors.sort_by_key(|e| (e.span.start, e.span.end));
+    out.unknown.sort_by_key(|e| (e.span.start, e.span.end));
     out
 }
 
@@ -109,6 +112,7 @@ impl<'a> Parser<'a> {
             inline_depth: 0,
             shape_ids: FxHashMap::default(),
             tuple_ids: FxHashMap::default(),
+            has_unknown_form: false,
         }
     }
 
@@ -140,6 +144,32 @@ impl<'a> Parser<'a> {
     /// Something that XLA reads in spite of it.
     pub(crate) fn warning_at(&mut self, span: Span, message: impl Into<String>) {
         self.out.warnings.push(SyntaxError { span, message: message.into() });
+    }
+
+    /// A word that this vocabulary lacks and XLA may have added since.
+    pub(crate) fn unknown_at(&mut self, span: Span, message: impl Into<String>) {
+        self.out.unknown.push(SyntaxError { span, message: message.into() });
+    }
+
+    /// The current token starts a form that this grammar lacks: the value that holds it is kept as text by
+    /// [`Self::kept_if_unknown`].
+    pub(crate) fn unknown_form<T>(&mut self, message: impl Into<String>) -> Parsed<T> {
+        self.unknown_at(self.lexer.full_span(), message);
+        self.has_unknown_form = true;
+        Err(Reported)
+    }
+
+    /// Reads a value; one of a form that XLA may have added since is kept as text.
+    pub(crate) fn kept_if_unknown(&mut self, read: impl FnOnce(&mut Self) -> Parsed<Value>) -> Parsed<Value> {
+        let start = self.lexer;
+        self.has_unknown_form = false;
+        let result = read(self);
+        if result.is_err() && std::mem::take(&mut self.has_unknown_form) {
+            self.lexer = start;
+            self.skip_value()?;
+            return Ok(Value::Text);
+        }
+        result
     }
 
     /// Records an error at the current token; where that is on a later line, or at the end, behind what was read:
@@ -219,11 +249,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn string(&mut self) -> Parsed<Span> {
         if !self.at(Token::String) {
             let unterminated = self.at(Token::Bad) && self.lexer.text_of().starts_with(['"', '\'']);
-            return self.fail(if unterminated {
-                "the string is not closed on its line"
-            } else {
-                "expects string"
-            });
+            return self.fail(if unterminated { "the string is not closed" } else { "expects string" });
         }
         let span = self.lexer.span;
         self.lexer.bump();

@@ -6,6 +6,7 @@
 //! line before, and one that looks like a computation closes the body.
 
 use super::lexer::{find, is_ident_byte, is_ident_start, skip_comment, string_end};
+use super::protobuf::protobuf_start;
 use super::segments;
 
 /// What the first byte of a piece stands in.
@@ -68,6 +69,10 @@ pub fn split(text: &str, state: PieceState, min_bytes: usize) -> Cuts {
 }
 
 pub(super) fn split_segment(text: &str, state: PieceState, min_bytes: usize, cuts_bodies: bool) -> Cuts {
+    // A proto is one piece, however long.
+    if state.place == Place::Header && protobuf_start(text).is_some() {
+        return Cuts::default();
+    }
     let mut splitter = Splitter::new(text, state, cuts_bodies);
     let is_clean = splitter.run(min_bytes);
     let end = PieceState { place: splitter.state, is_below_open_comment: splitter.open_comment };
@@ -76,6 +81,9 @@ pub(super) fn split_segment(text: &str, state: PieceState, min_bytes: usize, cut
 
 /// The cuts between computations, whatever their size, and none inside a body.
 pub(crate) fn split_units(text: &str, state: PieceState) -> Vec<(usize, Place)> {
+    if state.place == Place::Header && protobuf_start(text).is_some() {
+        return Vec::new();
+    }
     let mut splitter = Splitter::new(text, state, false);
     splitter.run(0);
     splitter.pieces.into_iter().map(|(at, state)| (at, state.place)).collect()
@@ -111,6 +119,8 @@ struct Splitter<'a> {
     looked_at: usize,
     /// Up to here the last byte that is no blank and in no comment was this one.
     known: (usize, u8),
+    /// A string that is not closed was found to be open up to here.
+    open_string: usize,
     /// Whether the line outside of bodies that starts at the offset starts with a digit.
     table_line: (usize, Option<bool>),
 }
@@ -150,6 +160,7 @@ impl<'a> Splitter<'a> {
             has_content: false,
             looked_at: 0,
             known: (0, b' '),
+            open_string: 0,
             table_line: (0, None),
         }
     }
@@ -194,10 +205,18 @@ impl<'a> Splitter<'a> {
                     }
                 }
                 b'"' | b'\'' => {
-                    at = match string_end(bytes, at) {
-                        Some(end) => end,
-                        // Unterminated: the rest of its line is text.
-                        None => {
+                    at = match string_end(self.text, at) {
+                        Ok(end) => {
+                            if let Some(newline) = memchr::memrchr(b'\n', &bytes[at..end]) {
+                                self.lines += memchr::memchr_iter(b'\n', &bytes[at..end]).count();
+                                self.table_line = (at + newline + 1, None);
+                            }
+                            end
+                        }
+                        // Unterminated: the rest of its line is text. A quote that is typed further up than where that was
+                        // decided would end it, so the lines between stay in one piece.
+                        Err(decided) => {
+                            self.open_string = decided;
                             let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
                             self.known = (end, byte);
                             end
@@ -268,6 +287,7 @@ impl<'a> Splitter<'a> {
         }
         let last = self.last(bytes.len());
         self.open.is_empty()
+            && (self.open_string == 0 || self.open_string < bytes.len())
             && (bytes.is_empty() || bytes.last() == Some(&b'\n'))
             && match self.state {
                 Place::Header => false,
@@ -314,7 +334,7 @@ impl<'a> Splitter<'a> {
         if !self.open.is_empty() && !in_table && looks_like_instruction(self.text, at) {
             while self.open.pop_if(|b| *b != Bracket::InlineBody).is_some() {}
         }
-        if !self.open.is_empty() {
+        if !self.open.is_empty() || at < self.open_string {
             return;
         }
         let size = at - self.piece;
@@ -414,6 +434,36 @@ fn starts_module(bytes: &[u8], at: usize) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a string that is open at the start of this line is not closed: a line that can only be no part of one follows.
+pub(super) fn ends_open_string(text: &str, line: usize) -> bool {
+    let bytes = text.as_bytes();
+    let rest = &bytes[line.min(bytes.len())..];
+    let rest = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+    match rest.trim_ascii_start().first() {
+        Some(b'}') => rest.trim_ascii_end() == b"}",
+        Some(&first) if first == b'%' || first == b'/' || is_ident_start(first) => {
+            starts_module(bytes, line) || defines_instruction(rest) || looks_like_computation(text, line)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a line reads `[ROOT] name = shape…` or `[ROOT] name = opcode(…`.
+fn defines_instruction(line: &[u8]) -> bool {
+    let Some(equal) = memchr::memmem::find(line, b" = ") else { return false };
+    let name = line[..equal].trim_ascii();
+    let name = name.strip_prefix(b"ROOT ").unwrap_or(name).trim_ascii();
+    let name = name.strip_prefix(b"%").unwrap_or(name);
+    let value = line[equal + 3..].trim_ascii_start();
+    let word = value.iter().take_while(|&&b| is_ident_byte(b)).count();
+    let is_value = match value.first() {
+        Some(b'(') => true,
+        Some(&first) => is_ident_start(first) && matches!(value.get(word), Some(b'[' | b'(')),
+        None => false,
+    };
+    is_value && name.first().is_some_and(|&b| is_ident_start(b)) && name.iter().all(|&b| is_ident_byte(b))
 }
 
 /// Whether only comments and blanks stand between the start of the piece and `at`.

@@ -21,7 +21,7 @@ impl Parser<'_> {
 
     fn single_sharding(&mut self) -> Parsed {
         self.expect(Token::LeftBrace, "expected '{' to start sharding attribute")?;
-        if self.at_word("mesh") || self.at_word("maximal_mesh") {
+        if self.at_word("mesh") || self.is_at_single_device() {
             self.named_sharding()?;
         } else {
             while !self.at(Token::RightBrace) {
@@ -42,7 +42,7 @@ impl Parser<'_> {
                     self.lexer.bump();
                     self.int().map(|_| ())
                 }
-                word => self.fail(format!("unexpected word in sharding: {word}")),
+                word => self.unknown_form(format!("unknown word in sharding: {word}")),
             },
             Token::AttributeName => match self.lexer.text_of() {
                 "device" => {
@@ -61,6 +61,10 @@ impl Parser<'_> {
                                 return Ok(());
                             }
                         }
+                        if p.at(Token::Ident) {
+                            let word = p.lexer.text_of();
+                            return p.unknown_form(format!("unknown kind of subgroup: {word}"));
+                        }
                         p.fail("expects a kind of subgroup: manual, maximal, replicated or unreduced")
                     })
                 }
@@ -68,7 +72,7 @@ impl Parser<'_> {
                     self.lexer.bump();
                     self.sharding_metadata()
                 }
-                word => self.fail(format!("unknown attribute in sharding: {word}=")),
+                word => self.unknown_form(format!("unknown field of sharding: {word}")),
             },
             _ => self.fail("unexpected token in sharding"),
         }
@@ -141,18 +145,25 @@ impl Parser<'_> {
         self.expect(Token::RightParen, "expects ')'")
     }
 
-    /// `mesh['a'=2,'b'=4], device_ids=(…), [{'a'}, {'b', ?}], replicated={…}, unreduced={…}, manual={…}`
+    /// `single_device[device_id=3]`, or `maximal_mesh[…]` as it was called before.
+    fn is_at_single_device(&self) -> bool {
+        self.at_word("maximal_mesh") || self.at_word("single_device")
+    }
+
+    /// `mesh['a'=2,'b'=4], device_ids=(…), [{'a'}, {'b', ?}], replicated={…}, unreduced={…}, manual={…}`. The comma behind the
+    /// mesh may be left out.
     fn named_sharding(&mut self) -> Parsed {
-        if self.mesh()? {
-            return Ok(());
-        }
-        while self.eat(Token::Comma) {
+        let is_single = self.mesh()?;
+        let mut is_first = !is_single;
+        while self.eat(Token::Comma) || is_first && !self.at(Token::RightBrace) {
+            is_first = false;
             match self.lexer.token {
                 Token::LeftSquare => self.dimension_shardings()?,
                 Token::Ident => {
                     if !(self.eat_word("replicated") || self.eat_word("manual") || self.eat_word("unreduced"))
                     {
-                        return self.fail("unexpected word in a mesh sharding");
+                        let word = self.lexer.text_of();
+                        return self.unknown_form(format!("unknown word in a mesh sharding: {word}"));
                     }
                 }
                 Token::AttributeName => match self.lexer.text_of() {
@@ -176,7 +187,9 @@ impl Parser<'_> {
                         self.lexer.bump();
                         self.sharding_metadata()?;
                     }
-                    word => return self.fail(format!("unknown attribute in a mesh sharding: {word}=")),
+                    word => {
+                        return self.unknown_form(format!("unknown field of a mesh sharding: {word}"));
+                    }
                 },
                 _ => return self.fail("unexpected token in a mesh sharding"),
             }
@@ -184,9 +197,9 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `mesh['a'=2,'b'=4]`, or `maximal_mesh[device_id=3]` (true).
+    /// `mesh['a'=2,'b'=4]`, or `single_device[device_id=3]` (true).
     fn mesh(&mut self) -> Parsed<bool> {
-        let is_maximal = self.at_word("maximal_mesh");
+        let is_maximal = self.is_at_single_device();
         self.lexer.bump();
         self.expect(Token::LeftSquare, "expects '[' behind mesh")?;
         if is_maximal {
@@ -284,7 +297,7 @@ impl Parser<'_> {
                 }
                 Ok(())
             }
-            Token::Ident if self.at_word("mesh") || self.at_word("maximal_mesh") => {
+            Token::Ident if self.at_word("mesh") || self.is_at_single_device() => {
                 let from = self.lexer.start;
                 self.mesh()?;
                 let mesh = &self.text[from..self.lexer.previous_end];
@@ -306,6 +319,10 @@ impl Parser<'_> {
                     }
                     Ok(())
                 })
+            }
+            Token::Ident | Token::AttributeName => {
+                let word = self.lexer.text_of();
+                self.unknown_form(format!("unknown form of replica groups: {word}"))
             }
             _ => self.braced(|p| p.braced(|p| p.int().map(|_| ()))),
         }

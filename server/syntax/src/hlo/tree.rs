@@ -31,6 +31,9 @@ pub struct Parse {
     pub errors: Vec<SyntaxError>,
     /// What XLA reads in spite of it.
     pub warnings: Vec<SyntaxError>,
+    /// Words and forms that this vocabulary lacks where XLA may have added them since: they are kept as text. In the order of
+    /// their places.
+    pub unknown: Vec<SyntaxError>,
     /// Whether a module starts with this piece: the file's first one, or the next behind `// -----`.
     pub starts_module: bool,
     /// Whether the body that is open at the end of the piece goes on in the next one.
@@ -73,7 +76,7 @@ pub enum ComputationKind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Instruction {
     pub name: Span,
-    /// Nothing where the opcode is missing or unknown; then there is an error at its place.
+    /// Nothing where the opcode is missing, which is an error at its place, or unknown, which [`Parse::unknown`] has.
     pub opcode: Option<Opcode>,
     pub is_root: bool,
     /// An error was reported inside it: what is missing is not reported again.
@@ -116,7 +119,7 @@ pub enum OperandKind {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attribute {
-    /// Nothing for a name that no opcode has.
+    /// Nothing for a name that no opcode has; [`Parse::unknown`] has it.
     pub key: Option<AttributeKey>,
     pub key_span: Span,
     pub value: Value,
@@ -229,6 +232,13 @@ impl Parse {
     pub fn attributes_of(&self, instruction: &Instruction) -> &[Attribute] {
         let (start, len) = instruction.attributes;
         &self.attributes[start as usize..(start + len) as usize]
+    }
+
+    /// What this vocabulary lacks of the words of `instruction`.
+    pub fn unknown_of(&self, instruction: &Instruction) -> &[SyntaxError] {
+        let first = self.unknown.partition_point(|word| word.span.start < instruction.span.start);
+        let behind = &self.unknown[first..];
+        &behind[..behind.partition_point(|word| word.span.start < instruction.span.end)]
     }
 
     pub fn ints(&self, start: u32, len: u32) -> &[i64] {

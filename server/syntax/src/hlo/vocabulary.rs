@@ -168,6 +168,7 @@ words! {
         DynamicSlice = "dynamic-slice",
         DynamicUpdateSlice = "dynamic-update-slice",
         Erf = "erf",
+        Exp2 = "exp2",
         Exponential = "exponential",
         ExponentialMinusOne = "exponential-minus-one",
         Fft = "fft",
@@ -181,6 +182,7 @@ words! {
         Iota = "iota",
         IsFinite = "is-finite",
         Log = "log",
+        Log2 = "log2",
         LogPlusOne = "log-plus-one",
         Logistic = "logistic",
         Map = "map",
@@ -228,6 +230,7 @@ words! {
         ShiftLeft = "shift-left",
         ShiftRightArithmetic = "shift-right-arithmetic",
         ShiftRightLogical = "shift-right-logical",
+        Shuffle = "shuffle",
         Sign = "sign",
         Sine = "sine",
         Sinh = "sinh",
@@ -255,6 +258,7 @@ words! {
         AsyncExecutionThread = "async_execution_thread",
         BackendConfig = "backend_config",
         BatchGroupCount = "batch_group_count",
+        BlockScalingConfig = "block_scaling_config",
         Body = "body",
         BranchComputations = "branch_computations",
         CalledComputations = "called_computations",
@@ -314,6 +318,7 @@ words! {
         OperandBatchingDims = "operand_batching_dims",
         OperandLayoutConstraints = "operand_layout_constraints",
         OperandPrecision = "operand_precision",
+        Order = "order",
         Origin = "origin",
         OutfeedConfig = "outfeed_config",
         OutfeedShape = "outfeed_shape",
@@ -332,6 +337,7 @@ words! {
         Schedule = "schedule",
         Select = "select",
         Sharding = "sharding",
+        Shifts = "shifts",
         Slice = "slice",
         SliceSizes = "slice_sizes",
         SourceTargetPairs = "source_target_pairs",
@@ -411,7 +417,7 @@ mod tests {
 
     #[test]
     fn every_word_reads_back() {
-        assert_eq!(Opcode::ALL.len(), 134);
+        assert_eq!(Opcode::ALL.len(), 137);
         for &opcode in Opcode::ALL {
             assert_eq!(Opcode::from_name(opcode.name()), Some(opcode));
         }

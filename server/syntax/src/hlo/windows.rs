@@ -80,7 +80,7 @@ impl Parser<'_> {
                 "rhs_dilate" => &mut rhs,
                 "rhs_reversal" => &mut reversal,
                 "pad" => &mut pad,
-                _ => return self.fail(format!("unexpected attribute name in window: {name}")),
+                _ => return self.unknown_form(format!("unknown field of window: {name}")),
             };
             let span = self.lexer.span;
             self.lexer.bump();
