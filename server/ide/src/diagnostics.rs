@@ -281,7 +281,7 @@ mod tests {
             (
                 "t = f32[4] negtae(p)",
                 expect![[r#"
-                Error syntax «negtae»: unknown opcode: negtae; did you mean negate?
+                Warning unknown-word «negtae»: unknown opcode: negtae; did you mean negate?
             "#]],
             ),
         ] {

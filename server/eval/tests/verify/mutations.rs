@@ -107,7 +107,7 @@ fn judge(broken: &Broken) -> (bool, bool) {
     let (block, findings) = verified(&broken.text);
     let mut spans: Vec<Span> = findings.iter().map(|f| block.part(f.instruction, f.part)).collect();
     spans.extend(block.findings.iter().map(|f| f.span));
-    spans.extend(block.parse.errors.iter().map(|e| e.span));
+    spans.extend(block.parse.errors.iter().chain(&block.parse.unknown).map(|e| e.span));
     let holds = |outer: &Span, inner: &Span| outer.start <= inner.start && inner.end <= outer.end;
     let is_there = spans.iter().any(|span| broken.wrong.iter().any(|wrong| holds(span, wrong)));
     (!spans.is_empty(), is_there)
@@ -121,7 +121,8 @@ fn broken(text: &str, rng: &mut Rng) -> Option<Broken> {
     let opcode = block.instruction(id).opcode?;
     // A start without its done is no valid module to begin with.
     let (_, findings) = verified(text);
-    let is_valid = block.parse.errors.is_empty() && block.findings.is_empty() && findings.is_empty();
+    let is_read = block.parse.errors.is_empty() && block.parse.unknown.is_empty();
+    let is_valid = is_read && block.findings.is_empty() && findings.is_empty();
     let root = Root { block: &block, id, opcode };
     let ways: [fn(&Root<'_>, &mut Rng) -> Option<Broken>; 10] = [
         shapes::result_size,
