@@ -202,11 +202,17 @@ pub(super) fn write_sharding(out: &mut String, text: &str, metadata: bool) {
 }
 
 fn write_one_sharding(out: &mut String, text: &str, metadata: bool) {
-    let parts = split_top_level(inner(text));
-    if parts
-        .first()
-        .is_some_and(|p| ["mesh", "maximal_mesh", "single_device"].iter().any(|kind| p.starts_with(kind)))
+    let fields = inner(text).trim();
+    if let Some(end) = fields.find(']')
+        && ["mesh", "maximal_mesh", "single_device"].iter().any(|kind| fields.starts_with(kind))
     {
+        // The comma behind the mesh may be left out.
+        let (mesh, rest) = fields.split_at(end + 1);
+        let rest = rest.trim_start().trim_start_matches(',').trim();
+        let mut parts = vec![mesh];
+        if !rest.is_empty() {
+            parts.extend(split_top_level(rest));
+        }
         return write_mesh_sharding(out, &parts, metadata);
     }
     // One part; its fields are separated by blanks, numbers of devices by commas.
