@@ -148,7 +148,7 @@ class StatusItem implements vscode.Disposable {
       const names = held.map((file) => vscode.Uri.parse(file).path.split("/").pop()).join(", ");
       items.unshift({ label: "$(warning) Try Files Held Back Again", description: names, run: () => this.server.retry() });
     }
-    const picked = await vscode.window.showQuickPick(items, { title: "hlo-analyzer", placeHolder: state.kind });
+    const picked = await vscode.window.showQuickPick(items, { title: "hlo-analyzer", placeHolder: `The server is ${state.kind === "failed" ? "not running" : state.kind}` });
     await picked?.run?.();
   }
 

@@ -62,7 +62,7 @@ pub fn editors(tools: &Tools) -> Result<()> {
         failed.push(format!("Helix: {why:#}"));
     }
     for language in ["hlo", "mlir", "ptx"] {
-        let said = inside(&debian, &["hx", "--health", language]).output()?;
+        let said = with_proc(&debian, &["hx", "--health", language]).output()?;
         let health = String::from_utf8_lossy(&said.stdout);
         let has =
             |name: &str, value: &str| health.lines().any(|line| line.contains(name) && line.contains(value));
@@ -91,6 +91,21 @@ fn inside(debian: &Path, arguments: &[&str]) -> std::process::Command {
     inside.arg(debian).args(arguments);
     inside.env("PATH", format!("/work:{SYSTEM_PATH}")).env("HOME", "/root").env("TERM", "xterm");
     inside.env("LANG", "C.UTF-8").env("HLO_ANALYZER", "/work/hlo-analyzer").env_remove("TMPDIR");
+    inside
+}
+
+/// The same with a `/proc`, by which Helix finds its own folder. It goes with the command.
+fn with_proc(debian: &Path, arguments: &[&str]) -> std::process::Command {
+    let plain = inside(debian, arguments);
+    let script = "mount -t proc proc \"$0/proc\" && exec /usr/sbin/chroot \"$0\" \"$@\"";
+    let mut inside = command("unshare", &["--mount", "--propagation", "private", "sh", "-c", script]);
+    inside.arg(debian).args(arguments);
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => inside.env(name, value),
+            None => inside.env_remove(name),
+        };
+    }
     inside
 }
 

@@ -42,6 +42,13 @@ export const TOUR: Record<string, Step> = {
     await picture("actions");
     await screen.press("Escape");
   },
+  "the cause is marked inside the fused computation, and Ctrl+. draws it": async (screen, picture) => {
+    await eventually("a mark", async () => ((await screen.count(".squiggly-info")) > 0 ? true : undefined));
+    await screen.click("ROOT %add.1 =", "%add.1");
+    await screen.actions("Show access pattern", "Disable the warning uncoalesced");
+    await picture("cause");
+    await screen.press("Escape");
+  },
   "Ctrl+. does so in MLIR, too, and no arrow is red": async (screen, picture) => {
     await screen.openFile(MLIR_FIXTURE);
     await screen.click("stablehlo.transpose", "stablehlo.transpose");

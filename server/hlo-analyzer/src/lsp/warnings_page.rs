@@ -61,6 +61,7 @@ mod tests {
     const CHECKERS: &[&str] = &[
         "ir/src/checks",
         "ir/src/checks.rs",
+        "ir/src/finding.rs",
         "ir/src/infer",
         "ir/src/infer.rs",
         "ir/src/lower.rs",

@@ -25,7 +25,7 @@ const STYLE: &str = "<style>\
     .note { font: 12px var(--vscode-font-family, sans-serif); fill: var(--vscode-descriptionForeground, #777); }\
     .sector { stroke: var(--vscode-charts-lines, #8888); stroke-width: 0.6; fill: none; }\
     .moved { fill: var(--vscode-charts-orange, #d18616); fill-opacity: 0.45; }\
-    .gap { stroke: var(--vscode-charts-lines, #8888); stroke-dasharray: 2 4; }\
+    .gap { stroke: var(--vscode-charts-lines, #8888); stroke-dasharray: 1 7; }\
     .lane { font: 10px var(--vscode-editor-font-family, monospace); text-anchor: middle; fill: #111; }\
     </style>";
 
