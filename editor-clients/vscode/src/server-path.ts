@@ -38,7 +38,7 @@ export function findServer(context: vscode.ExtensionContext): ServerPath {
     problem:
       "The hlo-analyzer server was not found: this package has none inside, the setting " +
       "hlo-analyzer.server.path is empty, and there is none on PATH. Install it with " +
-      "`cargo xtask install` in a clone of the project, or name the program in the settings.",
+      "“cargo xtask install” in a clone of the project, or name the program in the settings.",
   };
 }
 
