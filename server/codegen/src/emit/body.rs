@@ -8,18 +8,34 @@ use crate::Reason;
 use crate::constant::Constant;
 use crate::kernel::{Detail, Function, Op, OpKind, Region, Type, ValueId};
 
+/// Values of a function, and computations written into it, at most. Where each choice writes its operand twice, or each
+/// computation calls the next one twice, every level doubles them.
+const MAX_VALUES: usize = 1 << 17;
+const MAX_INLINED: u32 = 1 << 16;
+
 /// Appends to the innermost open region.
 pub(crate) struct Body {
     pub function: Function,
     open: Vec<Region>,
     /// The op of the fused computation that is being written.
     pub origin: Option<OpId>,
+    inlined: u32,
 }
 
 impl Body {
     pub fn new(name: &str, root: Option<OpId>) -> Body {
         let function = Function { name: name.to_owned(), root, ..Function::default() };
-        Body { function, open: vec![Region::default()], origin: root }
+        Body { function, open: vec![Region::default()], origin: root, inlined: 0 }
+    }
+
+    /// Whether nothing more is to be written.
+    pub fn is_full(&self) -> bool {
+        self.function.values.len() > MAX_VALUES || self.inlined > MAX_INLINED
+    }
+
+    /// Notes that a computation is written into the function.
+    pub fn inlines(&mut self) {
+        self.inlined += 1;
     }
 
     pub fn arg(&mut self, ty: Type) -> ValueId {

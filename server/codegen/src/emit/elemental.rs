@@ -117,6 +117,9 @@ impl<'a> Elements<'a> {
         if self.known.len() > MAX_REGIONS {
             return self.missing(id, format!("it stands in more than {MAX_REGIONS} choices"));
         }
+        if self.body.is_full() {
+            return self.missing(id, "the function has too many operations already".into());
+        }
         if op.opcode == Opcode::Parameter {
             let Some(&tensor) = op.parameter.and_then(|n| self.tensors.get(n as usize)) else {
                 return self.missing(id, "the parameter has no number".into());

@@ -134,6 +134,10 @@ pub(crate) fn inline(
     if depth > MAX_CALLS {
         return Err(format!("{computation} calls itself").into());
     }
+    body.inlines();
+    if body.is_full() {
+        return Err(format!("with {computation} the function has too many operations").into());
+    }
     let graph = find(computation).ok_or_else(|| format!("no computation named {computation}"))?;
     let mut values: Vec<Vec<ValueId>> = Vec::with_capacity(graph.ops.len());
     for (op, operands) in graph.ops.iter().zip(&graph.operands) {

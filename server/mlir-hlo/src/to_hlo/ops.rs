@@ -34,12 +34,10 @@ impl<'a> Writer<'a> {
             self.bodies.truncate(bodies);
             self.finished.truncate(finished);
             self.calls.truncate(calls);
-            let mut at = 0;
             // Constants of the outside, which were written on the way, stay.
-            self.body().lines.retain(|line| {
-                at += 1;
-                at <= lines || line.op != id
-            });
+            let body = self.body();
+            let written = body.lines.split_off(lines.min(body.lines.len()));
+            body.lines.extend(written.into_iter().filter(|line| line.op != id));
             self.placeholder(id, &reason);
         }
     }

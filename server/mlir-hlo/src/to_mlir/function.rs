@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::header::is_row_major;
 use super::locations::location;
-use super::module::{MissingInstruction, Program, symbol};
+use super::module::{MAX_BYTES, MissingInstruction, Program, symbol};
 use super::values::{Value, names, results};
 use crate::names::UniqueNames;
 use crate::strings::mlir_string;
@@ -29,6 +29,9 @@ pub(super) struct FunctionWriter<'p> {
     /// Functions that stand behind this one: what is started by name.
     pub behind: String,
     depth: usize,
+    /// Instructions that may still be written in bodies that stand where they are called. Never given back: text that is
+    /// taken back has been worked on, too.
+    left: usize,
 }
 
 /// A computation while it is written, and what its instructions are.
@@ -64,6 +67,7 @@ impl<'p> FunctionWriter<'p> {
             incomplete: Vec::new(),
             behind: String::new(),
             depth: 0,
+            left: program.max_inlined(),
         }
     }
 
@@ -219,9 +223,11 @@ impl<'p> FunctionWriter<'p> {
     /// A computation as a region: its parameters are these values. Answers what it ends with.
     pub fn inlined(&mut self, name: &str, parameters: &[Value]) -> Result<(Arc<Graph>, Value), String> {
         let graph = self.program.graphs.get(name).cloned().ok_or_else(|| format!("{name} is not there"))?;
-        if self.depth > MAX_DEPTH || self.out.len() > self.program.max_bytes() {
+        let left = self.left.checked_sub(graph.ops.len().max(1));
+        let (Some(left), true) = (left, self.depth <= MAX_DEPTH && self.out.len() <= MAX_BYTES) else {
             return Err("its computations are too deep, or too many".to_owned());
-        }
+        };
+        self.left = left;
         let mut scope = Scope { graph: &graph, computation: name, values: FxHashMap::default() };
         for (id, value) in graph.parameters().into_iter().zip(parameters) {
             scope.values.extend(id.map(|id| (id, value.clone())));

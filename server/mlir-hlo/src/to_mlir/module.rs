@@ -17,12 +17,12 @@ use crate::strings::mlir_string;
 use crate::types::mlir_type;
 
 /// Bytes of text that a conversion yields, at most.
-const MAX_BYTES: usize = 256 << 20;
+pub(super) const MAX_BYTES: usize = 256 << 20;
 
-/// Bytes of a function per instruction of the module, at most, and of any function. Bodies are written where they are called:
-/// where each calls the next one twice, the text doubles with each.
-const BYTES_PER_INSTRUCTION: usize = 4 << 10;
-const BYTES_OF_ANY: usize = 1 << 20;
+/// Instructions of bodies that are written where they are called, in one function: so many, and so many times those of the
+/// module. Where each body calls the next one twice, every level doubles them.
+const MIN_INLINED: usize = 1 << 14;
+const INLINED_PER_INSTRUCTION: usize = 16;
 
 /// What the text of MLIR does not say of an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,9 +105,9 @@ pub fn to_stablehlo(blocks: &[&Block], module: &Module) -> StablehloModule {
 }
 
 impl Program {
-    /// How long a function may get.
-    pub(super) fn max_bytes(&self) -> usize {
-        (BYTES_OF_ANY + BYTES_PER_INSTRUCTION * self.instructions).min(MAX_BYTES)
+    /// How many instructions of other computations a function may hold.
+    pub(super) fn max_inlined(&self) -> usize {
+        MIN_INLINED + INLINED_PER_INSTRUCTION * self.instructions
     }
 
     fn of(
