@@ -18,8 +18,7 @@ pub struct WarningsConfig {
     pub disabled: Vec<String>,
     /// The lowest severity that is wanted.
     pub at_least: Severity,
-    /// Whether hints are wanted in a module that XLA has not optimized yet: there its passes remove most of what
-    /// hints are about.
+    /// Whether anything is wanted in a module that XLA has not optimized yet: there its passes remove most of this code.
     pub unoptimized: bool,
 }
 
@@ -31,9 +30,8 @@ impl Default for WarningsConfig {
 
 impl WarningsConfig {
     fn wants(&self, kind: WarningKind, is_optimized: bool) -> bool {
-        let is_severe = severity(kind) == Severity::Warning
-            || self.at_least == Severity::Hint && (self.unoptimized || is_optimized);
-        is_severe && !self.disabled.iter().any(|code| code == kind.code())
+        let is_severe = severity(kind) == Severity::Warning || self.at_least == Severity::Hint;
+        is_severe && (self.unoptimized || is_optimized) && !self.disabled.iter().any(|code| code == kind.code())
     }
 }
 

@@ -154,7 +154,8 @@ fn check(path: &Path, arguments: &CheckArguments) -> Result<Checked> {
         FailOn::Error | FailOn::Never | FailOn::Warning => Severity::Warning,
         FailOn::Hint => Severity::Hint,
     };
-    let config = WarningsConfig { at_least, ..WarningsConfig::default() };
+    let unoptimized = arguments.fail_on == FailOn::Hint;
+    let config = WarningsConfig { at_least, unoptimized, ..WarningsConfig::default() };
     let room = arguments.limit.saturating_sub(diagnostics.shown.len());
     let found = analysis.warnings(file, &config, room).unwrap_or_default();
     diagnostics.shown.extend(found.shown);
