@@ -1,5 +1,6 @@
 //! The PTX text of a kernel.
 
+mod absorbing;
 mod access_maps;
 mod arithmetic;
 mod atomic;
@@ -14,6 +15,7 @@ mod halves;
 mod hoist;
 mod index;
 mod join;
+mod library;
 mod loop_length;
 mod loop_nest;
 mod loops;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ir::OpId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::machine::{Address, Class, Inst, Kind, Label, Operand, Reg};
 
@@ -15,6 +15,9 @@ pub(crate) struct Code {
     pub insts: Vec<Inst>,
     registers: [u32; 4],
     labels: Label,
+    /// Labels inside the code of one scalar op. Arrays are not accessed between such a label and the branches to it, so accesses on
+    /// both sides of it can be joined.
+    inner: FxHashSet<Label>,
     /// Per open region, instructions whose result may be used again.
     known: Vec<FxHashMap<Key, Reg>>,
     /// The same of loads, and whether nobody changes what they read.
@@ -36,6 +39,30 @@ impl Code {
     pub fn label(&mut self) -> Label {
         self.labels += 1;
         self.labels
+    }
+
+    /// A label inside the code of one scalar op that accesses no array.
+    pub fn inner_label(&mut self) -> Label {
+        let label = self.label();
+        self.inner.insert(label);
+        label
+    }
+
+    /// Returns whether the code of some scalar op branches.
+    pub fn has_inner_labels(&self) -> bool {
+        !self.inner.is_empty()
+    }
+
+    /// Returns whether accesses before and behind the instruction stay apart.
+    pub fn parts_accesses(&self, inst: &Inst) -> bool {
+        match &inst.kind {
+            Kind::Label(label) | Kind::Branch { target: label, .. } => !self.inner.contains(label),
+            _ => inst.is_boundary(),
+        }
+    }
+
+    pub fn reads(&self, operand: Operand) -> bool {
+        self.insts.iter().any(|inst| inst.reads().contains(&operand))
     }
 
     /// What is computed from here on is not at hand behind [`Code::leave`].
@@ -111,6 +138,11 @@ impl Code {
 
     pub fn forget_loads(&mut self) {
         self.loads.iter_mut().for_each(FxHashMap::clear);
+    }
+
+    /// What was read since the innermost [`Code::enter`] is read again.
+    pub fn forget_inner_loads(&mut self) {
+        self.loads.last_mut().into_iter().for_each(FxHashMap::clear);
     }
 
     /// Of arrays that nobody changes, what was read stays known.

@@ -58,7 +58,7 @@ pub(super) fn groups(insts: &[Inst], kind: Access) -> Vec<Group> {
         }
         let Some((address, bits)) = access(inst, kind) else { continue };
         // In the block's memory, only elements that are smaller than a byte.
-        if !matches!(address.space, Space::Global(_)) && bits >= 8 {
+        if !matches!(address.space, Space::Global(_) | Space::Library) && bits >= 8 {
             continue;
         }
         let key = (address.space, address.base, bits);

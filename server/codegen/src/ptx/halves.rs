@@ -11,6 +11,8 @@ use super::machine::{Class, Inst, Kind, Operand, Reg, Space};
 pub(super) struct Halves {
     pub computed: FxHashSet<Reg>,
     pub used: FxHashSet<Reg>,
+    /// Rounded from `f32`.
+    pub rounded: FxHashSet<Reg>,
     pub loaded: FxHashSet<Reg>,
     /// From where numbers are loaded: base and offset.
     places: FxHashMap<Reg, (Operand, i64)>,
@@ -20,6 +22,8 @@ pub(super) struct Halves {
     pub read: FxHashSet<Reg>,
     /// Halves of what arms of branches bring.
     kept: FxHashSet<Reg>,
+    /// How many numbers of 16 bits each array in global memory has in loads or stores.
+    accesses: FxHashMap<Space, u32>,
     /// Where numbers are stored to: base and offset.
     stored: FxHashMap<Reg, Vec<(Operand, i64)>>,
 }
@@ -34,6 +38,9 @@ impl Halves {
         let mut rounded: FxHashSet<Reg> = FxHashSet::default();
         let mut alone: FxHashSet<Reg> = FxHashSet::default();
         for inst in insts {
+            if let Kind::Load { address, bits: 16, .. } | Kind::Store { address, bits: 16, .. } = &inst.kind {
+                *halves.accesses.entry(address.space).or_default() += 1;
+            }
             if let Kind::Store { address, from, .. } = &inst.kind
                 && let [Operand::Reg(reg)] = from.as_slice()
             {
@@ -70,7 +77,7 @@ impl Halves {
                     // Out of shared memory they come one by one.
                     match address.space {
                         Space::Shared(_) => alone.extend(&inst.to),
-                        Space::Global(_) | Space::Table(_) => halves.loaded.extend(&inst.to),
+                        Space::Global(_) | Space::Table(_) | Space::Library => halves.loaded.extend(&inst.to),
                     }
                 }
                 _ => {}
@@ -112,7 +119,8 @@ impl Halves {
                 break;
             }
         }
-        halves.computed.extend(rounded);
+        halves.computed.extend(&rounded);
+        halves.rounded = rounded;
         for (to, from) in pairwise {
             if !alone.contains(&to) {
                 halves.computed.insert(to);
@@ -124,6 +132,19 @@ impl Halves {
 }
 
 impl Halves {
+    /// Returns whether a thread has one pair of an array's numbers and no more. LLVM does not compute those two at a time.
+    pub fn is_only_pair(&self, space: Space) -> bool {
+        self.accesses.get(&space) == Some(&2)
+    }
+
+    /// Returns whether each of the numbers is stored several times. What LLVM packs for several stores it packs once.
+    pub fn are_stored_again(&self, numbers: &[Operand]) -> bool {
+        numbers.iter().all(|number| match number {
+            Operand::Reg(reg) => self.stored.get(reg).is_some_and(|places| places.len() > 1),
+            _ => false,
+        })
+    }
+
     /// Do the numbers, of that many bytes, lie side by side where they are loaded from?
     pub fn are_neighbours(&self, numbers: &[Operand], bytes: i64) -> bool {
         let place = |operand: &Operand| match operand {
@@ -158,5 +179,5 @@ fn is_pairwise(name: &str) -> bool {
 }
 
 fn is_rounding(name: &str) -> bool {
-    name.starts_with("cvt.rn.bf16.f32") || name.starts_with("cvt.rn.f16.f32")
+    matches!(name, "cvt.rn.bf16.f32" | "cvt.rn.f16.f32" | "cvt.rn.bf16.f64" | "cvt.rn.f16.f64")
 }

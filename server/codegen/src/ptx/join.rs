@@ -36,7 +36,7 @@ pub(crate) fn join(code: &mut Code, how: Joining) {
     let mut start = 0;
     let mut out = Vec::with_capacity(insts.len());
     for at in 0..=insts.len() {
-        if at == insts.len() || insts[at].is_boundary() {
+        if at == insts.len() || code.parts_accesses(&insts[at]) {
             out.extend(straight(code, &insts[start..at], &how, &mut halves));
             if let Some(boundary) = insts.get(at) {
                 out.push(boundary.clone());
@@ -95,6 +95,7 @@ fn load(
         }
         let in_words = match (group.bits, to.len()) {
             (8, 2) => is_moved || is_packed,
+            (16, 2) if halves.is_only_pair(address.space) => is_moved,
             (16, ..=4) => is_moved || to.iter().any(|reg| halves.used.contains(reg)),
             (32, _) => how.has_wide_pairs && to.chunks(2).all(|pair| halves.is_moved(pair, 4)),
             _ => true,
@@ -145,19 +146,29 @@ fn store(
                 _ => None,
             })
             .collect();
+        let is_only_pair = from.len() == 2 && halves.is_only_pair(address.space);
         let is_half = |operand: &Operand| match operand {
+            // An only pair is not computed two at a time, but rounded so.
             Operand::Reg(reg) => {
-                halves.computed.contains(reg) || halves.joined.contains(reg) && !halves.read.contains(reg)
+                !is_only_pair && halves.computed.contains(reg)
+                    || halves.rounded.contains(reg)
+                    || halves.joined.contains(reg) && !halves.read.contains(reg)
             }
             _ => true,
         };
         let is_read = |operand: &Operand| matches!(operand, Operand::Reg(reg) if halves.read.contains(reg));
         let is_moved = |pair: &[Operand]| halves.are_neighbours(pair, 4) && !pair.iter().any(is_read);
         let in_words = group.bits == 32 && how.has_wide_pairs && from.chunks(2).all(is_moved)
-            || group.bits != 16 && group.bits != 32
+            || group.bits == 8
+                && from.len() == 2
+                && halves.are_neighbours(&from, 1)
+                && !from.iter().any(is_read)
+            || group.bits == 8 && from.len() > 2
+            || group.bits == 64
             || group.bits == 16
                 && (from.len() > 4
                     || from.iter().any(is_half)
+                    || halves.are_stored_again(&from)
                     || from.iter().all(|operand| !is_read(operand)) && halves.are_neighbours(&from, 2));
         let (words, bits) = words(code, from.len(), group.bits, in_words);
         let mut new = Vec::new();

@@ -36,6 +36,16 @@ impl LoopLength {
         }
     }
 
+    /// Returns whether all rounds of loops within each other are written out.
+    pub fn is_written_out(self, rounds: &[i64]) -> bool {
+        let mut below = 1i64;
+        rounds.iter().enumerate().rev().all(|(n, &own)| {
+            let is_unrolled = self.is_unrolled(own, below, n + 1 == rounds.len());
+            below = below.saturating_mul(own);
+            is_unrolled
+        })
+    }
+
     /// Is it a round of rows within rows that LLVM has written out, behind the first round of its turn? What is read there is
     /// not joined.
     pub fn is_behind(self, round: i64, changing: &[(Expr, i64)]) -> bool {

@@ -1,13 +1,15 @@
 //! Loops within loops, and in the innermost the rounds that are written out.
 
 use indexing_map::{Constraint, Expr, Interval};
+use ir::ElementTypeExt;
+use rustc_hash::FxHashMap;
 
 use super::carried::Carried;
 use super::frame::Frame;
 use super::loop_length::LoopLength;
 use super::loops::{MapLoop, Open, in_place};
 use super::lower::{Lowering, Pending};
-use super::machine::{Class, Operand, Reg};
+use super::machine::{Class, Operand, Reg, Space};
 use super::tiles::moves_vectors;
 use super::value::Val;
 use crate::kernel::OpKind;
@@ -21,6 +23,8 @@ pub(super) struct Nest<'a, 'k> {
     /// Constraints that name range variables.
     pub inner: &'a [&'a Constraint],
     pub length: LoopLength,
+    /// Whether a condition around the loop is asked.
+    pub is_guarded: bool,
 }
 
 /// A range variable of a loop that is being written.
@@ -76,11 +80,21 @@ impl<'k> Lowering<'k> {
                 false => Axis::Counted { rounds: rounds - 1, factor: length.factor(rounds - 1, below) },
             };
             values = self.nest(frame, nest, &most, values);
+            self.begin_last_round(nest);
             let mut last = axes;
             last[n] = Axis::At(rounds - 1);
             return self.nest(frame, nest, &last, values);
         }
         self.nest(frame, nest, &axes, values)
+    }
+
+    /// Before rounds that alone ask a condition: in XLA's code they are a loop of their own, and each of the two loops asks the
+    /// condition around it. What the first one read is not known in the second one then.
+    fn begin_last_round(&mut self, nest: &Nest<'_, 'k>) {
+        if nest.is_guarded {
+            self.code.forget_inner_loads();
+            self.calls.last_mut().into_iter().for_each(FxHashMap::clear);
+        }
     }
 
     /// Do all conditions that name range variable `n` hold but in its last round?
@@ -117,7 +131,7 @@ impl<'k> Lowering<'k> {
         axes: &[Axis],
         mut values: Vec<Val>,
     ) -> Vec<Val> {
-        let Nest { dims, inner, length, map_loop } = *nest;
+        let Nest { dims, inner, length, map_loop, .. } = *nest;
         let MapLoop { map, vars, results, body, .. } = map_loop;
         let was_parted = self.is_parted;
         let outer_vector = self.tile_vector;
@@ -279,11 +293,21 @@ impl<'k> Lowering<'k> {
         self.code.branch(leaves.end, Some((is_last, true)));
     }
 
+    fn is_complex(&self, space: Space) -> bool {
+        matches!(space, Space::Global(param) if self.kernel.params[param].shape.element.is_complex())
+    }
+
     /// Ends rounds that held under one condition: what they store is stored here.
     fn release(&mut self, held: Option<Held>, values: Vec<Val>) -> Vec<Val> {
         for pending in self.pending.take().unwrap_or_default() {
             match pending {
-                Pending::Store(address, bits, from) => self.code.store(address, bits, from),
+                Pending::Store(mut address, bits, from) => {
+                    // XLA itself joins the elements of rounds, except complex ones: those stay apart where rounds branch.
+                    if self.code.has_inner_labels() && self.is_complex(address.space) {
+                        address.align = address.align.min(i64::from(bits) / 4);
+                    }
+                    self.code.store(address, bits, from);
+                }
                 Pending::Code(insts) => {
                     self.code.forget_loads();
                     self.code.insts.extend(insts);

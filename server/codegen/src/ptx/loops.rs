@@ -40,7 +40,7 @@ impl<'k> Lowering<'k> {
         body: &'k Region,
     ) -> Vec<Val> {
         let mut values: Vec<Val> = inits.iter().map(|&value| frame.value(value)).collect();
-        if count <= 0 {
+        if count <= 0 || self.keeps_constants(frame, &values, body) {
             return values;
         }
         let length = loop_size(body, self.kernel);
@@ -112,6 +112,15 @@ impl<'k> Lowering<'k> {
         if map.is_known_empty() {
             return values;
         }
+        let rounds: Vec<i64> =
+            map.ranges().iter().map(|v| i64::try_from(v.bounds.size()).unwrap_or(i64::MAX)).collect();
+        let length = self.length(frame, map_loop, rounds.last().copied().unwrap_or(1));
+        // LLVM does not look into vectors that a loop carries.
+        let carries_vectors = values.iter().any(|value| matches!(value, Val::Vector(_)));
+        if (!carries_vectors || length.is_written_out(&rounds)) && self.keeps_constants(frame, &values, body)
+        {
+            return values;
+        }
         let outside = (self.is_parted, self.wraps);
         self.wraps = wraps(map);
         self.is_parted = self.wraps;
@@ -142,9 +151,6 @@ impl<'k> Lowering<'k> {
             held = Some((skip, carried));
         }
         let before = self.indices.assume(outer);
-        let rounds: Vec<i64> =
-            map.ranges().iter().map(|v| i64::try_from(v.bounds.size()).unwrap_or(i64::MAX)).collect();
-        let length = self.length(frame, map_loop, rounds.last().copied().unwrap_or(1));
         let mut axes: Vec<Axis> = Vec::new();
         let mut below = 1i64;
         let mut is_whole = true;
@@ -159,7 +165,7 @@ impl<'k> Lowering<'k> {
             below = below.saturating_mul(rounds);
         }
         axes.reverse();
-        let nest = Nest { map_loop, dims: &dims, inner: &inner, length };
+        let nest = Nest { map_loop, dims: &dims, inner: &inner, length, is_guarded: held.is_some() };
         values = self.peeled(frame, &nest, axes, values);
         self.indices.forget(before);
         if let Some((skip, carried)) = held {

@@ -89,6 +89,8 @@ pub(crate) enum Space {
     Shared(u32),
     /// Global as well: a constant array of the module.
     Table(u32),
+    /// Global as well: a table of a function that is approximated, see [`super::library`].
+    Library,
 }
 
 /// Where a load or store goes: a register that holds an address, and bytes behind it.
@@ -196,7 +198,7 @@ impl Inst {
         };
         match address.space {
             Space::Global(number) => Some(number),
-            Space::Shared(_) | Space::Table(_) => None,
+            Space::Shared(_) | Space::Table(_) | Space::Library => None,
         }
     }
 

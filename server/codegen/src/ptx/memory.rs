@@ -126,7 +126,7 @@ impl Lowering<'_> {
             Place::Param(param) => {
                 let shape = self.kernel.params[param].shape.clone();
                 let linear = self.linear(&shape, at);
-                self.indices.summands(&linear) > MAX_SUMMANDS
+                self.indices.summands(&linear) > MAX_SUMMANDS || self.falls_unevenly(&shape, &linear)
             }
             Place::Table(_) | Place::Shared(_) => false,
         };
@@ -135,6 +135,22 @@ impl Lowering<'_> {
         let answer = self.address(place, element, at);
         self.is_parted = was_parted;
         answer
+    }
+
+    /// Returns whether the index falls from the end of an array whose size is no power of two. LLVM does not see then that the
+    /// elements are aligned; else the difference is made of bits that do not overlap.
+    fn falls_unevenly(&mut self, shape: &ArrayShape, linear: &Expr) -> bool {
+        let is_even = shape.elements().is_some_and(|count| count > 0 && count & (count - 1) == 0);
+        let here = self.indices.here(linear);
+        let mut rest = vec![&here];
+        while let Some(expr) = rest.pop() {
+            match expr.as_binary() {
+                Some((BinaryOp::Add, left, right)) => rest.extend([left, right]),
+                _ if expr.as_scaled().is_some_and(|(_, by)| by < 0) => return !is_even,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// The second one of a pair, of which the first one is `x` without its lowest bit: that is `x` with it, and no longer

@@ -6,6 +6,7 @@ use ir::{ElementTypeExt, OpId};
 
 use super::Target;
 use super::code::Code;
+use super::library;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
 use super::packed::packed;
 use crate::KernelText;
@@ -39,6 +40,12 @@ pub(super) fn print(
     for Missing { instruction, reason, .. } in &missing {
         out.line(format_args!("// incomplete: {instruction}: {reason}"), None);
     }
+    for table in library::tables() {
+        let is_read = |lowered: &Lowered<'_>| lowered.code.reads(Operand::Symbol(table.name));
+        if kernels.iter().any(is_read) {
+            declare(&mut out, table.align, table.name, &table.bytes);
+        }
+    }
     let mut shared_bytes = 0;
     for (n, kernel) in kernels.into_iter().enumerate() {
         if n > 0 {
@@ -59,9 +66,7 @@ fn entry(out: &mut Lines, lowered: Lowered<'_>, name_of: &dyn Fn(OpId) -> String
     let name = &kernel.name;
     for (n, table) in kernel.tables.iter().enumerate() {
         let align = (table.shape.element.bits().unwrap_or(8) / 8).clamp(1, 8);
-        let bytes: Vec<String> = table.bytes.iter().map(u8::to_string).collect();
-        let (size, bytes) = (bytes.len(), bytes.join(", "));
-        out.line(format_args!(".global .align {align} .b8 global_cst_{n}[{size}] = {{{bytes}}};"), None);
+        declare(out, align, &format!("global_cst_{n}"), &table.bytes);
     }
     out.line(format_args!(".visible .entry {name}("), None);
     for (n, param) in kernel.params.iter().enumerate() {
@@ -105,6 +110,13 @@ fn entry(out: &mut Lines, lowered: Lowered<'_>, name_of: &dyn Fn(OpId) -> String
     }
     out.line(format_args!("}}"), None);
     shared_bytes
+}
+
+/// An array of the module.
+fn declare(out: &mut Lines, align: u32, name: &str, bytes: &[u8]) {
+    let numbers: Vec<String> = bytes.iter().map(u8::to_string).collect();
+    let (size, numbers) = (bytes.len(), numbers.join(", "));
+    out.line(format_args!(".global .align {align} .b8 {name}[{size}] = {{{numbers}}};"), None);
 }
 
 #[derive(Default)]
@@ -226,7 +238,7 @@ fn vector(count: usize) -> &'static str {
 
 fn space(space: Space) -> &'static str {
     match space {
-        Space::Global(_) | Space::Table(_) => "global",
+        Space::Global(_) | Space::Table(_) | Space::Library => "global",
         Space::Shared(_) => "shared",
     }
 }

@@ -23,6 +23,7 @@ use super::memory::class_of;
 use super::value::Val;
 use crate::constant::Constant;
 use crate::kernel::Detail;
+pub(super) use math::{COS_F64, SIN_F64};
 
 impl Lowering<'_> {
     /// Does the device have every instruction for `bf16`?

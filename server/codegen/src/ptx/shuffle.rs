@@ -2,6 +2,7 @@
 
 use super::lower::Lowering;
 use super::machine::{Class, Kind, Operand, Reg};
+use super::memory::class_of;
 use super::value::Val;
 
 impl Lowering<'_> {
@@ -15,6 +16,12 @@ impl Lowering<'_> {
         let kernel = self.kernel;
         let Some(combiner) = kernel.functions.get(combiner) else { return values };
         let mut distance = distance;
+        // A number that is known is exchanged all the same.
+        for (value, &arg) in values.iter_mut().zip(&combiner.args) {
+            if let Val::Num(number) = *value {
+                *value = Val::Num(self.in_register(number, class_of(combiner.element(arg))));
+            }
+        }
         while distance >= 1 {
             let others: Vec<Val> = values.iter().map(|&value| self.shuffled(value, distance)).collect();
             let args = values.iter().copied().chain(others).collect();
@@ -31,9 +38,14 @@ impl Lowering<'_> {
             Val::Complex(re, im) => {
                 Val::Complex(self.shuffled_number(re, distance), self.shuffled_number(im, distance))
             }
-            Val::Pred(Operand::Reg(pred)) => {
-                let from = [Operand::Int(1), Operand::Int(0), pred.into()];
-                let word = self.code.pure("selp.b32", Class::B32, from);
+            Val::Pred(pred) => {
+                let word = match pred {
+                    Operand::Reg(_) => {
+                        let from = [Operand::Int(1), Operand::Int(0), pred];
+                        self.code.pure("selp.b32", Class::B32, from)
+                    }
+                    known => self.code.pure("mov.b32", Class::B32, [known]),
+                };
                 let word = self.down(word.into(), distance);
                 let is_set = [word.into(), Operand::Int(0)];
                 Val::Pred(self.code.pure("setp.ne.b32", Class::Pred, is_set).into())

@@ -1,6 +1,7 @@
 //! What all arms of a branch do last is done once, behind them: of loads at different places, the place is chosen, and one
 //! load is left. Source: LLVM's `SinkCommonCodeFromPredecessors`.
 
+mod meetings;
 mod plan;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,7 +12,7 @@ use plan::Plan;
 
 /// Moves what the arms of branches have in common behind the label where they meet, innermost branches first.
 pub(crate) fn sink(code: &mut Code) {
-    let insts = std::mem::take(&mut code.insts);
+    let insts = meetings::joined(std::mem::take(&mut code.insts));
     let mut sinking = Sinking::of(code, &insts);
     for inst in insts {
         let meeting = match inst.kind {

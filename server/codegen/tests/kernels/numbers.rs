@@ -54,6 +54,14 @@ impl Bits {
         }
     }
 
+    /// The nearest number of the type, ties to even.
+    pub fn round(self, value: f64) -> f64 {
+        let unit = self.unit(value);
+        let (_, _, largest) = self.format();
+        let near = (value / unit).round_ties_even() * unit;
+        if near.abs() > largest { f64::INFINITY.copysign(near) } else { near }
+    }
+
     /// The spacing of numbers of the type around a number.
     fn unit(self, value: f64) -> f64 {
         let (mantissa, least, _) = self.format();

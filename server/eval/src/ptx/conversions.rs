@@ -248,6 +248,10 @@ fn floats(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
         ("f16", "f16", Some("rzi"), _) => lanes!(W1, |a| f32_to_f16(f16_to_f32(a).trunc())),
         ("f16", "f16", Some("rmi"), _) => lanes!(W1, |a| f32_to_f16(f16_to_f32(a).floor())),
         ("f16", "f16", Some("rpi"), _) => lanes!(W1, |a| f32_to_f16(f16_to_f32(a).ceil())),
+        ("bf16", "bf16", Some("rni"), _) => lanes!(W1, |a| f32_to_bf16(bf16_to_f32(a).round_ties_even())),
+        ("bf16", "bf16", Some("rzi"), _) => lanes!(W1, |a| f32_to_bf16(bf16_to_f32(a).trunc())),
+        ("bf16", "bf16", Some("rmi"), _) => lanes!(W1, |a| f32_to_bf16(bf16_to_f32(a).floor())),
+        ("bf16", "bf16", Some("rpi"), _) => lanes!(W1, |a| f32_to_bf16(bf16_to_f32(a).ceil())),
         ("f64", "f32", None, false) => lanes!(DofW, |a| f64::from(f32::from_bits(a)).to_bits()),
         ("f32", "f64", Some("rn"), false) if op.flushes => {
             lanes!(WofD, |a| put::<true>(f64::from_bits(a) as f32))

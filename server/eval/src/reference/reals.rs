@@ -66,21 +66,14 @@ fn area_cosine(x: f64) -> f64 {
     }
 }
 
-/// Of `f16` XLA makes four ops, each rounded. Source: XLA `LogisticExpander`.
-fn half_logistic(x: f64) -> f64 {
-    let round = |x| formats::F16.round(x);
-    1.0 / round(1.0 + round((-x).exp()))
-}
-
 pub(crate) fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
     if kind.is_integral() || matches!(kind, Kind::Complex { .. }) {
         return Err(format!("{opcode} to another type is not evaluated").into());
     }
-    let is_half = kind == Kind::Float(Short(formats::F16));
-    let f = match opcode {
-        Opcode::Logistic if is_half => half_logistic,
-        _ => function(opcode).ok_or_else(|| format!("{opcode} is not evaluated"))?,
-    };
+    if opcode == Opcode::Logistic && matches!(kind, Kind::Float(short) if short.0.bits() == 16) {
+        return half_logistic(kind, a);
+    }
+    let f = function(opcode).ok_or_else(|| format!("{opcode} is not evaluated"))?;
     let ulps = budget(opcode);
     let exact = matches!(opcode, Opcode::Negate | Opcode::Abs | Opcode::Sign);
     let is_step = matches!(
@@ -125,6 +118,13 @@ pub(crate) fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
         errors.push(error);
     }
     Ok(Column { error: Some(errors), ..Column::real(kind, values) })
+}
+
+/// 1 / (1 + e^-x) of numbers of 16 bits: XLA makes four ops of it, each rounded to their type. Source: XLA `LogisticExpander`.
+fn half_logistic(kind: Kind, a: &Column) -> Checked<Column> {
+    let one = Column::real(kind, vec![1.0; a.len()]);
+    let power = unary(Opcode::Exponential, kind, &unary(Opcode::Negate, kind, a)?)?;
+    binary(Opcode::Divide, kind, &one, &binary(Opcode::Add, kind, &power, &one)?)
 }
 
 /// Max and min answer NaN where one operand is NaN.

@@ -7,6 +7,7 @@ use super::super::lower::{Bf16, Lowering};
 use super::super::machine::{Class, Operand};
 use super::super::memory::class_of;
 use super::super::value::Val;
+use crate::constant::Constant;
 
 impl Lowering<'_> {
     /// Does the device add, subtract and multiply in this type?
@@ -47,6 +48,12 @@ impl Lowering<'_> {
             Opcode::Abs if matches!(from, ElementType::F32 | ElementType::F64) => {
                 return Some(Val::Num(self.op(&format!("abs.{name}"), from, [x]).into()));
             }
+            // XLA computes it as f32, which is seen where results are stored in pairs.
+            Opcode::Abs if matches!(from, ElementType::F16 | ElementType::Bf16) => {
+                let wide = self.as_f32(x, from)?;
+                let size = self.op("abs.f32", ElementType::F32, [wide]).into();
+                return self.convert(Val::Num(size), ElementType::F32, from);
+            }
             Opcode::Abs => {
                 let rest = Operand::Int(sign - 1);
                 return Some(Val::Num(self.op(&format!("and.b{width}"), from, [x, rest]).into()));
@@ -62,11 +69,14 @@ impl Lowering<'_> {
                 return Some(Val::Pred(self.code.pure(format!("setp.lt.{kind}"), Class::Pred, from).into()));
             }
             Opcode::Real => return Some(a),
-            Opcode::Imag => return Some(Val::constant(crate::Constant::zero(to))),
+            Opcode::Imag => return Some(Val::constant(Constant::zero(to))),
             _ => {}
         }
         if from == ElementType::F64 {
             return self.double_unary(opcode, x).map(Val::Num);
+        }
+        if let Some(result) = self.half_unary(opcode, x, from) {
+            return Some(Val::Num(result));
         }
         let wide = self.as_f32(x, from)?;
         let result = match opcode {
@@ -74,6 +84,41 @@ impl Lowering<'_> {
             _ => self.single_unary(opcode, wide)?,
         };
         self.convert(Val::Num(result), ElementType::F32, to)
+    }
+
+    /// Functions that the device has in 16 bits, and those of which XLA rounds each step.
+    fn half_unary(&mut self, opcode: Opcode, x: Operand, element: ElementType) -> Option<Operand> {
+        if !matches!(element, ElementType::F16 | ElementType::Bf16) {
+            return None;
+        }
+        if opcode == Opcode::Logistic {
+            return self.half_logistic(x, element);
+        }
+        if !self.is_native(element) {
+            return None;
+        }
+        let name = element.name();
+        let to_whole = match opcode {
+            Opcode::Floor => "cvt.rmi",
+            Opcode::Ceil => "cvt.rpi",
+            Opcode::RoundNearestEven => "cvt.rni",
+            Opcode::Sign => return Some(self.signum(x, element)),
+            _ => return None,
+        };
+        Some(self.op(&format!("{to_whole}.{name}.{name}"), element, [x]).into())
+    }
+
+    /// 1 / (1 + e^-x), where negation, exponential, sum and quotient are each rounded.
+    fn half_logistic(&mut self, x: Operand, element: ElementType) -> Option<Operand> {
+        let minus = self.float_unary(Opcode::Negate, Val::Num(x), element, element)?.num();
+        let minus = self.as_f32(minus, element)?;
+        let power = self.math_unary(Opcode::Exponential, minus, ElementType::F32)?;
+        let power = self.convert(Val::Num(power), ElementType::F32, element)?;
+        let one = Val::constant(Constant::of_int(element, 1));
+        let sum = self.float_binary(Opcode::Add, power, one, element)?.num();
+        let sum = self.as_f32(sum, element)?;
+        let inverse = self.op("rcp.approx.f32", ElementType::F32, [sum]).into();
+        Some(self.convert(Val::Num(inverse), ElementType::F32, element)?.num())
     }
 
     /// Of numbers with few bits the instructions' own precision is enough.
@@ -119,6 +164,14 @@ impl Lowering<'_> {
     /// -1, 0 or 1; zeros and NaN stay what they are.
     fn signum(&mut self, x: Operand, element: ElementType) -> Operand {
         let name = element.name();
+        if class_of(element) == Class::B16 {
+            let zero = self.in_register(Operand::Int(0), Class::B16);
+            let is_number = self.code.pure(format!("setp.ne.{name}"), Class::Pred, [x, zero]).into();
+            let sign = self.op("and.b16", element, [x, Operand::Int(0x8000)]);
+            let one = Val::constant(Constant::of_int(element, 1)).num();
+            let signed = self.op("or.b16", element, [sign.into(), one]);
+            return self.op("selp.b16", element, [signed.into(), x, is_number]).into();
+        }
         let (one, zero) = match element {
             ElementType::F64 => (Operand::F64(1f64.to_bits()), Operand::F64(0)),
             _ => (Operand::F32(1f32.to_bits()), Operand::F32(0)),
@@ -179,6 +232,18 @@ impl Lowering<'_> {
         }
         if element == ElementType::F64 {
             return self.wide_binary(opcode, a, b, element, simple).map(Val::Num);
+        }
+        let least_or_greatest = match opcode {
+            Opcode::Maximum => Some("max.NaN"),
+            Opcode::Minimum => Some("min.NaN"),
+            _ => None,
+        };
+        if let Some(base) = least_or_greatest
+            && matches!(element, ElementType::F16 | ElementType::Bf16)
+            && self.bf16 != Bf16::None
+        {
+            let (a, b) = (self.in_register(a, class), self.in_register(b, class));
+            return Some(Val::Num(self.op(&format!("{base}.{name}"), element, [a, b]).into()));
         }
         let wide = (self.as_f32(a, element)?, self.as_f32(b, element)?);
         let result = self.wide_binary(opcode, wide.0, wide.1, ElementType::F32, simple)?;

@@ -9,6 +9,7 @@ mod hyperbolic;
 mod inverse;
 mod logarithm;
 mod power;
+mod reduction;
 mod remainder;
 mod roots;
 mod trigonometric;
@@ -19,6 +20,7 @@ use syntax::hlo::{ElementType, Opcode};
 
 use super::super::lower::Lowering;
 use super::super::machine::Operand;
+pub(in crate::ptx) use coefficients::{COS_F64, SIN_F64};
 pub(super) use exponential::{exp, expm1};
 use flow::{Kind, X};
 pub(super) use hyperbolic::{cosh, sinh, tanh};

@@ -22,6 +22,10 @@ impl Lowering<'_> {
             };
             return self.narrowed(single, to);
         }
+        if to == ElementType::F16 && self.is_own(from) {
+            let x = self.in_register(x, Class::B16);
+            return Some(self.half_of_small(x, from));
+        }
         let single = self.of_small(x, from)?;
         match to {
             ElementType::F32 => Some(single),
@@ -80,15 +84,21 @@ impl Lowering<'_> {
         self.code.pure("and.b16", Class::B16, [either.into(), Operand::Int(255)]).into()
     }
 
+    /// A number of eight bits that the device itself converts, as `f16`, exactly.
+    fn half_of_small(&mut self, x: Operand, from: ElementType) -> Operand {
+        let name = if from == ElementType::F8e4m3fn { "e4m3x2" } else { "e5m2x2" };
+        let pair = self.code.pure(format!("cvt.rn.f16x2.{name}"), Class::B32, [x]);
+        let (low, high) = (self.code.reg(Class::B16), self.code.reg(Class::B16));
+        self.code.push(Inst::Unpack { from: pair }, vec![low, high]);
+        low.into()
+    }
+
     /// A small float as `f32`, exactly.
     fn of_small(&mut self, x: Operand, from: ElementType) -> Option<Operand> {
         let x = self.in_register(x, Class::B16);
         if self.is_own(from) {
-            let name = if from == ElementType::F8e4m3fn { "e4m3x2" } else { "e5m2x2" };
-            let pair = self.code.pure(format!("cvt.rn.f16x2.{name}"), Class::B32, [x]);
-            let (low, high) = (self.code.reg(Class::B16), self.code.reg(Class::B16));
-            self.code.push(Inst::Unpack { from: pair }, vec![low, high]);
-            return Some(self.code.pure("cvt.f32.f16", Class::B32, [low.into()]).into());
+            let half = self.half_of_small(x, from);
+            return Some(self.code.pure("cvt.f32.f16", Class::B32, [half]).into());
         }
         let wide = self.code.pure("cvt.u32.u16", Class::B32, [x]).into();
         if from == ElementType::F8e8m0fnu {

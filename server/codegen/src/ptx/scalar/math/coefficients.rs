@@ -69,7 +69,7 @@ pub(super) const ATANH_TAIL_F64: [f64; 10] = [
 pub(super) const SIN_F32: [f64; 4] = [-0.16666667, 0.008333332, -0.00019840083, 2.7249355e-06];
 
 /// `(sin √x / √x - 1) / x`. Relative error below 2^-66 on [0, 0.618].
-pub(super) const SIN_F64: [f64; 7] = [
+pub(in crate::ptx) const SIN_F64: [f64; 7] = [
     -0.16666666666666666,
     0.008333333333333331,
     -0.0001984126984126502,
@@ -83,7 +83,7 @@ pub(super) const SIN_F64: [f64; 7] = [
 pub(super) const COS_F32: [f64; 4] = [0.041666668, -0.0013888888, 2.4800596e-05, -2.7300484e-07];
 
 /// `(cos √x - 1 + x/2) / x²`. Relative error below 2^-71 on [0, 0.618].
-pub(super) const COS_F64: [f64; 7] = [
+pub(in crate::ptx) const COS_F64: [f64; 7] = [
     0.041666666666666664,
     -0.0013888888888888887,
     2.480158730158462e-05,

@@ -1,6 +1,7 @@
 //! Formulas that write themselves: an expression over [`X`] becomes instructions, in the order in which it is evaluated.
 
 mod conditions;
+mod loops;
 mod words;
 
 use std::cell::RefCell;
@@ -43,6 +44,7 @@ impl Kind {
 }
 
 pub(in crate::ptx) use conditions::P;
+pub(in crate::ptx) use loops::repeat;
 
 /// A number under way.
 #[derive(Clone, Copy)]

@@ -10,7 +10,7 @@ use crate::ptx::machine::{Class, Operand};
 /// A condition under way.
 #[derive(Clone, Copy)]
 pub(in crate::ptx) struct P<'f> {
-    flow: &'f RefCell<Code>,
+    pub(super) flow: &'f RefCell<Code>,
     pub operand: Operand,
 }
 

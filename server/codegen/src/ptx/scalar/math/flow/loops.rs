@@ -1,0 +1,58 @@
+//! Branches, loops and reads of tables within a formula.
+
+use super::{Kind, P, X};
+use crate::ptx::machine::{Address, Operand, Space};
+
+impl<'f> X<'f> {
+    /// A register of its own that starts with this number and may change.
+    pub fn variable(self) -> X<'f> {
+        let operand = self.flow.borrow_mut().variable(self.kind.class(), self.operand).into();
+        X { operand, ..self }
+    }
+
+    /// Gives a [`X::variable`] another value.
+    pub fn set(self, value: X<'f>) {
+        if let Operand::Reg(reg) = self.operand {
+            self.flow.borrow_mut().set(reg, value.operand);
+        }
+    }
+
+    /// The address of a table of [`crate::ptx::library`].
+    pub fn table(self, name: &'static str) -> X<'f> {
+        let operand =
+            self.flow.borrow_mut().pure("mov.b64", Kind::I64.class(), [Operand::Symbol(name)]).into();
+        X { operand, kind: Kind::I64, ..self }
+    }
+
+    /// The number of this kind `offset` bytes behind an address in a table, which is aligned to `align` bytes.
+    pub fn read(address: X<'f>, offset: i64, align: i64, kind: Kind) -> X<'f> {
+        let at = Address { space: Space::Library, base: address.operand, offset, align };
+        let operand = address.flow.borrow_mut().load(at, kind.bits(), true).into();
+        X { operand, kind, ..address }
+    }
+}
+
+impl<'f> P<'f> {
+    /// Runs `write` where the condition does not hold.
+    pub fn unless(self, write: impl FnOnce()) {
+        let Operand::Reg(guard) = self.operand else { return };
+        let end = self.flow.borrow_mut().inner_label();
+        self.flow.borrow_mut().branch(end, Some((guard, true)));
+        self.flow.borrow_mut().enter();
+        write();
+        self.flow.borrow_mut().leave();
+        self.flow.borrow_mut().place(end);
+    }
+}
+
+/// Runs `round` again and again, until the condition that it returns does not hold.
+pub(in crate::ptx) fn repeat<'f>(like: X<'f>, round: impl FnOnce() -> P<'f>) {
+    let top = like.flow.borrow_mut().inner_label();
+    like.flow.borrow_mut().place(top);
+    like.flow.borrow_mut().enter();
+    let again = round().operand;
+    like.flow.borrow_mut().leave();
+    if let Operand::Reg(again) = again {
+        like.flow.borrow_mut().branch(top, Some((again, true)));
+    }
+}

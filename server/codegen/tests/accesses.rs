@@ -1,0 +1,126 @@
+//! Which accesses kernels have, where LLVM decides it: small fusions that are run, held against the interpreter, and whose loads
+//! and stores are counted. On the first device, which is the one that XLA's own kernels were compiled for.
+
+mod agreeing;
+mod written;
+
+use std::collections::BTreeMap;
+
+use agreeing::agrees_calling;
+
+/// Accesses to global memory by width: of `ld` or of `st`.
+fn counted(text: &str, kind: &str) -> Vec<(String, usize)> {
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    for line in text.lines() {
+        let name = line.split_whitespace().next().unwrap_or_default();
+        if let Some(width) = name.strip_prefix(kind).and_then(|rest| rest.strip_prefix(".global")) {
+            *found.entry(width.trim_start_matches(".nc").trim_start_matches('.').to_owned()).or_default() +=
+                1;
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Loads and stores of the kernel of these instructions.
+#[track_caller]
+fn accesses(called: &str, params: &[&str], body: &str, result: &str) -> [Vec<(String, usize)>; 2] {
+    let texts = agrees_calling(called, params, body, result);
+    ["ld", "st"].map(|kind| counted(&texts[0], kind))
+}
+
+fn widths(list: &[(&str, usize)]) -> Vec<(String, usize)> {
+    list.iter().map(|&(width, count)| (width.to_owned(), count)).collect()
+}
+
+/// The words of 2/π, and the coefficients of an `f64`, are in tables.
+#[test]
+fn sine_and_cosine_read_tables() {
+    for op in ["sine", "cosine"] {
+        let of = |element: &str| {
+            accesses(
+                "",
+                &[&format!("{element}[55]")],
+                &format!("  ROOT r = {element}[55] {op}(p0)"),
+                &format!("{element}[55]"),
+            )
+        };
+        assert_eq!(of("f32")[0], widths(&[("b32", 2)]));
+        assert_eq!(of("f16")[0], widths(&[("b16", 1), ("b32", 1)]));
+        assert_eq!(of("f64")[0], widths(&[("b64", 2), ("v2.b64", 3)]));
+    }
+    // The slow path between two elements does not keep their loads apart.
+    let [loads, stores] =
+        accesses("", &["f32[1024,1024]"], "  ROOT r = f32[1024,1024] cosine(p0)", "f32[1024,1024]");
+    assert_eq!(loads, widths(&[("b32", 4), ("v4.b32", 1)]));
+    assert_eq!(stores, widths(&[("v4.b32", 1)]));
+}
+
+/// Two elements of a thread are not computed two at a time, but rounded so.
+#[test]
+fn an_only_pair() {
+    let shape = |element: &str| format!("{element}[405506]");
+    let stores = |element: &str, to: &str, body: &str| {
+        let (from, to) = (shape(element), shape(to));
+        accesses("", &[&from, &from], body, &to)[1].clone()
+    };
+    assert_eq!(stores("bf16", "bf16", "  ROOT r = bf16[405506] add(p0, p1)"), widths(&[("v2.b16", 1)]));
+    assert_eq!(stores("f16", "f16", "  ROOT r = f16[405506] maximum(p0, p1)"), widths(&[("v2.b16", 1)]));
+    assert_eq!(stores("pred", "pred", "  ROOT r = pred[405506] and(p0, p1)"), widths(&[("v2.b8", 1)]));
+    let rounded = "  s = f16[405506] add(p0, p1)\n  ROOT r = bf16[405506] convert(s)";
+    assert_eq!(stores("f16", "bf16", rounded), widths(&[("b32", 1)]));
+}
+
+/// Numbers of 16 bits that the device computes as such stay apart; those that are rounded are packed.
+#[test]
+fn steps_of_sixteen_bits() {
+    let stores = |op: &str, element: &str| {
+        let shape = format!("{element}[512,1024]");
+        accesses("", &[&shape], &format!("  ROOT r = {shape} {op}(p0)"), &shape)[1].clone()
+    };
+    for element in ["f16", "bf16"] {
+        for op in ["floor", "ceil", "sign"] {
+            assert_eq!(stores(op, element), widths(&[("v4.b16", 1)]), "{op} {element}");
+        }
+        for op in ["rsqrt", "abs", "logistic"] {
+            assert_eq!(stores(op, element), widths(&[("v2.b32", 1)]), "{op} {element}");
+        }
+    }
+}
+
+/// A product that starts with 0 is 0 whatever is read.
+#[test]
+fn absorbed_operands_are_not_read() {
+    let product = |element: &str, op: &str| {
+        format!(
+            "op {{\n  a = {element}[] parameter(0)\n  b = {element}[] parameter(1)\n  ROOT c = {element}[] {op}(a, b)\n}}"
+        )
+    };
+    for (element, op, start, reads) in [
+        ("s32", "multiply", "0", false),
+        ("s8", "multiply", "0", false),
+        ("u16", "minimum", "0", false),
+        ("s32", "multiply", "1", true),
+        ("f32", "multiply", "0", true),
+        ("s32", "minimum", "0", true),
+    ] {
+        for (shape, dim, result) in [("171,90", 1, "171"), ("372,64", 0, "64"), ("64,3", 1, "64")] {
+            let body = format!(
+                "  z = {element}[] constant({start})\n  ROOT r = {element}[{result}] reduce(p0, z), dimensions={{{dim}}}, to_apply=op"
+            );
+            let (from, to) = (format!("{element}[{shape}]"), format!("{element}[{result}]"));
+            let [loads, _] = accesses(&product(element, op), &[&from], &body, &to);
+            assert_eq!(!loads.is_empty(), reads, "{element} {op} {start} {shape}");
+        }
+    }
+}
+
+/// What falls is aligned only where the array has a power of two elements.
+#[test]
+fn reversed_elements() {
+    let loads = |shape: &str| {
+        accesses("", &[shape], &format!("  ROOT r = {shape} reverse(p0), dimensions={{0,1}}"), shape)[0]
+            .clone()
+    };
+    assert_eq!(loads("f32[1024,512]"), widths(&[("v4.b32", 1)]));
+    assert_eq!(loads("f32[1000,516]"), widths(&[("b32", 4)]));
+}
