@@ -36,6 +36,6 @@ pub use map::{Constraint, IndexingMap, Variable, VariableKind};
 pub use range::RangeContext;
 pub use simplify::{Simplifier, SimplifyMode, SimplifyOutcome};
 pub use text::{
-    ParseError, PrintStyle, domain_short, domain_short_named, parse_expr, parse_expr_with, parse_map,
-    print_expr, print_map, print_named, wrap,
+    MapAttribute, ParseError, PrintStyle, domain_short, domain_short_named, is_map_attribute, parse_expr,
+    parse_expr_with, parse_map, print_expr, print_map, print_named, wrap,
 };

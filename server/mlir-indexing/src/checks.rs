@@ -58,7 +58,7 @@ pub(crate) fn check_all(source: &Source<'_>, id: OpId) -> Vec<Finding> {
     let mut check = Check { text: &text, findings: Vec::new() };
     match (dialect, op) {
         ("", _) => check.domains(),
-        ("affine", "apply" | "min" | "max" | "for" | "parallel") | ("xla", "apply_indexing") => {
+        ("affine", "apply" | "min" | "max" | "for" | "parallel") | ("xla" | "xla_gpu", "apply_indexing") => {
             check.map_arguments();
             check.domains();
         }
@@ -112,7 +112,8 @@ impl Check<'_, '_> {
                 );
             }
             let results = text.source.result_count(text.id);
-            let is_apply = matches!(text.name, "affine.apply" | "xla.apply_indexing");
+            let is_apply =
+                matches!(text.name, "affine.apply" | "xla.apply_indexing" | "xla_gpu.apply_indexing");
             if is_apply && uses == 1 && results > 0 && found.map.result_count() != results {
                 let has = found.map.result_count();
                 self.push("map-arity", format!("the map has {has} results, the op {results}"));
@@ -156,7 +157,9 @@ impl Check<'_, '_> {
             return;
         }
         for at in 0..text.tokens.len() {
-            if text.word(at) != "#xla.indexing_map" || text.kind(at + 1) != Some(TokenKind::OpenAngle) {
+            if !indexing_map::is_map_attribute(text.word(at))
+                || text.kind(at + 1) != Some(TokenKind::OpenAngle)
+            {
                 continue;
             }
             let end = text.behind(at + 1).min(text.tokens.len());

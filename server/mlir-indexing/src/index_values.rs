@@ -95,7 +95,16 @@ impl MapBuilder<'_> {
         let (dialect, short) = name.split_once('.')?;
         if !matches!(
             dialect,
-            "arith" | "affine" | "index" | "tensor" | "memref" | "xla" | "gpu" | "vector" | "linalg"
+            "arith"
+                | "affine"
+                | "index"
+                | "tensor"
+                | "memref"
+                | "xla"
+                | "xla_gpu"
+                | "gpu"
+                | "vector"
+                | "linalg"
         ) {
             return None;
         }
@@ -111,7 +120,7 @@ impl MapBuilder<'_> {
                 let which = usize::try_from(which).ok().filter(|&k| k < ty.rank())?;
                 Some(self.extent(of, &ty, which))
             }
-            ("affine", "apply" | "min" | "max") | ("xla", "apply_indexing") => {
+            ("affine", "apply" | "min" | "max") | ("xla" | "xla_gpu", "apply_indexing") => {
                 let at = text.top().find(|&at| map_use(&text, at).is_some())?;
                 let found = map_use(&text, at)?.ok()?;
                 let results = self.map_results(&text, &found).ok()?;

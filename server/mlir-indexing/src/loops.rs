@@ -23,7 +23,7 @@ impl MapBuilder<'_> {
     pub(crate) fn bound(&mut self, operand: &Operand) -> Option<Expr> {
         let (value, index) = operand.key()?;
         let Some((text, number)) = loop_of(self.source, value) else { return self.launched(operand) };
-        if text.name == "xla.loop" {
+        if matches!(text.name, "xla.loop" | "xla_gpu.loop") {
             return self.xla_loop(&text, operand, number?);
         }
         let bounds = match number {
@@ -214,7 +214,13 @@ fn loop_of<'a>(source: &'a Source<'a>, value: ValueId) -> Option<(OpText<'a>, Op
     let is_loop = |op: OpId| {
         matches!(
             parse.name(op, source.text),
-            "affine.for" | "affine.parallel" | "scf.for" | "scf.forall" | "scf.parallel" | "xla.loop"
+            "affine.for"
+                | "affine.parallel"
+                | "scf.for"
+                | "scf.forall"
+                | "scf.parallel"
+                | "xla.loop"
+                | "xla_gpu.loop"
         )
     };
     match found.definition {

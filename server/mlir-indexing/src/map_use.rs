@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use indexing_map::{Expr, IndexingMap, parse_map};
+use indexing_map::{Expr, IndexingMap, MapAttribute, is_map_attribute, parse_map};
 use mlir::TokenKind;
 
 use crate::affine_map::AffineMap;
@@ -13,7 +13,7 @@ use crate::op_text::OpText;
 #[derive(Debug, Clone, PartialEq)]
 pub enum WrittenMap {
     Affine(AffineMap),
-    /// `#xla.indexing_map<"…">`, `#xla.symbolic_map<"…">`
+    /// `#xla.indexing_map<"…">`, `#xla_gpu.map<…>`, `#xla.symbolic_map<"…">`
     Indexing(IndexingMap),
 }
 
@@ -21,21 +21,20 @@ impl WrittenMap {
     /// Reads `affine_map<…>` or one of XLA's maps. The error says what is wrong.
     pub fn parse(text: &str) -> Result<WrittenMap, String> {
         let text = text.trim();
-        let xla = ["#xla.indexing_map<", "#xla.symbolic_map<"];
-        match xla.iter().find_map(|head| text.strip_prefix(head)) {
-            Some(body) => {
-                let joined = joined_strings(body);
-                // Older text says at the end whether the map is simplified.
-                let written = joined.split(", is_simplified:").next().unwrap_or_default();
-                let whole = match text.starts_with("#xla.symbolic_map") {
-                    true => with_domain(written),
-                    false => written.to_owned(),
-                };
-                parse_map(&whole).map(WrittenMap::Indexing).map_err(|e| e.message)
-            }
+        let read = |map: &str| parse_map(map).map(WrittenMap::Indexing).map_err(|e| e.message);
+        if MapAttribute::read(text).is_some() {
+            return read(text);
+        }
+        match text.strip_prefix("#xla.symbolic_map<") {
+            Some(body) => read(&with_domain(&joined_strings(body))),
             None if text.starts_with("affine_map") => AffineMap::parse(text).map(WrittenMap::Affine),
             None => Err(format!("{text} is no map")),
         }
+    }
+
+    /// Whether [`WrittenMap::parse`] reads attributes of this name: `affine_map`, `#xla.indexing_map`, ….
+    pub fn is_name(name: &str) -> bool {
+        matches!(name, "affine_map" | "#xla.symbolic_map") || is_map_attribute(name)
     }
 
     /// Dimensions, and what is given in the second brackets.
@@ -158,6 +157,21 @@ impl MapBuilder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn maps_of_older_xla_are_read() {
+        let today = WrittenMap::parse(
+            "#xla.indexing_map<\"(a)[s0] -> (a * 2 + s0), domain: a in [0, 9], s0 in [0, 3]\">",
+        );
+        for older in [
+            "#xla_gpu.indexing_map<(a)[s0] -> (a * 2 + s0),\n  domain:\n  a in [0, 9],\n  s0 in [0, 3],\n  is_simplified: true\n>",
+            "#xla_gpu.indexing_map<\"(a)[s0] -> (a * 2 + s0), domain: a in [0, 9], s0 in [0, 3], is_simplified: false\">",
+            "#xla_gpu.map<(a)[s0] -> (a * 2 + s0)\n domain: a in [0, 9], s0 in [0, 3]>",
+        ] {
+            assert_eq!(WrittenMap::parse(older), today, "{older}");
+        }
+        assert!(WrittenMap::parse("#xla_gpu.map<(a) -> (a)>").is_err());
+    }
 
     #[test]
     fn maps_of_all_kinds_are_read() {

@@ -24,11 +24,11 @@ pub(crate) fn maps(
     result: usize,
 ) -> Option<Result<OpMaps, String>> {
     Some(match (dialect, op) {
-        ("xla", "apply_indexing") => index_ops::value(text, result),
-        ("xla", "loop") => loop_domain(text),
-        ("xla", "atomic_rmw") => elements::point(text, 0, Role::Write),
-        ("xla", "predicated_extract") => elements::point(text, 0, Role::Read),
-        ("xla", "predicated_insert") => elements::insert(text),
+        ("xla" | "xla_gpu", "apply_indexing") => index_ops::value(text, result),
+        ("xla" | "xla_gpu", "loop") => loop_domain(text),
+        ("xla" | "xla_gpu", "atomic_rmw") => elements::point(text, 0, Role::Write),
+        ("xla" | "xla_gpu", "predicated_extract") => elements::point(text, 0, Role::Read),
+        ("xla" | "xla_gpu", "predicated_insert") => elements::insert(text),
         ("xla_gpu", "insert") => indexed_insert(text),
         ("xla_gpu", "reduce") => reduce(text, result),
         ("xtile", "extract") => {

@@ -255,9 +255,11 @@ impl Segmenter<'_> {
             return None;
         }
         match name {
-            "tensor.extract" | "memref.load" | "affine.load" | "xla.predicated_extract" => {
-                last.map(TypeRef::ElementOf)
-            }
+            "tensor.extract"
+            | "memref.load"
+            | "affine.load"
+            | "xla.predicated_extract"
+            | "xla_gpu.predicated_extract" => last.map(TypeRef::ElementOf),
             "arith.cmpi" | "arith.cmpf" | "math.isfinite" | "math.isinf" | "math.isnan" | "math.isnormal" => {
                 last.map(TypeRef::I1Like)
             }
@@ -272,6 +274,7 @@ impl Segmenter<'_> {
             | "affine.linearize_index"
             | "affine.delinearize_index"
             | "xla.apply_indexing"
+            | "xla_gpu.apply_indexing"
             | "xla.workgroup_id"
             | "xla_cpu.extract_workgroup_id"
             | "vector.vscale"

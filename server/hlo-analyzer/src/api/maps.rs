@@ -1,7 +1,7 @@
 //! `map` and `expr`: parse, call the map engine, print.
 
 use indexing_map::{
-    Expr, IndexingMap, ParseError, PrintStyle, SimplifyMode, parse_expr, parse_map, print_map,
+    Expr, IndexingMap, MapAttribute, ParseError, PrintStyle, SimplifyMode, parse_expr, parse_map, print_map,
 };
 use serde_json::{Value, json};
 
@@ -26,7 +26,15 @@ const EMPTINESS_BUDGET: usize = 20_000;
 pub fn map(params: &Value) -> Answer {
     let style = style(params)?;
     let mut m = map_param(params, "map")?;
-    let answer = |m: &IndexingMap| json!({ "map": print_map(m, style) });
+    // A map in an attribute is answered as one, too.
+    let attribute = MapAttribute::read(text_param(params, "map")?);
+    let answer = |m: &IndexingMap| {
+        let mut a = json!({ "map": print_map(m, style) });
+        if let Some(attribute) = &attribute {
+            a["attribute"] = attribute.with_map(m).into();
+        }
+        a
+    };
     Ok(match text_param(params, "op")? {
         "print" => answer(&m),
         "simplify" => {

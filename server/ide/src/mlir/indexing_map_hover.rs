@@ -37,7 +37,7 @@ fn near(text: &str, span: Span, local: usize) -> Option<Span> {
     let from = local.saturating_sub(MAX_BYTES).max(span.start as usize);
     let to = (local + MAX_BYTES).min(span.end as usize);
     let window = text.get(from..to).or_else(|| text.get(span.start as usize..span.end as usize))?;
-    let heads = ["affine_map<", "affine_set<", "#xla.indexing_map<", "#xla.symbolic_map<"];
+    let heads = ["affine_map", "affine_set", "#xla"];
     let first = heads.iter().filter_map(|head| window.find(head)).min()?;
     let base = window.as_ptr() as usize - text.as_ptr() as usize;
     Some(Span::new(base + first, base + window.len()))
@@ -49,9 +49,7 @@ fn maps_in(text: &str, within: Span) -> Vec<Span> {
     let mut found = Vec::new();
     for (nth, token) in all.iter().enumerate() {
         let is_map = match token.kind {
-            TokenKind::AttributeName => {
-                matches!(token.span.of(text), "#xla.indexing_map" | "#xla.symbolic_map")
-            }
+            TokenKind::AttributeName => WrittenMap::is_name(token.span.of(text)),
             TokenKind::Word => matches!(token.span.of(text), "affine_map" | "affine_set"),
             _ => false,
         };
@@ -78,9 +76,7 @@ pub(crate) fn describe(written: &str) -> Option<String> {
             Err(error) => format!("This set is not read: {}\n", prose(&error.to_string())),
         });
     }
-    let is_map =
-        ["affine_map<", "#xla.indexing_map<", "#xla.symbolic_map<"].iter().any(|h| written.starts_with(h));
-    if !is_map {
+    if !written.split_once('<').is_some_and(|(name, _)| WrittenMap::is_name(name.trim_end())) {
         return None;
     }
     Some(match WrittenMap::parse(written) {

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use crate::expr::Expr;
 use crate::interval::Interval;
 use crate::map::{IndexingMap, Variable};
+use crate::text::attribute::MapAttribute;
 
 /// Why and where a text is no map or expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +37,19 @@ const MAX_VARIABLES: usize = 1 << 16;
 /// The domain repeats all variables in declared order and then may add constraints; it is left out when there are no
 /// variables. `floordiv`, `floorDiv` and `/` are the same, as are `ceildiv` and `ceilDiv`. `KNOWN EMPTY`,
 /// `unknown indexing` and `UNDEFINED` are maps too.
+///
+/// Older forms are read as well: a line's end in place of a comma in the domain and in front of it, `is_simplified: true` at
+/// the end, and below a runtime variable the instruction and the map that it comes from, which are not kept. So are
+/// attributes, see [`MapAttribute`].
 pub fn parse_map(text: &str) -> Result<IndexingMap, ParseError> {
+    match MapAttribute::read(text) {
+        Some(attribute) => parse_body(&attribute.body)
+            .map_err(|error| ParseError { offset: attribute.place(error.offset), ..error }),
+        None => parse_body(text),
+    }
+}
+
+fn parse_body(text: &str) -> Result<IndexingMap, ParseError> {
     match text.trim() {
         "KNOWN EMPTY" => return Ok(IndexingMap::known_empty(0, 0, 0)),
         "unknown indexing" | "UNDEFINED" => return Ok(IndexingMap::undefined()),
@@ -65,6 +78,8 @@ fn whole_expr(mut p: Parser<'_>) -> Result<Expr, ParseError> {
     }
     Ok(e)
 }
+
+const FLAG: &str = "is_simplified";
 
 const TOO_LARGE: &str = "the expression is too large";
 
@@ -117,7 +132,10 @@ impl<'a> Parser<'a> {
         }
         let mut variables = Vec::with_capacity(num_variables);
         let mut constraints = Vec::new();
-        if self.eat(b",") {
+        let has_comma = self.eat(b",");
+        if self.word() == FLAG && num_variables == 0 {
+            self.flag()?;
+        } else if has_comma || self.word() == "domain" {
             if self.word() != "domain" {
                 return self.fail("expected `domain`");
             }
@@ -125,8 +143,8 @@ impl<'a> Parser<'a> {
             self.skip_space();
             self.expect(b':')?;
             for id in 0..num_variables {
-                if id > 0 {
-                    self.expect(b',')?;
+                if id > 0 && !self.separator() {
+                    return self.fail("expected `,`");
                 }
                 let name = self.declared_name(id);
                 if self.word() != name {
@@ -143,9 +161,17 @@ impl<'a> Parser<'a> {
                     is_default_name(name, "rt", id - num_symbols)
                 };
                 variables.push(Variable { bounds, name: (!default).then(|| name.into()) });
+                self.skip_source();
             }
             let mut first = num_variables == 0;
-            while first || self.eat(b",") {
+            while first || self.separator() {
+                if self.word() == FLAG {
+                    self.flag()?;
+                    break;
+                }
+                if !first && self.at == self.bytes.len() {
+                    break;
+                }
                 first = false;
                 let expr = self.limited_sum()?;
                 constraints.push((expr, self.bounds()?));
@@ -160,6 +186,45 @@ impl<'a> Parser<'a> {
             map.add_constraint(expr, interval);
         }
         Ok(map)
+    }
+
+    /// A comma, or a line's end with something behind it.
+    fn separator(&mut self) -> bool {
+        if self.eat(b",") {
+            return true;
+        }
+        let before = self.text[..self.at].trim_end().len();
+        self.at < self.bytes.len() && self.bytes[before..self.at].contains(&b'\n')
+    }
+
+    /// `is_simplified: true`, which a reader can find out for itself.
+    fn flag(&mut self) -> Parsed<()> {
+        self.at += FLAG.len();
+        self.skip_space();
+        self.expect(b':')?;
+        let value = self.word();
+        if !matches!(value, "true" | "false") {
+            return self.fail("expected `true` or `false`");
+        }
+        self.at += value.len();
+        self.skip_space();
+        Ok(())
+    }
+
+    /// `hlo: %i = s32[] parameter(1)` and the map on the line below.
+    fn skip_source(&mut self) {
+        while self.word() == "hlo" && self.text[self.at + 3..].trim_start().starts_with(':') {
+            let rest = &self.text[self.at..];
+            let mut behind = 0;
+            for line in rest.split_inclusive('\n') {
+                behind += line.len();
+                if line.trim_start().starts_with('(') && line.contains("->") {
+                    break;
+                }
+            }
+            self.at += behind;
+            self.skip_space();
+        }
     }
 
     fn declared(&self) -> usize {

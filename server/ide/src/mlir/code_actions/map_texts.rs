@@ -1,5 +1,6 @@
-//! Maps that stand in a text: `affine_map<…>` and `#xla.indexing_map<"…">`.
+//! Maps that stand in a text: `affine_map<…>`, `#xla.indexing_map<"…">`, and its older names.
 
+use indexing_map::is_map_attribute;
 use mlir::{TokenKind, tokens};
 use syntax::Span;
 
@@ -30,7 +31,7 @@ pub(super) fn map_texts(text: &str, within: Span) -> Vec<MapText> {
     for (nth, token) in all.iter().enumerate() {
         let kind = match (token.kind, token.span.of(text)) {
             (TokenKind::Word, "affine_map") => MapKind::Affine,
-            (TokenKind::AttributeName, "#xla.indexing_map") => MapKind::Indexing,
+            (TokenKind::AttributeName, name) if is_map_attribute(name) => MapKind::Indexing,
             _ => continue,
         };
         let mut depth = 0;
@@ -56,11 +57,4 @@ pub(super) fn map_texts(text: &str, within: Span) -> Vec<MapText> {
 /// The text without white space: equal texts are equal maps.
 pub(super) fn letters(text: &str) -> String {
     text.split_whitespace().collect()
-}
-
-/// The letters of the strings of an `#xla.indexing_map`, joined as XLA joins them.
-pub(super) fn indexing_map_text(written: &str) -> String {
-    let (all, _) = tokens(written, 0, written.len(), false);
-    let strings = all.iter().filter(|t| t.kind == TokenKind::String);
-    strings.map(|t| t.span.of(written).trim_matches('"')).collect()
 }

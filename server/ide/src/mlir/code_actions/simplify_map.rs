@@ -1,12 +1,14 @@
 //! A map in the text as our simplifier has it, where that is shorter and proven to be the same map.
 
-use indexing_map::{IndexingMap, PrintStyle, SimplifyMode, Verdict, parse_map, print_map, same_function};
+use indexing_map::{
+    IndexingMap, MapAttribute, PrintStyle, SimplifyMode, Verdict, parse_map, print_map, same_function,
+};
 use mlir_indexing::AffineMap;
 use mlir_rewrites::affine_map_text;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::locate::FileContext;
-use crate::mlir::code_actions::map_texts::{MapKind, indexing_map_text, map_texts};
+use crate::mlir::code_actions::map_texts::{MapKind, map_texts};
 use crate::{TextEdit, TextRange};
 
 /// Points and boxes that a proof may look at.
@@ -55,21 +57,8 @@ fn simplified_affine_map(written: &str) -> Option<String> {
 }
 
 fn simplified_indexing_map(written: &str) -> Option<String> {
-    let text = indexing_map_text(written);
-    // Older dumps say at the end whether the map is simplified.
-    let (text, had_flag) = match text.split_once(", is_simplified:") {
-        Some((text, _)) => (text.to_owned(), true),
-        None => (text, false),
-    };
-    let map = parse_map(&text).ok()?;
-    let mut new = print_map(&simplified(&map)?, PrintStyle::Floordiv);
-    if text.contains("floorDiv") || text.contains("ceilDiv") {
-        new = new.replace("floordiv", "floorDiv").replace("ceildiv", "ceilDiv");
-    }
-    if had_flag {
-        new += ", is_simplified: true";
-    }
-    Some(format!("#xla.indexing_map<\"{new}\">"))
+    let map = parse_map(written).ok()?;
+    Some(MapAttribute::read(written)?.with_map(&simplified(&map)?))
 }
 
 #[cfg(test)]
@@ -102,6 +91,14 @@ mod tests {
             Some(
                 "#xla.indexing_map<\"(d0)[s0] -> (s0 floorDiv 4 + d0), domain: d0 in [0, 9], s0 in [0, 7]\">",
             ),
+        );
+        check(
+            "#xla_gpu.indexing_map<(d0) -> (d0 mod 16), domain: d0 in [0, 9], is_simplified: false>",
+            Some("#xla_gpu.indexing_map<(d0) -> (d0), domain: d0 in [0, 9], is_simplified: true>"),
+        );
+        check(
+            "#xla_gpu.map<(d0) -> (d0 mod 16) domain: d0 in [0, 9]>",
+            Some("#xla_gpu.map<(d0) -> (d0), domain: d0 in [0, 9]>"),
         );
         check("#xla.indexing_map<\"(d0) -> (d0), domain: d0 in [0, 9]\">", None);
         check("#xla.indexing_map<\"(d0) -> (d0), domain: d0 in [0, -1]\">", None);

@@ -1,0 +1,71 @@
+//! Maps as attributes of MLIR: `#xla.indexing_map<"…">`, and how older XLA wrote them: `#xla_gpu.indexing_map<…>`,
+//! `#xla_gpu.map<…>`, with quotes or without.
+
+use crate::map::IndexingMap;
+use crate::text::print::{PrintStyle, print_map};
+
+/// The names of attributes that hold an indexing map, that of today first.
+const NAMES: [&str; 3] = ["#xla.indexing_map", "#xla_gpu.indexing_map", "#xla_gpu.map"];
+
+/// Whether an attribute of this name holds an indexing map.
+pub fn is_map_attribute(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+/// The text of an attribute around a map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MapAttribute {
+    name: &'static str,
+    is_quoted: bool,
+    has_flag: bool,
+    /// The map's own text: strings that stand side by side are one.
+    pub body: String,
+    /// Where parts of the body start, in it and in the attribute.
+    parts: Vec<(usize, usize)>,
+}
+
+impl MapAttribute {
+    /// Nothing where the text is no such attribute; what is between its brackets may still be no map.
+    pub fn read(text: &str) -> Option<MapAttribute> {
+        let start = text.len() - text.trim_start().len();
+        let trimmed = text.trim();
+        let (name, rest) = NAMES.iter().find_map(|name| Some((*name, trimmed.strip_prefix(name)?)))?;
+        let inner = rest.trim_start().strip_prefix('<')?;
+        let inner = inner.strip_suffix('>')?;
+        let from = start + trimmed.len() - 1 - inner.len();
+        let is_quoted = inner.trim_start().starts_with('"');
+        let (mut body, mut parts) = (String::new(), Vec::new());
+        if is_quoted {
+            let mut at = 0;
+            for (nth, part) in inner.split('"').enumerate() {
+                if nth % 2 == 1 {
+                    parts.push((body.len(), from + at));
+                    body += part;
+                }
+                at += part.len() + 1;
+            }
+        } else {
+            parts.push((0, from));
+            body += inner;
+        }
+        let has_flag = body.contains("is_simplified");
+        Some(MapAttribute { name, is_quoted, has_flag, body, parts })
+    }
+
+    /// The place in the attribute's text of one in the body.
+    pub(super) fn place(&self, at: usize) -> usize {
+        let part = self.parts.iter().rev().find(|(start, _)| *start <= at);
+        part.map_or(at, |(start, from)| from + (at - start))
+    }
+
+    /// Another map in the same form: a simplified one, which is marked as such where the first was marked.
+    pub fn with_map(&self, map: &IndexingMap) -> String {
+        let flag = if self.has_flag { ", is_simplified: true" } else { "" };
+        let quote = if self.is_quoted { "\"" } else { "" };
+        let mut text = print_map(map, PrintStyle::Floordiv);
+        if self.body.contains("floorDiv") || self.body.contains("ceilDiv") {
+            text = text.replace("floordiv", "floorDiv").replace("ceildiv", "ceilDiv");
+        }
+        format!("{}<{quote}{text}{flag}{quote}>", self.name)
+    }
+}
