@@ -52,11 +52,10 @@ pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
 fn emitted(source: &Source<'_>) -> Result<Kernel, Reason> {
     let analysis = source.analysis;
     let launch = analysis.launch().ok_or_else(|| elsewhere(analysis))?;
-    let forced: Vec<OpId> = forced_roots(analysis);
-    let is_forced = |op| forced.contains(&op);
-    let partition = gpu::partition(&analysis.fused.graph, source.computation, &is_forced, source.callees);
+    let name = kernel_name(source.name);
+    let partition = analysis.partition(&name, source.computation, source.callees);
     let mut kernel = Kernel {
-        name: kernel_name(source.name),
+        name,
         launch,
         params: params(analysis)?,
         functions: Vec::new(),
@@ -154,13 +153,6 @@ fn elsewhere(analysis: &FusionAnalysis) -> Reason {
         Some(kind) => format!("{kind} is not written by XLA's own emitters").into(),
         None => "it is not written by XLA's own emitters".into(),
     }
-}
-
-/// Every root opens a function, and so do heroes with an epilogue.
-fn forced_roots(analysis: &FusionAnalysis) -> Vec<OpId> {
-    let mut forced = analysis.fused.roots.clone();
-    forced.extend(analysis.forced_roots(&analysis.fused.graph));
-    forced
 }
 
 /// Letters, digits and `_`. Source: `GetSanitizedUniqueName`.

@@ -23,7 +23,7 @@ pub mod passes;
 mod ptx;
 
 pub use constant::Constant;
-pub use emit::{Source, emit};
+pub use emit::{Source, emit, kernel_name};
 pub use kernel::Kernel;
 pub use kernel_text::KernelText;
 pub use mlir::mlir;

@@ -308,8 +308,7 @@ pub fn kernel_ptx(
     Some(codegen::ptx(code, analysis.device, &name_of).map(Arc::new))
 }
 
-/// The functions that the fused computation becomes, where the emitter is XLA's own: the heroes of the kernel and what
-/// they read open functions of their own where there is an epilogue.
+/// The functions of the kernel that a fusion becomes, over the graph of its analysis: those of the kernel's code.
 #[salsa::tracked(lru = 4096, no_eq)]
 pub fn kernel_partition(
     db: &dyn salsa::Database,
@@ -318,11 +317,10 @@ pub fn kernel_partition(
     name: Arc<str>,
 ) -> Option<Arc<Partition>> {
     let source = fusion_source(db, piece, computation, name.clone()).clone()?;
-    let Some(Ok(analysis)) = kernel(db, piece, computation, name) else { return None };
-    let (called, graph) = source.computation()?;
-    let forced = analysis.forced_roots(graph);
-    let is_forced = |op| forced.contains(&op);
-    Some(Arc::new(gpu::partition(graph, called, &is_forced, &|name| source.callee(name))))
+    let Some(Ok(analysis)) = kernel(db, piece, computation, name.clone()) else { return None };
+    let (called, _) = source.computation()?;
+    let kernel = codegen::kernel_name(&name);
+    Some(Arc::new(analysis.partition(&kernel, called, &|name| source.callee(name))))
 }
 
 /// What the kernel's reads and writes move, array by array. Empty where no emitter takes it.

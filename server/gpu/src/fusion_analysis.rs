@@ -1,7 +1,8 @@
 //! Everything about a fusion's kernel that is decided before its code is written.
 
-use indexing::IndexingMap;
-use ir::{Graph, OpId};
+use indexing::{Callees, IndexingMap};
+use ir::{OpId, Opcode};
+use rustc_hash::FxHashSet;
 
 use crate::Reason;
 use crate::device::Device;
@@ -9,6 +10,7 @@ use crate::emitters::{Context, Emitter};
 use crate::fused::Fused;
 use crate::heroes::{Kind, hero, kind};
 use crate::launch::Launch;
+use crate::partition::{Partition, Reason as PartitionReason, partition};
 
 /// The emitter of a fusion on a device, and what follows from it. A plain value: it owns the fusion's ops.
 #[derive(Debug, Clone)]
@@ -53,30 +55,50 @@ impl FusionAnalysis {
         self.heroes.iter().copied().find(is_wanted).unwrap_or(self.heroes[0])
     }
 
-    /// Ops of the fused computation `graph` that open a function of their own whoever uses them: heroes that are followed
-    /// by an epilogue, and their operands. Source: `computation_partitioner.cc` and `EpilogueSpecification`.
-    pub fn forced_roots(&self, graph: &Graph) -> Vec<OpId> {
-        if !matches!(
-            self.emitter,
-            Emitter::Transpose(_)
-                | Emitter::PackedTranspose(_)
-                | Emitter::Reduction(_)
-                | Emitter::Concatenate(_)
-        ) {
-            return Vec::new();
-        }
-        let mut forced = Vec::new();
-        for (&root, &hero) in self.fused.roots.iter().zip(&self.heroes) {
-            let is_exchanged = match &self.emitter {
-                Emitter::Reduction(reduction) => reduction.reductions.contains(&hero),
-                _ => root != hero,
-            };
-            if is_exchanged && let Some(hero) = graph.find(self.fused.name(hero)) {
-                forced.push(hero);
-                forced.extend(&graph.operands[hero as usize]);
+    /// The functions of the kernel, of which `computation` gives the names: what the entry computes itself is called `kernel`.
+    /// Beside what XLA's criteria ask for, each result opens one, and so do heroes that an epilogue follows, and what they
+    /// read. Source: `computation_partitioner.cc` and `EpilogueSpecification`; a hero that nothing else uses has no function,
+    /// `emitter_base.cc`.
+    pub fn partition(&self, kernel: &str, computation: &str, callees: &Callees<'_>) -> Partition {
+        let graph = &self.fused.graph;
+        let heroes = self.distributed_heroes();
+        let results: FxHashSet<OpId> = self.fused.roots.iter().copied().collect();
+        let read: FxHashSet<OpId> =
+            heroes.iter().flat_map(|&hero| graph.operands[hero as usize].iter().copied()).collect();
+        let is_forced = |op| results.contains(&op) || heroes.contains(&op) || read.contains(&op);
+        let mut partition = partition(graph, computation, &is_forced, callees);
+        for (number, function) in partition.functions.iter_mut().enumerate() {
+            let root = function.root;
+            let is_hero = heroes.contains(&root);
+            if matches!(function.reason, PartitionReason::Forced | PartitionReason::NoUser) {
+                function.reason = match () {
+                    () if is_hero && !results.contains(&root) => PartitionReason::Hero,
+                    () if number > 0 && results.contains(&root) => PartitionReason::Result,
+                    () if function.reason == PartitionReason::NoUser => PartitionReason::NoUser,
+                    () => PartitionReason::ReadByHero,
+                };
+            }
+            // What changes several elements of its operand has no value at one index, and a tuple has none at all.
+            let is_written_whole =
+                matches!(graph.ops[root as usize].opcode, Opcode::Scatter | Opcode::Sort | Opcode::Tuple);
+            let is_unused_hero = is_hero && self.fused.users[root as usize].is_empty();
+            if is_written_whole || is_unused_hero {
+                function.is_entry = true;
+                kernel.clone_into(&mut function.name);
             }
         }
-        forced
+        partition
+    }
+
+    /// Heroes whose elements the threads exchange or combine before what follows them.
+    fn distributed_heroes(&self) -> FxHashSet<OpId> {
+        let is_distributed = |root: OpId, hero: OpId| match &self.emitter {
+            Emitter::Reduction(reduction) => reduction.reductions.contains(&hero),
+            Emitter::Transpose(_) | Emitter::PackedTranspose(_) | Emitter::Concatenate(_) => root != hero,
+            _ => false,
+        };
+        let pairs = self.fused.roots.iter().zip(&self.heroes);
+        pairs.filter(|&(&root, &hero)| is_distributed(root, hero)).map(|(_, &hero)| hero).collect()
     }
 
     /// Nothing where somebody else decides, see [`Emitter::Elsewhere`].

@@ -29,6 +29,8 @@ pub struct Function {
     pub ops: Vec<OpId>,
     /// Moves data only, and so is always inlined.
     pub has_no_compute: bool,
+    /// The entry of the kernel computes it itself: it is no function in the code.
+    pub is_entry: bool,
     pub reason: Reason,
 }
 
@@ -37,8 +39,14 @@ pub struct Function {
 pub enum Reason {
     /// Nothing uses it: the computation's root, or dead code.
     NoUser,
-    /// The emitter asked for it: a hero, or an operand of one.
+    /// Asked for from outside.
     Forced,
+    /// A hero, whose elements are distributed over the threads before an epilogue follows.
+    Hero,
+    /// Read by a hero.
+    ReadByHero,
+    /// A result of the kernel: the entry writes it.
+    Result,
     /// Functions with these numbers use it.
     SeveralFunctions(Vec<u32>),
     /// Function `user` needs it at two different indices: from the index of that function's root, the first two maps
@@ -75,7 +83,14 @@ pub fn partition(
         let (function, way) = match reason(&demand, is_forced(op), &sizes) {
             Some(reason) => {
                 let name = function_name(computation, &graph.names[op as usize]);
-                functions.push(Function { name, root: op, ops: Vec::new(), has_no_compute: true, reason });
+                functions.push(Function {
+                    name,
+                    root: op,
+                    ops: Vec::new(),
+                    has_no_compute: true,
+                    is_entry: false,
+                    reason,
+                });
                 sizes.push(0);
                 (functions.len() as u32 - 1, None)
             }

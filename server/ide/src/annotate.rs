@@ -1,14 +1,15 @@
 //! The whole text with its maps and findings written between the lines, for terminals.
 
-use indexing::Rules;
+use indexing::{OperandIndexing, Rules};
 use indexing_map::{PrintStyle, print_map};
 use ir::Opcode;
 
 use crate::diagnostics::{Depth, diagnostics};
-use crate::hover::operand_names;
+use crate::hover::{differs, loop_text, operand_names};
 use crate::locate::{FileContext, InstructionRef};
-use crate::maps::{instruction_maps, outputs};
+use crate::maps::{LocalGraph, outputs};
 use crate::mlir;
+use crate::plain_text::plain_text;
 
 /// Writes every line of the text; behind the last line of an instruction, indented comments with its maps.
 pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
@@ -73,31 +74,53 @@ fn mlir_notes(context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
 
 fn map_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
     let names = operand_names(context, at);
-    let outputs = outputs(context, at);
     // A tuple only gathers: it reads nothing by index.
     if context.block(at.piece).instruction(at.id).opcode == Some(Opcode::Tuple) {
         return Vec::new();
     }
+    let Some(local) = LocalGraph::of(context, at) else { return Vec::new() };
+    if let Some(text) = loop_text(context, &local, &names) {
+        let text = plain_text(&text, "");
+        return text.lines().filter(|line| !line.is_empty()).map(|line| format!("  //   {line}\n")).collect();
+    }
     let mut notes = Vec::new();
+    let mut push = |note: String| {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    };
+    let outputs = outputs(context, at);
     for output in 0..outputs {
         let from = if outputs > 1 { format!("output {output}") } else { "output".to_owned() };
-        let Some(maps) = instruction_maps(context, at, output, Rules::Xla) else { continue };
-        for (name, accesses) in names.iter().zip(&maps.operands) {
-            for access in accesses {
-                let text = match () {
-                    () if access.map.is_undefined() => {
-                        format!("no map: {}", access.note.as_deref().unwrap_or("not known"))
+        let [exact, xla] = [Rules::Exact, Rules::Xla].map(|rules| local.maps(context, output, rules));
+        for (number, (name, accesses)) in names.iter().zip(&exact.operands).enumerate() {
+            let theirs = xla.operands.get(number).filter(|theirs| theirs.len() == accesses.len());
+            for (nth, access) in accesses.iter().enumerate() {
+                push(format!("  //   {from} -> {name}: {}\n", access_line(access)));
+                let xla = theirs.and_then(|theirs| theirs.get(nth)).filter(|xla| differs(xla, access));
+                match xla {
+                    Some(xla) if !access.map.is_undefined() && xla.map.is_undefined() => {
+                        push(format!("  //   {from} -> {name}: XLA has no map here\n"));
                     }
-                    () if access.map.results().is_empty() => "the scalar".to_owned(),
-                    () if access.is_identity() => "identity".to_owned(),
-                    () => print_map(&access.map, PrintStyle::Floordiv),
-                };
-                let note = format!("  //   {from} -> {name}: {text}\n");
-                if !notes.contains(&note) {
-                    notes.push(note);
+                    Some(xla) => push(format!("  //   {from} -> {name}, by XLA: {}\n", access_line(xla))),
+                    None => {}
                 }
             }
         }
     }
+    for (from, to, access) in local.other_maps(context, &names) {
+        push(format!("  //   {from} -> {to}: {}\n", print_map(&access.map, PrintStyle::Floordiv)));
+    }
     notes
+}
+
+fn access_line(access: &OperandIndexing) -> String {
+    match () {
+        () if access.map.is_undefined() => {
+            format!("no map: {}", access.note.as_deref().unwrap_or("not known"))
+        }
+        () if access.map.results().is_empty() => "the scalar".to_owned(),
+        () if access.is_identity() => "identity".to_owned(),
+        () => print_map(&access.map, PrintStyle::Floordiv),
+    }
 }

@@ -2,6 +2,7 @@
 
 mod loops;
 mod maps;
+mod module;
 
 use ir::{ElementTypeExt, Opcode, Shape};
 use syntax::Span;
@@ -16,7 +17,7 @@ use crate::source_location::source_location;
 use crate::why_not_fused::why_not_fused;
 use crate::{Hover, TextRange};
 
-pub(crate) use maps::{MAP_LIMIT, access_blocks, utilisation_text};
+pub(crate) use maps::{MAP_LIMIT, access_blocks, differs, loop_text, utilisation_text};
 
 /// Characters of an instruction's line.
 const LINE_LIMIT: usize = 600;
@@ -49,7 +50,8 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
         None => None,
     };
     let Some(at) = found else {
-        return computation_header(context, offset);
+        let module = || module::module_header(context, piece, local);
+        return module().or_else(|| computation_header(context, offset));
     };
     // What the opcode means, then what this instruction is.
     if let Some((range, reference)) = explained {
@@ -160,7 +162,12 @@ pub(crate) fn operand_names(context: &FileContext<'_>, at: InstructionRef) -> Ve
 fn computation_header(context: &FileContext<'_>, offset: usize) -> Option<Hover> {
     let (piece, local) = context.locate(offset);
     let computations = &context.block(piece).parse.computations;
-    let found = computations.iter().position(|c| !c.name.is_empty() && c.name.contains(local))?;
+    // On `ENTRY`, too.
+    let is_head = |c: &syntax::hlo::Computation| {
+        let start = if c.is_entry { c.span.start.min(c.name.start) } else { c.name.start };
+        Span { start, end: c.name.end }.contains(local)
+    };
+    let found = computations.iter().position(|c| !c.name.is_empty() && is_head(c))?;
     let segment = ir::SegmentRef { piece, computation: found as u32 };
     let markdown = computation(context, context.module().computation_of(segment)?)?;
     Some(Hover { range: context.range(piece, computations[found].name), markdown })
@@ -193,7 +200,12 @@ fn computation(context: &FileContext<'_>, index: usize) -> Option<String> {
     let result = result.map(ToString::to_string).unwrap_or_default();
     let entry = if module.is_entry(index) { "ENTRY " } else { "" };
     let signature = format!("{entry}%{} ({}) -> {result}", computation.name, parameters.join(", "));
-    Some(format!("{}{count} instructions\n", fence("hlo", &shorten(&signature, LINE_LIMIT))))
+    let head = fence("hlo", &shorten(&signature, LINE_LIMIT));
+    let count = counted(count as u64, "instruction");
+    match module.is_entry(index) {
+        true => Some(format!("{head}{}", module::entry(context, index, &count))),
+        false => Some(format!("{head}{count}\n")),
+    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ pub struct IndexingQuery {
     pub computation: Option<String>,
     pub kind: IndexingKind,
     pub simplify: bool,
+    /// Whose maps, of a query for one instruction.
+    pub rules: Rules,
 }
 
 #[derive(Debug, Clone)]
@@ -68,15 +70,9 @@ pub(crate) fn indexing(
     let op = op_of(&graph, &query.instruction)?;
     let callees = |name: &str| callee_graph(context, at, name);
     Ok(match &query.kind {
-        IndexingKind::One { direction, index, physical_layout } => IndexingReply::Operands(one(
-            &graph,
-            op,
-            *direction,
-            *index,
-            *physical_layout,
-            query.simplify,
-            &callees,
-        )),
+        IndexingKind::One { direction, index, physical_layout } => {
+            IndexingReply::Operands(one(&graph, op, *direction, *index, *physical_layout, query, &callees))
+        }
         IndexingKind::Grouped { instructions, index } => {
             let set: Result<Vec<OpId>, _> = instructions.iter().map(|name| op_of(&graph, name)).collect();
             let set = match set? {
@@ -119,13 +115,14 @@ fn one(
     direction: Direction,
     index: usize,
     physical_layout: bool,
-    simplify: bool,
+    query: &IndexingQuery,
     callees: Callees<'_>,
 ) -> OpIndexing {
+    let rules = query.rules;
     let the_op = &graph.ops[op as usize];
     let mut answer = match direction {
-        Direction::OutputToInput => indexing::in_graph(graph, op, index, Rules::Xla, callees),
-        Direction::InputToOutput => indexing::in_graph_input_to_output(graph, op, index, Rules::Xla),
+        Direction::OutputToInput => indexing::in_graph(graph, op, index, rules, callees),
+        Direction::InputToOutput => indexing::in_graph_input_to_output_with(graph, op, index, rules, callees),
     };
     if physical_layout {
         answer = match direction {
@@ -133,8 +130,8 @@ fn one(
             Direction::InputToOutput => indexing::physical_input_to_output(the_op, index, &answer),
         };
     }
-    if simplify {
-        answer.simplify();
+    if query.simplify {
+        answer.simplify_by(rules);
     }
     answer
 }

@@ -1,12 +1,12 @@
 //! After the operands of an instruction, the domain of its map: `⟨d0 ≤ 9, s0 ≤ 19⟩`.
 
-use indexing::{OpIndexing, Rules};
+use indexing::OpIndexing;
 use indexing_map::{IndexingMap, PrintStyle, print_map};
 use ir::{Opcode, SegmentRef, Shape};
 
 use crate::kernel_functions::split_hints;
 use crate::locate::{FileContext, InstructionRef};
-use crate::maps::{domain_label, instruction_maps};
+use crate::maps::{LocalGraph, domain_label, hinted_maps};
 use crate::markdown::shorten;
 use crate::{InlayHint, TextRange};
 
@@ -96,7 +96,9 @@ fn domain(context: &FileContext<'_>, at: InstructionRef, wanted: DomainHints) ->
     if instruction.operands.1 == 0 || matches!(opcode, Opcode::Tuple | Opcode::GetTupleElement) {
         return None;
     }
-    domain_hint(opcode, context.shape(at)?, &instruction_maps(context, at, 0, Rules::Xla)?, wanted)
+    let local = LocalGraph::of(context, at)?;
+    let maps = hinted_maps(local.op(), |rules| local.maps(context, 0, rules));
+    domain_hint(opcode, context.shape(at)?, &maps, wanted)
 }
 
 /// The hint of an op with these maps: its domain, or for a reshape that regroups dimensions what it reads.

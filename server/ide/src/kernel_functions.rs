@@ -2,7 +2,8 @@
 
 use gpu::{Partition, SplitReason};
 use indexing_map::IndexingMap;
-use ir::{Graph, SegmentRef};
+use ir::{Block, Graph, OpId, SegmentRef};
+use syntax::hlo::{ComputationId, InstructionId};
 
 use crate::TextRange;
 use crate::locate::{FileContext, InstructionRef};
@@ -28,10 +29,9 @@ pub(crate) fn partition_of<'a>(
 ) -> Option<(&'a Partition, &'a Graph)> {
     let fusion = context.fusion_of(context.module().computation_of(segment)?)?;
     let key = context.kernel_key(fusion)?;
-    let (_, graph) = context.fusion_source(&key)?.computation()?;
     let Ok(analysis) = context.kernel(&key)? else { return None };
     let is_elsewhere = matches!(analysis.emitter, gpu::Emitter::Elsewhere(_));
-    Some((&**context.kernel_partition(&key).filter(|_| !is_elsewhere)?, &**graph))
+    Some((&**context.kernel_partition(&key).filter(|_| !is_elsewhere)?, &analysis.fused.graph))
 }
 
 /// Of the fused computation at `offset`; empty where it is a single function.
@@ -48,13 +48,19 @@ pub(crate) fn kernel_functions(context: &FileContext<'_>, offset: usize) -> Vec<
         let mut lines: Vec<TextRange> = function
             .ops
             .iter()
-            .filter_map(|&op| block.find(computation, &graph.names[op as usize]))
+            .filter_map(|&op| written(block, computation, graph, op))
             .map(|id| context.range(at.piece, block.instruction(id).span))
             .collect();
         lines.sort_by_key(|line| line.start);
         KernelFunction { number: i + 1, name: function.name.clone(), reason: why(&function.reason), lines }
     });
     functions.collect()
+}
+
+/// The instruction that an op of the kernel is written as. An op of a fusion inside stands in another computation.
+fn written(block: &Block, computation: ComputationId, graph: &Graph, op: OpId) -> Option<InstructionId> {
+    let found = block.find(computation, &graph.names[op as usize])?;
+    (block.instruction(found).opcode == Some(graph.ops[op as usize].opcode)).then_some(found)
 }
 
 /// At the roots of the functions but the first: `// fn 2 of 3: also read through (d1, d0)`, each with the map that was
@@ -67,7 +73,7 @@ pub(crate) fn split_hints(
     let block = context.block(segment.piece);
     let count = partition.functions.len();
     let hints = partition.functions.iter().enumerate().skip(1).filter_map(|(i, function)| {
-        let id = block.find(segment.computation, &graph.names[function.root as usize])?;
+        let id = written(block, segment.computation, graph, function.root)?;
         let reason = why(&function.reason)?;
         let label = format!("// fn {} of {count}: {reason}", i + 1);
         let at = InstructionRef { piece: segment.piece, id };
@@ -80,8 +86,10 @@ pub(crate) fn split_hints(
 pub(crate) fn why(reason: &SplitReason) -> Option<String> {
     let function = |n: &u32| format!("fn {}", n + 1);
     Some(match reason {
-        SplitReason::NoUser => return None,
-        SplitReason::Forced => "the kernel is built around it".to_owned(),
+        SplitReason::NoUser | SplitReason::Forced => return None,
+        SplitReason::Hero => "the hero, before its epilogue".to_owned(),
+        SplitReason::ReadByHero => "read by the hero".to_owned(),
+        SplitReason::Result => "a result of the kernel".to_owned(),
         SplitReason::SeveralFunctions(users) => {
             format!("used by {}", users.iter().map(function).collect::<Vec<_>>().join(" and "))
         }

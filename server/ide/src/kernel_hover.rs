@@ -6,8 +6,9 @@ use indexing_map::{IndexingMap, PrintStyle, print_map, wrap};
 use crate::block_level_tiles::block_level_tiles;
 use crate::coalescing_queries::buffer_name;
 use crate::coalescing_warnings::sectors;
+use crate::kernel_figures::{time, traffic};
 use crate::kernel_functions::explained;
-use crate::kernel_lens::{launched, size, time};
+use crate::kernel_lens::launched;
 use crate::kernels::KernelKey;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
@@ -60,7 +61,7 @@ pub(crate) fn kernel_sections(context: &FileContext<'_>, kernel: &LaunchedKernel
         Some(Ok(analysis)) => analysis,
     };
     let buffers = context.kernel_coalescing(key);
-    let estimate = context.kernel_estimate(key).map(|estimate| time(estimate));
+    let estimate = context.kernel_estimate(key).map(|estimate| time(estimate, analysis, buffers));
     let mut summary = summary(analysis, buffers, device, estimate);
     if buffers.iter().any(|buffer| buffer.unknown.is_some()) {
         summary += "how it reads and writes memory is not known\n\n";
@@ -120,7 +121,8 @@ fn functions(context: &FileContext<'_>, key: &KernelKey) -> String {
         let reason = explained(&function.reason);
         let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         let count = counted(function.ops.len() as u64, "instruction");
-        out += &format!("{}. {} of {count}{reason}\n", i + 1, code(&function.name));
+        let entry = if function.is_entry { ", the entry," } else { "" };
+        out += &format!("{}. {}{entry} of {count}{reason}\n", i + 1, code(&function.name));
     }
     let omitted = partition.functions.len().saturating_sub(LIMIT);
     if omitted > 0 {
@@ -148,7 +150,7 @@ fn summary(
             parts.extend(analysis.launch().map(|launch| launched(&launch)));
         }
     }
-    parts.extend(size(analysis, buffers));
+    parts.extend(traffic(analysis, buffers));
     parts.extend(time);
     let mut out = format!("{}\n\n", parts.join(" · "));
     let names = |root: usize, hero: u32| {

@@ -198,20 +198,22 @@ impl<'a> FileContext<'a> {
         if self.is_of_cpu() {
             return Vec::new();
         }
-        let block = self.block(piece);
-        let mut found = Vec::new();
-        for (computation, parsed) in block.parse.computations.iter().enumerate() {
-            let segment = SegmentRef { piece, computation: computation as u32 };
-            let is_fusion = |id: u32| block.instruction(id).opcode == Some(Opcode::Fusion);
-            let may_wrap = |id: u32| block.instruction(id).opcode.is_some_and(gpu::is_wrapped);
-            let ids = parsed.instructions.clone();
-            if !ids.clone().any(|id| is_fusion(id) || may_wrap(id)) || !self.is_run_as_written(segment) {
-                continue;
-            }
-            let wraps = self.launches_kernels(segment);
-            let launched = ids.filter(|&id| is_fusion(id) || wraps && may_wrap(id));
-            found.extend(launched.map(|id| InstructionRef { piece, id }));
+        let segments = 0..self.block(piece).parse.computations.len() as u32;
+        segments.flat_map(|computation| self.kernels_of(SegmentRef { piece, computation })).collect()
+    }
+
+    /// The same of one computation, as far as it is in the piece.
+    pub(crate) fn kernels_of(&self, segment: SegmentRef) -> Vec<InstructionRef> {
+        let block = self.block(segment.piece);
+        let is_fusion = |id: u32| block.instruction(id).opcode == Some(Opcode::Fusion);
+        let may_wrap = |id: u32| block.instruction(id).opcode.is_some_and(gpu::is_wrapped);
+        let ids = self.computation(segment).instructions.clone();
+        let may_launch = ids.clone().any(|id| is_fusion(id) || may_wrap(id));
+        if self.is_of_cpu() || !may_launch || !self.is_run_as_written(segment) {
+            return Vec::new();
         }
-        found
+        let wraps = self.launches_kernels(segment);
+        let launched = ids.filter(|&id| is_fusion(id) || wraps && may_wrap(id));
+        launched.map(|id| InstructionRef { piece: segment.piece, id }).collect()
     }
 }

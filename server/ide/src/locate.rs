@@ -16,7 +16,7 @@ pub(crate) struct FileContext<'a> {
 }
 
 /// An instruction of the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct InstructionRef {
     pub(crate) piece: usize,
     pub(crate) id: InstructionId,

@@ -3,23 +3,14 @@
 use std::sync::Arc;
 
 use indexing::{OpIndexing, OperandIndexing, Rules};
-use indexing_map::{PrintStyle, domain_short};
+use indexing_map::{IndexingMap, PrintStyle, domain_short};
 use ir::{Graph, Op, OpId, Opcode};
+use rustc_hash::FxHashMap;
 
 use crate::locate::{FileContext, InstructionRef};
 
-/// Output to input maps, simplified: a list per operand. Nothing where a shape is not known.
-pub(crate) fn instruction_maps(
-    context: &FileContext<'_>,
-    at: InstructionRef,
-    output: usize,
-    rules: Rules,
-) -> Option<OpIndexing> {
-    Some(LocalGraph::of(context, at)?.maps(context, output, rules))
-}
-
-/// An instruction and the ops that define its operands, and no more: a map depends on nothing else of the computation
-/// around it, which may have 100,000 instructions. Made once for all maps of the instruction.
+/// An instruction, the ops that define its operands, and what computes the indices that it reads at. A map depends on nothing
+/// else of the computation around it, which may have 100,000 instructions. Made once for all maps of the instruction.
 pub(crate) struct LocalGraph {
     pub(crate) graph: Graph,
     pub(crate) op: OpId,
@@ -37,6 +28,40 @@ impl LocalGraph {
         &self.graph.ops[self.op as usize]
     }
 
+    /// Maps beside those from the output to the operands, of ops that tile all of one side: from a dot's operands to its
+    /// output, and both of an iota, which reads nothing. From what, to what, and the map; operands have a `%`.
+    pub(crate) fn other_maps(
+        &self,
+        context: &FileContext<'_>,
+        names: &[String],
+    ) -> Vec<(String, String, OperandIndexing)> {
+        let (input, output) = ("input".to_owned(), "output".to_owned());
+        let callees = |name: &str| callee_graph(context, self.at, name);
+        let forward = |number: usize| {
+            let mut maps =
+                indexing::in_graph_input_to_output_with(&self.graph, self.op, number, Rules::Exact, &callees);
+            maps.simplify_by(Rules::Exact);
+            maps.operands.into_iter().next().unwrap_or_default()
+        };
+        match self.op().opcode {
+            Opcode::Iota => {
+                let dims = self.op().shape.dims();
+                let nothing = IndexingMap::from_sizes(dims, &[], Vec::new()).into();
+                let mut maps = vec![(output.clone(), input.clone(), nothing)];
+                maps.extend(forward(0).into_iter().map(|access| (input.clone(), output.clone(), access)));
+                maps
+            }
+            Opcode::Dot | Opcode::ScaledDot => {
+                let of = |(number, name): (usize, &String)| {
+                    let accesses = forward(number).into_iter().filter(|access| access.map.is_mapped());
+                    accesses.map(|access| (name.clone(), output.clone(), access)).collect::<Vec<_>>()
+                };
+                names.iter().enumerate().flat_map(of).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Output to input maps, simplified: a list per operand.
     pub(crate) fn maps(&self, context: &FileContext<'_>, output: usize, rules: Rules) -> OpIndexing {
         let callees = |name: &str| callee_graph(context, self.at, name);
@@ -51,22 +76,85 @@ pub(crate) fn callee_graph(context: &FileContext<'_>, at: InstructionRef, name: 
 }
 
 /// The graph of [`LocalGraph`], and the instruction in it.
-pub(crate) fn local_graph(context: &FileContext<'_>, at: InstructionRef) -> Option<(Graph, OpId)> {
+fn local_graph(context: &FileContext<'_>, at: InstructionRef) -> Option<(Graph, OpId)> {
     let op = context.op(at)?;
-    let mut graph = Graph { is_complete: true, ..Graph::default() };
+    let mut defined = Definitions {
+        context,
+        graph: Graph { is_complete: true, ..Graph::default() },
+        known: FxHashMap::default(),
+        left: if takes_indices(op.opcode) { MAX_DEFINITIONS } else { 0 },
+    };
     let block = context.block(at.piece);
     let mut operands = Vec::new();
     for (i, (operand, _)) in block.operands_of(at.id).enumerate() {
         cancel::check();
         let name = operand.name.of(&block.text).to_owned();
-        let is_element = matches!(operand.kind, syntax::hlo::OperandKind::Element { .. });
-        let definition = context.definition(at, i).filter(|_| !is_element).and_then(|d| context.op(d));
         let shape = op.operand_shapes.get(i)?.clone();
-        operands.push(graph.push(definition.unwrap_or_else(|| Op::leaf(shape)), Vec::new(), name));
+        let definition = defined.definition(at, i).and_then(|definition| defined.push(definition));
+        operands.push(definition.unwrap_or_else(|| defined.graph.push(Op::leaf(shape), Vec::new(), name)));
     }
+    let mut graph = defined.graph;
     let id = graph.push(op, operands, block.name(at.id).to_owned());
     graph.root = id;
     Some((graph, id))
+}
+
+/// Ops that read at indices that other ops compute: these may be known.
+fn takes_indices(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::DynamicSlice | Opcode::DynamicUpdateSlice | Opcode::Gather | Opcode::Scatter)
+}
+
+/// Ops that are looked at for the indices of one.
+const MAX_DEFINITIONS: usize = 256;
+
+/// The ops that define the operands of one, and what computes the indices among them.
+struct Definitions<'c, 'a> {
+    context: &'c FileContext<'a>,
+    graph: Graph,
+    known: FxHashMap<InstructionRef, OpId>,
+    left: usize,
+}
+
+impl Definitions<'_, '_> {
+    /// Where operand `i` is defined; nothing for an element of a tuple.
+    fn definition(&self, at: InstructionRef, i: usize) -> Option<InstructionRef> {
+        let block = self.context.block(at.piece);
+        let (operand, _) = block.operands_of(at.id).nth(i)?;
+        let is_element = matches!(operand.kind, syntax::hlo::OperandKind::Element { .. });
+        if is_element { None } else { self.context.definition(at, i) }
+    }
+
+    /// Adds an instruction behind those that it is computed from. Without recursion: chains are as long as somebody wrote
+    /// them.
+    fn push(&mut self, root: InstructionRef) -> Option<OpId> {
+        let mut open = vec![(root, false)];
+        while let Some((at, is_entered)) = open.pop() {
+            if self.known.contains_key(&at) {
+                continue;
+            }
+            let Some(op) = self.context.op(at) else { continue };
+            let count = op.operand_shapes.len();
+            let is_followed = indexing::is_folded_through(&op);
+            if is_followed && !is_entered && self.left > 0 {
+                self.left -= 1;
+                open.push((at, true));
+                let missing = (0..count).filter_map(|i| self.definition(at, i));
+                open.extend(missing.map(|definition| (definition, false)));
+                continue;
+            }
+            let mut operands = Vec::new();
+            for (i, shape) in op.operand_shapes.iter().enumerate().filter(|_| is_entered) {
+                let known =
+                    self.definition(at, i).and_then(|definition| self.known.get(&definition).copied());
+                let leaf = || self.graph.push(Op::leaf(shape.clone()), Vec::new(), String::new());
+                operands.push(known.unwrap_or_else(leaf));
+            }
+            let name = self.context.block(at.piece).name(at.id).to_owned();
+            let id = self.graph.push(op, operands, name);
+            self.known.insert(at, id);
+        }
+        self.known.get(&root).copied()
+    }
 }
 
 /// How many outputs an instruction has that are worth a map of their own: the elements of a fusion's tuple.
@@ -75,6 +163,17 @@ pub(crate) fn outputs(context: &FileContext<'_>, at: InstructionRef) -> usize {
     match context.shape(at).and_then(|s| s.tuple_elements()) {
         Some(elements) if is_fusion => elements.len(),
         _ => 1,
+    }
+}
+
+/// The maps that a hint is about: those that the popup shows, of ops for which XLA has maps.
+pub(crate) fn hinted_maps(op: &Op, maps: impl Fn(Rules) -> OpIndexing) -> OpIndexing {
+    let xla = maps(Rules::Xla);
+    // Called computations are looked into by popups alone.
+    let is_call = matches!(op.opcode, Opcode::Call | Opcode::Conditional | Opcode::While);
+    match is_call || !xla.operands.iter().flatten().any(|access| access.map.is_mapped()) {
+        true => xla,
+        false => maps(Rules::Exact),
     }
 }
 

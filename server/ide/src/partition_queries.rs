@@ -4,6 +4,7 @@ use gpu::Function;
 use ir::{Graph, OpId, Opcode};
 
 use crate::indexing_queries::QueryError;
+use crate::kernel_functions::partition_of;
 use crate::locate::{FileContext, InstructionRef};
 
 /// A computation and its functions, that of its root first.
@@ -23,6 +24,8 @@ pub struct PartitionedFunction {
     pub instructions: Vec<String>,
     /// MLIR.
     pub signature: String,
+    /// The entry of the kernel computes it itself.
+    pub is_entry: bool,
 }
 
 pub(crate) fn partition(
@@ -39,6 +42,14 @@ pub(crate) fn partition(
     };
     let of = |index: usize| {
         let name = module.computations[index].name.to_string();
+        // The kernel's own functions, where one of XLA's emitters makes one of it.
+        let segment = module.computations[index].segments.first();
+        if force_roots.is_empty()
+            && let Some((partition, graph)) = segment.and_then(|&segment| partition_of(context, segment))
+        {
+            let functions = partition.functions.iter().map(|f| described(graph, f)).collect();
+            return Ok(PartitionedComputation { name, functions });
+        }
         let graph = context
             .graph(index)
             .ok_or_else(|| QueryError(format!("computation {name} has no instruction with a shape")))?;
@@ -76,5 +87,6 @@ fn described(graph: &Graph, function: &Function) -> PartitionedFunction {
         roots: vec![name(&function.root)],
         instructions: function.ops.iter().map(name).collect(),
         signature: gpu::signature(graph, function),
+        is_entry: function.is_entry,
     }
 }

@@ -1,6 +1,6 @@
 //! One op, from an operand to its outputs.
 
-use indexing_map::IndexingMap;
+use indexing_map::{Expr, IndexingMap};
 use ir::{Graph, Op, OpId, Opcode, is_elementwise};
 
 use crate::Rules;
@@ -23,6 +23,14 @@ pub fn input_to_output(op: &Op, input_id: usize) -> OpIndexing {
 /// [`input_to_output`] by the given rules: by [`Rules::Exact`] every op has an answer that is as exact as its maps from
 /// output to input, a list of accesses per output.
 pub fn input_to_output_by(op: &Op, input_id: usize, rules: Rules) -> OpIndexing {
+    // What an op makes of nothing, it makes everywhere.
+    if rules == Rules::Exact && op.opcode == Opcode::Iota && input_id == 0 {
+        let everywhere = |sizes: &[i64]| {
+            let results = (0..sizes.len()).map(Expr::var).collect();
+            OperandIndexing::from(IndexingMap::from_sizes(&[], sizes, results))
+        };
+        return OpIndexing::of([checks::output(op, 0).map_or_else(OperandIndexing::undefined, everywhere)]);
+    }
     if op.operand_shapes.get(input_id).is_none() {
         let reason = format!("there is no operand {input_id}").into();
         return OpIndexing::undefined(checks::output_count(op).max(1), &reason);

@@ -74,6 +74,7 @@ pub use names::variable_names;
 pub use operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 pub use output_to_input::{in_graph, output_to_input, output_to_input_by};
 pub use round_trip::is_round_trip;
+pub use runtime_variables::is_folded_through;
 pub use symbolic_tile::{SymbolicTile, TileConstraint, TileValues};
 pub use utilisation::{Count, Utilisation, utilisation};
 

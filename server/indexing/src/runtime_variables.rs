@@ -80,6 +80,34 @@ fn computed(access: &OperandIndexing, variable: &RuntimeVariable, graph: &Graph,
     Some(if range.upper > upper { value.min(upper) } else { value })
 }
 
+/// Whether folding looks at the operands of an op, by [`Rules::Exact`]: whoever makes a graph of a part of a computation
+/// takes them in as well.
+pub fn is_folded_through(op: &Op) -> bool {
+    use Opcode::*;
+    let is_followed = matches!(
+        op.opcode,
+        Convert
+            | Copy
+            | Negate
+            | Add
+            | Subtract
+            | Maximum
+            | Minimum
+            | Clamp
+            | Multiply
+            | Divide
+            | Remainder
+            | Broadcast
+            | Bitcast
+            | Concatenate
+            | Reshape
+            | Reverse
+            | Slice
+            | Transpose
+    );
+    is_followed && op.shape.element().is_some_and(|element| integers(element).is_some())
+}
+
 /// A called computation with the parameters of which the caller knows the value as what they are: `given` answers a
 /// parameter's op in the caller. Nothing where none is known: then the computation is as it was. They stay parameters, by
 /// number, for all who look for accesses to them.

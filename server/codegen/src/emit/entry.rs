@@ -15,11 +15,10 @@ const NO_FUNCTION: u32 = u32::MAX;
 /// The functions of the partition, behind the entry: number n of the partition is function n + 1 of the kernel.
 pub(super) fn functions(emission: &Emission<'_>, kernel: &mut Kernel) {
     for number in 0..emission.partition.functions.len() {
-        // The tuple of the results is no value: its elements are roots themselves. What changes several elements of its
-        // operand is the entry's own.
-        let root = emission.partition.functions[number].root;
-        let opcode = emission.graph().ops[root as usize].opcode;
-        if matches!(opcode, Opcode::Tuple | Opcode::Scatter | Opcode::Sort) {
+        // The tuple of the results is no value: its elements are roots themselves.
+        let planned = &emission.partition.functions[number];
+        let opcode = emission.graph().ops[planned.root as usize].opcode;
+        if planned.is_entry || opcode == Opcode::Tuple {
             kernel.functions.push(Function::default());
             continue;
         }

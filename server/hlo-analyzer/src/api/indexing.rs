@@ -1,6 +1,6 @@
 //! `indexing`, `grouped_indexing`, `epilogue_indexing`: maps of named instructions.
 
-use ide::{Direction, IndexingKind, IndexingQuery, IndexingReply, OperandIndexing, RuntimeSource};
+use ide::{Direction, IndexingKind, IndexingQuery, IndexingReply, OperandIndexing, Rules, RuntimeSource};
 use indexing_map::{PrintStyle, print_map};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -30,6 +30,7 @@ impl IndexingParams {
             computation: self.computation.as_deref().map(bare),
             kind,
             simplify: self.simplify.unwrap_or(true),
+            rules: Rules::Xla,
         }
     }
 }
@@ -64,12 +65,28 @@ pub fn epilogue(session: &mut Session, value: &Value) -> Answer {
 fn answer(session: &mut Session, value: &Value, p: &IndexingParams, kind: IndexingKind) -> Answer {
     let style = print_style(p.syntax.as_deref())?;
     let query = p.query(kind);
-    let reply = session.with_source(value, |analysis, file| analysis.indexing(file, &query))?;
-    let reply = reply.map_err(|e| ApiError::new(ErrorKind::NotFound, e.0))?;
+    let reply = session.with_source(value, |analysis, file| {
+        let reply = analysis.indexing(file, &query)?;
+        // What popups show, where it is more than XLA knows.
+        let exact = match &reply {
+            Ok(IndexingReply::Operands(_)) => {
+                analysis.indexing(file, &IndexingQuery { rules: Rules::Exact, ..query.clone() })?.ok()
+            }
+            _ => None,
+        };
+        Ok(reply.map(|reply| (reply, exact)))
+    })?;
+    let (reply, exact) = reply.map_err(|e| ApiError::new(ErrorKind::NotFound, e.0))?;
     let list = |accesses: &[OperandIndexing]| accesses.iter().map(|a| access(a, style)).collect::<Value>();
     Ok(match reply {
         IndexingReply::Operands(maps) => {
-            json!({"operands": maps.operands.iter().map(|a| list(a)).collect::<Value>()})
+            let mut answer = json!({"operands": maps.operands.iter().map(|a| list(a)).collect::<Value>()});
+            if let Some(IndexingReply::Operands(exact)) = exact
+                && exact != maps
+            {
+                answer["exact"] = exact.operands.iter().map(|a| list(a)).collect::<Value>();
+            }
+            answer
         }
         IndexingReply::ByInstruction(by_name) => {
             let by_name: Map<String, Value> = by_name.into_iter().map(|(name, a)| (name, list(&a))).collect();

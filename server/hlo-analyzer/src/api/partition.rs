@@ -31,6 +31,7 @@ fn described(computation: &PartitionedComputation) -> Value {
             "roots": f.roots,
             "instructions": f.instructions,
             "signature": f.signature,
+            "is_entry": f.is_entry,
         })
     });
     json!({"name": computation.name, "functions": functions.collect::<Value>()})

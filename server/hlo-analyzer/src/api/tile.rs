@@ -62,6 +62,7 @@ fn map_of_operand(session: &mut Session, value: &Value, p: &TileParams) -> Resul
         },
         // Point dimensions matter to tiles; `SymbolicTile` simplifies in its own way.
         simplify: false,
+        rules: ide::Rules::Xla,
     };
     let reply = session.with_source(value, |analysis, file| analysis.indexing(file, &query))?;
     let IndexingReply::Operands(maps) = reply.map_err(|e| ApiError::new(ErrorKind::NotFound, e.0))? else {

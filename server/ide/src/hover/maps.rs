@@ -21,17 +21,15 @@ pub(super) fn maps(context: &FileContext<'_>, at: InstructionRef, config: &Hover
     let block = context.block(at.piece);
     let Some(opcode) = block.instruction(at.id).opcode else { return String::new() };
     // A tuple only gathers: it reads nothing by index.
-    if block.instruction(at.id).operands.1 == 0 || opcode == Opcode::Tuple {
+    let reads_nothing = block.instruction(at.id).operands.1 == 0 && opcode != Opcode::Iota;
+    if reads_nothing || opcode == Opcode::Tuple {
         return String::new();
     }
     let Some(local) = LocalGraph::of(context, at) else {
         return "No map: a shape is not known.\n\n".to_owned();
     };
     let names = operand_names(context, at);
-    let state = local.op().shape.tuple_elements().filter(|_| opcode == Opcode::While);
-    if let (Some(state), [name]) = (state, names.as_slice())
-        && let Some(text) = of_loop(name, state.len(), |output| local.maps(context, output, Rules::Exact))
-    {
+    if let Some(text) = loop_text(context, &local, &names) {
         return text;
     }
     let outputs = outputs(context, at);
@@ -43,12 +41,29 @@ pub(super) fn maps(context: &FileContext<'_>, at: InstructionRef, config: &Hover
         let xla = local.maps(context, output, Rules::Xla);
         blocks.extend(access_blocks(&from, &names, local.op(), &exact, &xla, op));
     }
+    let end = |name: &str| if name.starts_with('%') { code(name) } else { name.to_owned() };
+    let others = local.other_maps(context, &names);
+    blocks.extend(others.iter().map(|(from, to, access)| {
+        format!("**{} → {}**\n{}", end(from), end(to), fence("", &map_text(access, None)))
+    }));
     let omitted = blocks.len().saturating_sub(MAP_LIMIT);
     blocks.truncate(MAP_LIMIT);
     if omitted > 0 {
         blocks.push(format!("… and {omitted} more maps.\n\n"));
     }
     blocks.concat()
+}
+
+/// A loop over a tuple, in words.
+pub(crate) fn loop_text(context: &FileContext<'_>, local: &LocalGraph, names: &[String]) -> Option<String> {
+    let state = local.op().shape.tuple_elements().filter(|_| local.op().opcode == Opcode::While)?;
+    let [name] = names else { return None };
+    of_loop(name, state.len(), |output| local.maps(context, output, Rules::Exact))
+}
+
+/// Where XLA's own answer is another function than ours.
+pub(crate) fn differs(xla: &OperandIndexing, exact: &OperandIndexing) -> bool {
+    same_function(&xla.map, &exact.map, EQUALITY_BUDGET) != Verdict::Yes
 }
 
 /// Operands that are read alike.
@@ -101,9 +116,7 @@ pub(crate) fn access_blocks(
             let mut block = format!("**{from} → {operands}**{nth}{}", access_text(access, named));
             // Where XLA's own answer is another function, both are shown.
             let xla = theirs.filter(|t| t.len() == accesses.len()).and_then(|t| t.get(n));
-            if let Some(xla) =
-                xla.filter(|x| same_function(&x.map, &access.map, EQUALITY_BUDGET) != Verdict::Yes)
-            {
+            if let Some(xla) = xla.filter(|xla| differs(xla, access)) {
                 block += &match xla.map.is_undefined() {
                     true => "XLA has no map here.\n\n".to_owned(),
                     false => format!("XLA's own map:\n{}", fence("", &map_text(xla, named))),

@@ -103,6 +103,16 @@ fn variables_have_the_names_of_their_roles() {
             ```
             reads 100 % (512 B), each element 8 times
 
+            **`%p` → output**
+            ```
+            (d0, d1, d2)[s0] -> (d0, d1, s0)
+            domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 15], s0 in [0, 1]
+            ```
+            **`%q` → output**
+            ```
+            (d0, d1, d2)[s0] -> (d0, s0, d2)
+            domain: d0 in [0, 3], d1 in [0, 15], d2 in [0, 1], s0 in [0, 7]
+            ```
         "#]],
     );
     check_with(
@@ -128,6 +138,16 @@ fn variables_have_the_names_of_their_roles() {
             ```
             reads 100 % (512 B), each element 8 times
 
+            **`%p` → output**
+            ```
+            (d0, d1, d2)[s0] -> (d0, d1, s0)
+            domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 15], s0 in [0, 1]
+            ```
+            **`%q` → output**
+            ```
+            (d0, d1, d2)[s0] -> (d0, s0, d2)
+            domain: d0 in [0, 3], d1 in [0, 15], d2 in [0, 1], s0 in [0, 7]
+            ```
         "#]],
     );
 }

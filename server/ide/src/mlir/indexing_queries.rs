@@ -1,7 +1,7 @@
 //! Maps of ops by their names, as the machine interface asks for them: what the popup of the op shows.
 
 use db::MlirMaps;
-use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource, RuntimeVariable};
+use indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 use indexing_map::Interval;
 use mlir::Definition;
 use mlir_indexing::{Access, Source};
@@ -28,12 +28,17 @@ pub(crate) fn indexing(
     let (at, first) = find(context, query.computation.as_deref(), name)?;
     let result = first + of_pack.unwrap_or(index);
     let maps = db::with_mlir_operands(context.db, context.view.file, at.piece, at.id, |source| {
-        of_op(source, at, result, query.simplify)
+        of_op(source, at, result, query)
     });
     maps.unwrap_or_else(|| error("the op is in no file"))
 }
 
-fn of_op(source: &Source<'_>, at: OpRef, result: usize, simplify: bool) -> Result<IndexingReply, QueryError> {
+fn of_op(
+    source: &Source<'_>,
+    at: OpRef,
+    result: usize,
+    query: &IndexingQuery,
+) -> Result<IndexingReply, QueryError> {
     let op = source.parse.name(at.id, source.text);
     let results = source.result_count(at.id);
     if result >= results {
@@ -51,9 +56,9 @@ fn of_op(source: &Source<'_>, at: OpRef, result: usize, simplify: bool) -> Resul
             operands.iter().map(of).collect()
         }
         Some(Ok(MlirMaps::Twin(twin))) => {
-            let mut maps = twin.written_maps(result, Rules::Xla);
-            if simplify {
-                maps.simplify();
+            let mut maps = twin.written_maps(result, query.rules);
+            if query.simplify {
+                maps.simplify_by(query.rules);
             }
             of_twin(&operands, &twin.operands, maps)
         }
@@ -141,7 +146,7 @@ mod tests {
     use indexing_map::{PrintStyle, print_map};
 
     use crate::fixture::open_mlir;
-    use crate::{Direction, IndexingKind, IndexingQuery, IndexingReply};
+    use crate::{Direction, IndexingKind, IndexingQuery, IndexingReply, Rules};
 
     const MODULE: &str = "func.func @f(%a: tensor<4x6xf32>, %i: tensor<i32>) -> tensor<6x4xf32> {
   %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<4x6xf32>) -> tensor<6x4xf32>
@@ -158,6 +163,7 @@ mod tests {
             computation: computation.map(ToOwned::to_owned),
             kind: IndexingKind::One { direction: Direction::OutputToInput, index, physical_layout: false },
             simplify: true,
+            rules: Rules::Xla,
         };
         match analysis.indexing(file, &query).expect("nobody cancels") {
             Ok(IndexingReply::Operands(maps)) => {

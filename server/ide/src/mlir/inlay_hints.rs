@@ -2,7 +2,6 @@
 //! amount to: products of reassociations, weights of digits, numbers of tiles.
 
 use db::MlirMaps;
-use indexing::Rules;
 use ir::Opcode;
 use mlir::TypeRef;
 use mlir_indexing::Source;
@@ -10,6 +9,7 @@ use syntax::Span;
 
 use crate::inlay_hints::{DomainHints, InlayHintsConfig, domain_hint, in_brackets};
 use crate::locate::FileContext;
+use crate::maps::hinted_maps;
 use crate::markdown::shorten;
 use crate::mlir::context::OpRef;
 use crate::mlir::op_maps_hover::own_domain;
@@ -98,7 +98,7 @@ fn domain(source: &Source<'_>, at: OpRef, wanted: DomainHints) -> Option<String>
     if twin.operands.is_empty() || matches!(op.opcode, Opcode::Tuple | Opcode::GetTupleElement) {
         return None;
     }
-    domain_hint(op.opcode, &op.shape, &twin.maps(0, Rules::Xla), wanted)
+    domain_hint(op.opcode, &op.shape, &hinted_maps(op, |rules| twin.maps(0, rules)), wanted)
 }
 
 #[cfg(test)]

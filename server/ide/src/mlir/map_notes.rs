@@ -21,7 +21,7 @@ pub(crate) fn map_notes(source: &Source<'_>, id: OpId) -> Vec<String> {
         match db::mlir_maps(source, id, result) {
             Some(Ok(MlirMaps::Twin(twin))) => {
                 let from = if results > 1 { format!("output {result}") } else { "output".to_owned() };
-                let maps = twin.maps(result, Rules::Xla);
+                let maps = twin.maps(result, Rules::Exact);
                 for (name, accesses) in twin.operands.iter().zip(&maps.operands) {
                     for access in accesses {
                         let text = line(&access.map, access.is_identity(), access.note.as_deref());

@@ -79,7 +79,7 @@ func.func @main(%a: tensor<64x66xf32>, %b: tensor<66x64xf32>) -> tensor<64x66xf3
 
             used once
 
-            **transpose** on h100-sxm · hero `%transpose.0` · grid 6 × 128 threads, 4.22 kB shared · 50.7 kB · ≈ 0.094 µs
+            **transpose** on h100-sxm · hero `%transpose.0` · grid 6 × 128 threads, 4.22 kB shared · 50.7 kB needed, 59.9 kB moved · ≈ 0.094 µs
 
             epilogue: from `%transpose.0` to `%add.1`
 
@@ -103,8 +103,8 @@ func.func @main(%a: tensor<64x66xf32>, %b: tensor<66x64xf32>) -> tensor<64x66xf3
             ```
             **3 functions**
             1. `f_add_1` of 2 instructions
-            2. `f_transpose_0` of 1 instruction: the kernel is built around it
-            3. `f_b` of 1 instruction: the kernel is built around it
+            2. `f_transpose_0` of 1 instruction: the hero, before its epilogue
+            3. `f_b` of 1 instruction: read by the hero
 
         "#]],
     );

@@ -1,0 +1,278 @@
+//! What a module is, and its entry: how it runs, how large it is, which buffers it reuses.
+
+use ir::{ModuleSettings, Shape};
+use syntax::Span;
+
+use crate::Hover;
+use crate::locate::{FileContext, InstructionRef};
+use crate::markdown::{bytes, code, counted, fence, shorten};
+
+/// Aliases, donated buffers and layouts that are listed.
+const LIMIT: usize = 8;
+/// Characters of a layout.
+const SHAPE_LIMIT: usize = 100;
+
+/// The popup of the line of `HloModule`.
+pub(super) fn module_header(context: &FileContext<'_>, piece: usize, local: usize) -> Option<Hover> {
+    let block = context.block(piece);
+    let header = block.parse.header.as_ref()?;
+    let attributes = header.attributes.iter().map(|(key, value)| value.end.max(key.end));
+    // Tables of names and locations may follow.
+    let end = attributes.chain([header.name.end]).max()?;
+    let line = Span { start: header.span.start, end };
+    if !line.contains(local) {
+        return None;
+    }
+    let module = context.module();
+    let section =
+        (0..module.sections()).rev().find(|&n| module.settings(n).is_some_and(|s| s.piece <= piece))?;
+    let settings = module.settings(section)?;
+    let own = module.computations.iter().enumerate().filter(|(_, c)| c.section == section);
+    let (mut computations, mut instructions, mut kernels) = (0, 0, 0);
+    for (_, computation) in own {
+        computations += 1;
+        for &segment in &computation.segments {
+            instructions += context.computation(segment).instructions.len() as u64;
+            kernels += context.kernels_of(segment).len() as u64;
+        }
+    }
+    let mut markdown = fence("hlo", &format!("HloModule {}", header.name.of(&block.text)));
+    let mut facts =
+        vec![schedule(settings), counted(computations, "computation"), counted(instructions, "instruction")];
+    facts.extend((kernels > 0).then(|| counted(kernels, "kernel")));
+    markdown += &format!("{}\n", facts.join(" · "));
+    if settings.replica_count > 1 || settings.num_partitions > 1 {
+        let replicas = counted(settings.replica_count.unsigned_abs(), "replica");
+        let partitions = counted(settings.num_partitions.unsigned_abs(), "partition");
+        markdown += &format!("\n{replicas} × {partitions}\n");
+    }
+    if let Some(entry) = module.entry_of(section) {
+        let name = &module.computations[entry].name;
+        markdown += &format!("\nentry {}\n", code(&format!("%{name}")));
+        markdown += &buffers(context, entry, settings);
+    }
+    let name = if header.name.is_empty() { line } else { header.name };
+    let range = if header.name.contains(local) { name } else { line };
+    Some(Hover { range: context.range(piece, range), markdown })
+}
+
+/// What is below the signature of an entry.
+pub(super) fn entry(context: &FileContext<'_>, index: usize, instructions: &str) -> String {
+    let module = context.module();
+    let computation = &module.computations[index];
+    let Some(settings) = module.settings(computation.section) else { return format!("{instructions}\n") };
+    let kernels: usize = computation.segments.iter().map(|&segment| context.kernels_of(segment).len()).sum();
+    let mut facts = vec![schedule(settings), instructions.to_owned()];
+    facts.extend((kernels > 0).then(|| counted(kernels as u64, "kernel")));
+    format!("{}\n{}", facts.join(" · "), buffers(context, index, settings))
+}
+
+fn schedule(settings: &ModuleSettings) -> String {
+    match settings.is_scheduled {
+        true => "**scheduled**: instructions run in this order".to_owned(),
+        false => "**not scheduled**".to_owned(),
+    }
+}
+
+/// Aliases, donated buffers, layouts.
+fn buffers(context: &FileContext<'_>, entry: usize, settings: &ModuleSettings) -> String {
+    let segments = &context.module().computations[entry].segments;
+    let parameter = |number: i64| {
+        let at = context.parameter_of(segments, u32::try_from(number).ok()?)?;
+        Some((at, context.shape(at)?))
+    };
+    let mut text = String::new();
+    if !settings.aliases.is_empty() {
+        let size =
+            total(settings.aliases.iter().map(|a| Some(part(parameter(a.parameter)?.1, &a.index)?.bytes())));
+        let outputs = counted(settings.aliases.len() as u64, "output");
+        text += &format!("\n{outputs} in place of parameters{size}\n");
+        for alias in settings.aliases.iter().take(LIMIT) {
+            let must = if alias.is_must { "must-alias" } else { "may-alias" };
+            let from = name(context, parameter(alias.parameter).map(|(at, _)| at), alias.parameter);
+            text += &format!(
+                "- output {} is {from}{}, {must}\n",
+                code(&path(&alias.output)),
+                element(&alias.index)
+            );
+        }
+        text += &more(settings.aliases.len());
+    }
+    if !settings.donors.is_empty() {
+        let size =
+            total(settings.donors.iter().map(|(n, index)| Some(part(parameter(*n)?.1, index)?.bytes())));
+        let count = counted(settings.donors.len() as u64, "donated buffer");
+        text += &format!("\n{count}{size}\n");
+        for (number, index) in settings.donors.iter().take(LIMIT) {
+            let from = name(context, parameter(*number).map(|(at, _)| at), *number);
+            text += &format!("- {from}{}\n", element(index));
+        }
+        text += &more(settings.donors.len());
+    }
+    if let Some((parameters, result)) = &settings.entry_layout {
+        text += "\nlayouts of parameters and result\n";
+        for (number, shape) in parameters.iter().enumerate().take(LIMIT) {
+            text += &format!("- parameter {number}: {}\n", code(&shorten(&shape.to_string(), SHAPE_LIMIT)));
+        }
+        text += &more(parameters.len());
+        text += &format!("- result: {}\n", code(&shorten(&result.to_string(), SHAPE_LIMIT)));
+    }
+    text
+}
+
+fn more(count: usize) -> String {
+    match count.saturating_sub(LIMIT) {
+        0 => String::new(),
+        n => format!("- … and {n} more\n"),
+    }
+}
+
+/// `, 12.6 MB` of all parts, where each is known.
+fn total(mut parts: impl Iterator<Item = Option<Option<u64>>>) -> String {
+    let sum = parts.try_fold(0u64, |sum, part| sum.checked_add(part??));
+    sum.map_or_else(String::new, |sum| format!(", {}", bytes(sum)))
+}
+
+/// `{0,1}`
+fn path(index: &[i64]) -> String {
+    format!("{{{}}}", index.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
+}
+
+fn element(index: &[i64]) -> String {
+    if index.is_empty() { String::new() } else { format!(", element {}", code(&path(index))) }
+}
+
+fn name(context: &FileContext<'_>, at: Option<InstructionRef>, number: i64) -> String {
+    match at {
+        Some(at) => code(&format!("%{}", context.block(at.piece).name(at.id))),
+        None => format!("parameter {number}"),
+    }
+}
+
+fn part<'s>(shape: &'s Shape, index: &[i64]) -> Option<&'s Shape> {
+    index.iter().try_fold(shape, |shape, &n| shape.tuple_elements()?.get(usize::try_from(n).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::open;
+
+    fn check(at: &str, expect: Expect) {
+        let text = "HloModule step, is_scheduled=true, input_output_alias={ {0}: (1, {}, must-alias) }, buffer_donor={ (0, {}) }, entry_computation_layout={(f32[8]{0}, f32[8]{0})->(f32[8]{0}, f32[8]{0})}, replica_count=2
+
+%fused {
+  q = f32[8] parameter(0)
+  ROOT n = f32[8] negate(q)
+}
+
+ENTRY %main {
+  x = f32[8] parameter(0)
+  state = f32[8] parameter(1)
+  f = f32[8] fusion(x), kind=kLoop, calls=%fused
+  s = f32[8] add(state, f)
+  ROOT r = (f32[8], f32[8]) tuple(s, f)
+}
+";
+        let (analysis, file, offset) = open(&text.replacen(at, &format!("$0{at}"), 1));
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup");
+        expect.assert_eq(&hover.markdown);
+    }
+
+    #[test]
+    fn a_module_says_how_it_runs() {
+        check(
+            "HloModule",
+            expect![[r#"
+            ```hlo
+            HloModule step
+            ```
+            **scheduled**: instructions run in this order · 2 computations · 7 instructions · 2 kernels
+
+            2 replicas × 1 partition
+
+            entry `%main`
+
+            1 output in place of parameters, 32 B
+            - output `{0}` is `%state`, must-alias
+
+            1 donated buffer, 32 B
+            - `%x`
+
+            layouts of parameters and result
+            - parameter 0: `f32[8]{0}`
+            - parameter 1: `f32[8]{0}`
+            - result: `(f32[8]{0}, f32[8]{0})`
+        "#]],
+        );
+        check(
+            "step",
+            expect![[r#"
+            ```hlo
+            HloModule step
+            ```
+            **scheduled**: instructions run in this order · 2 computations · 7 instructions · 2 kernels
+
+            2 replicas × 1 partition
+
+            entry `%main`
+
+            1 output in place of parameters, 32 B
+            - output `{0}` is `%state`, must-alias
+
+            1 donated buffer, 32 B
+            - `%x`
+
+            layouts of parameters and result
+            - parameter 0: `f32[8]{0}`
+            - parameter 1: `f32[8]{0}`
+            - result: `(f32[8]{0}, f32[8]{0})`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_entry_says_which_buffers_it_reuses() {
+        check(
+            "ENTRY",
+            expect![[r#"
+            ```hlo
+            ENTRY %main (x: f32[8], state: f32[8]) -> (f32[8], f32[8])
+            ```
+            **scheduled**: instructions run in this order · 5 instructions · 2 kernels
+
+            1 output in place of parameters, 32 B
+            - output `{0}` is `%state`, must-alias
+
+            1 donated buffer, 32 B
+            - `%x`
+
+            layouts of parameters and result
+            - parameter 0: `f32[8]{0}`
+            - parameter 1: `f32[8]{0}`
+            - result: `(f32[8]{0}, f32[8]{0})`
+        "#]],
+        );
+        check(
+            "%main",
+            expect![[r#"
+            ```hlo
+            ENTRY %main (x: f32[8], state: f32[8]) -> (f32[8], f32[8])
+            ```
+            **scheduled**: instructions run in this order · 5 instructions · 2 kernels
+
+            1 output in place of parameters, 32 B
+            - output `{0}` is `%state`, must-alias
+
+            1 donated buffer, 32 B
+            - `%x`
+
+            layouts of parameters and result
+            - parameter 0: `f32[8]{0}`
+            - parameter 1: `f32[8]{0}`
+            - result: `(f32[8]{0}, f32[8]{0})`
+        "#]],
+        );
+    }
+}

@@ -1,0 +1,7 @@
+//! One truth in every place: popups, hints, `explain`, queries and the code of a kernel say the same of the same thing.
+
+mod examples;
+mod figures;
+mod maps;
+mod modules;
+mod partitions;

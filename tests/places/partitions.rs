@@ -1,0 +1,68 @@
+//! The functions of a kernel: in its MLIR, in the query, in the popup, in the colours of the fused computation.
+
+use std::collections::BTreeSet;
+
+use ide::{FusionQuery, KernelLanguage};
+
+use crate::modules;
+
+fn functions_of(mlir: &str) -> BTreeSet<String> {
+    let heads = mlir.lines().filter_map(|line| line.trim_start().strip_prefix("func.func "));
+    heads.filter_map(|head| Some(head.split_once('@')?.1.split_once('(')?.0.to_owned())).collect()
+}
+
+/// How many kernels were compared, and how many have several results.
+fn check(name: &str, text: &str) -> (usize, usize) {
+    let (analysis, file) = modules::open(text);
+    let said = "nobody cancels";
+    let Ok(partitions) = analysis.partition(file, None, &[]).expect(said) else { return (0, 0) };
+    let (mut compared, mut several) = (0, 0);
+    for place in modules::instructions(&analysis, file) {
+        let line = &text[place.at..place.end];
+        let Some(called) = line.split("calls=").nth(1).filter(|_| line.contains(" fusion(")) else {
+            continue;
+        };
+        let called = called.split([',', '\n', ' ']).next().unwrap_or_default().trim_start_matches('%');
+        let query =
+            FusionQuery { instruction: place.name.clone(), computation: Some(place.computation.clone()) };
+        let Ok(preview) = analysis.kernel_preview(file, &query, KernelLanguage::Mlir).expect(said) else {
+            continue;
+        };
+        if preview.elsewhere.is_some() {
+            continue;
+        }
+        let found = partitions.iter().find(|partition| partition.name == called);
+        let partition = found.unwrap_or_else(|| panic!("{name}: {called} has functions"));
+        let own = partition.functions.iter().filter(|function| !function.is_entry);
+        let own: BTreeSet<String> = own.map(|function| function.name.clone()).collect();
+        // Beside them are the entry, computations on scalars, and epilogues, which are made for a group of roots.
+        let plain: String =
+            called.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect::<String>() + "_";
+        let shown: BTreeSet<String> = functions_of(&preview.text)
+            .into_iter()
+            .filter(|f| f.starts_with(&plain) && !f.contains("__epilogue__"))
+            .collect();
+        assert_eq!(own, shown, "{name}, %{}", place.name);
+        let hover = analysis.hover(file, place.at).expect(said).map(|h| h.markdown).unwrap_or_default();
+        let functions = partition.functions.iter().take(8);
+        let is_listed = |f: &ide::PartitionedFunction| hover.contains(&format!(". `{}`", f.name));
+        assert!(partition.functions.len() < 2 || functions.clone().all(is_listed), "{name}: {hover}");
+        // A hero has that name once, and so have not those that it reads.
+        let heroes = hover.lines().filter(|line| line.contains(": the hero")).count();
+        assert!(heroes <= 1 || hover.contains("epilogue"), "{name}: {hover}");
+        compared += 1;
+        several += usize::from(line.contains("= ("));
+    }
+    (compared, several)
+}
+
+#[test]
+fn functions_are_those_of_the_kernels_code() {
+    let mut counts = (0, 0);
+    for (name, text) in modules::all(3) {
+        let (compared, several) = check(&name, &text);
+        counts = (counts.0 + compared, counts.1 + several);
+    }
+    eprintln!("{} kernels, {} of them with several results", counts.0, counts.1);
+    assert!(counts.0 >= 6 && counts.1 >= 3);
+}
