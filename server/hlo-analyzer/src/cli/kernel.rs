@@ -71,7 +71,8 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
         let document = analysis.kernel_document(file, &query, emit).ok().context(uncancelled)?;
         let document = match document {
             Ok(document) => document,
-            Err(FusionError::NotFound(why) | FusionError::NotEmitted(why)) => bail!("{path}: {why}"),
+            Err(FusionError::NotFound(why)) => bail!("{path}: {why}"),
+            Err(FusionError::NotEmitted(why)) => return Ok(no_kernel(&path, &query.instruction, &why)),
         };
         let ptx = analysis.kernel_document(file, &query, KernelLanguage::Ptx).ok().context(uncancelled)?;
         let shown = assembled(arguments, document, ptx.ok());
@@ -86,9 +87,15 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
             print_code(&preview.text)?;
         }
         Err(FusionError::NotFound(message)) => bail!("{path}: {message}"),
-        Err(FusionError::NotEmitted(reason)) => bail!("{path}: {}: no kernel: {reason}", query.instruction),
+        Err(FusionError::NotEmitted(reason)) => return Ok(no_kernel(&path, &query.instruction, &reason)),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The file was read, and what it holds has no kernel: 1, as for a conversion that leaves something out.
+fn no_kernel(path: &dyn std::fmt::Display, instruction: &str, reason: &str) -> ExitCode {
+    eprintln!("error: {path}: {instruction}: no kernel: {reason}");
+    ExitCode::from(1)
 }
 
 /// The document with what the assembler says, or with SASS for a body.
