@@ -69,10 +69,10 @@ impl Parser<'_> {
                 }
                 Token::LeftParen => open.push(Token::RightParen),
                 Token::LeftSquare => open.push(Token::RightSquare),
-                Token::RightParen | Token::RightSquare | Token::RightBrace => {
-                    if open.pop() != Some(self.lexer.token) {
-                        return self.fail(message);
-                    }
+                close @ (Token::RightParen | Token::RightSquare | Token::RightBrace)
+                    if open.pop() != Some(close) =>
+                {
+                    return self.fail(message);
                 }
                 _ => {}
             }
