@@ -347,7 +347,10 @@ fn functions_of_stablehlo_have_kernels_and_values() {
     let output = run_on(&["query"], &format!("{kernel}\n{value}\n"));
     let shown = text(&output.stdout);
     let answers: Vec<Value> = shown.lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
-    assert_eq!(answers[0]["result"]["params"][0], json!({"index": 0, "operand": 0, "bytes": 512}));
+    assert_eq!(
+        answers[0]["result"]["params"][0],
+        json!({"index": 0, "operand": 0, "slice_index": 0, "bytes": 512})
+    );
     assert_eq!(answers[1]["result"]["outputs"], json!(["{{0}, {1}}"]));
 }
 

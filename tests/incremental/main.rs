@@ -273,10 +273,11 @@ fn an_edit_in_one_fusion_runs_its_kernel_alone() {
     let file = counted.host.open("a.hlo", Language::Hlo, &text);
     let look = |counted: &Counted| {
         let analysis = counted.host.analysis();
-        let config = ide::CoalescingConfig::default();
+        let config = ide::CoalescingConfig { marks_causes: false, ..ide::CoalescingConfig::default() };
         let wasted = analysis.coalescing_warnings(file, &config, 100).expect("nobody cancels").shown.len();
         for place in analysis.code_lens_places(file, true, 1000).expect("nobody cancels") {
             analysis.code_lens(file, place.start).expect("nobody cancels");
+            analysis.hover(file, place.start).expect("nobody cancels");
         }
         let kernels = ["kernel", "kernel_partition", "kernel_coalescing", "kernel_estimate"];
         (wasted, kernels.map(|query| counted.count(query)))

@@ -88,7 +88,7 @@ fn a_client_that_knows_only_commands_gets_nothing() {
 
 #[test]
 fn everything_is_repaired_on_demand() {
-    let text = "HloModule m\n\nENTRY %e {\n  %p = f32[8]{0} parameter(0)\n  %a = f32[8]{0} negate(%p)\n  ROOT %r = f32[8]{0} abs(%p)\n}\n";
+    let text = "HloModule m, is_scheduled=true\n\nENTRY %e {\n  %p = f32[8]{0} parameter(0)\n  %a = f32[8]{0} negate(%p)\n  ROOT %r = f32[8]{0} abs(%p)\n}\n";
     let mut client = client(false, false, false);
     client.open(URI, text);
     let ask = |only: &str, line: usize| json!({"textDocument": {"uri": URI}, "range": range((line, 3), (line, 3)), "context": {"diagnostics": [], "only": [only]}});
@@ -139,7 +139,7 @@ fn kernel_access_pattern_and_value_are_shown_by_clients_that_can() {
 
 #[test]
 fn a_warning_links_to_its_section_and_can_be_switched_off() {
-    let text = "HloModule m\n\nENTRY %e {\n  %p = f32[8]{0} parameter(0)\n  %a = f32[8]{0} negate(%p)\n  ROOT %r = f32[8]{0} abs(%p)\n}\n";
+    let text = "HloModule m, is_scheduled=true\n\nENTRY %e {\n  %p = f32[8]{0} parameter(0)\n  %a = f32[8]{0} negate(%p)\n  ROOT %r = f32[8]{0} abs(%p)\n}\n";
     let mut client = LspClient::start(json!({"textDocument": {
         "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}}},
         "publishDiagnostics": {"codeDescriptionSupport": true},

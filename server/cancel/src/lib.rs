@@ -199,7 +199,13 @@ mod tests {
         let token = Token::default();
         let ended = token.enter(|| {
             let token = current().unwrap();
-            let thread = std::thread::spawn(move || token.catch(|| (0..).for_each(|_: u64| tick())));
+            let thread = std::thread::spawn(move || {
+                token.catch(|| {
+                    loop {
+                        tick();
+                    }
+                })
+            });
             current().unwrap().cancel();
             thread.join().unwrap()
         });

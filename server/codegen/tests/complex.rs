@@ -124,15 +124,6 @@ fn functions_are_within_their_bounds() {
         ("tanh", tanh, 16.0),
         ("sqrt", sqrt, 4.0),
         ("rsqrt", |z| div((1.0, 0.0), sqrt(z)), 6.0),
-        (
-            "cbrt",
-            |z| {
-                let s = log(z);
-                let m = z.0.hypot(z.1).cbrt();
-                (m * (s.1 / 3.0).cos(), m * (s.1 / 3.0).sin())
-            },
-            6.0,
-        ),
         ("sign", |z| if z == (0.0, 0.0) { z } else { scaled(z, 1.0 / z.0.hypot(z.1)) }, 4.0),
         ("negate", |z| (-z.0, -z.1), 0.0),
     ];

@@ -147,7 +147,7 @@ impl Format {
                 let digits = if digits == 0 { 1 << (self.mantissa - 1) } else { digits };
                 sign | ((1 << self.exponent) - 1) << self.mantissa | digits
             }
-            Specials::Finite => sign | (1 << (self.exponent + self.mantissa)) - 1,
+            Specials::Finite => sign | ((1 << (self.exponent + self.mantissa)) - 1),
             // The code of a negative zero: NaN, or zero where the format has no NaN.
             Specials::FiniteUnsignedZero | Specials::NumbersOnly => 1 << (self.exponent + self.mantissa),
         }

@@ -226,7 +226,7 @@ mod tests {
             2,
             expect![[r#"
             algorithm · How it is computed: types of inputs and sum, or a generator. · , algorithm=${1:dot_any_f8_any_f8_f32}$0
-            lhs_batch_dims · Dimensions of lhs that run through rhs and result alike. · , lhs_batch_dims={${1:0}}$0
+            block_scaling_config · Which operands hold the scales of blocks of lhs and rhs. · , block_scaling_config={${1:}}$0
             …
         "#]],
         );

@@ -35,7 +35,8 @@ pub(crate) fn lens_of_kernel(context: &FileContext<'_>, key: &KernelKey) -> Opti
     };
     let buffers = context.kernel_coalescing(key);
     let time = context.kernel_estimate(key).map(|estimate| time(estimate, analysis, buffers));
-    let room = LINE - SHOW.len() - time.as_ref().map_or(0, |time| time.chars().count());
+    let of_time = time.as_ref().map_or(0, |time| time.chars().count());
+    let room = LINE.saturating_sub(SHOW.len() + of_time);
     let mut details = match &analysis.emitter {
         Emitter::Elsewhere(elsewhere) => elsewhere.by.title().to_owned(),
         emitter => emitter.name().to_owned(),

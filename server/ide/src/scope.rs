@@ -134,8 +134,8 @@ impl<'a> Scope<'a> {
 /// Where the computation begins that a byte is in, or where the one above ends, and whether that is inside of a body. Lines
 /// above it are of other computations, which may be in another piece: nothing may depend on them.
 fn top_of(parse: &Parse, at: usize) -> (usize, bool) {
-    let all = parse.computations.iter().filter(|c| !matches!(c.kind, ComputationKind::Inline(_)));
-    let above = all.filter(|c| c.span.start as usize <= at).last();
+    let mut all = parse.computations.iter().filter(|c| !matches!(c.kind, ComputationKind::Inline(_)));
+    let above = all.rfind(|c| c.span.start as usize <= at);
     match above {
         Some(c) if c.is_closed && c.span.end as usize <= at => (c.span.end as usize, false),
         Some(c) => {

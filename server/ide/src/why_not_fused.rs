@@ -61,7 +61,8 @@ fn section(graph: &Graph, decision: &Decision, device: &str) -> String {
     if taking.is_empty() && !accessors.is_empty() {
         return out;
     }
-    if !taking.is_empty() && !(out.is_empty() && accessors.is_empty()) {
+    let is_refused = !out.is_empty() || !accessors.is_empty();
+    if is_refused && !taking.is_empty() {
         let kept = match accessors.as_slice() {
             [] => String::new(),
             names => format!("{} keeps its value, and ", names.join(", ")),

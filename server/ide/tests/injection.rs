@@ -146,7 +146,11 @@ func.func private @\"{f}\"(tensor<64x64xf32>) -> tensor<64x64xf32>
 /// What is live in `markdown` that is not ours.
 fn live(markdown: &str) -> Option<String> {
     let mut code = 0;
-    for (event, range) in Parser::new_ext(markdown, Options::all()).into_offset_iter() {
+    // Editors read no metadata blocks, and those would hide the fence behind a rule.
+    let metadata =
+        Options::ENABLE_YAML_STYLE_METADATA_BLOCKS | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
+    let options = Options::all() - metadata;
+    for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
         match event {
             Event::Start(Tag::Image { dest_url, .. }) => return Some(format!("an image of {dest_url}")),
             Event::Start(Tag::Link { dest_url, .. }) => {

@@ -105,7 +105,7 @@ impl Body {
             other => other.bits(),
         };
         let is_pred = from == ElementType::Pred || to == ElementType::Pred;
-        let is_number = |element: ElementType| !element.is_complex() && !(is_pred && element.is_floating());
+        let is_number = |element: ElementType| !(element.is_complex() || is_pred && element.is_floating());
         if bits(from) != bits(to) || !is_number(from) || !is_number(to) {
             return Err(format!("the bits of {from} as {to} are not written").into());
         }

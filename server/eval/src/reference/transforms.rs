@@ -161,7 +161,7 @@ fn prime_factors(mut n: usize) -> Vec<usize> {
         if p * p > n {
             p = n;
         }
-        while n % p == 0 {
+        while n.is_multiple_of(p) {
             factors.push(p);
             n /= p;
         }

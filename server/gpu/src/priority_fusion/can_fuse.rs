@@ -194,16 +194,16 @@ mod tests {
     #[test]
     fn too_many_buffers() {
         let parameters: String = (0..99).map(|n| format!(" x{n} = f32[64] parameter({n})\n")).collect();
-        let mut sum = " s1 = f32[64] add(x0, x1)\n".to_owned();
+        let mut sum = " t1 = f32[64] add(x0, x1)\n".to_owned();
         for n in 2..99 {
-            sum += &format!(" s{n} = f32[64] add(s{}, x{n})\n", n - 1);
+            sum += &format!(" t{n} = f32[64] add(t{}, x{n})\n", n - 1);
         }
         let operands = (0..98).map(|n| format!("y{n}")).collect::<Vec<_>>().join(", ");
         let outer: String = (0..98).map(|n| format!(" y{n} = f32[64] parameter({n})\n")).collect();
         let module = format!(
             "f {{\n{parameters}{}}}\nENTRY e {{\n{outer} p = f32[64] negate(y0)\n \
              ROOT c = f32[64] fusion(p, {operands}), kind=kLoop, calls=f\n}}",
-            sum.replace(" s98", " ROOT s98")
+            sum.replace(" t98", " ROOT t98")
         );
         // As many operands as before are no more than before.
         check(&module, Ok(()));

@@ -33,7 +33,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// Reads that are computed at the same time, at most. It bounds the memory of their answers.
-const MAX_READS: usize = 32;
+const MAX_READS: usize = 8;
 
 /// Why the server ends.
 enum End {

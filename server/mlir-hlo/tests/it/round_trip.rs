@@ -81,6 +81,15 @@ impl Counts {
         }
         assert!(back.incomplete.is_empty(), "{:?}\n{}", back.incomplete, context());
         let (before, after) = (Graphs::of(&generated.text), Graphs::of(&back.text));
+        let root = |graphs: &Graphs| graphs.entry().ops[graphs.entry().root as usize].shape.clone();
+        // An entry that returns a tuple of one element becomes a function that returns the element, as in XLA.
+        if let (Some([element]), after) = (root(&before).tuple_elements(), root(&after))
+            && after.tuple_elements().is_none()
+        {
+            assert!(element.is_compatible(&after), "{}", context());
+            self.equal += 1;
+            return;
+        }
         let moves = takes_places_together(before.entry());
         assert_eq!(opcodes(before.entry(), moves), opcodes(after.entry(), moves), "{}", context());
         let shapes = (

@@ -247,9 +247,11 @@ mod tests {
     use super::*;
 
     /// Each function undoes its inverse, in both parts.
+    type Function = fn(Number) -> Number;
+
     #[test]
     fn inverses() {
-        let pairs: [(fn(Number) -> Number, fn(Number) -> Number, &str); 9] = [
+        let pairs: [(Function, Function, &str); 9] = [
             (exponential, logarithm, "log"),
             (exponential_minus_one, logarithm_plus_one, "log-plus-one"),
             (sine, arc_sine, "asin"),

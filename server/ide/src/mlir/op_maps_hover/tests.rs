@@ -140,7 +140,7 @@ fn values_at_run_time_have_their_names() {
             ```
             `v0` is `%0` at `(batch, offset) -> (batch, 0)`
 
-            reads 1.562 % (32 B), each element 4 times
+            reads 1.562 to 6.25 % (128 B), each element 1 to 4 times, at most
 
             **output → `%0`**
             ```
