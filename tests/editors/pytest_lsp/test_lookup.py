@@ -13,15 +13,30 @@ async def test_hover_tells_the_shape_and_the_maps(editor):
     assert document.word(hover.range).startswith("%fusion.1 = ")
 
 
+REDUCTIONS = """HloModule m
+
+%sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+ENTRY %e {
+  p = f32[8,128] parameter(0)
+  z = f32[] constant(0)
+  r = f32[8] reduce(p, z), dimensions={1}, to_apply=%sum
+  n = f32[8] negate(r)
+  ROOT q = f32[] reduce(n, z), dimensions={0}, to_apply=%sum
+}
+"""
+
+
 async def test_hints_stand_in_their_range(editor):
-    document = editor.open(MODULE)
-    # Elementwise instructions get hints only where all are asked for: their domain repeats the shape.
-    editor.client.workspace_did_change_configuration(
-        t.DidChangeConfigurationParams({"hlo-analyzer": {"inlayHints": {"everywhere": True}}})
-    )
-    lines = t.Range(t.Position(8, 0), t.Position(14, 0))
+    document = editor.open(REDUCTIONS)
+    lines = t.Range(t.Position(8, 0), t.Position(13, 0))
     hints = await editor.client.text_document_inlay_hint_async(document.all(t.InlayHintParams, range=lines))
-    assert [hint.position.line for hint in hints] == [11, 12]
+    # The domain of the negation repeats its shape; the last reduction is below the range.
+    assert [hint.position.line for hint in hints] == [11]
 
 
 async def test_findings_are_sent_with_their_range(editor):

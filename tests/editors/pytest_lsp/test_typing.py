@@ -35,6 +35,7 @@ async def test_signature_help_names_the_operand(editor):
 
 
 async def test_what_is_unused_is_told(editor):
-    document = editor.open(LINE + "%n = f32[8]{0} negate(%p)\n  ROOT %r = f32[8]{0} abs(%p)\n}\n")
+    optimized = LINE.replace("HloModule m", "HloModule m, is_scheduled=true")
+    document = editor.open(optimized + "%n = f32[8]{0} negate(%p)\n  ROOT %r = f32[8]{0} abs(%p)\n}\n")
     found = await editor.diagnostics(document)
     assert [(f.code, document.word(f.range)) for f in found] == [("unused-instruction", "n")]

@@ -100,7 +100,7 @@ const ON_SCREEN: Record<string, (screen: Screen) => Promise<void>> = {
     await screen.click("%add.4 =", "%add.4");
     await screen.press("End");
     await screen.press("Enter");
-    await screen.type("%oops = f32[20,10]{1,0} frobnicate(%add.4)");
+    await screen.type("%oops = f32[20,10]{1,0} negate(%nobody)");
     await eventually("the squiggle", async () => ((await screen.squiggles()) > 0 ? true : undefined));
     await screen.screenshot(join(out, "squiggle.png"));
   },

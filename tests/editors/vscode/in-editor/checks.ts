@@ -111,14 +111,14 @@ const CHECKS: Record<string, Check> = {
     const document = await open(uri(FIXTURE));
     const errors = (): vscode.Diagnostic[] => vscode.languages.getDiagnostics(document.uri).filter(isError);
     await eventually("no error before", () => errors().length === 0 || undefined);
-    const opcode = positionOf(document, "transpose(%add.4)");
-    const range = new vscode.Range(opcode, opcode.translate(0, "transpose".length));
-    await replace(document, range, "tranzpose");
+    const operand = positionOf(document, "%add.4), dimensions");
+    const range = new vscode.Range(operand, operand.translate(0, "%add.4".length));
+    await replace(document, range, "%zzz.4");
     const [error] = await eventually("an error", () => (errors().length > 0 ? errors() : undefined));
     assert.equal(error?.source, "hlo-analyzer");
     assert.ok(error.code !== undefined, "the diagnostic has a code");
     assert.equal(error.range.start.line, range.start.line);
-    await replace(document, range, "transpose");
+    await replace(document, range, "%add.4");
     await eventually("no error after", () => errors().length === 0 || undefined);
     await vscode.commands.executeCommand("workbench.action.files.revert");
   },
