@@ -51,7 +51,7 @@ fn check(name: &str, text: &str) -> usize {
             FusionQuery { instruction: place.name.clone(), computation: Some(place.computation.clone()) };
         let Ok(buffers) = analysis.coalescing(file, &query, None).expect(said) else { continue };
         let moved: Option<u64> =
-            buffers.iter().filter(|b| !b.maps.is_empty()).map(|b| Some(b.best?.bytes_moved())).sum();
+            buffers.iter().filter(|b| !b.maps.is_empty()).map(|b| Some(b.worst?.bytes_moved())).sum();
         let (Some(moved), Some(traffic)) = (moved, fact(line, is_traffic)) else { continue };
         let told = match traffic.split_once(" needed, ") {
             Some((_, told)) => bytes(told.trim_end_matches(" moved")),
