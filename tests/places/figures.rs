@@ -18,7 +18,7 @@ fn bytes(text: &str) -> Option<f64> {
 }
 
 /// The part of a line of facts that `is_it`.
-fn fact<'t>(line: &'t str, is_it: impl Fn(&str) -> bool) -> Option<&'t str> {
+fn fact(line: &str, is_it: impl Fn(&str) -> bool) -> Option<&str> {
     line.split(" · ").find(|part| is_it(part))
 }
 

@@ -242,7 +242,10 @@ mod tests {
 
     /// A client that takes bytes only when it is told to, and what it has read.
     #[derive(Clone, Default)]
-    struct Client(Arc<(Mutex<(bool, Vec<u8>)>, Condvar)>);
+    struct Client(Arc<(Mutex<Reading>, Condvar)>);
+
+    /// Whether the client reads, and what it has read.
+    type Reading = (bool, Vec<u8>);
 
     impl Client {
         fn read(&self) {
