@@ -225,7 +225,7 @@ fn render(out: &mut impl Write, checked: &Checked) -> Result<()> {
                     .annotation(AnnotationKind::Context.span(range).label(visible_line(&related.message)));
             }
         }
-        let title = level.primary_title(visible_line(&diagnostic.message)).id(diagnostic.code);
+        let title = level.primary_title(visible(&diagnostic.message)).id(diagnostic.code);
         let report: &[Group<'_>] = &[title.element(snippet)];
         writeln!(out, "{}\n", renderer.render(report))?;
     }
