@@ -46,7 +46,7 @@ fn check(name: &str, text: &str) -> usize {
         if let (Some(told), Some(traffic)) = (in_lens, fact(line, is_traffic)) {
             assert!(traffic.contains(told), "{name}, %{}: {told} is not in {traffic}", place.name);
         }
-        // The sum of what the arrays move is what the line says.
+        // The line names no more than the sum of what the arrays move at worst.
         let query =
             FusionQuery { instruction: place.name.clone(), computation: Some(place.computation.clone()) };
         let Ok(buffers) = analysis.coalescing(file, &query, None).expect(said) else { continue };
@@ -58,8 +58,8 @@ fn check(name: &str, text: &str) -> usize {
             None => bytes(traffic),
         };
         let told = told.unwrap_or_else(|| panic!("{name}: {traffic}"));
-        // Neighbouring instructions of a thread share sectors, so a kernel moves no more than its instructions apart. Less
-        // than that by a rounding is what one number may stand for.
+        // Neighbouring instructions of a thread share sectors, so the kernel can move less than its accesses counted one by
+        // one. The slack is the rounding of the printed number.
         assert!(
             told <= moved as f64 * 1.06 + 64.0,
             "{name}, %{}: {moved} bytes moved beside {traffic}",
