@@ -10,7 +10,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Language server and command line for XLA HLO and MLIR.
 #[derive(Parser)]
@@ -76,9 +78,11 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(is_it))
 }
 
-/// The environment variable `HLO_ANALYZER_LOG` says what is logged, for example `debug` or
-/// `hlo_analyzer=trace`; without it, warnings and errors.
+/// The environment variable `HLO_ANALYZER_LOG` sets what is logged, for example `debug` or
+/// `warn,hlo_analyzer=trace`. Without it, or where it does not parse: warnings and errors.
 fn log_to_stderr() {
-    let filter = EnvFilter::try_from_env("HLO_ANALYZER_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_env_filter(filter).init();
+    let targets = std::env::var("HLO_ANALYZER_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
+    let targets = targets.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    tracing_subscriber::registry().with(lines).with(targets).init();
 }
