@@ -48,6 +48,7 @@ mod main_loop;
 mod navigation;
 mod outbox;
 mod read;
+mod read_queue;
 mod repeats;
 mod semantic_tokens;
 mod server;

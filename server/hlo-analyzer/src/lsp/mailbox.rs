@@ -28,6 +28,8 @@ pub(super) enum Event {
     Close(Url),
     /// A request, from the client or coming round again because an edit cancelled it.
     Read(Read),
+    /// A read has ended or the client has read: waiting reads may start.
+    Room,
     /// A computation of diagnostics has ended, one way or another.
     Diagnosed(Finished),
     /// Kernels that the client shows have been made anew.

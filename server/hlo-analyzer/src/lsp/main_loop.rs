@@ -25,6 +25,7 @@ use super::kernel_uri::{self, KernelUri};
 use super::mailbox::{Event, Mailbox};
 use super::outbox::Outbox;
 use super::read::{Read, Target, panic_message};
+use super::read_queue::ReadQueue;
 use super::snapshot::{OpenDocument, Session, Snapshot, View};
 use super::{from_proto, kernel_files, status};
 use crate::assembler::Assembler;
@@ -46,7 +47,7 @@ pub(super) struct MainLoop {
     host: AnalysisHost,
     documents: Documents,
     session: Arc<Session>,
-    waiting: Vec<Read>,
+    reads: ReadQueue,
     mailbox: Mailbox,
     outbox: Outbox,
     pool: Handle,
@@ -58,7 +59,7 @@ impl MainLoop {
             host: AnalysisHost::new(),
             documents: Documents::default(),
             session: Arc::default(),
-            waiting: Vec::new(),
+            reads: ReadQueue::new(mailbox.clone(), outbox.clone()),
             mailbox,
             outbox,
             pool,
@@ -87,7 +88,7 @@ impl MainLoop {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            for read in std::mem::take(&mut self.waiting) {
+            while let Some(read) = self.reads.pop() {
                 self.start_read(read);
             }
             self.start_diagnostics();
@@ -121,6 +122,8 @@ impl MainLoop {
             Event::Change(params) => self.change(params),
             Event::Close(uri) => self.close(&uri),
             Event::Read(read) => self.receive(read),
+            // Reads are started when the mailbox is empty.
+            Event::Room => {}
             Event::Diagnosed(finished) => self.publish(finished),
             Event::KernelsUpdated(updated) => self.kernels_updated(updated),
             Event::Assembled => self.look_at_shown_kernels(),
@@ -307,13 +310,10 @@ impl MainLoop {
         {
             read.place = Some(document.find(&read.target, self.session.client.encoding));
         }
-        self.waiting.push(read);
+        self.reads.push(read);
     }
 
     fn start_read(&mut self, read: Read) {
-        if read.is_cancelled() {
-            return;
-        }
         if matches!(read.target, Target::Workspace) {
             return self.start_workspace_read(read);
         }
@@ -343,14 +343,8 @@ impl MainLoop {
     fn run_read(&self, read: Read, view: View) {
         let snapshot = Snapshot { analysis: self.host.analysis(), view };
         read.arm(snapshot.analysis.cancellation());
-        let (mailbox, outbox) = (self.mailbox.clone(), self.outbox.clone());
-        self.pool.spawn_blocking(move || match outbox.is_full() || read.is_cancelled() {
-            true => {
-                drop(snapshot);
-                read.refuse_unread();
-            }
-            false => read.run(snapshot, &mailbox),
-        });
+        let mailbox = self.mailbox.clone();
+        self.pool.spawn_blocking(move || read.run(snapshot, &mailbox));
     }
 
     fn start_diagnostics(&mut self) {
@@ -489,7 +483,7 @@ mod tests {
     #[test]
     fn a_panic_while_writing_loses_no_document() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let outbox = Outbox::start(Box::new(std::io::sink()), || ()).unwrap();
+        let outbox = Outbox::start(Box::new(std::io::sink()), || (), || ()).unwrap();
         let (mailbox, _events) = Mailbox::new();
         let mut main_loop = MainLoop::new(mailbox, outbox, runtime.handle().clone());
         let uris = ["file:///a.hlo", "file:///b.hlo"].map(|uri| Url::parse(uri).unwrap());

@@ -14,8 +14,10 @@ use tower_lsp::lsp_types::request::Request as ClientRequest;
 
 use super::framing::write_message;
 
-/// Bytes that wait for a client that reads slowly. Beyond this, answers are replaced by an error that says so.
-const LIMIT: usize = 128 << 20;
+/// Bytes that wait for a client that reads slowly, beyond which no read is started.
+const READS_WAIT: usize = 16 << 20;
+/// Beyond this, answers are replaced by an error that says so: those of many equal requests, which are computed once.
+const LIMIT: usize = 64 << 20;
 /// Bytes of such errors, beyond which the input is not read either.
 const ROOM_FOR_ERRORS: usize = 16 << 20;
 /// Beyond this only the latest message of a kind about a document is kept.
@@ -71,9 +73,11 @@ struct Call<P> {
 }
 
 impl Outbox {
-    /// Starts the writer thread. `on_broken` is called once if the client stops reading for good.
+    /// Starts the writer thread. It calls `on_room` when reads may start again, and `on_broken` once if the client stops reading
+    /// for good.
     pub(super) fn start(
         output: Box<dyn Write + Send>,
+        on_room: impl Fn() + Send + 'static,
         on_broken: impl FnOnce() + Send + 'static,
     ) -> std::io::Result<Self> {
         let shared = Arc::<Shared>::default();
@@ -89,7 +93,9 @@ impl Outbox {
                     }
                 };
                 let written = write_message(&mut output, &body);
-                shared.wrote(body.len(), written.is_err());
+                if shared.wrote(body.len(), written.is_err()) {
+                    on_room();
+                }
                 if let Err(error) = written {
                     tracing::error!("cannot write to the client: {error}");
                     on_broken();
@@ -136,8 +142,13 @@ impl Outbox {
         self.0.news.load(Ordering::Acquire)
     }
 
-    /// Whether answers are replaced by errors: they need not be computed.
-    pub(super) fn is_full(&self) -> bool {
+    /// Whether so much waits for the client that no read is to start.
+    pub(super) fn is_behind(&self) -> bool {
+        self.0.lock().bytes >= READS_WAIT
+    }
+
+    /// Whether answers are replaced by errors.
+    fn is_full(&self) -> bool {
         self.0.lock().bytes >= LIMIT
     }
 
@@ -174,8 +185,12 @@ impl Outbox {
 }
 
 /// The answer to a request of a client that does not read.
-pub(super) fn not_read() -> Error {
-    let message = format!("{} MB of answers wait to be read; read them and ask again", LIMIT >> 20);
+fn not_read() -> Error {
+    busy(format!("{} MB of answers wait to be read; read them and ask again", LIMIT >> 20))
+}
+
+/// The answer to a request that may be asked again when the server has less to do.
+pub(super) fn busy(message: String) -> Error {
     Error { code: ErrorCode::ServerError(SERVER_CANCELLED), message: message.into(), data: None }
 }
 
@@ -220,14 +235,17 @@ impl Shared {
         }
     }
 
-    fn wrote(&self, bytes: usize, is_broken: bool) {
+    /// Whether reads may start that had to wait for this.
+    fn wrote(&self, bytes: usize, is_broken: bool) -> bool {
         let mut queue = self.lock();
         queue.bytes -= bytes;
+        let is_room = queue.bytes < READS_WAIT && queue.bytes + bytes >= READS_WAIT;
         if is_broken {
             *queue = Queue { is_broken, ..Queue::default() };
         }
         drop(queue);
         self.written.notify_all();
+        is_room
     }
 }
 
@@ -272,7 +290,7 @@ mod tests {
 
     fn start() -> (Client, Outbox) {
         let client = Client::default();
-        (client.clone(), Outbox::start(Box::new(client), || ()).unwrap())
+        (client.clone(), Outbox::start(Box::new(client), || (), || ()).unwrap())
     }
 
     #[test]
@@ -291,6 +309,24 @@ mod tests {
         assert_eq!(text.matches("\"error\"").count(), 20 - LIMIT.div_ceil(32 << 20));
         assert_eq!(text.matches("Content-Length").count(), 20);
         assert!(!outbox.is_full());
+    }
+
+    #[test]
+    fn reads_wait_until_the_client_has_read() {
+        let client = Client::default();
+        let (room, rooms) = mpsc::channel();
+        let outbox = Outbox::start(Box::new(client.clone()), move || room.send(()).unwrap(), || ()).unwrap();
+        let answer = json!("x".repeat(1 << 20));
+        assert!(!outbox.is_behind());
+        for id in 0..20 {
+            outbox.respond(Response::from_ok(Id::Number(id), answer.clone()));
+        }
+        assert!(outbox.is_behind());
+        assert!(rooms.recv_timeout(Duration::from_millis(50)).is_err());
+        client.read();
+        rooms.recv_timeout(Duration::from_secs(60)).expect("reads may start");
+        outbox.flush(Duration::from_secs(60));
+        assert!(!outbox.is_behind() && rooms.try_recv().is_err());
     }
 
     #[test]

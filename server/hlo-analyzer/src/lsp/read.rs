@@ -10,7 +10,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::{self, Url};
 
 use super::mailbox::{Event, Mailbox};
-use super::outbox::not_read;
+use super::read_queue::Permit;
 use super::snapshot::{Snapshot, View};
 
 /// How a request is treated. The table of them is in `handlers.rs`.
@@ -53,6 +53,8 @@ pub(super) struct Read {
     pub(super) target: Target,
     /// Found by the main loop when the request first comes by, because positions mean the text at that moment.
     pub(super) place: Option<Place>,
+    /// Held from the start of an attempt until its answer is taken to be written.
+    pub(super) permit: Option<Permit>,
     retries: u32,
     cancel: Arc<CancelSlot>,
     work: Box<dyn Work>,
@@ -72,10 +74,13 @@ pub(super) fn read<V: Send + 'static, T: Default + Send + 'static>(
     let cancel = Arc::new(CancelSlot::default());
     let guard = CancelOnDrop(cancel.clone());
     let work = Box::new(Query { query, value: None, convert, reply });
-    let read = Read { route, uri, target, place: None, retries: 0, cancel, work };
+    let read = Read { route, uri, target, place: None, permit: None, retries: 0, cancel, work };
     (read, async move {
         let _guard = guard;
-        answer.await.unwrap_or_else(|_| Err(internal_error("the request was lost")))
+        // The permit ends here: the runtime has a single thread, so one answer at a time is between here and the outbox.
+        let (answer, _permit) =
+            answer.await.unwrap_or_else(|_| (Err(internal_error("the request was lost")), None));
+        answer
     })
 }
 
@@ -102,11 +107,12 @@ impl Read {
         drop(analysis);
         match outcome {
             // If the client cancels it now nobody waits for the answer.
-            Ok(Ok(())) => _ = cancellation.until_cancelled(|| self.work.answer(&view)),
+            Ok(Ok(())) => _ = cancellation.until_cancelled(|| self.work.answer(&view, self.permit)),
             Ok(Err(Cancelled::Local)) => self.work.fail(Error::request_cancelled()),
             Ok(Err(Cancelled::PendingWrite)) => match self.route.when_edited {
                 WhenEdited::Retry(at_most) if self.retries < at_most => {
                     self.retries += 1;
+                    self.permit = None;
                     mailbox.post(Event::Read(self));
                 }
                 _ => self.refuse(),
@@ -118,11 +124,6 @@ impl Read {
                 self.work.fail(internal_error(message));
             }
         }
-    }
-
-    /// Answers that the client does not read, without computing anything.
-    pub(super) fn refuse_unread(self) {
-        self.work.fail(not_read());
     }
 
     /// Answers that the text has changed under the request.
@@ -140,7 +141,7 @@ impl Read {
 trait Work: Send {
     fn compute(&mut self, analysis: &Analysis, view: &View) -> Cancellable<()>;
     /// Sends what was computed.
-    fn answer(self: Box<Self>, view: &View);
+    fn answer(self: Box<Self>, view: &View, permit: Option<Permit>);
     fn answer_nothing(self: Box<Self>);
     fn fail(self: Box<Self>, error: Error);
 }
@@ -149,7 +150,7 @@ struct Query<Q, V, C, T> {
     query: Q,
     value: Option<V>,
     convert: C,
-    reply: oneshot::Sender<Result<T>>,
+    reply: oneshot::Sender<(Result<T>, Option<Permit>)>,
 }
 
 // A reply that cannot be sent is one that nobody waits for any more.
@@ -165,18 +166,18 @@ where
         Ok(())
     }
 
-    fn answer(self: Box<Self>, view: &View) {
+    fn answer(self: Box<Self>, view: &View, permit: Option<Permit>) {
         let Self { value, convert, reply, .. } = *self;
         let answer = value.map(|value| convert(view, value)).unwrap_or_default();
-        let _ = reply.send(Ok(answer));
+        let _ = reply.send((Ok(answer), permit));
     }
 
     fn answer_nothing(self: Box<Self>) {
-        let _ = self.reply.send(Ok(T::default()));
+        let _ = self.reply.send((Ok(T::default()), None));
     }
 
     fn fail(self: Box<Self>, error: Error) {
-        let _ = self.reply.send(Err(error));
+        let _ = self.reply.send((Err(error), None));
     }
 }
 

@@ -83,6 +83,11 @@ impl Repeats {
         false
     }
 
+    /// The reads that are not answered yet.
+    pub(super) fn len(&self) -> usize {
+        self.lock().leaders.len()
+    }
+
     /// Requests behind a notification are not joined with those before it.
     pub(super) fn notified(&self) {
         self.lock().notifications += 1;

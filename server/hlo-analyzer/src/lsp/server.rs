@@ -18,9 +18,10 @@ use super::framing::{Incoming, read_message};
 use super::handlers::Handlers;
 use super::heaviest_kernels;
 use super::in_order::{Answer, InOrder};
-use super::mailbox::Mailbox;
+use super::mailbox::{Event, Mailbox};
 use super::main_loop::MainLoop;
-use super::outbox::{Outbox, not_read};
+use super::outbox::{Outbox, busy};
+use super::read_queue::MAX_READS;
 use super::repeats::{Cancellation, Repeats};
 use super::{
     client_process, conversion, evaluation, kernel_documents, kernel_files, kernels, status, test_hooks,
@@ -31,9 +32,10 @@ use super::{
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long running requests may take after the input has ended without `exit`.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
-
-/// Reads that are computed at the same time, at most. It bounds the memory of their answers.
-const MAX_READS: usize = 8;
+/// Threads that compute: one for each read, and for the diagnostics and kernels of documents.
+const POOL: usize = MAX_READS + 4;
+/// Requests that wait for their answers. Beyond this they are refused.
+const MAX_UNANSWERED: usize = 8192;
 
 /// Why the server ends.
 enum End {
@@ -54,14 +56,16 @@ enum End {
 pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
-        .max_blocking_threads(MAX_READS)
+        .max_blocking_threads(POOL)
         .thread_name("pool")
         .build()
         .context("cannot start the thread pool")?;
     let (ending, end) = mpsc::channel();
     let broken = ending.clone();
-    let outbox = Outbox::start(output, move || drop(broken.send((End::Broken, false))))?;
     let (mailbox, events) = Mailbox::new();
+    let waiting = mailbox.clone();
+    let on_room = move || waiting.post(Event::Room);
+    let outbox = Outbox::start(output, on_room, move || drop(broken.send((End::Broken, false))))?;
     let main_loop = MainLoop::new(mailbox.clone(), outbox.clone(), runtime.handle().clone());
     thread::Builder::new().name("main loop".into()).spawn(move || main_loop.run(&events))?;
 
@@ -148,9 +152,10 @@ impl Reader {
         };
         match &id {
             None if !request.method().starts_with("$/") => self.repeats.notified(),
-            // Nothing is computed for a client that does not read.
-            Some(id) if self.outbox.is_full() && !is_shutdown => {
-                return self.outbox.respond(Response::from_error(id.clone(), not_read()));
+            Some(id) if self.unanswered() >= MAX_UNANSWERED && !is_shutdown => {
+                let error =
+                    busy(format!("{MAX_UNANSWERED} requests wait for their answers; ask again later"));
+                return self.outbox.respond(Response::from_error(id.clone(), error));
             }
             _ => {}
         }
@@ -174,6 +179,10 @@ impl Reader {
             respond(&outbox, &repeats, id, answer.await);
             drop(running);
         });
+    }
+
+    fn unanswered(&self) -> usize {
+        self.running.load(Ordering::Acquire).max(self.repeats.len())
     }
 
     /// The cancellation as the router is to see it. Nothing where others wait for the same answer.
