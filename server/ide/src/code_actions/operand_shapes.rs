@@ -1,5 +1,6 @@
 //! Writes the shape in front of each operand, or takes it away: the two styles in which XLA prints.
 
+use ir::Shape;
 use syntax::hlo::OperandKind;
 
 use super::{Actions, Change, CodeActionKind, all_instructions, instructions_in};
@@ -8,6 +9,9 @@ use crate::{TextEdit, TextRange};
 
 /// Instructions looked at to find out what there is to do.
 const LOOK_AT: usize = 1000;
+/// Arrays of a shape that is written. The shape of a tuple would stand in front of the operand of each of its
+/// `get-tuple-element`s, so that the text would grow with the square of its elements.
+const MAX_ARRAYS: usize = 256;
 
 pub(super) fn operand_shapes(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
     offer(context, actions, "", CodeActionKind::RefactorRewrite, &|limit| {
@@ -89,10 +93,29 @@ fn written_out(context: &FileContext<'_>, at: InstructionRef) -> Vec<TextEdit> {
                 OperandKind::Element { start, len } => shape.element_at(block.parse.ints(start, len))?,
                 _ => shape,
             };
+            if is_wide(shape) {
+                return None;
+            }
             let start = context.range(at.piece, operand.span).start;
             Some(TextEdit { range: start..start, insert: format!("{shape} ") })
         })
         .collect()
+}
+
+/// Whether a shape has more than [`MAX_ARRAYS`].
+fn is_wide(shape: &Shape) -> bool {
+    let mut left = MAX_ARRAYS;
+    let mut open = vec![shape];
+    while let Some(shape) = open.pop() {
+        let elements = shape.tuple_elements().unwrap_or_default();
+        if left == 0 || open.len() + elements.len() > left {
+            return true;
+        }
+        // Empty tuples count, too.
+        left -= usize::from(elements.is_empty());
+        open.extend(elements);
+    }
+    false
 }
 
 #[cfg(test)]
@@ -117,5 +140,24 @@ mod tests {
         let everywhere = in_entry(LONG).replace("add(a, b)", "add(f32[] a, f32[] b)");
         assert_eq!(apply(&in_entry(&short), "write-operand-shapes-of-file"), Some(everywhere.clone()));
         assert_eq!(apply(&everywhere, "remove-operand-shapes-of-file"), Some(in_entry(&short)));
+    }
+
+    /// The text that is written grows with the elements of a tuple, not with their square.
+    #[test]
+    fn shapes_of_wide_tuples_are_left_out() {
+        let written = |elements: usize| {
+            let shape = format!("({})", vec!["f32[4]"; elements].join(", "));
+            let mut body = format!("  p = {shape} parameter(0)\n");
+            for n in 0..elements {
+                body += &format!("  g{n} = f32[4] get-tuple-element(p), index={n}\n");
+            }
+            let names: Vec<String> = (0..elements).map(|n| format!("g{n}")).collect();
+            body += &format!("  ROOT r = {shape} tu$0ple({})", names.join(", "));
+            apply(&in_entry(&body), "write-operand-shapes-of-file").expect("it is offered")
+        };
+        assert!(written(256).contains("get-tuple-element((f32[4], f32[4]"));
+        let wide = written(4000);
+        assert!(wide.contains("get-tuple-element(p)") && wide.contains("tuple(f32[4] g0, f32[4] g1"));
+        assert!(wide.len() < 400_000, "{} bytes", wide.len());
     }
 }
