@@ -1,13 +1,24 @@
-//! `cargo xtask soak`: random clients of the release binary, for as long as one likes.
+//! `cargo xtask soak`: random clients of the release binary, for as long as one likes, and every request on deep inputs.
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::commands::{cargo, run};
 
-/// The tests of `tests/soak`, by the name of what they look at.
-const PARTS: [(&str, &str); 2] = [
-    ("differential", "random_edits_give_what_the_text_gives_from_scratch"),
-    ("queries", "every_query_has_an_answer"),
+/// Tests, by the name of what they look at.
+struct Part {
+    name: &'static str,
+    target: &'static str,
+    filter: &'static [&'static str],
+}
+
+const PARTS: [Part; 3] = [
+    Part {
+        name: "differential",
+        target: "soak",
+        filter: &["--exact", "random_edits_give_what_the_text_gives_from_scratch"],
+    },
+    Part { name: "queries", target: "soak", filter: &["--exact", "every_query_has_an_answer"] },
+    Part { name: "small-stack", target: "small_stack", filter: &[] },
 ];
 
 struct Options<'a> {
@@ -35,12 +46,12 @@ impl<'a> Options<'a> {
                     parsed.seed = Some(("HLO_ANALYZER_SOAK_FIRST_SEED", number(value)?));
                     rest
                 }
-                (part, rest) if PARTS.iter().any(|(name, _)| *name == part) => {
+                (part, rest) if PARTS.iter().any(|known| known.name == part) => {
                     parsed.part = Some(part);
                     rest
                 }
                 (other, _) => bail!(
-                    "soak takes --minutes N, --seed N or --first-seed N, and differential or queries, not {other}"
+                    "soak takes --minutes N, --seed N or --first-seed N, and differential, queries or small-stack, not {other}"
                 ),
             };
         }
@@ -50,14 +61,15 @@ impl<'a> Options<'a> {
 
 pub fn soak(options: &[&str]) -> Result<()> {
     let options = Options::parse(options)?;
-    for (name, test) in PARTS {
-        if options.part.is_some_and(|part| part != name) {
+    for part in PARTS {
+        if options.part.is_some_and(|name| name != part.name) {
             continue;
         }
-        let package = ["test", "--release", "--package", "hlo-analyzer-tests", "--test", "soak"];
-        let filter = ["--", "--exact", "--nocapture", test];
-        let mut test = cargo(&[&package[..], &filter].concat());
+        let package = ["test", "--release", "--package", "hlo-analyzer-tests", "--test", part.target];
+        let mut test = cargo(&[&package[..], &["--", "--nocapture"], part.filter].concat());
         test.env("HLO_ANALYZER_SOAK_MINUTES", options.minutes.to_string());
+        // All inputs of `tests/small_stack`, with all requests.
+        test.env("HLO_ANALYZER_DEEP", "");
         if let Some((variable, seed)) = options.seed {
             test.env(variable, seed.to_string());
         }
