@@ -10,7 +10,7 @@ use crate::shape::Shape;
 pub type OpId = u32;
 
 /// One op with all that its indexing depends on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Op {
     pub opcode: Opcode,
     pub shape: Shape,
@@ -23,7 +23,7 @@ pub struct Op {
 }
 
 /// A computation, in order of definition: operands come before their users.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Graph {
     pub ops: Vec<Op>,
     pub names: Vec<String>,
@@ -37,6 +37,16 @@ pub struct Graph {
 }
 
 impl Op {
+    /// Parameter `number` of a computation.
+    pub fn parameter(number: u32, shape: Shape) -> Op {
+        Op { parameter: Some(number), ..Op::leaf(shape) }
+    }
+
+    /// A constant, by its text.
+    pub fn constant(literal: String, shape: Shape) -> Op {
+        Op { opcode: Opcode::Constant, literal: Some(literal), ..Op::leaf(shape) }
+    }
+
     /// Stands for a value of `shape` of which nothing else is known.
     pub fn leaf(shape: Shape) -> Op {
         Op {
@@ -92,6 +102,20 @@ impl Graph {
         }
         graph.root = root.or_else(|| (graph.ops.len() as OpId).checked_sub(1))?;
         Some(graph)
+    }
+
+    /// Adds an op of these operands, which are in the graph.
+    pub fn add(
+        &mut self,
+        opcode: Opcode,
+        shape: Shape,
+        operands: &[OpId],
+        attributes: Attributes,
+        name: impl Into<String>,
+    ) -> OpId {
+        let operand_shapes = operands.iter().map(|&id| self.ops[id as usize].shape.clone()).collect();
+        let op = Op { opcode, shape, operand_shapes, attributes, parameter: None, literal: None };
+        self.push(op, operands.to_vec(), name.into())
     }
 
     pub fn push(&mut self, op: Op, operands: Vec<OpId>, name: String) -> OpId {

@@ -23,7 +23,7 @@ mod suggest;
 mod verify;
 mod warnings;
 
-pub use attributes::{AttributeView, Attributes, Callee, ConvolutionDims, WindowDim};
+pub use attributes::{AttributeValue, AttributeView, Attributes, Callee, ConvolutionDims, WindowDim};
 pub use block::{Block, Export, ExportNames, External, OperandRef, Segment, Signature};
 pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;
@@ -37,7 +37,7 @@ pub use module::{
 pub use names::NameTable;
 pub use op_table::{Arity, OpInfo, is_elementwise, op_info};
 pub use print::{PrintOptions, TextTooLarge, print_fragment, print_module};
-pub use shape::{ArrayShape, Layout, Shape, Tile};
+pub use shape::{ArrayShape, Layout, Shape, Tile, UNBOUNDED};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};
 pub use verify::{Surroundings, Value as ExternalValue, frontend_attribute, verify, verify_module};
 pub use warnings::{Condition, Remedy, Warning, WarningKind, has_side_effect, is_caller, warnings};

@@ -13,10 +13,12 @@ mod header;
 mod instruction;
 mod literal;
 mod names;
+mod op;
 mod options;
 mod program;
 mod shapes;
 mod tokens;
+mod value;
 mod values;
 
 use crate::block::Block;

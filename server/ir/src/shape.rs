@@ -59,6 +59,10 @@ impl Shape {
         Shape::Array(Arc::new(ArrayShape { element, dims: dims.to_vec(), dynamic: Vec::new(), layout: None }))
     }
 
+    pub fn tuple(elements: impl IntoIterator<Item = Shape>) -> Shape {
+        Shape::Tuple(elements.into_iter().collect())
+    }
+
     pub fn as_array(&self) -> Option<&ArrayShape> {
         match self {
             Shape::Array(array) => Some(array),
@@ -86,6 +90,16 @@ impl Shape {
     /// Follows `path` into a tuple.
     pub fn element_at(&self, path: &[i64]) -> Option<&Shape> {
         path.iter().try_fold(self, |shape, &i| shape.tuple_elements()?.get(usize::try_from(i).ok()?))
+    }
+
+    /// Whether all extents are known, in all elements of a tuple.
+    pub fn is_static(&self) -> bool {
+        match self {
+            Shape::Array(array) => !array.dynamic.contains(&true) && !array.dims.contains(&UNBOUNDED),
+            Shape::Tuple(elements) => elements.iter().all(Shape::is_static),
+            Shape::Buffer(inner) => inner.is_static(),
+            Shape::Token | Shape::Opaque => true,
+        }
     }
 
     /// Same tree, element types and dimensions; layouts and dynamic flags do not matter.
@@ -116,6 +130,19 @@ impl Shape {
         }
     }
 
+    /// The shape that a text stands for, if it is one shape and nothing else.
+    pub fn from_text(text: &str) -> Option<Shape> {
+        let (parse, value) = syntax::hlo::parse_fragment(text, syntax::hlo::Fragment::Shape);
+        let Some(syntax::hlo::Value::Shape(id)) = value.filter(|_| parse.errors.is_empty()) else {
+            return None;
+        };
+        let mut known = Vec::with_capacity(parse.shapes.len());
+        for id in 0..parse.shapes.len() {
+            known.push(Shape::from_syntax(&parse, &known, ShapeId(id as u32)));
+        }
+        known.get(id.0 as usize).cloned()
+    }
+
     /// The shape that `id` names in `parse`.
     pub fn from_syntax(parse: &Parse, known: &[Shape], id: ShapeId) -> Shape {
         match &parse.shapes[id.0 as usize] {
@@ -139,17 +166,6 @@ impl Shape {
             ShapeNode::Buffer(inner) => Shape::Buffer(Arc::new(known[inner.0 as usize].clone())),
         }
     }
-}
-
-/// The shape that a text stands for, if it is one shape and nothing else.
-pub(crate) fn shape_from_text(text: &str) -> Option<Shape> {
-    let (parse, value) = syntax::hlo::parse_fragment(text, syntax::hlo::Fragment::Shape);
-    let Some(syntax::hlo::Value::Shape(id)) = value.filter(|_| parse.errors.is_empty()) else { return None };
-    let mut known = Vec::with_capacity(parse.shapes.len());
-    for id in 0..parse.shapes.len() {
-        known.push(Shape::from_syntax(&parse, &known, ShapeId(id as u32)));
-    }
-    known.get(id.0 as usize).cloned()
 }
 
 impl ArrayShape {

@@ -6,7 +6,7 @@ use syntax::hlo::{AttributeKey, InstructionId, Opcode, Value};
 use crate::element_type::ElementTypeExt;
 use crate::lower::Lowering;
 use crate::print::split_top_level;
-use crate::shape::{Shape, shape_from_text};
+use crate::shape::Shape;
 
 impl Lowering<'_> {
     pub(super) fn check_lists(&mut self, at: InstructionId, opcode: Opcode) {
@@ -99,7 +99,7 @@ fn one_dimension(opcode: Opcode, given: &[i64], rank: Option<usize>) -> Option<S
 fn other_constraint(text: &str, operands: &[Option<&Shape>]) -> Option<String> {
     list(text).into_iter().zip(operands).enumerate().find_map(|(i, (written, operand))| {
         let operand = (*operand)?;
-        let constraint = shape_from_text(written.trim())?;
+        let constraint = Shape::from_text(written.trim())?;
         (!constraint.is_compatible(operand))
             .then(|| format!("layout constraint {i} is for {}, but operand {i} is {operand}", written.trim()))
     })

@@ -1,11 +1,12 @@
 //! A part of the grammar on its own, in canonical form.
 
-use syntax::hlo::{Fragment, Value, parse_fragment};
+use syntax::hlo::{AttributeKey, Fragment, Value, parse_fragment};
 
-use super::instruction::{write_padding, write_window};
 use super::shapes::write_shape;
+use super::value::write_value;
 use super::values;
-use crate::shape::{Layout, shape_from_text};
+use crate::attributes::{ValueRef, WindowDim};
+use crate::shape::{Layout, Shape};
 
 /// The canonical form of `text` read as one `fragment`; nothing where it has errors.
 pub fn print_fragment(text: &str, fragment: Fragment, metadata: bool) -> Option<String> {
@@ -16,16 +17,18 @@ pub fn print_fragment(text: &str, fragment: Fragment, metadata: bool) -> Option<
     let text = text.trim();
     let mut out = String::new();
     match (fragment, value) {
-        (Fragment::Shape, _) => write_shape(&mut out, &shape_from_text(text)?),
+        (Fragment::Shape, _) => write_shape(&mut out, &Shape::from_text(text)?),
         (Fragment::Layout, _) => out = Layout::from_syntax(parse.layouts.first()?).to_string(),
         (Fragment::Sharding, _) => values::write_sharding(&mut out, text, metadata),
         (Fragment::FrontendAttributes, _) => values::write_frontend_attributes(&mut out, text),
         (Fragment::ReplicaGroups, _) => values::write_replica_groups(&mut out, text),
         (Fragment::PaddingConfig, Some(Value::Triples { start, len })) => {
-            write_padding(&mut out, parse.ints(start, len).as_chunks::<3>().0);
+            let padding = ValueRef::Triples(parse.ints(start, len).as_chunks::<3>().0);
+            write_value(&mut out, Some(AttributeKey::Padding), &padding, metadata);
         }
         (Fragment::Window, Some(Value::Window { start, len })) => {
-            write_window(&mut out, parse.ints(start, len).as_chunks::<7>().0);
+            let window = ValueRef::Window(WindowDim::of_numbers(parse.ints(start, len)));
+            write_value(&mut out, Some(AttributeKey::Window), &window, metadata);
         }
         _ => out.push_str(text),
     }

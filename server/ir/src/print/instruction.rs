@@ -2,18 +2,16 @@
 
 use std::fmt::Write as _;
 
-use syntax::Span;
 use syntax::hlo::{Attribute, AttributeKey, InstructionId, Opcode, Value};
 
 use super::Printer;
 use super::attribute_order::{always_printed, rank};
-use super::escape::{requote, requote_or_json};
-use super::literal::{write_literal, write_shaped_literal};
+use super::literal::write_literal;
 use super::program::{NodeId, Source};
 use super::shapes::{separate, write_shape};
-use super::values;
+use super::value::{write_ints, write_value};
+use crate::attributes::ValueRef;
 use crate::element_type::ElementTypeExt;
-use crate::shape::Shape;
 
 /// An instruction in the computation that is being printed.
 #[derive(Clone, Copy)]
@@ -233,38 +231,19 @@ impl Printer<'_, '_> {
     fn value(&mut self, at: At<'_>, piece: usize, opcode: Option<Opcode>, attribute: &Attribute) {
         use AttributeKey::*;
         let block = self.program.blocks[piece];
-        let of = |span: Span| span.of(&block.text);
-        let text = of(attribute.value_span);
-        let out = &mut self.out;
+        let text = attribute.value_span.of(&block.text);
         let parse = &block.parse;
         let word = parse.unknown.partition_point(|word| word.span.start < attribute.value_span.start);
         let has_unknown =
             parse.unknown.get(word).is_some_and(|word| word.span.end <= attribute.value_span.end);
         match attribute.value {
-            Value::Name(_) | Value::Text if has_unknown => out.push_str(text),
-            Value::Bool(value) => {
-                let _ = write!(out, "{value}");
-            }
-            Value::Int(value) => {
-                let _ = write!(out, "{value}");
-            }
+            Value::Name(_) | Value::Text if has_unknown => self.out.push_str(text),
             // Whatever is written, a map is over all dimensions.
             Value::Ints { .. } if opcode == Some(Opcode::Map) && attribute.key == Some(Dimensions) => {
                 let shape =
                     self.program.computations[at.computation].nodes[at.node as usize].shape.as_deref();
                 let rank = shape.map_or(0, |shape| shape.dims().len() as i64);
-                write_ints(out, &(0..rank).collect::<Vec<_>>());
-            }
-            Value::Ints { start, len } => write_ints(out, block.parse.ints(start, len)),
-            Value::Triples { start, len } => {
-                let (triples, _) = block.parse.ints(start, len).as_chunks::<3>();
-                match attribute.key {
-                    Some(Slice) => write_ranges(out, triples),
-                    _ => write_padding(out, triples),
-                }
-            }
-            Value::Window { start, len } => {
-                write_window(out, block.parse.ints(start, len).as_chunks::<7>().0)
+                write_ints(&mut self.out, &(0..rank).collect::<Vec<_>>());
             }
             Value::Computation(_) | Value::Inline(_) if opcode == Some(Opcode::CustomCall) => {
                 self.computations(at, piece, attribute, true);
@@ -277,56 +256,18 @@ impl Printer<'_, '_> {
                 if before.is_empty() {
                     return;
                 }
-                out.push('{');
+                self.out.push('{');
                 for (i, &node) in before.iter().enumerate() {
                     separate(&mut self.out, i, false);
                     self.node_name(at, node);
                 }
                 self.out.push('}');
             }
-            Value::String(span) => match attribute.key {
-                Some(BackendConfig) => requote_or_json(out, of(span)),
-                _ => requote(out, of(span)),
-            },
-            Value::Name(span) => write_word(out, of(span), attribute.key),
-            Value::DimLabels(span) => out.push_str(of(span)),
-            Value::Shape(shape) => write_shape(out, &block.shapes[shape.0 as usize]),
-            Value::Text => match attribute.key {
-                Some(Sharding) => values::write_sharding(out, text, self.options.metadata),
-                Some(Metadata) => values::write_metadata(out, text),
-                Some(FrontendAttributes) => values::write_frontend_attributes(out, text),
-                Some(Statistics) => values::write_statistics(out, text),
-                Some(ResultAccuracy) => values::write_result_accuracy(out, text),
-                Some(ReplicaGroups) => values::write_replica_groups(out, text),
-                Some(SourceTargetPairs | SliceSizes | ParameterReplication) => values::write_dense(out, text),
-                Some(OperandPrecision) => {
-                    if let Some(precisions) = values::precisions(text) {
-                        out.push_str(&precisions);
-                    }
-                }
-                Some(OutputToOperandAliasing) => {
-                    out.push('{');
-                    values::write_aliasing(out, text, false);
-                    out.push('}');
-                }
-                Some(OperandLayoutConstraints) => {
-                    out.push('{');
-                    let inner = text.trim().trim_start_matches('{').strip_suffix('}').unwrap_or(text);
-                    for (i, part) in super::tokens::split_top_level(inner).into_iter().enumerate() {
-                        separate(out, i, false);
-                        match parse_shape(part) {
-                            Some(shape) => write_shape(out, &shape),
-                            None => out.push_str(part),
-                        }
-                    }
-                    out.push('}');
-                }
-                Some(Epsilon) => values::write_number(out, text),
-                Some(Literal) => write_shaped_literal(out, text, &mut parse_shape),
-                Some(Domain) => values::write_domain(out, text, self.options.metadata),
-                Some(Origin | SparsityConfig | BlockScalingConfig) => values::write_spaced(out, text),
-                _ => out.push_str(text),
-            },
+            Value::Shape(shape) => write_shape(&mut self.out, &block.shapes[shape.0 as usize]),
+            _ => {
+                let value = ValueRef::of_syntax(&block.text, parse, attribute);
+                write_value(&mut self.out, attribute.key, &value, self.options.metadata);
+            }
         }
     }
 
@@ -351,11 +292,6 @@ impl Printer<'_, '_> {
             self.out.push_str(if self.options.full_bodies { "\n}" } else { "}" });
         }
     }
-}
-
-/// The shape that a text stands for.
-fn parse_shape(text: &str) -> Option<Shape> {
-    crate::shape::shape_from_text(text)
 }
 
 /// Whether XLA leaves this value out, because it is what is meant without it.
@@ -432,78 +368,4 @@ fn default_comparison(block: &crate::block::Block, id: InstructionId) -> Option<
     } else {
         "UNSIGNED"
     })
-}
-
-fn write_ints(out: &mut String, ints: &[i64]) {
-    out.push('{');
-    for (i, n) in ints.iter().enumerate() {
-        let _ = write!(out, "{}{n}", if i > 0 { "," } else { "" });
-    }
-    out.push('}');
-}
-
-/// `{[0:4:2], [0:3:1]}`; strides only where one is not 1.
-fn write_ranges(out: &mut String, ranges: &[[i64; 3]]) {
-    let with_stride = ranges.iter().any(|r| r[2] != 1);
-    out.push('{');
-    for (i, [start, limit, stride]) in ranges.iter().enumerate() {
-        separate(out, i, false);
-        let _ = write!(out, "[{start}:{limit}");
-        if with_stride {
-            let _ = write!(out, ":{stride}");
-        }
-        out.push(']');
-    }
-    out.push('}');
-}
-
-/// `0_1x2_3`, or with interior padding `0_1_0x2_3_4`.
-pub(super) fn write_padding(out: &mut String, dims: &[[i64; 3]]) {
-    let with_interior = dims.iter().any(|d| d[2] != 0);
-    for (i, [low, high, interior]) in dims.iter().enumerate() {
-        let _ = write!(out, "{}{low}_{high}", if i > 0 { "x" } else { "" });
-        if with_interior {
-            let _ = write!(out, "_{interior}");
-        }
-    }
-}
-
-/// `{size=3x3 stride=2x2 pad=1_1x1_1 …}`: sizes, and what is not the default in some dimension.
-pub(super) fn write_window(out: &mut String, dims: &[[i64; 7]]) {
-    const SIZE: usize = 0;
-    out.push('{');
-    // Name, index of the number, default.
-    let fields: [(&str, usize, i64); 6] = [
-        ("size", SIZE, i64::MIN),
-        ("stride", 1, 1),
-        ("pad", 2, 0),
-        ("lhs_dilate", 4, 1),
-        ("rhs_dilate", 5, 1),
-        ("rhs_reversal", 6, 0),
-    ];
-    for (name, at, default) in fields {
-        let is_pad = name == "pad";
-        if dims.iter().all(|d| d[at] == default && (!is_pad || d[at + 1] == default)) && at != SIZE {
-            continue;
-        }
-        let _ = write!(out, "{}{name}=", if at == SIZE { "" } else { " " });
-        for (i, d) in dims.iter().enumerate() {
-            out.push_str(if i > 0 { "x" } else { "" });
-            let _ = write!(out, "{}", d[at]);
-            if is_pad {
-                let _ = write!(out, "_{}", d[at + 1]);
-            }
-        }
-    }
-    out.push('}');
-}
-
-/// The spelling of an enum's value: some are read in any case.
-fn write_word(out: &mut String, word: &str, key: Option<AttributeKey>) {
-    use AttributeKey::*;
-    match key {
-        Some(Distribution | Algorithm) => out.push_str(&word.to_ascii_lowercase()),
-        Some(Schedule | ApiVersion) => out.push_str(&word.to_ascii_uppercase()),
-        _ => out.push_str(word),
-    }
 }
