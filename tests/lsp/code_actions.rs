@@ -126,6 +126,16 @@ fn kernel_access_pattern_and_value_are_shown_by_clients_that_can() {
     let only_fixes = client.ask("textDocument/codeAction", on_fusion(&["quickfix", "source"]));
     assert!(shown_by(&only_fixes).is_empty(), "{only_fixes}");
 
+    // The picture is the fix of a warning about an uncoalesced read: editors offer it on the warning's hover.
+    let mut asked = on_fusion(&["quickfix"]);
+    let at = asked["range"].clone();
+    let finding =
+        json!({"range": at, "message": "", "source": "hlo-analyzer", "code": "uncoalesced", "severity": 2});
+    asked["context"]["diagnostics"] = json!([finding]);
+    let fixes = client.ask("textDocument/codeAction", asked);
+    assert_eq!(fixes[0]["title"], "Show access pattern", "{fixes}");
+    assert_eq!(fixes[0]["diagnostics"], json!([finding]), "{fixes}");
+
     let mlir = "func.func @f(%a: tensor<64x32xf32>) -> tensor<32x64xf32> {\n  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<64x32xf32>) -> tensor<32x64xf32>\n  return %0 : tensor<32x64xf32>\n}\n";
     let uri = "file:///f.mlir";
     client.notify(

@@ -7,7 +7,7 @@ import * as vscode from "vscode";
 
 /** From here on VS Code optimises, where nothing forbids it. */
 const OPTIMISED = 20 * 1024 * 1024;
-/** From here on VS Code does not give a text to extensions. */
+/** From this size on, VS Code does not pass a text to extensions. */
 const NOT_SYNCED = 50 * 1024 * 1024;
 
 export interface LargeFile {
@@ -47,8 +47,8 @@ export function registerLargeFiles(): vscode.Disposable {
 async function tellNotSynced({ uri, size }: LargeFile): Promise<void> {
   const name = uri.path.split("/").pop() ?? "";
   const message =
-    `${name} has ${megabytes(size)}: VS Code does not give files above 50 MB to extensions, so it has no hovers, hints, ` +
-    "outline or completion. The commands of hlo-analyzer read it from disk.";
+    `${name} is ${megabytes(size)}. VS Code does not pass files above 50 MB to extensions, so hovers, hints, outline and ` +
+    "completion are missing. The commands of hlo-analyzer read the file from disk.";
   const actions = { "Heaviest Kernels": "hlo-analyzer.heaviestKernels", "Show Kernel": "hlo-analyzer.showKernel" };
   const choice = await vscode.window.showInformationMessage(message, ...(Object.keys(actions) as (keyof typeof actions)[]));
   if (choice !== undefined) {

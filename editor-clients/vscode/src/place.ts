@@ -1,5 +1,5 @@
 // Where a command applies: to the instruction that a lens names, that the cursor is on, or that the user picks from a file which
-// VS Code does not give to extensions.
+// VS Code does not pass to extensions.
 
 import * as vscode from "vscode";
 import { largeFileInFront } from "./large-files";

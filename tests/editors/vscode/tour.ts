@@ -131,7 +131,7 @@ export const LARGE_FILES: Record<string, Step> = {
   },
   "a file of more than 50 MB is explained, and read from disk": async (screen, picture) => {
     await screen.openFile(HUGE);
-    await screen.notification("does not give files above 50 MB to extensions", "Heaviest Kernels");
+    await screen.notification("does not pass files above 50 MB to extensions", "Heaviest Kernels");
     await picture("huge");
     await screen.command("hlo-analyzer: Heaviest Kernels");
     await eventually(

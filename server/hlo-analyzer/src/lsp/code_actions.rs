@@ -29,10 +29,12 @@ impl View {
         if self.session.client.resolve_code_actions { Wanted::Titles } else { Wanted::Changes }
     }
 
-    /// The actions of the kinds that `only` names; all where it names none.
+    /// The actions of the kinds that `only` names; all where it names none. `found` are the findings at the place, as the
+    /// client has them.
     pub(super) fn code_actions(
         &self,
         actions: Vec<CodeAction>,
+        found: &[lsp_types::Diagnostic],
         only: Option<&[lsp_types::CodeActionKind]>,
         range: lsp_types::Range,
     ) -> Vec<CodeActionOrCommand> {
@@ -50,7 +52,8 @@ impl View {
                 return self.client_command(action, command, range.start);
             }
             if action.id == ide::ACCESS_PATTERN_ACTION && self.session.client.shows_access_patterns {
-                return self.client_command(action, SHOW_ACCESS_PATTERN, range.start);
+                let shown = self.client_command(action, SHOW_ACCESS_PATTERN, range.start);
+                return for_uncoalesced(shown, found);
             }
             if action.id == ide::EVALUATE_ACTION && self.session.client.evaluates {
                 return self.client_command(action, EVALUATE, range.start);
@@ -76,8 +79,8 @@ impl View {
         let mut actions: Vec<lsp_types::CodeAction> = Vec::new();
         for finding in found {
             let Some(NumberOrString::String(code)) = &finding.code else { continue };
-            let is_ours = finding.source.as_deref() == Some(env!("CARGO_PKG_NAME"));
-            if !is_ours || finding.severity == Some(DiagnosticSeverity::ERROR) || code == LIMIT_CODE {
+            if !is_ours(&finding) || finding.severity == Some(DiagnosticSeverity::ERROR) || code == LIMIT_CODE
+            {
                 continue;
             }
             let title = format!("Disable the warning {code}");
@@ -171,6 +174,26 @@ impl View {
         };
         WorkspaceEdit { document_changes: Some(changes), ..Default::default() }
     }
+}
+
+fn is_ours(finding: &lsp_types::Diagnostic) -> bool {
+    finding.source.as_deref() == Some(env!("CARGO_PKG_NAME"))
+}
+
+/// Where a warning about an uncoalesced access is among the findings, the picture is its quick fix: editors list it first
+/// and offer it on the warning's hover.
+fn for_uncoalesced(action: lsp_types::CodeAction, found: &[lsp_types::Diagnostic]) -> lsp_types::CodeAction {
+    let is_uncoalesced = |finding: &&lsp_types::Diagnostic| {
+        let code = finding.code.as_ref();
+        is_ours(finding)
+            && code.is_some_and(|c| matches!(c, NumberOrString::String(c) if c == ide::UNCOALESCED))
+    };
+    let found: Vec<_> = found.iter().filter(is_uncoalesced).cloned().collect();
+    if found.is_empty() {
+        return action;
+    }
+    let kind = Some(lsp_types::CodeActionKind::QUICKFIX);
+    lsp_types::CodeAction { kind, diagnostics: Some(found), ..action }
 }
 
 /// Whether the kind `inner` is `outer` or below it: `refactor.extract` is below `refactor`.

@@ -280,7 +280,7 @@ impl LanguageServer for Handlers {
             |analysis, view| analysis.code_actions(view.file, view.span.clone(), view.wanted()),
             move |view, actions| {
                 let range = view.range(view.span.clone());
-                let mut actions = view.code_actions(actions, only.as_deref(), range);
+                let mut actions = view.code_actions(actions, &found, only.as_deref(), range);
                 actions.extend(view.disable_warnings(found, only.as_deref()));
                 Some(actions)
             },
