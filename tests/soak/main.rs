@@ -108,6 +108,7 @@ fn cases_of_the_past() {
         ("diff_completion_min.json", Language::Hlo),
         ("diff_hlo_21_145_4.min.json", Language::Hlo),
         ("diff_mlir_12_254_2.json", Language::Mlir),
+        ("diff_mlir_12_102_5.shrunk.json", Language::Mlir),
     ] {
         let text = std::fs::read_to_string(folder.join(file)).expect("the case is there");
         let case: serde_json::Value = serde_json::from_str(&text).expect("the case is JSON");

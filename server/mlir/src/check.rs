@@ -154,7 +154,7 @@ fn unknown_value(name: &str) -> String {
 }
 
 fn check_op(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
-    for used in parse.uses_of(id).iter().filter(|u| !u.is_external) {
+    for used in parse.uses_of(id).iter().filter(|u| !u.is_external && !u.may_be_above) {
         let name = used.span.of(text);
         let Some(value) = used.value else {
             findings.push(Finding {

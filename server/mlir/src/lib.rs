@@ -28,6 +28,7 @@ mod segmenter;
 mod segments;
 mod shaped;
 mod signatures;
+mod stretches;
 mod subtree;
 mod tree;
 mod types;

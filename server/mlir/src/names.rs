@@ -1,10 +1,11 @@
-//! What each name stands for: values by region, blocks by their region, and what introduces a name without being a result.
+//! What each name stands for: values by scope, blocks by their region, and what introduces a name without being a result.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use text::Span;
 
 use crate::lexer::TokenKind;
 use crate::segmenter::{Binder, Event, Mention, NO_OP, Segmenter};
+use crate::stretches::Stretches;
 use crate::tree::*;
 use crate::words::without_result;
 
@@ -14,16 +15,18 @@ struct Entry {
     value: ValueId,
     /// The isolated op around the definition. Seen only where that is the innermost one, too.
     isolation: OpId,
-    region: usize,
+    /// As [`Stretches`] numbers them.
+    scope: usize,
 }
 
-/// Stands for no region: names that an op binds.
+/// Stands for no scope: names that an op binds.
 const BOUND: usize = usize::MAX;
 
 struct Mark {
     undo: usize,
     isolation: OpId,
     is_in_body: bool,
+    is_behind_unit: bool,
 }
 
 struct Scopes<'t> {
@@ -33,12 +36,14 @@ struct Scopes<'t> {
     isolation: OpId,
     /// In the body of a function that is cut, or in what sees its names.
     is_in_body: bool,
+    /// In a text or the body of a module, or in what sees its names, behind the start of a function or module in it.
+    is_behind_unit: bool,
 }
 
 impl<'t> Scopes<'t> {
     fn enter(&mut self) {
-        let (isolation, is_in_body) = (self.isolation, self.is_in_body);
-        self.marks.push(Mark { undo: self.undo.len(), isolation, is_in_body });
+        let Scopes { isolation, is_in_body, is_behind_unit, .. } = *self;
+        self.marks.push(Mark { undo: self.undo.len(), isolation, is_in_body, is_behind_unit });
     }
 
     fn leave(&mut self) {
@@ -51,20 +56,21 @@ impl<'t> Scopes<'t> {
         }
         self.isolation = mark.isolation;
         self.is_in_body = mark.is_in_body;
+        self.is_behind_unit = mark.is_behind_unit;
     }
 
     fn find(&self, name: &str) -> Option<ValueId> {
         self.entries.get(name).filter(|e| e.isolation == self.isolation).map(|e| e.value)
     }
 
-    fn define(&mut self, name: &'t str, value: ValueId, region: usize) {
-        let before = self.entries.insert(name, Entry { value, isolation: self.isolation, region });
+    fn define(&mut self, name: &'t str, value: ValueId, scope: usize) {
+        let before = self.entries.insert(name, Entry { value, isolation: self.isolation, scope });
         self.undo.push((name, before));
     }
 
-    /// What the region has defined by this name already.
-    fn find_in(&self, name: &str, region: usize) -> Option<ValueId> {
-        self.entries.get(name).filter(|e| e.region == region).map(|e| e.value)
+    /// What the scope has defined by this name already.
+    fn find_in(&self, name: &str, scope: usize) -> Option<ValueId> {
+        self.entries.get(name).filter(|e| e.scope == scope).map(|e| e.value)
     }
 }
 
@@ -78,8 +84,10 @@ fn base(text: &str, span: Span) -> (&str, Span) {
 /// `foreign`: names of a function that is cut which other pieces define, whatever this piece has of the name.
 pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<&str>) -> Parse {
     let text: &'t str = seg.tokens.text;
-    let (defined, starts) = by_region(&seg.out);
-    let defined_in = |region: usize| &defined[starts[region] as usize..starts[region + 1] as usize];
+    let stretches = Stretches::of(&seg.out, text);
+    let mut next_stretch = 0;
+    let (defined, starts) = by_scope(&seg.out, &stretches);
+    let defined_in = |scope: usize| &defined[starts[scope] as usize..starts[scope + 1] as usize];
     let regions = seg.out.regions.len();
     let mut scopes = Scopes {
         entries: FxHashMap::default(),
@@ -87,27 +95,28 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<&str>) -> 
         marks: Vec::new(),
         isolation: NO_OP,
         is_in_body: false,
+        is_behind_unit: false,
     };
     let bodies = seg.out.cut_bodies();
     let mut uses: Vec<Use> = Vec::with_capacity(seg.mentions.len());
     let mut part = 0;
     let mut redefinitions = Vec::new();
     let mut maybe_operands: Vec<Span> = Vec::new();
-    let mut enter = |scopes: &mut Scopes<'t>, seg: &Segmenter<'t>, region: usize| {
+    let mut enter = |scopes: &mut Scopes<'t>, seg: &Segmenter<'t>, scope: usize| {
         scopes.enter();
-        let is_cut = bodies.contains(&Some(region as RegionId));
-        if seg.out.regions.get(region).is_some_and(|r| seg.out.is_cut_function(r.op)) {
+        let is_cut = bodies.contains(&Some(scope as RegionId));
+        if seg.out.regions.get(scope).is_some_and(|r| seg.out.is_cut_function(r.op)) {
             scopes.is_in_body = is_cut;
         }
-        for &value in defined_in(region) {
+        for &value in defined_in(scope) {
             let name = seg.out.values[value as usize].name.of(text);
             if is_cut && foreign.contains(name) {
                 continue;
             }
             // Of two definitions the first one is meant.
-            match scopes.find_in(name, region) {
+            match scopes.find_in(name, scope) {
                 Some(first) => redefinitions.push((value, first)),
-                None => scopes.define(name, value, region),
+                None => scopes.define(name, value, scope),
             }
         }
     };
@@ -120,10 +129,17 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<&str>) -> 
                 enter(&mut scopes, &seg, regions + part);
             }
             Event::OpStart(op) => {
+                cancel::tick();
+                if let Some(stretch) = stretches.starting_with(op, &mut next_stretch) {
+                    scopes.leave();
+                    enter(&mut scopes, &seg, stretch);
+                    scopes.is_behind_unit = true;
+                }
                 scopes.enter();
                 if seg.out.ops[op as usize].is_isolated {
                     scopes.isolation = op;
                     scopes.is_in_body = false;
+                    scopes.is_behind_unit = false;
                 }
             }
             Event::OpEnd | Event::Exit => scopes.leave(),
@@ -149,7 +165,8 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<&str>) -> 
                 let in_front = mention.token < seg.type_columns[mention.op as usize];
                 let is_operand = mention.depth <= 1 && in_front && mention.binder != Binder::Listed;
                 let is_external = is_cut && found.is_none();
-                uses.push(Use { span, op: mention.op, value: found, is_operand, is_external });
+                let may_be_above = scopes.is_behind_unit && found.is_none();
+                uses.push(Use { span, op: mention.op, value: found, is_operand, is_external, may_be_above });
             }
         }
     }
@@ -211,22 +228,19 @@ impl Segmenter<'_> {
     }
 }
 
-/// The values that each region defines, in the order of the text; behind the regions the parts of the top.
-fn by_region(out: &Parse) -> (Vec<ValueId>, Vec<u32>) {
-    let regions = out.regions.len();
-    let region_of = |value: &Value| {
+/// The values that each scope defines, in the order of the text.
+fn by_scope(out: &Parse, stretches: &Stretches) -> (Vec<ValueId>, Vec<u32>) {
+    let scope_of = |value: &Value| {
         let block = match value.definition {
             Definition::Result(op) => out.ops[op as usize].block,
             Definition::BlockArgument(block) => Some(block),
             Definition::Binder(_) => None,
         };
-        match block {
-            Some(block) => out.blocks[block as usize].region as usize,
-            None => regions + out.splits.partition_point(|&s| s <= value.name.start),
-        }
+        let region = block.map(|block| out.blocks[block as usize].region);
+        stretches.at(out, region, value.name.start)
     };
-    let keys: Vec<usize> = out.values.iter().map(region_of).collect();
-    group(&keys, regions + out.splits.len() + 1)
+    let keys: Vec<usize> = out.values.iter().map(scope_of).collect();
+    group(&keys, stretches.count())
 }
 
 /// Indices of `keys` by key, each in their order, and where each key starts among them.

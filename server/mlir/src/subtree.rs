@@ -236,7 +236,7 @@ impl Copy<'_> {
                 let value = used.value.and_then(|value| self.values.get(&value).copied());
                 let span = (self.place)(used.span);
                 let is_external = value.is_none();
-                self.to.uses.push(Use { span, op, value, is_operand: used.is_operand, is_external });
+                self.to.uses.push(Use { span, op, value, is_external, ..*used });
             }
             self.to.ops[op as usize].uses = first..self.to.uses.len() as u32;
         }

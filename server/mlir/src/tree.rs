@@ -109,6 +109,8 @@ pub struct Use {
     pub is_operand: bool,
     /// Nothing here has this name, and the function around goes on in other pieces: there it may be defined.
     pub is_external: bool,
+    /// The use stands outside of functions, and behind one: a value of this name may be defined in front of that.
+    pub may_be_above: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -239,12 +239,6 @@ fn show_type(parse: &Parse, text: &str, ty: TypeRef, elsewhere: &dyn Fn(Span) ->
     }
 }
 
-/// Ops in functions: only there have names a meaning.
-fn is_in_function(parse: &Parse, text: &str, op: OpId) -> bool {
-    std::iter::successors(Some(op), |&op| parse.parent(op))
-        .any(|op| is_function_like(parse.name(op, text)) || parse.is_cut_function(op))
-}
-
 /// Whether a place is in the text of a function itself, in front of its body or, by a brace too many, behind it: there a piece
 /// does not know the arguments.
 fn is_of_function(parse: &Parse, text: &str, span: Span) -> bool {
@@ -377,7 +371,7 @@ fn show<F: Fn(Span) -> Option<String>>(
             }
         };
         read.ops.insert(shown);
-        if !is_in_function(parse, text, id) || is_open(id) || is_function {
+        if is_open(id) || is_function {
             continue;
         }
         for used in parse.uses_of(id) {
@@ -488,6 +482,42 @@ fn every_construct_is_the_same_in_pieces() {
         let count = check_text(CONSTRUCTS, min_bytes);
         assert!(count > 4 || min_bytes > 100, "{count} pieces of {min_bytes}");
     }
+}
+
+/// What a brace too many leaves outside of functions.
+#[test]
+fn names_outside_of_functions_end_at_the_next_function() {
+    let text = "\
+func.func @f() {
+  }
+  %0 = x.y : f32
+  x.z %0 : f32
+func.func @g() {
+  }
+  x.z %1 : f64
+  %0 = x.y : f64
+  x.v {
+    x.z %0 : f64
+  }
+  x.z %2 : f64
+%3 = func.func @h() {
+  }
+  x.z %3 : f64
+";
+    let parse = parse(text, PieceState::default());
+    let found: Vec<_> = parse
+        .uses
+        .iter()
+        .map(|used| {
+            (used.span.of(text), used.value.and_then(|v| parse.type_of(v, 0, text)), used.may_be_above)
+        })
+        .map(|(name, ty, above)| (name, ty.unwrap_or_default().into_owned(), above))
+        .collect();
+    let expect =
+        [("%0", "f32", false), ("%1", "", true), ("%0", "f64", false), ("%2", "", true), ("%3", "", true)];
+    assert_eq!(found, expect.map(|(name, ty, above)| (name, ty.to_owned(), above)));
+    assert_eq!(check(&parse, text), Vec::new());
+    assert!(check_text(text, 1) > 1);
 }
 
 /// Names that are defined in one piece and used in others, in all ways there are.

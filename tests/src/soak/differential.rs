@@ -299,7 +299,9 @@ pub fn replay(language: Language, base: &str, changes: &[Value]) {
     let mut client = client();
     let found = play(&mut client, &case, &mut |text, near, server| {
         let mut questions = Questions::random(&mut Random::new(7), text, near, 40);
-        questions.places.extend((0..=text.len().min(400)).filter(|&at| text.is_char_boundary(at)).step_by(3));
+        questions.places.extend((0..=text.len().min(400)).step_by(3));
+        questions.places.extend((400..text.len()).step_by((text.len() / 160).max(3)));
+        questions.places.retain(|&at| text.is_char_boundary(at));
         compare(server, &case, text, &questions).map(drop)
     });
     client.kill();
