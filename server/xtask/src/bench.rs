@@ -1,8 +1,10 @@
 //! `cargo xtask bench`: how fast a text becomes findings, ours beside XLA's own parser (which builds and verifies the
 //! module) on the same files in one run; how long a file takes to open in a fresh process; how long the maps of all its
-//! instructions take; all that is told of its kernels; kernels as text, beside XLA's compiler; the server on MLIR, beside upstream's; maps by themselves;
+//! instructions take; all that is told of its kernels; kernels as text, beside XLA's compiler; the server on MLIR, beside upstream's; edits
+//! and cancellations while requests run; maps by themselves;
 //! and PTX, executed.
 
+mod freezes;
 mod generate;
 mod generate_mlir;
 mod mlir_servers;
@@ -64,10 +66,11 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     let install = args.contains(&"--with-jaxlib");
     let only_previews = args.contains(&"--previews");
     let only_mlir = args.contains(&"--mlir");
+    let only_freezes = args.contains(&"--freezes");
     // With its assertions, where one does not wait for the other build.
     let profile = if args.contains(&"--release") { "release" } else { "dist" };
-    let files =
-        args.iter().filter(|arg| !["--with-jaxlib", "--previews", "--mlir", "--release"].contains(arg));
+    let options = ["--with-jaxlib", "--previews", "--mlir", "--freezes", "--release"];
+    let files = args.iter().filter(|arg| !options.contains(arg));
     let named: Vec<PathBuf> = files.map(|arg| root().join(arg)).collect();
     if let Some(missing) = named.iter().find(|file| !file.is_file()) {
         bail!("{} is not a file", missing.display());
@@ -76,6 +79,9 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     let server = dist::build_server(profile)?;
     if only_previews {
         return previews::previews(&server, tools);
+    }
+    if only_freezes {
+        return freezes::freezes(&server, profile);
     }
     if only_mlir {
         return mlir_servers::mlir_servers(&server);
@@ -116,6 +122,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     kernels(&server, &kernel_files)?;
     previews::previews(&server, tools)?;
     mlir_servers::mlir_servers(&server)?;
+    freezes::freezes(&server, profile)?;
     simplification()?;
     execution()
 }

@@ -32,10 +32,12 @@ usage: cargo xtask TASK
                           XLA's compiler where its plugin can be imported; PTX instructions run
   bench --previews        kernels as text alone; --release measures the build with assertions
   bench --mlir            the server on MLIR alone, beside mlir-lsp-server where it is installed
+  bench --freezes         edits and cancellations while requests run, alone
   kernels [--all | PART]  XLA's kernels and ours run and held against the interpreter: a sample, all, or those with PART in their name
-  soak [differential|queries] [--minutes N] [--seed N|--first-seed N]
+  soak [differential|queries|small-stack] [--minutes N] [--seed N|--first-seed N]
                           random edits compared with analysis from scratch, and random requests to `query`: deaths, panics,
-                          hangs and differences, shrunk, in target/soak; --seed runs one case again
+                          hangs and differences, shrunk, in target/soak; --seed runs one case again; small-stack asks
+                          everything about deep inputs once
   codegen [--check]       the parts of this tree that are made from others; --check only compares
   editors                 Neovim, Emacs and Helix of a newer Debian, which it puts into the cache (as root), with the clients here
   tools                   installs what `test` needs to drive a real VS Code and to verify MLIR (else it skips that)
