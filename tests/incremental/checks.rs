@@ -111,3 +111,8 @@ fn reads_of_wide_tuples_check_often() {
 fn reads_of_long_chains_check_often() {
     check(&busy::chain(12_000));
 }
+
+#[test]
+fn reads_of_what_once_froze_check_often() {
+    busy::of_the_past().iter().for_each(check);
+}

@@ -1,10 +1,12 @@
 //! Texts on which requests take long, made of what once made an editor freeze.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// A text, and where to ask about it.
 pub struct Busy {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub language: &'static str,
     pub text: String,
     pub line: usize,
@@ -13,12 +15,35 @@ pub struct Busy {
 impl Busy {
     fn hlo(name: &'static str, text: String) -> Busy {
         let line = text.lines().count() - 2;
-        Busy { name, language: "hlo", text, line }
+        Busy { name: name.into(), language: "hlo", text, line }
     }
 
     pub fn uri(&self) -> String {
         format!("file:///dump/busy.{}", self.language)
     }
+}
+
+/// The inputs beside the checkout that once made the server freeze or fall; none where they are absent.
+pub fn of_the_past() -> Vec<Busy> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/repros/robustness");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        eprintln!("skipped the inputs of {}, which is not beside this checkout", folder.display());
+        return Vec::new();
+    };
+    let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    let busy = paths.iter().filter_map(|path| {
+        let language = match path.extension()?.to_str()? {
+            "hlo" => "hlo",
+            "mlir" => "mlir",
+            _ => return None,
+        };
+        let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();
+        let name = path.file_name()?.to_string_lossy().into_owned().into();
+        let line = text.lines().count().saturating_sub(2);
+        Some(Busy { name, language, text, line })
+    });
+    busy.collect()
 }
 
 /// The 800³ products of a dot, for one number.
@@ -75,14 +100,16 @@ pub fn wide_tuple(elements: usize) -> Busy {
     Busy::hlo("tuple of 8,000", text)
 }
 
-/// Sums of an index with itself, each of the one above.
+/// Sums of an index with itself, each of the one above, and a load at each.
 pub fn chain(length: usize) -> Busy {
     let mut text =
         "func.func @f(%a: index, %m: memref<4xf32>) {\n  %0 = arith.addi %a, %a : index\n".to_owned();
     for n in 1..length {
         _ = writeln!(text, "  %{n} = arith.addi %{}, %{} : index", n - 1, n - 1);
     }
-    _ = writeln!(text, "  %v = memref.load %m[%{}] : memref<4xf32>", length - 1);
+    for n in 0..length {
+        _ = writeln!(text, "  %v{n} = memref.load %m[%{n}] : memref<4xf32>");
+    }
     text += "  return\n}\n";
-    Busy { name: "chain of 12,000", language: "mlir", text, line: length + 1 }
+    Busy { name: "chain of 12,000".into(), language: "mlir", text, line: 2 * length }
 }

@@ -117,6 +117,7 @@ pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, F
         let parse = source.parse;
         let mut found = Vec::new();
         for &id in &checked {
+            cancel::check();
             let span = parse.op(id).head;
             let error = parse.errors.partition_point(|e| e.span.start < span.start);
             if parse.errors.get(error).is_none_or(|e| e.span.start > span.end) {

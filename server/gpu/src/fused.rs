@@ -12,8 +12,8 @@ use crate::block_config::block_config;
 use crate::cost::BlockLevel;
 use crate::emitters::Elsewhere;
 
-/// A fusion with more ops is not looked into.
-pub const MAX_OPS: usize = 1 << 16;
+/// A fusion with more ops is not looked into. Freeing its graph is not to take longer than a cancellation may.
+pub const MAX_OPS: usize = 1 << 14;
 
 /// A fusion with more results is not looked into.
 pub const MAX_ROOTS: usize = 4096;
@@ -111,6 +111,7 @@ impl Fused {
 
     fn new(mut graph: Graph, results: Vec<OpId>) -> Result<Fused, Reason> {
         for (op, operands) in graph.ops.iter().zip(&graph.operands) {
+            cancel::tick();
             // What follows takes operands by their place.
             let has_all =
                 op.operand_shapes.len() == operands.len() && op_info(op.opcode).arity.accepts(operands.len());

@@ -14,6 +14,8 @@ use crate::source::Operand;
 const MAX_STEPS: usize = 512;
 /// Definitions in a row: each is a level of recursion.
 const MAX_DEPTH: usize = 64;
+/// Operators of an index, counted as a tree. In a chain of sums of sums they double with each.
+const MAX_NODES: usize = 1024;
 
 impl MapBuilder<'_> {
     /// The value of an index: a constant, an expression, or a symbol.
@@ -41,7 +43,7 @@ impl MapBuilder<'_> {
             Definition::Binder(_) | Definition::BlockArgument(_) => self.deeper(|this| this.bound(operand)),
         };
         let found = match found {
-            Some(expr) if !expr.is_too_large() => expr,
+            Some(expr) if !expr.is_too_large() && expr.node_count() <= MAX_NODES => expr,
             _ => self.leaf(operand, Interval::ALL),
         };
         self.known.insert(key, found.clone());
@@ -53,6 +55,7 @@ impl MapBuilder<'_> {
         if self.depth >= MAX_DEPTH || self.steps >= MAX_STEPS {
             return None;
         }
+        cancel::check();
         self.steps += 1;
         self.depth += 1;
         let found = recursion::grow(|| f(self));

@@ -199,6 +199,7 @@ impl Lexer<'_> {
             match b {
                 b' ' | b'\t' | 0x0b | 0x0c => self.at += 1,
                 b'\n' | b'\r' => {
+                    cancel::tick();
                     self.is_first = true;
                     self.at += 1;
                 }

@@ -91,6 +91,7 @@ fn order(evaluator: &mut Evaluator<'_>, comparator: &str, columns: &[Rc<Column>]
         let mut high: Vec<usize> = Vec::with_capacity(len);
         let mut is_left = Vec::with_capacity(len);
         for i in 0..len {
+            cancel::tick();
             let start = starts(i);
             let middle = (start + width).min(len);
             let end = (start + 2 * width).min(len);
@@ -100,6 +101,7 @@ fn order(evaluator: &mut Evaluator<'_>, comparator: &str, columns: &[Rc<Column>]
         }
         let mut open: Vec<usize> = (0..len).filter(|&i| low[i] < high[i]).collect();
         while !open.is_empty() {
+            cancel::check();
             let probe = |i: usize| (low[i] + high[i]) / 2;
             // Of equal elements the left run's come first: a left one goes before the first right one that is not less than
             // it, a right one behind all left ones that it is not less than.
@@ -115,6 +117,7 @@ fn order(evaluator: &mut Evaluator<'_>, comparator: &str, columns: &[Rc<Column>]
             let less = lanes(evaluator, comparator, &arguments, 0)?;
             ensure(less.len() == 1 && less[0].ints().len() == open.len(), "the comparator answers no pred")?;
             for (&i, &less) in open.iter().zip(less[0].ints()) {
+                cancel::tick();
                 let at = (low[i] + high[i]) / 2;
                 // `less`: the right element is less than the left one.
                 match is_left[i] == (less != 0) {
@@ -122,10 +125,12 @@ fn order(evaluator: &mut Evaluator<'_>, comparator: &str, columns: &[Rc<Column>]
                     false => high[i] = at,
                 }
             }
+            cancel::check();
             open.retain(|&i| low[i] < high[i]);
         }
         let mut merged = vec![0; len];
         for i in 0..len {
+            cancel::tick();
             let start = starts(i);
             let middle = (start + width).min(len);
             let place = if is_left[i] { i + low[i] - middle } else { i - middle + low[i] };

@@ -101,6 +101,7 @@ impl Segmenter<'_> {
     }
 
     pub(super) fn begin_op(&mut self, first: usize, name: usize, form: Form) -> OpId {
+        cancel::tick();
         let id = self.out.ops.len() as OpId;
         let scope = self.scopes.last_mut().expect("the top is never closed");
         scope.statement = Statement::Op(id);
