@@ -76,6 +76,12 @@ fn every_request_of_an_editor() {
     let mut server: Option<LspClient> = None;
     each("lsp", |deep, sample| {
         let mut failures = Vec::new();
+        // A server takes long to start beside what it is asked: more about every other input.
+        let is_sample = sample.share > 1;
+        if is_sample && sample.input % 2 > 0 {
+            return failures;
+        }
+        let sample = Sample { input: sample.input / 2, share: if is_sample { sample.share / 2 } else { 1 } };
         let text = &deep.text;
         let find = |part: &str| text.rfind(part).unwrap_or_default();
         let mut places =
@@ -84,6 +90,9 @@ fn every_request_of_an_editor() {
             .iter_mut()
             .for_each(|place| *place = (0..=*place).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0));
         places.dedup();
+        let first = sample.input % places.len();
+        places.rotate_left(first);
+        places.truncate(if is_sample { 2 } else { places.len() });
         let methods = hlo_analyzer_tests::soak::questions::METHODS.iter().flat_map(|methods| methods.iter());
         for (_, only) in methods.enumerate().filter(|(n, _)| sample.holds(*n)) {
             let client = server.get_or_insert_with(|| {
