@@ -77,7 +77,7 @@ pub(super) fn read<V: Send + 'static, T: Default + Send + 'static>(
     let read = Read { route, uri, target, place: None, permit: None, retries: 0, cancel, work };
     (read, async move {
         let _guard = guard;
-        // The permit ends here: the runtime has a single thread, so one answer at a time is between here and the outbox.
+        // The permit ends here: the threads of the runtime are few, and each has one answer between here and the outbox.
         let (answer, _permit) =
             answer.await.unwrap_or_else(|_| (Err(internal_error("the request was lost")), None));
         answer

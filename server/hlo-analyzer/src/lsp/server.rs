@@ -32,6 +32,8 @@ use super::{
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long running requests may take after the input has ended without `exit`.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
+/// Threads that make text of answers: one would let a short answer wait for a long one. Each holds one answer, as a tree of JSON.
+const WRITERS: usize = 2;
 /// Threads that compute: one for each read, and for the diagnostics and kernels of documents.
 const POOL: usize = MAX_READS + 4;
 /// Requests that wait for their answers. Beyond this they are refused.
@@ -55,7 +57,7 @@ enum End {
 /// cannot be interrupted.
 pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
+        .worker_threads(WRITERS)
         .max_blocking_threads(POOL)
         .thread_name("pool")
         .build()
