@@ -182,25 +182,39 @@
       (display-buffer (current-buffer)))
     answer))
 
+(defvar hlo-analyzer--last-values "zeros" "What the parameters of the last evaluation held.")
+
+(defun hlo-analyzer--typed (parameters)
+  "Literals of PARAMETERS, by number, as the user types them."
+  (let (typed)
+    (dolist (parameter parameters (nreverse typed))
+      (while (< (length typed) (plist-get parameter :number)) (push "" typed))
+      (push (read-string (format "%%%s: %s = " (plist-get parameter :name) (plist-get parameter :shape))
+                         (plist-get parameter :sample))
+            typed))))
+
 (defun hlo-analyzer-evaluate (&optional given)
   "Show the value of the instruction at point.
-GIVEN are literals of its parameters, by number, which else are asked for."
+GIVEN is what its parameters hold, which else is asked for: literals by number,
+or one of \"zeros\", \"random\" and \"iota\"."
   (interactive)
-  (let* ((here (hlo-analyzer--place))
+  (let* ((here (append (hlo-analyzer--place) (list :summary t)))
          (asked (or (hlo-analyzer--ask "evaluate" here) (user-error "There is no instruction at this place")))
          (parameters (append (plist-get asked :parameters) nil))
-         (inputs (or given
-                     (let (typed)
-                       (dolist (parameter parameters (nreverse typed))
-                         (while (< (length typed) (plist-get parameter :number)) (push "" typed))
-                         (push (read-string (format "%%%s: %s = " (plist-get parameter :name) (plist-get parameter :shape))
-                                            (plist-get parameter :sample))
-                               typed)))))
-         (answer (if inputs (hlo-analyzer--ask "evaluate" (append here (list :inputs (vconcat inputs)))) asked))
-         (outputs (plist-get answer :outputs)))
-    (if (null outputs)
+         (by-hand "values written by hand")
+         (values (cond ((null parameters) nil)
+                       (given given)
+                       (t (setq hlo-analyzer--last-values
+                                (completing-read "The parameters hold: " (list by-hand "zeros" "random" "iota") nil t nil
+                                                 nil hlo-analyzer--last-values)))))
+         (values (if (equal values by-hand) (hlo-analyzer--typed parameters) values))
+         (answer (cond ((null values) asked)
+                       ((stringp values) (hlo-analyzer--ask "evaluate" (append here (list :fill values))))
+                       (t (hlo-analyzer--ask "evaluate" (append here (list :inputs (vconcat values)))))))
+         (text (plist-get answer :text)))
+    (if (null text)
         (message "%%%s: %s" (plist-get answer :instruction) (plist-get answer :reason))
-      (hlo-analyzer--show (format "*%%%s*" (plist-get answer :instruction)) (mapconcat #'identity outputs "\n") #'text-mode))
+      (hlo-analyzer--show (format "*%%%s*" (plist-get answer :instruction)) text #'text-mode))
     answer))
 
 (defun hlo-analyzer-access-pattern ()

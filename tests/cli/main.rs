@@ -355,6 +355,55 @@ fn functions_of_stablehlo_have_kernels_and_values() {
 }
 
 #[test]
+fn values_of_filled_parameters_are_printed() {
+    let text_of = |arguments: &[&str], module: &str| {
+        let output = run_on(arguments, module);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let iota = text_of(&["evaluate", "-", "--fill", "iota", "--instruction", "%1"], STABLEHLO);
+    let (value, parameters) = iota.split_once("\nParameters (iota)\n\n").expect("both");
+    assert!(value.starts_with("%1: f32[16,8]\n[0] "), "{value}");
+    assert_eq!(value.lines().count(), 17, "{value}");
+    assert!(parameters.starts_with("%a: f32[8,16]\n[0]    0    1    2"), "{parameters}");
+    let large = STABLEHLO.replace("8x16", "2048x4096").replace("16x8", "4096x2048");
+    let random = text_of(&["evaluate", "-", "--fill", "random", "--seed", "5"], &large);
+    assert_eq!(random, text_of(&["evaluate", "-", "--fill", "random", "--seed", "5"], &large));
+    assert!(random.contains("  … 2036 more …  ") && random.contains("\n… 4084 more rows …\n"), "{random}");
+    assert!(random.contains("Parameters (random, seed 5)"), "{random}");
+
+    let small = STABLEHLO.replace("8x16", "1x2").replace("16x8", "2x1");
+    let literals = ["evaluate", "-", "--literals", "--input", "{{0, inf}}"];
+    assert_eq!(text_of(&literals, &small), "{{0}, {1}}\n");
+    let missing = run_on(&["evaluate", "-"], &small);
+    assert_eq!(missing.status.code(), Some(1));
+    let why = text(&missing.stderr);
+    assert!(why.contains("parameter 0 is not given") && why.ends_with("; give --input or --fill\n"), "{why}");
+    let limit = run_on(&["evaluate", "-", "--fill", "zeros", "--literals"], &large);
+    let why = text(&limit.stderr);
+    assert!(
+        why.contains("too many elements for a literal: 8388608 of") && why.contains("at most 65536"),
+        "{why}"
+    );
+    assert_eq!(run_on(&["evaluate", "-", "--instruction", "none"], &small).status.code(), Some(2));
+
+    let ask = |fill: &str, summary: bool| {
+        let params = json!({"language": "mlir", "text": small, "fill": fill, "summary": summary});
+        let line = json!({"id": 1, "method": "evaluate", "params": params});
+        let output = run_on(&["query"], &format!("{line}\n"));
+        serde_json::from_str::<Value>(&text(&output.stdout)).expect("JSON")
+    };
+    let answer = ask("zeros", false);
+    assert_eq!(answer["result"]["outputs"], json!(["{{0}, {0}}"]));
+    assert_eq!(answer["result"]["shapes"], json!(["f32[2,1]"]));
+    let answer = ask("iota", true);
+    assert!(answer["result"]["text"].as_str().is_some_and(|text| text.starts_with("%main: f32[2,1]\n[0] ")));
+    let answer = ask("ones", false);
+    assert_eq!(answer["error"]["kind"], "invalid-params");
+    assert!(answer["error"]["message"].as_str().is_some_and(|why| why.contains("zeros, random, iota")));
+}
+
+#[test]
 fn check_warns_of_waste_on_the_device_that_is_asked_for() {
     // Smaller ones are over before the next could be launched.
     let kernel = &KERNEL.replace("512,512", "2048,2048");

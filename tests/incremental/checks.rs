@@ -46,7 +46,10 @@ impl Seen {
 type Ask = fn(&Analysis, FileId, usize) -> Result<(), Cancelled>;
 
 const READS: [(&str, Ask); 10] = [
-    ("evaluate", |a, file, at| a.evaluate_at(file, at, &[]).map(drop)),
+    ("evaluate", |a, file, at| {
+        let arguments = ide::Arguments { literals: Vec::new(), fill: Some(ide::Fill::Iota) };
+        a.evaluate_at(file, at, &arguments, ide::Form::Summary).map(drop)
+    }),
     ("convert", |a, file, _| a.convert(file).map(drop)),
     ("inlay hints", |a, file, _| {
         let config = InlayHintsConfig { domains: DomainHints::All, splits: true };

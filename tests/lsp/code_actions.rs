@@ -109,6 +109,23 @@ fn shown_by(actions: &Value) -> Vec<(String, Option<String>)> {
 }
 
 #[test]
+fn other_clients_choose_the_parameters_of_a_value_by_its_action() {
+    let titles = |code_action: Value| {
+        let mut client = LspClient::start(json!({"textDocument": {"codeAction": code_action}}));
+        client.open(URI, sample::MODULE);
+        let actions = client.ask("textDocument/codeAction", on_fusion(&[]));
+        let shown = shown_by(&actions).into_iter().map(|(title, _)| title);
+        shown.filter(|title| title.starts_with("Evaluate")).collect::<Vec<_>>()
+    };
+    let literals = json!({"codeActionKind": {"valueSet": [""]}});
+    let lazy = json!({"codeActionLiteralSupport": literals, "dataSupport": true,
+        "resolveSupport": {"properties": ["edit"]}});
+    assert_eq!(titles(lazy), ["Evaluate", "Evaluate with random parameters", "Evaluate with zeros"]);
+    // All changes are made at once: one value, where the parameters are small.
+    assert!(titles(json!({"codeActionLiteralSupport": literals})).len() <= 1);
+}
+
+#[test]
 fn kernel_access_pattern_and_value_are_shown_by_clients_that_can() {
     let names = ["showKernel", "showAccessPattern", "evaluateInstruction", "disableWarning"];
     let commands: Vec<String> = names.iter().map(|name| format!("hlo-analyzer.{name}")).collect();

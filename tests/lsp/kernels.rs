@@ -380,6 +380,29 @@ fn an_instruction_is_evaluated_from_what_the_user_types() {
     params["inputs"] = json!([parameter["sample"]]);
     let answer = client.ask("hlo-analyzer/evaluate", params);
     assert_eq!(answer["outputs"], json!(["{-0, -1, -2, -3, -4, -5, -6, -0}"]));
+    assert_eq!(answer["shapes"], json!(["f32[8]"]));
+}
+
+#[test]
+fn an_instruction_is_evaluated_from_filled_parameters() {
+    let mut client = plain_client();
+    let line = line_of(MODULE, "  ROOT n");
+    let mut ask = |values: Value| {
+        let mut params = at(URI, line, 8);
+        let members = params.as_object_mut().expect("an object");
+        members.extend(values.as_object().expect("an object").clone());
+        client.ask("hlo-analyzer/evaluate", params)
+    };
+    let zeros = ask(json!({"fill": "zeros"}));
+    assert_eq!(zeros["outputs"], json!(["{-0, -0, -0, -0, -0, -0, -0, -0}"]));
+    let iota = ask(json!({"fill": "iota", "summary": true}));
+    let text = iota["text"].as_str().expect("a text");
+    assert!(text.starts_with("%n: f32[8]\n-0  -1  -2  -3  -4  -5  -6  -7\n"), "{text}");
+    assert!(text.contains("Parameters (iota)\n\n%a: f32[8]\n0  1  2"), "{text}");
+    assert!(iota["outputs"].is_null(), "{iota}");
+    let random = |seed: u64| json!({"fill": "random", "seed": seed, "summary": true});
+    let [first, again, other] = [1, 1, 2].map(|seed| ask(random(seed))["text"].clone());
+    assert!(first == again && first != other, "{first} {other}");
 }
 
 #[test]

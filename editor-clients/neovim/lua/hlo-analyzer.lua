@@ -191,19 +191,30 @@ function M.show_kernel(uri, position)
   end)
 end
 
--- Asks for the parameters that an instruction depends on, one by one, and shows its value.
-function M.evaluate(uri, position)
-  local params = place(uri, position)
+-- What the user chose for the parameters of the last evaluation.
+local last_fill = nil
+local BY_HAND = "values written by hand"
+
+-- Asks what the parameters are that an instruction depends on, and shows its value beside the module. `fill` is "zeros", "random"
+-- or "iota"; without it the user chooses.
+function M.evaluate(uri, position, fill)
+  local params = vim.tbl_extend("error", place(uri, position), { summary = true })
   local function show(answer)
-    local value = answer.outputs and table.concat(answer.outputs, "\n") or answer.reason
-    vim.notify("%" .. answer.instruction .. " = " .. value)
+    if answer.text then
+      show_text(answer.text, "text")
+    else
+      vim.notify("%" .. answer.instruction .. ": " .. answer.reason)
+    end
   end
-  request("evaluate", params, "There is no instruction at this place.", function(asked)
+  local function evaluate(values)
+    ask("evaluate", vim.tbl_extend("error", params, values), show)
+  end
+  local function by_hand(asked)
     local inputs = {}
     local function next_parameter(n)
       local parameter = asked.parameters[n]
       if not parameter then
-        return #inputs > 0 and ask("evaluate", vim.tbl_extend("error", params, { inputs = inputs }), show) or show(asked)
+        return evaluate({ inputs = inputs })
       end
       local sample = parameter.sample ~= vim.NIL and parameter.sample or ""
       vim.ui.input({ prompt = "%" .. parameter.name .. ": " .. parameter.shape .. " = ", default = sample }, function(text)
@@ -217,6 +228,28 @@ function M.evaluate(uri, position)
       end)
     end
     next_parameter(1)
+  end
+  request("evaluate", params, "There is no instruction at this place.", function(asked)
+    if #asked.parameters == 0 then
+      return show(asked)
+    elseif fill then
+      return evaluate({ fill = fill })
+    end
+    local choices = vim.tbl_filter(function(choice) return choice ~= last_fill end, { BY_HAND, "zeros", "random", "iota" })
+    if last_fill then
+      table.insert(choices, 1, last_fill)
+    end
+    vim.ui.select(choices, { prompt = "The parameters of %" .. asked.instruction .. " hold" }, function(choice)
+      if not choice then
+        return
+      end
+      last_fill = choice
+      if choice == BY_HAND then
+        by_hand(asked)
+      else
+        evaluate({ fill = choice })
+      end
+    end)
   end)
 end
 
@@ -393,7 +426,9 @@ function M.setup(options)
     end,
   })
   vim.api.nvim_create_user_command("HloShowKernel", function() M.show_kernel() end, {})
-  vim.api.nvim_create_user_command("HloEvaluate", function() M.evaluate() end, {})
+  vim.api.nvim_create_user_command("HloEvaluate", function(given)
+    M.evaluate(nil, nil, given.args ~= "" and given.args or nil)
+  end, { nargs = "?", complete = function() return { "zeros", "random", "iota" } end })
   vim.api.nvim_create_user_command("HloConvert", function() M.convert() end, {})
   vim.api.nvim_create_user_command("HloAccessPattern", function() M.access_pattern() end, {})
   vim.api.nvim_create_user_command("HloHeaviestKernels", function(command) M.heaviest_kernels(command.args) end, {

@@ -11,36 +11,46 @@ interface Position {
   character: number;
 }
 
+/** What the parameters of an instruction hold: a literal for each, by number, or one of the server's fills for all of them. */
+type Values = string[] | Fill;
+
+const FILLS = ["zeros", "random", "iota"] as const;
+type Fill = (typeof FILLS)[number];
+
+/** Where the last choice is remembered. */
+const LAST = "evaluate.values";
+
 /** The answer of `hlo-analyzer/evaluate`. */
 interface Evaluated {
   instruction: string;
-  outputs?: string[];
+  text?: string;
   reason?: string;
   parameters: { number: number; name: string; shape: string; sample: string | null }[];
 }
 
-/** Asks for the parameters that an instruction depends on, and shows its value beside the HLO. */
-export function registerEvaluateInstruction(server: Server): vscode.Disposable {
-  const values = new Map<string, string>();
+/** Asks what the parameters are that an instruction depends on, and shows its value beside the HLO. */
+export function registerEvaluateInstruction(server: Server, context: vscode.ExtensionContext): vscode.Disposable {
+  const pages = new Map<string, string>();
   const changed = new vscode.EventEmitter<vscode.Uri>();
   const provider = vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
     onDidChange: changed.event,
-    provideTextDocumentContent: (uri) => values.get(uri.toString()) ?? "",
+    provideTextDocumentContent: (uri) => pages.get(uri.toString()) ?? "",
   });
-  const closed = vscode.workspace.onDidCloseTextDocument(({ uri }) => values.delete(uri.toString()));
+  const closed = vscode.workspace.onDidCloseTextDocument(({ uri }) => pages.delete(uri.toString()));
   const command = vscode.commands.registerCommand(
     EVALUATE,
-    async (uri?: unknown, at?: Position, given?: string[]) => {
+    async (uri?: unknown, at?: Position, given?: Values) => {
       const place = await placeOf(server, uri, at);
       if (place === undefined) {
         return undefined;
       }
       const { uri: document, position } = place;
-      const ask = (inputs: string[]) =>
+      const ask = (values: Values) =>
         server.request<Evaluated>("hlo-analyzer/evaluate", {
           textDocument: { uri: document },
           position: { line: position.line, character: position.character },
-          inputs,
+          summary: true,
+          ...(typeof values === "string" ? { fill: values } : { inputs: values }),
         });
       const first = await ask([]);
       if (first === undefined) {
@@ -50,26 +60,50 @@ export function registerEvaluateInstruction(server: Server): vscode.Disposable {
         void vscode.window.showInformationMessage("There is no instruction at this place.");
         return undefined;
       }
-      const inputs = given ?? (await typed(first));
-      if (inputs === undefined) {
+      const isConstant = first.parameters.length === 0;
+      const values = given ?? (isConstant ? [] : await chosen(first, context.workspaceState));
+      if (values === undefined) {
         return undefined;
       }
-      const answer = inputs.length > 0 ? await ask(inputs) : first;
+      const answer = isConstant ? first : await ask(values);
       if (answer === undefined) {
         return undefined;
       }
-      if (answer?.outputs === undefined) {
+      if (answer?.text === undefined) {
         void vscode.window.showErrorMessage(`%${first.instruction}: ${answer?.reason ?? "it was not evaluated"}`);
         return undefined;
       }
       const shown = vscode.Uri.from({ scheme: SCHEME, path: `/${first.instruction}.txt`, query: document });
-      values.set(shown.toString(), page(answer, inputs));
+      pages.set(shown.toString(), answer.text);
       changed.fire(shown);
       await vscode.window.showTextDocument(shown, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
-      return answer.outputs;
+      return answer.text;
     },
   );
   return vscode.Disposable.from(provider, changed, closed, command);
+}
+
+/** What the user picks, the last choice first. Nothing where the user gives up. */
+async function chosen(asked: Evaluated, state: vscode.Memento): Promise<Values | undefined> {
+  const items: (vscode.QuickPickItem & { fill?: Fill })[] = [
+    { label: "Values written by hand", description: "a literal per parameter" },
+    { label: "Zeros", fill: "zeros" },
+    { label: "Random", description: "the same numbers each time", fill: "random" },
+    { label: "Iota", description: "0, 1, 2, … in row-major order", fill: "iota" },
+  ];
+  const last = state.get<string>(LAST);
+  const isLast = ({ label }: vscode.QuickPickItem): boolean => label === last;
+  const ordered = [...items.filter(isLast), ...items.filter((item) => !isLast(item))];
+  const names = asked.parameters.map(({ name, shape }) => `%${name}: ${shape}`).join(", ");
+  const picked = await vscode.window.showQuickPick(ordered, {
+    title: `Evaluate %${asked.instruction}`,
+    placeHolder: `What the parameters hold: ${names}`,
+  });
+  if (picked === undefined) {
+    return undefined;
+  }
+  void state.update(LAST, picked.label);
+  return picked.fill ?? typed(asked);
 }
 
 /** The literals of the parameters, by number; blank where one is not needed. Nothing where the user gives up. */
@@ -91,9 +125,4 @@ async function typed(asked: Evaluated): Promise<string[] | undefined> {
     inputs[number] = text;
   }
   return inputs;
-}
-
-function page(answer: Evaluated, inputs: string[]): string {
-  const given = answer.parameters.map(({ number, name }) => `%${name} = ${inputs[number] ?? ""}\n`);
-  return `${given.join("")}%${answer.instruction} = ${(answer.outputs ?? []).join("\n")}\n`;
 }

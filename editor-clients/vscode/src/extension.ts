@@ -33,7 +33,7 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
     registerKernelsView(running, context),
     registerLargeFiles(),
     registerWarnings(context),
-    registerEvaluateInstruction(running),
+    registerEvaluateInstruction(running, context),
     registerConvert(running),
     kernels,
     registerStatus(running),

@@ -1,9 +1,10 @@
 //! The reference interpreter: what the elements of an op graph are, by the ops' definitions.
 //!
-//! [`evaluate`] goes from literals to literals. [`Evaluator::elements`] answers single elements, on demand through the operands; [`Evaluator::whole`] an array. Work is done
-//! on [`Column`]s, many elements of one op at a time. Numbers are rounded to their type after every op, as the GPU emitters do;
-//! next to each value stands how far a right answer may be from it ([`Column::error`]): nothing for whole numbers, data
-//! movement and single roundings, units in the last place for what hardware approximates, n·u·Σ|x| for sums.
+//! [`evaluate`] goes from literals, or from a [`Fill`] of all parameters, to text. [`Evaluator::elements`] answers single
+//! elements, on demand through the operands; [`Evaluator::whole`] an array. Work is done on [`Column`]s, many elements of one
+//! op at a time. Numbers are rounded to their type after every op, as the GPU emitters do; next to each value stands how far a
+//! right answer may be from it ([`Column::error`]): nothing for whole numbers, data movement and single roundings, units in the
+//! last place for what hardware approximates, n·u·Σ|x| for sums.
 //!
 //! Not evaluated: `rng` (XLA does not say which numbers), batch norm, collectives, custom calls, tiled layouts, `f8e8m0fnu`, and
 //! sizes of dimensions that are only known as the program runs, beyond `set-dimension-size`. Denormal numbers are kept, as
@@ -21,6 +22,7 @@ mod elementwise;
 mod evaluation;
 mod evaluator;
 mod extents;
+mod fill;
 mod folding;
 mod indexed;
 mod integers;
@@ -34,14 +36,18 @@ mod reals;
 mod reductions;
 mod scatters;
 mod sorting;
+mod summary;
 mod transforms;
 mod types;
 mod whole;
 mod windows;
 
 pub use column::{Column, Values};
-pub use evaluation::evaluate;
+pub use evaluation::{
+    Arguments, EvaluatedArray, Evaluation, Form, Target, evaluate, needed_parameters,
+};
 pub use evaluator::{DEFAULT_WORK, Evaluator, Inputs};
+pub use fill::Fill;
 pub use literals::{parse as parse_literal, print as print_literal};
 pub use positions::memory_strides;
 pub use types::{Kind, Short};

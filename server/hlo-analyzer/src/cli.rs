@@ -3,6 +3,7 @@
 pub mod analysis_stats;
 pub mod check;
 pub mod convert;
+pub mod evaluate;
 pub mod explain;
 pub mod input;
 pub mod kernel;

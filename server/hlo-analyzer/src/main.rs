@@ -5,6 +5,7 @@ mod assembler;
 mod cli;
 mod lsp;
 mod memory;
+mod values;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,6 +34,8 @@ enum Command {
     Explain(cli::explain::ExplainArguments),
     /// Print the code that a fusion becomes: PTX, or MLIR before it is lowered.
     Kernel(cli::kernel::KernelArguments),
+    /// Print the value of an instruction, by a reference interpreter.
+    Evaluate(cli::evaluate::EvaluateArguments),
     /// Print StableHLO as HLO, or HLO as StableHLO.
     Convert(cli::convert::ConvertArguments),
     /// Answer JSON Lines requests on standard input.
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => cli::check::run(&arguments),
         Command::Explain(arguments) => cli::explain::run(&arguments),
         Command::Kernel(arguments) => cli::kernel::run(&arguments),
+        Command::Evaluate(arguments) => cli::evaluate::run(&arguments),
         Command::Convert(arguments) => cli::convert::run(&arguments),
         Command::Query(arguments) => cli::query::run(&arguments),
         Command::AnalysisStats(arguments) => cli::analysis_stats::run(&arguments),

@@ -97,6 +97,11 @@ impl Actions<'_> {
 }
 
 impl Actions<'_> {
+    /// Whether all changes are made for one list of actions, so that each must be cheap.
+    pub(crate) fn makes_all_changes(&self) -> bool {
+        self.wanted == Wanted::Changes
+    }
+
     /// Offers what the client does itself, without a change.
     pub(crate) fn offer_command(&mut self, id: &str, title: &str, kind: CodeActionKind) {
         if !matches!(self.wanted, Wanted::Change(wanted) if wanted != id) {

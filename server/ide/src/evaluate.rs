@@ -3,78 +3,116 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use eval::reference::{Arguments, Evaluation, Form, Target};
 use ir::Graph;
 
 use crate::indexing_queries::QueryError;
 use crate::locate::FileContext;
 
-/// The name of an instruction, and its arrays as literals.
-pub type Evaluated = (String, Result<Vec<String>, QueryError>);
+/// The value of an instruction or a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evaluated {
+    /// Without `%`. Where no instruction was named, the computation's.
+    pub name: String,
+    pub answer: Result<Evaluation, QueryError>,
+}
 
-/// The arrays that a computation's root answers, as literals, from the literals of its parameters. Without a name: the entry's.
-/// `instruction` asks for another of its instructions than the root.
+/// What is to be evaluated where no cursor says it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EvaluationQuery {
+    /// The entry, or the function that is the only one or is called `main`, where it is not given.
+    pub computation: Option<String>,
+    /// The computation's root where it is not given. It names its computation where that is not given.
+    pub instruction: Option<String>,
+}
+
+/// The value of an instruction, or of a computation's root, from the values of the computation's parameters.
 pub(crate) fn evaluate(
+    context: &FileContext<'_>,
+    query: &EvaluationQuery,
+    arguments: &Arguments,
+    form: Form,
+) -> Evaluated {
+    let (computation, instruction) = (query.computation.as_deref(), query.instruction.as_deref());
+    let name = instruction.or(computation);
+    match computation_of(context, computation, instruction) {
+        Ok(own) => Evaluated {
+            name: name.unwrap_or(&context.module().computations[own].name).to_owned(),
+            answer: answer(context, own, instruction, arguments, form),
+        },
+        Err(why) => Evaluated { name: name.unwrap_or_default().to_owned(), answer: Err(why) },
+    }
+}
+
+fn computation_of(
     context: &FileContext<'_>,
     computation: Option<&str>,
     instruction: Option<&str>,
-    inputs: &[String],
-) -> Result<Vec<String>, QueryError> {
+) -> Result<usize, QueryError> {
     let module = context.module();
-    let own = match (computation, instruction) {
+    match (computation, instruction) {
         (Some(name), _) => {
-            module.find(name).ok_or_else(|| QueryError(format!("no computation named {name}")))?
+            module.find(name).ok_or_else(|| QueryError(format!("no computation named {name}")))
         }
         (None, Some(name)) => {
             let at = context.find_instruction(None, name);
             let own = at.and_then(|at| context.computation_index(at));
-            own.ok_or_else(|| QueryError(format!("no instruction named {name}")))?
+            own.ok_or_else(|| QueryError(format!("no instruction named {name}")))
         }
-        (None, None) => module.entry.ok_or_else(|| QueryError("the module has no entry".to_owned()))?,
-    };
-    answer(context, own, instruction, inputs)
+        (None, None) => module.entry.ok_or_else(|| QueryError("the module has no entry".to_owned())),
+    }
 }
 
-/// The same of the instruction at `offset`, with its name in front. Nothing where there is none.
-pub(crate) fn evaluate_at(context: &FileContext<'_>, offset: usize, inputs: &[String]) -> Option<Evaluated> {
+/// The same of the instruction at `offset`. Nothing where there is none.
+pub(crate) fn evaluate_at(
+    context: &FileContext<'_>,
+    offset: usize,
+    arguments: &Arguments,
+    form: Form,
+) -> Option<Evaluated> {
     let at = context.instruction_at(offset)?;
     let name = context.block(at.piece).name(at.id).to_owned();
     let own = context.computation_index(at)?;
-    let answer = answer(context, own, Some(&name), inputs);
-    Some((name, answer))
+    let answer = answer(context, own, Some(&name), arguments, form);
+    Some(Evaluated { name, answer })
 }
 
 fn answer(
     context: &FileContext<'_>,
     own: usize,
     instruction: Option<&str>,
-    inputs: &[String],
-) -> Result<Vec<String>, QueryError> {
+    arguments: &Arguments,
+    form: Form,
+) -> Result<Evaluation, QueryError> {
     let module = context.module();
     let graphs: HashMap<String, Arc<Graph>> = (0..module.computations.len())
         .filter_map(|i| Some((module.computations[i].name.to_string(), context.graph(i)?)))
         .collect();
-    answer_of(&graphs, &module.computations[own].name, instruction, inputs)
+    answer_of(&graphs, &module.computations[own].name, instruction, arguments, form)
 }
 
-/// The arrays of an instruction (without one: of the root) of the computation `name`, as literals.
+/// The value of an instruction (without one: of the root) of a computation.
 pub(crate) fn answer_of(
     graphs: &HashMap<String, Arc<Graph>>,
-    name: &str,
+    computation: &str,
     instruction: Option<&str>,
-    inputs: &[String],
-) -> Result<Vec<String>, QueryError> {
+    arguments: &Arguments,
+    form: Form,
+) -> Result<Evaluation, QueryError> {
     let op = match instruction {
         Some(instruction) => {
-            let found = graphs.get(name).and_then(|graph| graph.find(instruction));
+            let found = graphs.get(computation).and_then(|graph| graph.find(instruction));
             Some(found.ok_or_else(|| QueryError(format!("no instruction named {instruction}")))?)
         }
         None => None,
     };
-    eval::reference::evaluate(graphs, name, op, inputs).map_err(|why| QueryError(why.into_owned()))
+    let target = Target { graphs, computation, op };
+    eval::reference::evaluate(target, arguments, form).map_err(|why| QueryError(why.into_owned()))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::{AnalysisHost, Language};
 
     const MODULE: &str = "HloModule m
@@ -90,18 +128,29 @@ ENTRY e {
 }
 ";
 
-    /// `ask` is `computation`, `instruction`, inputs.
+    fn literals(texts: &[&str]) -> Arguments {
+        Arguments { literals: texts.iter().map(|&text| text.to_owned()).collect(), fill: None }
+    }
+
+    fn shown(evaluated: Evaluated) -> String {
+        match evaluated.answer {
+            Ok(evaluation) => {
+                let values = evaluation.arrays.into_iter().map(|array| array.values.expect("a literal"));
+                values.collect::<Vec<_>>().join(" ")
+            }
+            Err(why) => why.0,
+        }
+    }
+
+    /// `ask` is `computation`, `instruction`, literals.
     #[track_caller]
     fn check(ask: (Option<&str>, Option<&str>, &[&str]), expect: &str) {
         let mut host = AnalysisHost::default();
         let file = host.open("", Language::Hlo, &MODULE.replace("$0", ""));
-        let inputs: Vec<String> = ask.2.iter().map(|&text| text.to_owned()).collect();
-        let answer = host.analysis().evaluate(file, ask.0, ask.1, &inputs).expect("not cancelled");
-        let shown = match answer {
-            Ok(outputs) => outputs.join(" "),
-            Err(why) => why.0,
-        };
-        assert_eq!(shown, expect);
+        let query =
+            EvaluationQuery { computation: ask.0.map(str::to_owned), instruction: ask.1.map(str::to_owned) };
+        let answer = host.analysis().evaluate(file, &query, &literals(ask.2), Form::Literal);
+        assert_eq!(shown(answer.expect("not cancelled")), expect);
     }
 
     #[test]
@@ -119,9 +168,13 @@ ENTRY e {
         let offset = MODULE.find("$0").expect("a cursor");
         let mut host = AnalysisHost::default();
         let file = host.open("", Language::Hlo, &MODULE.replace("$0", ""));
-        let answer = host.analysis().evaluate_at(file, offset, &[]).expect("not cancelled");
-        let (name, outputs) = answer.expect("an instruction");
-        assert_eq!((name.as_str(), outputs.ok()), ("s", Some(vec!["{0, 2}".to_owned()])));
-        assert!(host.analysis().evaluate_at(file, 0, &[]).expect("not cancelled").is_none());
+        let analysis = host.analysis();
+        let at = |offset| {
+            let answer = analysis.evaluate_at(file, offset, &Arguments::default(), Form::Literal);
+            answer.expect("not cancelled")
+        };
+        let evaluated = at(offset).expect("an instruction");
+        assert_eq!((evaluated.name.clone(), shown(evaluated).as_str()), ("s".to_owned(), "{0, 2}"));
+        assert!(at(0).is_none());
     }
 }

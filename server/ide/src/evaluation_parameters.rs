@@ -1,5 +1,6 @@
 //! What the user is asked for before an instruction is evaluated: the parameters that it depends on.
 
+use eval::reference::needed_parameters;
 use ir::{ElementType, ElementTypeExt, Graph, OpId, Shape};
 
 use crate::locate::FileContext;
@@ -29,34 +30,16 @@ pub(crate) fn evaluation_parameters(context: &FileContext<'_>, offset: usize) ->
 
 /// Those that an op of a graph depends on, by number.
 pub(crate) fn parameters_of(graph: &Graph, op: OpId) -> Vec<EvaluationParameter> {
-    let mut found: Vec<EvaluationParameter> = needed(graph, op)
-        .into_iter()
-        .filter_map(|id| {
-            let op = &graph.ops[id as usize];
-            Some(EvaluationParameter {
-                number: op.parameter?,
-                name: graph.names[id as usize].clone(),
-                shape: op.shape.to_string(),
-                sample: sample(&op.shape),
-            })
+    let parameter = |id: OpId| {
+        let op = &graph.ops[id as usize];
+        Some(EvaluationParameter {
+            number: op.parameter?,
+            name: graph.names[id as usize].clone(),
+            shape: op.shape.to_string(),
+            sample: sample(&op.shape),
         })
-        .collect();
-    found.sort_by_key(|parameter| parameter.number);
-    found
-}
-
-/// The op, its operands, theirs, and so on.
-fn needed(graph: &Graph, op: OpId) -> Vec<OpId> {
-    let mut is_seen = vec![false; graph.ops.len()];
-    let mut open = vec![op];
-    let mut found = Vec::new();
-    while let Some(op) = open.pop() {
-        if !std::mem::replace(&mut is_seen[op as usize], true) {
-            found.push(op);
-            open.extend(&graph.operands[op as usize]);
-        }
-    }
-    found
+    };
+    needed_parameters(graph, op).into_iter().filter_map(parameter).collect()
 }
 
 /// Small numbers that differ from their neighbours.
@@ -100,6 +83,8 @@ fn number(element: ElementType, n: i64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use eval::reference::{Arguments, Form};
+
     use crate::fixture::open;
 
     #[test]
@@ -124,9 +109,10 @@ ENTRY e {
         // What is offered is what the evaluation takes.
         let offset = text.replace("$0", "").find("v = ").expect("it is there");
         let sample = analysis.evaluation_parameters(file, offset).expect("nobody cancels");
-        let inputs = [String::new(), sample[0].sample.clone().expect("it is small")];
-        let (_, answer) =
-            analysis.evaluate_at(file, offset, &inputs).expect("nobody cancels").expect("an instruction");
-        assert_eq!(answer.expect("it is evaluated"), ["{true, false, true}"]);
+        let literals = vec![String::new(), sample[0].sample.clone().expect("it is small")];
+        let arguments = Arguments { literals, fill: None };
+        let answer = analysis.evaluate_at(file, offset, &arguments, Form::Literal).expect("nobody cancels");
+        let evaluation = answer.expect("an instruction").answer.expect("it is evaluated");
+        assert_eq!(evaluation.arrays[0].values.as_deref(), Ok("{true, false, true}"));
     }
 }

@@ -20,6 +20,7 @@ mod diagnostics;
 mod document_links;
 mod document_symbols;
 mod evaluate;
+mod evaluated_page;
 mod evaluation_parameters;
 mod executions;
 #[cfg(test)]
@@ -84,7 +85,9 @@ pub use convert::{Conversion, NotConverted};
 pub use db::{FileId, Language};
 pub use diagnostics::Depth;
 pub use document_links::DocumentLink;
-pub use evaluate::Evaluated;
+pub use eval::reference::{Arguments, EvaluatedArray, Evaluation, Fill, Form};
+pub use evaluate::{Evaluated, EvaluationQuery};
+pub use evaluated_page::evaluated_page;
 pub use evaluation_parameters::EvaluationParameter;
 pub use folding_ranges::{Fold, FoldKind};
 pub use fusion_kernel::{FusionError, FusionQuery, FusionReply};

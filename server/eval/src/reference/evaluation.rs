@@ -1,38 +1,94 @@
-//! A whole op from literals to literals, as a user asks for it.
+//! A whole op from the values of parameters to text, as a user asks for it.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use ir::{Graph, OpId};
+use ir::{Graph, OpId, Shape};
 
 use super::column::Column;
-use super::evaluator::{Evaluator, leaf_shape};
+use super::evaluator::{Evaluator, kind_of};
+use super::fill::Fill;
 use super::literals;
-use super::positions::array;
+use super::positions::{array, count};
+use super::summary::Summary;
 use crate::case::{Reason, ensure, leaves};
 
-/// Elements of a result that is shown.
+/// Elements of an array that is written as a literal.
 const MAX_SHOWN: i64 = 1 << 16;
 
 /// Elements of all ops together that are computed for one answer.
 const MAX_WORK: u64 = 1 << 28;
 
+/// Arrays of a result, and of all parameters together, that a summary shows.
+const MAX_ARRAYS: usize = 64;
+
+/// Rows of an array that a summary shows; of a parameter's fewer.
+const MAX_ROWS: i64 = 256;
+const MAX_PARAMETER_ROWS: i64 = 16;
+
 /// Ops that nest take room on the stack.
 const STACK: usize = 64 << 20;
 
-/// The arrays of `op`'s result (of the root where there is none) in a computation, as literals. `inputs` are the literals of the
-/// computation's parameters, arrays all; one that is not asked for may be missing, or blank.
-pub fn evaluate(
-    graphs: &HashMap<String, Arc<Graph>>,
-    computation: &str,
-    op: Option<OpId>,
-    inputs: &[String],
-) -> Result<Vec<String>, Reason> {
+/// What is evaluated.
+#[derive(Clone, Copy)]
+pub struct Target<'a> {
+    /// All computations, by name.
+    pub graphs: &'a HashMap<String, Arc<Graph>>,
+    pub computation: &'a str,
+    /// The computation's root where it is not given.
+    pub op: Option<OpId>,
+}
+
+/// What the parameters of the computation hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// Literals of arrays, by the number of the parameter. One that is not needed, or is filled, may be missing or blank.
+    pub literals: Vec<String>,
+    /// Of parameters without a literal.
+    pub fill: Option<Fill>,
+}
+
+/// How arrays are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// All elements, as HLO text has them: of at most 65,536, else the answer is an error.
+    Literal,
+    /// Rows with their indices. Long rows, many rows and many arrays are left out in the middle, and not computed.
+    Summary,
+}
+
+/// The values of an op.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evaluation {
+    /// The op's type.
+    pub shape: String,
+    pub arrays: Vec<EvaluatedArray>,
+    /// Arrays of the result that a summary leaves out.
+    pub left_out: usize,
+    /// In a summary, the values of the parameters that the op needs: name and arrays.
+    pub parameters: Vec<(String, Vec<EvaluatedArray>)>,
+}
+
+/// One array of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvaluatedArray {
+    /// Where it is in nested tuples; empty where the value is no tuple.
+    pub index: Vec<usize>,
+    /// Its type, with the layout.
+    pub shape: String,
+    /// In a summary, the reason where this array has no value.
+    pub values: Result<String, Reason>,
+}
+
+/// The values of the target. An error where it has none: in a summary, where none of its arrays has.
+pub fn evaluate(target: Target<'_>, arguments: &Arguments, form: Form) -> Result<Evaluation, Reason> {
+    let name = target.computation;
     let graph =
-        graphs.get(computation).ok_or_else(|| Reason::from(format!("no computation named {computation}")))?;
+        target.graphs.get(name).ok_or_else(|| Reason::from(format!("no computation named {name}")))?;
+    let op = target.op.unwrap_or(graph.root);
     let token = cancel::current().unwrap_or_default();
-    let work = || token.enter(|| answer(graphs, graph, op.unwrap_or(graph.root), inputs));
+    let work = || token.enter(|| answer(target.graphs, graph, op, arguments, form));
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
         match thread.map(|thread| thread.join()) {
@@ -43,41 +99,218 @@ pub fn evaluate(
     })
 }
 
+/// The parameters that an op depends on, by number.
+pub fn needed_parameters(graph: &Graph, op: OpId) -> Vec<OpId> {
+    let mut is_seen = vec![false; graph.ops.len()];
+    let mut open = vec![op];
+    let mut found = Vec::new();
+    while let Some(op) = open.pop() {
+        if is_seen.get(op as usize) == Some(&false) {
+            is_seen[op as usize] = true;
+            open.extend(&graph.operands[op as usize]);
+            if graph.ops[op as usize].parameter.is_some() {
+                found.push(op);
+            }
+        }
+    }
+    found.sort_by_key(|&op| graph.ops[op as usize].parameter);
+    found
+}
+
 fn answer(
     graphs: &HashMap<String, Arc<Graph>>,
     graph: &Arc<Graph>,
     op: OpId,
-    inputs: &[String],
-) -> Result<Vec<String>, Reason> {
+    arguments: &Arguments,
+    form: Form,
+) -> Result<Evaluation, Reason> {
     let shape = &graph.ops.get(op as usize).ok_or("no such instruction")?.shape;
-    let mut columns = Vec::new();
-    for (number, text) in inputs.iter().enumerate() {
-        if text.trim().is_empty() {
-            columns.push(None);
-            continue;
+    let literals = arguments.literals.iter().enumerate();
+    let literals =
+        literals.map(|(number, text)| parsed(graph, number, text)).collect::<Result<Vec<_>, _>>()?;
+    let parameters = graph.parameters();
+    let source = |number: u32, leaf: usize, positions: &[i64]| -> Result<Column, Reason> {
+        if let Some(whole) = literals.get(number as usize).and_then(Option::as_ref) {
+            let indices: Vec<u32> = positions.iter().map(|&p| p as u32).collect();
+            ensure(indices.iter().all(|&i| (i as usize) < whole.len()), "an element outside of a parameter")?;
+            return Ok(whole.pick(&indices));
         }
-        let id = graph.parameter(number as u32);
-        let id = id.ok_or_else(|| Reason::from(format!("there is no parameter {number}")))?;
-        let parsed = literals::parse(text, &graph.ops[id as usize].shape);
-        columns.push(Some(parsed.map_err(|why| Reason::from(format!("input {number}: {why}")))?));
-    }
-    let source = |number: u32, _: usize, positions: &[i64]| -> Result<Column, Reason> {
-        let whole = columns.get(number as usize).and_then(Option::as_ref);
-        let whole =
-            whole.ok_or_else(|| Reason::from(format!("the value of parameter {number} is not given")))?;
-        let indices: Vec<u32> = positions.iter().map(|&p| p as u32).collect();
-        ensure(indices.iter().all(|&i| (i as usize) < whole.len()), "an element outside of a parameter")?;
-        Ok(whole.pick(&indices))
+        let missing = || Reason::from(format!("the value of parameter {number} is not given"));
+        let fill = arguments.fill.ok_or_else(missing)?;
+        let id = parameters.get(number as usize).copied().flatten().ok_or_else(missing)?;
+        let leaves = leaves(&graph.ops[id as usize].shape);
+        Ok(fill.column(kind_of(leaves.get(leaf).ok_or_else(missing)?)?, number, leaf, positions))
     };
     let callees = |name: &str| graphs.get(name).cloned();
     let mut evaluator = Evaluator::new(graph.clone(), &callees, &source);
     evaluator.limit(MAX_WORK);
-    let mut outputs = Vec::new();
-    for leaf in 0..leaves(shape).len() {
-        let dims = &array(leaf_shape(shape, leaf)?)?.dims;
-        let count: i64 = dims.iter().product();
-        ensure(count <= MAX_SHOWN, "the result is too large to show")?;
-        outputs.push(literals::print(&evaluator.whole(op, leaf)?, dims));
+    let mut evaluation =
+        Evaluation { shape: shape.to_string(), arrays: Vec::new(), left_out: 0, parameters: Vec::new() };
+    if form == Form::Literal {
+        for (leaf, (index, shape)) in indexed_leaves(shape).into_iter().enumerate() {
+            let values = literal(&mut evaluator, op, leaf, shape)?;
+            evaluation.arrays.push(EvaluatedArray { index, shape: shape.to_string(), values: Ok(values) });
+        }
+        return Ok(evaluation);
     }
-    Ok(outputs)
+    (evaluation.arrays, evaluation.left_out) = summaries(&mut evaluator, op, MAX_ROWS, MAX_ARRAYS);
+    if let Some(why) = evaluation.arrays.first().and_then(|array| array.values.clone().err())
+        && evaluation.arrays.iter().all(|array| array.values.is_err())
+    {
+        return Err(why);
+    }
+    let mut left = MAX_ARRAYS;
+    for id in needed_parameters(graph, op).into_iter().filter(|&id| id != op) {
+        let (arrays, _) = summaries(&mut evaluator, id, MAX_PARAMETER_ROWS, left);
+        left -= arrays.len();
+        if !arrays.is_empty() {
+            evaluation.parameters.push((graph.names[id as usize].clone(), arrays));
+        }
+    }
+    Ok(evaluation)
+}
+
+/// A parameter's literal; nothing where it is blank.
+fn parsed(graph: &Graph, number: usize, text: &str) -> Result<Option<Column>, Reason> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let id = u32::try_from(number).ok().and_then(|number| graph.parameter(number));
+    let id = id.ok_or_else(|| Reason::from(format!("there is no parameter {number}")))?;
+    let parsed = literals::parse(text, &graph.ops[id as usize].shape);
+    parsed.map(Some).map_err(|why| format!("input {number}: {why}").into())
+}
+
+fn literal(evaluator: &mut Evaluator<'_>, op: OpId, leaf: usize, shape: &Shape) -> Result<String, Reason> {
+    let array = array(shape)?;
+    let count = count(array);
+    if count > MAX_SHOWN {
+        return Err(
+            format!("too many elements for a literal: {count} of {array}, at most {MAX_SHOWN}").into()
+        );
+    }
+    Ok(literals::print(&evaluator.whole(op, leaf)?, &array.dims))
+}
+
+/// The first `limit` arrays of an op, and how many there are beside them.
+fn summaries(
+    evaluator: &mut Evaluator<'_>,
+    op: OpId,
+    max_rows: i64,
+    limit: usize,
+) -> (Vec<EvaluatedArray>, usize) {
+    let shape = match evaluator.op(0, op) {
+        Ok((graph, at)) => graph.ops[at].shape.clone(),
+        Err(_) => return (Vec::new(), 0),
+    };
+    let leaves = indexed_leaves(&shape);
+    let left_out = leaves.len().saturating_sub(limit);
+    let shown = leaves.into_iter().take(limit).enumerate();
+    let arrays = shown.map(|(leaf, (index, shape))| {
+        let values = array(shape).and_then(|array| {
+            let summary = Summary::of(&array.dims, max_rows);
+            Ok(summary.text(&evaluator.elements(op, leaf, &summary.positions())?))
+        });
+        EvaluatedArray { index, shape: shape.to_string(), values }
+    });
+    (arrays.collect(), left_out)
+}
+
+/// The arrays (and tokens) of a shape with their places in nested tuples, in the order of [`leaves`].
+fn indexed_leaves(shape: &Shape) -> Vec<(Vec<usize>, &Shape)> {
+    let mut found = Vec::new();
+    let mut open = vec![(Vec::new(), shape)];
+    while let Some((index, shape)) = open.pop() {
+        match shape {
+            Shape::Tuple(elements) => {
+                let within = elements.iter().enumerate().rev();
+                open.extend(within.map(|(i, element)| ([index.as_slice(), &[i]].concat(), element)));
+            }
+            other => found.push((index, other)),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The graphs of a module, by computation.
+    fn graphs(text: &str) -> HashMap<String, Arc<Graph>> {
+        let text: Arc<str> = Arc::from(text);
+        let parse = Arc::new(syntax::hlo::parse(&text, syntax::hlo::PieceState::HEADER));
+        let block = ir::lower(text.clone(), parse.clone());
+        let computations = parse.computations.iter().enumerate();
+        let of = |(i, computation): (usize, &syntax::hlo::Computation)| {
+            Some((computation.name.of(&text).to_owned(), Arc::new(Graph::build(&[(&block, i as u32)])?)))
+        };
+        computations.filter_map(of).collect()
+    }
+
+    const MODULE: &str = "HloModule m
+e {
+  p = f32[4096,4096]{0,1} parameter(0)
+  t = (s32[2], (pred[], bf16[3])) parameter(1)
+  q = f32[3] parameter(2)
+  n = f32[4096,4096] negate(p)
+  a = s32[2] get-tuple-element(t), index=0
+  c = (f32[4096,4096]{0,1}, (s32[2], token[])) custom-call(n), custom_call_target=\"x\"
+  k = token[] after-all()
+  ROOT r = (s32[2], (token[], f32[4096,4096]), (f32[4096,4096]{0,1}, (s32[2], token[]))) tuple(a, k, n, c)
+}
+";
+
+    fn shown(op: &str, arguments: &Arguments, form: Form) -> String {
+        let graphs = graphs(MODULE);
+        let op = graphs["e"].find(op).expect("an op");
+        let target = Target { graphs: &graphs, computation: "e", op: Some(op) };
+        match evaluate(target, arguments, form) {
+            Err(why) => why.into_owned(),
+            Ok(evaluation) => {
+                let line = |array: &EvaluatedArray| {
+                    format!(
+                        "{:?} {}: {}\n",
+                        array.index,
+                        array.shape,
+                        array.values.clone().unwrap_or_else(|w| w.into())
+                    )
+                };
+                let parameters = evaluation.parameters.iter();
+                let parameters = parameters.flat_map(|(name, arrays)| {
+                    arrays.iter().map(move |array| format!("{name} {}", line(array)))
+                });
+                evaluation.arrays.iter().map(line).chain(parameters).collect()
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_are_filled() {
+        let filled = Arguments { literals: Vec::new(), fill: Some(Fill::Iota) };
+        assert_eq!(shown("a", &filled, Form::Literal), "[] s32[2]: {0, 1}\n");
+        // A literal goes before.
+        let mixed =
+            Arguments { literals: vec![String::new(), String::new(), "{5, 6, 7}".to_owned()], ..filled };
+        assert_eq!(shown("q", &mixed, Form::Literal), "[] f32[3]: {5, 6, 7}\n");
+        assert_eq!(
+            shown("a", &mixed, Form::Summary),
+            "[] s32[2]: 0  1\nt [0] s32[2]: 0  1\nt [1, 0] pred[]: false\nt [1, 1] bf16[3]: 0  1  2\n"
+        );
+        let none = Arguments::default();
+        assert_eq!(shown("a", &none, Form::Summary), "the value of parameter 1 is not given");
+    }
+
+    #[test]
+    fn large_arrays_are_summaries_alone() {
+        let filled = Arguments { literals: Vec::new(), fill: Some(Fill::Zeros) };
+        assert_eq!(
+            shown("n", &filled, Form::Literal),
+            "too many elements for a literal: 16777216 of f32[4096,4096], at most 65536"
+        );
+        let text = shown("n", &filled, Form::Summary);
+        assert!(text.starts_with("[] f32[4096,4096]: [0]     -0  -0"), "{text}");
+        assert!(text.contains("  … 4084 more …  ") && text.contains("\n… 4084 more rows …\n"), "{text}");
+        assert!(text.contains("p [] f32[4096,4096]{0,1}: [0]     0  0"), "{text}");
+    }
 }

@@ -125,7 +125,8 @@ fn nested(column: &Column, dims: &[i64], next: &mut usize, text: &mut String) {
     text.push('}');
 }
 
-fn element(column: &Column, i: usize) -> String {
+/// Element `i` as a literal has it.
+pub(crate) fn element(column: &Column, i: usize) -> String {
     let float = |x: f64, is_wide: bool| {
         // With an exponent where there would be many zeros.
         let is_plain = x == 0.0 || (1e-5..1e16).contains(&x.abs());

@@ -1,6 +1,6 @@
 //! Random programs: elements on demand are those of the whole, and nothing panics.
 
-use eval::reference::Evaluator;
+use eval::reference::{Arguments, Evaluator, Fill, Form, Target, evaluate};
 
 #[test]
 fn elements_are_those_of_the_whole() {
@@ -87,15 +87,19 @@ fn nothing_panics_on_spoilt_modules() {
         });
         let graphs: std::collections::HashMap<_, _> = named.collect();
         for (name, graph) in &graphs {
-            let inputs: Vec<String> = (0..8)
+            let literals: Vec<String> = (0..8)
                 .map_while(|number| {
                     let shape = &graph.ops[graph.parameter(number)? as usize].shape;
                     let count = shape.as_array()?.elements().filter(|n| (0..1000).contains(n))?;
                     Some(vec!["1"; count as usize].join(","))
                 })
                 .collect();
-            let answer = eval::reference::evaluate(&graphs, name, None, &inputs);
-            let is_panic = answer.is_err_and(|why| why == "the evaluation did not end");
+            let target = Target { graphs: &graphs, computation: name, op: None };
+            let given = Arguments { literals, fill: None };
+            let filled = Arguments { literals: Vec::new(), fill: Some(Fill::Random { seed }) };
+            let answers = [evaluate(target, &given, Form::Literal), evaluate(target, &filled, Form::Summary)];
+            let is_panic =
+                answers.iter().any(|a| a.as_ref().is_err_and(|why| why == "the evaluation did not end"));
             assert!(!is_panic, "{name} in\n{text}");
         }
     }

@@ -47,7 +47,13 @@ impl View {
             Some(_) => !action.id.starts_with(ide::SHOW_KERNEL_AS_TEXT),
             None => action.id != ide::SHOW_KERNEL_ACTION,
         };
-        let actions = actions.into_iter().filter(fits).map(|action| {
+        let is_asked_for = |action: &CodeAction| {
+            // A client that asks what the parameters are has one action for all kinds of them.
+            let is_kind = action.id.starts_with(ide::EVALUATE_ACTION) && action.id != ide::EVALUATE_ACTION;
+            !(is_kind && self.session.client.evaluates)
+        };
+        let actions = actions.into_iter().filter(|action| fits(action) && is_asked_for(action));
+        let actions = actions.map(|action| {
             if let Some(command) = shown.filter(|_| action.id == ide::SHOW_KERNEL_ACTION) {
                 return self.client_command(action, command, range.start);
             }

@@ -16,33 +16,34 @@ impl Analysis {
         })
     }
 
-    /// The arrays that a computation answers (without a name: the entry), or one of its instructions, as literals, from those
-    /// of its parameters.
+    /// The value of a computation (without a name: of the entry), or of one of its instructions, from those of the
+    /// computation's parameters.
     pub fn evaluate(
         &self,
         file: FileId,
-        computation: Option<&str>,
-        instruction: Option<&str>,
-        inputs: &[String],
-    ) -> Cancellable<Result<Vec<String>, QueryError>> {
+        query: &EvaluationQuery,
+        arguments: &Arguments,
+        form: Form,
+    ) -> Cancellable<Evaluated> {
         self.of_language(
             file,
-            |context| evaluate::evaluate(&context, computation, instruction, inputs),
-            |context| mlir::evaluate::evaluate(&context, computation, instruction, inputs),
+            |context| evaluate::evaluate(&context, query, arguments, form),
+            |context| mlir::evaluate::evaluate(&context, query, arguments, form),
         )
     }
 
-    /// The name of the instruction at `offset`, and its arrays as literals from those of the parameters of its computation.
+    /// The value of the instruction at `offset`, from those of the parameters of its computation.
     pub fn evaluate_at(
         &self,
         file: FileId,
         offset: usize,
-        inputs: &[String],
+        arguments: &Arguments,
+        form: Form,
     ) -> Cancellable<Option<Evaluated>> {
         self.of_language(
             file,
-            |context| evaluate::evaluate_at(&context, offset, inputs),
-            |context| mlir::evaluate::evaluate_at(&context, offset, inputs),
+            |context| evaluate::evaluate_at(&context, offset, arguments, form),
+            |context| mlir::evaluate::evaluate_at(&context, offset, arguments, form),
         )
     }
 

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use db::MlirFunction;
+use eval::reference::{Arguments, Evaluation, Form};
 use ir::Graph;
 use mlir::is_function_like;
 
-use crate::evaluate::{Evaluated, answer_of};
+use crate::evaluate::{Evaluated, EvaluationQuery, answer_of};
 use crate::evaluation_parameters::{EvaluationParameter, parameters_of};
 use crate::fusion_kernel::FusionQuery;
 use crate::indexing_queries::QueryError;
@@ -19,16 +20,16 @@ use crate::mlir::kernels::functions::{
     Converted, FunctionRef, all_functions, function_at, is_of_hlo, symbol,
 };
 
-/// The arrays that a function (without a name: `@main`, or the only one) returns, as literals, from the literals of its arguments.
-/// `instruction` asks for an op instead, by the name of its value or by the one that it has as HLO.
+/// The value of a function (without a name: of `@main`, or the only one) from the values of its arguments. An instruction is an op
+/// by the name of its value or by the one that it has as HLO.
 pub(crate) fn evaluate(
     context: &FileContext<'_>,
-    computation: Option<&str>,
-    instruction: Option<&str>,
-    inputs: &[String],
-) -> Result<Vec<String>, QueryError> {
-    let error = |why: String| Err(QueryError(why));
-    let computation = computation.map(|name| name.trim_start_matches('@'));
+    query: &EvaluationQuery,
+    arguments: &Arguments,
+    form: Form,
+) -> Evaluated {
+    let computation = query.computation.as_deref().map(|name| name.trim_start_matches('@'));
+    let instruction = query.instruction.as_deref();
     let function = match computation {
         Some(name) => {
             let query = FusionQuery { instruction: name.to_owned(), computation: None };
@@ -36,22 +37,32 @@ pub(crate) fn evaluate(
         }
         None => entry(context, instruction),
     };
-    let Some(function) = function else {
-        return match (computation, instruction) {
-            (Some(name), _) => error(format!("no function named {name}")),
-            (None, Some(name)) => error(format!("no op that defines %{name}")),
-            (None, None) => error("no function that is the only one or is named main".to_owned()),
-        };
+    let own_name = || function.and_then(|function| symbol(context, function)).unwrap_or_default();
+    let name = instruction.or(computation).unwrap_or_else(own_name).to_owned();
+    let answer = match (function, computation, instruction) {
+        (Some(function), ..) => answer(context, function, instruction, arguments, form),
+        (None, Some(name), _) => Err(QueryError(format!("no function named {name}"))),
+        (None, None, Some(name)) => Err(QueryError(format!("no op that defines %{name}"))),
+        (None, None, None) => Err(QueryError("no function that is the only one or is named main".to_owned())),
     };
+    Evaluated { name, answer }
+}
+
+fn answer(
+    context: &FileContext<'_>,
+    function: FunctionRef,
+    instruction: Option<&str>,
+    arguments: &Arguments,
+    form: Form,
+) -> Result<Evaluation, QueryError> {
     let converted = whole(context, function)?;
+    let graphs = graphs(converted);
     let Some(name) = instruction else {
-        return answer_of(&graphs(converted), &converted.name, None, inputs);
+        return answer_of(&graphs, &converted.name, None, arguments, form);
     };
     let place = op_called(context, function, name).and_then(|op| instruction_of(converted, function, op));
-    match place {
-        Some((within, name)) => answer_of(&graphs(converted), within, Some(name), inputs),
-        None => answer_of(&graphs(converted), &converted.name, Some(name), inputs),
-    }
+    let (within, name) = place.unwrap_or((&converted.name, name));
+    answer_of(&graphs, within, Some(name), arguments, form)
 }
 
 /// The function that is meant where none is named.
@@ -83,16 +94,21 @@ pub(crate) fn has_value(context: &FileContext<'_>, offset: usize) -> bool {
     function_at(context, offset).is_some_and(|function| is_of_hlo(context, function))
 }
 
-/// The same of the op at `offset`, or of the function where the cursor is in its head or at its end; with the name in front.
-pub(crate) fn evaluate_at(context: &FileContext<'_>, offset: usize, inputs: &[String]) -> Option<Evaluated> {
+/// The same of the op at `offset`, or of the function where the cursor is in its head or at its end.
+pub(crate) fn evaluate_at(
+    context: &FileContext<'_>,
+    offset: usize,
+    arguments: &Arguments,
+    form: Form,
+) -> Option<Evaluated> {
     let function = function_at(context, offset)?;
     let converted = match whole(context, function) {
         Ok(converted) => converted,
-        Err(why) => return Some((symbol(context, function)?.to_owned(), Err(why))),
+        Err(why) => return Some(Evaluated { name: symbol(context, function)?.to_owned(), answer: Err(why) }),
     };
     let (within, name) = place(context, function, converted, offset)?;
-    let answer = answer_of(&graphs(converted), within, name, inputs);
-    Some((name.unwrap_or(&converted.name).to_owned(), answer))
+    let answer = answer_of(&graphs(converted), within, name, arguments, form);
+    Some(Evaluated { name: name.unwrap_or(&converted.name).to_owned(), answer })
 }
 
 /// Arguments that the op at `offset` depends on, by number.
@@ -151,6 +167,7 @@ fn graphs(function: &MlirFunction) -> HashMap<String, Arc<Graph>> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::fixture::open_mlir;
     use crate::{AnalysisHost, Language};
 
@@ -179,15 +196,29 @@ func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
 }
 ";
 
+    fn literals(texts: &[&str]) -> Arguments {
+        Arguments { literals: texts.iter().map(|&text| text.to_owned()).collect(), fill: None }
+    }
+
+    fn shown(evaluated: Evaluated) -> String {
+        match evaluated.answer {
+            Ok(evaluation) => {
+                let values = evaluation.arrays.into_iter().map(|array| array.values.expect("a literal"));
+                values.collect::<Vec<_>>().join(" ")
+            }
+            Err(why) => why.0,
+        }
+    }
+
+    fn query(function: Option<&str>, op: Option<&str>) -> EvaluationQuery {
+        EvaluationQuery { computation: function.map(str::to_owned), instruction: op.map(str::to_owned) }
+    }
+
     #[track_caller]
     fn check(function: Option<&str>, op: Option<&str>, inputs: &[&str], expect: &str) {
         let (analysis, file, _) = open_mlir(MODULE);
-        let inputs: Vec<String> = inputs.iter().map(|&text| text.to_owned()).collect();
-        let shown = match analysis.evaluate(file, function, op, &inputs).expect("nobody cancels") {
-            Ok(outputs) => outputs.join(" "),
-            Err(why) => why.0,
-        };
-        assert_eq!(shown, expect);
+        let answer = analysis.evaluate(file, &query(function, op), &literals(inputs), Form::Literal);
+        assert_eq!(shown(answer.expect("nobody cancels")), expect);
     }
 
     #[test]
@@ -217,14 +248,18 @@ func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
             let mut host = AnalysisHost::in_pieces_of(min_bytes);
             let file = host.open("a.mlir", Language::Mlir, &text);
             let analysis = host.analysis();
-            let inputs = ["{1, 10}".to_owned()];
-            let evaluate = |op| analysis.evaluate(file, None, op, &inputs).expect("nobody cancels");
-            assert_eq!(evaluate(None), Ok(vec!["{797, 7970}".to_owned()]), "{min_bytes}");
-            assert_eq!(evaluate(Some("300")), Ok(vec!["{698, 6980}".to_owned()]), "{min_bytes}");
+            let inputs = literals(&["{1, 10}"]);
+            let evaluate = |op| {
+                let answer = analysis.evaluate(file, &query(None, op), &inputs, Form::Literal);
+                shown(answer.expect("nobody cancels"))
+            };
+            assert_eq!(evaluate(None), "{797, 7970}", "{min_bytes}");
+            assert_eq!(evaluate(Some("300")), "{698, 6980}", "{min_bytes}");
             let at = text.rfind("%300 = ").expect("it is there") + 10;
-            let (name, values) =
-                analysis.evaluate_at(file, at, &inputs).expect("nobody cancels").expect("a function");
-            assert_eq!((name.as_str(), values), ("add.300", Ok(vec!["{299, 2990}".to_owned()])));
+            let answer = analysis.evaluate_at(file, at, &inputs, Form::Literal);
+            let evaluated = answer.expect("nobody cancels").expect("a function");
+            assert_eq!(evaluated.name, "add.300");
+            assert_eq!(shown(evaluated), "{299, 2990}");
         }
     }
 
@@ -238,11 +273,10 @@ func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
             .iter()
             .map(|p| format!("{}: {}", p.name, p.sample.as_deref().unwrap_or("?")))
             .collect();
-        let inputs: Vec<String> = inputs.iter().map(|&text| text.to_owned()).collect();
-        let answer = analysis.evaluate_at(file, offset, &inputs).expect("nobody cancels");
-        let (name, answer) = answer.expect("there is a function");
-        let answer = answer.unwrap_or_else(|why| vec![why.0]);
-        assert_eq!(format!("{name}({}) = {}", parameters.join(", "), answer.join(" ")), expect);
+        let answer = analysis.evaluate_at(file, offset, &literals(inputs), Form::Literal);
+        let evaluated = answer.expect("nobody cancels").expect("there is a function");
+        let name = evaluated.name.clone();
+        assert_eq!(format!("{name}({}) = {}", parameters.join(", "), shown(evaluated)), expect);
     }
 
     #[test]
