@@ -20,6 +20,8 @@ pub(crate) enum Specials {
     FiniteUnsignedZero,
     /// No infinity and no NaN.
     NumbersOnly,
+    /// Powers of two alone, without a sign: an exponent of 8 bits. All ones is NaN; there is no zero.
+    PowersOfTwo,
 }
 
 const fn ieee(exponent: u32, mantissa: u32) -> Format {
@@ -46,6 +48,9 @@ pub(crate) const F6E2M3FN: Format =
 pub(crate) const F6E3M2FN: Format =
     Format { exponent: 3, mantissa: 2, bias: 3, specials: Specials::NumbersOnly };
 
+pub(crate) const F8E8M0FNU: Format =
+    Format { exponent: 8, mantissa: 0, bias: 127, specials: Specials::PowersOfTwo };
+
 /// 2^`exponent`, for exponents that 64 bits hold as normal numbers.
 pub(crate) fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023).clamp(0, 2047) as u64) << 52)
@@ -53,7 +58,8 @@ pub(crate) fn power_of_two(exponent: i32) -> f64 {
 
 impl Format {
     pub(crate) const fn bits(self) -> u32 {
-        1 + self.exponent + self.mantissa
+        let sign = if matches!(self.specials, Specials::PowersOfTwo) { 0 } else { 1 };
+        sign + self.exponent + self.mantissa
     }
 
     /// Code of the largest finite number, without sign.
@@ -61,13 +67,16 @@ impl Format {
         let all = (1u64 << (self.exponent + self.mantissa)) - 1;
         match self.specials {
             Specials::Ieee => all - (1 << self.mantissa),
-            Specials::Finite => all - 1,
+            Specials::Finite | Specials::PowersOfTwo => all - 1,
             Specials::FiniteUnsignedZero | Specials::NumbersOnly => all,
         }
     }
 
     /// The smallest positive normal number.
     pub(crate) fn smallest_normal(self) -> f64 {
+        if self.specials == Specials::PowersOfTwo {
+            return power_of_two(-self.bias);
+        }
         power_of_two(1 - self.bias)
     }
 
@@ -79,6 +88,9 @@ impl Format {
     /// number, or a carry could leave the format.
     #[inline]
     fn quickly_rounded(self, value: f64) -> Option<u64> {
+        if self.specials == Specials::PowersOfTwo {
+            return None;
+        }
         let bits = value.to_bits();
         let exponent = (bits >> 52 & 0x7FF) as i32 - 1023;
         if exponent < 1 - self.bias || exponent >= (1 << self.exponent) - 2 - self.bias {
@@ -95,6 +107,10 @@ impl Format {
     /// The number of a code; higher bits are ignored.
     #[inline]
     pub(crate) fn decode(self, code: u64) -> f64 {
+        if self.specials == Specials::PowersOfTwo {
+            let code = code as i32 & 0xFF;
+            return if code == 0xFF { f64::NAN } else { power_of_two(code - self.bias) };
+        }
         let magnitude = code & ((1 << (self.exponent + self.mantissa)) - 1);
         let field = magnitude >> self.mantissa;
         if field != 0 && field < (1 << self.exponent) - 1 {
@@ -150,6 +166,24 @@ impl Format {
             Specials::Finite => sign | ((1 << (self.exponent + self.mantissa)) - 1),
             // The code of a negative zero: NaN, or zero where the format has no NaN.
             Specials::FiniteUnsignedZero | Specials::NumbersOnly => 1 << (self.exponent + self.mantissa),
+            Specials::PowersOfTwo => 0xFF,
+        }
+    }
+
+    /// The code of the nearest power of two, the larger one of two that are as near. What is no positive number is NaN, what is
+    /// too small the smallest one. Source: `float8_e8m0fnu` of `ml_dtypes`.
+    fn encode_power(self, value: f64, saturates: bool) -> u64 {
+        if value.is_nan() || value <= 0.0 {
+            return 0xFF;
+        }
+        let exponent = (value.to_bits() >> 52) as i32 - 1023;
+        let rounds_up = value.to_bits() >> 51 & 1;
+        let code = (i64::from(exponent) + rounds_up as i64 + i64::from(self.bias)).max(0) as u64;
+        let largest = self.largest_code();
+        match code > largest {
+            true if saturates => largest,
+            true => 0xFF,
+            false => code,
         }
     }
 
@@ -168,6 +202,9 @@ impl Format {
     }
 
     fn encode_any(self, value: f64, saturates: bool) -> u64 {
+        if self.specials == Specials::PowersOfTwo {
+            return self.encode_power(value, saturates);
+        }
         let sign = u64::from(value.is_sign_negative()) << (self.exponent + self.mantissa);
         if value.is_nan() {
             return self.encode_nan(value);
@@ -193,6 +230,7 @@ impl Format {
             Specials::NumbersOnly => sign | largest,
             Specials::Finite => sign | (largest + 1),
             Specials::FiniteUnsignedZero => 1 << (self.exponent + self.mantissa),
+            Specials::PowersOfTwo => 0xFF,
         }
     }
 
@@ -287,6 +325,23 @@ mod tests {
                 assert_eq!(format.ulp(low), high - low, "{format:?} {low}");
             }
         }
+    }
+
+    #[test]
+    fn powers_of_two() {
+        for code in 0..0xFF {
+            let value = F8E8M0FNU.decode(code);
+            assert_eq!(F8E8M0FNU.encode(value, false), code);
+            assert_eq!(F8E8M0FNU.round(value * 1.49), value);
+            let next = if code < 0xFE { value * 2.0 } else { f64::NAN };
+            let rounded = F8E8M0FNU.round(value * 1.5);
+            assert!(rounded == next || rounded.is_nan() && next.is_nan(), "{value} {rounded}");
+        }
+        for value in [0.0, -0.0, -1.0, f64::INFINITY, f64::NAN] {
+            assert!(F8E8M0FNU.round(value).is_nan(), "{value}");
+        }
+        assert_eq!(F8E8M0FNU.round(1e-300), F8E8M0FNU.smallest_normal());
+        assert_eq!((F8E8M0FNU.bits(), F8E8M0FNU.largest()), (8, power_of_two(127)));
     }
 
     #[test]

@@ -6,13 +6,16 @@
 //! right answer may be from it ([`Column::error`]): nothing for whole numbers, data movement and single roundings, units in the
 //! last place for what hardware approximates, n·u·Σ|x| for sums.
 //!
-//! Not evaluated: `rng` (XLA does not say which numbers), batch norm, collectives, custom calls, tiled layouts, `f8e8m0fnu`, and
-//! sizes of dimensions that are only known as the program runs, beyond `set-dimension-size`. Denormal numbers are kept, as
-//! XLA's evaluator and GPU code keep them; its CPU code makes them zero.
+//! Not evaluated: [`NOT_EVALUATED`], collectives of more than one device, tiled layouts, and ops that read across a dimension
+//! whose size is only known as the program runs. Denormal numbers are kept, as XLA's evaluator and GPU code keep them; its CPU
+//! code makes them zero. What XLA does not define (`rng`) has a note ([`Evaluator::notes`]).
 //!
 //! Architecture Invariant: nothing of PTX or of kernels; what is evaluated is the graph alone.
 
+mod arrays;
+mod batch_norms;
 mod called;
+mod collectives;
 mod column;
 mod complex;
 mod contractions;
@@ -21,9 +24,11 @@ mod dispatch;
 mod elementwise;
 mod evaluation;
 mod evaluator;
+mod expansions;
 mod extents;
 mod fill;
 mod folding;
+mod frames;
 mod indexed;
 mod integers;
 mod known;
@@ -31,21 +36,25 @@ mod literals;
 mod moves;
 mod positions;
 mod precision;
+mod ragged;
 mod random_bits;
 mod reals;
 mod reductions;
+mod rng;
+mod scans;
 mod scatters;
 mod sorting;
+mod stochastic;
 mod summary;
 mod transforms;
 mod types;
 mod whole;
 mod windows;
 
+pub use arrays::EvaluatedArray;
 pub use column::{Column, Values};
-pub use evaluation::{
-    Arguments, EvaluatedArray, Evaluation, Form, Target, evaluate, needed_parameters,
-};
+pub use dispatch::NOT_EVALUATED;
+pub use evaluation::{Arguments, Evaluation, Form, Target, evaluate, needed_parameters};
 pub use evaluator::{DEFAULT_WORK, Evaluator, Inputs};
 pub use fill::Fill;
 pub use literals::{parse as parse_literal, print as print_literal};

@@ -32,15 +32,17 @@ fn fill(name: &str, seed: u64) -> Result<Fill, String> {
         .ok_or_else(|| format!("unknown fill: {name}; it is one of {}", Fill::NAMES.join(", ")))
 }
 
-/// `shapes`, a type per array, and `outputs`, a literal per array; in a summary `text` in place of `outputs`.
+/// `notes`, `shapes`, a type per array, and `outputs`, a literal per array; in a summary `text` in place of `outputs`.
 pub fn answer(evaluated: &Evaluated, evaluation: &Evaluation, arguments: &Arguments, form: Form) -> Value {
     let arrays = &evaluation.arrays;
     let shapes: Vec<&str> = arrays.iter().map(|array| array.shape.as_str()).collect();
     match form {
         Form::Literal => {
             let literal = |array: &EvaluatedArray| array.values.as_deref().unwrap_or_default().to_owned();
-            json!({"shapes": shapes, "outputs": arrays.iter().map(literal).collect::<Vec<_>>()})
+            json!({"shapes": shapes, "notes": evaluation.notes, "outputs": arrays.iter().map(literal).collect::<Vec<_>>()})
         }
-        Form::Summary => json!({"shapes": shapes, "text": evaluated_page(evaluated, arguments)}),
+        Form::Summary => {
+            json!({"shapes": shapes, "notes": evaluation.notes, "text": evaluated_page(evaluated, arguments)})
+        }
     }
 }

@@ -88,26 +88,30 @@ fn answer(
     let graphs: HashMap<String, Arc<Graph>> = (0..module.computations.len())
         .filter_map(|i| Some((module.computations[i].name.to_string(), context.graph(i)?)))
         .collect();
-    answer_of(&graphs, &module.computations[own].name, instruction, arguments, form)
+    let own = &module.computations[own];
+    let devices = module
+        .settings(own.section)
+        .map_or(1, |settings| settings.replica_count.saturating_mul(settings.num_partitions));
+    let target = Target { graphs: &graphs, computation: &own.name, op: None, devices };
+    answer_of(target, instruction, arguments, form)
 }
 
-/// The value of an instruction (without one: of the root) of a computation.
+/// The value of an instruction (without one: of the root) of the target's computation.
 pub(crate) fn answer_of(
-    graphs: &HashMap<String, Arc<Graph>>,
-    computation: &str,
+    target: Target<'_>,
     instruction: Option<&str>,
     arguments: &Arguments,
     form: Form,
 ) -> Result<Evaluation, QueryError> {
     let op = match instruction {
         Some(instruction) => {
-            let found = graphs.get(computation).and_then(|graph| graph.find(instruction));
+            let found = target.graphs.get(target.computation).and_then(|graph| graph.find(instruction));
             Some(found.ok_or_else(|| QueryError(format!("no instruction named {instruction}")))?)
         }
         None => None,
     };
-    let target = Target { graphs, computation, op };
-    eval::reference::evaluate(target, arguments, form).map_err(|why| QueryError(why.into_owned()))
+    eval::reference::evaluate(Target { op, ..target }, arguments, form)
+        .map_err(|why| QueryError(why.into_owned()))
 }
 
 #[cfg(test)]

@@ -14,6 +14,9 @@ pub fn evaluated_page(evaluated: &Evaluated, arguments: &Arguments) -> String {
     };
     let mut text = String::new();
     write(&mut text, name, &evaluation.shape, &evaluation.arrays);
+    for note in &evaluation.notes {
+        text += &format!("\nnote: {note}\n");
+    }
     if evaluation.left_out > 0 {
         text += &format!("\n… {} …\n", counted(evaluation.left_out as u64, "more array"));
     }

@@ -8,7 +8,8 @@ use ir::{AttributeKey, ElementTypeExt, Graph, OpId, Opcode, is_elementwise};
 use super::column::Column;
 use super::dispatch::Asked;
 use super::elementwise;
-use super::evaluator::{Binding, Evaluator, kind_of};
+use super::evaluator::{Evaluator, kind_of};
+use super::frames::Binding;
 use super::literals;
 use super::moves;
 use crate::case::{Checked, ensure, leaves};
@@ -82,11 +83,8 @@ pub(crate) fn conditional(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> A
 /// Turn after turn on whole arrays.
 pub(crate) fn while_loop(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
     let name = |key| asked.op.attributes.computation(key).ok_or("a computation of the loop is not named");
-    let graph = |evaluator: &Evaluator<'_>, name: &str| {
-        (evaluator.callees)(name).ok_or_else(|| format!("the computation {name} is not at hand"))
-    };
-    let condition = graph(evaluator, name(AttributeKey::Condition)?)?;
-    let body = graph(evaluator, name(AttributeKey::Body)?)?;
+    let condition = evaluator.callee(name(AttributeKey::Condition)?)?;
+    let body = evaluator.callee(name(AttributeKey::Body)?)?;
     let count = leaves(asked.operand_shape(0)?).len();
     let before = evaluator.frames.len();
     let mut state = Vec::new();
@@ -110,12 +108,7 @@ pub(crate) fn while_loop(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Ch
             next.push(evaluator.held(frame, body.root, leaf)?);
         }
         state = next;
-        // Nothing points into the frames of a turn that is over; those of the loop's surroundings stay.
-        evaluator.arrivals.retain(|&(frame, _), _| frame < before);
-        evaluator.wholes.retain(|&(frame, _), _| frame < before);
-        if evaluator.frames.len() > before + 64 {
-            evaluator.frames.truncate(before);
-        }
+        evaluator.end_turn(before);
     }
     Err("the loop takes too many turns".into())
 }
@@ -142,7 +135,7 @@ pub(crate) fn lanes(
     depth: u32,
 ) -> Checked<Vec<Rc<Column>>> {
     ensure(depth < 16, "computations call each other too deep")?;
-    let graph = (evaluator.callees)(name).ok_or_else(|| format!("the computation {name} is not at hand"))?;
+    let graph = evaluator.callee(name)?;
     let len = arguments.first().map_or(1, |column| column.len());
     let mut values: HashMap<OpId, Vec<Rc<Column>>> = HashMap::new();
     for id in reachable(&graph) {

@@ -15,7 +15,13 @@ use crate::windows::under;
 const CHUNK: usize = 1 << 18;
 
 /// Rows of `length` products, added up.
-fn products(kind: Kind, left: &Column, right: &Column, length: usize, rows: usize) -> Checked<Column> {
+pub(crate) fn products(
+    kind: Kind,
+    left: &Column,
+    right: &Column,
+    length: usize,
+    rows: usize,
+) -> Checked<Column> {
     let row = |i: usize| {
         cancel::check();
         i * length..(i + 1) * length
@@ -83,7 +89,7 @@ fn products(kind: Kind, left: &Column, right: &Column, length: usize, rows: usiz
 }
 
 /// Both sides in the type of the result.
-fn in_result_type(kind: Kind, column: &Column) -> Checked<Column> {
+pub(crate) fn in_result_type(kind: Kind, column: &Column) -> Checked<Column> {
     let is_same_sort = column.kind.is_integral() == kind.is_integral();
     match column.kind == kind || is_same_sort && !matches!(kind, Kind::Complex { .. }) {
         // A product is exact in 64 bits whatever the short types are.

@@ -6,13 +6,29 @@ use std::sync::Arc;
 use ir::{Graph, Op, OpId, Opcode, Shape};
 
 use super::column::Column;
-use super::evaluator::{Binding, Evaluator, kind_of, leaf_shape, named};
+use super::evaluator::{Evaluator, kind_of, leaf_shape, named};
+use super::frames::Binding;
 use super::positions::{Batch, array, count};
 use super::{
-    called, contractions, decompositions, extents, moves, random_bits, reductions, scatters, sorting,
-    transforms, windows,
+    called, collectives, contractions, decompositions, expansions, extents, moves, ragged, random_bits,
+    reductions, rng, scans, scatters, sorting, transforms, windows,
 };
 use crate::case::{Checked, Reason};
+
+/// Opcodes whose values are not known here: they are of other programs, of the device, or of other devices, or are tokens.
+pub const NOT_EVALUATED: [Opcode; 11] = [
+    Opcode::AfterAll,
+    Opcode::CustomCall,
+    Opcode::Infeed,
+    Opcode::Outfeed,
+    Opcode::RaggedAllToAll,
+    Opcode::Recv,
+    Opcode::RecvDone,
+    Opcode::RngGetAndUpdateState,
+    Opcode::Send,
+    Opcode::SendDone,
+    Opcode::Shuffle,
+];
 
 /// What is asked: elements of one array of an op's result.
 pub(crate) struct Asked<'a> {
@@ -67,6 +83,37 @@ impl<'a> Evaluator<'a> {
             Opcode::GetTupleElement => return called::element(self, &given),
             Opcode::Fusion | Opcode::Call => return called::call(self, &given),
             Opcode::Conditional => return called::conditional(self, &given),
+            Opcode::BatchNormTraining
+            | Opcode::BatchNormInference
+            | Opcode::BatchNormGrad
+            | Opcode::Topk
+            | Opcode::ScaledDot => {
+                return expansions::expanded(self, &given).map_err(|why| named(graph, id, why));
+            }
+            Opcode::AllReduce
+            | Opcode::AllReduceStart
+            | Opcode::AllReduceDone
+            | Opcode::AllGather
+            | Opcode::AllGatherStart
+            | Opcode::AllGatherDone
+            | Opcode::AllToAll
+            | Opcode::ReduceScatter
+            | Opcode::CollectiveBroadcast
+            | Opcode::CollectiveReduce
+            | Opcode::CollectivePermute
+            | Opcode::CollectivePermuteStart
+            | Opcode::CollectivePermuteDone => {
+                return collectives::collective(self, &given).map_err(|why| named(graph, id, why));
+            }
+            Opcode::CopyStart | Opcode::CopyDone => return collectives::copied(self, &given),
+            Opcode::AsyncStart | Opcode::AsyncUpdate | Opcode::AsyncDone => {
+                return collectives::asynchronous(self, &given).map_err(|why| named(graph, id, why));
+            }
+            Opcode::PartitionId | Opcode::ReplicaId => collectives::number(self, &given),
+            Opcode::Rng => rng::random(self, &given),
+            Opcode::Scan => scans::scan(self, &given),
+            Opcode::RaggedDot => self.known(&given, ragged::ragged_dot),
+            Opcode::DynamicReshape => extents::reshaped(self, &given),
             Opcode::While => called::while_loop(self, &given),
             Opcode::Map => called::map(self, &given),
             Opcode::OptBarrier | Opcode::Domain | Opcode::AddDependency | Opcode::Copy => {

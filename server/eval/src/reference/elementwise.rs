@@ -6,7 +6,7 @@ use ir::{AttributeKey, Op, Opcode};
 use super::column::{Column, Values};
 use super::precision::rounded;
 use super::types::{Kind, Short};
-use super::{complex, integers, reals};
+use super::{complex, integers, reals, stochastic};
 use crate::case::Checked;
 use crate::formats;
 
@@ -43,6 +43,7 @@ pub(crate) fn apply(op: &Op, kind: Kind, operands: &[&Column]) -> Checked<Column
             Ok(result)
         }
         Opcode::Real | Opcode::Imag => Ok(complex::part(kind, first, usize::from(op.opcode == Opcode::Imag))),
+        Opcode::StochasticConvert => stochastic::convert(kind, first, at(1)?),
         Opcode::ReducePrecision => reals::reduce_precision(op, kind, first),
         opcode if operands.len() == 1 => unary(opcode, kind, first),
         opcode if operands.len() == 2 => binary(opcode, kind, first, at(1)?),

@@ -4,18 +4,14 @@ use std::collections::HashMap;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use ir::{Graph, OpId, Shape};
+use ir::{Graph, OpId};
 
+use super::arrays::{EvaluatedArray, indexed_leaves, literal, summaries};
 use super::column::Column;
 use super::evaluator::{Evaluator, kind_of};
 use super::fill::Fill;
 use super::literals;
-use super::positions::{array, count};
-use super::summary::Summary;
 use crate::case::{Reason, ensure, leaves};
-
-/// Elements of an array that is written as a literal.
-const MAX_SHOWN: i64 = 1 << 16;
 
 /// Elements of all ops together that are computed for one answer.
 const MAX_WORK: u64 = 1 << 28;
@@ -38,6 +34,8 @@ pub struct Target<'a> {
     pub computation: &'a str,
     /// The computation's root where it is not given.
     pub op: Option<OpId>,
+    /// How many devices run the program: replicas times partitions.
+    pub devices: i64,
 }
 
 /// What the parameters of the computation hold.
@@ -68,17 +66,8 @@ pub struct Evaluation {
     pub left_out: usize,
     /// In a summary, the values of the parameters that the op needs: name and arrays.
     pub parameters: Vec<(String, Vec<EvaluatedArray>)>,
-}
-
-/// One array of a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EvaluatedArray {
-    /// Where it is in nested tuples; empty where the value is no tuple.
-    pub index: Vec<usize>,
-    /// Its type, with the layout.
-    pub shape: String,
-    /// In a summary, the reason where this array has no value.
-    pub values: Result<String, Reason>,
+    /// What is to be said of the values, such as that XLA does not define them.
+    pub notes: Vec<String>,
 }
 
 /// The values of the target. An error where it has none: in a summary, where none of its arrays has.
@@ -88,7 +77,7 @@ pub fn evaluate(target: Target<'_>, arguments: &Arguments, form: Form) -> Result
         target.graphs.get(name).ok_or_else(|| Reason::from(format!("no computation named {name}")))?;
     let op = target.op.unwrap_or(graph.root);
     let token = cancel::current().unwrap_or_default();
-    let work = || token.enter(|| answer(target.graphs, graph, op, arguments, form));
+    let work = || token.enter(|| answer(target, graph, op, arguments, form));
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
         match thread.map(|thread| thread.join()) {
@@ -118,7 +107,7 @@ pub fn needed_parameters(graph: &Graph, op: OpId) -> Vec<OpId> {
 }
 
 fn answer(
-    graphs: &HashMap<String, Arc<Graph>>,
+    target: Target<'_>,
     graph: &Arc<Graph>,
     op: OpId,
     arguments: &Arguments,
@@ -141,16 +130,24 @@ fn answer(
         let leaves = leaves(&graph.ops[id as usize].shape);
         Ok(fill.column(kind_of(leaves.get(leaf).ok_or_else(missing)?)?, number, leaf, positions))
     };
-    let callees = |name: &str| graphs.get(name).cloned();
+    let callees = |name: &str| target.graphs.get(name).cloned();
     let mut evaluator = Evaluator::new(graph.clone(), &callees, &source);
+    evaluator.run_on(target.devices);
     evaluator.limit(MAX_WORK);
-    let mut evaluation =
-        Evaluation { shape: shape.to_string(), arrays: Vec::new(), left_out: 0, parameters: Vec::new() };
+    let mut evaluation = Evaluation {
+        shape: shape.to_string(),
+        arrays: Vec::new(),
+        left_out: 0,
+        parameters: Vec::new(),
+        notes: Vec::new(),
+    };
+    let notes = |evaluator: &Evaluator<'_>| evaluator.notes().iter().map(|&note| note.to_owned()).collect();
     if form == Form::Literal {
         for (leaf, (index, shape)) in indexed_leaves(shape).into_iter().enumerate() {
             let values = literal(&mut evaluator, op, leaf, shape)?;
             evaluation.arrays.push(EvaluatedArray { index, shape: shape.to_string(), values: Ok(values) });
         }
+        evaluation.notes = notes(&evaluator);
         return Ok(evaluation);
     }
     (evaluation.arrays, evaluation.left_out) = summaries(&mut evaluator, op, MAX_ROWS, MAX_ARRAYS);
@@ -159,6 +156,7 @@ fn answer(
     {
         return Err(why);
     }
+    evaluation.notes = notes(&evaluator);
     let mut left = MAX_ARRAYS;
     for id in needed_parameters(graph, op).into_iter().filter(|&id| id != op) {
         let (arrays, _) = summaries(&mut evaluator, id, MAX_PARAMETER_ROWS, left);
@@ -179,57 +177,6 @@ fn parsed(graph: &Graph, number: usize, text: &str) -> Result<Option<Column>, Re
     let id = id.ok_or_else(|| Reason::from(format!("there is no parameter {number}")))?;
     let parsed = literals::parse(text, &graph.ops[id as usize].shape);
     parsed.map(Some).map_err(|why| format!("input {number}: {why}").into())
-}
-
-fn literal(evaluator: &mut Evaluator<'_>, op: OpId, leaf: usize, shape: &Shape) -> Result<String, Reason> {
-    let array = array(shape)?;
-    let count = count(array);
-    if count > MAX_SHOWN {
-        return Err(
-            format!("too many elements for a literal: {count} of {array}, at most {MAX_SHOWN}").into()
-        );
-    }
-    Ok(literals::print(&evaluator.whole(op, leaf)?, &array.dims))
-}
-
-/// The first `limit` arrays of an op, and how many there are beside them.
-fn summaries(
-    evaluator: &mut Evaluator<'_>,
-    op: OpId,
-    max_rows: i64,
-    limit: usize,
-) -> (Vec<EvaluatedArray>, usize) {
-    let shape = match evaluator.op(0, op) {
-        Ok((graph, at)) => graph.ops[at].shape.clone(),
-        Err(_) => return (Vec::new(), 0),
-    };
-    let leaves = indexed_leaves(&shape);
-    let left_out = leaves.len().saturating_sub(limit);
-    let shown = leaves.into_iter().take(limit).enumerate();
-    let arrays = shown.map(|(leaf, (index, shape))| {
-        let values = array(shape).and_then(|array| {
-            let summary = Summary::of(&array.dims, max_rows);
-            Ok(summary.text(&evaluator.elements(op, leaf, &summary.positions())?))
-        });
-        EvaluatedArray { index, shape: shape.to_string(), values }
-    });
-    (arrays.collect(), left_out)
-}
-
-/// The arrays (and tokens) of a shape with their places in nested tuples, in the order of [`leaves`].
-fn indexed_leaves(shape: &Shape) -> Vec<(Vec<usize>, &Shape)> {
-    let mut found = Vec::new();
-    let mut open = vec![(Vec::new(), shape)];
-    while let Some((index, shape)) = open.pop() {
-        match shape {
-            Shape::Tuple(elements) => {
-                let within = elements.iter().enumerate().rev();
-                open.extend(within.map(|(i, element)| ([index.as_slice(), &[i]].concat(), element)));
-            }
-            other => found.push((index, other)),
-        }
-    }
-    found
 }
 
 #[cfg(test)]
@@ -264,7 +211,7 @@ e {
     fn shown(op: &str, arguments: &Arguments, form: Form) -> String {
         let graphs = graphs(MODULE);
         let op = graphs["e"].find(op).expect("an op");
-        let target = Target { graphs: &graphs, computation: "e", op: Some(op) };
+        let target = Target { graphs: &graphs, computation: "e", op: Some(op), devices: 1 };
         match evaluate(target, arguments, form) {
             Err(why) => why.into_owned(),
             Ok(evaluation) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ir::{Graph, Op, OpId, Opcode, Shape, is_elementwise};
 
 use super::column::Column;
-use super::known::Known;
+use super::frames::{Binding, Frame};
 use super::positions::{Batch, array, count};
 use super::types::Kind;
 use super::{elementwise, scatters};
@@ -25,40 +25,25 @@ const MAX_DEPTH: u32 = 400;
 /// Where parameters come from: elements of leaf `leaf` of parameter `number` at row-major positions.
 pub type Inputs<'a> = dyn Fn(u32, usize, &[i64]) -> Result<Column, Reason> + 'a;
 
-/// What a parameter of a graph stands for.
-#[derive(Clone)]
-pub(crate) enum Binding {
-    Input(u32),
-    /// An op of another frame.
-    Outer(usize, OpId),
-    /// Whole arrays, one per leaf.
-    Held(Rc<Vec<Rc<Column>>>),
-}
-
-/// One activation of a graph.
-pub(crate) struct Frame {
-    pub(crate) graph: Arc<Graph>,
-    pub(crate) parameters: Vec<Binding>,
-    /// Elements of costly ops that are known: per op, where each position is in the columns of its leaves.
-    pub(crate) known: HashMap<OpId, Known>,
-    /// Frames of the computations that ops call, by op and number.
-    calls: HashMap<(OpId, usize), usize>,
-    /// Results of the present batch.
-    recent: HashMap<(OpId, usize, u64), Rc<Column>>,
-}
-
 /// Evaluates ops of graphs. Memory and work are bounded; what is beyond is an error that says so.
 pub struct Evaluator<'a> {
     pub(crate) callees: &'a Callees<'a>,
     pub(crate) inputs: &'a Inputs<'a>,
     pub(crate) frames: Vec<Frame>,
     batches: u64,
+    work: u64,
     work_left: u64,
     depth: u32,
     /// Arrivals of scatters, by frame and op.
     pub(crate) arrivals: HashMap<(usize, OpId), Rc<scatters::Arrivals>>,
     /// Arrays that are computed as a whole, by frame and op.
     pub(crate) wholes: HashMap<(usize, OpId), Rc<Column>>,
+    /// All arrays of scans, by frame and op.
+    pub(crate) scans: HashMap<(usize, OpId), Rc<Vec<Rc<Column>>>>,
+    /// Computations of which ops are made that stand for others, by name.
+    pub(crate) expansions: HashMap<String, Arc<Graph>>,
+    devices: i64,
+    notes: Vec<&'static str>,
 }
 
 impl<'a> Evaluator<'a> {
@@ -70,10 +55,15 @@ impl<'a> Evaluator<'a> {
             inputs,
             frames: Vec::new(),
             batches: 0,
+            work: DEFAULT_WORK,
             work_left: DEFAULT_WORK,
             depth: 0,
             arrivals: HashMap::new(),
             wholes: HashMap::new(),
+            scans: HashMap::new(),
+            expansions: HashMap::new(),
+            devices: 1,
+            notes: Vec::new(),
         };
         evaluator.frame(graph, parameters);
         evaluator
@@ -81,7 +71,28 @@ impl<'a> Evaluator<'a> {
 
     /// Bounds the elements of all ops together that are computed from now on.
     pub fn limit(&mut self, work: u64) {
-        self.work_left = work;
+        (self.work, self.work_left) = (work, work);
+    }
+
+    /// How many devices run the program, of which one is looked at.
+    pub fn run_on(&mut self, devices: i64) {
+        self.devices = devices;
+    }
+
+    pub(crate) fn devices(&self) -> i64 {
+        self.devices
+    }
+
+    /// Keeps what is to be said of values beside the values.
+    pub(crate) fn note(&mut self, note: &'static str) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// What is to be said of the values that were computed.
+    pub fn notes(&self) -> &[&'static str] {
+        &self.notes
     }
 
     /// Elements of array `leaf` (nested tuples flattened) of an op of the graph, at row-major positions.
@@ -101,39 +112,6 @@ impl<'a> Evaluator<'a> {
         Ok(Rc::unwrap_or_clone(column))
     }
 
-    pub(crate) fn frame(&mut self, graph: Arc<Graph>, parameters: Vec<Binding>) -> usize {
-        self.frames.push(Frame {
-            graph,
-            parameters,
-            known: HashMap::new(),
-            calls: HashMap::new(),
-            recent: HashMap::new(),
-        });
-        self.frames.len() - 1
-    }
-
-    /// The frame of a computation that an op calls, made when first asked for.
-    pub(crate) fn called(
-        &mut self,
-        frame: usize,
-        op: OpId,
-        name: &str,
-        arguments: &[OpId],
-    ) -> Checked<usize> {
-        let number = arguments.first().map_or(0, |&a| a as usize);
-        if let Some(&known) = self.frames[frame].calls.get(&(op, number)) {
-            return Ok(known);
-        }
-        if self.frames.len() > 1 << 14 {
-            return Err("too many calls".into());
-        }
-        let graph = (self.callees)(name).ok_or_else(|| format!("the computation {name} is not at hand"))?;
-        let parameters = arguments.iter().map(|&argument| Binding::Outer(frame, argument)).collect();
-        let made = self.frame(graph, parameters);
-        self.frames[frame].calls.insert((op, number), made);
-        Ok(made)
-    }
-
     pub(crate) fn batch(&mut self, positions: Vec<i64>) -> Rc<Batch> {
         self.batches += 1;
         Rc::new(Batch { id: self.batches, positions })
@@ -146,7 +124,7 @@ impl<'a> Evaluator<'a> {
                 self.work_left = left;
                 Ok(())
             }
-            None => Err("too much work to evaluate".into()),
+            None => Err(format!("too much work to evaluate: more than {} elements", self.work).into()),
         }
     }
 
@@ -164,7 +142,9 @@ impl<'a> Evaluator<'a> {
         let shape = leaf_shape(&graph.ops[at].shape, leaf)?;
         let elements = count(array(shape)?);
         if elements > MAX_HELD {
-            return Err(format!("{shape} has too many elements to hold").into());
+            return Err(
+                format!("{shape} has too many elements to hold: {elements}, at most {MAX_HELD}").into()
+            );
         }
         let mut whole: Option<Column> = None;
         let mut from = 0;

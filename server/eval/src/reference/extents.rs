@@ -6,7 +6,7 @@ use ir::{AttributeKey, Graph, OpId, Opcode, is_elementwise};
 use super::column::Column;
 use super::dispatch::Asked;
 use super::evaluator::{Evaluator, kind_of};
-use super::positions::array;
+use super::positions::{array, count, each_index, strides};
 use crate::case::{Checked, dimensions, ensure};
 
 /// Ops between the question and the answer.
@@ -32,6 +32,44 @@ pub(crate) fn resized(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Check
     given_extent(evaluator, asked.frame, asked.graph, asked.id, dim)?;
     let column = evaluator.at(asked.frame, asked.operand(0)?, 0, asked.batch.positions.clone())?;
     Ok(Column::clone(&column))
+}
+
+/// `dynamic-reshape`: the elements that there are keep their order. Those behind the sizes mean nothing, and are zero here.
+pub(crate) fn reshaped(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
+    let (bounds, operand) = (array(&asked.op.shape)?, array(asked.operand_shape(0)?)?);
+    let (mut sizes, mut given) = (Vec::new(), Vec::new());
+    for (dim, &bound) in bounds.dims.iter().enumerate() {
+        let size = evaluator.scalar(asked.frame, asked.operand(dim + 1)?)?;
+        ensure(size.error.is_none(), "the size of a dimension is not exact")?;
+        let size = size.ints().first().copied().ok_or("the size of a dimension is no whole number")?;
+        ensure((0..=bound).contains(&size), format!("size {size} is outside of the bound {bound}"))?;
+        sizes.push(size);
+    }
+    for dim in 0..operand.dims.len() {
+        given.push(extent(evaluator, asked.frame, asked.operand(0)?, dim)?);
+    }
+    let counts = [&sizes, &given].map(|sizes| sizes.iter().product::<i64>());
+    ensure(counts[0] == counts[1], format!("{} elements become {}", counts[1], counts[0]))?;
+    let (own, steps) = (strides(&sizes), strides(&operand.dims));
+    let (mut places, mut is_behind) = (Vec::new(), Vec::new());
+    each_index(&asked.batch.positions, &bounds.dims, |_, index| {
+        let is_outside = index.iter().zip(&sizes).any(|(i, size)| i >= size);
+        let mut rest: i64 = index.iter().zip(&own).map(|(i, step)| i * step).sum();
+        let mut place = 0;
+        for (size, step) in given.iter().zip(&steps).rev() {
+            place += rest % size.max(&1) * step;
+            rest /= size.max(&1);
+        }
+        places.push(if is_outside { 0 } else { place });
+        is_behind.push(is_outside);
+    });
+    if count(operand) == 0 {
+        let kind = kind_of(&asked.op.shape)?;
+        return Ok(super::fill::Fill::Zeros.column(kind, 0, 0, &asked.batch.positions));
+    }
+    let mut column = super::moves::shared(evaluator, asked, 0, &places)?;
+    column.zero_where(|i| is_behind[i]);
+    Ok(column)
 }
 
 /// The size that a `set-dimension-size` gives, which must be inside the bound.
@@ -118,6 +156,7 @@ pub(crate) fn is_exposed(op: &ir::Op) -> bool {
         op.opcode,
         Opcode::SetDimensionSize
             | Opcode::GetDimensionSize
+            | Opcode::DynamicReshape
             | Opcode::Transpose
             | Opcode::Broadcast
             | Opcode::Copy

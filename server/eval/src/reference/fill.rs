@@ -8,15 +8,18 @@ use super::types::Kind;
 /// What the elements of a parameter are. Each follows from its position alone, so that an array needs no memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
+    /// Of `f8e8m0fnu`, which holds powers of two alone: the smallest one.
     Zeros,
     /// The same for the same seed, parameter and position. Floating-point numbers have three decimal digits and lie in
-    /// [-1, 1], whole numbers have one digit, `pred` is true for every other element on average.
-    Random {
-        seed: u64,
-    },
-    /// The row-major position. It starts again at 0 where the type does not hold the next whole number exactly.
+    /// [-1, 1], whole numbers have one digit, `pred` is true for every other element on average. `f8e8m0fnu`: 2^-3 to 2^3.
+    Random { seed: u64 },
+    /// The row-major position. It starts again at 0 where the type does not hold the next whole number exactly. `f8e8m0fnu`:
+    /// 2^0 to 2^7.
     Iota,
 }
+
+/// How many powers of two, from 1, [`Fill::Iota`] has of a type that holds nothing else.
+const SCALES: i64 = 8;
 
 /// Largest whole number of [`Fill::Random`].
 const LARGEST: i64 = 9;
@@ -53,6 +56,11 @@ impl Fill {
             Fill::Random { .. } => small(kind, random(position, 0)),
         };
         let real = |position: i64, part: u64| match self {
+            _ if kind.is_scale() => match self {
+                Fill::Zeros => kind.smallest_normal(),
+                Fill::Random { .. } => 2f64.powi((random(position, part) % 7) as i32 - 3),
+                Fill::Iota => 2f64.powi((position % SCALES) as i32),
+            },
             Fill::Random { .. } => kind.round((random(position, part) % 2001) as f64 / 1000.0 - 1.0),
             Fill::Iota if part > 0 => 0.0,
             _ => whole(position) as f64,
@@ -133,8 +141,10 @@ mod tests {
                 let bits = (0..column.len()).map(|i| column.bits(i));
                 assert_eq!(Column::from_bits(kind, bits).values, column.values, "{kind:?} {fill:?}");
                 let limit = match fill {
+                    Fill::Zeros if kind.is_scale() => 1e-38,
                     Fill::Zeros => 0.0,
                     Fill::Random { .. } if kind.is_integral() => 9.0,
+                    Fill::Random { .. } if kind.is_scale() => 8.0,
                     Fill::Random { .. } => 1.0,
                     Fill::Iota => f64::MAX,
                 };

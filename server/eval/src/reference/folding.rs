@@ -137,7 +137,7 @@ impl Sums {
 
 /// Which it is, of a computation's name.
 pub(crate) fn combine_of(evaluator: &Evaluator<'_>, name: &str, kinds: &[Kind]) -> Checked<Combine> {
-    let graph = (evaluator.callees)(name).ok_or_else(|| format!("the computation {name} is not at hand"))?;
+    let graph = evaluator.callee(name)?;
     let single = |opcode, kind: Kind| match opcode {
         Opcode::Add if !kind.is_integral() => Combine::Sum(kind),
         _ => Combine::Single(opcode, kind),

@@ -44,6 +44,13 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
         Opcode::Add => Box::new(i64::wrapping_add),
         Opcode::Subtract => Box::new(i64::wrapping_sub),
         Opcode::Multiply => Box::new(i64::wrapping_mul),
+        // XLA has none of shorter numbers.
+        Opcode::Mulhi if width >= 8 && is_signed => {
+            Box::new(move |a, b| ((i128::from(a) * i128::from(b)) >> width) as i64)
+        }
+        Opcode::Mulhi if width >= 8 => {
+            Box::new(move |a, b| ((u128::from(a as u64) * u128::from(b as u64)) >> width) as i64)
+        }
         Opcode::Divide if is_signed => Box::new(|a, b| if b == 0 { -1 } else { a.wrapping_div(b) }),
         Opcode::Divide => Box::new(|a, b| (a as u64).checked_div(b as u64).map_or(-1, |q| q as i64)),
         Opcode::Remainder if is_signed => Box::new(|a, b| if b == 0 { a } else { a.wrapping_rem(b) }),

@@ -147,7 +147,7 @@ fn order(evaluator: &mut Evaluator<'_>, comparator: &str, columns: &[Rc<Column>]
 
 /// Whether all comparisons of floating-point numbers in a comparator order NaN too.
 fn is_total(evaluator: &Evaluator<'_>, comparator: &str) -> Option<bool> {
-    let graph = (evaluator.callees)(comparator)?;
+    let graph = evaluator.callee(comparator).ok()?;
     let partial = graph.ops.iter().any(|op| {
         let is_float = op.operand_shapes.first().and_then(ir::Shape::element).and_then(Kind::of);
         op.opcode == ir::Opcode::Compare

@@ -60,8 +60,14 @@ impl Kind {
             F6e3m2fn => short(formats::F6E3M2FN),
             C64 => Some(Kind::Complex { is_double: false }),
             C128 => Some(Kind::Complex { is_double: true }),
-            F8e8m0fnu | Token | Opaque => None,
+            F8e8m0fnu => short(formats::F8E8M0FNU),
+            Token | Opaque => None,
         }
+    }
+
+    /// Whether it holds powers of two alone, not zero.
+    pub(crate) fn is_scale(self) -> bool {
+        self == Kind::Float(Short(formats::F8E8M0FNU))
     }
 
     pub fn is_integral(self) -> bool {
@@ -149,7 +155,10 @@ impl Kind {
     pub(crate) fn smallest_normal(self) -> f64 {
         match self {
             Kind::F64 | Kind::Complex { is_double: true } => f64::MIN_POSITIVE,
-            Kind::Float(short) => short.0.smallest_normal().max(f64::from(f32::MIN_POSITIVE)),
+            Kind::Float(short) if !self.is_scale() => {
+                short.0.smallest_normal().max(f64::from(f32::MIN_POSITIVE))
+            }
+            Kind::Float(short) => short.0.smallest_normal(),
             _ => f64::from(f32::MIN_POSITIVE),
         }
     }

@@ -1,5 +1,6 @@
 //! The reference interpreter on small modules, and its agreement with itself on random ones.
 
+mod expanded;
 mod ops;
 mod random;
 mod xla;

@@ -282,5 +282,8 @@ fn what_is_open_is_said() {
     );
     assert_eq!(why.unwrap_err(), "custom-call is not evaluated [r]");
     let huge = evaluate("HloModule m\ne {\n  ROOT r = f32[100000,100000] iota(), iota_dimension=0\n}\n", &[]);
-    assert_eq!(huge.unwrap_err(), "f32[100000,100000] has too many elements to hold");
+    assert_eq!(
+        huge.unwrap_err(),
+        "f32[100000,100000] has too many elements to hold: 10000000000, at most 16777216"
+    );
 }

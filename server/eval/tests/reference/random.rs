@@ -94,7 +94,7 @@ fn nothing_panics_on_spoilt_modules() {
                     Some(vec!["1"; count as usize].join(","))
                 })
                 .collect();
-            let target = Target { graphs: &graphs, computation: name, op: None };
+            let target = Target { graphs: &graphs, computation: name, op: None, devices: 1 };
             let given = Arguments { literals, fill: None };
             let filled = Arguments { literals: Vec::new(), fill: Some(Fill::Random { seed }) };
             let answers = [evaluate(target, &given, Form::Literal), evaluate(target, &filled, Form::Summary)];

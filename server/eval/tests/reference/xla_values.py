@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes xla_values.txt.gz: what XLA's CPU backend answers, for tests/reference/xla.rs. Needs jax and jaxlib 0.12.0.1.
+"""Makes xla_values.txt.gz and xla_expanded_values.txt.gz: what XLA's CPU backend answers, for tests/reference/xla.rs. The
+argument names the file. Needs jax and jaxlib: the first was made with 0.12.0.1, the second with 0.10.2.
 
 Left out, because XLA has no answer on the CPU: inverse and hyperbolic functions of complex numbers but tanh (the compiler
 crashes), cbrt of complex numbers, mulhi. Left out, because XLA's formula loses all digits: atan2 of complex numbers."""
@@ -26,6 +27,7 @@ TYPES = {
     "f8e4m3fnuz": ml_dtypes.float8_e4m3fnuz, "f8e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
     "f8e4m3b11fnuz": ml_dtypes.float8_e4m3b11fnuz, "f4e2m1fn": ml_dtypes.float4_e2m1fn,
 }
+SCALE = {"f8e8m0fnu": ml_dtypes.float8_e8m0fnu}
 PACKED = {"s2": 2, "u2": 2, "s4": 4, "u4": 4, "f4e2m1fn": 4}
 INTEGERS = ["s2", "u2", "s4", "u4", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"]
 SHORT = [name for name in TYPES if name.startswith(("f8", "f4"))]
@@ -48,7 +50,7 @@ def run(text, *arguments):
 
 
 def width(name):
-    return PACKED.get(name) or np.dtype(TYPES[name]).itemsize * 8
+    return PACKED.get(name) or np.dtype({**TYPES, **SCALE}[name]).itemsize * 8
 
 
 def bits(array, name):
@@ -62,13 +64,38 @@ def shape(name, array):
     return f"{name}[{','.join(map(str, array.shape))}]"
 
 
-def case(op, result, *operands):
-    """`result`: a shape, or a list of those of a tuple."""
+# Computations that ops name; tests/reference/xla.rs has the same.
+CALLED = """sum {
+ a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b)
+}
+running {
+ x = f32[] parameter(0)
+ carry = f32[] parameter(1)
+ next = f32[] add(x, carry)
+ ROOT both = (f32[], f32[]) tuple(next, next)
+}
+weighed {
+ x = s32[3] parameter(0)
+ y = s32[3] parameter(1)
+ carry = s32[3] parameter(2)
+ product = s32[3] multiply(x, y)
+ next = s32[3] add(product, carry)
+ ROOT all = (s32[3], s32[3], s32[3]) tuple(product, carry, next)
+}
+"""
+
+
+def case(op, result, *operands, expect=None):
+    """`result`: a shape, or a list of those of a tuple. `expect`: arrays, where XLA's CPU backend lacks the op."""
     tuple_ = isinstance(result, list)
     text = f"({', '.join(result)})" if tuple_ else result
-    body = "".join(f" {'abcd'[i]} = {shape(name, a)} parameter({i})\n" for i, (name, a) in enumerate(operands))
+    body = "".join(f" {'abcde'[i]} = {shape(name, a)} parameter({i})\n" for i, (name, a) in enumerate(operands))
     try:
-        arrays = run(f"HloModule m\nENTRY e {{\n{body} ROOT r = {text} {op}\n}}\n", *(a for _, a in operands))
+        called = CALLED if "to_apply" in op else ""
+        module = f"HloModule m\n{called}ENTRY e {{\n{body} ROOT r = {text} {op}\n}}\n"
+        arrays = expect or run(module, *(a for _, a in operands))
     except Exception as error:
         print(f"not run: {text} {op}: {str(error).splitlines()[0]}", file=sys.stderr)
         return
@@ -227,8 +254,111 @@ def transforms_and_decompositions():
                             case(op, f"{t}[2,3,{n}]", (t, m), (t, r.swapaxes(1, 2).copy()))
 
 
-elements()
-bits_of_generators()
-transforms_and_decompositions()
+def batch_norms():
+    random_ = np.random.default_rng(3)
+    for name in FLOATS:
+        for dims, feature in [((4,), 0), ((3, 5), 1), ((2, 3, 4), 1), ((2, 3, 2, 2), 0), ((1, 2), 1)]:
+            def normal(*dims):
+                return random_.standard_normal(dims).astype(TYPES[name])
+
+            x, grad, each = normal(*dims), normal(*dims), dims[feature]
+            scale, offset, mean = (normal(each) for _ in range(3))
+            variance = np.abs(normal(each))
+            rest = f"epsilon=0.001, feature_index={feature}"
+            all_, one = f"{name}[{','.join(map(str, dims))}]", f"{name}[{each}]"
+            x, grad, scale, offset, mean, variance = ((name, a) for a in (x, grad, scale, offset, mean, variance))
+            case(f"batch-norm-training(a, b, c), {rest}", [all_, one, one], x, scale, offset)
+            case(f"batch-norm-inference(a, b, c, d, e), {rest}", all_, x, scale, offset, mean, variance)
+            case(f"batch-norm-grad(a, b, c, d, e), {rest}", [all_, one, one], x, scale, mean, variance, grad)
+
+
+def top_ks():
+    random_ = np.random.default_rng(4)
+    for name in "f16 bf16 f32 f64 s8 u8 s32 u32 s64".split():
+        for dims, k in [((7,), 3), ((7,), 7), ((2, 40), 5), ((3, 2, 6), 1), ((4, 3), 0)]:
+            some = values(name)
+            x = some[random_.integers(0, len(some), dims)]
+            for largest in ("true", "false"):
+                out = ",".join(map(str, [*dims[:-1], k]))
+                case(f"topk(a), k={k}, largest={largest}", [f"{name}[{out}]", f"s32[{out}]"], (name, x))
+
+
+def scans():
+    random_ = np.random.default_rng(6)
+    x = ("f32", random_.integers(-9, 9, 13).astype(np.float32))
+    zero = ("f32", np.array(0.5, np.float32))
+    both = [("s32", random_.integers(-99, 99, (4, 3)).astype(np.int32)) for _ in range(2)]
+    sideways = [(name, np.ascontiguousarray(a.T)) for name, a in both]
+    start = ("s32", np.array([1, -2, 3], np.int32))
+    for reverse in ("true", "false"):
+        rest = f"is_reverse={reverse}, num_carries=1"
+        case(f"scan(a, b), dimensions={{0}}, {rest}, to_apply=running", ["f32[13]", "f32[]"], x, zero)
+        for dim, shape_, pair in [(0, "s32[4,3]", both), (1, "s32[3,4]", sideways)]:
+            op = f"scan(a, b, c), dimensions={{{dim}}}, {rest}, to_apply=weighed"
+            case(op, [shape_, shape_, "s32[3]"], *pair, start)
+
+
+def stochastic_converts():
+    randoms = {"f16": "u16", "bf16": "u16", "f32": "u32", "f64": "u64"}
+    for name, random_name in randoms.items():
+        x = np.concatenate([floats(name), np.linspace(-9, 9, 64).astype(TYPES[name])])
+        some = np.array([random.randrange(1 << width(random_name)) for _ in x], TYPES[random_name])
+        for target in "s8 s16 s32 s64".split():
+            elementwise("stochastic-convert(a, b)", target, (name, x), (random_name, some))
+
+
+def scales():
+    """To and from powers of two."""
+    every = np.arange(256, dtype=np.uint8).view(SCALE["f8e8m0fnu"])
+    for name in ["f16", "bf16", "f32", "f64"]:
+        case("convert(a)", f"{name}[256]", ("f8e8m0fnu", every))
+        x = np.concatenate([floats(name), np.array([2.9, 3, 3.1, 5, 6, 7, 12, 24, 0.75, 0.374], TYPES[name])])
+        elementwise("convert(a)", "f8e8m0fnu", (name, x), cap=128)
+    two = every[100:150]
+    for op in ("multiply", "divide", "add", "maximum"):
+        case(f"{op}(a, b)", "f8e8m0fnu[50]", ("f8e8m0fnu", two), ("f8e8m0fnu", two[::-1].copy()))
+
+
+def ragged_dots():
+    """XLA's CPU backend lacks the op: jax.lax expands it."""
+    random_ = np.random.default_rng(8)
+    attributes = "lhs_contracting_dims={%s}, rhs_contracting_dims={%s}, lhs_ragged_dims={%s}"
+    for sizes in ([1, 2, 1], [0, 3, 0], [4, 1, 1], [0, 0, 0]):
+        gs = ("s32", np.array(sizes, np.int32))
+        for kind, m, k in [("f32", 6, 3), ("s32", 6, 2)]:
+            def number(*dims):
+                return (kind, random_.integers(-5, 6, dims).astype(TYPES[kind]))
+
+            a, b = number(m, k), number(3, k, 2)
+            numbers = jax.lax.RaggedDotDimensionNumbers((([1], [1]), ([], [])), [0], [0])
+            expect = jax.lax.ragged_dot_general(a[1], b[1], gs[1], numbers)
+            op = f"ragged-dot(a, b, c), {attributes % (1, 1, 0)}, rhs_group_dims={{0}}"
+            case(op, f"{kind}[{m},2]", a, b, gs, expect=[np.asarray(expect)])
+            a, b = number(k, m), number(m, 2)
+            numbers = jax.lax.RaggedDotDimensionNumbers((([1], [0]), ([], [])), [1], [])
+            expect = jax.lax.ragged_dot_general(a[1], b[1], gs[1], numbers)
+            op = f"ragged-dot(a, b, c), {attributes % (1, 0, 1)}"
+            case(op, f"{kind}[3,{k},2]", a, b, gs, expect=[np.asarray(expect)])
+
+
+def alone():
+    """Collectives of one device."""
+    x = ("f32", np.array([[3, 1, -0.0], [np.nan, np.inf, 7]], np.float32))
+    rest = "replica_groups={{0}}"
+    case(f"all-reduce(a), {rest}, to_apply=sum", "f32[2,3]", x)
+    case("all-reduce(a), replica_groups={}, to_apply=sum", "f32[2,3]", x)
+    case(f"all-gather(a), {rest}, dimensions={{0}}", "f32[2,3]", x)
+    case(f"reduce-scatter(a), {rest}, dimensions={{1}}, to_apply=sum", "f32[2,3]", x)
+    case(f"all-to-all(a), {rest}, dimensions={{0}}", "f32[2,3]", x)
+    case("collective-permute(a), source_target_pairs={{0,0}}", "f32[2,3]", x)
+    case("collective-permute(a), source_target_pairs={}", "f32[2,3]", x)
+
+
+FILES = {
+    "xla_values.txt.gz": [elements, bits_of_generators, transforms_and_decompositions],
+    "xla_expanded_values.txt.gz": [batch_norms, top_ks, scans, stochastic_converts, scales, ragged_dots, alone],
+}
+for group in FILES[os.path.basename(sys.argv[1])]:
+    group()
 with gzip.GzipFile(sys.argv[1], "wb", 9, mtime=0) as file:
     file.write("".join(line + "\n" for line in lines).encode())

@@ -68,6 +68,9 @@ pub fn run(arguments: &EvaluateArguments) -> Result<ExitCode> {
     match form {
         Form::Summary => print_code(&evaluated_page(&evaluated, &values))?,
         Form::Literal => {
+            for note in &evaluation.notes {
+                complain(format_args!("note: {path}: {note}"));
+            }
             for literal in evaluation.arrays.iter().filter_map(|array| array.values.as_ref().ok()) {
                 print_code(&format!("{literal}\n"))?;
             }

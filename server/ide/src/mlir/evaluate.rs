@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use db::MlirFunction;
-use eval::reference::{Arguments, Evaluation, Form};
+use eval::reference::{Arguments, Evaluation, Form, Target};
 use ir::Graph;
 use mlir::is_function_like;
 
@@ -56,13 +56,32 @@ fn answer(
     form: Form,
 ) -> Result<Evaluation, QueryError> {
     let converted = whole(context, function)?;
-    let graphs = graphs(converted);
-    let Some(name) = instruction else {
-        return answer_of(&graphs, &converted.name, None, arguments, form);
+    let op = instruction.and_then(|name| op_called(context, function, name));
+    let place = op.and_then(|op| instruction_of(converted, function, op));
+    let (within, name) = match place {
+        Some((within, name)) => (within, Some(name)),
+        None => (converted.name.as_ref(), instruction),
     };
-    let place = op_called(context, function, name).and_then(|op| instruction_of(converted, function, op));
-    let (within, name) = place.unwrap_or((&converted.name, name));
-    answer_of(&graphs, within, Some(name), arguments, form)
+    let graphs = graphs(converted);
+    let devices = devices(context, function);
+    let target = Target { graphs: &graphs, computation: within, op: None, devices };
+    answer_of(target, name, arguments, form)
+}
+
+/// How many devices run the module of a function, as its attributes say.
+fn devices(context: &FileContext<'_>, function: FunctionRef) -> i64 {
+    let counts = ["mhlo.num_replicas", "mhlo.num_partitions"].map(|name| {
+        let of = |(piece, op): (usize, mlir::OpId)| {
+            let read = context.mlir_piece(piece);
+            let text = read.parse.attribute(op, name, &read.text)?;
+            text.split(':').next()?.trim().parse::<i64>().ok()
+        };
+        let own = context.mlir_piece(function.piece).parse.path_to(function.op);
+        // A module that is cut starts in the first piece.
+        let first = context.mlir_piece(0).parse.ops.first().map(|_| (0, 0));
+        own.into_iter().map(|op| (function.piece, op)).chain(first).find_map(of).unwrap_or(1)
+    });
+    counts[0].saturating_mul(counts[1])
 }
 
 /// The function that is meant where none is named.
@@ -107,7 +126,10 @@ pub(crate) fn evaluate_at(
         Err(why) => return Some(Evaluated { name: symbol(context, function)?.to_owned(), answer: Err(why) }),
     };
     let (within, name) = place(context, function, converted, offset)?;
-    let answer = answer_of(&graphs(converted), within, name, arguments, form);
+    let graphs = graphs(converted);
+    let devices = devices(context, function);
+    let target = Target { graphs: &graphs, computation: within, op: None, devices };
+    let answer = answer_of(target, name, arguments, form);
     Some(Evaluated { name: name.unwrap_or(&converted.name).to_owned(), answer })
 }
 
