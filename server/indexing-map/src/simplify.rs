@@ -31,6 +31,9 @@ pub enum SimplifyMode {
     /// As `Replace`, and remainders of sums are split wherever that is right, though the expression gets longer: for proofs,
     /// because two ways to write one function become one more often. XLA does not do this.
     Split,
+    /// As `Replace`, but the constant of a dividend is dropped only where XLA drops it, though the expression is longer: for
+    /// code that has to repeat what XLA's code repeats. `(4 * x + 3) floordiv 254` stays as it is.
+    Verbatim,
 }
 
 /// What a simplification did.

@@ -50,6 +50,18 @@ impl Simplifier<'_> {
         None
     }
 
+    /// The split that XLA makes of a dividend: what is left out is below the divisor, or else the constant is a multiple of
+    /// it. XLA: `SimplifySumDiv`.
+    fn as_xla(&self, sum: &Sum, split: Split) -> Option<Split> {
+        let Split { g, block } = split;
+        if self.mode != SimplifyMode::Verbatim || block == 0 {
+            return Some(split);
+        }
+        let g = i64::try_from(gcd(g, sum.constant)).ok()?;
+        let is_constant_alone = sum.terms.iter().all(|t| is_multiple(t.coefficient, g));
+        (g > 1 && is_constant_alone).then(|| Split { g, block: sum.constant / g })
+    }
+
     /// `x mod m`. XLA: `CanonicalizeMod` and `SymbolicExprSimplifier::RewriteMod`.
     pub(super) fn modulo(&mut self, x: Expr, m: Expr) -> Expr {
         if x.is_too_large() || m.is_too_large() {
@@ -104,7 +116,9 @@ impl Simplifier<'_> {
         if sum.drop_multiples(m) {
             return self.remainder(sum, m, None);
         }
-        if let Some(Split { g, block }) = self.split(&sum, &ranges, m) {
+        let is_verbatim = self.mode == SimplifyMode::Verbatim;
+        let split = self.split(&sum, &ranges, m).filter(|split| split.block == 0 || !is_verbatim);
+        if let Some(Split { g, block }) = split {
             // (g * a + r) mod (g * n) = g * ((a + q) mod n) + (r - g * q) for r in block q
             let offset = block.checked_mul(g).and_then(|o| sum.constant.checked_sub(o));
             let is_always = self.mode == SimplifyMode::Split;
@@ -209,7 +223,9 @@ impl Simplifier<'_> {
                 None => plain(self, &sum, x),
             };
         }
-        if let Some(Split { g, block }) = self.split(&sum, &ranges, d) {
+        if let Some(split) = self.split(&sum, &ranges, d)
+            && let Some(Split { g, block }) = self.as_xla(&sum, split)
+        {
             // (g * a + r) / (g * n) = (a + q) / n for r in block q
             sum.keep_multiples(g, block);
             return self.quotient(sum, d / g, None);

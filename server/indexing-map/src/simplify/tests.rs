@@ -30,6 +30,30 @@ fn canonical_form() {
     assert_eq!(c("max(v0, v0 + 1)"), "v0 + 1");
 }
 
+/// XLA drops the constant of a dividend only below the common divisor, or where it is a multiple of that. The function is the
+/// same.
+#[test]
+fn constants_of_dividends_as_xla_writes_them() {
+    let variables = [Variable::from(Interval::new(0, 1 << 20))];
+    let simple = |text: &str, mode: SimplifyMode| {
+        let e = parse_expr(text).unwrap();
+        Simplifier::new(RangeContext::new(&variables, &[]), mode).simplify(&e)
+    };
+    for (text, verbatim) in [
+        ("(v0 * 4 + 1) floordiv 254", "(v0 * 2) floordiv 127"),
+        ("(v0 * 4 + 2) floordiv 254", "(v0 * 2 + 1) floordiv 127"),
+        ("(v0 * 4 + 3) floordiv 254", "(v0 * 4 + 3) floordiv 254"),
+        ("(v0 * 6 + 9) floordiv 12", "(v0 * 2 + 3) floordiv 4"),
+    ] {
+        let simple = |mode| simple(text, mode);
+        assert_eq!(simple(SimplifyMode::Verbatim), parse_expr(verbatim).unwrap(), "{text}");
+        for x in 0..600 {
+            let at = |e: crate::Expr| e.substitute(&mut |_| Some(Expr::Const(x))).canonicalize();
+            assert_eq!(at(simple(SimplifyMode::Verbatim)), at(simple(SimplifyMode::Replace)), "{text}, {x}");
+        }
+    }
+}
+
 #[test]
 fn remainders_join() {
     check(
