@@ -124,3 +124,14 @@ fn reversed_elements() {
     assert_eq!(loads("f32[1024,512]"), widths(&[("v4.b32", 1)]));
     assert_eq!(loads("f32[1000,516]"), widths(&[("b32", 4)]));
 }
+
+/// Of four elements in a row, the first two are known to have the same row, the last two are not: XLA writes their index with a
+/// constant that it does not drop, and each is read.
+#[test]
+fn an_index_is_read_as_often_as_xla_writes_it() {
+    let body = "  b = f64[68,33,2,127] broadcast(p0), dimensions={0,1,3}\n  w = f64[68,33,2,127] broadcast(p1), dimensions={1}
+  ROOT r = f64[68,33,2,127] subtract(b, w)";
+    let [loads, stores] = accesses("", &["f64[68,33,127]", "f64[33]"], body, "f64[68,33,2,127]");
+    assert_eq!(loads, widths(&[("b64", 7)]));
+    assert_eq!(stores, widths(&[("b64", 4)]));
+}

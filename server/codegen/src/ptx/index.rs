@@ -59,7 +59,7 @@ impl Indices {
         }
         // As XLA does: by the ranges of the variables alone.
         let ranges = RangeContext::new(&self.variables, &[]);
-        let simple = Simplifier::new(ranges, SimplifyMode::Replace).simplify(expr);
+        let simple = Simplifier::new(ranges, SimplifyMode::Verbatim).simplify(expr);
         self.simple.insert(expr.clone(), simple.clone());
         simple
     }
