@@ -135,3 +135,24 @@ fn an_index_is_read_as_often_as_xla_writes_it() {
     assert_eq!(loads, widths(&[("b64", 7)]));
     assert_eq!(stores, widths(&[("b64", 4)]));
 }
+
+/// The last round alone is guarded, so it is a branch of its own, which reads again what is the same in all rounds: unless nothing
+/// is asked before the loop.
+#[test]
+fn the_last_round_reads_invariant_operands_again() {
+    let add = "f {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT s = s32[] add(a, b)\n}";
+    let loads = |rows: i64, columns: i64| {
+        let array = format!("s32[{rows},{columns}]");
+        let row = format!("s32[{columns}]");
+        let body = format!(
+            "  z = s32[] constant(0)\n  w = {array} broadcast(p1), dimensions={{1}}\n  v = {array} add(p0, w)
+  ROOT r = {row} reduce(v, z), dimensions={{0}}, to_apply=f"
+        );
+        let [loads, _] = accesses(add, &[&array, &row], &body, &row);
+        loads
+    };
+    assert_eq!(loads(94, 127), widths(&[("b32", 5)]));
+    assert_eq!(loads(96, 127), widths(&[("b32", 4)]));
+    assert_eq!(loads(130, 24), widths(&[("b32", 7)]));
+    assert_eq!(loads(94, 64), widths(&[("v2.b32", 4)]));
+}

@@ -222,8 +222,11 @@ impl<'k> Lowering<'k> {
             let asked = asked[round as usize].clone();
             let is_same = held.as_ref().is_some_and(|(before, _)| *before == asked);
             if !is_same {
-                if let Some((_, held)) = held.take() {
+                if let Some((before, held)) = held.take() {
                     values = self.release(held, values);
+                    if before.is_empty() {
+                        self.begin_last_round(nest);
+                    }
                 }
                 let is_never =
                     asked.iter().any(|c| self.indices.range(&c.expr).intersect(c.interval).is_empty());
