@@ -156,3 +156,22 @@ fn the_last_round_reads_invariant_operands_again() {
     assert_eq!(loads(130, 24), widths(&[("b32", 7)]));
     assert_eq!(loads(94, 64), widths(&[("v2.b32", 4)]));
 }
+
+/// How many rows of a tile are stored in pairs: LLVM has to know that the place of the first element is even.
+#[test]
+fn rows_of_a_transpose_that_are_joined() {
+    let pairs = |rows: i64, columns: i64| {
+        let of = |rows, columns| format!("bf16[{rows},{columns}]");
+        let result = of(columns, rows);
+        let body = format!("  ROOT r = {result} transpose(p0), dimensions={{1,0}}");
+        let [_, stores] = accesses("", &[&of(rows, columns)], &body, &result);
+        stores.iter().find(|(width, _)| width == "v2.b16").map_or(0, |(_, count)| *count)
+    };
+    // The reads are in a branch, and rows are no power of two apart.
+    assert_eq!([pairs(100, 100), pairs(192, 200)], [0, 0]);
+    assert_eq!(pairs(128, 100), 2);
+    // They are in no branch.
+    assert_eq!([pairs(100, 128), pairs(192, 192)], [2, 2]);
+    // Each row asks for itself.
+    assert_eq!([pairs(192, 115), pairs(128, 123)], [1, 1]);
+}

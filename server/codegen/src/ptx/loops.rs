@@ -3,6 +3,7 @@
 use indexing_map::{Constraint, Expr, IndexingMap, Interval};
 
 use super::frame::Frame;
+use super::loop_length::LoopLength;
 use super::loop_nest::{Axis, Nest};
 use super::lower::Lowering;
 use super::machine::{Class, Kind, Operand, Reg};
@@ -140,6 +141,9 @@ impl<'k> Lowering<'k> {
             }
         }
         let guard = self.guard(&outer);
+        if matches!(length, LoopLength::Tile(tile) if tile.is_way_in) {
+            self.is_tile_guarded = guard.is_some();
+        }
         let mut values = values;
         let mut held = None;
         if let Some(guard) = guard {

@@ -48,6 +48,8 @@ pub(crate) struct Lowering<'k> {
     pub is_parted: bool,
     /// In the loop of several transposes: elements of a row that a thread reads.
     pub tile_vector: Option<i64>,
+    /// The loop that wrote the tile of a packed transpose was in a branch.
+    pub is_tile_guarded: bool,
     /// The elements of a thread lie in several rows: where one of them lies says nothing of the next one.
     pub wraps: bool,
     /// Registers of vectors that arms of branches bring.
@@ -97,6 +99,7 @@ impl<'k> Lowering<'k> {
             in_pairs: true,
             is_parted: false,
             tile_vector: None,
+            is_tile_guarded: false,
             wraps: false,
             chosen: FxHashSet::default(),
             has_aliases: kernel.params.iter().any(|param| param.aliases.is_some()),

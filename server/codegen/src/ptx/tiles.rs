@@ -20,6 +20,8 @@ const LEFT_OUT: i64 = 560;
 const MAX_SIZE: i64 = 400;
 /// A variable of thread maps.
 const BL_X: u32 = 3;
+/// Summands of a place whose lowest bits LLVM knows in the second row of a turn, too.
+const MAX_SUMMANDS: usize = 4;
 /// Functions within functions beyond this depth are not looked at.
 const MAX_DEPTH: u32 = 8;
 
@@ -39,6 +41,8 @@ pub(super) struct Tile {
     vector: i64,
     /// Do several transposes go through shared memory on the way in?
     is_several: bool,
+    /// Does the loop write the tile?
+    pub is_way_in: bool,
 }
 
 impl Tile {
@@ -88,7 +92,6 @@ impl<'k> Lowering<'k> {
         let more = (size(body, self.kernel) - 2 * heroes).max(0);
         // A function that is called more than once is not written out by XLA.
         let apart = (size_of_calls(body, self.kernel) - 2 * heroes).max(0);
-        let is_guarded = !map.constraints().is_empty();
         if writes > 0 {
             let first = map.num_dims() as u32;
             let is_asked = map.constraints().iter().any(|c| c.expr.uses_var(first));
@@ -110,12 +113,12 @@ impl<'k> Lowering<'k> {
                 joined: (heroes > 1).then_some(1),
                 vector,
                 is_several: heroes > 1,
+                is_way_in: true,
             });
         }
         let is_alone = reads_of_arrays(frame.function, body, self.kernel, 0) == 0;
         let rows = if is_alone { in_turn / vector.max(1) } else { 1 };
-        let joined = rows_joined(frame, map_loop, rows);
-        let joined = joined.map(|rows| if is_guarded { 0 } else { rows });
+        let joined = rows_joined(frame, map_loop, (rows, self.is_tile_guarded));
         Some(Tile {
             size: (ELEMENT_OUT * heroes + more).saturating_mul(in_turn),
             whole: (ELEMENT_OUT * heroes + more).saturating_mul(in_turn),
@@ -124,13 +127,19 @@ impl<'k> Lowering<'k> {
             joined,
             vector,
             is_several: false,
+            is_way_in: false,
         })
     }
 }
 
-/// Rows that are joined on the way out: all where the block counts for one summand of the place at most. Else LLVM sees that
-/// elements lie side by side only while their distance from the first one is a bit of its own.
-fn rows_joined(frame: &Frame<'_>, map_loop: MapLoop<'_>, rows: i64) -> Option<i64> {
+/// Rows of a turn that are joined on the way out: all where the block counts for one summand of the place at most. Else LLVM sees
+/// that elements lie side by side only while it knows the lowest bits of the place, and it looks at sums of few summands
+/// (`MaxAnalysisRecursionDepth` of `ValueTracking.h`). The distance of a row is one more summand unless it is a bit of its own.
+fn rows_joined(
+    frame: &Frame<'_>,
+    map_loop: MapLoop<'_>,
+    (rows, is_tile_guarded): (i64, bool),
+) -> Option<i64> {
     let MapLoop { map, results, .. } = map_loop;
     let first = map.num_dims() as u32;
     let mut linear = Expr::ZERO;
@@ -157,7 +166,25 @@ fn rows_joined(frame: &Frame<'_>, map_loop: MapLoop<'_>, rows: i64) -> Option<i6
     if count(BL_X) <= 1 {
         return None;
     }
-    Some(if distance & (distance - 1) == 0 { rows } else { 1 })
+    let is_asked = |var: u32| map.constraints().iter().any(|c| c.expr.uses_var(var));
+    // Rows that ask for themselves are each in a branch of its own.
+    let rows = if is_asked(first + 1) { rows.min(1) } else { rows };
+    if distance & (distance - 1) == 0 {
+        return Some(rows);
+    }
+    // What the loads in a branch have computed comes out of that branch as a phi, of which LLVM knows no bits at this depth.
+    if is_tile_guarded {
+        return Some(0);
+    }
+    // Of all indices: what is the same in all rounds.
+    let mut parts = Vec::new();
+    map.results().iter().for_each(|expr| split(expr, &mut parts));
+    let is_open =
+        |part: &&&Expr| part.as_const().is_none() && (first..first + 3).all(|var| !part.uses_var(var));
+    let is_shallow = parts.iter().filter(is_open).count() <= MAX_SUMMANDS;
+    // The place in a tile of several matrices is added up in another order where stores are guarded.
+    let matrices = map.results().iter().filter(|expr| expr.uses_var(first)).count();
+    Some(if is_shallow && (map.constraints().is_empty() || matrices <= 1) { rows } else { rows.min(1) })
 }
 
 /// Ops of a body of whose functions those count as one op that it calls more than once.
