@@ -22,6 +22,7 @@ mod unswitch;
 
 use crate::kernel::Kernel;
 use crate::{KernelText, mlir};
+pub(crate) use ops::{indices, operands};
 
 /// From kernel to kernel.
 #[derive(Debug, Clone, Copy)]

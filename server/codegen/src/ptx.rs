@@ -16,6 +16,7 @@ mod hoist;
 mod index;
 mod join;
 mod library;
+mod loop_body;
 mod loop_length;
 mod loop_nest;
 mod loops;

@@ -125,17 +125,6 @@ fn reversed_elements() {
     assert_eq!(loads("f32[1000,516]"), widths(&[("b32", 4)]));
 }
 
-/// Of four elements in a row, the first two are known to have the same row, the last two are not: XLA writes their index with a
-/// constant that it does not drop, and each is read.
-#[test]
-fn an_index_is_read_as_often_as_xla_writes_it() {
-    let body = "  b = f64[68,33,2,127] broadcast(p0), dimensions={0,1,3}\n  w = f64[68,33,2,127] broadcast(p1), dimensions={1}
-  ROOT r = f64[68,33,2,127] subtract(b, w)";
-    let [loads, stores] = accesses("", &["f64[68,33,127]", "f64[33]"], body, "f64[68,33,2,127]");
-    assert_eq!(loads, widths(&[("b64", 7)]));
-    assert_eq!(stores, widths(&[("b64", 4)]));
-}
-
 /// The last round alone is guarded, so it is a branch of its own, which reads again what is the same in all rounds: unless nothing
 /// is asked before the loop.
 #[test]
@@ -157,6 +146,17 @@ fn the_last_round_reads_invariant_operands_again() {
     assert_eq!(loads(94, 64), widths(&[("v2.b32", 4)]));
 }
 
+/// Of four elements in a row, the first two are known to have the same row, the last two are not: XLA writes their index with a
+/// constant that it does not drop, and each is read.
+#[test]
+fn an_index_is_read_as_often_as_xla_writes_it() {
+    let body = "  b = f64[68,33,2,127] broadcast(p0), dimensions={0,1,3}\n  w = f64[68,33,2,127] broadcast(p1), dimensions={1}
+  ROOT r = f64[68,33,2,127] subtract(b, w)";
+    let [loads, stores] = accesses("", &["f64[68,33,127]", "f64[33]"], body, "f64[68,33,2,127]");
+    assert_eq!(loads, widths(&[("b64", 7)]));
+    assert_eq!(stores, widths(&[("b64", 4)]));
+}
+
 /// How many rows of a tile are stored in pairs: LLVM has to know that the place of the first element is even.
 #[test]
 fn rows_of_a_transpose_that_are_joined() {
@@ -174,4 +174,43 @@ fn rows_of_a_transpose_that_are_joined() {
     assert_eq!([pairs(100, 128), pairs(192, 192)], [2, 2]);
     // Each row asks for itself.
     assert_eq!([pairs(192, 115), pairs(128, 123)], [1, 1]);
+}
+
+/// Rounds of a loop within an element that XLA makes one are a divisor of their number. Where there is none but 1, LLVM writes out
+/// as many as it finds short, and leaves the loop in the middle. What is the same in all rounds does not count.
+#[test]
+fn rounds_of_a_loop_within_an_element() {
+    let add = |element: &str| {
+        format!(
+            "f {{\n  a = {element}[] parameter(0)\n  b = {element}[] parameter(1)\n  ROOT s = {element}[] add(a, b)\n}}"
+        )
+    };
+    let loads = |called: &str, params: &[&str], body: &str, result: &str| {
+        let [loads, _] = accesses(called, params, body, result);
+        loads
+    };
+    // 31 rounds with an exponential: two in a turn. One read is before the loop.
+    let softmax = "  z = f32[] constant(0)\n  w = f32[96,31] broadcast(p1), dimensions={0}\n  d = f32[96,31] subtract(p0, w)
+  e = f32[96,31] exponential(d)\n  ROOT r = f32[96] reduce(e, z), dimensions={1}, to_apply=f";
+    let found = loads(&add("f32"), &["f32[96,31]", "f32[96]"], softmax, "f32[96]");
+    assert_eq!(found, widths(&[("b32", 3)]));
+    // 24 rounds, of which XLA makes twelve one.
+    let short = softmax.replace("96,31", "42,24").replace("f32[96]", "f32[42]");
+    let found = loads(&add("f32"), &["f32[42,24]", "f32[42]"], &short, "f32[42]");
+    assert_eq!(found, widths(&[("b32", 1), ("v4.b32", 3)]));
+    // 103 rounds that are short: eight.
+    let columns = "  z = f16[] constant(0)\n  w = f16[103,650] broadcast(p1), dimensions={1}\n  v = f16[103,650] add(p0, w)
+  s = f16[650] reduce(v, z), dimensions={0}, to_apply=f\n  ROOT r = f16[650] add(s, p2)";
+    let found = loads(&add("f16"), &["f16[103,650]", "f16[650]", "f16[650]"], columns, "f16[650]");
+    assert_eq!(found, widths(&[("b16", 10)]));
+    // Of two loops, the outer one is written out where it has four rounds or fewer, or where both are short; else in part.
+    for (outer, factor) in [(3, 3), (5, 5), (7, 1), (12, 4)] {
+        let body = "  z = f64[] constant(0)\n  ROOT r = f64[94] reduce(p0, z), dimensions={0,2}, to_apply=f";
+        let found = loads(&add("f64"), &[&format!("f64[{outer},94,25]")], body, "f64[94]");
+        assert_eq!(found, widths(&[("b64", 25 * factor)]), "{outer}");
+    }
+    // A product of two numbers is of their type, and so is the sum: 75 rounds of 300.
+    let dot = "  ROOT r = f16[1,1] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+    let found = loads("", &["f16[1,300]", "f16[300,1]"], dot, "f16[1,1]");
+    assert_eq!(found, widths(&[("b16", 150)]));
 }

@@ -20,12 +20,11 @@ impl<'a> Elements<'a> {
             return Err("its operands are not walked together".into());
         }
         let result = element(op);
-        // Small floats are multiplied and summed as f32.
-        let sum = match result {
-            ElementType::F16 | ElementType::Bf16 => ElementType::F32,
-            narrow if narrow.is_floating() && narrow.bits().unwrap_or(0) < 16 => ElementType::F32,
-            other => other,
-        };
+        // Sums of `bf16`, and of what is smaller than XLA leaves in kernels, are of `f32`, and so are their products. Others are
+        // of the result's type; products are of the operands' type.
+        let is_wide = result == ElementType::Bf16
+            || result.is_floating() && result.bits().is_some_and(|bits| bits < 16);
+        let sum = if is_wide { ElementType::F32 } else { result };
         let &[first, second, ..] = self.operands(id) else { return Err("it takes two operands".into()) };
         let zero = self.body.constant(Constant::zero(sum));
         // The left map's constraints are those of the product: the right one is never outside of its operand.
@@ -41,12 +40,20 @@ impl<'a> Elements<'a> {
             let place = Place { at: &dims, ranges: &ranges, runtime: &[] };
             let other: Vec<Expr> = right.results().iter().map(|r| place.of(&right, r)).collect();
             let (a, b) = (e.value(first, index), e.value(second, &other));
-            let (a, b) = (e.converted(a, sum), e.converted(b, sum));
+            let own = e.body.function.element(a);
+            let is_own = !is_wide
+                && sum.is_floating()
+                && own == e.body.function.element(b)
+                && own.is_floating()
+                && own.bits().is_some_and(|bits| bits >= 16);
+            let factor = if is_own { own } else { sum };
+            let (a, b) = (e.converted(a, factor), e.converted(b, factor));
             let (multiply, add) = match sum {
                 ElementType::Pred => (Opcode::And, Opcode::Or),
                 _ => (Opcode::Multiply, Opcode::Add),
             };
-            let product = e.body.compute(multiply, vec![a, b], Detail::None, sum);
+            let product = e.body.compute(multiply, vec![a, b], Detail::None, factor);
+            let product = e.converted(product, sum);
             Ok(vec![e.body.compute(add, vec![carried[0], product], Detail::None, sum)])
         })?;
         Ok(self.converted(results[0], result))

@@ -8,7 +8,7 @@ use crate::kernel::{Condition, Kernel, Op, OpKind, Region, Role, ValueId};
 macro_rules! visitors {
     ($operands:ident, $indices:ident, $regions:ident, $iter:ident $(, $mutable:tt)?) => {
         /// The values that an op takes, without those that its regions do.
-        pub(super) fn $operands(kind: &$($mutable)? OpKind, f: &mut dyn FnMut(&$($mutable)? ValueId)) {
+        pub(crate) fn $operands(kind: &$($mutable)? OpKind, f: &mut dyn FnMut(&$($mutable)? ValueId)) {
             use OpKind::*;
             match kind {
                 Read { tensor, .. } | Update { tensor, .. } => f(tensor),
@@ -38,7 +38,7 @@ macro_rules! visitors {
         }
 
         /// The indices of an op, without those in its regions.
-        pub(super) fn $indices(kind: &$($mutable)? OpKind, f: &mut dyn FnMut(&$($mutable)? Expr)) {
+        pub(crate) fn $indices(kind: &$($mutable)? OpKind, f: &mut dyn FnMut(&$($mutable)? Expr)) {
             use OpKind::*;
             match kind {
                 Read { at, .. } | Write { at, .. } | Call { at, .. } | Update { at, .. } => at.$iter().for_each(f),

@@ -46,11 +46,11 @@ struct Held {
 }
 
 /// A loop whose last turn has fewer rounds: it is left in the middle.
-struct Leaves {
+pub(super) struct Leaves {
     counter: Reg,
     turn: i64,
-    after: i64,
-    end: u32,
+    pub after: i64,
+    pub end: u32,
 }
 
 impl<'k> Lowering<'k> {
@@ -155,17 +155,8 @@ impl<'k> Lowering<'k> {
                 Axis::At(round) => Expr::Const(round),
                 Axis::Unrolled(rounds) => self.written_out(rounds, &mut changing),
                 Axis::Counted { rounds, factor } => {
-                    let turns = rounds / factor + i64::from(rounds % factor != 0);
-                    let (opened, counter) = self.open_loop(turns);
-                    if rounds % factor != 0 {
-                        let end = self.code.label();
-                        leaves = Some(Leaves {
-                            counter: opened.counter,
-                            turn: turns - 1,
-                            after: rounds % factor,
-                            end,
-                        });
-                    }
+                    let (opened, counter, uneven) = self.open_rounds(rounds, factor);
+                    leaves = uneven.or(leaves);
                     open.push(opened);
                     if factor == 1 {
                         counter
@@ -289,7 +280,20 @@ impl<'k> Lowering<'k> {
         }
     }
 
-    fn leave_in(&mut self, leaves: &Leaves) {
+    /// A loop of that many rounds, `factor` of them in each turn; how the last turn is left where it has fewer.
+    pub(super) fn open_rounds(&mut self, rounds: i64, factor: i64) -> (Open, Expr, Option<Leaves>) {
+        let (turns, after) = (rounds / factor + i64::from(rounds % factor != 0), rounds % factor);
+        let (open, counter) = self.open_loop(turns);
+        let leaves = (after != 0).then(|| Leaves {
+            counter: open.counter,
+            turn: turns - 1,
+            after,
+            end: self.code.label(),
+        });
+        (open, counter, leaves)
+    }
+
+    pub(super) fn leave_in(&mut self, leaves: &Leaves) {
         let width = leaves.counter.class.bits();
         let from = [leaves.counter.into(), Operand::Int(leaves.turn)];
         let is_last = self.code.pure(format!("setp.eq.s{width}"), Class::Pred, from);

@@ -2,12 +2,13 @@
 
 use indexing_map::{Constraint, Expr, IndexingMap, Interval};
 
+use super::carried::Carried;
 use super::frame::Frame;
+use super::loop_body::LoopBody;
 use super::loop_length::LoopLength;
-use super::loop_nest::{Axis, Nest};
+use super::loop_nest::{Axis, Leaves, Nest};
 use super::lower::Lowering;
 use super::machine::{Class, Kind, Operand, Reg};
-use super::unrolling::{full_unroll, loop_size, partial_unroll};
 use super::value::Val;
 use crate::kernel::{Region, ValueId};
 
@@ -44,28 +45,32 @@ impl<'k> Lowering<'k> {
         if count <= 0 || self.keeps_constants(frame, &values, body) {
             return values;
         }
-        let length = loop_size(body, self.kernel);
-        let factor = if full_unroll(count, length) { count } else { partial_unroll(count, length) };
+        let factor = LoopBody::of(frame.function, body, var, self.kernel).factor(count);
         if factor == count {
-            return self.rounds(frame, var, None, count, values, body);
+            return self.rounds(frame, (var, None, count), values, body, None);
         }
         let carried = self.carry(frame, &body.args, &values);
-        let (open, counter) = self.open_loop(count / factor);
-        values = self.rounds(frame, var, Some(counter * factor), factor, carried.values.clone(), body);
+        let (open, counter, leaves) = self.open_rounds(count, factor);
+        let uneven = leaves.as_ref().map(|leaves| (leaves, &carried));
+        let start = Some(counter * factor);
+        values = self.rounds(frame, (var, start, factor), carried.values.clone(), body, uneven);
         self.assign(&carried, &values);
         self.close_loop(open);
+        if let Some(leaves) = leaves {
+            self.code.place(leaves.end);
+        }
         carried.values
     }
 
-    /// Rounds that are written out, counted from `start`.
+    /// Rounds that are written out: of the variable, counted from a start, so many. The loop around them may be left in the
+    /// middle.
     fn rounds(
         &mut self,
         frame: &mut Frame<'k>,
-        var: u32,
-        start: Option<Expr>,
-        count: i64,
+        (var, start, count): (u32, Option<Expr>, i64),
         mut values: Vec<Val>,
         body: &'k Region,
+        leaves: Option<(&Leaves, &Carried)>,
     ) -> Vec<Val> {
         let round = self.indices.variable(Interval::from_size(count), Operand::Int(0));
         frame.vars[var as usize] = match start {
@@ -73,6 +78,12 @@ impl<'k> Lowering<'k> {
             None => round.clone(),
         };
         for number in 0..count {
+            if let Some((leaves, carried)) = leaves
+                && leaves.after == number
+            {
+                self.assign(carried, &values);
+                self.leave_in(leaves);
+            }
             self.indices.fix(&round, Some(number));
             frame.give(&body.args, &values);
             self.calls.push(Default::default());

@@ -174,11 +174,6 @@ pub(crate) fn is_expensive(opcode: Opcode) -> bool {
     )
 }
 
-/// Ops of the body of a loop, with those that count it.
-pub(super) fn loop_size(body: &Region, kernel: &Kernel) -> i64 {
-    size(body, kernel).saturating_add(2)
-}
-
 /// Ops of a region, those of the functions that it calls included, up to a limit.
 pub(super) fn size(region: &Region, kernel: &Kernel) -> i64 {
     count(region, kernel, 0).max(1)
