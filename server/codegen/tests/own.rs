@@ -32,6 +32,18 @@ fn elementwise() {
     );
 }
 
+/// Numbers below the normal ones stay where the exponent has as many bits as that of `f16`, in which XLA computes.
+#[test]
+fn small_floats_with_fewer_bits() {
+    for element in ["f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e3m4"] {
+        for (exponent, mantissa) in [(5, 1), (4, 2), (3, 0)] {
+            let array = format!("{element}[512]");
+            let op = format!("reduce-precision(p0), exponent_bits={exponent}, mantissa_bits={mantissa}");
+            agrees(&[&array], &format!("  ROOT r = {array} {op}"), &array);
+        }
+    }
+}
+
 #[test]
 fn moved_elements() {
     agrees(

@@ -26,11 +26,15 @@ impl Lowering<'_> {
                 let format = format(element)?;
                 ((format.exponent, format.mantissa), Kind::I32)
             }
-            // The smallest ones as what holds them.
+            // XLA normalises smaller ones to these types before it emits code. Source: `gpu_compiler.cc`.
             _ => {
-                let wide = self.convert(a, element, ElementType::F32)?;
-                let reduced = self.reduce_precision(wide, ElementType::F32, exponent, mantissa)?;
-                return self.convert(reduced, ElementType::F32, element);
+                let wider = match element {
+                    ElementType::F8e8m0fnu => ElementType::F32,
+                    _ => ElementType::F16,
+                };
+                let wide = self.convert(a, element, wider)?;
+                let reduced = self.reduce_precision(wide, wider, exponent, mantissa)?;
+                return self.convert(reduced, wider, element);
             }
         };
         if source.0 <= exponent && source.1 <= mantissa {
