@@ -6,7 +6,7 @@ use syntax::hlo::Opcode;
 use super::quotient::{divide, either, quotient};
 use super::{Z, product};
 use crate::ptx::scalar::math::flow::X;
-use crate::ptx::scalar::math::{atan2, cbrt, cos, cosh, exp, expm1, hypot, log, log1p, sin, sinh, tan};
+use crate::ptx::scalar::math::{atan2, cos, cosh, exp, expm1, hypot, log, log1p, sin, sinh, tan};
 
 pub(super) fn unary(opcode: Opcode, z: Z<'_>) -> Option<Z<'_>> {
     Some(match opcode {
@@ -21,7 +21,6 @@ pub(super) fn unary(opcode: Opcode, z: Z<'_>) -> Option<Z<'_>> {
         Opcode::Tanh => hyperbolic_tangent(z),
         Opcode::Sqrt => square_root(z),
         Opcode::Rsqrt => inverse_root(z),
-        Opcode::Cbrt => cube_root(z),
         Opcode::Sign => sign(z),
         _ => return None,
     })
@@ -36,12 +35,6 @@ fn sign(z: Z<'_>) -> Z<'_> {
     let size = abs(z);
     let unit = Z { re: quotient(z.re, size), im: quotient(z.im, size) };
     either(z.re.eq(0.0) & z.im.eq(0.0), z, unit)
-}
-
-/// `size` times cos and sin of an angle; of the angle 0 the number itself.
-fn polar<'f>(size: X<'f>, angle: X<'f>) -> Z<'f> {
-    let im = angle.eq(0.0).select(angle, size * sin(angle));
-    Z { re: size * cos(angle), im }
 }
 
 /// In two factors: the parts may be finite where e^re is not.
@@ -187,11 +180,6 @@ fn inverse_root(z: Z<'_>) -> Z<'_> {
     let is_infinite = size.eq(f64::INFINITY);
     let result = either(is_infinite, Z { re: zero, im: zero }, result);
     either(is_zero, Z { re: z.re.like(f64::INFINITY), im: zero }, result)
-}
-
-/// The root of the length, at a third of the angle.
-fn cube_root(z: Z<'_>) -> Z<'_> {
-    polar(cbrt(abs(z)), atan2(z.im, z.re) * (1.0 / 3.0))
 }
 
 /// e^(b log a): |a|^x e^(-y θ) at the angle y log |a| + x θ, for b = x + iy. To the power 0 it is 1, and so is 0 to it.
