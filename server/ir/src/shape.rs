@@ -45,9 +45,11 @@ pub struct Layout {
     /// `SC(dim:index,…)`: a dimension and the indices at which it is split between memories.
     pub split: Option<Vec<i64>>,
     pub dynamic_metadata_bytes: i64,
+    /// Fields that this vocabulary lacks, as they are written.
+    pub unknown: String,
 }
 
-/// Sizes of a tile, most major first; `i64::MIN` stands for `*`: combined with the next dimension.
+/// Sizes of a tile, most major first; `i64::MIN` is `*`: combined with the next dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tile(pub Vec<i64>);
 
@@ -227,6 +229,7 @@ impl Layout {
             pointer_type: None,
             split: None,
             dynamic_metadata_bytes: 0,
+            unknown: String::new(),
         }
     }
 
@@ -241,6 +244,7 @@ impl Layout {
             pointer_type: node.pointer_type,
             split: node.split.clone(),
             dynamic_metadata_bytes: node.dynamic_metadata_bytes,
+            unknown: node.unknown.clone(),
         }
     }
 }
@@ -313,6 +317,7 @@ impl fmt::Display for Layout {
         if self.dynamic_metadata_bytes != 0 {
             details += &format!("M({})", self.dynamic_metadata_bytes);
         }
+        details += &self.unknown;
         if self.minor_to_major.is_empty() && details.is_empty() {
             return Ok(());
         }

@@ -122,6 +122,27 @@ fn forms_inside_of_values_are_kept() {
     assert!(print(&block).contains(", priority={3}"), "{}", print(&block));
 }
 
+/// Not of the root, whose layout the header repeats.
+#[test]
+fn fields_of_layouts_are_kept() {
+    let add = |layout: &str, words: &[&str], printed: &str| {
+        check(
+            &format!("f32[4] add(f32[4]{layout} negate(p), q)"),
+            words,
+            &format!("= f32[4]{printed} negate(%p)"),
+        );
+    };
+    add("{0:X(3)}", &["X"], "{0:X(3)}");
+    add("{0:NEW}", &["NEW"], "{0:NEW}");
+    add("{0:T(8)X((1,2),a)S(1)Y}", &["X", "Y"], "{0:T(8)S(1)X((1,2),a)Y}");
+    // Each place has its warning.
+    check(
+        "f32[4] add(f32[4]{0:X} negate(p), f32[4]{0:X} abs(q))",
+        &["X", "X"],
+        "= f32[4]{0:X} abs(%q)",
+    );
+}
+
 #[test]
 fn what_is_malformed_is_still_an_error() {
     for root in [
@@ -129,6 +150,9 @@ fn what_is_malformed_is_still_an_error() {
         "f32[4] frobnicate(p",
         "frobnicate(p)",
         "f32[4] frobnicate p",
+        "f32[4]{0:X(3} negate(p)",
+        "f32[4]{0:S(1)T(8)} negate(p)",
+        "f32[4]{0:X(3)4} negate(p)",
         "f32[4] negate(p), sharding={devices=[2,2]0,1}",
     ] {
         let block = lowered(&format!(

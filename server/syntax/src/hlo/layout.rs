@@ -80,7 +80,9 @@ impl<'a> Parser<'a> {
         }
         let end = self.lexer.previous_end;
         let id = self.push_shape(ShapeNode::Array { element, dims: (first, rank as u32), layout });
-        if let Some(key) = text.get(start..end) {
+        // Of a shape with a field that is not known each place has a warning: it is read each time.
+        let has_unknown = layout.is_some_and(|layout| !self.out.layouts[layout as usize].unknown.is_empty());
+        if let Some(key) = text.get(start..end).filter(|_| !has_unknown) {
             self.shape_ids.insert(key, id);
         }
         Ok(id)
@@ -146,6 +148,10 @@ impl<'a> Parser<'a> {
         }
         if self.eat(Token::Colon) {
             self.layout_details(&mut layout)?;
+            while self.at_unknown_field() {
+                self.unknown_field(&mut layout)?;
+                self.layout_details(&mut layout)?;
+            }
         }
         self.expect(Token::RightBrace, "expects layout to end with '}'")?;
         if layout.minor_to_major.len() != rank {
@@ -204,6 +210,38 @@ impl<'a> Parser<'a> {
         if self.eat_word("M") {
             layout.dynamic_metadata_bytes = self.parenthesised_int()?;
         }
+        Ok(())
+    }
+
+    /// Whether a word is next that names no field of a layout. Those that exist have their order.
+    fn at_unknown_field(&self) -> bool {
+        const FIELDS: [&str; 8] = ["D", "T", "L", "E", "S", "SC", "P", "M"];
+        self.at(Token::Ident) && !FIELDS.contains(&self.lexer.text_of())
+    }
+
+    /// `X` or `X(3,(a))`: kept as it is written.
+    fn unknown_field(&mut self, layout: &mut LayoutNode) -> Parsed {
+        let start = self.lexer.start;
+        let message = format!("unknown field of a layout: {}", self.lexer.text_of());
+        self.unknown_at(self.lexer.full_span(), message);
+        self.lexer.bump();
+        let mut depth = 0u32;
+        loop {
+            match self.lexer.token {
+                Token::LeftParen => depth += 1,
+                _ if depth == 0 => break,
+                Token::RightParen => depth -= 1,
+                Token::End | Token::LeftBrace | Token::RightBrace => {
+                    return self.fail("expects ')' at the end of a field of a layout");
+                }
+                _ => {}
+            }
+            self.lexer.bump();
+            if depth == 0 {
+                break;
+            }
+        }
+        layout.unknown += &self.text[start..self.lexer.previous_end];
         Ok(())
     }
 

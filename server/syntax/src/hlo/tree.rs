@@ -201,6 +201,8 @@ pub struct LayoutNode {
     /// `SC(dim:idx,idx)`
     pub split: Option<Vec<i64>>,
     pub dynamic_metadata_bytes: i64,
+    /// Fields that this grammar lacks, as they are written: `X(3)Y`.
+    pub unknown: String,
 }
 
 /// `HloModule name, …` and the tables that metadata refers to.
