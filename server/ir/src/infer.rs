@@ -92,7 +92,8 @@ pub fn result_shape(opcode: Opcode, given: &Given<'_>) -> Result<Shape, ShapeRea
         AllToAll => collectives::all_to_all(given),
         RaggedAllToAll => collectives::ragged_all_to_all(given),
         CollectivePermute | CollectivePermuteStart => collectives::permute(opcode, given),
-        CollectiveBroadcast | CollectiveReduce => collectives::rooted(given),
+        CollectiveBroadcast => collectives::broadcast(given),
+        CollectiveReduce => collectives::reduce(given),
 
         Tuple => calls::tuple(given),
         GetTupleElement => calls::get_tuple_element(given),

@@ -360,11 +360,20 @@ fn what_xla_prints_and_reads_is_no_error() {
     check_entry(buffer, &[]);
     // Layout assignment keeps the element size of a packed operand.
     check_entry("  ROOT r = bf16[4]{0:E(4)} convert(p)\n", &[]);
-    // The verifier does not look at the type of the roots.
+    // The verifier does not look at the roots of a broadcast, nor at operands behind the first.
+    let by_root = |op: &str, root: &str| {
+        let to_apply = if op == "collective-reduce" { ", to_apply=sum" } else { "" };
+        format!(
+            "  i = {root} constant({{0}})\n  ROOT r = f32[4] {op}(p, i), replica_groups={{{{0,1}}}}, has_dynamic_root=true{to_apply}\n"
+        )
+    };
+    check_entry(&by_root("collective-broadcast", "f32[1]"), &[]);
     check_entry(
-        "  i = f32[1] constant({0})\n  ROOT r = f32[4] collective-broadcast(p, i), replica_groups={{0,1}}, has_dynamic_root=true\n",
-        &[],
+        "  ROOT r = (f32[4], f32[4]) collective-broadcast(p, q), replica_groups={{0,1}}\n",
+        &["shape-mismatch «(f32[4], f32[4])»"],
     );
+    check_entry(&by_root("collective-reduce", "s32[1]"), &[]);
+    check_entry(&by_root("collective-reduce", "f32[1]"), &["operand-mismatch «i»"]);
     for order in ["order=TOTAL", "order=PARTIAL", "type=TOTALORDER"] {
         check_entry(&format!("  ROOT r = pred[4] compare(p, q), direction=LT, {order}\n"), &[]);
     }

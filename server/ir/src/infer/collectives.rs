@@ -1,7 +1,7 @@
 //! Ops across replicas. Source: `ShapeInference::InferAll*Shape`, `InferCollectivePermute*Shape`, `hlo_verifier.cc`. How
 //! many devices there are is the module's affair: where the groups do not tell, the declared shape does.
 
-use syntax::hlo::{AttributeKey, Opcode};
+use syntax::hlo::{AttributeKey, ElementType, Opcode};
 
 use super::given::{Given, Inferred, array, ensure, like, one_or_tuple, size};
 use super::problem::{COUNT, OPERANDS, Problem, operand, value};
@@ -9,7 +9,7 @@ use crate::shape::{ArrayShape, Shape};
 
 /// Members of a group, or by how much `part` is smaller than `whole`, the declared or operand shape.
 fn shards(given: &Given<'_>, part: Option<i64>, whole: Option<i64>) -> Inferred<i64> {
-    // A group of one may only mean that nobody said how many there are: then the shapes tell.
+    // A group of one may only mean that the number of devices is not stated: then the shapes decide.
     let group = given.attributes.replica_group_size();
     if let Some(count) = group.filter(|&count| count > 1 || given.declared.is_none()) {
         return Ok(count);
@@ -69,18 +69,24 @@ pub(super) fn all_reduce(given: &Given<'_>) -> Inferred {
     Ok(one_or_tuple(results(given, |_, operand| Ok(like(operand, operand.element)))?))
 }
 
-/// Operands as they are. Where the root is a runtime value, the last operand says it: a number per other operand.
-/// Source: `ShapeVerifier::HandleCollectiveBroadcast`, `HandleCollectiveReduce`.
-pub(super) fn rooted(given: &Given<'_>) -> Inferred {
+/// Operand 0 as it is. XLA infers the shape without `has_dynamic_root`, so it looks neither at the roots nor at further
+/// operands. Source: `ShapeVerifier::HandleCollectiveBroadcast`, `ShapeInference::InferCollectiveBroadcastShape`.
+pub(super) fn broadcast(given: &Given<'_>) -> Inferred {
+    let first = given.array(0)?;
+    Ok(like(first, first.element))
+}
+
+/// Operands as they are. Where the root is a runtime value, the last operand holds an `s32` per other operand.
+/// Source: `ShapeVerifier::HandleCollectiveReduce`, `ShapeInference::InferCollectiveReduceShape`.
+pub(super) fn reduce(given: &Given<'_>) -> Inferred {
     if given.attributes.bool(AttributeKey::HasDynamicRoot) != Some(true) {
         return all_reduce(given);
     }
     let arrays = given.operands.len().saturating_sub(1);
     ensure(arrays > 0, COUNT, || "expected an operand in front of the roots".to_owned())?;
-    // XLA's verifier does not look at the type of the roots.
     let roots = given.array(arrays)?;
-    ensure(roots.dims == [arrays as i64], operand(arrays), || {
-        format!("expected {arrays} roots in one dimension, but operand {arrays} is {roots}")
+    ensure(roots.element == ElementType::S32 && roots.dims == [arrays as i64], operand(arrays), || {
+        format!("expected the roots to be s32[{arrays}], but operand {arrays} is {roots}")
     })?;
     let results = (0..arrays).map(|i| given.array(i).map(|array| like(array, array.element)));
     Ok(one_or_tuple(results.collect::<Inferred<Vec<_>>>()?))

@@ -135,9 +135,10 @@ fn sums_on_one_device_both_ways() {
         let back = to_stablehlo(&to_hlo(text).text);
         assert!(back.text.contains(&format!("collective_reduce\"{properties}")), "{}", back.text);
     }
-    // Roots are one number per array; shape inference does not check their type.
+    // Roots are one s32 per array.
     let hlo = to_hlo(&by_root).text;
-    for (old, new) in [("s32[2]", "s32[3]"), ("s32[2]", "s32[]"), ("f32[2]", "f32[3]")] {
+    for (old, new) in [("s32[2]", "s32[3]"), ("s32[2]", "s32[]"), ("s32[2]", "s64[2]"), ("f32[2]", "f32[3]")]
+    {
         let places = hlo.match_indices(old).count();
         assert!(places > 0, "{hlo}");
         let wrong = match new {
