@@ -24,6 +24,7 @@ pub fn trace(op: &Op, output: usize, setting: &Setting<'_>) -> Result<Traced, Re
         Broadcast => moves::broadcast(&case),
         Transpose => moves::transpose(&case),
         Reverse => moves::reverse(&case),
+        Shuffle => moves::shuffle(&case),
         Slice => moves::slice(&case),
         Concatenate => moves::concatenate(&case),
         Pad => moves::pad(&case),

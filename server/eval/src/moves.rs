@@ -67,6 +67,22 @@ pub(crate) fn reverse(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
+/// Rotates to the left by a shift per listed dimension.
+pub(crate) fn shuffle(case: &Case<'_>) -> Checked<Traced> {
+    let operand = case.operand(0)?;
+    let dims = case.dimensions(AttributeKey::Dimensions, operand.len())?;
+    let shifts = case.op.attributes.ints(AttributeKey::Shifts);
+    ensure(case.output()? == operand, "the output's sizes are not the operand's")?;
+    ensure(shifts.len() == dims.len(), "shifts does not have a number per dimension")?;
+    case.trace(|index, reads| {
+        let mut from = index.to_vec();
+        for (&dim, &shift) in dims.iter().zip(shifts) {
+            from[dim] = (index[dim] + shift.rem_euclid(operand[dim])) % operand[dim];
+        }
+        reads.at(0, &from);
+    })
+}
+
 /// The elements from start to limit, every stride-th.
 pub(crate) fn slice(case: &Case<'_>) -> Checked<Traced> {
     let slices = case.op.attributes.triples(AttributeKey::Slice);

@@ -41,6 +41,7 @@ pub(crate) fn of(op: &Op, operands: &[Option<Vec<i64>>], traced: Option<&Traced>
         | Opcode::Reshape
         | Opcode::Transpose
         | Opcode::Reverse
+        | Opcode::Shuffle
         | Opcode::Slice
         | Opcode::Concatenate
         | Opcode::Pad

@@ -82,3 +82,35 @@ pub(crate) fn reverse(op: &Op) -> Checked<OpIndexing> {
     let results = results.collect();
     Ok(OpIndexing::of([IndexingMap::from_sizes(output, &[], results).into()]))
 }
+
+/// Which way a rotated dimension is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rotation {
+    OutputToInput,
+    InputToOutput,
+}
+
+/// `(d + shift) mod size` in the listed dimensions, which rotate to the left. Source: `xla/shuffle.h`, `ShuffleExpander`; XLA's
+/// indexing has no map of a shuffle.
+pub(crate) fn shuffle(op: &Op, way: Rotation) -> Checked<OpIndexing> {
+    let mode = op.attributes.text(AttributeKey::Mode).unwrap_or_default();
+    ensure(mode == "rotate", format!("the mode {mode} of a shuffle is not known"))?;
+    let (output, operand) = (checks::output(op, 0)?, checks::operand(op, 0)?);
+    ensure(output == operand, "the output's sizes are not the operand's")?;
+    let rotated =
+        checks::dimensions(op.attributes.ints(AttributeKey::Dimensions), output.len(), "dimensions")?;
+    let shifts = op.attributes.ints(AttributeKey::Shifts);
+    ensure(shifts.len() == rotated.len(), "shifts does not have a number per dimension")?;
+    let mut results: Vec<Expr> = (0..output.len()).map(Expr::var).collect();
+    for (&dim, &shift) in rotated.iter().zip(shifts) {
+        let size = output[dim].max(1);
+        let shift = match way {
+            Rotation::OutputToInput => shift.rem_euclid(size),
+            Rotation::InputToOutput => (size - shift.rem_euclid(size)) % size,
+        };
+        if shift > 0 {
+            results[dim] = (Expr::var(dim) + shift).modulo(size);
+        }
+    }
+    Ok(OpIndexing::of([IndexingMap::from_sizes(output, &[], results).into()]))
+}

@@ -2,6 +2,7 @@
 
 use ir::{Op, Opcode};
 
+use crate::broadcast::{self, Rotation};
 use crate::checks::Checked;
 use crate::operand_indexing::OpIndexing;
 use crate::{
@@ -20,6 +21,7 @@ pub(crate) fn output_to_input(op: &Op, output_id: usize) -> Option<Checked<OpInd
         Opcode::RaggedDot => ragged_dot::ragged_dot(op),
         Opcode::Bitcast => bitcast::bitcast_op(op),
         Opcode::DynamicReshape => reshape::dynamic_reshape(op),
+        Opcode::Shuffle => broadcast::shuffle(op, Rotation::OutputToInput),
         Opcode::Fft => linear_algebra::fft(op),
         Opcode::Cholesky => linear_algebra::cholesky(op),
         Opcode::TriangularSolve => linear_algebra::triangular_solve(op),

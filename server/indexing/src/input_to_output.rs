@@ -4,6 +4,7 @@ use indexing_map::{Expr, IndexingMap};
 use ir::{Graph, Op, OpId, Opcode, is_elementwise};
 
 use crate::Rules;
+use crate::broadcast::Rotation;
 use crate::checks::{self, Checked, ensure};
 use crate::fusion::MAX_MAPS_PER_OP;
 use crate::inlined::{Callees, Inlined, NodeId, no_callees};
@@ -180,6 +181,7 @@ fn dispatch(op: &Op, input_id: usize, rules: Rules) -> Checked<OpIndexing> {
         Opcode::Broadcast => broadcast::broadcast_input_to_output(op),
         Opcode::Transpose => broadcast::transpose_input_to_output(op),
         Opcode::Reverse => broadcast::reverse(op),
+        Opcode::Shuffle if is_exact => broadcast::shuffle(op, Rotation::InputToOutput),
         Opcode::Concatenate => slices::concatenate_input_to_output(op, input_id),
         Opcode::Slice => slices::slice_input_to_output(op),
         Opcode::Reduce => reduce::reduce_input_to_output(op, input_id),

@@ -43,6 +43,10 @@ pub(crate) fn moved(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer 
             let from = places(asked)?;
             taken(evaluator, asked, 0, from)
         }
+        Opcode::Shuffle => {
+            let from = rotated(asked)?;
+            taken(evaluator, asked, 0, from)
+        }
         Opcode::Reshape => {
             let same = count(array(asked.operand_shape(0)?)?) == count(output);
             ensure(same && asked.op.operand_shapes.len() == 1, "the element counts differ")?;
@@ -127,6 +131,33 @@ fn places(asked: &Asked<'_>) -> Checked<Vec<i64>> {
         }
     }
     Ok(affine(&asked.batch.positions, &output.dims, base, &steps))
+}
+
+/// Operand positions of a shuffle, which rotates to the left by a shift per listed dimension.
+fn rotated(asked: &Asked<'_>) -> Checked<Vec<i64>> {
+    let attributes = &asked.op.attributes;
+    let mode = attributes.text(AttributeKey::Mode).unwrap_or_default();
+    ensure(mode == "rotate", format!("the mode {mode} of a shuffle is not known"))?;
+    let output = array(&asked.op.shape)?;
+    let operand = array(asked.operand_shape(0)?)?;
+    ensure(output.dims == operand.dims, "the output's sizes are not the operand's")?;
+    let dims = dimensions(attributes.ints(AttributeKey::Dimensions), output.dims.len())?;
+    let shifts = attributes.ints(AttributeKey::Shifts);
+    ensure(shifts.len() == dims.len(), "shifts does not have a number per dimension")?;
+    let own = strides(&operand.dims);
+    let mut from = Vec::with_capacity(asked.batch.positions.len());
+    let positions = &asked.batch.positions;
+    each_index(positions, &output.dims, |i, index| {
+        let moved = dims.iter().zip(shifts).map(|(&dim, &shift)| {
+            let size = operand.dims[dim];
+            let shift = shift.rem_euclid(size);
+            // Without a sum beyond the size.
+            let by = if index[dim] >= size - shift { shift - size } else { shift };
+            by * own[dim]
+        });
+        from.push(positions[i] + moved.sum::<i64>());
+    });
+    Ok(from)
 }
 
 /// The same memory under another shape.

@@ -106,7 +106,7 @@ pub(super) const ROWS: &[OpReference] = &[
         ONE,
         Xla("rev_reverse"),
         "The operand with its elements in another order along some dimensions.",
-        "`mode=rotate` moves them around by `shifts`.",
+        "`mode=rotate` rotates each to the left: element `i` comes from `(i + shift) mod size`.",
     ),
     op(Opcode::Reverse, ONE, Xla("rev_reverse"), "The operand with some dimensions running backwards.", ""),
     op(
