@@ -30,21 +30,28 @@ fn fusion_calls(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Box<str>>> {
 }
 
 #[salsa::tracked(returns(copy))]
-fn has_fusion_of_cpu(db: &dyn salsa::Database, piece: Piece) -> bool {
+fn has_mark_of_cpu(db: &dyn salsa::Database, piece: Piece) -> bool {
     let block = block(db, piece);
     // Most texts have no such word anywhere.
-    gpu::is_of_cpu_backend(&block.text)
-        && block.parse.instructions.iter().filter(|i| i.opcode == Some(Opcode::Fusion)).any(|instruction| {
-            let attributes = block.parse.attributes_of(instruction).iter();
-            let mut configs = attributes.filter(|a| a.key == Some(AttributeKey::BackendConfig));
-            configs.any(|config| gpu::is_of_cpu_backend(config.value_span.of(&block.text)))
+    if !gpu::is_of_cpu_backend(&block.text) && !gpu::is_call_of_cpu(&block.text) {
+        return false;
+    }
+    block.parse.instructions.iter().any(|instruction| {
+        block.parse.attributes_of(instruction).iter().any(|attribute| {
+            let value = attribute.value_span.of(&block.text);
+            match attribute.key {
+                Some(AttributeKey::BackendConfig) => gpu::is_of_cpu_backend(value),
+                Some(AttributeKey::CustomCallTarget) => gpu::is_call_of_cpu(value),
+                _ => false,
+            }
         })
+    })
 }
 
-/// Whether XLA's CPU compiler made the module: one of its fusions says so. Then nothing in it is a kernel of a GPU.
+/// Whether XLA's CPU compiler made the module: one of its instructions says so. Then nothing in it is a kernel of a GPU.
 #[salsa::tracked(returns(copy))]
 pub fn is_of_cpu(db: &dyn salsa::Database, file: File) -> bool {
-    file.language(db) != Language::Mlir && file.pieces(db).iter().any(|&piece| has_fusion_of_cpu(db, piece))
+    file.language(db) != Language::Mlir && file.pieces(db).iter().any(|&piece| has_mark_of_cpu(db, piece))
 }
 
 /// Names of all computations that fusions of the file call.

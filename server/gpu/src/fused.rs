@@ -236,12 +236,18 @@ fn changing(attributes: &Attributes) -> Vec<usize> {
     numbers.into_iter().flat_map(|list| list.split(',')).filter_map(|n| n.trim().parse().ok()).collect()
 }
 
-/// Is this the configuration of a fusion from XLA's CPU compiler? Only that one says over how many threads a fusion is split,
-/// and only it gives fusions to these libraries.
+/// Whether this is the configuration of an instruction from XLA's CPU compiler. Only that one says over how many threads an
+/// instruction is split, and only it gives fusions to these libraries.
 /// Source: `service/cpu/backend_config.proto`, `service/cpu/cpu_compiler.cc`.
 pub fn is_of_cpu_backend(backend_config: &str) -> bool {
     let marks = ["outer_dimension_partitions", "__ynn_fusion", "__xnn_fusion", "__onednn_fusion"];
     marks.iter().any(|mark| backend_config.contains(mark))
+}
+
+/// Whether this target of a custom call is LAPACK on the host, which JAX calls on CPUs alone: seen in its dumps; on GPUs the same
+/// functions call cuSOLVER or are expanded.
+pub fn is_call_of_cpu(target: &str) -> bool {
+    target.contains("\"lapack_")
 }
 
 /// Whether XLA puts an op that stands alone into a fusion of its own. Source: `service/gpu/transforms/fusion_wrapper.cc`.
