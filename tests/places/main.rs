@@ -2,6 +2,7 @@
 
 mod examples;
 mod figures;
+mod fusion_examples;
 mod maps;
 mod modules;
 mod partitions;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use indexing::{OpIndexing, Rules};
+use indexing::{MapBeside, OpIndexing, Rules};
 use ir::{Block, Graph, Op, Surroundings};
 use mlir::OpId;
 use mlir_hlo::{Environment, Slice};
@@ -56,7 +56,7 @@ impl HloTwin {
             }
         }
         let mut graph = entry.filter(|graph| graph.is_complete)?;
-        // Values at run time are told by the names that they have in the text.
+        // Runtime values are shown with their names in the text.
         for (id, parameter) in graph.ops.iter().enumerate() {
             let operand = parameter.parameter.and_then(|number| op.operands.get(number as usize));
             if let Some(operand) = operand {
@@ -70,7 +70,7 @@ impl HloTwin {
         &self.graph.ops[self.graph.root as usize]
     }
 
-    /// The operand that an op of the graph stands for.
+    /// The operand that an op of the graph represents.
     pub(crate) fn operand(&self, op: ir::OpId) -> Option<usize> {
         Some(self.graph.ops.get(op as usize)?.parameter? as usize)
     }
@@ -80,6 +80,12 @@ impl HloTwin {
         let mut maps = self.written_maps(output, rules);
         maps.simplify_by(rules);
         maps
+    }
+
+    /// Of a dot and an iota.
+    pub fn maps_beside(&self) -> Vec<MapBeside> {
+        let callees = |name: &str| self.callees.get(name).cloned();
+        indexing::maps_beside(&self.graph, self.graph.root, &self.operands, &callees)
     }
 
     /// The same as the rules make them, with variables of one value.
@@ -105,7 +111,7 @@ pub fn hlo_twin_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, S
     let environment = Environment::of_aliases(parse, text);
     let mut found = Vec::new();
     let links = mlir_link_findings(db, piece);
-    // What is wrong with an op's names or types is told already.
+    // Errors in an op's names or types are reported already.
     let is_told = |id: OpId| {
         let span = parse.op(id).head;
         let first = read.findings.partition_point(|f| f.span.start < span.start);

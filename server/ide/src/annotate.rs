@@ -1,6 +1,6 @@
 //! The whole text with its maps and findings written between the lines, for terminals.
 
-use indexing::{OperandIndexing, Rules};
+use indexing::{MapBeside, OperandIndexing, Rules};
 use indexing_map::{PrintStyle, print_map};
 use ir::Opcode;
 
@@ -108,7 +108,7 @@ fn map_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
             }
         }
     }
-    for (from, to, access) in local.other_maps(context, &names) {
+    for MapBeside { from, to, access } in local.maps_beside(context, &names) {
         push(format!("  //   {from} -> {to}: {}\n", print_map(&access.map, PrintStyle::Floordiv)));
     }
     notes

@@ -17,7 +17,7 @@ use crate::source_location::source_location;
 use crate::why_not_fused::why_not_fused;
 use crate::{Hover, TextRange};
 
-pub(crate) use maps::{MAP_LIMIT, access_blocks, differs, loop_text, utilisation_text};
+pub(crate) use maps::{MAP_LIMIT, access_blocks, beside_blocks, differs, loop_text, utilisation_text};
 
 /// Characters of an instruction's line.
 const LINE_LIMIT: usize = 600;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use indexing::{OpIndexing, OperandIndexing, Rules};
-use indexing_map::{IndexingMap, PrintStyle, domain_short};
+use indexing::{MapBeside, OpIndexing, OperandIndexing, Rules};
+use indexing_map::{PrintStyle, domain_short};
 use ir::{Graph, Op, OpId, Opcode};
 use rustc_hash::FxHashMap;
 
@@ -28,38 +28,10 @@ impl LocalGraph {
         &self.graph.ops[self.op as usize]
     }
 
-    /// Maps beside those from the output to the operands, of ops that tile all of one side: from a dot's operands to its
-    /// output, and both of an iota, which reads nothing. From what, to what, and the map; operands have a `%`.
-    pub(crate) fn other_maps(
-        &self,
-        context: &FileContext<'_>,
-        names: &[String],
-    ) -> Vec<(String, String, OperandIndexing)> {
-        let (input, output) = ("input".to_owned(), "output".to_owned());
+    /// Of a dot and an iota; operands are called as in `names`.
+    pub(crate) fn maps_beside(&self, context: &FileContext<'_>, names: &[String]) -> Vec<MapBeside> {
         let callees = |name: &str| callee_graph(context, self.at, name);
-        let forward = |number: usize| {
-            let mut maps =
-                indexing::in_graph_input_to_output_with(&self.graph, self.op, number, Rules::Exact, &callees);
-            maps.simplify_by(Rules::Exact);
-            maps.operands.into_iter().next().unwrap_or_default()
-        };
-        match self.op().opcode {
-            Opcode::Iota => {
-                let dims = self.op().shape.dims();
-                let nothing = IndexingMap::from_sizes(dims, &[], Vec::new()).into();
-                let mut maps = vec![(output.clone(), input.clone(), nothing)];
-                maps.extend(forward(0).into_iter().map(|access| (input.clone(), output.clone(), access)));
-                maps
-            }
-            Opcode::Dot | Opcode::ScaledDot => {
-                let of = |(number, name): (usize, &String)| {
-                    let accesses = forward(number).into_iter().filter(|access| access.map.is_mapped());
-                    accesses.map(|access| (name.clone(), output.clone(), access)).collect::<Vec<_>>()
-                };
-                names.iter().enumerate().flat_map(of).collect()
-            }
-            _ => Vec::new(),
-        }
+        indexing::maps_beside(&self.graph, self.op, names, &callees)
     }
 
     /// Output to input maps, simplified: a list per operand.

@@ -50,6 +50,7 @@ mod runtime_maps;
 mod runtime_variables;
 mod scatter;
 mod select_and_scatter;
+mod shown_beside;
 mod slices;
 mod sort;
 mod symbolic_tile;
@@ -75,6 +76,7 @@ pub use operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVa
 pub use output_to_input::{in_graph, output_to_input, output_to_input_by};
 pub use round_trip::is_round_trip;
 pub use runtime_variables::is_folded_through;
+pub use shown_beside::{MapBeside, maps_beside};
 pub use symbolic_tile::{SymbolicTile, TileConstraint, TileValues};
 pub use utilisation::{Count, Utilisation, utilisation};
 

@@ -1,6 +1,6 @@
 //! The maps in a popup: a block per operand, operands that are read alike together, XLA's own answer where it is another.
 
-use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource};
+use indexing::{MapBeside, OpIndexing, OperandIndexing, Rules, RuntimeSource};
 use indexing_map::{PrintStyle, Verdict, domain_short_named, print_map, print_named, same_function, wrap};
 use ir::{Op, Opcode, Shape};
 
@@ -41,17 +41,22 @@ pub(super) fn maps(context: &FileContext<'_>, at: InstructionRef, config: &Hover
         let xla = local.maps(context, output, Rules::Xla);
         blocks.extend(access_blocks(&from, &names, local.op(), &exact, &xla, op));
     }
-    let end = |name: &str| if name.starts_with('%') { code(name) } else { name.to_owned() };
-    let others = local.other_maps(context, &names);
-    blocks.extend(others.iter().map(|(from, to, access)| {
-        format!("**{} → {}**\n{}", end(from), end(to), fence("", &map_text(access, None)))
-    }));
+    blocks.extend(beside_blocks(&local.maps_beside(context, &names)));
     let omitted = blocks.len().saturating_sub(MAP_LIMIT);
     blocks.truncate(MAP_LIMIT);
     if omitted > 0 {
         blocks.push(format!("… and {omitted} more maps.\n\n"));
     }
     blocks.concat()
+}
+
+/// A block per map that stands beside those of the operands.
+pub(crate) fn beside_blocks(maps: &[MapBeside]) -> Vec<String> {
+    let end = |name: &str| if name.starts_with('%') { code(name) } else { name.to_owned() };
+    let block = |MapBeside { from, to, access }: &MapBeside| {
+        format!("**{} → {}**\n{}", end(from), end(to), fence("", &map_text(access, None)))
+    };
+    maps.iter().map(block).collect()
 }
 
 /// A loop over a tuple, in words.

@@ -1,11 +1,12 @@
 //! The maps of an op in a line each, for terminals.
 
 use db::MlirMaps;
-use indexing::Rules;
-use indexing_map::{IndexingMap, PrintStyle, print_map};
+use indexing::{MapBeside, Rules};
+use indexing_map::IndexingMap;
 use mlir::OpId;
 use mlir_indexing::Source;
 
+use crate::mlir::map_text::map_line;
 use crate::mlir::op_maps_hover::{RESULT_LIMIT, title};
 
 /// What each result is made of, where stores go, what an index is; empty where nothing is read by index.
@@ -27,6 +28,9 @@ pub(crate) fn map_notes(source: &Source<'_>, id: OpId) -> Vec<String> {
                         let text = line(&access.map, access.is_identity(), access.note.as_deref());
                         push(format!("{from} -> {name}: {text}"));
                     }
+                }
+                for MapBeside { from, to, access } in twin.maps_beside() {
+                    push(format!("{from} -> {to}: {}", map_line(&access.map)));
                 }
             }
             Some(Ok(MlirMaps::Own(maps))) => {
@@ -54,7 +58,7 @@ fn line(map: &IndexingMap, is_identity: bool, note: Option<&str>) -> String {
         () if map.is_undefined() => format!("no map: {}", note.unwrap_or("not known")),
         () if map.results().is_empty() && map.constraints().is_empty() => "the scalar".to_owned(),
         () if is_identity => "identity".to_owned(),
-        () => print_map(map, PrintStyle::Floordiv),
+        () => map_line(map),
     }
 }
 
@@ -70,6 +74,45 @@ mod tests {
         analysis.annotate(file, &mut |chunk| out += chunk).expect("nobody cancels");
         let notes: Vec<_> = out.lines().filter_map(|line| line.strip_prefix("  //   ")).collect();
         expect.assert_eq(&format!("{}\n", notes.join("\n")));
+    }
+
+    /// Both maps of an iota, and those from a dot's operands to its output, as of HLO.
+    #[test]
+    fn maps_in_both_directions() {
+        check(
+            "func.func @f(%a: tensor<4x6xf32>, %b: tensor<6x3xf32>) -> tensor<4x3xf32> {
+  %0 = stablehlo.iota dim = 1 : tensor<2x4xf32>
+  %1 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x6xf32>, tensor<6x3xf32>) -> tensor<4x3xf32>
+  return %1 : tensor<4x3xf32>
+}
+",
+            expect![[r#"
+                output -> input: (d0, d1) -> (), domain: d0 in [0, 1], d1 in [0, 3]
+                input -> output: ()[s0, s1] -> (s0, s1), domain: s0 in [0, 1], s1 in [0, 3]
+                output -> %a: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 2], s0 in [0, 5]
+                output -> %b: (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 3], d1 in [0, 2], s0 in [0, 5]
+                %a -> output: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 2]
+                %b -> output: (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 5], d1 in [0, 2], s0 in [0, 3]
+            "#]],
+        );
+    }
+
+    /// An extent that is not known is no bound of 2^63.
+    #[test]
+    fn unbounded_variables_have_no_numbers() {
+        check(
+            "func.func @f(%a: tensor<?x6xf32>, %i: index) -> tensor<?x6xf32> {
+  %c = arith.constant 0 : index
+  %d = tensor.dim %a, %c : tensor<?x6xf32>
+  %0 = tensor.extract_slice %a[%i, 0] [%d, 6] [1, 1] : tensor<?x6xf32> to tensor<?x6xf32>
+  return %0 : tensor<?x6xf32>
+}
+",
+            expect![[r#"
+                %d is: (){a_dim0} -> (a_dim0), domain: 0 ≤ a_dim0
+                output -> %a: (d0, d1){i, a_dim0} -> (d0 + i, d1), domain: 0 ≤ d0 < a_dim0, 0 ≤ d1 ≤ 5, 0 ≤ i, 0 ≤ a_dim0
+            "#]],
+        );
     }
 
     #[test]

@@ -7,17 +7,28 @@ const MAP_WIDTH: usize = 72;
 
 /// The map and, on a line of its own, its domain.
 pub(crate) fn map_text(map: &IndexingMap) -> String {
+    let (head, domain) = head_and_domain(map);
+    match domain {
+        Some(domain) => format!("{}\n{}", wrap(&head, MAP_WIDTH), wrap(&domain, MAP_WIDTH)),
+        None => wrap(&head, MAP_WIDTH),
+    }
+}
+
+/// The map and its domain on one line.
+pub(crate) fn map_line(map: &IndexingMap) -> String {
+    let (head, domain) = head_and_domain(map);
+    domain.map_or_else(|| head.clone(), |domain| format!("{head}, {domain}"))
+}
+
+/// `(d0) -> (d0)` and `domain: d0 in [0, 7]`; where a variable has no bound, `domain: 0 ≤ d0 < n`.
+fn head_and_domain(map: &IndexingMap) -> (String, Option<String>) {
     let text = print_map(map, PrintStyle::Floordiv);
-    let Some((head, domain)) = text.split_once(", domain: ") else { return wrap(&text, MAP_WIDTH) };
+    let Some((head, domain)) = text.split_once(", domain: ") else { return (text, None) };
     let domain = match is_bounded(map) {
         true => domain.to_owned(),
         false => domain_text(map),
     };
-    let mut shown = wrap(head, MAP_WIDTH);
-    if !domain.is_empty() {
-        shown += &format!("\n{}", wrap(&format!("domain: {domain}"), MAP_WIDTH));
-    }
-    shown
+    (head.to_owned(), (!domain.is_empty()).then(|| format!("domain: {domain}")))
 }
 
 fn is_bounded(map: &IndexingMap) -> bool {
@@ -109,6 +120,7 @@ mod tests {
         ))
         .expect("it is a map");
         assert_eq!(map_text(&map), "(d0, d1){n, i} -> (d0 + i, d1)\ndomain: 0 ≤ d0 < n, 0 ≤ d1 ≤ 7, 0 ≤ n");
+        assert_eq!(map_line(&map), "(d0, d1){n, i} -> (d0 + i, d1), domain: 0 ≤ d0 < n, 0 ≤ d1 ≤ 7, 0 ≤ n");
         let bounded = parse_map("(d0) -> (d0), domain: d0 in [0, 7]").expect("it is a map");
         assert_eq!(map_text(&bounded), "(d0) -> (d0)\ndomain: d0 in [0, 7]");
     }

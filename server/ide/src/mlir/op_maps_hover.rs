@@ -7,7 +7,7 @@ use indexing_map::{IndexingMap, PrintStyle, domain_short, print_map, wrap};
 use ir::{ArrayShape, ElementType, Shape};
 use mlir_indexing::{Access, OpMaps, Role, Source, Space, SymbolSource};
 
-use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks, utilisation_text};
+use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks, beside_blocks, utilisation_text};
 use crate::inlay_hints::DomainHints;
 use crate::locate::FileContext;
 use crate::markdown::{code, fence, prose};
@@ -33,6 +33,7 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
                     let named = config.readable_variables.then(|| twin.op());
                     let (exact, xla) = (twin.maps(result, Rules::Exact), twin.maps(result, Rules::Xla));
                     blocks.extend(access_blocks(&from, &twin.operands, twin.op(), &exact, &xla, named));
+                    blocks.extend(beside_blocks(&twin.maps_beside()));
                 }
                 // What reads nothing misses nothing.
                 Some(Err(reason)) if read.parse.operands_of(at.id).next().is_some() => {
