@@ -232,7 +232,7 @@ or one of \"zeros\", \"random\" and \"iota\"."
   "The kernels of a module; a click on a heading sorts by it, RET goes to a kernel."
   (setq tabulated-list-format
         [("Kernel" 40 t) ("µs" 12 hlo-analyzer--less :right-align t) ("%" 7 hlo-analyzer--less :right-align t)
-         ("Bytes" 16 hlo-analyzer--less :right-align t) ("Bound by" 10 t)]
+         ("Bytes needed" 16 hlo-analyzer--less :right-align t) ("Bound by" 10 t)]
         tabulated-list-sort-key '("µs" . t))
   (tabulated-list-init-header))
 
@@ -258,15 +258,13 @@ or one of \"zeros\", \"random\" and \"iota\"."
   (let* ((answer (hlo-analyzer--ask "heaviestKernels" (list :textDocument (hlo-analyzer--document) :limit 1000)))
          (module (current-buffer))
          (entries (mapcar (lambda (kernel)
-                            (let ((roofline (plist-get kernel :roofline)))
-                              (list (plist-get kernel :at)
-                                    (vector (concat "%" (plist-get kernel :name))
-                                            (format "%.2f" (plist-get kernel :total_us))
-                                            (format "%.1f" (* 100 (plist-get kernel :share)))
-                                            (format "%d" (* (plist-get kernel :executions)
-                                                            (+ (plist-get roofline :bytes_read)
-                                                               (plist-get roofline :bytes_written))))
-                                            (plist-get kernel :bound)))))
+                            (list (plist-get kernel :at)
+                                  (vector (concat "%" (plist-get kernel :name))
+                                          (format "%.2f" (plist-get kernel :total_us))
+                                          (format "%.1f" (* 100 (plist-get kernel :share)))
+                                          (format "%d" (* (plist-get kernel :executions)
+                                                          (plist-get kernel :bytes_needed)))
+                                          (plist-get kernel :bound))))
                           (plist-get answer :kernels))))
     (if (null entries)
         (message "No kernels: this module is not compiled for a GPU.")

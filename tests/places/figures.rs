@@ -1,8 +1,13 @@
-//! Bytes and times of a kernel: what stands on one line does not contradict itself, and the places agree.
+//! Bytes and times of a kernel: every place shows the same figures, and they are those that the requests of the kernel add
+//! up to.
 
-use ide::{FusionQuery, HoverConfig};
+use ide::{Analysis, BufferReply, FileId, FusionQuery, HeavyKernel, HoverConfig};
 
 use crate::modules;
+
+const SAID: &str = "nobody cancels";
+/// What rounding to three digits may change.
+const ROUNDING: f64 = 0.006;
 
 /// Bytes of `12.6 MB`.
 fn bytes(text: &str) -> Option<f64> {
@@ -17,62 +22,169 @@ fn bytes(text: &str) -> Option<f64> {
     Some(number.parse::<f64>().ok()? * scale)
 }
 
-/// The part of a line of facts that `is_it`.
-fn fact(line: &str, is_it: impl Fn(&str) -> bool) -> Option<&str> {
-    line.split(" · ").find(|part| is_it(part))
+fn is_near(shown: f64, exact: u64) -> bool {
+    (shown - exact as f64).abs() <= exact as f64 * ROUNDING
 }
 
-fn check(name: &str, text: &str) -> usize {
+/// What a popup says of a kernel: `25.2 MB needed, 201 MB moved` and `≈ 4.1 µs` of its line of facts, and the lines about
+/// arrays.
+struct Shown {
+    traffic: String,
+    time: String,
+    arrays: Vec<String>,
+}
+
+fn shown(hover: &str) -> Option<Shown> {
+    let line = hover.lines().find(|line| line.starts_with("**") && line.contains("** on "))?;
+    let fact = |is_it: &dyn Fn(&str) -> bool| line.split(" · ").find(|part| is_it(part)).map(str::to_owned);
+    let is_array = |line: &&str| line.starts_with("- reads ") || line.starts_with("- writes ");
+    Some(Shown {
+        traffic: fact(&|part| bytes(part).is_some() || part.contains(" needed"))?,
+        time: fact(&|part| part.starts_with('≈') || part.starts_with("at least"))?,
+        arrays: hover.lines().filter(is_array).map(str::to_owned).collect(),
+    })
+}
+
+/// How the figures of an array were come by, which decides what bounds them.
+enum Counted {
+    /// Each instruction is a request of its own: the figure is the sum of them.
+    OneByOne,
+    /// Instructions at neighbouring addresses are one request: the figure is the sum at most, and what their lanes use at
+    /// least.
+    WithReuse,
+    /// Data decides where a gather reads: the figure is the worst case, and the best at least.
+    AtWorst,
+}
+
+fn counted(buffer: &BufferReply) -> Option<Counted> {
+    let (best, worst) = buffer.with_reuse?;
+    Some(match () {
+        () if buffer.judged? != best => Counted::AtWorst,
+        () if Some(best) != buffer.best || Some(worst) != buffer.worst => Counted::WithReuse,
+        () => Counted::OneByOne,
+    })
+}
+
+/// How many of `buffers` were counted in each way.
+fn check_requests(
+    what: &str,
+    buffers: &[BufferReply],
+    shown: &Shown,
+    heavy: &HeavyKernel,
+    seen: &mut [usize; 3],
+) {
+    let moved = heavy.figures.bytes_moved;
+    let arrays: Vec<&BufferReply> = buffers.iter().filter(|b| !b.maps.is_empty()).collect();
+    let mut sum = Some(0);
+    for buffer in &arrays {
+        let (Some(judged), Some(best), Some(worst)) = (buffer.judged, buffer.best, buffer.worst) else {
+            sum = None;
+            continue;
+        };
+        let own = judged.bytes_moved();
+        sum = sum.map(|sum| sum + own);
+        match counted(buffer).expect("it is judged") {
+            Counted::OneByOne => {
+                assert_eq!(judged, best, "{what}, {}", buffer.name);
+                seen[0] += 1;
+            }
+            Counted::WithReuse => {
+                assert!(own <= best.bytes_moved(), "{what}, {}: {own} of {best:?}", buffer.name);
+                assert!(own >= judged.bytes_used, "{what}, {}: {judged:?}", buffer.name);
+                seen[1] += 1;
+            }
+            Counted::AtWorst => {
+                let least = buffer.with_reuse.expect("it is judged").0;
+                assert!(own <= worst.bytes_moved() && own >= least.bytes_moved(), "{what}, {}", buffer.name);
+                seen[2] += 1;
+            }
+        }
+        // The popup's line about the array, whose figures a warning repeats.
+        let figures = |line: &&String| {
+            let (_, figures) = line.split_once("), ")?;
+            let figures = figures.split(" — ").next()?.split("; cause: ").next()?;
+            let (moved, used) = figures.split_once(" moved")?;
+            let (_, used) = used.split_once(" for ")?;
+            Some((bytes(moved)?, bytes(used.trim_end_matches(", sampled"))?))
+        };
+        let name = format!("`%{}`", buffer.name);
+        let of_array: Vec<(f64, f64)> =
+            shown.arrays.iter().filter(|line| line.contains(&name)).filter_map(|l| figures(&l)).collect();
+        assert!(
+            of_array.iter().any(|&(moved, used)| is_near(moved, own) && is_near(used, judged.bytes_used)),
+            "{what}: {name} moves {own} for {}, shown is {:?}",
+            judged.bytes_used,
+            shown.arrays
+        );
+    }
+    if arrays.is_empty() || buffers.iter().any(|b| b.unknown.is_some()) {
+        assert_eq!(moved, None, "{what}");
+        return;
+    }
+    assert_eq!(moved, sum, "{what}");
+}
+
+/// How many kernels were compared.
+fn check(name: &str, text: &str, seen: &mut [usize; 3]) -> usize {
     let (analysis, file) = modules::open(text);
-    let said = "nobody cancels";
+    let heaviest = analysis.heaviest_kernels(file, 10_000).expect(SAID);
+    let mut explained = String::new();
+    analysis.annotate(file, &mut |chunk| explained += chunk).expect(SAID);
     let mut compared = 0;
     for place in modules::instructions(&analysis, file) {
-        let Some(lens) = analysis.code_lens(file, place.at).expect(said).filter(|lens| lens.is_kernel) else {
+        let what = format!("{name}, %{}", place.name);
+        let Some(lens) = analysis.code_lens(file, place.at).expect(SAID).filter(|lens| lens.is_kernel) else {
             continue;
         };
-        let hover = analysis.hover_with(file, place.at, &HoverConfig::default()).expect(said);
-        let hover = hover.map(|hover| hover.markdown).unwrap_or_default();
-        let Some(line) = hover.lines().find(|line| line.starts_with("**") && line.contains("** on ")) else {
-            continue;
-        };
-        let is_traffic = |part: &str| bytes(part).is_some() || part.contains(" needed, ");
-        let is_time = |part: &str| part.starts_with('≈') || part.starts_with("at least");
-        assert_eq!(fact(line, is_time), lens.time.as_deref(), "{name}, %{}: {line}", place.name);
+        let hover = analysis.hover_with(file, place.at, &HoverConfig::default()).expect(SAID);
+        let Some(shown) = hover.and_then(|hover| shown(&hover.markdown)) else { continue };
+        assert_eq!(Some(&shown.time), lens.time.as_ref(), "{what}");
         // As much of it as fits.
-        let in_lens = lens
-            .title
-            .split(" · ")
-            .find(|part| bytes(part.trim_end_matches(" moved")).is_some() || is_traffic(part));
-        if let (Some(told), Some(traffic)) = (in_lens, fact(line, is_traffic)) {
-            assert!(traffic.contains(told), "{name}, %{}: {told} is not in {traffic}", place.name);
-        }
-        // The line names no more than the sum of what the arrays move at worst.
+        let in_lens = lens.title.split(" · ").find(|part| {
+            bytes(part.trim_end_matches(" moved").trim_end_matches(" needed")).is_some()
+                || part.contains(" needed, ")
+        });
+        assert!(in_lens.is_none_or(|part| shown.traffic.contains(part)), "{what}: {in_lens:?}");
+        let own =
+            |kernel: &&HeavyKernel| kernel.name == place.name && kernel.computation == place.computation;
+        let Some(heavy) = heaviest.kernels.iter().find(own) else { continue };
+        assert_eq!(heavy.figures.traffic(), shown.traffic, "{what}");
+        assert_eq!(heavy.figures.time(), shown.time, "{what}");
+        let facts = format!("· {} · {}\n", shown.traffic, shown.time);
+        assert!(explained.contains(&facts), "{what}: {facts} is not explained");
+        check_warnings(&analysis, file, &what, &place, &shown);
         let query =
             FusionQuery { instruction: place.name.clone(), computation: Some(place.computation.clone()) };
-        let Ok(buffers) = analysis.coalescing(file, &query, None).expect(said) else { continue };
-        let moved: Option<u64> =
-            buffers.iter().filter(|b| !b.maps.is_empty()).map(|b| Some(b.worst?.bytes_moved())).sum();
-        let (Some(moved), Some(traffic)) = (moved, fact(line, is_traffic)) else { continue };
-        let told = match traffic.split_once(" needed, ") {
-            Some((_, told)) => bytes(told.trim_end_matches(" moved")),
-            None => bytes(traffic),
-        };
-        let told = told.unwrap_or_else(|| panic!("{name}: {traffic}"));
-        // Neighbouring instructions of a thread share sectors, so the kernel can move less than its accesses counted one by
-        // one. The slack is the rounding of the printed number.
-        assert!(
-            told <= moved as f64 * 1.06 + 64.0,
-            "{name}, %{}: {moved} bytes moved beside {traffic}",
-            place.name
-        );
+        let Ok(buffers) = analysis.coalescing(file, &query, None).expect(SAID) else { continue };
+        check_requests(&what, &buffers, &shown, heavy, seen);
+        let needed = heavy.figures.bytes_needed;
+        if let Some(moved) = heavy.figures.bytes_moved {
+            assert!(needed <= moved, "{what}: {needed} bytes needed, {moved} moved");
+        }
         compared += 1;
     }
     compared
 }
 
+/// A warning at the launch has the bytes of the popup's line about that array.
+fn check_warnings(analysis: &Analysis, file: FileId, what: &str, place: &modules::Place, shown: &Shown) {
+    let config = ide::CoalescingConfig { marks_causes: false, ..ide::CoalescingConfig::default() };
+    let found = analysis.coalescing_warnings(file, &config, 1000).expect(SAID).shown;
+    for warning in found.iter().filter(|w| (place.at..place.end).contains(&w.range.start)) {
+        let head = warning.message.lines().next().unwrap_or_default();
+        let figures = head.rsplit("; ").next().unwrap_or_default().trim_end_matches(" (sampled)");
+        let line = figures.trim_end_matches(" used").replacen(", ", " for ", 1);
+        assert!(shown.arrays.iter().any(|array| array.contains(&line)), "{what}: {line}, {:?}", shown.arrays);
+    }
+}
+
 #[test]
 fn bytes_and_times_do_not_contradict_each_other() {
-    let compared: usize = modules::all(11).iter().map(|(name, text)| check(name, text)).sum();
-    eprintln!("{compared} kernels compared");
-    assert!(compared >= 6);
+    let mut seen = [0; 3];
+    let compared: usize = modules::all(11).iter().map(|(name, text)| check(name, text, &mut seen)).sum();
+    let [one_by_one, with_reuse, at_worst] = seen;
+    eprintln!(
+        "{compared} kernels compared; arrays: {one_by_one} counted one by one, {with_reuse} with reuse, {at_worst} at worst"
+    );
+    assert!(compared >= 6 && one_by_one > 0 && with_reuse > 0 && at_worst > 0, "{compared}, {seen:?}");
 }

@@ -33,7 +33,7 @@ local function ask(method, params, answered)
   end
 end
 
--- The server, for a command; the user is told where there is none.
+-- The server, for a command; a message says where there is none.
 local function running()
   local server = client()
   if not server then
@@ -66,7 +66,7 @@ local function place(uri, position)
   return { textDocument = { uri = uri or here.textDocument.uri }, position = position or here.position }
 end
 
--- Shows text in a new window that nobody has to save.
+-- Shows text in a scratch window.
 local function show_text(text, filetype)
   vim.cmd("botright vnew")
   vim.bo.buftype = "nofile"
@@ -275,7 +275,7 @@ local orders = {
 }
 
 function M.bytes_of(kernel)
-  return (kernel.roofline.bytes_read + kernel.roofline.bytes_written) * kernel.executions
+  return kernel.bytes_needed * kernel.executions
 end
 
 -- The kernels of the module in the quickfix list, by time, bytes or name.
@@ -288,8 +288,9 @@ function M.heaviest_kernels(order)
     end
     table.sort(answer.kernels, orders[order] or orders.time)
     local items = vim.tbl_map(function(kernel)
-      local text = ("%%%s  %.2f µs  %.1f %%  %.0f bytes  %s"):format(
-        kernel.name, kernel.total_us, kernel.share * 100, M.bytes_of(kernel), kernel.bound)
+      local text = ("%%%s  %s%.2f µs  %.1f %%  %s per run  %s"):format(
+        kernel.name, kernel.is_at_least and "at least " or "", kernel.total_us, kernel.share * 100, kernel.traffic,
+        kernel.bound)
       return { bufnr = buffer, lnum = kernel.at.start.line + 1, col = kernel.at.start.character + 1, text = text }
     end, answer.kernels)
     vim.fn.setqflist({}, " ", { title = answer.note, items = items })

@@ -19,8 +19,13 @@ interface Kernel {
   executions: number;
   total_us: number;
   share: number;
+  /** `total_us` is a lower bound. */
+  is_at_least: boolean;
+  bytes_needed: number;
+  /** Of one run, in words, as the popup of the kernel has it. */
+  traffic: string;
   bound: string;
-  roofline: { flops: number; bytes_read: number; bytes_written: number };
+  roofline: { flops: number };
 }
 
 /** The answer of `hlo-analyzer/heaviestKernels`. */
@@ -141,7 +146,7 @@ class KernelsView implements vscode.Disposable, vscode.TreeDataProvider<Kernel> 
     this.timer = setTimeout(() => this.view.visible && void this.load(), PAUSE);
   }
 
-  /** Where the user has asked for it, they are told why there is no list. */
+  /** `isAskedFor`: a message says why there is no list. */
   private async load(isAskedFor = false): Promise<void> {
     if (this.module === undefined) {
       return;
@@ -167,35 +172,37 @@ class KernelsView implements vscode.Disposable, vscode.TreeDataProvider<Kernel> 
   getTreeItem(kernel: Kernel): vscode.TreeItem {
     const item = new vscode.TreeItem(`%${kernel.name}`);
     const runs = kernel.executions > 1 ? ` · ${kernel.executions} runs` : "";
-    item.description = `${time(kernel.total_us)} · ${percent(kernel.share)} · ${size(bytesOf(kernel))} · ${kernel.bound}${runs}`;
+    item.description = `${time(kernel)} · ${percent(kernel.share)} · ${traffic(kernel)} · ${kernel.bound}${runs}`;
     item.tooltip = tooltip(kernel);
     item.iconPath = new vscode.ThemeIcon("chip", colour(kernel.share));
     item.contextValue = "kernel";
     item.command = { command: REVEAL, title: "Go to Kernel", arguments: [kernel] };
-    item.accessibilityInformation = { label: `${kernel.name}, ${time(kernel.total_us)}, ${size(bytesOf(kernel))}` };
+    item.accessibilityInformation = { label: `${kernel.name}, ${time(kernel)}, ${traffic(kernel)}` };
     return item;
   }
 }
 
 function tooltip(kernel: Kernel): vscode.MarkdownString {
-  const { bytes_read, bytes_written, flops } = kernel.roofline;
   const text = new vscode.MarkdownString();
   text.appendText(`${kernel.kind} in ${kernel.computation}`);
   const rows = [
-    ["time", `${time(kernel.total_us)} (${percent(kernel.share)} of the module)`],
+    ["time", `${time(kernel)} (${percent(kernel.share)} of the module)`],
     ["runs", String(kernel.executions)],
-    ["read, per run", size(bytes_read)],
-    ["written, per run", size(bytes_written)],
-    ["operations, per run", flops.toLocaleString("en")],
+    ["read and written, per run", kernel.traffic],
+    ["operations, per run", kernel.roofline.flops.toLocaleString("en")],
     ["bound by", kernel.bound],
   ];
   text.appendMarkdown(`\n\n| | |\n|---|---|\n${rows.map(([name, value]) => `| ${name} | ${value} |`).join("\n")}\n`);
   return text;
 }
 
-/** What all runs together read and write. */
-function bytesOf({ roofline, executions }: Kernel): number {
-  return (roofline.bytes_read + roofline.bytes_written) * executions;
+/** What all runs together need. */
+function bytesOf({ bytes_needed, executions }: Kernel): number {
+  return bytes_needed * executions;
+}
+
+function traffic(kernel: Kernel): string {
+  return kernel.executions > 1 ? `${kernel.traffic} per run` : kernel.traffic;
 }
 
 function colour(share: number): vscode.ThemeColor | undefined {
@@ -207,13 +214,7 @@ function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
 
-function time(us: number): string {
-  return us >= 1000 ? `${Number((us / 1000).toPrecision(3))} ms` : `${Number(us.toPrecision(3))} µs`;
-}
-
-function size(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  const unit = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
-  const value = bytes / 1000 ** unit;
-  return `${unit === 0 ? value : Number(value.toPrecision(3))} ${units[unit] ?? "B"}`;
+function time({ total_us, is_at_least }: Kernel): string {
+  const value = total_us >= 1000 ? `${Number((total_us / 1000).toPrecision(3))} ms` : `${Number(total_us.toPrecision(3))} µs`;
+  return is_at_least ? `at least ${value}` : value;
 }

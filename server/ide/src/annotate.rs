@@ -1,4 +1,4 @@
-//! The whole text with its maps and findings written between the lines, for terminals.
+//! The whole text with its maps, kernels and findings written between the lines, for terminals.
 
 use indexing::{MapBeside, OperandIndexing, Rules};
 use indexing_map::{PrintStyle, print_map};
@@ -6,17 +6,21 @@ use ir::Opcode;
 
 use crate::diagnostics::{Depth, diagnostics};
 use crate::hover::{differs, loop_text, operand_names};
+use crate::kernel_hover::{caused_in_kernel, kernel_hover};
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{LocalGraph, outputs};
 use crate::mlir;
 use crate::plain_text::plain_text;
 
-/// Writes every line of the text; behind the last line of an instruction, indented comments with its maps.
+/// Writes every line of the text; behind the last line of an instruction, indented comments with its kernel and its maps.
 pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
     let findings = match context.is_mlir() {
         true => mlir::diagnostics::diagnostics(context, Depth::Verifier, usize::MAX).shown,
         false => diagnostics(context, Depth::Verifier, usize::MAX).shown,
     };
+    if !context.is_mlir() {
+        context.kernels_ahead();
+    }
     let rope = &context.view.rope;
     // What is written behind a line, in the order of the text.
     let mut notes: Vec<(usize, String)> = Vec::new();
@@ -36,7 +40,8 @@ pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
             }
             let at = InstructionRef { piece, id: id as u32 };
             let line = rope.byte_to_line(context.range(piece, instruction.span).end);
-            notes.extend(map_notes(context, at).into_iter().map(|note| (line, note)));
+            let of_instruction = kernel_notes(context, at).into_iter().chain(map_notes(context, at));
+            notes.extend(of_instruction.map(|note| (line, note)));
         }
     }
     notes.sort_by_key(|(line, _)| *line);
@@ -72,6 +77,20 @@ fn mlir_notes(context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
     db::with_mlir_source(context.db, context.view.file, piece, of_all).unwrap_or_default()
 }
 
+/// What the popup says of the kernel: launch, bytes, time, and what each array moves.
+fn kernel_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
+    if context.is_of_cpu() {
+        return Vec::new();
+    }
+    let summary = kernel_hover(context, at).summary;
+    let shown = if summary.is_empty() { caused_in_kernel(context, at) } else { summary };
+    comments(&plain_text(&shown, ""))
+}
+
+fn comments(text: &str) -> Vec<String> {
+    text.lines().filter(|line| !line.is_empty()).map(|line| format!("  //   {line}\n")).collect()
+}
+
 fn map_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
     let names = operand_names(context, at);
     // A tuple only gathers: it reads nothing by index.
@@ -80,8 +99,7 @@ fn map_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
     }
     let Some(local) = LocalGraph::of(context, at) else { return Vec::new() };
     if let Some(text) = loop_text(context, &local, &names) {
-        let text = plain_text(&text, "");
-        return text.lines().filter(|line| !line.is_empty()).map(|line| format!("  //   {line}\n")).collect();
+        return comments(&plain_text(&text, ""));
     }
     let mut notes = Vec::new();
     let mut push = |note: String| {

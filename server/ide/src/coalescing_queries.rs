@@ -22,6 +22,11 @@ pub struct BufferReply {
     /// The best and the worst that runtime variables may make of it; else one is the other.
     pub best: Option<Counts>,
     pub worst: Option<Counts>,
+    /// The same with instructions of a thread at neighbouring addresses as one request: what one of them brings, the others
+    /// find in the cache. Best and worst.
+    pub with_reuse: Option<(Counts, Counts)>,
+    /// Of `with_reuse` the one that popups and warnings show: the worst of a gather, else the best.
+    pub judged: Option<Counts>,
     /// Every request was counted, or is proved to be like one that was, and data decides nothing.
     pub is_exact: bool,
     /// Of the access that wastes most.
@@ -53,6 +58,8 @@ pub(crate) fn coalescing(
             coalesced: if buffer.accesses.is_empty() { None } else { buffer.is_coalesced() },
             best: buffer.best(),
             worst: buffer.worst(),
+            with_reuse: buffer.with_reuse(),
+            judged: buffer.judged(),
             is_exact: buffer.is_exact(),
             pattern: buffer.pattern(),
             tiled_efficiency: operand

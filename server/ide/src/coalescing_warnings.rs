@@ -146,10 +146,11 @@ fn message(
     };
     let mut message = format!("{name} is {verb} {}: ", lanes(buffer.pattern()));
     message += &format!(
-        "{} per request, {} would do; {} moved, {} used{}",
+        "{} per request, {} would do; {} moved{}, {} used{}",
         sectors(best, most),
         figure(counts.ideal_sectors_per_request()),
         bytes(counts.bytes_moved()),
+        at_worst(buffer),
         bytes(counts.bytes_used),
         if buffer.is_sampled() { " (sampled)" } else { "" },
     );
@@ -209,6 +210,11 @@ pub(crate) fn sectors(best: Counts, worst: Counts) -> String {
     }
 }
 
+/// ` at worst` behind the bytes of a gather, of which the worst case is shown.
+pub(crate) fn at_worst(buffer: &BufferTraffic) -> &'static str {
+    if buffer.is_judged_at_worst() { " at worst" } else { "" }
+}
+
 /// How the lanes lie, in words behind "is read".
 fn lanes(pattern: Option<Pattern>) -> String {
     match pattern {
@@ -227,7 +233,7 @@ fn layout(shape: &ir::Shape) -> String {
     format!("{{{}}}", order.iter().map(usize::to_string).collect::<Vec<_>>().join(","))
 }
 
-fn cause_text(
+pub(crate) fn cause_text(
     analysis: &FusionAnalysis,
     buffer: &BufferTraffic,
     worst: &AccessTraffic,

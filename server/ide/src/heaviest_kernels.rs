@@ -1,12 +1,11 @@
 //! Where the time of a module goes: its kernels, the heaviest first.
 
-use std::sync::Arc;
-
-use gpu::{Bound, Estimate};
+use gpu::Bound;
 use ir::{Opcode, SegmentRef};
 
 use crate::TextRange;
 use crate::executions::executions;
+use crate::kernel_figures::KernelFigures;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{code_cell, counted, prose};
 
@@ -27,7 +26,7 @@ pub struct HeavyKernel {
     /// The part of the module's time, from 0 to 1.
     pub share: f64,
     /// Of one execution.
-    pub estimate: Estimate,
+    pub figures: KernelFigures,
 }
 
 /// The kernels of a module, added up.
@@ -43,7 +42,7 @@ pub struct HeaviestKernels {
     pub launches: u64,
     /// Loops whose number of iterations the text does not say: counted once, so that times are at least so large.
     pub unknown_loops: usize,
-    /// Some kernel has no estimate: of it the least that the device needs is counted.
+    /// The time of some kernel is a lower bound, so `total_us` is one too.
     pub is_at_least: bool,
     pub device: &'static str,
     /// Why no kernel is known; empty where some are.
@@ -51,7 +50,7 @@ pub struct HeaviestKernels {
 }
 
 /// An instruction, how often it runs, what it costs.
-type Found = (InstructionRef, u64, Arc<Estimate>);
+type Found = (InstructionRef, u64, KernelFigures);
 
 /// Of all computations that are run instruction by instruction; of a conditional all branches count. Reads one cost per
 /// kernel, and the call graph.
@@ -61,7 +60,7 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
     let (executions, unknown_loops) = executions(context);
     report.unknown_loops = unknown_loops;
     let mut found: Vec<Found> = Vec::new();
-    // Of a module that is not optimized yet nobody knows what the kernels will be.
+    // The kernels of a module that is not optimized yet are not known.
     let mut segments = module.computations.iter().flat_map(|computation| &computation.segments);
     if !segments.any(|&segment| context.launches_kernels(segment)) {
         report.why_none = match context.is_mlir() {
@@ -74,6 +73,7 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
         };
         return report;
     }
+    context.kernels_ahead();
     for (index, computation) in module.computations.iter().enumerate() {
         let times = executions[index];
         if times == 0 {
@@ -83,22 +83,22 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
             crate::analysis::check_cancelled(context.db);
             for at in timed(context, segment) {
                 let Some(key) = context.kernel_key(at) else { continue };
-                let Some(estimate) = context.kernel_cost(&key) else { continue };
-                report.is_at_least |= estimate.is_at_least();
-                report.total_us += estimate.exec_us() * times as f64;
-                found.push((at, times, estimate));
+                let Some(figures) = KernelFigures::of(context, &key) else { continue };
+                report.is_at_least |= figures.is_at_least;
+                report.total_us += figures.exec_us * times as f64;
+                found.push((at, times, figures));
                 report.launches = report.launches.saturating_add(times);
             }
         }
     }
-    let total = |(_, times, estimate): &Found| estimate.exec_us() * *times as f64;
+    let total = |(_, times, figures): &Found| figures.exec_us * *times as f64;
     // Of equals the first in the text.
     found.sort_by(|a, b| total(b).total_cmp(&total(a)));
     report.omitted = found.len().saturating_sub(limit);
     let whole = report.total_us;
     let heavy = |found: Found| {
         let total_us = total(&found);
-        let (at, executions, estimate) = found;
+        let (at, executions, figures) = found;
         let block = context.block(at.piece);
         let index = context.computation_index(at);
         HeavyKernel {
@@ -109,7 +109,7 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
             executions,
             total_us,
             share: if whole > 0.0 { total_us / whole } else { 0.0 },
-            estimate: (*estimate).clone(),
+            figures,
         }
     };
     report.kernels = found.into_iter().take(limit).map(heavy).collect();
@@ -156,18 +156,19 @@ impl HeaviestKernels {
     /// As a page, for clients that have no list of their own.
     pub fn markdown(&self) -> String {
         let mut out = format!("# Heaviest kernels\n\n{}\n\n", self.summary());
-        out += "| kernel | in | kind | runs | µs | share | bound by |\n|---|---|---|--:|--:|--:|---|\n";
+        out += "| kernel | in | kind | runs | µs | share | bound by | bytes per run |\n|---|---|---|--:|--:|--:|---|---|\n";
         for kernel in &self.kernels {
             out += &format!(
-                "| {} | {} | {} | {} | {}{:.2} | {:.1} % | {} |\n",
+                "| {} | {} | {} | {} | {}{:.2} | {:.1} % | {} | {} |\n",
                 code_cell(&format!("%{}", kernel.name)),
                 code_cell(&kernel.computation),
                 prose(&kernel.kind),
                 kernel.executions,
-                if kernel.estimate.is_at_least() { "at least " } else { "" },
+                if kernel.figures.is_at_least { "at least " } else { "" },
                 kernel.total_us,
                 kernel.share * 100.0,
-                bound(kernel.estimate.bound),
+                bound(kernel.figures.bound),
+                kernel.figures.traffic(),
             );
         }
         out
@@ -256,15 +257,15 @@ ENTRY %e {
             MODULE,
             10,
             expect![[r#"
-            # Heaviest kernels
+                # Heaviest kernels
 
-            801.51 µs in 21 launches on h100-sxm
+                801.51 µs in 21 launches on h100-sxm
 
-            | kernel | in | kind | runs | µs | share | bound by |
-            |---|---|---|--:|--:|--:|---|
-            | `%again` | `body` | loop | 20 | 801.50 | 100.0 % | memory |
-            | `%tiny` | `e` | loop | 1 | 0.00 | 0.0 % | launch |
-        "#]],
+                | kernel | in | kind | runs | µs | share | bound by | bytes per run |
+                |---|---|---|--:|--:|--:|---|---|
+                | `%again` | `body` | loop | 20 | 801.50 | 100.0 % | memory | 134 MB |
+                | `%tiny` | `e` | loop | 1 | 0.00 | 0.0 % | launch | 512 B |
+            "#]],
         );
     }
 
@@ -274,14 +275,14 @@ ENTRY %e {
             &MODULE.replace("known_trip_count", "other"),
             1,
             expect![[r#"
-            # Heaviest kernels
+                # Heaviest kernels
 
-            40.08 µs in 2 launches on h100-sxm; 1 more not listed; 1 loop of unknown length counted once
+                40.08 µs in 2 launches on h100-sxm; 1 more not listed; 1 loop of unknown length counted once
 
-            | kernel | in | kind | runs | µs | share | bound by |
-            |---|---|---|--:|--:|--:|---|
-            | `%again` | `body` | loop | 1 | 40.08 | 100.0 % | memory |
-        "#]],
+                | kernel | in | kind | runs | µs | share | bound by | bytes per run |
+                |---|---|---|--:|--:|--:|---|---|
+                | `%again` | `body` | loop | 1 | 40.08 | 100.0 % | memory | 134 MB |
+            "#]],
         );
     }
 
@@ -295,8 +296,8 @@ ENTRY %e {
 
                 0.00 µs in 0 launches on h100-sxm; no instruction is a fusion: XLA has not optimized this module, so its kernels are not known
 
-                | kernel | in | kind | runs | µs | share | bound by |
-                |---|---|---|--:|--:|--:|---|
+                | kernel | in | kind | runs | µs | share | bound by | bytes per run |
+                |---|---|---|--:|--:|--:|---|---|
             "#]],
         );
     }

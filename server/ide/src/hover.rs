@@ -9,7 +9,7 @@ use syntax::Span;
 use syntax::hlo::AttributeKey;
 
 use crate::goto_definition::{Name, name_at};
-use crate::kernel_hover::kernel_hover;
+use crate::kernel_hover::{caused_in_kernel, kernel_hover};
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{bytes, code, counted, fence, shorten};
 use crate::reference::{Explained, at_cursor};
@@ -99,6 +99,9 @@ pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config:
         out += &format!("{}\n\n", shape_summary(shape));
     }
     out += &kernel.summary;
+    if !is_kernel {
+        out += &caused_in_kernel(context, at);
+    }
     out += &maps::maps(context, at, config);
     out += &kernel.details;
     out += &why_not_fused(context, at);
@@ -108,7 +111,7 @@ pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config:
     out
 }
 
-/// The instruction as written, without what the popup shows elsewhere or nobody reads.
+/// The instruction as written, without what the popup shows elsewhere and without metadata.
 pub(crate) fn line(context: &FileContext<'_>, at: InstructionRef) -> String {
     let block = context.block(at.piece);
     let instruction = block.instruction(at.id);

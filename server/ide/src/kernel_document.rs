@@ -28,7 +28,7 @@ pub struct ShownKernel {
 /// A text with what its lines come from. Holds no part of the database; as large as the text and its instructions.
 #[derive(Debug, Clone, Default)]
 pub struct KernelDocument {
-    /// What is told above the code, without comment signs: how it runs, and what is missing.
+    /// The lines above the code, without comment signs: how it runs, and what is missing.
     pub head: Vec<String>,
     /// MLIR, PTX, or a readable list.
     pub body: String,
@@ -49,7 +49,7 @@ pub struct KernelInstruction {
     pub name: String,
     /// The instruction in the file, and its name in it; nothing where it is no longer there.
     pub at: Option<(TextRange, TextRange)>,
-    /// The instruction, and what else stands for it: the operand of the fusion for its parameter.
+    /// The instruction, and its other name: the operand of the fusion for its parameter.
     pub(crate) refs: Vec<InstructionRef>,
 }
 
@@ -363,6 +363,7 @@ ENTRY %e {
                 launch: grid 64 × 128 threads
                 blocks: tiles 1×128, 4 warps
                 time: ≈ 0.012 µs on h100-sxm
+                bytes: 33.8 kB needed
                 result: f32[64,66]
                 operand 0: %h f32[64,66]
 

@@ -4,7 +4,7 @@ use gpu::{Emitter, FusionAnalysis, Reason};
 use ir::{AttributeKey, Op, Opcode};
 use text::visible_line;
 
-use crate::kernel_figures::time;
+use crate::kernel_figures::KernelFigures;
 use crate::kernel_lens::launched;
 use crate::locate::{FileContext, InstructionRef};
 use crate::readable_config::readable_config;
@@ -42,13 +42,9 @@ pub(crate) fn kernel_elsewhere(context: &FileContext<'_>, at: InstructionRef) ->
         lines.extend(analysis.fused.backend_kind.as_ref().map(|kind| format!("kind: {kind}")));
         lines.extend(analysis.stated_launch().map(|launch| format!("launch: {}", launched(&launch))));
         lines.extend(analysis.fused.block_config.as_ref().map(|sizes| format!("blocks: {sizes}")));
-        let buffers = context.kernel_coalescing(&key);
-        if let Some(estimate) = context.kernel_estimate(&key).filter(|_| !context.is_of_cpu()) {
-            lines.push(format!(
-                "time: {} on {}",
-                time(estimate, analysis, buffers),
-                context.db.device().name
-            ));
+        if let Some(figures) = KernelFigures::of(context, &key).filter(|_| !context.is_of_cpu()) {
+            lines.push(format!("time: {} on {}", figures.time(), context.db.device().name));
+            lines.push(format!("bytes: {}", figures.traffic()));
         }
     }
     lines.push(format!("result: {}", op.shape));

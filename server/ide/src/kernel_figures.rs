@@ -1,34 +1,79 @@
-//! What a kernel moves and how long it takes, as every place says it: the lens, the popup, the page of a kernel.
+//! What a kernel reads, writes and takes: the one source for the lens, the popup, `explain`, the list of heaviest kernels
+//! and the page of a kernel.
 
-use gpu::{BufferTraffic, Estimate, FusionAnalysis};
+use gpu::{Bound, BufferTraffic, Counts, Estimate};
 
-use crate::kernel_lens::{net_bytes, size};
+use crate::kernels::KernelKey;
+use crate::locate::FileContext;
 use crate::markdown::bytes;
 
 /// Less is the rounding of requests at the edges of arrays.
 const NOTABLE: f64 = 1.05;
 
-/// `25.2 MB`; where the requests move more, `25.2 MB needed, 201 MB moved`: each byte of operands and results once, and all
-/// sectors of all requests.
-pub(crate) fn traffic(analysis: &FusionAnalysis, buffers: &[BufferTraffic]) -> Option<String> {
-    let net = net_bytes(analysis, buffers)?;
-    Some(match moved_bytes(buffers).filter(|&moved| moved as f64 > net as f64 * NOTABLE) {
-        Some(moved) => format!("{} needed, {} moved", bytes(net), bytes(moved)),
-        None => return size(analysis, buffers),
-    })
+/// Bytes and time of one execution of a kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelFigures {
+    /// Distinct bytes that it reads and writes: those of the roofline, or those that its lanes use where these are fewer. Both
+    /// are upper bounds: the roofline adds up maps that may overlap, lanes of two requests may use the same bytes.
+    pub bytes_needed: u64,
+    /// Bytes of the sectors of all its requests. `None` where the requests of some array are not known: kernels of libraries,
+    /// of Triton, sorts.
+    pub bytes_moved: Option<u64>,
+    /// Microseconds without the launch.
+    pub exec_us: f64,
+    /// `exec_us` is a lower bound: there is no estimate, or it is shorter than what the requests take at full bandwidth.
+    pub is_at_least: bool,
+    pub bound: Bound,
+    /// Where `exec_us` comes from.
+    pub estimate: Estimate,
 }
 
-/// `≈ 4.1 µs`; `at least 4.1 µs` where nobody has an estimate, and where it counts less than the requests move: memory that
-/// has all its bandwidth would take longer for them.
-pub(crate) fn time(estimate: &Estimate, analysis: &FusionAnalysis, buffers: &[BufferTraffic]) -> String {
-    let microseconds = estimate.exec_us();
-    let net = net_bytes(analysis, buffers);
-    let is_short = moved_bytes(buffers).zip(net).is_some_and(|(moved, net)| {
-        let at_full_bandwidth = moved as f64 / analysis.device.memory_bandwidth as f64 * 1e6;
-        moved as f64 > net as f64 * NOTABLE && at_full_bandwidth > microseconds * NOTABLE
-    });
-    let sign = if estimate.is_at_least() || is_short { "at least" } else { "≈" };
-    format!("{sign} {}", duration(microseconds))
+impl KernelFigures {
+    /// `None` where there is no such instruction.
+    pub(crate) fn of(context: &FileContext<'_>, key: &KernelKey) -> Option<KernelFigures> {
+        let estimate = context.kernel_cost(key)?;
+        let requests = all_requests(context.kernel_coalescing(key));
+        let bytes_moved = requests.map(|counts| counts.bytes_moved());
+        let roofline = &estimate.roofline;
+        // A float cast saturates, so a size beyond 64 bits stays the largest.
+        let distinct = (roofline.bytes_read + roofline.bytes_written) as u64;
+        let bytes_needed = requests.map_or(distinct, |counts| distinct.min(counts.bytes_used));
+        let exec_us = estimate.exec_us();
+        let at_full_bandwidth = |moved: u64| moved as f64 / context.db.device().memory_bandwidth as f64 * 1e6;
+        let is_short = bytes_moved.is_some_and(|moved| {
+            is_notable(moved, bytes_needed) && at_full_bandwidth(moved) > exec_us * NOTABLE
+        });
+        Some(KernelFigures {
+            bytes_needed,
+            bytes_moved,
+            exec_us,
+            is_at_least: estimate.is_at_least() || is_short,
+            bound: estimate.bound,
+            estimate: Estimate::clone(&estimate),
+        })
+    }
+
+    /// `25.2 MB`; where the requests move more, `25.2 MB needed, 201 MB moved`; where they are not known, `25.2 MB needed`.
+    pub fn traffic(&self) -> String {
+        let needed = bytes(self.bytes_needed);
+        match self.bytes_moved {
+            None => format!("{needed} needed"),
+            Some(moved) if is_notable(moved, self.bytes_needed) => {
+                format!("{needed} needed, {} moved", bytes(moved))
+            }
+            Some(_) => needed,
+        }
+    }
+
+    /// `≈ 4.1 µs`, `at least 4.1 µs`.
+    pub fn time(&self) -> String {
+        let sign = if self.is_at_least { "at least" } else { "≈" };
+        format!("{sign} {}", duration(self.exec_us))
+    }
+}
+
+fn is_notable(moved: u64, needed: u64) -> bool {
+    moved as f64 > needed as f64 * NOTABLE
 }
 
 /// `4.1 µs`, `1.2 ms`
@@ -45,8 +90,8 @@ pub(crate) fn duration(microseconds: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// The sectors of all requests; nothing where some array's are not known.
-fn moved_bytes(buffers: &[BufferTraffic]) -> Option<u64> {
-    let moved = buffers.iter().filter(|buffer| !buffer.accesses.is_empty() || buffer.unknown.is_some());
-    moved.map(|buffer| Some(buffer.judged()?.bytes_moved())).try_fold(0u64, |sum, n| sum.checked_add(n?))
+/// Of all arrays together; `None` where some array's are not known, or no array has any.
+fn all_requests(buffers: &[BufferTraffic]) -> Option<Counts> {
+    let counted = buffers.iter().filter(|buffer| !buffer.accesses.is_empty() || buffer.unknown.is_some());
+    counted.map(BufferTraffic::judged).reduce(|a, b| Some(a?.plus(b?)))?
 }

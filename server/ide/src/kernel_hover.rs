@@ -1,12 +1,12 @@
 //! What the GPU will do with an instruction: the part of a popup about its kernel.
 
-use gpu::{Buffer, BufferTraffic, Emitter, FusionAnalysis};
+use gpu::{Buffer, BufferTraffic, Cause, DEFAULT_THRESHOLD, Emitter, FusionAnalysis};
 use indexing_map::{IndexingMap, PrintStyle, print_map, wrap};
 
 use crate::block_level_tiles::block_level_tiles;
 use crate::coalescing_queries::buffer_name;
-use crate::coalescing_warnings::sectors;
-use crate::kernel_figures::{time, traffic};
+use crate::coalescing_warnings::{at_worst, cause_text, sectors};
+use crate::kernel_figures::KernelFigures;
 use crate::kernel_functions::explained;
 use crate::kernel_lens::launched;
 use crate::kernels::KernelKey;
@@ -32,6 +32,39 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> Ker
     }
     LaunchedKernel::of(context, at)
         .map_or_else(KernelSections::default, |kernel| kernel_sections(context, &kernel))
+}
+
+/// Of an instruction inside a fused computation: the reads and writes of the kernel that are not coalesced because of it, and
+/// of a gather those whose places data decides. Empty for other instructions.
+pub(crate) fn caused_in_kernel(context: &FileContext<'_>, at: InstructionRef) -> String {
+    let launch = context.caller(at).filter(|&launch| context.is_launched(launch));
+    let Some(kernel) = launch.and_then(|launch| LaunchedKernel::of(context, launch)) else {
+        return String::new();
+    };
+    let Some(Ok(analysis)) = context.kernel(&kernel.key) else { return String::new() };
+    let block = context.block(at.piece);
+    let is_gather = block.instruction(at.id).opcode == Some(ir::Opcode::Gather);
+    let mut out = String::new();
+    for buffer in context.kernel_coalescing(&kernel.key).iter().filter(|b| !b.accesses.is_empty()) {
+        let cause = uncoalesced_cause(analysis, buffer);
+        let is_cause = cause.is_some_and(|cause| {
+            let (Cause::Op(op) | Cause::Layout(op)) = cause;
+            analysis.fused.name(op) == block.name(at.id)
+        });
+        if is_cause || is_gather && buffer.is_judged_at_worst() {
+            let launched = code(&format!("%{}", kernel.name));
+            out +=
+                &format!("- in the kernel of {launched}: {}\n", memory(&kernel.operands, analysis, buffer));
+        }
+    }
+    if out.is_empty() { out } else { out + "\n" }
+}
+
+/// Why an array is not coalesced; `None` where it is, or where its traffic is not known.
+fn uncoalesced_cause(analysis: &FusionAnalysis, buffer: &BufferTraffic) -> Option<Cause> {
+    let is_coalesced = buffer.is_coalesced()?;
+    let access = &buffer.worst_access()?.access;
+    (!is_coalesced).then(|| analysis.cause(access, DEFAULT_THRESHOLD))
 }
 
 /// What a popup says of a kernel, in two parts: other sections of the popup may stand between them.
@@ -61,16 +94,20 @@ pub(crate) fn kernel_sections(context: &FileContext<'_>, kernel: &LaunchedKernel
         Some(Ok(analysis)) => analysis,
     };
     let buffers = context.kernel_coalescing(key);
-    let estimate = context.kernel_estimate(key).map(|estimate| time(estimate, analysis, buffers));
-    let mut summary = summary(analysis, buffers, device, estimate);
+    let figures = KernelFigures::of(context, key);
+    let mut summary = summary(analysis, device, figures.as_ref());
     if buffers.iter().any(|buffer| buffer.unknown.is_some()) {
         summary += "how it reads and writes memory is not known\n\n";
     }
     if matches!(analysis.emitter, Emitter::Elsewhere(_)) {
         return KernelSections { summary, details: block_level_tiles(context, key, analysis) };
     }
+    let called = |op: &str| code(&format!("%{op}"));
     for buffer in buffers.iter().filter(|b| !b.accesses.is_empty()) {
-        summary += &format!("- {}\n", memory(operands, analysis, buffer));
+        let cause = uncoalesced_cause(analysis, buffer)
+            .and_then(|cause| Some(cause_text(analysis, buffer, buffer.worst_access()?, cause, &called)))
+            .map_or_else(String::new, |cause| format!("; cause: {cause}"));
+        summary += &format!("- {}{cause}\n", memory(operands, analysis, buffer));
     }
     summary += "\n";
     let details = thread_maps(operands, analysis, buffers) + &functions(context, key);
@@ -132,12 +169,7 @@ fn functions(context: &FileContext<'_>, key: &KernelKey) -> String {
 }
 
 /// `**loop** on h100-sxm · hero %t · grid 24576 × 128 threads · 12.6 MB`, and epilogues.
-fn summary(
-    analysis: &FusionAnalysis,
-    buffers: &[BufferTraffic],
-    device: &str,
-    time: Option<String>,
-) -> String {
+fn summary(analysis: &FusionAnalysis, device: &str, figures: Option<&KernelFigures>) -> String {
     let mut parts = vec![format!("**{}** on {device}", analysis.emitter.name())];
     match &analysis.emitter {
         Emitter::Elsewhere(elsewhere) => {
@@ -150,8 +182,7 @@ fn summary(
             parts.extend(analysis.launch().map(|launch| launched(&launch)));
         }
     }
-    parts.extend(traffic(analysis, buffers));
-    parts.extend(time);
+    parts.extend(figures.into_iter().flat_map(|figures| [figures.traffic(), figures.time()]));
     let mut out = format!("{}\n\n", parts.join(" · "));
     let names = |root: usize, hero: u32| {
         let root = analysis.fused.roots[root];
@@ -194,9 +225,10 @@ pub(crate) fn memory_of(name: &str, buffer: &BufferTraffic) -> String {
     let counts = buffer.judged().unwrap_or(best);
     let sectors = sectors(best, worst);
     let mut text = format!(
-        "{verb} {name}: {pattern}{sectors} per request (ideal {}), {} moved for {}",
+        "{verb} {name}: {pattern}{sectors} per request (ideal {}), {} moved{} for {}",
         figure(counts.ideal_sectors_per_request()),
         bytes(counts.bytes_moved()),
+        at_worst(buffer),
         bytes(counts.bytes_used)
     );
     if buffer.is_sampled() {
@@ -264,6 +296,46 @@ ENTRY e {
             assert!(shown.iter().any(|line| line.starts_with(wanted)), "{wanted}: {hover}");
         }
         assert!(!hover.contains("in [0, 0]"), "{hover}");
+    }
+
+    /// Both kernels are over before the next could be launched, so nothing warns of them: what they waste is in the popups of
+    /// the fusion and of the op that causes it.
+    #[test]
+    fn waste_of_short_kernels_is_shown_where_it_is_caused() {
+        let check = |text: &str, op: &str, line: &str, cause: &str| {
+            let (analysis, file, _) = open(text);
+            let config = crate::CoalescingConfig::default();
+            assert!(analysis.coalescing_warnings(file, &config, 9).expect("nobody cancels").shown.is_empty());
+            let hover = |at: &str| {
+                let at = text.find(at).expect("it is there") + "ROOT ".len();
+                analysis.hover(file, at).expect("nobody cancels").expect("a popup").markdown
+            };
+            let fusion = hover("ROOT fu");
+            let shown = fusion.lines().find(|l| l.starts_with(&format!("- {line}")));
+            assert!(shown.is_some_and(|shown| shown.contains(cause)), "{line} is not in\n{fusion}");
+            let inside = hover(op);
+            assert!(
+                inside.contains(&format!("- in the kernel of `%fu`: {line}")),
+                "{line} is not in\n{inside}"
+            );
+        };
+        check(
+            "HloModule m\n\nf {\n  p0 = f32[100000,4] parameter(0)\n  p1 = s32[65536,1] parameter(1)\n  \
+             ROOT g = f32[65536,1,4] gather(p0, p1), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}, \
+             index_vector_dim=1, slice_sizes={1,4}\n}\n\nENTRY e {\n  x = f32[100000,4] parameter(0)\n  \
+             rows = s32[65536,1] parameter(1)\n  ROOT fu = f32[65536,1,4] fusion(x, rows), kind=kLoop, calls=f\n}\n",
+            "ROOT g",
+            "reads `%x`: gathered, 1 to 8 sectors per request (ideal 4), 2.1 MB moved at worst for 1.05 MB",
+            "; cause: gather `%g`",
+        );
+        check(
+            "HloModule m\n\nf {\n  p0 = f32[4096,6]{0,1} parameter(0)\n  ROOT c = f32[4096,6]{1,0} copy(p0)\n}\n\n\
+             ENTRY e {\n  x = f32[4096,6]{0,1} parameter(0)\n  \
+             ROOT fu = f32[4096,6]{1,0} fusion(x), kind=kLoop, calls=f\n}\n",
+            "ROOT c",
+            "reads `%x`: irregular, 8 sectors per request (ideal 4), 197 kB moved for 98.3 kB",
+            "; cause: its layout {0,1}, where `%c` has {1,0}",
+        );
     }
 
     #[test]

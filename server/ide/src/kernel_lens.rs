@@ -1,8 +1,8 @@
 //! Above each kernel: its time, and in one short line what it is: `≈ 4.1 µs`, `loop · 24576 × 128 threads · 12.6 MB`.
 
-use gpu::{Buffer, BufferTraffic, Emitter, FusionAnalysis, Launch};
+use gpu::{Emitter, Launch};
 
-use crate::kernel_figures::{time, traffic};
+use crate::kernel_figures::KernelFigures;
 use crate::kernels::KernelKey;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::bytes;
@@ -33,8 +33,8 @@ pub(crate) fn lens_of_kernel(context: &FileContext<'_>, key: &KernelKey) -> Opti
         Ok(analysis) => analysis,
         Err(reason) => return Some(KernelLens { time: None, details: format!("no kernel: {reason}") }),
     };
-    let buffers = context.kernel_coalescing(key);
-    let time = context.kernel_estimate(key).map(|estimate| time(estimate, analysis, buffers));
+    let figures = KernelFigures::of(context, key);
+    let time = figures.as_ref().map(KernelFigures::time);
     let of_time = time.as_ref().map_or(0, |time| time.chars().count());
     let room = LINE.saturating_sub(SHOW.len() + of_time);
     let mut details = match &analysis.emitter {
@@ -56,7 +56,7 @@ pub(crate) fn lens_of_kernel(context: &FileContext<'_>, key: &KernelKey) -> Opti
         let [grid, block] = [launch.grid, launch.block].map(sizes);
         add(&[format!("{grid} × {block} threads"), format!("{grid} × {block}")]);
     }
-    if let Some(moved) = traffic(analysis, buffers) {
+    if let Some(moved) = figures.map(|figures| figures.traffic()) {
         let last = moved.rsplit(", ").next().unwrap_or(&moved).to_owned();
         add(&[moved, last]);
     }
@@ -78,42 +78,6 @@ pub(crate) fn launched(launch: &Launch) -> String {
 fn sizes(sizes: [i64; 3]) -> String {
     let last = sizes.iter().rposition(|&n| n != 1).unwrap_or(0);
     sizes[..=last].iter().map(i64::to_string).collect::<Vec<_>>().join("×")
-}
-
-/// `12.6 MB`, the bytes that the kernel needs; `arrays of 12.6 MB` where nobody knows what it reads of them.
-pub(crate) fn size(analysis: &FusionAnalysis, buffers: &[BufferTraffic]) -> Option<String> {
-    let size = bytes(net_bytes(analysis, buffers)?);
-    let is_known = buffers.iter().all(|buffer| buffer.unknown.is_none());
-    Some(if is_known { size } else { format!("arrays of {size}") })
-}
-
-/// Bytes that the kernel needs of its operands and writes, each once however often it is read.
-pub(crate) fn net_bytes(analysis: &FusionAnalysis, buffers: &[BufferTraffic]) -> Option<u64> {
-    let graph = &analysis.fused.graph;
-    let whole = |buffer: &BufferTraffic| match buffer.buffer {
-        Buffer::Operand(number) => {
-            graph.parameter(number).and_then(|op| graph.ops[op as usize].shape.bytes())
-        }
-        Buffer::Result(_) => buffer.accesses.first().and_then(|a| a.access.shape.bytes()),
-    };
-    let mut sum = 0u64;
-    for buffer in buffers {
-        let used = buffer.judged().filter(|_| !buffer.accesses.is_empty()).map(|counts| counts.bytes_used);
-        let net = match (used, whole(buffer)) {
-            (Some(used), Some(whole)) => used.min(whole),
-            (Some(used), None) => used,
-            (None, Some(whole)) if matches!(buffer.buffer, Buffer::Operand(_)) => whole,
-            (None, _) => {
-                let root = match buffer.buffer {
-                    Buffer::Result(result) => *analysis.fused.outputs.get(result)?,
-                    Buffer::Operand(_) => return None,
-                };
-                analysis.fused.root_shape(root).bytes()?
-            }
-        };
-        sum = sum.checked_add(net)?;
-    }
-    Some(sum)
 }
 
 #[cfg(test)]
@@ -211,6 +175,13 @@ ENTRY e {
                 r: ≈ 0.2 µs | Show kernel | loop · 1 × 8 threads · 64 B
             "#]],
         );
+    }
+
+    /// A call of LAPACK is a mark, too.
+    #[test]
+    fn modules_that_call_lapack_have_no_kernels() {
+        let call = "f32[512] custom-call(f), custom_call_target=\"lapack_sgetrf_ffi\"";
+        check(&MODULE.replace("f32[512] fusion(f), kind=kInput, calls=fused.1", call), expect![""]);
     }
 
     /// The same fusions with and without the mark of XLA's CPU compiler, which one of them bears.

@@ -70,10 +70,6 @@ impl<'a> FileContext<'a> {
         db::kernel_partition(self.db, key.piece, key.computation, key.name.clone()).as_ref()
     }
 
-    pub(crate) fn kernel_estimate(&self, key: &KernelKey) -> Option<&'a Arc<Estimate>> {
-        db::kernel_estimate(self.db, key.piece, key.computation, key.name.clone()).as_ref()
-    }
-
     pub(crate) fn kernel_waste(&self, key: &KernelKey, threshold: f64) -> &'a Arc<Vec<Waste>> {
         let name = key.name.clone();
         db::kernel_waste(self.db, key.piece, key.computation, name, threshold.to_bits())

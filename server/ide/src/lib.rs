@@ -99,6 +99,7 @@ pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply
 pub use inlay_hints::{DomainHints, InlayHintsConfig};
 pub use ir::{PrintOptions, TextTooLarge, UNKNOWN_WORD, print_fragment};
 pub use kernel_document::{KernelDocument, KernelInstruction, ShownKernel};
+pub use kernel_figures::KernelFigures;
 pub use kernel_functions::KernelFunction;
 pub use kernel_preview::{KernelLanguage, KernelParam, KernelPreview};
 pub use language::language_of;
@@ -200,7 +201,7 @@ pub enum SymbolKind {
     Parameter,
     Constant,
     Instruction,
-    /// Says what a limit left out; stands for nothing in the text.
+    /// Says what a limit left out; no symbol of the text.
     Note,
 }
 

@@ -82,6 +82,12 @@ impl BufferTraffic {
         Some(if self.pattern() == Some(Pattern::Gathered) { worst } else { best })
     }
 
+    /// Whether [`BufferTraffic::judged`] is the worst case and not the best: data decides where a gather reads.
+    pub fn is_judged_at_worst(&self) -> bool {
+        self.with_reuse().is_some_and(|(best, worst)| best != worst)
+            && self.pattern() == Some(Pattern::Gathered)
+    }
+
     /// At best and at worst, with instructions at neighbouring addresses as one request: what one of them brings, the others
     /// find in the cache.
     pub fn with_reuse(&self) -> Option<(Counts, Counts)> {

@@ -1,14 +1,16 @@
 //! The least time that a kernel needs on a device: nothing is guessed, nothing is lost.
 
-use indexing::{Callees, Rules, grouped, utilisation};
-use ir::{CalledCost, ElementType, ElementTypeExt, Op, OpId, Opcode};
+use std::collections::BTreeMap;
+
+use indexing::{Callees, Grouped, OperandIndexing, Rules, grouped, utilisation};
+use ir::{CalledCost, ElementType, ElementTypeExt, Op, OpId, Opcode, Shape};
 
 use super::instruction_cost::bytes;
 use crate::device::{Device, Rate};
-use crate::fused::Fused;
+use crate::emitters::Emitter;
 use crate::fusion_analysis::FusionAnalysis;
 
-/// Fusions with more ops have their operands counted whole.
+/// Fusions with more ops times results have their operands counted whole.
 const MAX_MAPPED_OPS: usize = 512;
 
 /// Bytes that must move and operations that must be done, against what the device does of each in a second.
@@ -35,14 +37,21 @@ impl Roofline {
 /// Of a fusion, each op of which is computed once.
 pub fn roofline(analysis: &FusionAnalysis, callees: &Callees<'_>) -> Roofline {
     let (fused, device) = (&analysis.fused, analysis.device);
-    let mut sum = Roofline { bytes_read: bytes_read(fused), ..Roofline::default() };
-    for &root in &fused.roots {
+    let mut sum = Roofline { bytes_read: bytes_read(analysis), ..Roofline::default() };
+    for (place, &root) in fused.roots.iter().enumerate() {
         let op = fused.op(root);
         let written = match op.opcode {
-            Opcode::DynamicUpdateSlice => op.operand_shapes.get(1).unwrap_or(&op.shape),
+            Opcode::DynamicUpdateSlice if is_in_place(analysis, root) => {
+                op.operand_shapes.get(1).unwrap_or(&op.shape)
+            }
             _ => &op.shape,
         };
-        sum.bytes_written += bytes(written).unwrap_or(0.0);
+        // An array that is several results is written for each; an op with several results is one root with all of them.
+        let times = match op.shape {
+            Shape::Tuple(_) => 1,
+            _ => fused.outputs.iter().filter(|&&output| output == place).count().max(1),
+        };
+        sum.bytes_written += times as f64 * bytes(written).unwrap_or(0.0);
     }
     for (_, op) in fused.ops() {
         let flops = operations(op, callees);
@@ -117,32 +126,57 @@ fn flops_per_second(element: ElementType, in_matrix_units: bool, device: &Device
     per_core.unwrap_or(plain) * device.cores as f64 * 2e9
 }
 
-/// Each element of an operand that is needed for any result, once.
-fn bytes_read(fused: &Fused) -> f64 {
-    let parameters: Vec<OpId> =
-        (0..fused.graph.ops.len() as OpId).filter(|&id| !fused.is_inside(id)).collect();
-    let whole = |id: OpId| bytes(&fused.op(id).shape).unwrap_or(0.0);
-    // Several results read together; their maps would have to be united.
-    let [root] = fused.roots[..] else { return parameters.iter().map(|&id| whole(id)).sum() };
-    if fused.graph.ops.len() > MAX_MAPPED_OPS {
-        return parameters.iter().map(|&id| whole(id)).sum();
+/// Each element of an array that is needed for any result, once; an array that is passed as several operands is one.
+fn bytes_read(analysis: &FusionAnalysis) -> f64 {
+    let fused = &analysis.fused;
+    let mut arrays: BTreeMap<usize, Vec<OpId>> = BTreeMap::new();
+    for (id, op) in fused.graph.ops.iter().enumerate().filter(|(_, op)| op.opcode == Opcode::Parameter) {
+        let number = op.parameter.map_or(usize::MAX, |number| number as usize);
+        let array = fused.same_as.get(number).copied().unwrap_or(number);
+        arrays.entry(array).or_default().push(id as OpId);
+    }
+    let whole = |operands: &Vec<OpId>| bytes(&fused.op(operands[0]).shape).unwrap_or(0.0);
+    if fused.graph.ops.len().saturating_mul(fused.roots.len()) > MAX_MAPPED_OPS {
+        return arrays.values().map(whole).sum();
     }
     let set: Vec<OpId> = fused.ops().map(|(id, _)| id).collect();
-    let all = grouped(&fused.graph, root, 0, &set, Rules::Exact, &|_| None);
-    let part = |id: OpId| {
-        // What is updated in place is not read where it is not written.
-        let op = fused.op(root);
-        if op.opcode == Opcode::DynamicUpdateSlice
-            && fused.operands(root).first() == Some(&id)
-            && fused.users[id as usize].len() == 1
-        {
+    let maps = |&root: &OpId| grouped(&fused.graph, root, 0, &set, Rules::Exact, &|_| None);
+    let maps: Vec<Grouped> = fused.roots.iter().map(maps).collect();
+    let part = |operands: &Vec<OpId>| {
+        // Results and operands that read the same elements read them once.
+        let mut accesses: Vec<OperandIndexing> = Vec::new();
+        let read = operands.iter().filter(|&&operand| !is_updated_in_place(analysis, operand));
+        for access in read.flat_map(|&operand| maps.iter().filter_map(move |m| m.of(operand))).flatten() {
+            if accesses.iter().all(|known| known.map != access.map) {
+                accesses.push(access.clone());
+            }
+        }
+        if accesses.is_empty() {
             return 0.0;
         }
-        let Some(accesses) = all.of(id) else { return 0.0 };
-        let used = utilisation(accesses, &fused.op(id).shape).and_then(|used| used.bytes_read);
-        used.map_or_else(|| whole(id), |bytes| bytes.upper as f64)
+        let used = utilisation(&accesses, &fused.op(operands[0]).shape).and_then(|used| used.bytes_read);
+        used.map_or_else(|| whole(operands), |bytes| bytes.upper as f64)
     };
-    parameters.into_iter().map(part).sum()
+    arrays.values().map(part).sum()
+}
+
+/// Whether a root writes into this operand: what is not written is not read.
+fn is_updated_in_place(analysis: &FusionAnalysis, operand: OpId) -> bool {
+    let fused = &analysis.fused;
+    let updates =
+        |&root: &OpId| is_in_place(analysis, root) && fused.operands(root).first() == Some(&operand);
+    fused.roots.iter().any(updates)
+}
+
+/// Whether a dynamic-update-slice writes into an operand of the fusion that nothing else reads.
+fn is_in_place(analysis: &FusionAnalysis, root: OpId) -> bool {
+    let fused = &analysis.fused;
+    matches!(analysis.emitter, Emitter::DynamicUpdateSlice(_))
+        && fused.op(root).opcode == Opcode::DynamicUpdateSlice
+        && fused
+            .operands(root)
+            .first()
+            .is_some_and(|&operand| !fused.is_inside(operand) && fused.users[operand as usize].len() == 1)
 }
 
 #[cfg(test)]

@@ -45,7 +45,8 @@ const FIGURES: [&str; 6] = [
     "efficiency",
 ];
 
-/// Figures are those of the best case; where runtime variables decide, `worst` has the others.
+/// Figures are those of the best case, each instruction a request of its own; where runtime variables decide, `worst` has the
+/// others. `judged` has what popups and warnings show.
 fn described(buffer: &BufferReply, style: PrintStyle) -> Value {
     let mut answer = json!({
         "name": buffer.name,
@@ -64,7 +65,7 @@ fn described(buffer: &BufferReply, style: PrintStyle) -> Value {
     };
     match &buffer.best {
         Some(best) => figures(&mut answer, best),
-        // The names stay, so that nobody takes what is not known for nothing.
+        // The names stay, with null, so that unknown figures do not look like zeros.
         None => {
             let why = buffer.unknown.as_deref().unwrap_or("which elements it touches is known at run time");
             answer["unknown"] = why.into();
@@ -77,6 +78,11 @@ fn described(buffer: &BufferReply, style: PrintStyle) -> Value {
         let mut other = json!({});
         figures(&mut other, &worst);
         answer["worst"] = other;
+    }
+    if let Some(judged) = &buffer.judged {
+        let mut other = json!({});
+        figures(&mut other, judged);
+        answer["judged"] = other;
     }
     if let Some(pattern) = buffer.pattern {
         answer["pattern"] = pattern.to_string().into();

@@ -19,8 +19,9 @@ pub fn heaviest_kernels(report: &HeaviestKernels, place: &dyn Fn(&ide::TextRange
 }
 
 fn kernel(kernel: &HeavyKernel, place: &dyn Fn(&ide::TextRange) -> Value) -> Value {
-    let roofline = &kernel.estimate.roofline;
-    let xla = kernel.estimate.xla.as_ref().map(|xla| {
+    let figures = &kernel.figures;
+    let roofline = &figures.estimate.roofline;
+    let xla = figures.estimate.xla.as_ref().map(|xla| {
         json!({
             "flops": xla.flops,
             "bytes_read": xla.bytes_read,
@@ -39,9 +40,13 @@ fn kernel(kernel: &HeavyKernel, place: &dyn Fn(&ide::TextRange) -> Value) -> Val
         "executions": kernel.executions,
         "total_us": kernel.total_us,
         "share": kernel.share,
-        "bound": ide::bound(kernel.estimate.bound),
+        "is_at_least": figures.is_at_least,
+        "bytes_needed": figures.bytes_needed,
+        "bytes_moved": figures.bytes_moved,
+        "traffic": figures.traffic(),
+        "bound": ide::bound(figures.bound),
         "xla": xla,
-        "not_modelled": kernel.estimate.not_modelled,
+        "not_modelled": figures.estimate.not_modelled,
         "roofline": {
             "flops": roofline.flops,
             "bytes_read": roofline.bytes_read,
