@@ -1,5 +1,7 @@
 //! The subcommands, as a shell runs them.
 
+mod folders;
+
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -69,9 +69,11 @@ mod tuple_element;
 mod warnings;
 mod why_not_fused;
 mod workspace_symbols;
+mod xla_dump;
 
 use std::ops::Range;
 
+pub use ::mlir::holds_hlo;
 pub use access_pattern::{AccessPattern, AccessPatternQuery};
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
 pub use call_hierarchy::{Call, CallDirection, CallItem};
@@ -113,6 +115,7 @@ pub use signature_help::{SignatureHelp, SignatureParameter};
 pub use statistics::FileStatistics;
 pub use warnings::{WarningsConfig, is_unnecessary};
 pub use workspace_symbols::WorkspaceSymbol;
+pub use xla_dump::dumped_beside_modules;
 
 /// Bytes from the start of the document.
 pub type TextRange = Range<usize>;

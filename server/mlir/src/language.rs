@@ -3,10 +3,15 @@
 /// What stands behind blanks and comments.
 fn code(text: &str) -> &str {
     let mut rest = text.trim_start();
-    while let Some(comment) = rest.strip_prefix("//") {
-        rest = comment.split_once('\n').map_or("", |(_, behind)| behind).trim_start();
+    loop {
+        let (comment, end) = match (rest.strip_prefix("//"), rest.strip_prefix("/*")) {
+            (Some(line), _) => (line, "\n"),
+            // Of HLO; MLIR has none.
+            (_, Some(block)) => (block, "*/"),
+            _ => return rest,
+        };
+        rest = comment.split_once(end).map_or("", |(_, behind)| behind).trim_start();
     }
-    rest
 }
 
 /// Whether the first word of a text, behind comments, is that of an HLO module.
@@ -30,6 +35,8 @@ mod tests {
     #[test]
     fn the_first_word_tells() {
         assert!(holds_hlo("// RUN: x\n\n// y\nHloModule m\n"));
+        assert!(holds_hlo("/* x\n y */ // z\nHloModule m\n"));
+        assert!(!holds_hlo("/* HloModule m"));
         assert!(!holds_hlo("module @HloModule {}"));
         assert!(!holds_hlo("HloModules"));
         assert!(!holds_hlo("//"));

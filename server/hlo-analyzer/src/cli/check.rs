@@ -1,5 +1,6 @@
 //! `check FILE…`: all diagnostics, rendered as rustc renders them.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,7 +20,8 @@ use crate::api::kernels::heaviest_kernels;
 
 #[derive(clap::Args)]
 pub struct CheckArguments {
-    /// Files or directories (walked for .hlo and .mlir, and both with .gz); `-` is standard input; `.gz` is unpacked.
+    /// Files or directories; `-` is standard input; `.gz` is unpacked. Directories are walked for .hlo, .mlir, and .txt that
+    /// holds a module, as in XLA's dumps.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[arg(long, value_enum, default_value = "text")]
@@ -67,16 +69,32 @@ pub(super) struct Checked {
     kernels: Option<ide::HeaviestKernels>,
 }
 
-/// 0 clean, 1 findings at or above `--fail-on`, 2 a file could not be read.
+/// A file to check.
+struct Input {
+    path: PathBuf,
+    /// Found in a directory, not named by the user.
+    is_found: bool,
+}
+
+enum Outcome {
+    Checked(Box<Checked>),
+    /// What the file holds in place of a module, where that is known.
+    Skipped(Option<&'static str>),
+}
+
+/// 0 clean, 1 findings at or above `--fail-on`, 2 a file could not be read, or no named file holds a module.
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     AnalysisHost::new().set_device(&arguments.device).map_err(anyhow::Error::msg)?;
-    let files = expand(&arguments.files)?;
+    let mut files = Vec::new();
+    for path in &arguments.files {
+        expand(path.clone(), false, &mut files)?;
+    }
     let shows_progress = files.len() > 1 && stderr().is_terminal();
     let done = std::sync::atomic::AtomicUsize::new(0);
-    let results: Vec<Result<Checked>> = files
+    let results: Vec<Result<Outcome>> = files
         .par_iter()
-        .map(|path| {
-            let result = check(path, arguments);
+        .map(|file| {
+            let result = check(file, arguments);
             if shows_progress {
                 let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
                 eprint!("\r{done} of {} files checked", files.len());
@@ -90,15 +108,18 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     let mut out = std::io::BufWriter::new(stdout().lock());
     let (mut is_unreadable, mut errors, mut warnings, mut hints) = (false, 0, 0, 0);
     let mut reports = Vec::new();
+    let mut checked_files = 0;
     for result in &results {
         let checked = match result {
-            Ok(checked) => checked,
+            Ok(Outcome::Checked(checked)) => checked,
+            Ok(Outcome::Skipped(_)) => continue,
             Err(error) => {
                 is_unreadable = true;
                 complain(format_args!("error: {error:#}"));
                 continue;
             }
         };
+        checked_files += 1;
         for diagnostic in &checked.diagnostics.shown {
             match diagnostic.severity {
                 Severity::Error => errors += 1,
@@ -125,13 +146,15 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
             writeln!(out)?;
         }
         Format::Text if errors + warnings > 0 => {
-            let found = [(errors, "error"), (warnings, "warning"), (files.len(), "file")];
+            let found = [(errors, "error"), (warnings, "warning"), (checked_files, "file")];
             let [errors, warnings, files] = found.map(|(count, what)| counted(count as u64, what));
             writeln!(out, "{errors}, {warnings} in {files}")?;
         }
         Format::Text => {}
     }
     out.flush()?;
+    let has_skipped_named = complain_of_skipped(&files, &results);
+    is_unreadable |= has_skipped_named && checked_files == 0;
     let fails = match arguments.fail_on {
         FailOn::Error => errors > 0,
         FailOn::Warning => errors + warnings > 0,
@@ -141,8 +164,36 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     Ok(ExitCode::from(if is_unreadable { 2 } else { u8::from(fails) }))
 }
 
-fn check(path: &Path, arguments: &CheckArguments) -> Result<Checked> {
+/// Names the files that hold something else than a module: one by one where the user has named them, else together. Whether
+/// one of the former is among them.
+fn complain_of_skipped(files: &[Input], results: &[Result<Outcome>]) -> bool {
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut has_named = false;
+    for (file, result) in files.iter().zip(results) {
+        let Ok(Outcome::Skipped(Some(what))) = result else { continue };
+        if file.is_found {
+            *found.entry(what).or_default() += 1;
+        } else {
+            has_named = true;
+            complain(format_args!("note: {} holds {what}, not HLO or MLIR; skipped", file.path.display()));
+        }
+    }
+    let count: usize = found.values().sum();
+    if count > 0 {
+        let kinds: Vec<&str> = found.into_keys().collect();
+        let files = counted(count as u64, "file");
+        complain(format_args!("note: skipped {files} that XLA dumps beside modules: {}", kinds.join(", ")));
+    }
+    has_named
+}
+
+fn check(file: &Input, arguments: &CheckArguments) -> Result<Outcome> {
+    let path = &file.path;
     let text = input::read(path)?;
+    let what = ide::dumped_beside_modules(&path.to_string_lossy(), &text);
+    if what.is_some() || (file.is_found && is_text(path) && !ide::holds_hlo(&text)) {
+        return Ok(Outcome::Skipped(what));
+    }
     let mut host = AnalysisHost::new();
     host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
     let name = path.display().to_string();
@@ -169,29 +220,34 @@ fn check(path: &Path, arguments: &CheckArguments) -> Result<Checked> {
     let lists_kernels = arguments.format == Format::Json && arguments.kernels > 0;
     let kernels =
         lists_kernels.then(|| analysis.heaviest_kernels(file, arguments.kernels).unwrap_or_default());
-    Ok(Checked { name, text, diagnostics, more_warnings, kernels })
+    Ok(Outcome::Checked(Box::new(Checked { name, text, diagnostics, more_warnings, kernels })))
 }
 
-/// Directories become the HLO and MLIR files in them, in order.
-fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for path in paths {
-        if path.is_dir() {
-            let mut entries: Vec<PathBuf> =
-                std::fs::read_dir(path)?.filter_map(|e| e.ok().map(|e| e.path())).collect();
-            entries.sort();
-            let is_read = |p: &PathBuf| {
-                let name = p.file_name().unwrap_or_default().to_string_lossy();
-                let name = name.strip_suffix(".gz").unwrap_or(&name);
-                p.is_dir() || name.ends_with(".hlo") || name.ends_with(".mlir")
-            };
-            entries.retain(is_read);
-            files.extend(expand(&entries)?);
-        } else {
-            files.push(path.clone());
+/// Appends a file, or of a directory the files in it that may hold modules, in order.
+fn expand(path: PathBuf, is_found: bool, files: &mut Vec<Input>) -> Result<()> {
+    if !path.is_dir() {
+        files.push(Input { path, is_found });
+        return Ok(());
+    }
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(&path)?.filter_map(|e| e.ok().map(|e| e.path())).collect();
+    entries.sort();
+    for entry in entries {
+        let name = unpacked_name(&entry);
+        if entry.is_dir() || name.ends_with(".hlo") || name.ends_with(".mlir") || is_text(&entry) {
+            expand(entry, true, files)?;
         }
     }
-    Ok(files)
+    Ok(())
+}
+
+fn is_text(path: &Path) -> bool {
+    unpacked_name(path).ends_with(".txt")
+}
+
+fn unpacked_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_suffix(".gz").unwrap_or(&name).to_owned()
 }
 
 fn render(out: &mut impl Write, checked: &Checked) -> Result<()> {
@@ -281,7 +337,7 @@ fn report(checked: &Checked) -> serde_json::Value {
         .collect();
     let omitted = checked.diagnostics.omitted + checked.more_warnings + checked.diagnostics.omitted_hints;
     let mut report = json!({"file": checked.name, "findings": findings, "omitted": omitted});
-    // Of a module that is not compiled yet nobody knows the kernels.
+    // The kernels of a module that is not compiled yet are not known.
     if let Some(kernels) = checked.kernels.as_ref().filter(|kernels| kernels.launches > 0) {
         let mut totals = heaviest_kernels(kernels, &place);
         report["kernels"] = totals["kernels"].take();
