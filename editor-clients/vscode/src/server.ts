@@ -170,7 +170,7 @@ export class Server implements vscode.Disposable {
     return vscode.Uri.joinPath(this.context.extensionUri, "docs", "warnings.md");
   }
 
-  /** The connection is gone though nobody asked for it. */
+  /** The connection closed unexpectedly. */
   private died(): CloseHandlerResult {
     const { suspects, held, restart } = this.policy.died(Date.now());
     this.forgetFiles();

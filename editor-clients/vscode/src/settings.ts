@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 export const SECTION = "hlo-analyzer";
 
-/** What the server is told about the user's settings, at its start and after each change. */
+/** The user's settings as they are sent to the server, at its start and after each change. */
 export interface ServerSettings {
   inlayHints: { domains: boolean; everywhere: boolean; splits: boolean };
   gpu: { device: string; coalescingThreshold: number; codeLens: boolean };

@@ -25,7 +25,7 @@ pub fn links(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Option<Definitio
     Arc::new(block.externals.iter().map(find).collect())
 }
 
-/// Names of other blocks that this piece uses and nobody defines above it, and names it defines a second time.
+/// Names of other blocks that this piece uses without a definition above it, and names it defines a second time.
 #[salsa::tracked]
 pub fn link_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<Finding> {
     let block = block(db, piece);

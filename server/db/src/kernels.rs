@@ -64,7 +64,7 @@ pub struct FusionSource {
     pub callees: Vec<Callee>,
     /// As [`Fused::same_as`].
     pub same_as: Vec<usize>,
-    /// The fusion stands for a function of MLIR, and is none of XLA's.
+    /// The fusion represents a function of MLIR; XLA did not make it.
     pub is_function: bool,
 }
 

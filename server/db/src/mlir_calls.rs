@@ -41,7 +41,7 @@ pub(crate) fn mlir_functions(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<
 }
 
 /// Calls with other arguments or results than their function has, and returns of others than the function around declares. Of a
-/// name that stands for several functions, in modules of their own, nothing is told.
+/// name that stands for several functions, in modules of their own, nothing is reported.
 #[salsa::tracked]
 pub fn mlir_call_findings(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Finding>> {
     let read = mlir_piece(db, piece);

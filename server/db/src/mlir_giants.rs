@@ -72,7 +72,7 @@ impl Names {
     }
 }
 
-/// Stands for no block: what defines the value is no op.
+/// No block: the value is not defined by an op.
 const NO_BLOCK: u32 = u32::MAX;
 
 #[salsa::tracked]
@@ -106,7 +106,7 @@ fn block_number(parse: &Parse, part: &FunctionPart, op: OpId) -> Option<u32> {
     Some(part.blocks.binary_search(&block).ok()? as u32)
 }
 
-/// What a name in a function that is cut stands for: the piece, which of its parts, and which of that part's names.
+/// The definition of a name in a function that is cut: the piece, which of its parts, and which of that part's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GiantName {
     pub piece: u32,
@@ -288,7 +288,7 @@ pub struct MlirLinks {
 }
 
 impl MlirLinks {
-    /// What a use, by its place in [`Parse::uses`], stands for.
+    /// The definition of a use, by its place in [`Parse::uses`].
     pub fn of_use(&self, at: usize) -> Option<GiantName> {
         let found = self.uses.binary_search_by_key(&(at as u32), |&(use_, _)| use_).ok()?;
         self.uses[found].1
@@ -356,7 +356,7 @@ impl MlirPiece {
     }
 }
 
-/// The value or the block that a name stands for, in its piece.
+/// The value or the block that has a name, in its piece.
 pub fn mlir_definition(db: &dyn salsa::Database, file: File, name: GiantName) -> Option<GiantDefinition> {
     let read = mlir_piece(db, *file.pieces(db).get(name.piece as usize)?);
     let part = read.parts.get(name.part as usize)?;

@@ -241,7 +241,7 @@ impl<'a> Imports<'a> {
     }
 }
 
-/// An op that nobody knows, of this number.
+/// An unregistered op of this number.
 fn unnamed(id: OpId, span: Span, results: std::ops::Range<ValueId>, types: std::ops::Range<u32>) -> Op {
     Op {
         span,

@@ -137,7 +137,7 @@ pub enum MlirMaps {
     Twin(Box<HloTwin>),
 }
 
-/// The maps of an op for one of its results; `None` for an op that reads nothing by index, or that nobody knows.
+/// The maps of an op for one of its results; `None` for an op that reads nothing by index, or that has no rule.
 pub fn mlir_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<MlirMaps, String>> {
     let name = source.parse.name(id, source.text);
     // What tensors and structured ops do, their own rules know better: they have names for loops.
@@ -148,7 +148,7 @@ pub fn mlir_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<
         if is_own { (own(), &twin) } else { (twin(), &own) };
     match first {
         Some(Ok(maps)) => Some(Ok(maps)),
-        // The reason of the first is told, unless the second knows the op.
+        // The reason of the first is reported, unless the second knows the op.
         Some(Err(reason)) => match second() {
             Some(Ok(maps)) => Some(Ok(maps)),
             _ => Some(Err(reason)),

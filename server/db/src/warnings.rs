@@ -1,7 +1,7 @@
 //! Warnings about code that computes nothing new, piece by piece, and what they ask about other pieces.
 //!
 //! A piece's warnings depend on its text alone. What lies outside is collected apart, so that an edit of one block runs
-//! the rules on that block: names that later blocks of a giant computation use, computations that nobody calls.
+//! the rules on that block: names that later blocks of a giant computation use, computations that are never called.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ fn predecessors(block: &Block) -> impl Iterator<Item = u64> + '_ {
         .map(name_hash)
 }
 
-/// Stands for all names.
+/// All names.
 const ANY_NAME: u64 = u64::MAX;
 
 fn name_hash(name: &str) -> u64 {

@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(seen, DEVICES.len());
     }
 
-    /// The value of a field that is there once; `-1` stands for unknown.
+    /// The value of a field that is there once; `-1` means unknown.
     fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         let value = text.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(": "))?;
         Some(value.trim().trim_matches('"')).filter(|value| *value != "-1")

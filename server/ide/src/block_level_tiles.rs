@@ -9,7 +9,7 @@ use crate::kernels::KernelKey;
 use crate::locate::FileContext;
 use crate::markdown::code;
 
-/// Operands that are told of.
+/// Operands that are shown.
 const LIMIT: usize = 16;
 
 /// Empty for a fusion that carries no tiling.

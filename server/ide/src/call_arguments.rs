@@ -1,4 +1,4 @@
-//! Which operand of a call a parameter of the called computation stands for.
+//! Which operand of a call is passed for a parameter of the called computation.
 
 use ir::Opcode;
 use syntax::Span;
@@ -14,7 +14,7 @@ pub(crate) struct Argument {
     pub(crate) span: Span,
 }
 
-/// The operands that `parameter(n)` stands for, at all calls of its computation, in the order of the text.
+/// The operands that are passed for `parameter(n)`, at all calls of its computation, in the order of the text.
 pub(crate) fn arguments(context: &FileContext<'_>, at: InstructionRef) -> Vec<Argument> {
     let Some(number) = context.block(at.piece).parameter_number(at.id) else { return Vec::new() };
     let number = number as usize;

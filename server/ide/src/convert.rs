@@ -91,7 +91,7 @@ fn to_stablehlo(context: &FileContext<'_>) -> Conversion {
         let name = if missing.instruction.is_empty() { missing.computation } else { missing.instruction };
         NotConverted {
             range: at.map(|at| context.range(at.piece, context.block(at.piece).instruction(at.id).name)),
-            // What the header says is nobody's.
+            // What the header says belongs to no instruction.
             what: match name.is_empty() {
                 true => missing.what,
                 false => format!("%{name}: {}", missing.what),

@@ -22,7 +22,7 @@ pub struct FusionReply {
     pub hero: String,
     /// Nothing where somebody else decides, and the text does not state it; then `note` says who.
     pub launch: Option<Launch>,
-    /// Whether the bytes of shared memory in `launch` are what the kernel takes: of kernels that others write nobody knows.
+    /// Whether the bytes of shared memory in `launch` are what the kernel takes: not known for kernels that XLA's emitters do not write.
     pub is_shared_known: bool,
     /// Of a sort, whose launch is its first kernel's: all of them in order.
     pub launches: Vec<Launch>,

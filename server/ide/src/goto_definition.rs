@@ -1,4 +1,4 @@
-//! From a name to what it stands for. Also: from `parameter(n)` to the operands that it stands for where its
+//! From a name to its definition. Also: from `parameter(n)` to the operands that are passed for it where its
 //! computation is called, and from `get-tuple-element`, its index or a `#n` suffix to the element of the tuple.
 
 use syntax::Span;
@@ -65,7 +65,7 @@ fn beside_names(context: &FileContext<'_>, offset: usize) -> Option<Vec<Navigati
     Some(vec![instruction_target(context, origin, target)])
 }
 
-/// The operands that a parameter stands for, each with the call around it.
+/// The operands that are passed for a parameter, each with the call around it.
 pub(crate) fn argument_targets(
     context: &FileContext<'_>,
     origin: &TextRange,

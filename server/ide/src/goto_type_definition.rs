@@ -3,7 +3,7 @@
 //!
 //! - of a call, a fusion, a loop or a conditional: the root of each computation that it may return;
 //! - of `get-tuple-element`: the element of the tuple;
-//! - of `parameter(n)`: the operands that it stands for where its computation is called;
+//! - of `parameter(n)`: the operands that are passed for it where its computation is called;
 //! - of the second half of an asynchronous pair: the first half;
 //! - of everything else: the instruction itself, which says its own shape.
 

@@ -1,4 +1,4 @@
-//! The features, of MLIR text. None needs a dialect to be known: an op of one that nobody has heard of is read as any other.
+//! The features, of MLIR text. None needs a registered dialect: ops of unknown dialects are read as any other.
 //!
 //! One file per feature, called like the one for HLO beside it.
 

@@ -1,4 +1,4 @@
-//! Names in the text: what the one under the cursor stands for, and everywhere else it is written.
+//! Names in the text: what the one under the cursor refers to, and everywhere else it is written.
 
 use ir::{OperandRef, SegmentRef};
 use syntax::Span;
@@ -6,7 +6,7 @@ use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, O
 
 use crate::locate::{FileContext, InstructionRef};
 
-/// What a name stands for.
+/// What a name refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Symbol {
     Instruction(InstructionRef),
@@ -42,7 +42,7 @@ fn is_on(text: &str, name: Span, local: usize) -> bool {
     Span { start: name.start - u32::from(has_percent), ..name }.contains(local)
 }
 
-/// The name at `offset`, if it stands for something that is defined.
+/// The name at `offset`, if it refers to something that is defined.
 pub(crate) fn occurrence_at(context: &FileContext<'_>, offset: usize) -> Option<Occurrence> {
     if let Some(at) = context.instruction_at(offset)
         && let Some(local) = offset.checked_sub(context.range(at.piece, Span::default()).start)

@@ -29,7 +29,7 @@ pub(crate) fn readable_config(text: &str) -> Vec<String> {
                     append(&mut lines, depth, &list);
                     at += len;
                 }
-                // The outermost braces, and those behind a name, are told by the indent.
+                // The outermost braces, and those behind a name, are shown by the indent.
                 None => {
                     let last = lines.last().is_some_and(|line| line.ends_with(": "));
                     if last {

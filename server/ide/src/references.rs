@@ -11,7 +11,7 @@ pub enum ReferenceKind {
     /// Where it is defined, or declared in the header of its computation.
     Write,
     Read,
-    /// An operand that a parameter stands for where its computation is called: another name for the same value.
+    /// An operand that is passed for a parameter where its computation is called: another name for the same value.
     Argument,
 }
 

@@ -51,9 +51,7 @@ fn named(context: &FileContext<'_>, offset: usize) -> Result<(Occurrence, Vec<Oc
         return match places.iter().any(|o| (o.piece, o.span) == (found.piece, found.span)) {
             true => Ok((found, places)),
             false => Err(RenameError(
-                "this name is not the only one for what it stands for: it is defined twice, or a header and its body \
-                 differ"
-                    .to_owned(),
+                "this name is defined twice, or a header and its body differ in it".to_owned(),
             )),
         };
     }

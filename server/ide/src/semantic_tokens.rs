@@ -134,7 +134,7 @@ pub(crate) fn semantic_tokens(
     Some(found)
 }
 
-/// What a token is that stands for nothing.
+/// The kind of a token that refers to nothing.
 fn by_letters(class: TokenClass, text: &str, is_value: bool) -> Option<TokenKind> {
     Some(match class {
         TokenClass::Comment => TokenKind::Comment,

@@ -171,7 +171,7 @@ fn unused_computation(context: &FileContext<'_>, segment: SegmentRef) -> Diagnos
         range: context.range(segment.piece, computation.name),
         severity: severity(kind),
         code: kind.code(),
-        message: format!("nobody calls {name}"),
+        message: format!("{name} is never called"),
         related: Vec::new(),
         is_of_parser: false,
         fix: None,

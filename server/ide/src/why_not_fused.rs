@@ -87,7 +87,7 @@ fn section(graph: &Graph, decision: &Decision, device: &str) -> String {
     out
 }
 
-/// Whether an op only names a value, so that nobody expects a kernel for it.
+/// Whether an op only names a value, so that no kernel is expected for it.
 fn is_accessor(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::GetTupleElement | Opcode::Tuple | Opcode::OptBarrier | Opcode::AddDependency)
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The integers `lower ..= upper`. Empty when `lower > upper`.
 ///
-/// A bound of `i64::MIN` (below) or `i64::MAX` (above) stands for "unbounded": arithmetic saturates there, so an
+/// A bound of `i64::MIN` (below) or `i64::MAX` (above) means "unbounded": arithmetic saturates there, so an
 /// interval always contains the true range. Rules: XLA `hlo/analysis/interval.cc`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Interval {

@@ -101,7 +101,7 @@ impl IndexingMap {
         IndexingMap::from_sizes(sizes, &[], (0..sizes.len()).map(Expr::var).collect())
     }
 
-    /// The map of which nothing is known.
+    /// The undefined map.
     pub fn undefined() -> IndexingMap {
         IndexingMap {
             variables: Vec::new(),

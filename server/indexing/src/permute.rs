@@ -56,7 +56,7 @@ pub(crate) fn in_place(op: &Op, output: &[i64]) -> Checked<OpIndexing> {
     Ok(OpIndexing { operands: [input, vec![kept]].into_iter().chain(offsets).collect() })
 }
 
-/// From the output of the executing device to the operand of the one that sends to it. A device that nobody sends to reads
+/// From the output of the executing device to the operand of the one that sends to it. A device that receives nothing reads
 /// nothing: its output is zeros.
 pub(crate) fn received(op: &Op, dims: &[i64]) -> Vec<OperandIndexing> {
     accesses(

@@ -23,7 +23,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// An op of which nothing is known.
+    /// An op without known costs.
     pub const UNKNOWN: Cost = Cost { flops: 0, transcendentals: 0, bytes: 0, unknown: 1 };
 
     /// Both together; a number beyond 64 bits stays at the largest one and is counted as unknown.

@@ -312,7 +312,7 @@ impl Module {
         }
     }
 
-    /// A fusion owns its computation: nobody else fuses it. Source: `hlo_verifier.cc` CheckFusionInstruction.
+    /// A fusion owns its computation: no other instruction calls it. Source: `hlo_verifier.cc` CheckFusionInstruction.
     fn fusions(&mut self, signatures: &[&Signature]) {
         let mut first: FxHashMap<ComputationIndex, (SegmentRef, usize)> = FxHashMap::default();
         for (piece, signature) in signatures.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! What XLA's verifier refuses: every instruction's declared shape against the inferred one, its attributes, its
 //! operands and the computations that it calls.
 //!
-//! Each instruction is judged by what its operands *declare*: a wrong shape is told where it is written, not where it is
+//! Each instruction is judged by what its operands *declare*: a wrong shape is reported where it is written, not where it is
 //! used. What the parser has refused already is not looked at again. Source: XLA `service/hlo_verifier.cc`.
 //!
 //! Architecture Invariant: reads one block and what it sees of others ([`Surroundings`]), never another block.

@@ -138,7 +138,7 @@ impl Environment {
         environment
     }
 
-    /// What an alias stands for; anything else stands for itself.
+    /// The value of an alias; other text as it is.
     pub(crate) fn resolved<'s>(&'s self, value: &'s str) -> &'s str {
         let mut value = value.trim();
         for _ in 0..MAX_ALIASES {

@@ -12,7 +12,7 @@ pub(crate) struct Reader<'t> {
     nesting: usize,
 }
 
-/// What a name stands for.
+/// What a name refers to.
 type Lookup<'a> = dyn FnMut(&str) -> Option<Expr> + 'a;
 
 impl<'t> Reader<'t> {

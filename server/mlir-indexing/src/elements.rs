@@ -7,7 +7,7 @@ use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 
-/// Scalars of one `tensor.from_elements` that are told of.
+/// Scalars of one `tensor.from_elements` that are shown.
 const MAX_ELEMENTS: usize = 64;
 
 /// Each array among the operands is read where the result is; of scalars there is one element.

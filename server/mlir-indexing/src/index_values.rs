@@ -1,4 +1,4 @@
-//! What an index is, in terms of constants, loops around it, and what nobody knows before the program runs.
+//! What an index is, in terms of constants, loops around it, and runtime values.
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind};

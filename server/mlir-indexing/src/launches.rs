@@ -55,7 +55,7 @@ impl MapBuilder<'_> {
     /// A number from 0 up to below `size`.
     fn below_size(&mut self, operand: &Operand, size: Expr) -> Option<Expr> {
         let most = self.range_of(&size).upper;
-        // In a launch of nothing nothing is told.
+        // An empty launch has no facts.
         if most < 1 {
             return None;
         }

@@ -24,7 +24,7 @@ impl MapBuilder<'_> {
         let op = structured_in(self, &structured_op, name)?.ok()?;
         let extent = op.loop_extents().ok()?.into_iter().nth(dim)?;
         let range = self.range_of(&extent);
-        // Of a loop that never runs nothing is told.
+        // A loop that never runs has no facts.
         if range.upper < 1 {
             return None;
         }

@@ -41,7 +41,7 @@ impl MapBuilder<'_> {
             i64::MAX => i64::MAX,
             upper => upper.saturating_sub(1),
         };
-        // Of a loop that never runs nothing is told.
+        // A loop that never runs has no facts.
         if low.lower > upper {
             return None;
         }

@@ -157,7 +157,7 @@ impl<'a> MapBuilder<'a> {
             .and_then(|at| self.symbols.get_mut(at as usize))
         {
             let narrowed = symbol.bounds.intersect(bounds);
-            // Of a program that is wrong nothing is told.
+            // Contradictory bounds are ignored.
             if !narrowed.is_empty() {
                 symbol.bounds = narrowed;
             }

@@ -29,7 +29,7 @@ pub struct FarAccess {
     pub through: usize,
 }
 
-/// The maps of one result of an op, by whatever knows them; nothing where nobody does.
+/// The maps of one result of an op, by the rules that have them; `None` where none do.
 pub type MapsOf<'a> = dyn Fn(OpId, usize) -> Option<(Space, Vec<Access>)> + 'a;
 
 /// From the elements of a result of `op` to those of arguments of blocks and functions, and of values that are computed by

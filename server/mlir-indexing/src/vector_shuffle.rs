@@ -10,7 +10,7 @@ use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 
-/// Maps that one shuffle is told by.
+/// Maps that one shuffle may have.
 const MAX_RUNS: usize = 64;
 
 /// Elements of the list that follow one rule: with `k = period * q + r`, `r` in `places`, element `k` is
@@ -30,7 +30,7 @@ struct Rule {
 }
 
 /// `%a, %b [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>`: the elements by their numbers, those of `%b` behind those of `%a`;
-/// -1 is an element that nobody needs.
+/// -1 is a poison element.
 pub(crate) fn shuffle(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let operands = [text.operand(0)?, text.operand(1)?];

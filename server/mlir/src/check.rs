@@ -67,7 +67,7 @@ pub fn has_errors(parse: &Parse, text: &str, id: OpId) -> bool {
 /// A value that another piece defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outside<'a> {
-    /// How many results its name stands for.
+    /// How many results its name has.
     pub count: u32,
     /// Of the result that is meant.
     pub ty: Option<Cow<'a, str>>,
@@ -95,7 +95,7 @@ pub fn check_outside<'a>(
         if let Some((of, index)) = name.split_once('#')
             && index.parse::<u32>().is_ok_and(|index| index >= value.count)
         {
-            push("unknown-result", format!("{of} stands for {}", results(value.count)), Some(*used));
+            push("unknown-result", format!("{of} has {}", results(value.count)), Some(*used));
         }
         if value.is_below {
             push("use-before-definition", format!("{name} is used in front of its definition"), Some(*used));
@@ -172,7 +172,7 @@ fn check_op(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
             findings.push(Finding {
                 span: used.span,
                 code: "unknown-result",
-                message: format!("{} stands for {}", definition.name.of(text), results(definition.count)),
+                message: format!("{} has {}", definition.name.of(text), results(definition.count)),
                 related: Some((definition.name, "defined here".to_owned())),
             });
         }
@@ -569,7 +569,7 @@ mod tests {
             "%r:2 = linalg.map ins(%a : f32) outs(%a, %a : tensor<2xf32>, tensor<3xi1>) {\n}\n%0 = arith.negf %r#1 : tensor<3xf32>",
             &["type-mismatch %r#1 %r"],
         );
-        // Of what has an encoding nobody here knows when it is the same.
+        // Types with an encoding may be equal although they are written differently.
         check_body("%0 = arith.addf %a, %a : tensor<4xf32, #x.y>", &[]);
         check_body("%0 = arith.addf %a, %a : tensor< 4xf32>", &[]);
         check_body("%0 = nobody.addf %a, %a : tensor<5xf32>", &[]);

@@ -1,4 +1,4 @@
-//! Types that no MLIR text may have: extents without an `x` between them, floats of 31 bits, builtin types nobody knows.
+//! Types that no MLIR text may have: extents without an `x` between them, floats of 31 bits, unknown builtin types.
 //!
 //! Source: `mlir/lib/AsmParser/TypeParser.cpp`, `mlir/include/mlir/IR/BuiltinTypes.td`.
 

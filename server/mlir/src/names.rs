@@ -9,7 +9,7 @@ use crate::stretches::Stretches;
 use crate::tree::*;
 use crate::words::without_result;
 
-/// What a name stands for at a place.
+/// What a name refers to at a place.
 #[derive(Clone, Copy)]
 struct Entry {
     value: ValueId,

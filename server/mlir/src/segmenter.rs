@@ -18,7 +18,7 @@ use crate::piece_state::PieceState;
 use crate::tree::*;
 use crate::words::{is_function_like, last_segment, may_end_terminator};
 
-/// Stands for what is in no op.
+/// The parent of what is in no op.
 pub(crate) const NO_OP: OpId = OpId::MAX;
 
 /// Reads a piece. Never fails: what cannot be read is in the errors, and everything else is there.

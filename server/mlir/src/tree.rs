@@ -93,7 +93,7 @@ pub struct Value {
     /// `%name`, without the count of a pack.
     pub name: Span,
     pub definition: Definition,
-    /// How many results the name stands for: `%0:2`.
+    /// How many results the name has: `%0:2`.
     pub count: u32,
     /// Its types, of [`Parse::types`]: one per result, fewer where they are not written.
     pub types: Range<u32>,

@@ -1,6 +1,6 @@
 //! Documents: a rope cut into pieces, the edits to it, spans inside pieces, and positions as editors count them.
 //!
-//! Architecture Invariant: this crate knows no language. Where a text may be cut is told to it by a [`Splitter`].
+//! Architecture Invariant: this crate knows no language. A [`Splitter`] says where a text may be cut.
 
 mod document;
 pub mod position;

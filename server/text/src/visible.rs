@@ -1,4 +1,4 @@
-//! Text that nobody has checked, as it is safe to show: control characters are pictures, so that a terminal obeys none of
+//! Untrusted text, as it is safe to show: control characters are pictures, so that a terminal obeys none of
 //! them and no line looks like another.
 
 use std::borrow::Cow;

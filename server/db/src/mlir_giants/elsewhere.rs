@@ -87,7 +87,7 @@ impl<'a> Elsewhere<'a> {
         self.file
     }
 
-    /// The value of the piece itself that a name stands for.
+    /// The value of the piece itself that has a name.
     pub(crate) fn own_value(&self, name: GiantName) -> Option<ValueId> {
         let is_own = name.piece as usize == self.at;
         let part = self.read.parts.get(name.part as usize).filter(|_| is_own)?;

@@ -1,4 +1,4 @@
-//! What a piece tells of the values that other pieces of its function use: their types, and whether indices follow from them.
+//! The values of a piece that other pieces of its function use: their types, and whether indices follow from them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::Piece;
 use crate::mlir_imports::is_followed;
 use crate::mlir_queries::mlir_read;
 
-/// What a piece tells of the values that it shows: equal after edits that change no type and no number of results.
+/// The types of the values that a piece shows: equal after edits that change no type and no number of results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MlirExports {
     pub(super) parts: Vec<Box<[Export]>>,
@@ -19,7 +19,7 @@ pub struct MlirExports {
     types: Vec<Box<str>>,
 }
 
-/// Stands for no type.
+/// No type.
 const NO_TYPE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -113,7 +113,7 @@ impl Machine<'_, '_> {
         }
         if is_unknown {
             self.finding("uninitialised-global", step, warp, 1 << lane, || {
-                "updates global memory that nobody wrote".to_owned()
+                "updates uninitialised global memory".to_owned()
             });
         }
         for (cell, part) in results.iter().zip(old.chunks_exact(width)) {

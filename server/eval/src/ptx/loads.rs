@@ -63,7 +63,7 @@ impl Machine<'_, '_> {
             }
             if unknown != 0 {
                 self.finding("uninitialised-global", step, warp, unknown, || {
-                    "reads global memory that nobody wrote".to_owned()
+                    "reads uninitialised global memory".to_owned()
                 });
             }
             return Ok(());
@@ -107,7 +107,7 @@ impl Machine<'_, '_> {
                         held.copy_from_slice(&page.bytes[at..at + bytes as usize]);
                         if !page.knows(at, bytes as usize) {
                             self.finding("uninitialised-global", step, warp, 1 << lane, || {
-                                "reads global memory that nobody wrote".to_owned()
+                                "reads uninitialised global memory".to_owned()
                             });
                         }
                     }

@@ -74,7 +74,7 @@ impl MemoryAccess {
         }
     }
 
-    /// What [`super::traffic()`] counts, in the kernel of `analysis`; nothing where no map is known, or nobody knows the launch.
+    /// What [`super::traffic()`] counts, in the kernel of `analysis`; `None` where the map or the launch is not known.
     pub fn access(&self, analysis: &FusionAnalysis) -> Option<Access<'_>> {
         let launch = analysis.launch()?;
         Some(Access {

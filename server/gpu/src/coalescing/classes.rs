@@ -7,7 +7,7 @@ use super::points::uses_lanes;
 use super::shift::{Shift, lcm};
 use super::traffic::Access;
 
-/// One combination of block and iteration that stands for `times` of them.
+/// One combination of block and iteration that represents `times` of them.
 pub(super) type Visit<'f> = dyn FnMut(&[i64], u64) + 'f;
 
 /// The blocks and iterations of an access, in classes.

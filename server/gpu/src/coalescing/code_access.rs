@@ -10,7 +10,7 @@ use super::picture::LanePicture;
 use super::traffic::{Access, Traffic, traffic};
 use crate::fusion_analysis::FusionAnalysis;
 
-/// The code of a kernel as far as memory sees it; nothing where nobody knows it.
+/// The code of a kernel as far as memory sees it; `None` where it is not known.
 pub type Code<'a> = dyn Fn(&FusionAnalysis) -> Option<Vec<CodeAccess>> + 'a;
 
 /// What an instruction does to memory.

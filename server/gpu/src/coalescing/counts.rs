@@ -58,7 +58,7 @@ impl Counts {
         self
     }
 
-    /// What `part` of the requests tells of `whole` of them.
+    /// Extrapolates the counts of `part` of the requests to `whole` of them.
     #[must_use]
     pub(super) fn scaled(self, whole: u64, part: u64) -> Counts {
         let scale = |n: u64| {

@@ -25,7 +25,7 @@ pub enum Elsewhere {
     Custom,
     /// The module was compiled for a CPU.
     CpuBackend,
-    /// Nobody: the runtime copies memory.
+    /// No kernel: the runtime copies memory.
     MemoryCopy,
 }
 

@@ -58,7 +58,7 @@ impl Replay {
         decide(&self.graph, self.graph.find(&self.root), producer, self.device, &|name| self.callee(name))
     }
 
-    /// Makes the fusion `name` of both; the producer goes when nobody uses it any more.
+    /// Makes the fusion `name` of both; the producer is removed when it has no users left.
     fn fuse(&mut self, name: &str, producer: &str, consumer: &str) {
         self.turn_to(producer);
         let (Some(p), Some(c)) = (self.graph.find(producer), self.graph.find(consumer)) else {

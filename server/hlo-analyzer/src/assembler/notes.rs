@@ -1,4 +1,4 @@
-//! What is told of an assembled kernel beside its code, and its SASS in the place of the PTX.
+//! Notes on an assembled kernel beside its code, and its SASS in the place of the PTX.
 
 use ide::KernelDocument;
 

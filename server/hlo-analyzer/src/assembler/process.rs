@@ -66,7 +66,7 @@ fn reader(mut stream: impl Read + Send + 'static, limit: usize) -> Receiver<Vec<
     bytes
 }
 
-/// A folder that nobody else can look into; it goes when this does.
+/// A private folder; dropped with this value.
 pub struct WorkFolder(PathBuf);
 
 impl WorkFolder {

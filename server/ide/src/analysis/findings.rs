@@ -32,7 +32,7 @@ impl Analysis {
         self.with_file(file, |context| coalescing_warnings::coalescing_warnings(&context, config, limit))
     }
 
-    /// Computes all that is told of the file's kernels: emitters, maps, functions, use of memory, times; how many there are.
+    /// Computes everything that is shown of the file's kernels: emitters, maps, functions, use of memory, times; how many there are.
     pub fn look_at_kernels(&self, file: FileId) -> Cancellable<usize> {
         self.with_file(file, |context| context.kernels_ahead())
     }

@@ -7,7 +7,7 @@ use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::mlir::kernel_hover::launched_at;
 
-/// The id of the action; clients that draw the picture themselves are told to.
+/// The id of the action; clients that draw the picture themselves get a command.
 pub const ID: &str = "access-pattern";
 
 pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {

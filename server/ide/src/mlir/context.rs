@@ -64,7 +64,7 @@ impl<'a> FileContext<'a> {
         db::mlir_giant_index(self.db, self.view.file)
     }
 
-    /// The value that a use stands for, by its place in [`Parse::uses`]; of a function that is cut it may be in another piece.
+    /// The value of a use, by its place in [`Parse::uses`]; of a function that is cut it may be in another piece.
     pub(crate) fn value_of_use(&self, piece: usize, at: usize) -> Option<(usize, ValueId)> {
         match self.mlir_piece(piece).parse.uses.get(at)?.value {
             Some(value) => Some((piece, value)),
@@ -75,7 +75,7 @@ impl<'a> FileContext<'a> {
         }
     }
 
-    /// The block that a successor stands for, by its place in [`Parse::successors`].
+    /// The block of a successor, by its place in [`Parse::successors`].
     pub(crate) fn block_of_successor(&self, piece: usize, at: usize) -> Option<(usize, BlockId)> {
         match self.mlir_piece(piece).parse.successors.get(at)?.block {
             Some(block) => Some((piece, block)),
@@ -86,7 +86,7 @@ impl<'a> FileContext<'a> {
         }
     }
 
-    /// What a name stands for that pieces of a function share.
+    /// The definition of a name that pieces of a function share.
     pub(crate) fn giant(&self, name: GiantName) -> Option<(usize, GiantDefinition)> {
         Some((name.piece as usize, db::mlir_definition(self.db, self.view.file, name)?))
     }

@@ -7,7 +7,7 @@ use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::{Diagnostic, Diagnostics, Related, Severity};
 
-/// What cannot be read at all: of the rest of a function then nothing is told.
+/// What cannot be read at all: then the rest of a function has no findings.
 const SYNTAX: &str = "syntax";
 
 pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize) -> Diagnostics {
@@ -137,7 +137,7 @@ fn syntax_error(context: &FileContext<'_>, piece: usize, span: Span, message: St
     }
 }
 
-/// An error is what every parser of MLIR refuses; inside of ops of dialects that nobody here knows, which may have rules of their
+/// An error is what every parser of MLIR refuses; inside of ops of unregistered dialects, which may have rules of their
 /// own, nothing about names is beyond doubt.
 fn finding(context: &FileContext<'_>, piece: usize, finding: &mlir::Finding) -> Diagnostic {
     let related = finding.related.iter();

@@ -1,4 +1,4 @@
-//! What a name stands for, and what an op is: its line without long payloads, the types of its results with their bytes, and how
+//! The definition of a name, and what an op is: its line without long payloads, the types of its results with their bytes, and how
 //! often they are used.
 
 use mlir::{Definition, OpId, Parse, TypeRef, ValueId, shaped};
@@ -18,7 +18,7 @@ use crate::mlir::source_location::source_location;
 
 /// Characters of an op's line.
 const LINE_LIMIT: usize = 600;
-/// Results of which the types are told.
+/// Results whose types are shown.
 const RESULT_LIMIT: usize = 8;
 
 pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {

@@ -6,7 +6,7 @@ use syntax::Span;
 
 use crate::locate::FileContext;
 
-/// What a name stands for.
+/// What a name refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Symbol {
     /// A result, an argument: `%name`.

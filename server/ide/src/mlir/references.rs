@@ -17,7 +17,7 @@ pub(crate) fn references(context: &FileContext<'_>, offset: usize, with_definiti
         .collect()
 }
 
-/// The same name wherever it stands for the same.
+/// The name wherever it refers to the same definition.
 pub(crate) fn document_highlight(context: &FileContext<'_>, offset: usize) -> Vec<Reference> {
     references(context, offset, true)
 }

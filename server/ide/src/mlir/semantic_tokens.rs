@@ -59,7 +59,7 @@ pub(crate) fn semantic_tokens(
     Some(found)
 }
 
-/// What a token is that stands for nothing.
+/// The kind of a token that refers to nothing.
 fn by_letters(text: &str, all: &[Token], nth: usize, token: &Token) -> Option<TokenKind> {
     let next = all.get(nth + 1).map(|t| t.kind);
     Some(match token.kind {

@@ -25,7 +25,7 @@ pub(crate) fn source_location(context: &FileContext<'_>, at: OpRef) -> SourceLoc
     }
 }
 
-/// What an alias stands for in a part of the file.
+/// The value of an alias in a part of the file.
 fn alias(context: &FileContext<'_>, part: usize, name: &str) -> Option<String> {
     context.mlir_module().alias(part, name).iter().find_map(|&piece| {
         let read = context.mlir_piece(piece);

@@ -176,7 +176,7 @@ pub(super) const ROWS: &[AttributeReference] = &[
     row(Key::InsertedWindowDims, Form::Ints("0"), "Input dimensions of a scatter that its updates leave out; of size 1 there.", ""),
     row(Key::IotaDimension, Form::Int("0"), "The dimension along which an iota counts.", ""),
     row(Key::IsAssociative, Form::Bool, "A promise that the scanned computation may be regrouped.", ""),
-    row(Key::IsComposite, Form::Bool, "Whether the call stands for an op of a higher level.", "Name and version are in the frontend attributes."),
+    row(Key::IsComposite, Form::Bool, "Whether the call represents an op of a higher level.", "Name and version are in the frontend attributes."),
     row(Key::IsHostTransfer, Form::Bool, "Whether the other side is the host.", ""),
     row(Key::IsReverse, Form::Bool, "Whether a scan runs from the end.", ""),
     row(Key::IsStable, Form::Bool, "Whether equal elements keep their order.", ""),

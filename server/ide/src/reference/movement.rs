@@ -34,7 +34,7 @@ pub(super) const ROWS: &[OpReference] = &[
         &[],
         Xla("constant"),
         "A literal.",
-        "`constant({...})` stands for a literal that was too large to print: its values are lost.",
+        "`constant({...})` is a literal that was too large to print: its values are lost.",
     ),
     op(
         Opcode::DynamicReshape,

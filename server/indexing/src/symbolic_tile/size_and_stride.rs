@@ -60,7 +60,7 @@ fn values_of(e: &Expr, map: &IndexingMap) -> Option<Expr> {
     }
 }
 
-/// A plain dimension stands for its own tile size.
+/// A plain dimension has its own tile size.
 fn dimension(e: &Expr, map: &IndexingMap) -> Option<Expr> {
     let id = e.as_var()? as usize;
     (id < map.num_dims()).then(|| e.clone())

@@ -206,7 +206,7 @@ pub(super) fn list(numbers: &[i64]) -> String {
 
 impl Called {
     /// From the parts of a computation, in order; nothing where a shape is not known, where a part could not be read, or
-    /// where header and root contradict each other: that is told there.
+    /// where header and root contradict each other: that is reported there.
     pub fn of<'a>(segments: impl Iterator<Item = &'a Segment> + Clone) -> Option<Called> {
         if !segments.clone().all(|segment| segment.is_complete) {
             return None;

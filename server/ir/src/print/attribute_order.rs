@@ -1,4 +1,4 @@
-//! In which order attributes are printed, and which are printed though nobody wrote them.
+//! In which order attributes are printed, and which are printed although they are not written.
 //!
 //! Source: XLA `hlo_instructions.cc`, each class's PrintExtraAttributesImpl; `hlo_instruction.cc` PrintExtraAttributes.
 

@@ -59,7 +59,7 @@ impl Verifier<'_> {
             Mode::Partition => Some(partitions),
             Mode::Flattened => replicas.checked_mul(partitions),
         };
-        // A count of 1 may only mean that nobody said.
+        // A count of 1 may only mean that none is stated.
         let expected = expected.filter(|&count| count != 1);
         let whole = Part::Value(AttributeKey::ReplicaGroups);
         if subject.opcode == Opcode::AllToAll && !subject.attributes.has(AttributeKey::Dimensions) {

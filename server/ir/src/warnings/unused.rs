@@ -1,4 +1,4 @@
-//! Instructions that nobody reads. Parameters stay: callers pass them.
+//! Instructions without users. Parameters stay: callers pass them.
 
 use rustc_hash::FxHashSet;
 use syntax::hlo::{AttributeKey, ComputationKind, InstructionId, Opcode, Value};

@@ -258,7 +258,7 @@ impl<'a> Writer<'a> {
         if self.is_unbounded {
             self.report(
                 id,
-                "extents that nobody knows: HLO writes them, and XLA compiles no such module".to_owned(),
+                "unknown extents: HLO can write them, but XLA compiles no such module".to_owned(),
             );
         }
         if parse.blocks[block as usize].next.is_some() {

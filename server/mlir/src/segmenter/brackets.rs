@@ -95,7 +95,7 @@ impl Segmenter<'_> {
         Some(group)
     }
 
-    /// Closes all brackets above `base`, none of which is closed in the text in front of `at`. The innermost is told.
+    /// Closes all brackets above `base`, none of which is closed in the text in front of `at`. The innermost is reported.
     pub(super) fn pop_groups(&mut self, base: usize, at: usize) {
         let mut is_told = false;
         while self.groups.len() > base {

@@ -86,7 +86,7 @@ impl Parser<'_> {
                 Token::Comma => self.lexer.bump(),
                 Token::Dots => {
                     if level != 1 {
-                        return self.fail("'...' stands for a whole literal: { ... }");
+                        return self.fail("'...' replaces a whole literal: { ... }");
                     }
                     self.lexer.bump();
                     if !self.at(Token::RightBrace) {

@@ -20,7 +20,7 @@ const SCALARS: [&str; 5] =
     ["name", "entry_computation_name", "entry_computation_id", "id", "execution_platform"];
 
 impl Parser<'_> {
-    /// The user is told why there is no more to see.
+    /// The user sees why there is no more.
     pub(super) fn protobuf(&mut self, start: usize) {
         self.lexer.jump(start);
         let span = self.lexer.span;

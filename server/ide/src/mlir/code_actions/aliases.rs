@@ -1,4 +1,4 @@
-//! `#map = …` and its uses: written out, taken out into an alias, and taken away where nobody uses it.
+//! `#map = …` and its uses: written out, taken out into an alias, and removed where it is unused.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     extract(context, range, actions);
 }
 
-/// The text that an alias of a part stands for, where it is defined once.
+/// The value of an alias of a part, as text, where it is defined once.
 pub(super) fn value_of(context: &FileContext<'_>, part: usize, name: &str) -> Option<String> {
     let found = definitions(context, &Symbol::Alias { part, name: name.to_owned() });
     let [definition] = found.as_slice() else { return None };
@@ -174,9 +174,9 @@ fn starts_with_letters(text: &str, letters: &str) -> bool {
     letters.chars().all(|letter| here.next() == Some(letter))
 }
 
-/// `#map`, or the first of `#map1`, `#map2`, … that nobody defines or uses.
+/// `#map`, or the first of `#map1`, `#map2`, … that is neither defined nor used.
 fn fresh_name(context: &FileContext<'_>, part: usize) -> String {
-    // Definitions are known by name; uses of what nobody defines are looked for where there is no definition.
+    // Definitions are known by name; uses of undefined names are looked for where there is no definition.
     let is_taken = |name: &str| {
         !context.mlir_module().alias(part, name).is_empty()
             || !occurrences(context, &Symbol::Alias { part, name: name.to_owned() }).is_empty()
