@@ -16,7 +16,7 @@ use super::{
 use crate::case::{Checked, Reason};
 
 /// Opcodes whose values are not known here: they are of other programs, of the device, or of other devices, or are tokens.
-pub const NOT_EVALUATED: [Opcode; 11] = [
+pub const NOT_EVALUATED: [Opcode; 10] = [
     Opcode::AfterAll,
     Opcode::CustomCall,
     Opcode::Infeed,
@@ -27,7 +27,6 @@ pub const NOT_EVALUATED: [Opcode; 11] = [
     Opcode::RngGetAndUpdateState,
     Opcode::Send,
     Opcode::SendDone,
-    Opcode::Shuffle,
 ];
 
 /// What is asked: elements of one array of an op's result.
