@@ -1,5 +1,5 @@
-//! The machine interface: one request in, one answer out. Spoken as JSON Lines by `query`; the custom requests of
-//! the language server return the same `result` objects. Field names are fixed.
+//! The machine interface: one request, one reply. `query` speaks it as JSON Lines; the custom requests of the
+//! language server return the same `result` objects. Field names are fixed.
 
 mod access_pattern;
 mod coalescing;

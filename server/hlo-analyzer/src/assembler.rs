@@ -1,7 +1,9 @@
-//! NVIDIA's assembler and disassembler, where the user has them: registers, spills and errors of a kernel, and its SASS.
+//! Runs NVIDIA's assembler and disassembler, where installed: registers, spills and errors of a kernel, and
+//! its SASS.
 //!
-//! Architecture Invariant: nothing is started but a program that the user's settings name by an absolute path in a trusted
-//! workspace, or that lies in an absolute folder of PATH; never what an opened folder names.
+//! Architecture Invariant: the only programs that are started are those that the user's settings name by an
+//! absolute path in a trusted workspace, and those in an absolute folder of PATH; never one that an opened
+//! folder names.
 
 mod notes;
 mod process;
@@ -15,44 +17,44 @@ pub use notes::{note, with_sass};
 pub use process::WorkFolder;
 use process::{Ended, run};
 
-/// A text that is larger is not assembled.
+/// Larger texts are not assembled.
 pub const MAX_PTX: usize = 4 << 20;
-/// What a program may print.
+/// The output limit of a program.
 const MAX_OUTPUT: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The programs that were found.
+/// Paths of the programs found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assembler {
     ptxas: PathBuf,
     nvdisasm: Option<PathBuf>,
 }
 
-/// Paths from the user's settings; empty where there is none.
+/// Paths from the user's settings; empty where not set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AssemblerPaths {
     pub ptxas: String,
     pub nvdisasm: String,
-    /// Whether the paths may be used: they may come with an opened folder.
+    /// Whether the paths may be used. Untrusted paths may come from an opened folder.
     pub trusted: bool,
 }
 
-/// What the assembler said about a text.
+/// The assembler's report on a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Assembled {
     pub registers: Option<u32>,
-    /// Bytes stored to and loaded from local memory because registers ran out.
+    /// Bytes stored to and loaded from local memory by register spills.
     pub spill_stores: u32,
     pub spill_loads: u32,
     pub errors: Vec<AssemblerError>,
-    /// Why there is no answer: it took too long, or could not be started.
+    /// The reason for a missing report: a timeout, or the program could not be started.
     pub problem: Option<String>,
     pub sass: Option<Sass>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AssemblerError {
-    /// Of the PTX, counted from 0.
+    /// The line of the PTX, counted from 0.
     pub line: usize,
     pub message: String,
 }
@@ -61,12 +63,12 @@ pub struct AssemblerError {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sass {
     pub text: String,
-    /// Per line of the text, the line of the PTX that it comes from, counted from 0.
+    /// For each line of the text, the line of the PTX it comes from, counted from 0.
     pub lines: Vec<Option<usize>>,
 }
 
 impl Assembler {
-    /// Nothing where there is no `ptxas`.
+    /// Finds the programs. Returns `None` without `ptxas`.
     pub fn find(paths: &AssemblerPaths) -> Option<Assembler> {
         let ptxas = program(&paths.ptxas, paths.trusted, "ptxas")?;
         Some(Assembler { ptxas, nvdisasm: program(&paths.nvdisasm, paths.trusted, "nvdisasm") })
@@ -76,7 +78,7 @@ impl Assembler {
         self.nvdisasm.is_some()
     }
 
-    /// Assembles a text for the target that it names. Takes as long as it takes, but not longer than a fixed time.
+    /// Assembles a text for the target it names. Blocks until done, at most for a fixed time.
     pub fn assemble(&self, ptx: &str) -> Assembled {
         let failed = |problem: String| Assembled { problem: Some(problem), ..Assembled::default() };
         if ptx.len() > MAX_PTX {
@@ -95,7 +97,7 @@ impl Assembler {
         let arguments = ["-v", "-lineinfo", "-arch", target.trim(), "-o", "kernel.cubin", "kernel.ptx"];
         let ended = match run(&self.ptxas, &arguments, folder.path(), PATIENCE, MAX_OUTPUT) {
             Ended::Exited { success, stdout, stderr } => {
-                // Most of it is on the second stream, but not in all versions.
+                // Most versions write the report to standard error, but not all.
                 let mut assembled = report::read(&format!("{stderr}\n{stdout}"));
                 if !success && assembled.errors.is_empty() {
                     let said = stderr.lines().chain(stdout.lines()).find(|line| !line.trim().is_empty());
@@ -113,7 +115,8 @@ impl Assembler {
         Assembled { sass, ..ended }
     }
 
-    /// Of `kernel.cubin` in a folder. Older programs do not know the lines of the PTX: then without.
+    /// Disassembles `kernel.cubin` in `folder`. Older programs cannot print PTX lines and run without that
+    /// option.
     fn disassemble(&self, folder: &Path) -> Option<Sass> {
         let nvdisasm = self.nvdisasm.as_ref()?;
         [&["-c", "-gp", "kernel.cubin"][..], &["-c", "kernel.cubin"][..]].into_iter().find_map(|arguments| {
@@ -125,7 +128,7 @@ impl Assembler {
     }
 }
 
-/// The program that a setting names, else the one on PATH.
+/// The program that a setting names, or else the one on PATH.
 fn program(configured: &str, trusted: bool, name: &str) -> Option<PathBuf> {
     let configured = Path::new(configured.trim());
     if trusted && configured.is_absolute() && is_program(configured) {
@@ -133,7 +136,7 @@ fn program(configured: &str, trusted: bool, name: &str) -> Option<PathBuf> {
     }
     let path = std::env::var_os("PATH")?;
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    // A relative folder on PATH would be one of the opened workspace.
+    // A relative folder on PATH would be resolved against the opened workspace.
     let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
     folders.map(|folder| folder.join(&name)).find(|file| is_program(file))
 }
@@ -155,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// A program of one's own that does as the assembler does.
+    /// A script that replaces the assembler in tests.
     fn script(folder: &Path, body: &str) -> String {
         let file = folder.join("assembler");
         std::fs::write(&file, format!("#!/bin/sh\n{body}\n")).expect("it can be written");

@@ -1,4 +1,4 @@
-//! The subcommands beside the language server.
+//! The subcommands other than the language server.
 
 pub mod analysis_stats;
 pub mod check;

@@ -9,17 +9,15 @@
 //! writer thread ◄───────────────────────────────┘
 //! ```
 //!
-//! Order of messages is order of effects: the reader polls each handler once before it reads the next message,
-//! and the first thing a handler does is to post to the mailbox.
+//! Messages take effect in the order in which they arrive: the reader polls each handler once before it reads
+//! the next message, and the first action of a handler is to post to the mailbox.
 //!
-//! tower-lsp supplies the typed routes, the states of the protocol and `$/cancelRequest`. Its own transport is
-//! not used: it ends the server at the first message that is not JSON and does not end it at `exit` while the
+//! tower-lsp supplies the typed routes, the protocol's states and `$/cancelRequest`. Its own transport is not
+//! used: it ends the server at the first message that is not JSON, and does not end it at `exit` while the
 //! input stays open.
 //!
 //! Architecture Invariant: handlers contain no logic and never touch the database.
-//! Architecture Invariant: only this module knows LSP; `ide` speaks byte offsets and plain structs.
-//! Architecture Invariant: nothing but LSP messages is written to standard output; the log goes to standard
-//! error.
+//! Architecture Invariant: only this module knows LSP; `ide` uses byte offsets and plain structs.
 
 mod capabilities;
 mod client_process;
@@ -66,12 +64,13 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-/// Serves one client on standard input and output until it leaves.
+/// Serves one client on standard input and output until it disconnects.
 pub fn serve_stdio() -> anyhow::Result<ExitCode> {
     server::serve(Box::new(std::io::stdin()), Box::new(std::io::stdout()))
 }
 
-/// Serves one client on a Unix socket that the client has created and listens on, as editors do with `--pipe`.
+/// Serves one client on a Unix socket that the client has created and listens on, as editors do with
+/// `--pipe`.
 #[cfg(unix)]
 pub fn serve_pipe(path: &Path) -> anyhow::Result<ExitCode> {
     let stream = std::os::unix::net::UnixStream::connect(path)

@@ -19,7 +19,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 #[derive(Parser)]
 #[command(version, about)]
 struct Arguments {
-    /// Without one the language server runs, as with `lsp`.
+    /// Default: the language server, as with `lsp`.
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -28,15 +28,15 @@ struct Arguments {
 enum Command {
     /// Run the language server on standard input and output.
     Lsp(LspArguments),
-    /// Print all findings of HLO files, as a compiler does.
+    /// Print all diagnostics of HLO files, as a compiler does.
     Check(cli::check::CheckArguments),
-    /// Print what a hover shows, or the whole file annotated with its maps and findings.
+    /// Print the hover at a position, or the whole file annotated with its maps and diagnostics.
     Explain(cli::explain::ExplainArguments),
-    /// Print the code that a fusion becomes: PTX, or MLIR before it is lowered.
+    /// Print the code generated for a fusion: PTX, or MLIR before lowering.
     Kernel(cli::kernel::KernelArguments),
-    /// Print the value of an instruction, by a reference interpreter.
+    /// Print the value of an instruction, computed by a reference interpreter.
     Evaluate(cli::evaluate::EvaluateArguments),
-    /// Print StableHLO as HLO, or HLO as StableHLO.
+    /// Convert StableHLO to HLO, or HLO to StableHLO.
     Convert(cli::convert::ConvertArguments),
     /// Answer JSON Lines requests on standard input.
     Query(cli::query::QueryArguments),
@@ -49,7 +49,7 @@ struct LspArguments {
     /// Use this Unix socket, on which the client listens, instead of standard input and output.
     #[arg(long, value_name = "PATH")]
     pipe: Option<PathBuf>,
-    /// Use standard input and output. This is the default; some clients say it.
+    /// Use standard input and output. This is the default; some clients pass it explicitly.
     #[arg(long, conflicts_with = "pipe")]
     stdio: bool,
 }
@@ -76,14 +76,14 @@ fn main() -> ExitCode {
     })
 }
 
-/// Whoever read what is printed has had enough of it, as `head` has.
+/// The reader of the output has closed the pipe, as `head` does.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let is_it = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(is_it))
 }
 
-/// The environment variable `HLO_ANALYZER_LOG` sets what is logged, for example `debug` or
-/// `warn,hlo_analyzer=trace`. Without it, or where it does not parse: warnings and errors.
+/// Logs to standard error. The environment variable `HLO_ANALYZER_LOG` sets the filter, for example `debug`
+/// or `warn,hlo_analyzer=trace`. If unset or invalid: warnings and errors.
 fn log_to_stderr() {
     let targets = std::env::var("HLO_ANALYZER_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
     let targets = targets.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));

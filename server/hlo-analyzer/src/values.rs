@@ -1,25 +1,25 @@
-//! Values in JSON: what requests to evaluate say of parameters, and what they are answered.
+//! Values in JSON: parameters of evaluation requests, and their results.
 
 use ide::{Arguments, Evaluated, EvaluatedArray, Evaluation, Fill, Form, evaluated_page};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Members of a request, whoever sends it.
+/// Members of a request, from any interface.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub struct ValueParams {
-    /// Literals of parameters, by number; blank where one is not needed or is filled.
+    /// Literals of parameters, by number; blank where not needed or filled.
     inputs: Vec<String>,
-    /// What all other parameters hold: one of [`Fill::NAMES`].
+    /// The fill of all other parameters: one of [`Fill::NAMES`].
     fill: Option<String>,
-    /// Of random numbers.
+    /// The seed of random values.
     seed: u64,
-    /// Rows of what is shown, in place of literals.
+    /// Whether to return a summary of rows instead of literals.
     summary: bool,
 }
 
 impl ValueParams {
-    /// The error says which word is not known.
+    /// The error names the unknown word.
     pub fn read(self) -> Result<(Arguments, Form), String> {
         let fill = self.fill.map(|name| fill(&name, self.seed)).transpose()?;
         let form = if self.summary { Form::Summary } else { Form::Literal };
@@ -32,7 +32,8 @@ fn fill(name: &str, seed: u64) -> Result<Fill, String> {
         .ok_or_else(|| format!("unknown fill: {name}; it is one of {}", Fill::NAMES.join(", ")))
 }
 
-/// `notes`, `shapes`, a type per array, and `outputs`, a literal per array; in a summary `text` in place of `outputs`.
+/// `notes`, `shapes` with a type per array, and `outputs` with a literal per array; a summary has `text`
+/// instead of `outputs`.
 pub fn answer(evaluated: &Evaluated, evaluation: &Evaluation, arguments: &Arguments, form: Form) -> Value {
     let arrays = &evaluation.arrays;
     let shapes: Vec<&str> = arrays.iter().map(|array| array.shape.as_str()).collect();

@@ -1,4 +1,4 @@
-//! `access_pattern`: the lanes of one warp on the memory of an array, as a picture and as text.
+//! `access_pattern`: the addresses that the lanes of one warp access in an array, as a picture and as text.
 
 use ide::{AccessPattern, AccessPatternQuery};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{bare, params};
 use super::session::Session;
 
-/// Numbers count from 0; those that are too large mean the last.
+/// Indices count from 0 and are clamped to the last valid one.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct AccessPatternParams {
@@ -33,7 +33,7 @@ pub fn access_pattern(session: &mut Session, value: &Value) -> Answer {
     Ok(described(&pattern.ok_or_else(none)?))
 }
 
-/// The same object that the server's request `hlo-analyzer/accessPattern` answers.
+/// The object that the server's request `hlo-analyzer/accessPattern` also returns.
 pub fn described(pattern: &AccessPattern) -> Value {
     json!({
         "title": pattern.title,

@@ -1,4 +1,4 @@
-//! `coalescing`: what a kernel's reads and writes move, array by array.
+//! `coalescing`: the memory traffic of a kernel's reads and writes, per array.
 
 use ide::{BufferReply, FusionQuery};
 use indexing_map::{PrintStyle, print_map};
@@ -35,7 +35,7 @@ pub fn coalescing(session: &mut Session, value: &Value) -> Answer {
     Ok(json!({"operands": of(false), "results": of(true)}))
 }
 
-/// The figures of an array.
+/// The JSON keys of an array's figures.
 const FIGURES: [&str; 6] = [
     "requests",
     "sectors_per_request",
@@ -45,8 +45,8 @@ const FIGURES: [&str; 6] = [
     "efficiency",
 ];
 
-/// Figures are those of the best case, each instruction a request of its own; where runtime variables decide, `worst` has the
-/// others. `judged` has what popups and warnings show.
+/// The figures describe the best case, with one request per instruction. Where they depend on runtime
+/// variables, `worst` has the worst case. `judged` has the figures that hovers and warnings show.
 fn described(buffer: &BufferReply, style: PrintStyle) -> Value {
     let mut answer = json!({
         "name": buffer.name,
@@ -65,7 +65,7 @@ fn described(buffer: &BufferReply, style: PrintStyle) -> Value {
     };
     match &buffer.best {
         Some(best) => figures(&mut answer, best),
-        // The names stay, with null, so that unknown figures do not look like zeros.
+        // The keys stay, with null, so that unknown figures do not look like zeros.
         None => {
             let why = buffer.unknown.as_deref().unwrap_or("which elements it touches is known at run time");
             answer["unknown"] = why.into();

@@ -1,4 +1,4 @@
-//! `convert`: the module in the other language.
+//! `convert`: converts the module to the other language.
 
 use serde_json::{Value, json};
 use text::PositionEncoding;
@@ -7,7 +7,8 @@ use text::position::position;
 use super::error::Answer;
 use super::session::Session;
 
-/// `{"text", "incomplete": [{"message", "line", "column"}]}`: places are in the source, and left out where they are not known.
+/// `{"text", "incomplete": [{"message", "line", "column"}]}`. Positions refer to the source and are omitted
+/// where unknown.
 pub fn convert(session: &mut Session, value: &Value) -> Answer {
     let (conversion, rope) = session
         .with_source(value, |analysis, file| Ok((analysis.convert(file)?, analysis.rope(file).clone())))?;

@@ -1,7 +1,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// Why a request has no result.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorKind {
@@ -9,7 +9,7 @@ pub enum ErrorKind {
     NotFound,
     Unsupported,
     InvalidParams,
-    /// A request over a limit; the message names it.
+    /// The request exceeds a limit; the message names it.
     Limit,
     Internal,
 }
@@ -18,7 +18,7 @@ pub enum ErrorKind {
 pub struct ApiError {
     pub kind: ErrorKind,
     pub message: String,
-    /// Both count from 1; columns count bytes.
+    /// Line and column count from 1; columns count bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]

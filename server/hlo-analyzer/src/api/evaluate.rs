@@ -1,4 +1,4 @@
-//! `evaluate`: what a computation answers, by the reference interpreter.
+//! `evaluate`: evaluates a computation with the reference interpreter.
 
 use ide::EvaluationQuery;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `fusion`: the kernel of a fusion before its code is written.
+//! `fusion`: the kernel of a fusion before code generation.
 
 use ide::{FusionError, FusionQuery, Launch};
 use indexing_map::{IndexingMap, print_map};
@@ -49,7 +49,7 @@ pub fn fusion(session: &mut Session, value: &Value) -> Answer {
     Ok(answer)
 }
 
-/// Why there is no kernel, as an answer.
+/// Converts the reason why there is no kernel to an API error.
 pub(super) fn refused(error: FusionError) -> ApiError {
     match error {
         FusionError::NotFound(message) => ApiError::new(ErrorKind::NotFound, message),

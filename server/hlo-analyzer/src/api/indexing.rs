@@ -1,4 +1,4 @@
-//! `indexing`, `grouped_indexing`, `epilogue_indexing`: maps of named instructions.
+//! `indexing`, `grouped_indexing`, `epilogue_indexing`: indexing maps of named instructions.
 
 use ide::{Direction, IndexingKind, IndexingQuery, IndexingReply, OperandIndexing, Rules, RuntimeSource};
 use indexing_map::{PrintStyle, print_map};
@@ -67,7 +67,7 @@ fn answer(session: &mut Session, value: &Value, p: &IndexingParams, kind: Indexi
     let query = p.query(kind);
     let reply = session.with_source(value, |analysis, file| {
         let reply = analysis.indexing(file, &query)?;
-        // What popups show, where it is more than XLA knows.
+        // The map that hovers show, where it is more precise than XLA's.
         let exact = match &reply {
             Ok(IndexingReply::Operands(_)) => {
                 analysis.indexing(file, &IndexingQuery { rules: Rules::Exact, ..query.clone() })?.ok()

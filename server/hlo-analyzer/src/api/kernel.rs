@@ -1,4 +1,4 @@
-//! `kernel`: the code that a fusion becomes.
+//! `kernel`: the code generated for a fusion.
 
 use ide::{FusionQuery, KernelLanguage};
 use serde::Deserialize;
@@ -15,7 +15,7 @@ struct KernelParams {
     instruction: String,
     computation: Option<String>,
     emit: Option<String>,
-    /// Of `mlir`: a pass, or `all`.
+    /// For `mlir`: a pass name, or `all`.
     after: Option<String>,
 }
 
@@ -50,7 +50,7 @@ pub fn kernel(session: &mut Session, value: &Value) -> Answer {
         "source_map": lines.collect::<Value>(),
         "missing": missing.collect::<Value>(),
     });
-    // What others write has no code: the text is what is known.
+    // Kernels that another compiler or library provides have no code here; the text is a summary.
     if let Some(who) = &reply.elsewhere {
         answer["elsewhere"] = json!(who);
     }

@@ -1,10 +1,10 @@
-//! Kernels and what they cost, as `check --format json` lists them and `hlo-analyzer/heaviestKernels` answers them.
+//! Kernels and their costs, as listed by `check --format json` and `hlo-analyzer/heaviestKernels`.
 
 use ide::{HeaviestKernels, HeavyKernel};
 use serde_json::{Value, json};
 
-/// Kernels, totals and what was left out; `place` says where a range is, in the terms of the one who asked. Times are in
-/// microseconds, without launches.
+/// Kernels, totals and omitted counts. `place` converts a range to the caller's position format. Times are in
+/// microseconds, without launch overhead.
 pub fn heaviest_kernels(report: &HeaviestKernels, place: &dyn Fn(&ide::TextRange) -> Value) -> Value {
     let kernels: Vec<Value> = report.kernels.iter().map(|one| kernel(one, place)).collect();
     json!({

@@ -12,7 +12,7 @@ fn invalid(message: impl Into<String>) -> ApiError {
     ApiError::new(ErrorKind::InvalidParams, message)
 }
 
-/// A text that does not parse, with the place where it stops to.
+/// A parse error with the position where parsing stops.
 fn unparsable(text: &str, error: ParseError) -> ApiError {
     let before = &text.as_bytes()[..error.offset.min(text.len())];
     let line = before.iter().filter(|b| **b == b'\n').count() + 1;
@@ -20,13 +20,13 @@ fn unparsable(text: &str, error: ParseError) -> ApiError {
     ApiError { line: Some(line), column: Some(column), ..ApiError::new(ErrorKind::Parse, error.message) }
 }
 
-/// Boxes the emptiness proof may look at.
+/// The largest number of boxes that the emptiness proof examines.
 const EMPTINESS_BUDGET: usize = 20_000;
 
 pub fn map(params: &Value) -> Answer {
     let style = style(params)?;
     let mut m = map_param(params, "map")?;
-    // A map in an attribute is answered as one, too.
+    // A map given as an attribute is also printed as one.
     let attribute = MapAttribute::read(text_param(params, "map")?);
     let answer = |m: &IndexingMap| {
         let mut a = json!({ "map": print_map(m, style) });
@@ -57,7 +57,7 @@ pub fn map(params: &Value) -> Answer {
                     second.num_dims()
                 )));
             }
-            // The texts of a map that is known empty carry no counts.
+            // Maps known to be empty are printed without counts.
             let composed = if m.is_known_empty() && !second.is_undefined()
                 || second.is_known_empty() && !m.is_undefined()
             {

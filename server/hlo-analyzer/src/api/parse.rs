@@ -1,4 +1,4 @@
-//! `parse` and `verify`: all findings of a text, with lines and columns that count from 1 and bytes.
+//! `parse` and `verify`: all diagnostics of a text. Lines and columns count from 1; columns count bytes.
 
 use ide::{Depth, Diagnostic, Severity};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use super::error::{Answer, ApiError, ErrorKind};
 use super::request::params;
 use super::session::Session;
 
-/// Findings beyond this many are counted, not listed.
+/// Errors beyond this number are counted but not listed.
 const MAX_ERRORS: usize = 1000;
 
 #[derive(Deserialize, Default)]
@@ -55,8 +55,8 @@ pub fn parse(session: &mut Session, value: &Value, depth: Depth) -> Answer {
     }))
 }
 
-/// Whether the XLA that this vocabulary is of refuses it: these methods answer as that XLA does, so what a later one may have
-/// added counts, too.
+/// Whether the XLA version of this vocabulary rejects the text. These methods reproduce that version, so this
+/// includes names that a later version may have added.
 fn is_refused(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity == Severity::Error || diagnostic.code == ide::UNKNOWN_WORD
 }
@@ -74,20 +74,20 @@ fn report(rope: &ropey::Rope, diagnostic: &Diagnostic) -> ReportedError {
     }
 }
 
-/// The part of the grammar called `entry`.
+/// The grammar fragment named `entry`.
 pub fn fragment_of(entry: &str) -> Result<Fragment, ApiError> {
     Fragment::from_name(entry).ok_or_else(|| {
         ApiError::new(ErrorKind::Unsupported, format!("parsing a {entry} on its own is not supported"))
     })
 }
 
-/// What is wrong with `text` read as one `fragment`.
+/// The syntax errors of `text` parsed as one `fragment`.
 pub fn fragment_errors(fragment: Fragment, text: &str) -> Vec<SyntaxError> {
     let parse = parse_fragment(text, fragment).0;
     [parse.errors, parse.unknown].concat()
 }
 
-/// A part of the grammar on its own, for example a shape.
+/// Parses a grammar fragment on its own, for example a shape.
 fn fragment(entry: &str, text: &str) -> Answer {
     let fragment = fragment_of(entry)?;
     let rope = ropey::Rope::from_str(text);

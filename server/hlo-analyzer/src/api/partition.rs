@@ -1,4 +1,4 @@
-//! `partition`: the functions that fused computations become.
+//! `partition`: the functions into which fused computations are partitioned.
 
 use ide::PartitionedComputation;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `print`: the canonical text of a module or of a part of the grammar.
+//! `print`: the canonical text of a module or of a grammar fragment.
 
 use ide::{Depth, PrintOptions, Severity};
 use serde::Deserialize;
@@ -37,7 +37,7 @@ struct Options {
 }
 
 impl Options {
-    /// The preset with what is asked for beside it. Without a preset nothing is left out.
+    /// The preset, overridden by the request's other options. Without a preset everything is printed.
     fn print_options(&self) -> Result<PrintOptions, ApiError> {
         let mut options = match self.preset.as_deref() {
             None => PrintOptions::lossless(),

@@ -1,4 +1,4 @@
-//! The shape of requests.
+//! The format of requests.
 
 use indexing_map::PrintStyle;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::error::{ApiError, ErrorKind};
 
-/// Longest request line: a 40 MB module with every character escaped fits.
+/// The longest request line: enough for a 40 MB module with every character escaped.
 pub const MAX_REQUEST_BYTES: usize = 256 << 20;
 
 #[derive(Deserialize)]
@@ -33,12 +33,12 @@ pub struct Device {
     pub device: Option<String>,
 }
 
-/// Reads `params` as `T`; what does not fit is the caller's error.
+/// Parses `params` as `T`. A mismatch is the caller's error.
 pub fn params<T: DeserializeOwned>(value: &Value) -> Result<T, ApiError> {
     T::deserialize(value).map_err(|e| ApiError::new(ErrorKind::InvalidParams, e.to_string()))
 }
 
-/// How maps are printed, by the `syntax` of a request.
+/// The print style for the `syntax` of a request.
 pub fn print_style(syntax: Option<&str>) -> Result<PrintStyle, ApiError> {
     match syntax {
         None | Some("floordiv") => Ok(PrintStyle::Floordiv),
@@ -47,7 +47,7 @@ pub fn print_style(syntax: Option<&str>) -> Result<PrintStyle, ApiError> {
     }
 }
 
-/// A name as the analysis knows it, without `%`.
+/// The name without `%`, as the analysis stores it.
 pub fn bare(name: &str) -> String {
     name.trim_start_matches('%').to_owned()
 }

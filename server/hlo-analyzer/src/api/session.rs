@@ -1,4 +1,4 @@
-//! Answers requests one after the other over one database.
+//! Answers requests one after the other with one database.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,11 +13,11 @@ use super::{
 };
 use crate::cli::input;
 
-/// Keeps the text of the last request open: the next one is often about the same.
+/// Keeps the last request's text open, because consecutive requests often share it.
 pub struct Session {
     host: AnalysisHost,
     current: Option<(Language, String, FileId)>,
-    /// For requests that name no device.
+    /// The default device of requests that name none.
     device: String,
 }
 
@@ -28,26 +28,27 @@ impl Default for Session {
 }
 
 impl Session {
-    /// A session in which kernels are for this device where a request names none.
+    /// A session whose default device is `device`.
     pub fn for_device(device: &str) -> Result<Session, String> {
         let mut session = Session { device: device.to_owned(), ..Session::default() };
         session.host.set_device(device)?;
         Ok(session)
     }
 
-    /// Kernels are for the device that a request names.
+    /// Selects the device that a request names.
     pub fn use_device(&mut self, value: &Value) -> Result<(), ApiError> {
         let wanted: Device = params(value)?;
         let name = wanted.device.unwrap_or_else(|| self.device.clone());
         self.host.set_device(&name).map_err(|e| ApiError::new(ErrorKind::InvalidParams, e))
     }
 
-    /// The answer to one line, without its line end. Never panics: an internal fault is an answer too.
+    /// The response to one line, given without its line terminator. Never panics: internal errors become
+    /// error responses.
     pub fn answer(&mut self, line: &str) -> Value {
         let request: Request = match serde_json::from_str(line) {
             Ok(request) => request,
             Err(error) => {
-                // The id may be readable although the request is not.
+                // The id may be readable even if the request is not.
                 let id = serde_json::from_str::<Value>(line).ok().and_then(|v| v.get("id").cloned());
                 let error = ApiError::new(ErrorKind::InvalidParams, format!("not a request: {error}"));
                 return json!({"id": id, "error": error});
@@ -55,7 +56,7 @@ impl Session {
         };
         let answer = catch_unwind(AssertUnwindSafe(|| self.dispatch(&request)));
         let answer = answer.unwrap_or_else(|_| {
-            // What was computed halfway is not trusted.
+            // The database may be inconsistent after a panic, so start a new one.
             *self = Session::for_device(&self.device).unwrap_or_default();
             Err(ApiError::new(ErrorKind::Internal, format!("{} panicked; this is a bug", request.method)))
         });
@@ -112,7 +113,7 @@ impl Session {
                 return Err(ApiError::new(ErrorKind::InvalidParams, "a source needs \"text\" or \"path\""));
             }
         };
-        // A path tells it, a text alone does not.
+        // The path determines the language; a text without a path defaults to HLO.
         let of_path = || path.map_or(Language::Hlo, |path| ide::language_of(&path, &text));
         let language = language.unwrap_or_else(of_path);
         let file = self.open(language, text);

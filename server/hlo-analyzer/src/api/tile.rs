@@ -1,4 +1,4 @@
-//! `tile`: what a tile of an output needs of an operand, from an instruction or from a map.
+//! `tile`: the tile of an operand that a tile of an output requires, from an instruction or from a map.
 
 use ide::{Direction, IndexingKind, IndexingQuery, IndexingReply, SymbolicTile};
 use indexing_map::{IndexingMap, parse_map};
@@ -16,7 +16,7 @@ struct TileParams {
     instruction: String,
     computation: Option<String>,
     operand: usize,
-    /// Which output.
+    /// The output's index.
     index: usize,
     tile_sizes: Option<Vec<i64>>,
     syntax: Option<String>,
@@ -50,7 +50,7 @@ pub fn tile(session: &mut Session, value: &Value) -> Answer {
     Ok(answer)
 }
 
-/// The first access of the instruction's output to the operand.
+/// The map of the first access from the instruction's output to the operand.
 fn map_of_operand(session: &mut Session, value: &Value, p: &TileParams) -> Result<IndexingMap, ApiError> {
     let query = IndexingQuery {
         instruction: bare(&p.instruction),
@@ -60,7 +60,7 @@ fn map_of_operand(session: &mut Session, value: &Value, p: &TileParams) -> Resul
             index: p.index,
             physical_layout: false,
         },
-        // Point dimensions matter to tiles; `SymbolicTile` simplifies in its own way.
+        // Tiles keep degenerate dimensions; `SymbolicTile` does its own simplification.
         simplify: false,
         rules: ide::Rules::Xla,
     };

@@ -1,10 +1,10 @@
-//! Notes on an assembled kernel beside its code, and its SASS in the place of the PTX.
+//! Notes on an assembled kernel, and its SASS as a document.
 
 use ide::KernelDocument;
 
 use super::{Assembled, Sass};
 
-/// `registers 30 · no spills`, or what went wrong. `first` is the line, from 0, at which the PTX stands in its document.
+/// `registers 30 · no spills`, or the error. `first` is the document line, from 0, at which the PTX starts.
 pub fn note(assembled: &Assembled, first: usize) -> String {
     if let Some(problem) = &assembled.problem {
         return format!("ptxas: {problem}");
@@ -21,7 +21,7 @@ pub fn note(assembled: &Assembled, first: usize) -> String {
     }
 }
 
-/// The document of a PTX with what became of it for a body. Lines lead where those of the PTX did.
+/// The PTX document with its body replaced by SASS. Source lines are mapped through the PTX lines.
 pub fn with_sass(document: KernelDocument, sass: &Sass) -> KernelDocument {
     let origin = |line: &Option<usize>| document.lines.get((*line)?).copied().flatten();
     let lines = sass.lines.iter().map(origin).collect();

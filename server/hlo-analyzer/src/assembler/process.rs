@@ -1,4 +1,4 @@
-//! A program that is run with limits on its time and on what it prints, in a folder of its own.
+//! Runs a program in its own folder, with limits on time and output.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub enum Ended {
     NotStarted(std::io::Error),
 }
 
-/// Runs a program in `folder`. What it prints beyond `limit` bytes a stream is read and dropped.
+/// Runs a program in `folder`. Output beyond `limit` bytes per stream is read and discarded.
 pub fn run(program: &Path, arguments: &[&str], folder: &Path, patience: Duration, limit: usize) -> Ended {
     let child = Command::new(program)
         .args(arguments)
@@ -44,7 +44,7 @@ pub fn run(program: &Path, arguments: &[&str], folder: &Path, patience: Duration
             }
         }
     };
-    // What the program started itself may hold the streams open longer than it lives.
+    // A child process of the program may hold the streams open after the program ends.
     let rest = Duration::from_secs(1);
     let text = |bytes: Option<Receiver<Vec<u8>>>| {
         let bytes = bytes.and_then(|bytes| bytes.recv_timeout(rest).ok()).unwrap_or_default();
@@ -53,20 +53,20 @@ pub fn run(program: &Path, arguments: &[&str], folder: &Path, patience: Duration
     Ended::Exited { success: status.success(), stdout: text(stdout), stderr: text(stderr) }
 }
 
-/// Takes in a stream on a thread of its own, until it ends.
+/// Reads a stream to its end on a thread of its own.
 fn reader(mut stream: impl Read + Send + 'static, limit: usize) -> Receiver<Vec<u8>> {
     let (sender, bytes) = channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = stream.by_ref().take(limit as u64).read_to_end(&mut bytes);
         let _ = std::io::copy(&mut stream, &mut std::io::sink());
-        // Nobody may wait any more.
+        // The receiver may have stopped waiting.
         let _ = sender.send(bytes);
     });
     bytes
 }
 
-/// A private folder; dropped with this value.
+/// A private temporary folder, removed on drop.
 pub struct WorkFolder(PathBuf);
 
 impl WorkFolder {
@@ -82,7 +82,7 @@ impl WorkFolder {
             let clock = clock.map_or(0, |time| time.subsec_nanos());
             let name = format!("hlo-analyzer-{}-{number}-{clock}", std::process::id());
             let path = std::env::temp_dir().join(name);
-            // Fails where there is something already, whoever made it.
+            // Fails if the path exists, whoever created it.
             match builder.create(&path) {
                 Ok(()) => return Ok(WorkFolder(path)),
                 Err(error) => last = Some(error),

@@ -1,12 +1,12 @@
-//! What `ptxas -v` prints.
+//! The output of `ptxas -v`.
 
 use super::{Assembled, AssemblerError};
 
-/// More errors than this are not listed.
+/// Errors beyond this number are not listed.
 const MAX_ERRORS: usize = 100;
 
-/// Reads lines like `ptxas info    : Used 30 registers, used 1 barriers` and `ptxas kernel.ptx, line 34; error   : …`; others
-/// say nothing that is shown.
+/// Reads lines like `ptxas info    : Used 30 registers, used 1 barriers` and `ptxas kernel.ptx, line 34;
+/// error   : …`; ignores all others.
 pub fn read(text: &str) -> Assembled {
     let mut assembled = Assembled::default();
     let before = |line: &str, what: &str| -> Option<u32> {
@@ -14,7 +14,7 @@ pub fn read(text: &str) -> Assembled {
         front.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
     };
     for line in text.lines() {
-        // Of several kernels the one that needs the most counts.
+        // With several kernels, report the largest register count.
         assembled.registers = before(line, " registers").max(assembled.registers);
         assembled.spill_stores = assembled.spill_stores.max(before(line, " bytes spill stores").unwrap_or(0));
         assembled.spill_loads = assembled.spill_loads.max(before(line, " bytes spill loads").unwrap_or(0));

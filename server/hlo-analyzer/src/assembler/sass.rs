@@ -1,8 +1,8 @@
-//! What `nvdisasm -c -gp` prints: instructions, with comments that name the line of the PTX in front of them.
+//! The output of `nvdisasm -c -gp`: instructions, preceded by comments that name their PTX line.
 
 use super::Sass;
 
-/// Instructions and labels; directives and comments about lines are left out.
+/// Keeps instructions and labels; drops directives and line comments.
 pub fn read(text: &str) -> Sass {
     let mut sass = Sass::default();
     let mut from = None;
@@ -29,7 +29,7 @@ pub fn read(text: &str) -> Sass {
     sass
 }
 
-/// One column for addresses, one for code.
+/// Formats a line with the address and the code in separate columns.
 fn shown(line: &str, is_label: bool) -> String {
     match line.split_once("*/") {
         Some((address, code)) if !is_label => format!("  {address}*/  {}", code.trim()),

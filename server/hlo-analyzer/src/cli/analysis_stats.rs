@@ -1,5 +1,5 @@
-//! `analysis-stats FILE…`: loads, runs the analyses, and prints time and memory per phase. Test, bench and bug-report
-//! tool in one.
+//! `analysis-stats FILE…`: loads files, runs the analyses, and prints time and memory per phase. Used for
+//! tests, benchmarks and bug reports.
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
@@ -23,22 +23,22 @@ pub struct StatsArguments {
     files: Vec<PathBuf>,
     #[arg(long)]
     json: bool,
-    /// Make this many random one-character edits and print the time from each to fresh diagnostics and to a fresh
-    /// hover.
+    /// Make this many random one-character edits and print the time from each edit to fresh diagnostics and
+    /// to a fresh hover.
     #[arg(long, default_value_t = 0, value_name = "N")]
     edits: usize,
-    /// Seed of the places that are edited.
+    /// Seed of the edit positions.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only time the kernel of each file as text: of its one fusion, or of the entry's root.
+    /// Only time generating the kernel of each file: of its one fusion, or of the entry's root.
     #[arg(long)]
     previews: bool,
-    /// The GPU that those kernels are for.
+    /// The GPU that kernels target.
     #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
     device: String,
 }
 
-/// How often the text is parsed from scratch; the median counts.
+/// Number of parses from scratch; the median is reported.
 const PARSE_RUNS: usize = 5;
 
 pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
@@ -119,15 +119,15 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How long everything about all kernels takes.
+/// Times of computing all kernel information.
 struct Kernels {
     count: usize,
     cold: Duration,
-    /// After a character that changes one instruction of one fused computation.
+    /// After a one-character edit of one instruction in one fused computation.
     edited: Duration,
 }
 
-/// Edits of which the median counts.
+/// Number of edits whose median time is reported.
 const KERNEL_EDITS: usize = 9;
 
 fn look_at_kernels(host: &mut AnalysisHost, file: FileId, text: &str) -> Kernels {
@@ -138,7 +138,7 @@ fn look_at_kernels(host: &mut AnalysisHost, file: FileId, text: &str) -> Kernels
         (count, started.elapsed())
     };
     let (count, cold) = look(host);
-    // In a fused computation `add` becomes `and` and back: the op is another, its shape stays.
+    // Change `add` to `and` and back in a fused computation: the opcode changes, the shape does not.
     let called = text.find("\n}").unwrap_or(0)..text.find("ENTRY").unwrap_or(0);
     let sums = text.get(called.clone()).unwrap_or_default().match_indices(" add(");
     let places: Vec<usize> = sums.map(|(at, _)| called.start + at + 2).collect();
@@ -154,10 +154,10 @@ fn look_at_kernels(host: &mut AnalysisHost, file: FileId, text: &str) -> Kernels
     Kernels { count, cold, edited: times.get(times.len() / 2).copied().unwrap_or_default() }
 }
 
-/// Places at which a completion is asked for.
+/// Number of positions at which completion is requested.
 const COMPLETIONS: usize = 200;
 
-/// The longest time from asking for a completion to its answer, at places all over the text.
+/// The longest completion latency over positions spread across the text.
 fn slowest_completion(analysis: &Analysis, file: FileId, text: &str) -> Duration {
     let places = (0..COMPLETIONS).map(|n| text.len() / COMPLETIONS * n + n);
     let times = places.map(|at| {
@@ -168,7 +168,7 @@ fn slowest_completion(analysis: &Analysis, file: FileId, text: &str) -> Duration
     times.max().unwrap_or_default()
 }
 
-/// Cutting into pieces, parsing, lowering and all checks: what XLA's parser does, from text to findings.
+/// Segmenting, parsing, lowering and all checks: the work of XLA's parser, from text to diagnostics.
 fn parse_from_scratch(language: Language, text: &str) -> Duration {
     let mut host = AnalysisHost::new();
     let started = Instant::now();
@@ -179,7 +179,7 @@ fn parse_from_scratch(language: Language, text: &str) -> Duration {
     elapsed
 }
 
-/// Random one-character edits, each followed by fresh diagnostics and a fresh hover at the same place.
+/// Random one-character edits, each followed by fresh diagnostics and a fresh hover at the same position.
 fn edit(host: &mut AnalysisHost, file: FileId, text: &str, count: usize, seed: u64) -> serde_json::Value {
     let mut state = seed | 1;
     let mut next = |limit: usize| {
@@ -194,7 +194,7 @@ fn edit(host: &mut AnalysisHost, file: FileId, text: &str, count: usize, seed: u
         while !text.is_char_boundary(at) {
             at -= 1;
         }
-        // A blank, a letter that breaks the line, and their removal take turns.
+        // Alternate inserting a character that is harmless or breaks the line with removing it.
         let insert = ["x", " ", "(", "1"][next(4)].to_owned();
         for edit in [
             TextEdit { range: at..at, insert: insert.clone() },

@@ -1,4 +1,4 @@
-//! `check FILE…`: all diagnostics, rendered as rustc renders them.
+//! `check FILE…`: prints all diagnostics in rustc's format.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -20,26 +20,26 @@ use crate::api::kernels::heaviest_kernels;
 
 #[derive(clap::Args)]
 pub struct CheckArguments {
-    /// Files or directories; `-` is standard input; `.gz` is unpacked. Directories are walked for .hlo, .mlir, and .txt that
-    /// holds a module, as in XLA's dumps.
+    /// Files or directories; `-` is standard input; `.gz` is unpacked. Directories are searched for .hlo,
+    /// .mlir, and .txt files that hold a module, as in XLA's dumps.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// The exit code is 1 when there is a finding at least this severe. Hints are looked for at their own level only.
+    /// Exit with code 1 if a diagnostic is at least this severe. Hints are computed only at their own level.
     #[arg(long, value_enum, default_value = "error")]
     fail_on: FailOn,
-    /// The GPU that kernels are for: `h100-sxm`, `a100-sxm-80`, `b200`, …
+    /// The GPU that kernels target: `h100-sxm`, `a100-sxm-80`, `b200`, …
     #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
     device: String,
-    /// Kernels that move so many times the sectors that they need are a warning.
+    /// Warn about kernels that transfer at least this many times the sectors they need.
     #[arg(long, value_name = "TIMES", default_value_t = CoalescingConfig::default().threshold)]
     coalescing_threshold: f64,
-    /// At most this many findings per file are listed; the rest is counted.
+    /// List at most this many diagnostics per file; the rest are counted.
     #[arg(long, default_value_t = 100)]
     limit: usize,
-    /// `--format json` lists this many kernels per file, the heaviest first, with their estimated times; the rest is
-    /// counted.
+    /// With `--format json`, list this many kernels per file, the heaviest first, with their estimated times;
+    /// the rest are counted.
     #[arg(long, default_value_t = 20)]
     kernels: usize,
 }
@@ -63,26 +63,27 @@ pub(super) struct Checked {
     pub(super) name: String,
     pub(super) text: String,
     pub(super) diagnostics: ide::Diagnostics,
-    /// Warnings beyond the limit.
+    /// Number of warnings beyond the limit.
     pub(super) more_warnings: usize,
-    /// Asked for by `--format json` alone.
+    /// Computed for `--format json` only.
     kernels: Option<ide::HeaviestKernels>,
 }
 
 /// A file to check.
 struct Input {
     path: PathBuf,
-    /// Found in a directory, not named by the user.
+    /// Whether the file was found in a directory rather than named by the user.
     is_found: bool,
 }
 
 enum Outcome {
     Checked(Box<Checked>),
-    /// What the file holds in place of a module, where that is known.
+    /// The kind of file that is not a module, where known.
     Skipped(Option<&'static str>),
 }
 
-/// 0 clean, 1 findings at or above `--fail-on`, 2 a file could not be read, or no named file holds a module.
+/// Exit codes: 0 clean, 1 diagnostics at or above `--fail-on`, 2 a file could not be read, or no named file
+/// holds a module.
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     AnalysisHost::new().set_device(&arguments.device).map_err(anyhow::Error::msg)?;
     let mut files = Vec::new();
@@ -164,8 +165,8 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     Ok(ExitCode::from(if is_unreadable { 2 } else { u8::from(fails) }))
 }
 
-/// Names the files that hold something else than a module: one by one where the user has named them, else together. Whether
-/// one of the former is among them.
+/// Reports files that are not modules: each named file separately, found ones as a total. Returns whether a
+/// named file is among them.
 fn complain_of_skipped(files: &[Input], results: &[Result<Outcome>]) -> bool {
     let mut found: BTreeMap<&str, usize> = BTreeMap::new();
     let mut has_named = false;
@@ -198,7 +199,7 @@ fn check(file: &Input, arguments: &CheckArguments) -> Result<Outcome> {
     host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
     let name = path.display().to_string();
     let file = host.open(&name, ide::language_of(&name, &text), &text);
-    // Nobody else writes: the analysis cannot be cancelled.
+    // There is no other writer, so the analysis cannot be cancelled.
     let analysis = host.analysis();
     let mut diagnostics = analysis.diagnostics(file, arguments.limit).unwrap_or_default();
     let at_least = match arguments.fail_on {
@@ -223,7 +224,7 @@ fn check(file: &Input, arguments: &CheckArguments) -> Result<Outcome> {
     Ok(Outcome::Checked(Box::new(Checked { name, text, diagnostics, more_warnings, kernels })))
 }
 
-/// Appends a file, or of a directory the files in it that may hold modules, in order.
+/// Appends a file, or the files in a directory that may hold modules, in order.
 fn expand(path: PathBuf, is_found: bool, files: &mut Vec<Input>) -> Result<()> {
     if !path.is_dir() {
         files.push(Input { path, is_found });
@@ -262,7 +263,7 @@ fn render(out: &mut impl Write, checked: &Checked) -> Result<()> {
         let text = lines_around(&checked.text, diagnostic);
         let line = line_ends.partition_point(|&end| end < text.start) + 1;
         let source = &checked.text[text.clone()];
-        // Pictures are longer than what they stand for.
+        // Control pictures are longer in bytes than the characters they replace.
         let inside = |range: &ide::TextRange| {
             let shown = |at: usize| {
                 let before = &source[..at.saturating_sub(text.start).min(source.len())];
@@ -293,8 +294,8 @@ fn render(out: &mut impl Write, checked: &Checked) -> Result<()> {
     Ok(())
 }
 
-/// The lines that a finding and its related places stand on. Handing the renderer the whole text would make it walk 40 MB per
-/// finding.
+/// The lines of a diagnostic and its related locations. Passing the renderer the whole text would make it
+/// scan 40 MB per diagnostic.
 fn lines_around(text: &str, diagnostic: &Diagnostic) -> ide::TextRange {
     let mut range = diagnostic.range.clone();
     for related in &diagnostic.related {
@@ -337,7 +338,7 @@ fn report(checked: &Checked) -> serde_json::Value {
         .collect();
     let omitted = checked.diagnostics.omitted + checked.more_warnings + checked.diagnostics.omitted_hints;
     let mut report = json!({"file": checked.name, "findings": findings, "omitted": omitted});
-    // The kernels of a module that is not compiled yet are not known.
+    // Kernels are unknown before the module is compiled.
     if let Some(kernels) = checked.kernels.as_ref().filter(|kernels| kernels.launches > 0) {
         let mut totals = heaviest_kernels(kernels, &place);
         report["kernels"] = totals["kernels"].take();

@@ -1,4 +1,4 @@
-//! `convert FILE`: the module in the other language, on standard output.
+//! `convert FILE`: converts the module to the other language, on standard output.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,10 +11,10 @@ use super::terminal::{complain, print_code};
 
 #[derive(clap::Args)]
 pub struct ConvertArguments {
-    /// HLO, or StableHLO or MHLO. `-` is standard input; `.gz` is unpacked.
+    /// HLO, StableHLO or MHLO. `-` is standard input; `.gz` is unpacked.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Without it, the language that the file is not in.
+    /// Default: the language that the file is not written in.
     #[arg(long, value_enum)]
     to: Option<To>,
 }
@@ -25,7 +25,7 @@ enum To {
     Stablehlo,
 }
 
-/// What the text does not say is on standard error, and the exit code is 1.
+/// Constructs that cannot be converted are reported on standard error, and the exit code is 1.
 pub fn run(arguments: &ConvertArguments) -> Result<ExitCode> {
     let text = input::read(&arguments.file)?;
     let path = arguments.file.display();
@@ -37,7 +37,7 @@ pub fn run(arguments: &ConvertArguments) -> Result<ExitCode> {
     }
     let mut host = AnalysisHost::new();
     let file = host.open(&path.to_string(), language, &text);
-    // Nobody else writes: the analysis cannot be cancelled.
+    // There is no other writer, so the analysis cannot be cancelled.
     let conversion = host.analysis().convert(file).ok().context("the analysis was cancelled")?;
     print_code(&conversion.text)?;
     for missing in &conversion.incomplete {

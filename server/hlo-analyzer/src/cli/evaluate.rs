@@ -1,4 +1,4 @@
-//! `evaluate FILE`: the value of an instruction or a function, on standard output.
+//! `evaluate FILE`: prints the value of an instruction or a function.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,29 +14,31 @@ pub struct EvaluateArguments {
     /// HLO, StableHLO or MHLO. `-` is standard input; `.gz` is unpacked.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// An instruction by its name, with or without `%`; of StableHLO the value of an op. Without it, the computation's root.
+    /// The instruction's name, with or without `%`; in StableHLO the name of an op's result. Default: the
+    /// computation's root.
     #[arg(long, value_name = "NAME")]
     instruction: Option<String>,
-    /// The computation, or the function. Without it that of the instruction, the entry, or `@main`.
+    /// The computation or function. Default: the instruction's own, the entry, or `@main`.
     #[arg(long, value_name = "NAME")]
     computation: Option<String>,
-    /// A literal of a parameter, such as `{{1, 2}, {3, 4}}`; once per parameter, in order, blank where one is not needed.
+    /// The literal of a parameter, such as `{{1, 2}, {3, 4}}`; once per parameter, in order, blank where one
+    /// is not needed.
     #[arg(long = "input", value_name = "LITERAL", allow_hyphen_values = true)]
     inputs: Vec<String>,
-    /// What the parameters without a literal hold. `random`: numbers in [-1, 1] or of one digit. `iota`: 0, 1, 2, … in row-major
-    /// order.
+    /// The values of parameters without a literal. `random`: numbers in [-1, 1] or of one digit. `iota`: 0,
+    /// 1, 2, … in row-major order.
     #[arg(long, value_name = "VALUES", value_parser = clap::builder::PossibleValuesParser::new(Fill::NAMES))]
     fill: Option<String>,
-    /// Of `--fill random`: the same numbers for the same seed.
+    /// Seed of `--fill random`: equal seeds give equal numbers.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Prints every element, a literal per array: at most 65,536 of each. Without it, long rows and many rows are left out in
-    /// the middle, and not computed.
+    /// Prints every element, one literal per array, at most 65,536 elements each. By default the middle of
+    /// long rows and of many rows is omitted and not computed.
     #[arg(long)]
     literals: bool,
 }
 
-/// 1 where the file was read, and what it holds has no value.
+/// Exits with 1 if the file was read but has no value to print.
 pub fn run(arguments: &EvaluateArguments) -> Result<ExitCode> {
     let text = input::read(&arguments.file)?;
     let path = arguments.file.display();
@@ -50,7 +52,7 @@ pub fn run(arguments: &EvaluateArguments) -> Result<ExitCode> {
     let fill = arguments.fill.as_deref().and_then(|name| Fill::from_name(name, arguments.seed));
     let values = Arguments { literals: arguments.inputs.clone(), fill };
     let form = if arguments.literals { Form::Literal } else { Form::Summary };
-    // Nobody else writes: the analysis cannot be cancelled.
+    // There is no other writer, so the analysis cannot be cancelled.
     let evaluated =
         host.analysis().evaluate(file, &query, &values, form).ok().context("the analysis was cancelled")?;
     let evaluation = match &evaluated.answer {

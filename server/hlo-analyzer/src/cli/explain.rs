@@ -1,4 +1,5 @@
-//! `explain FILE`: what a hover shows, on the terminal; with no place, the whole file with its maps and findings.
+//! `explain FILE`: prints the hover at a position, or without a position the whole file with its maps and
+//! diagnostics.
 
 use std::io::{BufWriter, Write, stdout};
 use std::path::PathBuf;
@@ -16,13 +17,13 @@ pub struct ExplainArguments {
     /// `-` is standard input; `.gz` is unpacked.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// A place: line and column, both from 1; columns count bytes.
+    /// A position: line and column, both from 1; columns count bytes.
     #[arg(long, value_name = "LINE:COL", conflicts_with = "instruction")]
     at: Option<String>,
-    /// An instruction by its name, with or without `%`.
+    /// The instruction's name, with or without `%`.
     #[arg(long, value_name = "NAME")]
     instruction: Option<String>,
-    /// The GPU that kernels are for.
+    /// The GPU that kernels target.
     #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
     device: String,
 }
@@ -34,7 +35,7 @@ pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
     let name = arguments.file.display().to_string();
     let file = host.open(&name, ide::language_of(&name, &text), &text);
     let analysis = host.analysis();
-    // Nobody else writes: the analysis cannot be cancelled.
+    // There is no other writer, so the analysis cannot be cancelled.
     let uncancelled = "the analysis was cancelled";
     let place = if let Some(name) = &arguments.instruction {
         let bare = name.trim_start_matches('%');
@@ -68,7 +69,7 @@ pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `explain … | head` is no error.
+/// A closed pipe, as in `explain … | head`, is not an error.
 fn ignore_closed_pipe(result: std::io::Result<()>) -> Result<()> {
     match result {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),

@@ -1,4 +1,4 @@
-//! Reading the texts that subcommands are given: a path, `-`, or a `.gz`.
+//! Reads the input of subcommands: a path, `-`, or a `.gz` file.
 
 use std::fs::File;
 use std::io::{Read, stdin};
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-/// Most that is unpacked or read, so that a small archive cannot fill the memory.
+/// The most bytes read or unpacked, so that a small archive cannot exhaust memory.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The text of `path`. Bytes that are no UTF-8 are replaced, so that the rest can still be analysed.
+/// The text of `path`. Invalid UTF-8 is replaced, so that the rest can still be analysed.
 pub fn read(path: &Path) -> Result<String> {
     let name = path.display();
     let bytes = if path == Path::new("-") {

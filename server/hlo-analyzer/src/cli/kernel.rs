@@ -1,4 +1,4 @@
-//! `kernel FILE`: the code that a fusion, or a function of StableHLO, becomes, on standard output.
+//! `kernel FILE`: prints the code generated for a fusion, or for a function of StableHLO.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,29 +15,31 @@ pub struct KernelArguments {
     /// `-` is standard input; `.gz` is unpacked.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The fusion, or an instruction that XLA would wrap into one, with or without `%`. Without it, the only fusion of the
-    /// file, or the root of the entry. Of StableHLO: a function that could be one fusion, or the value of an op.
+    /// The fusion, or an instruction that XLA would wrap in one, with or without `%`. Default: the only
+    /// fusion of the file, or the root of the entry. In StableHLO: a function that could be one fusion, or an
+    /// op's result.
     #[arg(long, value_name = "NAME")]
     fusion: Option<String>,
     #[arg(long, value_enum, default_value_t = Emit::Ptx)]
     emit: Emit,
-    /// Of `--emit mlir`: as it is after this pass of XLA's pipeline, or after each of them for `all`.
+    /// With `--emit mlir`: print the module after this pass of XLA's pipeline, or after each pass with `all`.
     #[arg(long, value_name = "PASS")]
     after: Option<String>,
-    /// Above the code, as comments: grid, block, shared memory, and where `ptxas` is on PATH registers and spills.
+    /// Print grid, block and shared memory as comments above the code, and registers and spills if `ptxas` is
+    /// on PATH.
     #[arg(long)]
     head: bool,
-    /// The GPU that the kernel is for.
+    /// The GPU that the kernel targets.
     #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
     device: String,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Emit {
-    /// As XLA's emitters write it, before it is lowered.
+    /// As XLA's emitters generate it, before lowering.
     Mlir,
     Ptx,
-    /// What `ptxas` makes of the PTX, as `nvdisasm` shows it: both on PATH.
+    /// The output of `ptxas` as disassembled by `nvdisasm`: both must be on PATH.
     Sass,
 }
 
@@ -49,7 +51,7 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
     let language = ide::language_of(&path.to_string(), &text);
     let file = host.open(&path.to_string(), language, &text);
     let analysis = host.analysis();
-    // Nobody else writes: the analysis cannot be cancelled.
+    // There is no other writer, so the analysis cannot be cancelled.
     let uncancelled = "the analysis was cancelled";
     let instruction = match &arguments.fusion {
         Some(name) => name.trim_start_matches('%').to_owned(),
@@ -92,13 +94,13 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The file was read, and what it holds has no kernel: 1, as for a conversion that leaves something out.
+/// The file was read but has no kernel: exit code 1, as for an incomplete conversion.
 fn no_kernel(path: &dyn std::fmt::Display, instruction: &str, reason: &str) -> ExitCode {
     eprintln!("error: {path}: {instruction}: no kernel: {reason}");
     ExitCode::from(1)
 }
 
-/// The document with what the assembler says, or with SASS for a body.
+/// The document with the assembler's notes, or with SASS as its body.
 fn assembled(
     arguments: &KernelArguments,
     mut document: KernelDocument,

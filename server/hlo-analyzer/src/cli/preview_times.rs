@@ -1,4 +1,4 @@
-//! `analysis-stats --previews`: how long it takes from the text of a module to the MLIR and the PTX of its kernel.
+//! `analysis-stats --previews`: times generating MLIR and PTX from the text of a module.
 
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use serde_json::json;
 use super::input;
 use super::terminal::write_json;
 
-/// Times each file with a database of its own, three times, of which the median counts: a line of JSON per file, or the middle and
-/// the slowest of all.
+/// Times each file three times, each with a new database, and takes the median. Prints one line of JSON per
+/// file, or the median and the slowest of all files.
 pub fn run(files: &[PathBuf], device: &str, as_json: bool) -> Result<ExitCode> {
     const ROUNDS: usize = 3;
     let mut out = stdout().lock();
@@ -57,7 +57,7 @@ pub fn run(files: &[PathBuf], device: &str, as_json: bool) -> Result<ExitCode> {
 }
 
 fn preview(path: &Path, text: &str, device: &str) -> Result<(Duration, bool)> {
-    // Nobody else writes: the analysis cannot be cancelled.
+    // There is no other writer, so the analysis cannot be cancelled.
     let uncancelled = "the analysis was cancelled";
     let started = Instant::now();
     let mut host = AnalysisHost::new();

@@ -1,4 +1,4 @@
-//! `query`: JSON Lines in, JSON Lines out, one answer per request, in order, flushed after each.
+//! `query`: JSON Lines in, JSON Lines out; one response per request, in order, flushed after each.
 
 use std::io::{BufRead, BufWriter, Read, Write, stdin, stdout};
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::api::{ApiError, ErrorKind, MAX_REQUEST_BYTES, Session};
 
 #[derive(clap::Args)]
 pub struct QueryArguments {
-    /// The GPU that kernels are for where a request names none.
+    /// The GPU that kernels target where a request names none.
     #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
     device: String,
 }

@@ -1,4 +1,4 @@
-//! Findings in SARIF 2.1.0, which code hosts show beside the lines.
+//! Diagnostics as SARIF 2.1.0, which code hosts show beside the lines.
 
 use ide::Severity;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use text::position::position;
 
 use super::check::Checked;
 
-/// The whole log around `results`.
+/// The complete log for `results`.
 pub(super) fn log(results: Vec<Value>) -> Value {
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -23,7 +23,7 @@ pub(super) fn log(results: Vec<Value>) -> Value {
     })
 }
 
-/// One result per finding of a file.
+/// One result per diagnostic of a file.
 pub(super) fn results(checked: &Checked) -> Vec<Value> {
     let rope = ropey::Rope::from_str(&checked.text);
     let location = |range: &ide::TextRange| {

@@ -1,5 +1,5 @@
-//! What subcommands print. Texts and file names come from anybody, and a terminal obeys what it is sent: control characters are
-//! shown as pictures, in JSON as escapes.
+//! Output of subcommands. Texts and file names are untrusted, and terminals interpret control characters:
+//! they are printed as control pictures, and as escapes in JSON.
 
 use std::io::{self, IsTerminal, Write, stdout};
 
@@ -7,12 +7,12 @@ use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use text::{is_invisible, visible};
 
-/// One line on standard error.
+/// Prints one line to standard error.
 pub fn complain(message: impl std::fmt::Display) {
     eprintln!("{}", visible(&message.to_string()));
 }
 
-/// Code that may be meant for a file: exactly as it is, but on a terminal.
+/// Prints code unchanged when redirected; replaces control characters on a terminal.
 pub(super) fn print_code(code: &str) -> io::Result<()> {
     let mut out = stdout().lock();
     out.write_all(shown(code, out.is_terminal()).as_bytes())
@@ -22,7 +22,7 @@ fn shown(code: &str, is_terminal: bool) -> std::borrow::Cow<'_, str> {
     if is_terminal { visible(code) } else { code.into() }
 }
 
-/// JSON on one line, without the line's end. Escapes all that a terminal would obey, beside what JSON demands.
+/// Writes JSON on one line without a newline. Escapes control characters in addition to what JSON requires.
 pub(super) fn write_json(out: impl Write, value: &impl Serialize) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Visible)).map_err(io::Error::from)
 }
@@ -35,7 +35,7 @@ impl Formatter for Visible {
         while let Some(at) = rest.find(is_invisible) {
             CompactFormatter.write_string_fragment(out, &rest[..at])?;
             let c = rest[at..].chars().next().unwrap_or_default();
-            // None is beyond 16 bits.
+            // All of these characters fit in 16 bits.
             write!(out, "\\u{:04x}", u32::from(c))?;
             rest = &rest[at + c.len_utf8()..];
         }

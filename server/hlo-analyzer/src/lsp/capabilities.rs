@@ -1,4 +1,4 @@
-//! What the client says it can do, and what the server offers in return.
+//! The client's capabilities, and the server's capabilities in return.
 
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
@@ -13,29 +13,32 @@ use tower_lsp::lsp_types::{
 
 use super::semantic_tokens;
 
-/// The client's command that shows a list of places; clients that have it say so in `experimental.commands`.
+/// The client command that shows a list of locations. Clients that support it list it in
+/// `experimental.commands`.
 pub(super) const SHOW_REFERENCES: &str = "hlo-analyzer.showReferences";
 
-/// The client's command that draws how a kernel uses memory, likewise.
+/// The client command that draws a kernel's memory access pattern; also in `experimental.commands`.
 pub(super) const SHOW_ACCESS_PATTERN: &str = "hlo-analyzer.showAccessPattern";
 
-/// The client's command that shows a kernel beside the HLO and keeps it up to date, likewise.
+/// The client command that shows a kernel beside the HLO and keeps it up to date; also in
+/// `experimental.commands`.
 pub(super) const SHOW_KERNEL: &str = "hlo-analyzer.showKernel";
 
-/// The client's command that asks for parameters and shows the value of an instruction, likewise.
+/// The client command that asks for parameters and shows the value of an instruction; also in
+/// `experimental.commands`.
 pub(super) const EVALUATE: &str = "hlo-analyzer.evaluateInstruction";
 
-/// Switches a warning off. A client that names it in `experimental.commands` writes it into its settings; for the others it is a
-/// command of the server, which forgets it at its end.
+/// Switches a warning off. A client that lists it in `experimental.commands` stores the choice in its
+/// settings. For other clients it is a server command, whose effect lasts until the server exits.
 pub(super) const DISABLE_WARNING: &str = "hlo-analyzer.disableWarning";
 
-/// The kind of actions that show something and change nothing. `source` is not it: VS Code offers those for whole files only.
+/// The kind of actions that only display something. Not `source`, which VS Code offers for whole files only.
 pub(super) const SHOW: &str = "show";
 
-/// The server's own command for all other clients: it writes the kernel into files.
+/// The server command for all other clients: it writes the kernel to files.
 pub(super) const OPEN_KERNEL: &str = "hlo-analyzer.openKernel";
 
-/// The parts of the client's capabilities that change how it is answered.
+/// The client capabilities that affect responses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ClientProfile {
     pub(super) encoding: PositionEncoding,
@@ -44,38 +47,38 @@ pub(super) struct ClientProfile {
     pub(super) hierarchical_symbols: bool,
     pub(super) related_information: bool,
     pub(super) inlay_hint_refresh: bool,
-    /// Text that may go can be shown faded.
+    /// Supports the `unnecessary` diagnostic tag, which fades the text.
     pub(super) unnecessary_tag: bool,
-    /// Completions may have places to fill in.
+    /// Supports snippets in completions.
     pub(super) snippets: bool,
-    /// Documentation of completions and signatures may be Markdown.
+    /// Supports Markdown in the documentation of completions and signatures.
     pub(super) markdown_completion: bool,
-    /// Parameters of a signature may be named by their place in it.
+    /// Supports signature parameters given by their offsets in the label.
     pub(super) label_offsets: bool,
     pub(super) prepares_rename: bool,
-    /// At most so many folds, where it says so.
+    /// The largest number of folding ranges, if the client sets a limit.
     pub(super) fold_limit: Option<u32>,
-    /// It can show a list of places for a command of ours.
+    /// Supports [`SHOW_REFERENCES`].
     pub(super) shows_references: bool,
-    /// It can draw how a kernel uses memory.
+    /// Supports [`SHOW_ACCESS_PATTERN`].
     pub(super) shows_access_patterns: bool,
-    /// It can show kernels and keep them up to date.
+    /// Supports [`SHOW_KERNEL`].
     pub(super) shows_kernels: bool,
-    /// It asks for parameters of instructions and shows their values.
+    /// Supports [`EVALUATE`].
     pub(super) evaluates: bool,
-    /// It switches warnings off in its settings.
+    /// Supports [`DISABLE_WARNING`].
     pub(super) disables_warnings: bool,
-    /// A diagnostic may link to a page about it.
+    /// Supports a link to documentation in a diagnostic.
     pub(super) code_description: bool,
-    /// It can be asked to show a file.
+    /// Supports `window/showDocument`.
     pub(super) show_document: bool,
-    /// Code actions, rather than commands, are understood at all.
+    /// Supports code action literals rather than commands only.
     pub(super) code_action_literals: bool,
-    /// The change of a code action may come later.
+    /// Supports resolving the edit of a code action.
     pub(super) resolve_code_actions: bool,
-    /// Edits may name the version they are of.
+    /// Supports versioned document edits.
     pub(super) document_changes: bool,
-    /// Edits may create files.
+    /// Supports file creation in workspace edits.
     pub(super) create_files: bool,
 }
 
@@ -147,7 +150,7 @@ impl ClientProfile {
         }
     }
 
-    /// The command that shows a kernel in this client, if it has a way to.
+    /// The command that shows a kernel in this client, if it supports one.
     pub(super) fn kernel_command(&self) -> Option<&'static str> {
         match (self.shows_kernels, self.show_document) {
             (true, _) => Some(SHOW_KERNEL),
@@ -156,7 +159,8 @@ impl ClientProfile {
         }
     }
 
-    /// The server's own commands. Editors register a command for each: none that the client has itself may be among them.
+    /// The server's own commands. Editors register a command for each, so none of the client's own may be
+    /// among them.
     fn execute_command_provider(&self) -> Option<ExecuteCommandOptions> {
         let own = [(OPEN_KERNEL, self.shows_kernels), (DISABLE_WARNING, self.disables_warnings)];
         let commands: Vec<String> =
@@ -165,7 +169,7 @@ impl ClientProfile {
         (!commands.is_empty()).then_some(ExecuteCommandOptions { commands, work_done_progress_options })
     }
 
-    /// The answer to `initialize`.
+    /// The result of `initialize`.
     pub(super) fn welcome(&self) -> InitializeResult {
         InitializeResult {
             capabilities: ServerCapabilities {
@@ -243,7 +247,8 @@ impl ClientProfile {
     }
 }
 
-/// UTF-8 needs no counting, UTF-32 less than UTF-16; a client that offers nothing means UTF-16.
+/// Picks UTF-8, which needs no conversion, over UTF-32, which needs less than UTF-16. UTF-16 is the default
+/// if the client lists none.
 fn negotiate(client: &ClientCapabilities) -> PositionEncoding {
     let offered = client.general.as_ref().and_then(|it| it.position_encodings.as_deref()).unwrap_or_default();
     [

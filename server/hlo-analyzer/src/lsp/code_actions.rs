@@ -1,4 +1,4 @@
-//! Code actions in LSP's form: edits of the document, or a new file beside it.
+//! Code actions in LSP form: edits of the document, or a new file beside it.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::capabilities::{DISABLE_WARNING, EVALUATE, SHOW, SHOW_ACCESS_PATTERN};
 use super::diagnostics::LIMIT_CODE;
 use super::snapshot::View;
 
-/// What the client sends back with an action whose change it wants.
+/// Data that the client sends back to resolve an action's edit.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Unresolved {
     pub(super) uri: Url,
@@ -24,13 +24,13 @@ pub(super) struct Unresolved {
 }
 
 impl View {
-    /// Changes are made at once only for clients that cannot ask for them later.
+    /// Which edits to compute now. Only clients without resolve support get all of them at once.
     pub(super) fn wanted(&self) -> Wanted<'static> {
         if self.session.client.resolve_code_actions { Wanted::Titles } else { Wanted::Changes }
     }
 
-    /// The actions of the kinds that `only` names; all where it names none. `found` are the findings at the place, as the
-    /// client has them.
+    /// The actions of the kinds in `only`, or all if it is empty. `found` are the diagnostics at the
+    /// position, as the client sent them.
     pub(super) fn code_actions(
         &self,
         actions: Vec<CodeAction>,
@@ -41,14 +41,14 @@ impl View {
         let is_asked = |kind: &lsp_types::CodeActionKind| {
             only.is_none_or(|only| only.iter().any(|asked| contains(asked.as_str(), kind.as_str())))
         };
-        // A client that shows kernels has one action for that, every other one per text.
+        // A client that shows kernels gets one action for them; other clients get one per text.
         let shown = self.session.client.kernel_command();
         let fits = |action: &CodeAction| match shown {
             Some(_) => !action.id.starts_with(ide::SHOW_KERNEL_AS_TEXT),
             None => action.id != ide::SHOW_KERNEL_ACTION,
         };
         let is_asked_for = |action: &CodeAction| {
-            // A client that asks what the parameters are has one action for all kinds of them.
+            // A client that asks for parameters itself gets one action for all fill values.
             let is_kind = action.id.starts_with(ide::EVALUATE_ACTION) && action.id != ide::EVALUATE_ACTION;
             !(is_kind && self.session.client.evaluates)
         };
@@ -72,7 +72,7 @@ impl View {
         actions.filter(|a| a.kind.as_ref().is_none_or(is_asked)).map(Into::into).collect()
     }
 
-    /// For each code among these findings of ours that is no error: the action that switches it off.
+    /// For each code of a non-error diagnostic of ours: the action that switches it off.
     pub(super) fn disable_warnings(
         &self,
         found: Vec<lsp_types::Diagnostic>,
@@ -110,7 +110,7 @@ impl View {
         actions.into_iter().map(Into::into).collect()
     }
 
-    /// The client draws the picture, shows the kernel or asks for parameters itself.
+    /// The command by which the client draws the picture, shows the kernel or asks for parameters itself.
     fn client_command(
         &self,
         action: CodeAction,
@@ -158,7 +158,7 @@ impl View {
                 (beside(&self.uri, &name, extension), None, edits, true)
             }
         };
-        // Editors that cannot be told to create a file open one for edits of a file that is not there.
+        // Editors without file creation open a new file for edits of a missing one.
         if !client.document_changes {
             return WorkspaceEdit { changes: Some([(uri, edits)].into()), ..Default::default() };
         }
@@ -186,8 +186,8 @@ fn is_ours(finding: &lsp_types::Diagnostic) -> bool {
     finding.source.as_deref() == Some(env!("CARGO_PKG_NAME"))
 }
 
-/// Where a warning about an uncoalesced access is among the findings, the picture is its quick fix: editors list it first
-/// and offer it on the warning's hover.
+/// With a warning about an uncoalesced access among the diagnostics, the picture is its quick fix: editors
+/// list it first and offer it on the warning's hover.
 fn for_uncoalesced(action: lsp_types::CodeAction, found: &[lsp_types::Diagnostic]) -> lsp_types::CodeAction {
     let is_uncoalesced = |finding: &&lsp_types::Diagnostic| {
         let code = finding.code.as_ref();
@@ -202,12 +202,12 @@ fn for_uncoalesced(action: lsp_types::CodeAction, found: &[lsp_types::Diagnostic
     lsp_types::CodeAction { kind, diagnostics: Some(found), ..action }
 }
 
-/// Whether the kind `inner` is `outer` or below it: `refactor.extract` is below `refactor`.
+/// Whether the kind `inner` equals `outer` or is a sub-kind: `refactor.extract` of `refactor`.
 fn contains(outer: &str, inner: &str) -> bool {
     inner.strip_prefix(outer).is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with('.'))
 }
 
-/// A file that does not exist yet, in the folder of `uri`: `dump.hlo` gives `dump.fusion.1.hlo`.
+/// A new file in the folder of `uri`: `dump.hlo` gives `dump.fusion.1.hlo`.
 fn beside(uri: &Url, name: &str, extension: Option<&str>) -> Url {
     let ending = extension.unwrap_or("hlo");
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');

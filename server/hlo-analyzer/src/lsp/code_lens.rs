@@ -1,4 +1,5 @@
-//! The lenses above computations and kernels. Their places are cheap; their titles are computed when they are on the screen.
+//! Code lenses above computations and kernels. Positions are cheap; titles are computed when the lens becomes
+//! visible.
 
 use serde_json::json;
 use tower_lsp::jsonrpc::Result;
@@ -15,7 +16,8 @@ static RESOLVE: Route = Route { method: "codeLens/resolve", when_edited: Retry(8
 
 const MAX_LENSES: usize = 20_000;
 
-/// What a lens shows. A client that can show kernels has three above each: the time, the command, the details.
+/// The content of a lens. A client that can show kernels gets three lenses above each: the time, the command
+/// and the details.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Whole,
@@ -73,7 +75,7 @@ impl Handlers {
         )
     }
 
-    /// The lens with its title, which is empty where the computation is gone.
+    /// The lens with its title, which is empty if the computation no longer exists.
     pub(super) fn resolve_lens(&self, lens: CodeLens) -> impl Future<Output = Result<CodeLens>> {
         let known = lens.command.clone();
         let sent = |key| lens.data.as_ref()?.get(key)?.as_str();
@@ -100,8 +102,8 @@ impl Handlers {
 }
 
 impl View {
-    /// A click shows the callers, or the kernel's memory accesses, where the client supports it; otherwise the lens is plain
-    /// text with an empty command.
+    /// A click shows the callers or the kernel's memory accesses if the client supports it; otherwise the
+    /// lens is plain text with an empty command.
     fn lens_command(&self, lens: ide::CodeLens, part: Part) -> Command {
         let title = match (part, lens.time) {
             (Part::Time, time) => time.unwrap_or_default(),

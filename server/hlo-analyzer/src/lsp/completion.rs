@@ -1,4 +1,4 @@
-//! Completion and signature help in LSP's form.
+//! Completion and signature help in LSP form.
 
 use serde_json::json;
 use tower_lsp::lsp_types::{
@@ -64,7 +64,7 @@ impl View {
     }
 }
 
-/// The item with its documentation. Asks no document: the words of the language have one meaning.
+/// Adds the documentation to the item. Needs no document: keywords of the language have one meaning.
 pub(super) fn resolved(mut item: CompletionItem) -> CompletionItem {
     let data = item.data.as_ref();
     let text = data.and_then(|data| ide::completion_documentation(data[0].as_str()?));
@@ -79,7 +79,7 @@ fn documentation(text: String, markdown: bool) -> Option<Documentation> {
     }
     Some(match markdown {
         true => Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value: text }),
-        // A client that names no format knows nothing but strings.
+        // A client that lists no format supports plain text only.
         false => Documentation::String(ide::plain_text(&text, "")),
     })
 }

@@ -1,4 +1,4 @@
-//! The user's settings, as the client sends them.
+//! The user's settings, as sent by the client.
 
 use std::path::PathBuf;
 
@@ -15,34 +15,34 @@ use crate::assembler::AssemblerPaths;
 /// {"trusted": bool}, "documentation": {"warnings": URI}}`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
-    /// Show the domain of an instruction's map after it.
+    /// Show the domain of an instruction's map after the instruction.
     pub(super) inlay_domains: bool,
-    /// Show domains that repeat the shape of the result, too.
+    /// Also show domains that repeat the result shape.
     pub(super) inlay_everywhere: bool,
-    /// Show where a fused computation is split into functions.
+    /// Show where a fused computation is partitioned into functions.
     pub(super) inlay_splits: bool,
-    /// The GPU that kernels are for, by name.
+    /// The name of the GPU that kernels target.
     pub(super) device: String,
-    /// Sectors per request, in times the ideal, from which on a use of memory is a warning.
+    /// The ratio of sectors per request to the ideal from which a memory access is a warning.
     pub(super) coalescing_threshold: f64,
-    /// Show lenses above kernels.
+    /// Show code lenses above kernels.
     pub(super) kernel_lenses: bool,
-    /// Call the variables of maps in popups what they are, where the op says so.
+    /// Name map variables in hovers by their role, where the op defines it.
     pub(super) readable_variables: bool,
-    /// At most so many findings are sent for a document.
+    /// The largest number of diagnostics sent per document.
     pub(super) diagnostics_limit: usize,
-    /// Whether code that computes nothing new is shown.
+    /// Show warnings about code that computes nothing new.
     pub(super) warnings: bool,
-    /// Codes of warnings that are switched off.
+    /// Codes of disabled warnings.
     pub(super) disabled_warnings: Vec<String>,
-    /// Show hints in modules before optimisation, too.
+    /// Also show hints in modules before optimisation.
     pub(super) unoptimized_hints: bool,
-    /// Whether NVIDIA's assembler is run where it is found.
+    /// Run NVIDIA's assembler if it is found.
     pub(super) assembles: bool,
     pub(super) assembler: AssemblerPaths,
-    /// Where the client has the page about codes of findings; the server writes one for a client that names none.
+    /// URI of the client's page about diagnostic codes. The server writes a page for clients that name none.
     pub(super) warnings_page: Option<Url>,
-    /// Folders below which relative paths of source files are looked for, beside the open ones.
+    /// Folders against which relative source paths are resolved, in addition to the open ones.
     pub(super) link_roots: Vec<PathBuf>,
 }
 
@@ -82,9 +82,9 @@ impl Settings {
         self.warnings && !self.disabled_warnings.iter().any(|disabled| disabled == code)
     }
 
-    /// These settings with what `sent` says changed. `sent` is `initializationOptions` or the `settings` of
-    /// `workspace/didChangeConfiguration`; the section may be wrapped in its name, `hlo-analyzer`. What is not
-    /// understood changes nothing and is logged.
+    /// These settings updated with `sent`, which is `initializationOptions` or the `settings` of
+    /// `workspace/didChangeConfiguration`; the section may be wrapped in its name, `hlo-analyzer`. Unknown or
+    /// invalid values are logged and ignored.
     pub(super) fn updated(&self, sent: &Value) -> Self {
         let mut settings = self.clone();
         let section = sent.get("hlo-analyzer").unwrap_or(sent);
@@ -134,7 +134,7 @@ fn paths(value: &Value) -> Option<Vec<PathBuf>> {
     value.as_array()?.iter().map(|path| path.as_str().map(PathBuf::from)).collect()
 }
 
-/// Every value with its path; objects are looked into two levels deep, which is as deep as settings go.
+/// Every value with its path, down to two levels of objects, which is the depth of the settings.
 fn leaves(section: &Value) -> Vec<(String, &Value)> {
     let entries = |prefix: &str, value| -> Option<Vec<(String, &Value)>> {
         let object = Value::as_object(value)?;

@@ -1,4 +1,4 @@
-//! A request of ours, "Convert to StableHLO" and "Convert to HLO": `hlo-analyzer/convert`.
+//! The custom request `hlo-analyzer/convert`, "Convert to StableHLO" and "Convert to HLO".
 
 use ide::Language;
 use serde::Deserialize;
@@ -23,8 +23,8 @@ struct ConvertParams {
 }
 
 impl Handlers {
-    /// `{"language", "text", "incomplete": [{"range", "message"}]}`: the module in the other language. `range` is in the
-    /// document, null where the place is not known.
+    /// `{"language", "text", "incomplete": [{"range", "message"}]}`: the module in the other language.
+    /// `range` refers to the document and is null where unknown.
     async fn convert(&self, params: ConvertParams) -> Result<Value> {
         self.ask(
             &CONVERT,

@@ -1,4 +1,4 @@
-//! Diagnostics, pushed when the user pauses; those that are cheap, with each edit.
+//! Diagnostics, pushed after a pause in typing, or after each edit if they are cheap.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -9,38 +9,41 @@ use tower_lsp::lsp_types::{self, DiagnosticSeverity, NumberOrString, PublishDiag
 use super::read::panic_message;
 use super::snapshot::{Snapshot, View};
 
-/// Findings that took no longer than this the last time are computed at once: less than half of the time between two keys of a
-/// fast typist, so that the next key waits for nothing. Edits that are waiting already go first, and one that comes cancels.
+/// Diagnostics whose last computation took at most this long are computed at once. It is less than half of a
+/// fast typist's key interval, so the next key is not delayed. Pending edits are applied first, and a new
+/// edit cancels the computation.
 const CHEAP: Duration = Duration::from_millis(15);
-/// Typing must pause so long before others are computed, where they took long…
+/// The minimum pause in typing before expensive diagnostics are computed.
 const PAUSE: Duration = Duration::from_millis(75);
-/// …and else so many times as long as they took: no more than a quarter of the time goes into findings nobody waits for…
+/// The pause as a multiple of the last cost, so that at most a quarter of the time goes into diagnostics that
+/// are discarded.
 const TIMES_THE_COST: u32 = 3;
-/// …but while it goes on, they are no older than this when the computing starts.
+/// The largest age of pending changes, while typing continues, at which a computation starts.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Says how many findings are left out.
+/// The code of the notice about omitted diagnostics.
 pub(super) const LIMIT_CODE: &str = "diagnostics-limit";
 
-/// When a document's findings are due. At most one computation per document runs at a time, so results come in
-/// the order of the texts they are about and a stale one cannot be published over a newer one.
+/// The schedule of a document's diagnostics. At most one computation per document runs at a time, so results
+/// arrive in the order of their texts, and a stale result cannot replace a newer one.
 #[derive(Default)]
 pub(super) struct Schedule {
     stale: Option<Stale>,
     running: Option<Running>,
-    /// How long the last computation took; of one that was cancelled, if it had taken longer already than the one before.
+    /// The duration of the last computation. A cancelled one counts only if it already took longer than the
+    /// previous cost.
     cost: Option<Duration>,
-    /// All findings of some text of the document have been published.
+    /// Whether all diagnostics of some version of the document have been published.
     pub(super) is_complete: bool,
-    /// What is cheap awaits a pause, too: what is half typed would only make it flicker.
+    /// Whether cheap computations also wait for a pause, because results for half-typed text would flicker.
     awaits_pauses: bool,
 }
 
 #[derive(Clone, Copy)]
 struct Stale {
-    /// The first change that the published findings do not know.
+    /// The time of the first change since the published diagnostics.
     since: Instant,
-    /// The newest.
+    /// The time of the latest change.
     changed: Instant,
 }
 
@@ -51,24 +54,24 @@ struct Running {
 }
 
 impl Schedule {
-    /// Of what is wanted of texts that stay for a moment.
+    /// A schedule for results that are updated only after a pause.
     pub(super) fn of_pauses() -> Schedule {
         Schedule { awaits_pauses: true, ..Schedule::default() }
     }
 
-    /// The text has changed, or what is wanted of it.
+    /// Records a change of the text, or of what is computed from it.
     pub(super) fn changed(&mut self, now: Instant) {
         let since = self.stale.map_or(now, |stale| stale.since);
         self.stale = Some(Stale { since, changed: now });
     }
 
-    /// There is nothing to wait for: the document has just been opened.
+    /// Skips the pause, for example for a document that has just been opened.
     pub(super) fn at_once(&mut self, now: Instant) {
         let earlier = now.checked_sub(PAUSE).unwrap_or(now);
         self.stale = Some(Stale { since: earlier, changed: earlier });
     }
 
-    /// When the next computation is to start; `None` while one runs or if there is nothing to do.
+    /// The start of the next computation; `None` while one runs or if nothing has changed.
     pub(super) fn due(&self) -> Option<Instant> {
         let stale = self.stale.filter(|_| self.running.is_none())?;
         let pause = match self.cost {
@@ -85,21 +88,21 @@ impl Schedule {
         }
     }
 
-    /// The computation has ended; if an edit to any document cancelled it, it is wanted again.
+    /// Records the end of a computation. One that an edit to any document cancelled is scheduled again.
     pub(super) fn ended(&mut self, cancelled: bool, now: Instant) {
         let Some(running) = self.running.take() else { return };
         let took = now.saturating_duration_since(running.started);
         if cancelled {
             let changed = self.stale.map_or(now, |stale| stale.changed);
             self.stale = Some(Stale { since: running.since, changed });
-            // What was cheap is not any more: it waits for a pause, and then ends.
+            // A computation that is no longer cheap waits for a pause, and can then complete.
             self.cost = self.cost.map(|cost| cost.max(took));
         } else {
             self.cost = Some(took);
         }
     }
 
-    /// Stops what is running, for a document that is closed.
+    /// Cancels the running computation of a closed document.
     pub(super) fn cancel(&mut self) {
         self.stale = None;
         if let Some(running) = self.running.take() {
@@ -108,7 +111,7 @@ impl Schedule {
     }
 }
 
-/// How a computation ended, and for which opening of which document.
+/// The outcome of a computation, and the opening of the document it belongs to.
 pub(super) struct Finished {
     pub(super) uri: Url,
     pub(super) generation: u64,
@@ -117,15 +120,14 @@ pub(super) struct Finished {
 
 pub(super) enum Outcome {
     Publish(PublishDiagnosticsParams),
-    /// What is known already of a text whose kernels take a while; the rest follows.
+    /// The diagnostics available before slow kernel analyses finish; the rest follow.
     Early(PublishDiagnosticsParams),
     Cancelled,
-    /// A panic, already logged. The findings published last stay until the text changes.
+    /// A panic, already logged. The published diagnostics stay until the text changes.
     Failed,
 }
 
-/// Runs on the pool.
-/// `early` takes what is found before the kernels are looked at.
+/// Computes on the pool. `early` receives the diagnostics that precede the kernel analysis.
 pub(super) fn compute(
     snapshot: Snapshot,
     version: i32,
@@ -155,7 +157,7 @@ pub(super) fn compute(
     }
 }
 
-/// What is wrong, and in the room that is left, what is unneeded.
+/// Errors, and up to the limit warnings about unneeded code.
 fn find(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnostics> {
     let settings = &view.session.settings;
     let mut found = analysis.diagnostics(view.file, settings.diagnostics_limit)?;
@@ -176,7 +178,7 @@ fn find(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnostics> {
     Ok(found)
 }
 
-/// What kernels waste, in the room that is left.
+/// Warnings about kernels, up to the limit.
 fn find_in_kernels(analysis: &Analysis, view: &View, found: &mut ide::Diagnostics) -> Cancellable<()> {
     let settings = &view.session.settings;
     let config = CoalescingConfig { threshold: settings.coalescing_threshold, marks_causes: true };
@@ -187,7 +189,7 @@ fn find_in_kernels(analysis: &Analysis, view: &View, found: &mut ide::Diagnostic
     Ok(())
 }
 
-/// All that [`compute`] publishes in the end.
+/// All diagnostics that [`compute`] publishes in the end.
 pub(super) fn find_all(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnostics> {
     let mut found = find(analysis, view)?;
     if view.session.settings.warns_of(ide::UNCOALESCED) {
@@ -199,7 +201,7 @@ pub(super) fn find_all(analysis: &Analysis, view: &View) -> Cancellable<ide::Dia
 pub(super) fn to_proto(view: &View, found: ide::Diagnostics, version: i32) -> PublishDiagnosticsParams {
     let limit = view.session.settings.diagnostics_limit;
     let mut diagnostics: Vec<_> = found.shown.into_iter().map(|finding| view.diagnostic(finding)).collect();
-    // Hints alone are no reason for a notice: the file is clean.
+    // Omitted hints alone need no notice: the file is clean.
     if found.omitted > 0 {
         let omitted = found.omitted + found.omitted_hints;
         diagnostics.push(lsp_types::Diagnostic {
@@ -244,7 +246,7 @@ mod tests {
         schedule.ended(is_cancelled, at(start, ms));
     }
 
-    /// A schedule of a document whose findings took so long.
+    /// A schedule whose last computation took `ms`.
     fn after(ms: u64, start: Instant) -> Schedule {
         let mut schedule = Schedule::default();
         schedule.at_once(start);
@@ -274,7 +276,7 @@ mod tests {
         compute(&mut schedule, at(start, 1000), 90, true);
         schedule.changed(at(start, 1090));
         assert_eq!(schedule.due(), Some(at(start, 1165)));
-        // One that is cancelled at once says nothing of what it would have taken.
+        // A computation cancelled at once gives no information about its cost.
         let mut schedule = after(2, start);
         schedule.changed(at(start, 1000));
         compute(&mut schedule, at(start, 1000), 1, true);

@@ -1,4 +1,4 @@
-//! From metadata to source files that are there.
+//! Links from metadata to existing source files.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -13,9 +13,9 @@ use super::snapshot::View;
 
 static DOCUMENT_LINK: Route = Route { method: "textDocument/documentLink", when_edited: Retry(32) };
 
-/// Links of one document, from its top. LSP has no way to ask for those on the screen.
+/// The largest number of links per document, from its start. LSP cannot request those on the screen only.
 const MAX_LINKS: usize = 10_000;
-/// Files that are looked for, for one answer.
+/// The largest number of file lookups per response.
 const MAX_FILES: usize = 2_000;
 
 impl Handlers {
@@ -53,8 +53,8 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// The file that `path` means on this machine: as it is, or below one of the roots. A relative path that leads out of its
-    /// root, by `..` or by a link, means none: whoever wrote the dump chose it.
+    /// The local file for `path`, as it is or below one of the roots. A relative path that leaves its root by
+    /// `..` or by a symbolic link gives `None`, because the author of the dump chose it.
     fn find(&mut self, path: &str) -> Option<Url> {
         if let Some(known) = self.known.get(path) {
             return known.clone();
@@ -73,7 +73,7 @@ impl Files<'_> {
     }
 }
 
-/// `path` in `root`, without `..` and links; nothing where that is not there, or not in `root`.
+/// `path` in `root` with `..` and symbolic links resolved; `None` if missing or outside `root`.
 fn below(root: &Path, path: &Path) -> Option<PathBuf> {
     let is_name = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     if !path.components().all(is_name) {
@@ -121,7 +121,7 @@ mod tests {
         for path in leaving {
             assert_eq!(find(path), None, "{path}");
         }
-        // An absolute path says openly where it leads.
+        // An absolute path shows where it leads.
         assert!(find(&folder.join("out.py").display().to_string()).is_some());
         std::fs::remove_dir_all(&folder).expect("it is ours");
     }

@@ -1,4 +1,4 @@
-//! The open documents and how places in them move when they are edited.
+//! The open documents, and how positions in them move with edits.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -12,33 +12,33 @@ use super::diagnostics::Schedule;
 use super::from_proto;
 use super::read::{Place, Target};
 
-/// So many edits are remembered per document. A request that is older than that is refused.
+/// The number of edits remembered per document. Requests about an older text are refused.
 const REMEMBERED_EDITS: usize = 4096;
 
-/// What the client has open, by the URI it uses. Owned by the main loop.
+/// The client's open documents by URI. Owned by the main loop.
 #[derive(Default)]
 pub(super) struct Documents {
     by_uri: HashMap<Url, Document>,
     generations: u64,
 }
 
-/// An open document: the client's text and what is known about it.
+/// An open document: the client's text and the state kept for it.
 ///
-/// The rope is the client's truth, from which the database can be filled anew if it is lost to a panic; it shares
-/// its nodes with the database's copy. Changed by edits only, dropped by `didClose`. Besides the rope at most
-/// [`REMEMBERED_EDITS`] entries of 24 bytes, whatever the size of the text.
+/// The rope is the authoritative text, from which the database can be rebuilt after a panic; it shares its
+/// nodes with the database's copy. Changed by edits only, dropped by `didClose`. Besides the rope it holds at
+/// most [`REMEMBERED_EDITS`] entries of 24 bytes, whatever the size of the text.
 pub(super) struct Document {
-    /// `None` while the analysis cannot take this text, which is a bug there.
+    /// `None` while the analysis cannot load this text, which is a bug there.
     pub(super) file: Option<FileId>,
     pub(super) language: Language,
     pub(super) version: i32,
     pub(super) text: Rope,
     pub(super) schedule: Schedule,
-    /// When the kernels that the client shows of it are looked at again.
+    /// The schedule for updating the kernels that the client shows of this document.
     pub(super) kernels: Schedule,
-    /// Different for each opening, so that nothing about an earlier one is taken for this.
+    /// Unique per opening, so that results for an earlier opening are not used.
     pub(super) generation: u64,
-    /// The last edits, newest last: the bytes replaced and how many replaced them.
+    /// The last edits, newest last: the replaced byte range and the length of the replacement.
     edits: VecDeque<(Range<usize>, usize)>,
     edits_forgotten: u64,
 }
@@ -74,7 +74,7 @@ impl Documents {
 }
 
 impl Document {
-    /// Makes one edit. `edit` fits the text, as [`from_proto::text_edit`] makes it.
+    /// Applies one edit. `edit` fits the text, as [`from_proto::text_edit`] creates it.
     pub(super) fn apply(&mut self, edit: &TextEdit) {
         let Range { start, end } = edit.range;
         if edit.range == (0..self.text.len_bytes()) {
@@ -91,7 +91,7 @@ impl Document {
         self.edits.push_back((start..end, edit.insert.len()));
     }
 
-    /// What a request is about, by the text as it is now.
+    /// The byte range of a request's target in the current text.
     pub(super) fn find(&self, target: &Target, encoding: PositionEncoding) -> Place {
         Place {
             span: from_proto::span(&self.text, target, encoding),
@@ -100,7 +100,7 @@ impl Document {
         }
     }
 
-    /// Where a place of an earlier text is now, or `None` if that cannot be told.
+    /// The current range of a place in an earlier text, or `None` if that text is no longer remembered.
     pub(super) fn now(&self, place: &Place) -> Option<Range<usize>> {
         if place.generation != self.generation {
             return None;
@@ -116,8 +116,8 @@ impl Document {
     }
 }
 
-/// Where an offset is after an edit. Inside the replaced text it keeps its distance from the start, as far as the
-/// new text goes: replacing a name leaves the pointer on the name.
+/// The offset after an edit. An offset inside the replaced text keeps its distance from the start, up to the
+/// length of the new text, so replacing a name leaves the pointer on the name.
 fn shift(offset: usize, replaced: &Range<usize>, inserted: usize) -> usize {
     if offset < replaced.start {
         offset
@@ -139,7 +139,7 @@ mod tests {
         documents.remove(&uri).unwrap()
     }
 
-    /// `$0` marks the place in the text before and after the edits.
+    /// `$0` marks the offset in the text before and after the edits.
     fn check(before: &str, edits: &[(Range<usize>, &str)], after: &str) {
         let mut document = document(&before.replace("$0", ""));
         let offset = before.find("$0").unwrap();

@@ -1,4 +1,4 @@
-//! A request of ours, "Evaluate instruction": `hlo-analyzer/evaluate`.
+//! The custom request `hlo-analyzer/evaluate`, "Evaluate instruction".
 
 use ide::EvaluationParameter;
 use serde::Deserialize;
@@ -27,8 +27,9 @@ struct EvaluateParams {
 }
 
 impl Handlers {
-    /// The members of [`values::answer`] or `reason`, with `instruction` and `parameters`: those that the instruction depends on,
-    /// each with a literal that the user may change. Null where no instruction is.
+    /// The members of [`values::answer`] or `reason`, with `instruction` and `parameters`: the parameters
+    /// that the instruction depends on, each with a literal that the user may change. Null where there is no
+    /// instruction.
     async fn evaluate(&self, params: EvaluateParams) -> Result<Value> {
         let (arguments, form) = params.values.read().map_err(Error::invalid_params)?;
         self.ask(

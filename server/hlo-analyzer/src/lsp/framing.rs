@@ -1,9 +1,8 @@
-//! Messages on a byte stream: the `Content-Length` header and the JSON behind it.
+//! Messages on a byte stream: a `Content-Length` header followed by JSON.
 //!
-//! Reading forgives what can be forgiven. A body that is no JSON costs that message, and the stream goes on
-//! behind it. Escapes of half a surrogate pair, which editors send for files that are not text, and bytes that
-//! are not UTF-8 are read as U+FFFD; that character has as many UTF-16 units as the half pair, so positions
-//! behind it stay right.
+//! Reading is lenient. A body that is not JSON costs only that message; the stream continues after it.
+//! Escapes of unpaired surrogates, which editors send for binary files, and invalid UTF-8 are read as U+FFFD;
+//! that character has as many UTF-16 units as the unpaired surrogate, so later positions stay right.
 
 mod long_text;
 
@@ -15,24 +14,24 @@ use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 
 use self::long_text::LongText;
 
-/// Above this a header cannot be meant, and the peer is not speaking LSP.
+/// A longer header line means that the peer does not speak LSP.
 const MAX_HEADER_LINE: u64 = 16 * 1024;
-/// The rope counts in `usize`, but a single text beyond this is refused rather than tried.
+/// The rope's length is a `usize`, but a larger single text is refused without trying.
 const MAX_BODY: u64 = 4 << 30;
 
-/// What the client sent.
+/// A message from the client.
 pub(super) enum Incoming {
     Request(Request),
-    /// The client's answer to a request of ours: the error in it, if it is one.
+    /// The client's response to one of our requests: its error, if any.
     Response(Option<Value>),
-    /// Not a message. The answer says so, where anyone can be answered.
+    /// Not a valid message. The response reports the error, if there is an id to respond to.
     Malformed(Box<Response>),
 }
 
 #[derive(Deserialize)]
 struct Envelope {
     method: Option<String>,
-    /// `Some(None)` is an id that is null, which is not the same as none.
+    /// `Some(None)` is an id that is null, unlike a missing one.
     #[serde(default, deserialize_with = "present")]
     id: Option<Option<Value>>,
     params: Option<Value>,
@@ -52,7 +51,7 @@ pub(super) fn read_message(input: &mut impl BufRead) -> std::io::Result<Option<I
         return Ok(Some(malformed(Error::parse_error(), "no valid Content-Length header")));
     };
     let mut body = Vec::new();
-    // Not `with_capacity(length)`: the header may lie.
+    // Not `with_capacity(length)`, because the header may be wrong.
     input.take(length).read_to_end(&mut body)?;
     if (body.len() as u64) < length {
         return Ok(None);
@@ -60,7 +59,7 @@ pub(super) fn read_message(input: &mut impl BufRead) -> std::io::Result<Option<I
     Ok(Some(parse(body)))
 }
 
-/// Reads up to the empty line behind the headers. The inner `None` is a header without a usable length.
+/// Reads up to the empty line after the headers. The inner `None` is a header without a usable length.
 fn read_header(input: &mut impl BufRead) -> std::io::Result<Option<Option<u64>>> {
     let mut length = None;
     let mut line = Vec::new();
@@ -73,7 +72,7 @@ fn read_header(input: &mut impl BufRead) -> std::io::Result<Option<Option<u64>>>
         let text = String::from_utf8_lossy(&line);
         let text = text.trim();
         if text.is_empty() {
-            // Stray empty lines between messages are no header.
+            // Stray empty lines between messages are not a header.
             if any {
                 return Ok(Some(length));
             }
@@ -140,7 +139,7 @@ fn describe(mut error: Error, why: &str) -> Error {
     error
 }
 
-/// Makes the body a Rust string that JSON may be read from: see the head of this file.
+/// Repairs the body so that it is valid UTF-8 and JSON; see the module documentation.
 fn repair(body: Vec<u8>) -> String {
     let mut text = String::from_utf8(body)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
@@ -179,7 +178,7 @@ pub(super) fn write_message(output: &mut impl Write, body: &[u8]) -> std::io::Re
 mod tests {
     use super::*;
 
-    /// What each message of a stream is read as, one per line.
+    /// Checks how each message of a stream is read, one per line.
     fn check(stream: &[u8], expect: &[&str]) {
         let mut input = stream;
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! From LSP's types to ours.
+//! Conversions from LSP types.
 
 use ide::{Language, TextEdit};
 use ropey::Rope;
@@ -33,7 +33,8 @@ pub(super) fn span(text: &Rope, target: &Target, encoding: PositionEncoding) -> 
     }
 }
 
-/// One content change as an edit of `text`, which is the text before it. A change without a range replaces all.
+/// Converts one content change to an edit of `text`, the text before it. A change without a range replaces
+/// all.
 pub(super) fn text_edit(
     text: &Rope,
     change: TextDocumentContentChangeEvent,
@@ -46,7 +47,7 @@ pub(super) fn text_edit(
     TextEdit { range, insert: change.text }
 }
 
-/// By the language the client names, else by the file's name, else by how the text starts.
+/// The language by the client's language id, else by the file name, else by the start of the text.
 pub(super) fn language(document: &TextDocumentItem) -> Language {
     match document.language_id.to_ascii_lowercase().as_str() {
         "hlo" => return Language::Hlo,

@@ -1,7 +1,7 @@
-//! All that the server answers, and what each answer does when the text changes under it.
+//! All requests of the server, and how each responds when the text changes during its computation.
 //!
-//! Architecture Invariant: the first statement of a handler posts to the mailbox, and nothing before it waits.
-//! That makes the order in which messages arrive the order in which they take effect; see `in_order.rs`.
+//! Architecture Invariant: the first statement of a handler posts to the mailbox, and nothing before it
+//! waits. Messages therefore take effect in the order in which they arrive; see `in_order.rs`.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ static COMPLETION: Route = Route { method: "textDocument/completion", when_edite
 static SIGNATURE_HELP: Route = Route { method: "textDocument/signatureHelp", when_edited: Retry(8) };
 static INLAY_HINT: Route = Route { method: "textDocument/inlayHint", when_edited: Retry(32) };
 
-/// An outline with more entries than this is cut; no editor shows it usefully, and some freeze.
+/// Outlines with more entries are cut: no editor shows them usefully, and some freeze.
 const MAX_SYMBOLS: usize = 20_000;
 
 pub(super) struct Handlers {
@@ -57,7 +57,8 @@ pub(super) struct Handlers {
 }
 
 impl Handlers {
-    /// Posts a request; the future is its answer. Not `async`, so that it has posted when it returns.
+    /// Posts a request and returns the future of its response. Not `async`, so that it has posted when it
+    /// returns.
     pub(super) fn ask<V: Send + 'static, T: Default + Send + 'static>(
         &self,
         route: &'static Route,
@@ -288,7 +289,8 @@ impl LanguageServer for Handlers {
         .await
     }
 
-    /// The change of an action of the same text. Of a text that has changed since, the action comes back without.
+    /// Resolves the edit of an action if the text has not changed since; otherwise returns the action without
+    /// an edit.
     async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {
         let asked = action.data.clone().and_then(|data| serde_json::from_value::<Unresolved>(data).ok());
         let Some(Unresolved { uri, version, range, id }) = asked else { return Ok(action) };

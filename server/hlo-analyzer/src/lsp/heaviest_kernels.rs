@@ -1,4 +1,4 @@
-//! `hlo-analyzer/heaviestKernels`: where the time of a module goes, for a list in which the user picks a kernel.
+//! `hlo-analyzer/heaviestKernels`: a module's kernels by time, as a list in which the user picks one.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::api::kernels::heaviest_kernels;
 static HEAVIEST_KERNELS: Route =
     Route { method: "hlo-analyzer/heaviestKernels", when_edited: WhenEdited::Refuse };
 
-/// As many as somebody reads.
+/// The default number of kernels: as many as a user reads.
 const DEFAULT_LIMIT: usize = 50;
 const MAX_LIMIT: usize = 5_000;
 
@@ -32,7 +32,8 @@ struct Params {
 }
 
 impl Handlers {
-    /// As `check --format json` lists them, with LSP ranges, and with a page in `markdown` for clients without a list.
+    /// Lists kernels like `check --format json`, with LSP ranges, and as `markdown` for clients without a
+    /// list view.
     async fn heaviest_kernels(&self, params: Params) -> Result<Value> {
         let limit = params.limit.unwrap_or(DEFAULT_LIMIT).min(MAX_LIMIT);
         self.ask(

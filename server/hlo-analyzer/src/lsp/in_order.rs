@@ -1,4 +1,4 @@
-//! Makes order of arrival order of posting.
+//! Makes handlers post in the order in which messages arrive.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -14,7 +14,7 @@ use tower_service::Service;
 pub(super) struct InOrder<S>(pub(super) S);
 
 pub(super) enum Answer<E> {
-    /// There was nothing to wait for. To be sent at once: `exit` may be the next message.
+    /// The response was ready at the first poll. It is sent at once: `exit` may be the next message.
     Now(Result<Option<Response>, E>),
     Later(Pin<Box<dyn Future<Output = Result<Option<Response>, E>> + Send>>),
 }
@@ -26,7 +26,7 @@ where
 {
     pub(super) fn call(&mut self, request: Request) -> Answer<S::Error> {
         let mut answer = Box::pin(self.0.call(request));
-        // Nobody is woken by this poll. The executor polls again, with its own waker, when it gets the future.
+        // This poll registers no waker. The executor polls again with its own waker when it gets the future.
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(done) => Answer::Now(done),
             Poll::Pending => Answer::Later(answer),

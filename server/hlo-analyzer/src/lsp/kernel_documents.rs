@@ -1,9 +1,9 @@
-//! "Show kernel": requests about documents that show kernels, and their text.
+//! "Show kernel": requests for kernel documents and their text.
 //!
-//! `hlo-analyzer/showKernel` (`textDocument`, `position`) names the tabs of a kernel by their URIs, `hlo-analyzer/kernelContent`
-//! (`uri`) answers the text of one, `hlo-analyzer/kernelLines` (`uri`, `position` in the HLO) and `hlo-analyzer/kernelSource`
-//! (`uri`, `line`) lead from one side to the other. A client that opens such a URI with `textDocument/didOpen` is sent
-//! `hlo-analyzer/kernelChanged` (`uri`) when its text is another.
+//! `hlo-analyzer/showKernel` (`textDocument`, `position`) returns the URIs of a kernel's tabs,
+//! `hlo-analyzer/kernelContent` (`uri`) the text of one, `hlo-analyzer/kernelLines` (`uri`, `position` in the
+//! HLO) and `hlo-analyzer/kernelSource` (`uri`, `line`) map between the two sides. A client that opens such a
+//! URI with `textDocument/didOpen` is sent `hlo-analyzer/kernelChanged` (`uri`) when its text changes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(super) fn register(service: LspServiceBuilder<Handlers>) -> LspServiceBuilde
         .custom_method(SOURCE.method, Handlers::kernel_source)
 }
 
-/// The text of a kernel that the client shows is another.
+/// The text of a kernel that the client shows has changed.
 pub(super) enum KernelChanged {}
 
 impl Notification for KernelChanged {
@@ -68,28 +68,28 @@ struct ShowParams {
 #[derive(Deserialize)]
 struct LinesParams {
     uri: Url,
-    /// In the HLO.
+    /// A position in the HLO.
     position: Position,
 }
 
 #[derive(Deserialize)]
 struct SourceParams {
     uri: Url,
-    /// Of the kernel's document, from 0.
+    /// A line of the kernel's document, from 0.
     line: usize,
 }
 
-/// A tab as it is now.
+/// The current content of a tab.
 pub(super) struct Rendered {
     pub(super) text: String,
-    /// Lines above the body.
+    /// The number of lines above the body.
     first: usize,
-    /// With the body of the tab.
+    /// The document whose body the tab shows.
     document: KernelDocument,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// What the server knows while it makes a tab.
+/// The context for rendering a tab.
 pub(super) struct Maker<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) file: FileId,
@@ -118,7 +118,7 @@ impl Maker<'_> {
         if kernel.tab == Tab::Sass && document.has_code {
             document = disassembled(document, assembler.as_ref(), assembled.as_deref());
         }
-        // The note is a line of the head itself.
+        // The note itself is a line of the head.
         let first = document.head.len() + 2;
         let notes: Vec<String> = assembled.as_deref().map(|said| note(said, first)).into_iter().collect();
         let diagnostics = match (kernel.tab, assembled.as_deref()) {
@@ -155,7 +155,7 @@ fn errors(assembled: &Assembled, document: &KernelDocument, first: usize) -> Vec
     errors.collect()
 }
 
-/// The document with SASS for a body, or the reason why there is none.
+/// The document with SASS as its body, or the reason why there is none.
 fn disassembled(
     document: KernelDocument,
     assembler: Option<&Assembler>,
@@ -173,7 +173,7 @@ fn disassembled(
     KernelDocument { head, has_code, is_incomplete, ..Default::default() }
 }
 
-/// The tabs of a kernel, as many as there are programs for.
+/// The tabs of a kernel that the available programs can produce.
 pub(super) fn tabs(session: &Session, file: &Url, kernel: &ShownKernel) -> Vec<KernelUri> {
     let has_sass = session.kernels.assembler().is_some_and(|assembler| assembler.disassembles());
     let tabs: &[Tab] = match (kernel.has_code, has_sass) {
@@ -214,7 +214,7 @@ impl Handlers {
         .await
     }
 
-    /// Asks about a tab. `more` is asked of the same revision.
+    /// Requests something about a tab. `more` runs on the same revision.
     fn ask_kernel<V: Send + 'static, T: Default + Send + 'static>(
         &self,
         route: &'static Route,
@@ -308,7 +308,7 @@ impl Handlers {
         .await
     }
 
-    /// From a line of a kernel to the instruction that it comes from.
+    /// The instruction from which a line of a kernel originates.
     pub(super) fn definition_in_kernel(
         &self,
         at: TextDocumentPositionParams,
@@ -358,7 +358,7 @@ impl Handlers {
     }
 }
 
-/// Runs of lines of the document, first and last, from 0.
+/// Line ranges of the document as first and last line, from 0.
 fn shifted(runs: &[Range<usize>], first: usize) -> Value {
     runs.iter().map(|run| json!({"first": first + run.start, "last": first + run.end - 1})).collect()
 }

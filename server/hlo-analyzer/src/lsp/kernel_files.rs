@@ -1,5 +1,6 @@
-//! Kernels as files, for clients that show no documents of ours: the command `hlo-analyzer.openKernel` writes the tabs into a
-//! folder of this process and asks the client to show them. They are written anew when their text changes.
+//! Kernels as files, for clients that cannot show virtual documents: the command `hlo-analyzer.openKernel`
+//! writes the tabs to a folder of this process and asks the client to show them. The files are rewritten when
+//! their text changes.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,12 +20,12 @@ use crate::assembler::WorkFolder;
 
 static OPEN: Route = Route { method: "workspace/executeCommand", when_edited: WhenEdited::Retry(8) };
 
-/// Made with the first file, removed by [`clean`].
+/// Created with the first file, removed by [`clean`].
 static FOLDER: Mutex<Option<WorkFolder>> = Mutex::new(None);
 
 impl Handlers {
-    /// `arguments` are the URI of the HLO and a position in it. Answers the tabs with their texts, whether or not the client can
-    /// be asked to show them; null where there is no kernel.
+    /// `arguments` are the URI of the HLO and a position in it. Returns the tabs with their texts, even if
+    /// the client cannot be asked to show them; null where there is no kernel.
     pub(super) fn execute(
         &self,
         params: ExecuteCommandParams,
@@ -75,7 +76,7 @@ impl Handlers {
     }
 }
 
-/// Writes the file of a tab, and keeps it up to date from now on.
+/// Writes the file of a tab, and registers it for updates.
 fn keep(view: &View, tab: &KernelUri, rendered: &Rendered) -> Option<PathBuf> {
     let mut folder = FOLDER.lock().unwrap_or_else(PoisonError::into_inner);
     if folder.is_none() {
@@ -90,7 +91,7 @@ fn keep(view: &View, tab: &KernelUri, rendered: &Rendered) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Writes a file that only we write, whole or not at all.
+/// Writes a read-only file atomically.
 pub(super) fn write(path: &Path, text: &str) -> bool {
     let part = path.with_extension("part");
     let written = std::fs::write(&part, text).and_then(|()| {
@@ -102,7 +103,7 @@ pub(super) fn write(path: &Path, text: &str) -> bool {
     written.inspect_err(|error| tracing::error!("{} cannot be written: {error}", path.display())).is_ok()
 }
 
-/// Removes what was written.
+/// Removes the written files.
 pub(super) fn clean() {
     FOLDER.lock().unwrap_or_else(PoisonError::into_inner).take();
 }

@@ -1,8 +1,8 @@
-//! The kernels that the client shows, and what the assembler said about texts.
+//! The kernels that the client shows, and cached assembler results.
 //!
-//! Owned by the session and shared with the threads of the pool; a few entries per open tab and [`MAX_ASSEMBLED`] texts'
-//! answers. What a kernel looks like is asked of the analysis each time: nothing here can be out of date but the last text that
-//! could be shown, which is kept for the time in which the HLO has errors.
+//! Owned by the session and shared with the pool's threads; holds a few entries per open tab and the results
+//! for [`MAX_ASSEMBLED`] texts. A kernel's text is queried from the analysis each time. The only value that
+//! can be stale is the last text with code, which is shown while the HLO has errors.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,11 +16,11 @@ use super::kernel_uri::KernelUri;
 use super::mailbox::{Event, Mailbox};
 use crate::assembler::{Assembled, Assembler};
 
-/// Texts whose answers are remembered.
+/// The number of texts whose assembler results are cached.
 const MAX_ASSEMBLED: usize = 64;
-/// Texts that wait; while the user types, older ones are nobody's any more.
+/// The number of queued texts; older ones are outdated while the user types.
 const MAX_WAITING: usize = 8;
-/// Tabs that are kept up to date.
+/// The largest number of tabs kept up to date.
 const MAX_SHOWN: usize = 256;
 
 #[derive(Default)]
@@ -32,7 +32,7 @@ pub(super) struct KernelShelf {
 #[derive(Default)]
 struct Inner {
     shown: HashMap<Url, Shown>,
-    /// The newest last.
+    /// Newest last.
     assembled: Vec<(u64, Arc<Assembled>)>,
     waiting: Vec<(u64, Arc<str>)>,
     running: Option<u64>,
@@ -40,15 +40,15 @@ struct Inner {
     has_worker: bool,
 }
 
-/// A tab.
+/// A shown tab.
 struct Shown {
     kernel: KernelUri,
-    /// Of the text that the client has.
+    /// Hash of the text that the client has.
     text: u64,
     diagnostics: Vec<Diagnostic>,
-    /// The last that had code.
+    /// The last document that had code.
     last: Option<Arc<KernelDocument>>,
-    /// Where it is a file, for clients that show no documents of ours.
+    /// The path of the tab's file, for clients that cannot show virtual documents.
     path: Option<PathBuf>,
 }
 
@@ -63,7 +63,7 @@ impl KernelShelf {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The client shows this text from now on.
+    /// Registers a tab that the client now shows with this text.
     pub(super) fn show(&self, uri: Url, kernel: KernelUri, text: &str, path: Option<PathBuf>) {
         let mut inner = self.lock();
         if inner.shown.len() >= MAX_SHOWN && !inner.shown.contains_key(&uri) {
@@ -75,7 +75,7 @@ impl KernelShelf {
         inner.shown.insert(uri, Shown { kernel, text: hash_of(text), diagnostics, last, path });
     }
 
-    /// The client shows it no more. Whether it had diagnostics.
+    /// Removes a tab that the client has closed. Returns whether it had diagnostics.
     pub(super) fn hide(&self, uri: &Url) -> bool {
         self.lock().shown.remove(uri).is_some_and(|shown| !shown.diagnostics.is_empty())
     }
@@ -87,12 +87,13 @@ impl KernelShelf {
         own.map(|(uri, shown)| (uri.clone(), shown.kernel.clone())).collect()
     }
 
-    /// The files of which kernels are shown.
+    /// The files with shown kernels.
     pub(super) fn files(&self) -> Vec<Url> {
         self.lock().shown.values().map(|shown| shown.kernel.file.clone()).collect()
     }
 
-    /// Notes what the tab says now: whether the text is another, and its file where it is one; and whether the diagnostics are.
+    /// Records the tab's current text and diagnostics. Returns whether the text has changed, with its file if
+    /// there is one, and whether the diagnostics have.
     pub(super) fn update(
         &self,
         uri: &Url,
@@ -108,7 +109,7 @@ impl KernelShelf {
         Some((changed, shown.path.clone(), said))
     }
 
-    /// Keeps a document with code, and answers the last one where there is none now.
+    /// Stores a document with code; returns the last one with code if this one has none.
     pub(super) fn last_with_code(&self, uri: &Url, document: &KernelDocument) -> Option<Arc<KernelDocument>> {
         let mut inner = self.lock();
         let shown = inner.shown.get_mut(uri)?;
@@ -132,7 +133,7 @@ impl KernelShelf {
         self.lock().assembler.clone()
     }
 
-    /// What the assembler said about a text. Where it is not known yet it is asked in the background, and
+    /// The assembler result for a text. If unknown, it is computed in the background, and
     /// [`Event::Assembled`] follows.
     pub(super) fn assembled(self: &Arc<Self>, ptx: &str, mailbox: &Mailbox) -> Option<Arc<Assembled>> {
         let mut inner = self.lock();
@@ -159,7 +160,7 @@ impl KernelShelf {
         None
     }
 
-    /// One text after the other, the newest first, as long as the process lives.
+    /// Assembles queued texts one at a time, newest first, for the life of the process.
     fn work(&self, mailbox: &Mailbox) {
         let mut inner = self.lock();
         loop {

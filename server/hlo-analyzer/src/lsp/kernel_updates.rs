@@ -1,5 +1,5 @@
-//! Keeps the kernels that the client shows up to date: after a pause in the typing their texts are made anew, and the client is
-//! told of those that are different.
+//! Keeps the shown kernels up to date: after a pause in typing their texts are regenerated, and the client is
+//! notified of those that have changed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,7 +12,7 @@ use super::mailbox::Mailbox;
 use super::read::panic_message;
 use super::snapshot::Snapshot;
 
-/// How a computation ended, and for which opening of which file.
+/// The outcome of a computation, and the opening of the file it belongs to.
 pub(super) struct Updated {
     pub(super) file: Url,
     pub(super) generation: u64,
@@ -26,7 +26,7 @@ pub(super) enum Outcome {
     Failed,
 }
 
-/// Runs on the pool.
+/// Computes on the pool.
 pub(super) fn compute(snapshot: Snapshot, shown: Vec<(Url, KernelUri)>, mailbox: &Mailbox) -> Outcome {
     let Snapshot { analysis, view } = snapshot;
     let made = catch_unwind(AssertUnwindSafe(|| {

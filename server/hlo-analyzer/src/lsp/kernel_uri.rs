@@ -1,6 +1,6 @@
-//! The names of documents that show kernels:
+//! URIs of kernel documents:
 //! `hlo-analyzer-kernel:/fusion.1.ptx?{"file":"file:///dump.hlo","computation":"main","instruction":"fusion.1","tab":"ptx"}`,
-//! with what is behind the `?` percent-encoded once. Editors may encode more of it than we do, but not less.
+//! with the query percent-encoded once. Editors may encode more of it than this server does, but not less.
 
 use ide::{FusionQuery, KernelLanguage};
 use serde::{Deserialize, Serialize};
@@ -12,16 +12,16 @@ pub(super) const SCHEME: &str = "hlo-analyzer-kernel";
 #[serde(rename_all = "lowercase")]
 pub(super) enum Tab {
     Mlir,
-    /// MLIR after each pass.
+    /// The MLIR after each pass.
     Passes,
     Ptx,
     Sass,
-    /// What is known of a kernel that is written elsewhere.
+    /// A summary of a kernel whose code comes from elsewhere.
     About,
 }
 
 impl Tab {
-    /// The text that the tab is made of.
+    /// The kernel text from which the tab is rendered.
     pub(super) fn language(self) -> KernelLanguage {
         match self {
             Tab::Mlir => KernelLanguage::Mlir,
@@ -40,7 +40,7 @@ impl Tab {
         }
     }
 
-    /// Of the document's name, from which editors tell its language.
+    /// The file extension, from which editors infer the language.
     pub(super) fn extension(self) -> &'static str {
         match self {
             Tab::Mlir => "mlir",
@@ -62,7 +62,7 @@ pub(super) struct KernelUri {
 }
 
 impl KernelUri {
-    /// Nothing where it is not one of ours.
+    /// Returns `None` for URIs of other schemes or formats.
     pub(super) fn parse(uri: &Url) -> Option<KernelUri> {
         if uri.scheme() != SCHEME {
             return None;
@@ -73,11 +73,11 @@ impl KernelUri {
     pub(super) fn uri(&self) -> Url {
         let query = serde_json::to_string(self).unwrap_or_default();
         let text = format!("{SCHEME}:/{}?{}", encoded(&self.file_name()), encoded(&query));
-        // Letters, digits and percent signs: it is a URL.
+        // Letters, digits and percent signs only, so this is a valid URL.
         Url::parse(&text).unwrap_or_else(|_| self.file.clone())
     }
 
-    /// `fusion.1.ptx`
+    /// For example `fusion.1.ptx`.
     pub(super) fn file_name(&self) -> String {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         let name = self.instruction.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80);
@@ -140,7 +140,7 @@ mod tests {
                 let uri = kernel.uri();
                 assert!(uri.path().ends_with(tab.extension()), "{uri}");
                 assert_eq!(KernelUri::parse(&uri), Some(kernel.clone()));
-                // An editor may write some characters in the clear.
+                // An editor may leave some characters unencoded.
                 let plain = uri.as_str().replace("%22", "\"").replace("%3A", ":").replace("%2C", ",");
                 assert_eq!(Url::parse(&plain).ok().and_then(|uri| KernelUri::parse(&uri)), Some(kernel));
             }

@@ -1,4 +1,4 @@
-//! Requests of ours about kernels: `hlo-analyzer/accessPattern` and `hlo-analyzer/kernelFunctions`.
+//! Custom requests about kernels: `hlo-analyzer/accessPattern` and `hlo-analyzer/kernelFunctions`.
 
 use ide::{AccessPatternQuery, KernelFunction};
 use serde::Deserialize;
@@ -23,7 +23,7 @@ pub(super) fn register(service: LspServiceBuilder<Handlers>) -> LspServiceBuilde
         .custom_method(KERNEL_FUNCTIONS.method, Handlers::kernel_functions)
 }
 
-/// Numbers count from 0; those that are too large mean the last.
+/// Indices count from 0 and are clamped to the last valid one.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AccessPatternParams {

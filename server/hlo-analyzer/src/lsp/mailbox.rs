@@ -1,4 +1,4 @@
-//! The one queue between everybody and the main loop.
+//! The one queue of events for the main loop.
 
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -12,36 +12,36 @@ use super::diagnostics::Finished;
 use super::kernel_updates::Updated;
 use super::read::Read;
 
-/// All that can happen to the main loop.
+/// All events of the main loop.
 pub(super) enum Event {
-    /// The client has said what it can do, perhaps what its user wants (`initializationOptions`), and which folders
-    /// are open.
+    /// The client's capabilities, the user's settings if sent (`initializationOptions`), and the open
+    /// folders.
     Initialize(ClientProfile, Option<Value>, Vec<PathBuf>),
     /// `workspace/didChangeConfiguration`.
     Configure(Value),
-    /// A warning is not wanted any more in this session.
+    /// Disables a warning for the rest of this session.
     DisableWarning(String),
-    /// What the server is and has.
+    /// Requests the server's version and state.
     Status(oneshot::Sender<Value>),
     Open(DidOpenTextDocumentParams),
     Change(DidChangeTextDocumentParams),
     Close(Url),
-    /// A request, from the client or coming round again because an edit cancelled it.
+    /// A request, from the client or repeated because an edit cancelled it.
     Read(Read),
-    /// A read has ended or the client has read: waiting reads may start.
+    /// A read has ended or the client has read output: waiting reads may start.
     Room,
-    /// A computation of diagnostics has ended, one way or another.
+    /// A computation of diagnostics has ended, by success or not.
     Diagnosed(Finished),
-    /// Kernels that the client shows have been made anew.
+    /// The texts of shown kernels have been regenerated.
     KernelsUpdated(Updated),
-    /// The assembler has answered about some text.
+    /// The assembler has finished some text.
     Assembled,
-    /// The client is to show these files.
+    /// Asks the client to show these files.
     ShowDocuments(Vec<Url>),
 }
 
-/// Any number of senders post; the main loop takes events out in the order they were posted. Unbounded, because a
-/// full queue would make a handler wait and with it every message behind it.
+/// Any number of senders post; the main loop takes events in the order in which they were posted. Unbounded,
+/// because a full queue would block a handler and with it every later message.
 #[derive(Clone)]
 pub(super) struct Mailbox(mpsc::Sender<Event>);
 

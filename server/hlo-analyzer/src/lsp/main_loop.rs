@@ -1,4 +1,4 @@
-//! The one thread that owns the database.
+//! The thread that owns the database.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -30,19 +30,20 @@ use super::snapshot::{OpenDocument, Session, Snapshot, View};
 use super::{from_proto, kernel_files, status};
 use crate::assembler::Assembler;
 
-/// An edit waits at most this long for reads that do not look at their cancellation, and [`PATIENCE_PER_BYTE`]. After that
-/// it goes to a new database, which costs about as much.
+/// An edit waits at most this long plus [`PATIENCE_PER_BYTE`] for reads that do not check for cancellation.
+/// After that it goes to a new database, which costs about as much.
 const PATIENCE: Duration = Duration::from_millis(40);
-/// A text is read again at some 100 MB a second.
+/// A text is parsed again at about 100 MB per second.
 const PATIENCE_PER_BYTE: Duration = Duration::from_nanos(10);
 
-/// Events are taken out for at most so long before the requests among them are started.
+/// The longest time spent taking events before the requests among them are started.
 const DRAIN: Duration = Duration::from_millis(20);
 
-/// The state of the server. Everything here changes in the order of the mailbox and nowhere else.
+/// The state of the server. It changes only in the order of the mailbox.
 ///
-/// Requests are not started when they come by but when the mailbox is empty: an edit that is already waiting would
-/// cancel them at once. Their place is found when they come by and moved along with the edits that follow.
+/// Requests start when the mailbox is empty rather than when they are taken out, because a waiting edit would
+/// cancel them at once. Their positions are resolved when they are taken out and moved along with the edits
+/// that follow.
 pub(super) struct MainLoop {
     host: AnalysisHost,
     documents: Documents,
@@ -115,7 +116,7 @@ impl MainLoop {
                 }
             }
             Event::Status(reply) => {
-                // Nobody waits any more if it cannot be sent.
+                // If this fails, the receiver no longer waits.
                 let _ = reply.send(status::status(&self.session, self.documents.iter_mut().count()));
             }
             Event::Open(params) => self.open(params),
@@ -173,7 +174,7 @@ impl MainLoop {
         self.session.kernels.set_assembler(found);
     }
 
-    /// The texts of all kernels that are shown may be others.
+    /// Schedules an update of all shown kernels, whose texts may have changed.
     fn look_at_shown_kernels(&mut self) {
         let now = Instant::now();
         for file in self.session.kernels.files() {
@@ -183,7 +184,7 @@ impl MainLoop {
         }
     }
 
-    /// Kernels are for the device of the settings; where there is none of that name the user is told which there are.
+    /// Applies the device of the settings. For an unknown name the user gets a list of the known ones.
     fn use_device(&mut self) {
         let name = self.session.settings.device.clone();
         self.interrupt_reads();
@@ -193,7 +194,7 @@ impl MainLoop {
         }
     }
 
-    /// Before the database is written: cancels all reads, and leaves the database to those that do not end.
+    /// Cancels all reads before the database is written. Reads that do not end keep the old database.
     fn interrupt_reads(&mut self) {
         let bytes: usize = self.documents.iter_mut().map(|(_, document)| document.text.len_bytes()).sum();
         let patience = PATIENCE_PER_BYTE.saturating_mul(u32::try_from(bytes).unwrap_or(u32::MAX)) + PATIENCE;
@@ -223,11 +224,11 @@ impl MainLoop {
         let document = self.documents.insert(item.uri, language, item.version, text);
         document.file = file;
         document.schedule.at_once(Instant::now());
-        // Kernels of it may be shown still, from before it was closed.
+        // Its kernels may still be shown from before it was closed.
         document.kernels.at_once(Instant::now());
     }
 
-    /// The client shows a kernel, with a text that may be of an earlier moment.
+    /// The client shows a kernel, perhaps with an outdated text.
     fn show_kernel(&mut self, item: TextDocumentItem) {
         let Some(kernel) = KernelUri::parse(&item.uri) else {
             return tracing::warn!("{} names no kernel", item.uri);
@@ -242,7 +243,7 @@ impl MainLoop {
     fn change(&mut self, params: DidChangeTextDocumentParams) {
         let id = params.text_document;
         if id.uri.scheme() == kernel_uri::SCHEME {
-            // Nobody writes there: it is our own text that has arrived.
+            // This is our own text in a read-only document.
             return;
         }
         if self.documents.get_mut(&id.uri).is_none() {
@@ -261,7 +262,7 @@ impl MainLoop {
         document.schedule.changed(Instant::now());
         document.kernels.changed(Instant::now());
         let Some(file) = document.file else {
-            // It could not be analysed as it was. Perhaps it can now.
+            // The previous text could not be analysed; this one may be.
             return self.refill();
         };
         if edits.is_empty() || self.guarded("an edit", |host| host.apply(file, &edits)).is_none() {
@@ -328,7 +329,7 @@ impl MainLoop {
         self.run_read(read, View { session, uri, file, version, text, span, open: Vec::new() });
     }
 
-    /// A request about all that is open.
+    /// Starts a request about all open documents.
     fn start_workspace_read(&mut self, read: Read) {
         let documents = self.documents.iter_mut().filter_map(|(uri, document)| {
             Some(OpenDocument { file: document.file?, uri: uri.clone(), text: document.text.clone() })
@@ -446,8 +447,8 @@ impl MainLoop {
         }
     }
 
-    /// Changes the database. If that panics, the database may be half changed: it is replaced by a new one, filled
-    /// from the documents.
+    /// Changes the database. If that panics, the database may be inconsistent, so it is replaced by a new one
+    /// that is filled from the documents.
     fn guarded<T>(&mut self, what: &str, change: impl FnOnce(&mut AnalysisHost) -> T) -> Option<T> {
         match catch_unwind(AssertUnwindSafe(|| change(&mut self.host))) {
             Ok(done) => Some(done),
@@ -461,7 +462,7 @@ impl MainLoop {
 
     fn refill(&mut self) {
         self.host = AnalysisHost::new();
-        // A name that nobody knows was reported when it was set.
+        // An unknown name was reported when it was set.
         _ = self.host.set_device(&self.session.settings.device);
         for (uri, document) in self.documents.iter_mut() {
             let text = document.text.to_string();

@@ -1,4 +1,4 @@
-//! From name to name: type definitions, references, highlights, rename, call hierarchy.
+//! Navigation between names: type definitions, references, highlights, rename, call hierarchy.
 
 use ide::{CallDirection, Change, ReferenceKind, RenameError};
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
@@ -18,16 +18,16 @@ static TYPE_DEFINITION: Route = Route { method: "textDocument/typeDefinition", w
 static REFERENCES: Route = Route { method: "textDocument/references", when_edited: Retry(8) };
 static HIGHLIGHT: Route = Route { method: "textDocument/documentHighlight", when_edited: Retry(8) };
 static PREPARE_RENAME: Route = Route { method: "textDocument/prepareRename", when_edited: Retry(8) };
-// Edits of another text than the user saw are refused, not repeated.
+// A rename is refused, not retried, if the text has changed since the user saw it.
 static RENAME: Route = Route { method: "textDocument/rename", when_edited: Refuse };
 static CALL_HIERARCHY: Route = Route { method: "textDocument/prepareCallHierarchy", when_edited: Retry(8) };
 static INCOMING_CALLS: Route = Route { method: "callHierarchy/incomingCalls", when_edited: Retry(8) };
 static OUTGOING_CALLS: Route = Route { method: "callHierarchy/outgoingCalls", when_edited: Retry(8) };
 
-/// `RequestFailed` of LSP 3.17: the request was right and cannot be done.
+/// `RequestFailed` of LSP 3.17: the request was valid but cannot be carried out.
 const REQUEST_FAILED: i64 = -32803;
 
-/// What was asked for, or nothing, or why it was refused.
+/// The result, nothing, or the reason for the refusal.
 pub(super) type Refusable<T> = Option<std::result::Result<T, RenameError>>;
 
 pub(super) fn or_refused<T>(answer: Result<Refusable<T>>) -> Result<Option<T>> {

@@ -1,4 +1,4 @@
-//! What goes to the client. Any thread may post; one thread writes.
+//! Outgoing messages. Any thread may post; one thread writes.
 
 use std::collections::VecDeque;
 use std::io::{BufWriter, Write};
@@ -14,30 +14,31 @@ use tower_lsp::lsp_types::request::Request as ClientRequest;
 
 use super::framing::write_message;
 
-/// Bytes that wait for a client that reads slowly, beyond which no read is started.
+/// Bytes queued for a slow client beyond which no read is started.
 const READS_WAIT: usize = 16 << 20;
-/// Beyond this, answers are replaced by an error that says so: those of many equal requests, which are computed once.
+/// Bytes beyond which responses are replaced by an error. Only many equal requests, which are computed once,
+/// reach this limit.
 const LIMIT: usize = 64 << 20;
-/// Bytes of such errors, beyond which the input is not read either.
+/// Bytes of such errors beyond which the input is not read either.
 const ROOM_FOR_ERRORS: usize = 16 << 20;
-/// Beyond this only the latest message of a kind about a document is kept.
+/// Bytes beyond which only the latest message of a kind about a document is kept.
 const BEHIND: usize = 1 << 20;
 /// LSP `ServerCancelled`: the client may ask again.
 const SERVER_CANCELLED: i64 = -32802;
 
-/// A cheap handle to the queue in front of the writer thread. Messages leave in the order they were posted.
+/// A cheap handle to the writer thread's queue. Messages leave in the order in which they were posted.
 ///
-/// Architecture Invariant: posting never blocks, however slowly the client reads, so neither the main loop nor a
-/// handler ever waits for the client. The queue is bounded all the same: see [`LIMIT`].
+/// Architecture Invariant: posting never blocks, however slowly the client reads, so neither the main loop
+/// nor a handler ever waits for the client. The queue is still bounded: see [`LIMIT`].
 #[derive(Clone)]
 pub(super) struct Outbox(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
     queue: Mutex<Queue>,
-    /// A message was posted or the writer has given up.
+    /// Signals that a message was posted or the writer has failed.
     posted: Condvar,
-    /// A message was written or the writer has given up.
+    /// Signals that a message was written or the writer has failed.
     written: Condvar,
     next_id: AtomicU64,
     news: AtomicU64,
@@ -47,21 +48,21 @@ struct Shared {
 struct Queue {
     messages: VecDeque<Outgoing>,
     bytes: usize,
-    /// The writer has given up: nothing is kept any more.
+    /// Whether the writer has failed; nothing is queued any more.
     is_broken: bool,
 }
 
 enum Outgoing {
     Message {
         body: Vec<u8>,
-        /// What a later message replaces: its method and document.
+        /// The method and document, by which a later message replaces this one.
         subject: Option<(&'static str, Url)>,
     },
-    /// Says when everything posted before it has been written.
+    /// Notifies the sender when everything posted before it has been written.
     Flush(mpsc::Sender<()>),
 }
 
-/// A request or notification of ours.
+/// A request or notification from the server.
 #[derive(Serialize)]
 struct Call<P> {
     jsonrpc: &'static str,
@@ -73,8 +74,8 @@ struct Call<P> {
 }
 
 impl Outbox {
-    /// Starts the writer thread. It calls `on_room` when reads may start again, and `on_broken` once if the client stops reading
-    /// for good.
+    /// Starts the writer thread. It calls `on_room` when reads may start again, and `on_broken` once if the
+    /// client stops reading for good.
     pub(super) fn start(
         output: Box<dyn Write + Send>,
         on_room: impl Fn() + Send + 'static,
@@ -106,7 +107,7 @@ impl Outbox {
         Ok(outbox)
     }
 
-    /// Sends an answer, or an error in its place if too much waits to be read already.
+    /// Sends a response, or an error in its place if the queue is full.
     pub(super) fn respond(&self, response: Response) {
         if !self.is_full() {
             return self.post(&response, None);
@@ -120,50 +121,52 @@ impl Outbox {
         self.call(Call { jsonrpc: "2.0", id: None, method: N::METHOD, params: Some(params) }, None);
     }
 
-    /// As [`Outbox::notify`], with the latest word about a document: a client that is behind gets no earlier one.
+    /// Like [`Outbox::notify`], for a notification that supersedes earlier ones about the same document: a
+    /// slow client gets only the latest.
     pub(super) fn notify_latest<N: Notification>(&self, about: &Url, params: N::Params) {
         let call = Call { jsonrpc: "2.0", id: None, method: N::METHOD, params: Some(params) };
         self.call(call, Some((N::METHOD, about.clone())));
     }
 
-    /// Asks the client for something whose answer nobody waits for, like a refresh.
+    /// Sends a request whose response is ignored, like a refresh.
     pub(super) fn request<R: ClientRequest<Params = ()>>(&self) {
         self.call(Call::<()> { jsonrpc: "2.0", id: Some(self.id()), method: R::METHOD, params: None }, None);
     }
 
-    /// The same, with parameters.
+    /// Like [`Outbox::request`], with parameters.
     pub(super) fn request_with<R: ClientRequest>(&self, params: R::Params) {
         let call = Call { jsonrpc: "2.0", id: Some(self.id()), method: R::METHOD, params: Some(params) };
         self.call(call, None);
     }
 
-    /// How often the client was told of something that it may ask about again.
+    /// The number of notifications after which the client may repeat requests.
     pub(super) fn news(&self) -> u64 {
         self.0.news.load(Ordering::Acquire)
     }
 
-    /// Whether so much waits for the client that no read is to start.
+    /// Whether too much output is queued to start another read.
     pub(super) fn is_behind(&self) -> bool {
         self.0.lock().bytes >= READS_WAIT
     }
 
-    /// Whether answers are replaced by errors.
+    /// Whether responses are replaced by errors.
     fn is_full(&self) -> bool {
         self.0.lock().bytes >= LIMIT
     }
 
-    /// Waits while more waits for the client than errors in place of answers. It has to read before it is read.
+    /// Waits while the queue exceeds the room for errors too. Such a client must read before its input is
+    /// read.
     pub(super) fn wait_for_room(&self) {
         let is_full = |queue: &mut Queue| queue.bytes >= LIMIT + ROOM_FOR_ERRORS;
         let room = self.0.written.wait_while(self.0.lock(), is_full);
         drop(room.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Waits until all that was posted has been written, at most `patience`.
+    /// Waits until all posted messages have been written, for at most `patience`.
     pub(super) fn flush(&self, patience: Duration) {
         let (done, written) = mpsc::channel();
         self.0.push(Outgoing::Flush(done));
-        // An error means that time has run out or the writer has given up.
+        // An error is a timeout or a failed writer.
         let _ = written.recv_timeout(patience);
     }
 
@@ -184,12 +187,12 @@ impl Outbox {
     }
 }
 
-/// The answer to a request of a client that does not read.
+/// The response for a client that does not read.
 fn not_read() -> Error {
     busy(format!("{} MB of answers wait to be read; read them and ask again", LIMIT >> 20))
 }
 
-/// The answer to a request that may be asked again when the server has less to do.
+/// The response to a request that may be repeated when the server is less busy.
 pub(super) fn busy(message: String) -> Error {
     Error { code: ErrorCode::ServerError(SERVER_CANCELLED), message: message.into(), data: None }
 }
@@ -201,7 +204,7 @@ impl Shared {
 
     fn push(&self, message: Outgoing) {
         let mut queue = self.lock();
-        // The writer is gone only when the client is, and then `on_broken` is already ending the server.
+        // The writer fails only when the client is gone, and then `on_broken` is already ending the server.
         if queue.is_broken {
             return;
         }
@@ -235,7 +238,7 @@ impl Shared {
         }
     }
 
-    /// Whether reads may start that had to wait for this.
+    /// Records a written message. Returns whether waiting reads may now start.
     fn wrote(&self, bytes: usize, is_broken: bool) -> bool {
         let mut queue = self.lock();
         queue.bytes -= bytes;
@@ -258,11 +261,11 @@ mod tests {
 
     use super::*;
 
-    /// A client that takes bytes only when it is told to, and what it has read.
+    /// A client that reads only while allowed to, and the bytes it has read.
     #[derive(Clone, Default)]
     struct Client(Arc<(Mutex<Reading>, Condvar)>);
 
-    /// Whether the client reads, and what it has read.
+    /// Whether the client reads, and the bytes it has read.
     type Reading = (bool, Vec<u8>);
 
     impl Client {

@@ -1,4 +1,4 @@
-//! One request on its way: from its handler through the mailbox to the pool, possibly several times.
+//! The path of one request: from its handler through the mailbox to the pool, possibly several times.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,36 +13,36 @@ use super::mailbox::{Event, Mailbox};
 use super::read_queue::Permit;
 use super::snapshot::{Snapshot, View};
 
-/// How a request is treated. The table of them is in `handlers.rs`.
+/// How a request is handled. The table is in `handlers.rs`.
 pub(super) struct Route {
     pub(super) method: &'static str,
     pub(super) when_edited: WhenEdited,
 }
 
-/// What becomes of a request whose computation an edit has cancelled.
+/// The handling of a request whose computation an edit has cancelled.
 #[derive(Clone, Copy)]
 pub(super) enum WhenEdited {
-    /// It is computed again on the new text, its place moved along with the edits, at most this many times;
-    /// after that as [`WhenEdited::Refuse`].
+    /// Computed again on the new text, its place moved along with the edits, at most this many times; after
+    /// that like [`WhenEdited::Refuse`].
     Retry(u32),
-    /// The client is told `ContentModified` and asks again if it still wants to know.
+    /// The response is `ContentModified`; the client asks again if it still needs the result.
     Refuse,
 }
 
-/// The part of a document that is asked about, in the client's terms.
+/// The part of a document that a request is about, in LSP positions.
 pub(super) enum Target {
     Document,
     At(lsp_types::Position),
     Range(lsp_types::Range),
-    /// No document, but all that are open: see `View::open`.
+    /// All open documents instead of one: see `View::open`.
     Workspace,
 }
 
-/// The same part in bytes, valid at one moment of the document's history; see `Document::find`.
+/// The same part in bytes, valid at one revision of the document; see `Document::find`.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) span: Range<usize>,
-    /// Which opening of the document, and how many edits since then had been made.
+    /// The opening of the document, and the number of edits since then.
     pub(super) generation: u64,
     pub(super) edits: u64,
 }
@@ -51,18 +51,19 @@ pub(super) struct Read {
     pub(super) route: &'static Route,
     pub(super) uri: Url,
     pub(super) target: Target,
-    /// Found by the main loop when the request first comes by, because positions mean the text at that moment.
+    /// Resolved by the main loop when the request is first taken out, because positions refer to the text at
+    /// that time.
     pub(super) place: Option<Place>,
-    /// Held from the start of an attempt until its answer is taken to be written.
+    /// Held from the start of an attempt until its response is taken for writing.
     pub(super) permit: Option<Permit>,
     retries: u32,
     cancel: Arc<CancelSlot>,
     work: Box<dyn Work>,
 }
 
-/// Makes a request and the future of its answer. Dropping the future cancels the request wherever it is.
+/// Creates a request and the future of its response. Dropping the future cancels the request in any state.
 ///
-/// `query` asks the analysis, as often as edits make it necessary; `convert` puts the answer into LSP's form.
+/// `query` runs on the analysis, again after each cancelling edit; `convert` converts the result to LSP.
 pub(super) fn read<V: Send + 'static, T: Default + Send + 'static>(
     route: &'static Route,
     uri: Url,
@@ -77,7 +78,8 @@ pub(super) fn read<V: Send + 'static, T: Default + Send + 'static>(
     let read = Read { route, uri, target, place: None, permit: None, retries: 0, cancel, work };
     (read, async move {
         let _guard = guard;
-        // The permit ends here: the threads of the runtime are few, and each has one answer between here and the outbox.
+        // The permit is released here: the runtime has few threads, and each holds one response between here
+        // and the outbox.
         let (answer, _permit) =
             answer.await.unwrap_or_else(|_| (Err(internal_error("the request was lost")), None));
         answer
@@ -89,7 +91,7 @@ impl Read {
         self.cancel.lock().cancelled
     }
 
-    /// Lets the client's cancellation reach the snapshot on which [`Read::run`] is going to work.
+    /// Connects the client's cancellation to the snapshot on which [`Read::run`] works.
     pub(super) fn arm(&self, handle: CancellationHandle) {
         let mut slot = self.cancel.lock();
         if slot.cancelled {
@@ -98,15 +100,15 @@ impl Read {
         slot.handle = Some(handle);
     }
 
-    /// Computes and answers, on a thread of the pool.
+    /// Computes and responds, on a thread of the pool.
     pub(super) fn run(mut self, snapshot: Snapshot, mailbox: &Mailbox) {
         let Snapshot { analysis, view } = snapshot;
         let cancellation = analysis.cancellation();
         let outcome = catch_unwind(AssertUnwindSafe(|| self.work.compute(&analysis, &view)));
-        // The next edit waits until every snapshot is gone, so this one goes before anything else happens.
+        // The next edit waits until every snapshot is dropped, so drop this one first.
         drop(analysis);
         match outcome {
-            // If the client cancels it now nobody waits for the answer.
+            // If the client cancels it now, the response is not needed.
             Ok(Ok(())) => _ = cancellation.until_cancelled(|| self.work.answer(&view, self.permit)),
             Ok(Err(Cancelled::Local)) => self.work.fail(Error::request_cancelled()),
             Ok(Err(Cancelled::PendingWrite)) => match self.route.when_edited {
@@ -126,21 +128,21 @@ impl Read {
         }
     }
 
-    /// Answers that the text has changed under the request.
+    /// Responds that the text has changed during the request.
     pub(super) fn refuse(self) {
         self.work.fail(Error::content_modified());
     }
 
-    /// Answers "nothing": the document is not open, or cannot be analysed.
+    /// Responds with an empty result: the document is not open, or cannot be analysed.
     pub(super) fn answer_nothing(self) {
         self.work.answer_nothing();
     }
 }
 
-/// A query and where its answer goes, without the types in between.
+/// A query and the channel of its response, with the types erased.
 trait Work: Send {
     fn compute(&mut self, analysis: &Analysis, view: &View) -> Cancellable<()>;
-    /// Sends what was computed.
+    /// Sends the result.
     fn answer(self: Box<Self>, view: &View, permit: Option<Permit>);
     fn answer_nothing(self: Box<Self>);
     fn fail(self: Box<Self>, error: Error);
@@ -153,7 +155,7 @@ struct Query<Q, V, C, T> {
     reply: oneshot::Sender<(Result<T>, Option<Permit>)>,
 }
 
-// A reply that cannot be sent is one that nobody waits for any more.
+// If a reply cannot be sent, its receiver no longer waits.
 impl<Q, V, C, T> Work for Query<Q, V, C, T>
 where
     Q: FnMut(&Analysis, &View) -> Cancellable<V> + Send,
@@ -181,15 +183,15 @@ where
     }
 }
 
-/// Shared by a request and the future of its answer. The request may be in the mailbox, on the pool or between
-/// two attempts when the client loses interest.
+/// Shared by a request and the future of its response. The request may be in the mailbox, on the pool or
+/// between two attempts when the client cancels it.
 #[derive(Default)]
 struct CancelSlot(Mutex<CancelState>);
 
 #[derive(Default)]
 struct CancelState {
     cancelled: bool,
-    /// The attempt that is running.
+    /// The cancellation handle of the running attempt.
     handle: Option<CancellationHandle>,
 }
 
@@ -205,7 +207,7 @@ impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         let mut slot = self.0.lock();
         slot.cancelled = true;
-        // Also after the answer has come: cancelling a snapshot that is gone does nothing.
+        // Also after the response has arrived: cancelling a dropped snapshot has no effect.
         if let Some(handle) = slot.handle.take() {
             handle.cancel();
         }
@@ -216,7 +218,7 @@ fn internal_error(message: impl Into<String>) -> Error {
     Error { code: ErrorCode::InternalError, message: message.into().into(), data: None }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(super) fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
     panic
         .downcast_ref::<String>()

@@ -1,4 +1,4 @@
-//! Requests that wait to be computed, and how many are computed at once.
+//! Requests that wait for computation, and the limit on concurrent ones.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,24 +8,24 @@ use super::mailbox::{Event, Mailbox};
 use super::outbox::Outbox;
 use super::read::Read;
 
-/// The largest number of reads between their start and the outbox. It bounds the memory of answers that the outbox does not
-/// count yet.
+/// The largest number of reads between their start and the outbox. It bounds the memory of responses that the
+/// outbox does not yet count.
 pub(super) const MAX_READS: usize = 8;
 
-/// Reads in the order in which they are to start. Owner: the main loop. Size: the requests that are not answered yet, which
+/// Reads in the order in which they start. Owner: the main loop. Size: the unanswered requests, whose number
 /// the reader bounds.
 ///
-/// No read starts while too many run or the client is too far behind with reading. Edits do not wait here.
+/// No read starts while too many run or the client reads too slowly. Edits do not wait here.
 pub(super) struct ReadQueue {
     waiting: VecDeque<Read>,
-    /// The length at which cancelled reads are dropped although nothing starts.
+    /// The length at which cancelled reads are dropped even if nothing starts.
     prune_at: usize,
     running: Arc<AtomicUsize>,
     mailbox: Mailbox,
     outbox: Outbox,
 }
 
-/// The room that one read takes, until this is dropped. The main loop then looks for the next read.
+/// One slot for a running read, released on drop. The main loop then starts the next read.
 pub(super) struct Permit {
     running: Arc<AtomicUsize>,
     mailbox: Mailbox,
@@ -91,7 +91,7 @@ mod tests {
         let mut running: Vec<Read> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(running.len(), MAX_READS);
         assert!(events.try_recv().is_err());
-        // One is cancelled while it waits: nothing starts in its place.
+        // A read that is cancelled while it waits frees no slot, so nothing starts.
         drop(answers.remove(MAX_READS));
         drop(running.pop());
         assert!(matches!(events.try_recv(), Ok(Event::Room)));

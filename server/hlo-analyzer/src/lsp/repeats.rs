@@ -1,4 +1,4 @@
-//! A request that repeats one in progress is answered together with it.
+//! Answers a request that repeats one in progress together with it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,20 +8,20 @@ use tower_lsp::jsonrpc::{Id, Request, Response, Result};
 
 use super::outbox::Outbox;
 
-/// Requests in progress, by what they ask. Owner: the reader; answers leave it from other threads. Size: the requests
-/// that are not answered yet.
+/// Requests in progress, by content. Owner: the reader; responses remove entries from other threads. Size:
+/// the unanswered requests.
 #[derive(Clone, Default)]
 pub(super) struct Repeats(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// Requests that later ones may join, by what they ask.
+    /// Requests that later ones may join, by content.
     open: HashMap<Question, Id>,
-    /// By the id of the request that is computed.
+    /// Groups by the id of the request that is computed.
     groups: HashMap<Id, Group>,
-    /// The request that is computed for each one that waits.
+    /// The computed request for each waiting one.
     leaders: HashMap<Id, Id>,
-    /// Notifications so far. Each may change the answers.
+    /// The number of notifications so far. Each may change the responses.
     notifications: u64,
 }
 
@@ -35,16 +35,16 @@ struct Question {
 
 struct Group {
     question: Question,
-    /// Who is answered, in the order in which they asked.
+    /// The requests to respond to, in the order in which they arrived.
     waiting: Vec<Id>,
 }
 
-/// What is to be done about a cancellation.
+/// The effect of a cancellation.
 #[derive(Debug, PartialEq)]
 pub(super) enum Cancellation {
     /// Cancel the computation of this request.
     Cancel(Id),
-    /// Answer this request alone that it is cancelled: others wait for the same computation.
+    /// Respond only to this request that it is cancelled: others wait for the same computation.
     Leave(Id),
 }
 
@@ -53,7 +53,8 @@ impl Repeats {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an equal request is in progress, which answers this one too. `news` is what the server has told so far.
+    /// Whether an equal request is in progress, whose response also serves this one. `news` is
+    /// [`Outbox::news`].
     pub(super) fn join(&self, request: &Request, news: u64) -> bool {
         let Some(id) = request.id() else { return false };
         if !is_read(request.method()) {
@@ -67,7 +68,7 @@ impl Repeats {
             news,
         };
         if state.leaders.contains_key(id) {
-            // The client must not use an id twice; the router answers that.
+            // A duplicate id is the client's error; the router responds to it.
             return false;
         }
         if let Some(leader) = state.open.get(&question).cloned()
@@ -83,12 +84,12 @@ impl Repeats {
         false
     }
 
-    /// The reads that are not answered yet.
+    /// The number of unanswered reads.
     pub(super) fn len(&self) -> usize {
         self.lock().leaders.len()
     }
 
-    /// Requests behind a notification are not joined with those before it.
+    /// Records a notification. Later requests do not join those before it.
     pub(super) fn notified(&self) {
         self.lock().notifications += 1;
     }
@@ -98,7 +99,7 @@ impl Repeats {
         let Some(leader) = state.leaders.get(&id).cloned() else { return Cancellation::Cancel(id) };
         let Some(group) = state.groups.get_mut(&leader) else { return Cancellation::Cancel(id) };
         if group.waiting.len() == 1 {
-            // Nobody may join what is about to end.
+            // No request may join one that is being cancelled.
             let question = group.question.clone();
             if state.open.get(&question) == Some(&leader) {
                 state.open.remove(&question);
@@ -110,7 +111,7 @@ impl Repeats {
         Cancellation::Leave(id)
     }
 
-    /// Answers a request and those that have joined it.
+    /// Responds to a request and to those that have joined it.
     pub(super) fn respond(&self, outbox: &Outbox, leader: Option<Id>, answer: Result<Value>) {
         let Some(leader) = leader else { return };
         let mut waiting = self.answered(&leader);
@@ -123,7 +124,7 @@ impl Repeats {
         }
     }
 
-    /// The requests that the answer to this one is for.
+    /// Removes the group of this request and returns its members.
     fn answered(&self, leader: &Id) -> Vec<Id> {
         let mut state = self.lock();
         let Some(group) = state.groups.remove(leader) else { return vec![leader.clone()] };
@@ -135,7 +136,7 @@ impl Repeats {
     }
 }
 
-/// Requests that change nothing: two of the same text have one answer.
+/// Whether the method changes nothing, so that equal requests can share a response.
 fn is_read(method: &str) -> bool {
     ["textDocument/", "hlo-analyzer/", "callHierarchy/", "codeAction/", "codeLens/"]
         .iter()

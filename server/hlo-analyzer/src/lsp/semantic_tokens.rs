@@ -1,4 +1,4 @@
-//! Tokens in LSP's form: numbers relative to the token before, whole or as a difference from what was sent last.
+//! Semantic tokens in LSP form: positions relative to the previous token, complete or as a delta.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,16 +19,16 @@ use super::handlers::Handlers;
 use super::read::WhenEdited::{Refuse, Retry};
 use super::read::{Route, Target};
 
-// On the next edit the client asks anew.
+// The client requests tokens again after the next edit.
 static FULL: Route = Route { method: "textDocument/semanticTokens/full", when_edited: Refuse };
 static DELTA: Route = Route { method: "textDocument/semanticTokens/full/delta", when_edited: Refuse };
 static RANGE: Route = Route { method: "textDocument/semanticTokens/range", when_edited: Retry(32) };
 
-/// A text with more gets no answer as a whole: clients that can ask for what they show then do that.
+/// Texts with more tokens get no full response: clients that support ranges then request those.
 const MAX_FULL: usize = 250_000;
-/// Of what is on a screen; one line may hold a constant of megabytes.
+/// The limit for a range; one line may hold a constant of megabytes.
 const MAX_RANGE: usize = 50_000;
-/// Documents of which the last answer is remembered.
+/// The number of documents whose last response is cached.
 const REMEMBERED: usize = 8;
 
 pub(super) fn options() -> SemanticTokensOptions {
@@ -43,7 +43,7 @@ pub(super) fn options() -> SemanticTokensOptions {
     }
 }
 
-/// Standard names, which every colour theme knows.
+/// Maps to the standard types, which every colour theme supports.
 fn token_type(kind: TokenKind) -> SemanticTokenType {
     match kind {
         TokenKind::Module => SemanticTokenType::NAMESPACE,
@@ -70,8 +70,8 @@ fn token_modifier(modifier: TokenModifier) -> SemanticTokenModifier {
     }
 }
 
-/// The last whole answer for each of some documents, for differences. At most [`REMEMBERED`] answers of [`MAX_FULL`]
-/// tokens of 20 bytes; the oldest goes first.
+/// The last full response for some documents, used for deltas. At most [`REMEMBERED`] responses of
+/// [`MAX_FULL`] tokens of 20 bytes; the oldest is evicted first.
 #[derive(Default)]
 pub(super) struct TokenCache {
     last_id: AtomicU64,
@@ -85,14 +85,14 @@ struct Sent {
 }
 
 impl TokenCache {
-    /// The answer that `id` names, if it is the last one for this document.
+    /// Takes the response with this id, if it is the last one for the document.
     fn take(&self, uri: &Url, id: &str) -> Option<Vec<SemanticToken>> {
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         let at = sent.iter().position(|s| s.uri == *uri && s.id == id)?;
         sent.remove(at).map(|s| s.tokens)
     }
 
-    /// Remembers an answer and names it.
+    /// Caches a response and returns its id.
     fn put(&self, uri: &Url, tokens: Vec<SemanticToken>) -> String {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed).to_string();
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -160,7 +160,7 @@ impl Handlers {
     }
 }
 
-/// One edit from the first token that differs to the last. Offsets count numbers, of which a token has five.
+/// One edit from the first differing token to the last. Offsets count integers, five per token.
 fn difference(before: &[SemanticToken], after: &[SemanticToken]) -> Vec<SemanticTokensEdit> {
     let same = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     let (before, after) = (&before[same..], &after[same..]);
@@ -174,7 +174,7 @@ fn difference(before: &[SemanticToken], after: &[SemanticToken]) -> Vec<Semantic
     vec![SemanticTokensEdit { start: numbers(same), delete_count: numbers(gone.len()), data }]
 }
 
-/// Tokens of several lines are cut at line ends, which every client understands.
+/// Multi-line tokens are split at line ends, which every client supports.
 fn encode(text: &Rope, encoding: PositionEncoding, tokens: &[ide::SemanticToken]) -> Vec<SemanticToken> {
     let mut encoded = Vec::with_capacity(tokens.len());
     let mut line = Line::at(text, 0);
@@ -205,11 +205,11 @@ fn encode(text: &Rope, encoding: PositionEncoding, tokens: &[ide::SemanticToken]
     encoded
 }
 
-/// The line that is being encoded: most have neither other letters than ASCII nor an end.
+/// The line being encoded. Most lines are ASCII and hold no line break inside a token.
 struct Line {
     number: usize,
     start: usize,
-    /// In front of the line break.
+    /// The end of the line, without the line break.
     end: usize,
     next: usize,
     is_ascii: bool,

@@ -28,32 +28,34 @@ use super::{
     warnings_page,
 };
 
-/// How long the client may take to read what is left when the server ends.
+/// The time for the client to read remaining output when the server ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// How long running requests may take after the input has ended without `exit`.
+/// The time for running requests after the input has ended without `exit`.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
-/// Threads that make text of answers: one would let a short answer wait for a long one. Each holds one answer, as a tree of JSON.
+/// Threads that serialise responses. With one, a short response would wait for a long one. Each holds one
+/// response as a JSON tree.
 const WRITERS: usize = 2;
-/// Threads that compute: one for each read, and for the diagnostics and kernels of documents.
+/// Threads that compute: one for each read, and some for diagnostics and kernels of documents.
 const POOL: usize = MAX_READS + 4;
-/// Requests that wait for their answers. Beyond this they are refused.
+/// The largest number of unanswered requests. Further ones are refused.
 const MAX_UNANSWERED: usize = 8192;
 
-/// Why the server ends.
+/// The reason why the server ends.
 enum End {
-    /// `exit` came.
+    /// The `exit` notification.
     Exit,
     /// The input ended, or cannot be read.
     Disconnected,
-    /// The client does not read any more.
+    /// The client no longer reads.
     Broken,
-    /// The client's process is gone.
+    /// The client's process has exited.
     Orphaned,
 }
 
-/// Serves one client. The exit code is 0 if it asked for `shutdown` first, as the protocol wants, and else 1.
+/// Serves one client. The exit code is 0 if it requested `shutdown` first, as the protocol requires, and
+/// otherwise 1.
 ///
-/// Reading and writing have threads of their own, so that `exit` ends the process although a read of the input
+/// Reading and writing have their own threads, so that `exit` ends the process although a read of the input
 /// cannot be interrupted.
 pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -71,7 +73,7 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     let main_loop = MainLoop::new(mailbox.clone(), outbox.clone(), runtime.handle().clone());
     thread::Builder::new().name("main loop".into()).spawn(move || main_loop.run(&events))?;
 
-    // The router's own way to the client is not used, see `outbox.rs`.
+    // The router's own channel to the client is not used, see `outbox.rs`.
     let service = LspService::build(|_| Handlers { mailbox, tokens: Arc::default() });
     let service = status::register(heaviest_kernels::register(kernels::register(service)));
     let service =
@@ -91,7 +93,7 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
         if matches!(end, End::Disconnected) {
             reader.wait_for_answers();
         }
-        // Nobody listens only if the server is ending already.
+        // The receiver is gone only if the server is already ending.
         let _ = ending.send((end, reader.shut_down));
     })?;
 
@@ -99,19 +101,19 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     if !matches!(end, End::Broken | End::Orphaned) {
         outbox.flush(LAST_WORDS);
     }
-    // Computations that do not look at their cancellation are not waited for.
+    // Computations that do not check for cancellation are not awaited.
     runtime.shutdown_background();
     kernel_files::clean();
     warnings_page::clean();
     Ok(if shut_down { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Takes messages in and hands answers out, without understanding either.
+/// Passes messages to the router and responses to the outbox, without interpreting them.
 struct Reader {
     service: InOrder<LspService<Handlers>>,
     outbox: Outbox,
     tasks: Handle,
-    /// Requests not answered yet.
+    /// The number of unanswered requests.
     running: Arc<AtomicUsize>,
     repeats: Repeats,
     ending: mpsc::Sender<(End, bool)>,
@@ -187,7 +189,7 @@ impl Reader {
         self.running.load(Ordering::Acquire).max(self.repeats.len())
     }
 
-    /// The cancellation as the router is to see it. Nothing where others wait for the same answer.
+    /// The cancellation to pass to the router. `None` if others wait for the same response.
     fn cancel(&self, request: Request) -> Option<Request> {
         let asked =
             request.params().and_then(|params| serde_json::from_value(params.get("id")?.clone()).ok());
@@ -203,7 +205,7 @@ impl Reader {
         }
     }
 
-    /// Ends the server with the client's process, if the client says which that is.
+    /// Ends the server when the client's process exits, if the client sends its process id.
     fn watch_client(&self, request: &Request) {
         let id = request.params().and_then(|params| params.get("processId")?.as_u64());
         let Some(id) = id.and_then(|id| u32::try_from(id).ok()) else { return };
@@ -214,7 +216,7 @@ impl Reader {
         }
     }
 
-    /// For input that simply ends, like a file of messages.
+    /// Waits for responses when the input ends without `exit`, like a file of messages.
     fn wait_for_answers(&self) {
         let end = Instant::now() + LAST_ANSWERS;
         while self.running.load(Ordering::Acquire) > 0 && Instant::now() < end {

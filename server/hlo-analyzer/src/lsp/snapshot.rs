@@ -1,4 +1,4 @@
-//! What a request may look at.
+//! The data available to a request.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -15,26 +15,26 @@ use super::kernel_shelf::KernelShelf;
 
 /// The analysis at one revision, and the document a request is about.
 ///
-/// Lives as long as one attempt to compute one answer, on one thread of the pool. Keeping it longer would stop
-/// the main loop at the next edit, which waits until every snapshot is gone.
+/// Lives for one attempt to compute one response, on one thread of the pool. Keeping it longer would block
+/// the main loop at the next edit, which waits until every snapshot is dropped.
 pub(super) struct Snapshot {
     pub(super) analysis: Analysis,
     pub(super) view: View,
 }
 
-/// One document at one revision, and how this client wants its answers. Holds no part of the database, so
-/// answers are put into LSP's form with this alone, and edits need not wait for that.
+/// One document at one revision, and this client's response format. Holds no part of the database: results
+/// are converted to LSP with this alone, and edits need not wait for the conversion.
 pub(super) struct View {
     pub(super) session: Arc<Session>,
     pub(super) uri: Url,
     pub(super) file: FileId,
-    /// The client's number of this text.
+    /// The client's version number of this text.
     pub(super) version: i32,
-    /// The same text as the analysis has; the copy shares its nodes.
+    /// The same text as in the analysis; the copy shares its nodes.
     pub(super) text: Rope,
-    /// What is asked about; empty for a position, the whole text where the request names no part of it.
+    /// The target of the request; empty for a position, the whole text if the request names no part of it.
     pub(super) span: Range<usize>,
-    /// All open documents, for a request that is about no single one; else empty.
+    /// All open documents, for a request about the workspace; otherwise empty.
     pub(super) open: Vec<OpenDocument>,
 }
 
@@ -50,13 +50,13 @@ impl View {
     }
 }
 
-/// What the client can do and what its user has set. Owned by the main loop, replaced when either changes.
+/// The client's capabilities and the user's settings. Owned by the main loop, replaced when either changes.
 #[derive(Clone, Default)]
 pub(super) struct Session {
     pub(super) client: ClientProfile,
     pub(super) settings: Settings,
-    /// Folders that the editor has open.
+    /// Folders open in the editor.
     pub(super) roots: Vec<PathBuf>,
-    /// What the client shows; shared by all sessions of the process.
+    /// The shown kernels; shared by all sessions of the process.
     pub(super) kernels: Arc<KernelShelf>,
 }

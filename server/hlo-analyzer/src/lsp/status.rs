@@ -1,4 +1,4 @@
-//! `hlo-analyzer/status`: what the server is and what it holds, for the status item of a client.
+//! `hlo-analyzer/status`: the server's version and state, for a client's status item.
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -18,7 +18,7 @@ where
 }
 
 impl Handlers {
-    /// Answered by the main loop itself: it is about no document, and waits for no computation.
+    /// Answered by the main loop itself: it concerns no document and waits for no computation.
     async fn status(&self, _: Value) -> Result<Value> {
         let (reply, answer) = oneshot::channel();
         self.mailbox.post(Event::Status(reply));

@@ -1,4 +1,4 @@
-//! The form of a text: what can be folded, and what is selected next.
+//! The structure of a text: folding and selection ranges.
 
 use ide::{Fold, FoldKind};
 use text::position;
@@ -14,7 +14,7 @@ use super::snapshot::View;
 static FOLDING_RANGE: Route = Route { method: "textDocument/foldingRange", when_edited: Retry(32) };
 static SELECTION_RANGE: Route = Route { method: "textDocument/selectionRange", when_edited: Retry(8) };
 
-/// Folds for a client that names no limit.
+/// The largest number of folding ranges for a client without a limit.
 const MAX_FOLDS: usize = 20_000;
 
 impl Handlers {
@@ -31,7 +31,7 @@ impl Handlers {
         )
     }
 
-    /// An answer per position, in their order.
+    /// One result per position, in order.
     pub(super) fn selections(
         &self,
         params: SelectionRangeParams,
@@ -41,7 +41,7 @@ impl Handlers {
         self.ask(
             &SELECTION_RANGE,
             params.text_document.uri,
-            // The first one moves with edits that come in between; clients ask for more only with several cursors.
+            // Only the first position moves with later edits; clients send more only with several cursors.
             Target::At(first),
             move |analysis, view| {
                 let others = others
@@ -72,8 +72,8 @@ impl View {
         }
     }
 
-    /// The innermost range, with those around it as its parents. Parents hold each other, so that everything that walks them,
-    /// here and in clients, needs stack for each: of many the outer ones are left out, but for the last.
+    /// The innermost range, with the enclosing ranges as its parents. Traversing the parents, here and in
+    /// clients, takes stack for each one. Long chains therefore drop outer ranges, except the outermost.
     fn selection(&self, mut chain: Vec<ide::TextRange>) -> SelectionRange {
         const DEEPEST: usize = 64;
         if chain.len() > DEEPEST {
@@ -83,7 +83,7 @@ impl View {
         for range in chain.into_iter().rev() {
             outer = Some(SelectionRange { range: self.range(range), parent: outer.map(Box::new) });
         }
-        // An empty text has no selection but the empty one.
+        // An empty text has only the empty selection.
         outer.unwrap_or_else(|| SelectionRange { range: lsp_types::Range::default(), parent: None })
     }
 }

@@ -1,5 +1,5 @@
-//! Requests by which the tests of this project drive the real server into corners. They exist only when the
-//! environment says `HLO_ANALYZER_TEST_HOOKS=1`.
+//! Requests by which this project's tests bring the real server into rare states. They exist only if the
+//! environment variable `HLO_ANALYZER_TEST_HOOKS=1` is set.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ where
 struct SleepParams {
     text_document: TextDocumentIdentifier,
     ms: u64,
-    /// Do not look at cancellation, like a computation that forgets to.
+    /// Do not check for cancellation, like a computation that forgets to.
     #[serde(default)]
     blocking: bool,
 }
@@ -53,7 +53,8 @@ struct DocumentParams {
 }
 
 impl Handlers {
-    /// Answers how many of these were computed so far. Takes its time, and unless it blocks looks up now and then as a long query would.
+    /// Returns the number of these requests computed so far. Sleeps, and unless `blocking` checks for
+    /// cancellation at intervals, as a long query would.
     async fn test_sleep(&self, params: SleepParams) -> Result<Value> {
         self.ask(
             &SLEEP,
@@ -86,7 +87,7 @@ impl Handlers {
         .await
     }
 
-    /// The findings that are published when the user pauses.
+    /// The diagnostics that are published after a pause in typing.
     async fn test_diagnostics(&self, params: DocumentParams) -> Result<Value> {
         self.ask(
             &DIAGNOSTICS,
@@ -98,7 +99,7 @@ impl Handlers {
         .await
     }
 
-    /// The text as the analysis sees it.
+    /// The text in the analysis.
     async fn test_text(&self, params: DocumentParams) -> Result<Value> {
         self.ask(
             &TEXT,

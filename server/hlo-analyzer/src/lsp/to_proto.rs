@@ -1,4 +1,4 @@
-//! From our types to LSP's.
+//! Conversions to LSP types.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ impl View {
         lsp_types::Range { start: self.position(bytes.start), end: self.position(bytes.end) }
     }
 
-    /// A range of another document than the one that was asked about.
+    /// Converts a range of a document other than the request's.
     pub(super) fn range_in(&self, text: &Rope, bytes: Range<usize>) -> lsp_types::Range {
         lsp_types::Range {
             start: self.position_in(text, bytes.start),
@@ -55,7 +55,7 @@ impl View {
         }
     }
 
-    /// Nothing where there is no target: editors say so in their own words.
+    /// `None` without a target: editors have their own message for that.
     pub(super) fn definitions(&self, targets: Vec<ide::NavigationTarget>) -> Option<GotoDefinitionResponse> {
         if targets.is_empty() {
             return None;
@@ -167,7 +167,7 @@ impl View {
     }
 }
 
-/// VS Code rejects a whole outline for one symbol without a name.
+/// VS Code rejects a whole outline if one symbol has no name.
 pub(super) fn visible(name: String) -> String {
     if name.is_empty() { "?".into() } else { name }
 }

@@ -1,4 +1,4 @@
-//! The page that explains each finding, and the link of a finding to its section.
+//! The page that explains each diagnostic code, and the link from a diagnostic to its section.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -11,15 +11,16 @@ use crate::assembler::WorkFolder;
 
 const PAGE: &str = include_str!("../../../docs/warnings.md");
 
-/// The codes with a section: headings of the third level.
+/// The codes with a section: third-level headings.
 static SECTIONS: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| PAGE.lines().filter_map(|line| line.strip_prefix("### ")).map(str::trim).collect());
 
-/// The page as a file, for clients that have no copy of their own. Written with the first finding, removed by [`clean`].
+/// The page as a file, for clients without their own copy. Written with the first diagnostic, removed by
+/// [`clean`].
 static FILE: Mutex<Option<(WorkFolder, Url)>> = Mutex::new(None);
 
 impl View {
-    /// The link of a finding to the section about its code; to the page where the code has none.
+    /// The link to the section about the code, or to the page if the code has none.
     pub(super) fn code_description(&self, code: &str) -> Option<CodeDescription> {
         if !self.session.client.code_description {
             return None;
@@ -57,7 +58,7 @@ mod tests {
 
     use super::*;
 
-    /// Where findings are made: each string in kebab case there is a code, but for [`OTHER_WORDS`].
+    /// Files that create diagnostics: each kebab-case string there is a code, except [`OTHER_WORDS`].
     const CHECKERS: &[&str] = &[
         "ir/src/checks",
         "ir/src/checks.rs",
@@ -90,7 +91,7 @@ mod tests {
         }
     }
 
-    /// `"…-…"` anywhere, and one word behind `code: `, `error(` and `push(`.
+    /// `"…-…"` anywhere, and single words after `code: `, `error(` and `push(`.
     fn codes(text: &str) -> HashSet<String> {
         let mut found = HashSet::new();
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();

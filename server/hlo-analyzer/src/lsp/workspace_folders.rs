@@ -1,10 +1,10 @@
-//! Which folders the editor has open.
+//! The folders that the editor has open.
 
 use std::path::PathBuf;
 
 use tower_lsp::lsp_types::InitializeParams;
 
-/// Those that are on this machine, by whichever of the three ways the client names them.
+/// The local folders, given in any of the three ways that LSP provides.
 pub(super) fn roots(params: &InitializeParams) -> Vec<PathBuf> {
     if let Some(folders) = params.workspace_folders.as_ref().filter(|folders| !folders.is_empty()) {
         return folders.iter().filter_map(|folder| folder.uri.to_file_path().ok()).collect();

@@ -11,7 +11,7 @@ use super::to_proto::{symbol_kind, visible};
 
 static WORKSPACE_SYMBOL: Route = Route { method: "workspace/symbol", when_edited: Retry(8) };
 
-/// A list that a user looks through has no more entries than this; they type on instead.
+/// The largest number of entries in the list; users narrow it by typing.
 const MAX_SYMBOLS: usize = 256;
 
 impl Handlers {
@@ -21,7 +21,7 @@ impl Handlers {
     ) -> impl Future<Output = Result<Option<Vec<SymbolInformation>>>> {
         self.ask(
             &WORKSPACE_SYMBOL,
-            // Stands for no document.
+            // A placeholder: the request is about no document.
             Url::from_directory_path("/").unwrap_or_else(|()| unreachable!("/ is an absolute path")),
             Target::Workspace,
             move |analysis, _| analysis.workspace_symbols(&query, MAX_SYMBOLS),

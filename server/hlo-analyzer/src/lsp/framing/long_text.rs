@@ -1,11 +1,12 @@
-//! The text of a document in a message, decoded where it stands: the rest is short, and read with it the text would be copied twice.
+//! Decodes the document text of a message in place. Parsing it with the rest of the message would copy the
+//! text twice.
 
 use memchr::{memchr, memchr2};
 use serde_json::Value;
 
-/// Shorter texts are read with the rest.
+/// Shorter texts are parsed with the rest.
 const LONG: usize = 64 << 10;
-/// Stands in the message for the text that is taken out of it.
+/// Replaces the extracted text in the message.
 const PLACEHOLDER: &str = "a long text stands here";
 
 /// A message without its first long text, and that text.
@@ -15,7 +16,8 @@ pub(super) struct LongText {
 }
 
 impl LongText {
-    /// Gives the message back where it has none, or one that is not written as JSON writes strings.
+    /// Extracts the text. Returns the body unchanged if there is none, or one that is not a valid JSON
+    /// string.
     pub(super) fn take(mut body: Vec<u8>) -> Result<LongText, Vec<u8>> {
         let Some((start, end)) = find(&body) else { return Err(body) };
         let mut rest = Vec::with_capacity(body.len() - (end - start) + PLACEHOLDER.len());
@@ -25,12 +27,12 @@ impl LongText {
         decode(&mut body, start, end);
         match String::from_utf8(body) {
             Ok(text) => Ok(LongText { rest, text }),
-            // Not reached: what is found is UTF-8.
+            // Unreachable: the text is valid UTF-8.
             Err(error) => Err(error.into_bytes()),
         }
     }
 
-    /// Puts the text back. Answers whether there is one place for it.
+    /// Inserts the text again. Returns whether there is exactly one place for it.
     pub(super) fn put(self, params: &mut Value) -> bool {
         if count(params) != 1 {
             return false;
@@ -46,7 +48,7 @@ fn is_place(value: &Value) -> bool {
     value.as_str() == Some(PLACEHOLDER)
 }
 
-// How deep values are nested the reader of JSON bounds.
+// The JSON parser bounds the nesting depth.
 fn count(value: &Value) -> usize {
     match value {
         Value::Array(values) => values.iter().map(count).sum(),
@@ -63,7 +65,7 @@ fn place(value: &mut Value) -> Option<&mut Value> {
     }
 }
 
-/// Where the letters of the first long string stand, if it is that of `"text":`.
+/// The byte range of the first long string's content, if it is the value of `"text":`.
 fn find(body: &[u8]) -> Option<(usize, usize)> {
     let mut at = 0;
     while body.len() - at >= LONG {
@@ -73,7 +75,7 @@ fn find(body: &[u8]) -> Option<(usize, usize)> {
             let letters = &body[start..end];
             let key = body[..start - 1].trim_ascii_end().strip_suffix(b":");
             let is_text = key.is_some_and(|key| key.trim_ascii_end().ends_with(b"\"text\""));
-            // The least of many bytes is found faster than the first that is too small.
+            // Taking the minimum of many bytes is faster than searching for the first one that is too small.
             let is_written_well = || {
                 letters
                     .chunks(CHUNK)
@@ -87,10 +89,10 @@ fn find(body: &[u8]) -> Option<(usize, usize)> {
     None
 }
 
-/// Bytes that are looked at together.
+/// The number of bytes examined together.
 const CHUNK: usize = 4096;
 
-/// Where a string ends whose letters start at `start`, and whether all of its escapes are known.
+/// The end of the string whose content starts at `start`, and whether all of its escapes are valid.
 fn end_of_string(body: &[u8], start: usize) -> Option<(usize, bool)> {
     let mut at = start;
     let mut knows_escapes = true;
@@ -105,7 +107,7 @@ fn end_of_string(body: &[u8], start: usize) -> Option<(usize, bool)> {
     }
 }
 
-/// What the escape at the start stands for, and how long it is. Half a surrogate pair is none.
+/// The character and the length of the escape at the start. `None` for an unpaired surrogate.
 fn escape(letters: &[u8]) -> Option<(char, usize)> {
     let sign = match letters.get(1)? {
         b'n' => '\n',
@@ -132,12 +134,12 @@ fn escape(letters: &[u8]) -> Option<(char, usize)> {
 /// The number in `\u12ab`.
 fn unit(letters: &[u8]) -> Option<u16> {
     let digits = letters.strip_prefix(b"\\u")?.get(..4)?;
-    // A sign in front would be read, too.
+    // `from_str_radix` would also accept a sign.
     let digits = digits.iter().all(u8::is_ascii_hexdigit).then_some(digits)?;
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// Leaves nothing in the body but what `start..end` stands for, which is never longer than it is written.
+/// Reduces the body to the decoded content of `start..end`, which is never longer than its escaped form.
 fn decode(body: &mut Vec<u8>, start: usize, end: usize) {
     let (mut from, mut to) = (start, 0);
     while let Some(n) = memchr(b'\\', &body[from..end]) {
@@ -157,7 +159,7 @@ fn decode(body: &mut Vec<u8>, start: usize, end: usize) {
 mod tests {
     use super::*;
 
-    /// The text of a message with these letters, many times, and what the reader of JSON makes of it.
+    /// Compares a message with many repetitions of `letters` with the JSON parser's result.
     fn check(letters: &str, is_taken: bool) {
         let written = letters.repeat(LONG / letters.len() + 1);
         let body = format!("{{\"params\": {{\"x\": \"y\", \"text\" : \"{written}\", \"z\": 1}}}}");
