@@ -1,22 +1,22 @@
-//! The answer: which elements an op reads and writes.
+//! The result of the analysis: which elements an op reads and writes.
 
 use std::sync::Arc;
 
 use indexing_map::{Expr, IndexingMap, Interval, PrintStyle, print_expr};
 use mlir::ValueId;
 
-/// What the dimensions of an op's maps are.
+/// What the dimensions of an op's maps range over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Space {
-    /// The elements of a result, by its number.
+    /// The elements of the result with this number.
     Result(usize),
-    /// The iterations of the op's own loops: what it writes does not tell which iteration writes it.
+    /// The iterations of the op's own loops, where a written element does not determine its iteration.
     Loops,
-    /// The variables of the loops around the op, the outermost first: it touches one place in each iteration.
+    /// The variables of the enclosing loops, outermost first. The op accesses one element per iteration.
     Around,
-    /// The elements of what it stores: a vector, a tile.
+    /// The elements of the stored vector or tile.
     Stored(String),
-    /// The elements of a buffer that it writes.
+    /// The elements of the buffer that the op writes.
     Written(String),
 }
 
@@ -24,11 +24,11 @@ pub enum Space {
 pub enum Role {
     Read,
     Write,
-    /// The map is the value of an index, not a place.
+    /// The map gives the value of an index, not the position of an access.
     Value,
 }
 
-/// Of each operand that an op reads or writes by index, how.
+/// How an op reads and writes each of its operands by index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpMaps {
     pub space: Space,
@@ -37,60 +37,62 @@ pub struct OpMaps {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
-    /// As it is written: `%a`, `%0#1`.
+    /// The name as written: `%a`, `%0#1`.
     pub operand: String,
-    /// The value, and which result of its pack; nothing where the name is not defined.
+    /// The value and the index in its result pack; `None` if the name is not defined.
     pub value: Option<(ValueId, u32)>,
     pub role: Role,
-    /// From the space to the operand's elements, simplified.
+    /// Maps the space to the operand's elements, simplified.
     pub map: IndexingMap,
-    /// One per runtime variable of the map, in order.
+    /// One symbol per runtime variable of the map, in order.
     pub symbols: Vec<Symbol>,
-    /// Of a buffer whose layout is known: the same domain, to the distance in elements from the buffer's start.
+    /// The address, for a buffer with a known layout. Its map has the same domain and gives the distance from
+    /// the buffer's start, in elements.
     pub address: Option<Address>,
     pub note: Option<String>,
 }
 
-/// Where in memory an access goes.
+/// The memory address of an access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// From the space of the access to one number.
+    /// Maps the space of the access to one number.
     pub map: IndexingMap,
-    /// One per runtime variable of the map, in order.
+    /// One symbol per runtime variable of the map, in order.
     pub symbols: Vec<Symbol>,
-    /// The innermost variable, and by how many elements its next value is further: a loop's step counts.
+    /// The innermost variable, and the distance in elements to its next value. A loop variable advances by
+    /// the loop's step.
     pub stride: Option<(String, i64)>,
 }
 
-/// A number that is known only when the program runs.
+/// A number known only at run time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
     pub source: SymbolSource,
-    /// What it is called in the map.
+    /// Its name in the map.
     pub name: Arc<str>,
-    /// What it can be in a program that has a meaning.
+    /// The values it can have in a program with defined behaviour.
     pub bounds: Interval,
-    /// Of an element: where it stands in its array, over the variables of the access's map.
+    /// For an element: its index in the array, over the variables of the access's map.
     pub index: Vec<Expr>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SymbolSource {
-    /// The value of an index, as written.
+    /// The value of an index, with its name as written.
     Value { value: Option<(ValueId, u32)>, name: String },
-    /// The variable of a loop around the op.
+    /// The variable of an enclosing loop.
     Loop { value: (ValueId, u32), name: String },
     /// The extent of a dimension: `dim(%x, 1)`.
     Extent { of: Option<(ValueId, u32)>, name: String, dimension: usize },
-    /// An element of an array of indices; `nth` tells several of one array apart.
+    /// An element of an array of indices; `nth` distinguishes several elements of one array.
     Element { of: Option<(ValueId, u32)>, name: String, nth: usize },
-    /// A stride of a buffer's layout, or its offset where there is no dimension.
+    /// A stride of a buffer's layout, or its offset if `dimension` is `None`.
     Layout { of: Option<(ValueId, u32)>, name: String, dimension: Option<usize> },
 }
 
 impl Symbol {
-    /// What it is, as one would write it: `%i`, `dim(%x, 1)`, `%t[d0, 0]`; `%t[?]` where it is another element from one read to
-    /// the next. `map` is the map of the access.
+    /// The symbol as one would write it: `%i`, `dim(%x, 1)`, `%t[d0, 0]`; `%t[?]` if each read uses a
+    /// different element. `map` is the map of the access.
     pub fn describe(&self, map: &IndexingMap) -> String {
         match &self.source {
             SymbolSource::Value { name, .. } | SymbolSource::Loop { name, .. } => name.clone(),
@@ -108,7 +110,7 @@ impl Symbol {
 }
 
 impl SymbolSource {
-    /// A name for the map: letters, digits and underscores.
+    /// A name that is valid in a map: letters, digits and underscores.
     pub(crate) fn short_name(&self) -> String {
         let (name, suffix) = match self {
             SymbolSource::Value { name, .. } | SymbolSource::Loop { name, .. } => (name, String::new()),
@@ -123,7 +125,7 @@ impl SymbolSource {
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
             .collect();
         let base = format!("{letters}{suffix}");
-        // `d0`, `s1` and `rt2` are what variables without a name are called.
+        // `d0`, `s1` and `rt2` are the default names of variables.
         let digits = base.strip_prefix("rt").or_else(|| base.strip_prefix(['d', 's'])).unwrap_or("x");
         let is_default = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
         let is_word = matches!(&*base, "mod" | "floordiv" | "ceildiv" | "min" | "max" | "domain" | "in");

@@ -1,4 +1,4 @@
-//! Where in memory an access to a buffer goes.
+//! Memory addresses of accesses to buffers.
 
 use indexing_map::{Expr, Interval, RangeContext, Simplifier, SimplifyMode};
 
@@ -8,8 +8,9 @@ use crate::map_builder::MapBuilder;
 use crate::source::Operand;
 
 impl Access {
-    /// Adds the address of an access to a buffer at `index`, where its layout is known. `inner` are the variables of the
-    /// access in the order in which they vary, the fastest last; the stride is that of the last one that varies.
+    /// Adds the address of an access to a buffer at `index`, if its layout is known. `inner` holds the
+    /// variables of the access from slowest to fastest; the stride is that of the last one with more than one
+    /// value.
     pub(crate) fn locate(
         &mut self,
         builder: &mut MapBuilder<'_>,
@@ -21,7 +22,7 @@ impl Access {
         if ty.kind != ArrayKind::Memref || !self.map.is_mapped() || index.len() != ty.rank() {
             return;
         }
-        // The same variables must be there: what the address alone needs is not in the access's map.
+        // The address has its own map: it may need variables that the access's map does not have.
         let Some(address) = builder.address(buffer, ty, index) else { return };
         let finished = builder.finish(vec![address.clone()], Vec::new());
         let mut located = Access {
@@ -86,7 +87,7 @@ impl MapBuilder<'_> {
                 let results = map.apply(index, &symbols)?;
                 match results.as_slice() {
                     [one] => Some(one.clone()),
-                    // Indices of an array whose own extents nobody has written.
+                    // The map gives indices of an array whose extents are not written anywhere.
                     _ => None,
                 }
             }
@@ -94,7 +95,8 @@ impl MapBuilder<'_> {
         }
     }
 
-    /// By how much the expression grows from one value of the last variable that it depends on to the next one.
+    /// The innermost variable with more than one value, and the growth of the expression from one of its
+    /// values to the next.
     fn stride(&self, e: &Expr, inner: &[Expr]) -> Option<(String, i64)> {
         let loops = self.loops_by_place();
         let order: Vec<Expr> = loops.into_iter().chain(inner.iter().cloned()).collect();
@@ -103,7 +105,7 @@ impl MapBuilder<'_> {
             if self.is_single(variable) {
                 continue;
             }
-            // The innermost loop that there is counts, even where the address does not depend on it.
+            // The innermost loop counts even if the address does not depend on it.
             let step = self.step_of(variable);
             let next = e.substitute(&mut |v| (v == id).then(|| variable.clone() + step));
             let finished = self.finish(vec![next - e.clone()], Vec::new()).map;

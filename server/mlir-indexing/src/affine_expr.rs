@@ -2,17 +2,17 @@
 
 use indexing_map::Expr;
 
-/// Deepest nesting of parentheses and minus signs.
+/// The deepest nesting of parentheses and minus signs.
 const MAX_NESTING: usize = 100;
 
-/// Reads signs, names and expressions, one after the other.
+/// Reads signs, names and expressions in sequence.
 pub(crate) struct Reader<'t> {
     text: &'t str,
     at: usize,
     nesting: usize,
 }
 
-/// What a name refers to.
+/// Resolves a name to an expression.
 type Lookup<'a> = dyn FnMut(&str) -> Option<Expr> + 'a;
 
 impl<'t> Reader<'t> {
@@ -43,7 +43,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A name of a variable, or of a value with its `%` and its `#1`.
+    /// The name of a variable, or of a value with its `%` and its `#1`.
     pub(crate) fn name(&mut self) -> Option<&'t str> {
         let rest = self.rest();
         let is_value = rest.starts_with('%');
@@ -78,11 +78,11 @@ impl<'t> Reader<'t> {
         Some(number)
     }
 
-    /// `e + e - e`; products bind tighter, and all go from left to right.
+    /// `e + e - e`. Products bind tighter; all operators are left-associative.
     pub(crate) fn sum(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, String> {
         let mut left = self.product(lookup)?;
         loop {
-            // `->` is no minus.
+            // `->` is not a minus.
             if self.rest().starts_with("->") {
                 break;
             } else if self.eat("+") {
@@ -141,7 +141,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Names of a map's variables; flat ids are positions, dimensions first.
+/// The names of a map's variables. Flat ids are positions, dimensions first.
 pub(crate) struct Names<'a> {
     pub(crate) dims: &'a [String],
     pub(crate) symbols: &'a [String],

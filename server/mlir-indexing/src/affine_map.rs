@@ -6,7 +6,7 @@ use indexing_map::{Expr, IndexingMap, Interval, Variable};
 
 use crate::affine_expr::{Names, Reader};
 
-/// An affine map as it is written. Variables of its results: dimensions, then symbols, by position.
+/// An affine map as written. Its results use flat variable ids: dimensions, then symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AffineMap {
     pub dims: Vec<String>,
@@ -14,20 +14,20 @@ pub struct AffineMap {
     pub results: Vec<Expr>,
 }
 
-/// The points that meet all constraints.
+/// An affine set: the points that satisfy all constraints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AffineSet {
     pub dims: Vec<String>,
     pub symbols: Vec<String>,
-    /// The left side minus the right side, and what that may be.
+    /// For each constraint, the left side minus the right side, and the interval it must lie in.
     pub constraints: Vec<(Expr, Interval)>,
 }
 
-/// Results of a map, and variables: more are not read.
+/// The largest number of results or variables of a map that is read.
 const MAX_LIST: usize = 1024;
 
 impl AffineMap {
-    /// Reads `affine_map<…>`, or what is between its brackets. The error says what is wrong.
+    /// Parses `affine_map<…>`, or the text between its brackets. The error says what is wrong.
     pub fn parse(text: &str) -> Result<AffineMap, String> {
         let mut reader = Reader::new(body(text, "affine_map"));
         let (dims, symbols) = variables(&mut reader)?;
@@ -48,7 +48,7 @@ impl AffineMap {
         Ok(AffineMap { dims, symbols, results })
     }
 
-    /// The identity of this many dimensions.
+    /// The identity map of this many dimensions.
     pub fn identity(rank: usize) -> AffineMap {
         AffineMap {
             dims: (0..rank).map(|d| format!("d{d}")).collect(),
@@ -57,7 +57,7 @@ impl AffineMap {
         }
     }
 
-    /// For each result the dimension that it is; nothing where a result is another expression, or two are alike.
+    /// The dimension that each result is; `None` if a result is another expression or two results are equal.
     pub fn projected_permutation(&self) -> Option<Vec<usize>> {
         let mut found = Vec::with_capacity(self.results.len());
         for result in &self.results {
@@ -70,7 +70,7 @@ impl AffineMap {
         Some(found)
     }
 
-    /// The results with the variables replaced: dimensions, then symbols. Nothing where they are not as many.
+    /// The results with the variables replaced: dimensions, then symbols. `None` if the counts differ.
     pub fn apply(&self, dims: &[Expr], symbols: &[Expr]) -> Option<Vec<Expr>> {
         if dims.len() != self.dims.len() || symbols.len() != self.symbols.len() {
             return None;
@@ -82,14 +82,14 @@ impl AffineMap {
         Some(self.results.iter().map(|r| r.substitute(&mut { replace })).collect())
     }
 
-    /// The map over all integers: symbols are runtime variables.
+    /// The map over all integers. Symbols become runtime variables.
     pub fn unbounded(&self) -> IndexingMap {
         IndexingMap::new(named(&self.dims), Vec::new(), named(&self.symbols), self.results.clone())
     }
 }
 
 impl AffineSet {
-    /// Reads `affine_set<…>`, or what is between its brackets.
+    /// Parses `affine_set<…>`, or the text between its brackets.
     pub fn parse(text: &str) -> Result<AffineSet, String> {
         let mut reader = Reader::new(body(text, "affine_set"));
         let (dims, symbols) = variables(&mut reader)?;
@@ -118,7 +118,7 @@ impl AffineSet {
         Ok(AffineSet { dims, symbols, constraints })
     }
 
-    /// The set as the domain of a map to its own dimensions.
+    /// The identity map whose domain is the set.
     pub fn unbounded(&self) -> IndexingMap {
         let results = (0..self.dims.len()).map(Expr::var).collect();
         let mut map = IndexingMap::new(named(&self.dims), Vec::new(), named(&self.symbols), results);
@@ -157,7 +157,7 @@ fn names(reader: &mut Reader<'_>, close: &str) -> Result<Vec<String>, String> {
         if found.len() == MAX_LIST {
             return Err("the map has too many variables".to_owned());
         }
-        // A vector's map may say of a dimension that it is 0.
+        // The map of a vector transfer may write a dimension as `d = 0`.
         if reader.eat("=") {
             _ = reader.number();
         }

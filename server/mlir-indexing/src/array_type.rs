@@ -1,4 +1,4 @@
-//! Types of arrays with the extents that are known, and where memory holds their elements.
+//! Array types with the extents that are known, and the memory layout of their elements.
 
 use indexing_map::Expr;
 use mlir::{integers, shaped};
@@ -6,19 +6,20 @@ use mlir::{integers, shaped};
 use crate::affine_map::AffineMap;
 use crate::source::Source;
 
-/// `tensor<4x?xf32>`, `memref<…>`, `vector<…>`; the rank is known.
+/// `tensor<4x?xf32>`, `memref<…>` or `vector<…>`, of known rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArrayType {
     pub kind: ArrayKind,
-    /// In elements. Nothing where an extent is not written.
+    /// The extents in elements; `None` for a dynamic one.
     pub extents: Vec<Option<i64>>,
-    /// The most that each extent can be, where the encoding says so.
+    /// The upper bound of each extent, if the encoding gives one.
     pub bounds: Vec<Option<i64>>,
     pub element: String,
     pub layout: Layout,
-    /// What is behind the first comma, as it is written: an encoding, a layout, the space that the memory is in. Else empty.
+    /// The text after the first comma, as written: an encoding, a layout, a memory space. Empty if there is
+    /// none.
     pub rest: String,
-    /// As the text has it, which may be an alias.
+    /// The type as written, possibly an alias.
     pub written: String,
 }
 
@@ -29,30 +30,30 @@ pub enum ArrayKind {
     Vector,
 }
 
-/// Where memory holds element `(i, j, …)`, in elements from the start of the buffer.
+/// The position in memory of element `(i, j, …)`, in elements from the start of the buffer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Layout {
     /// Row-major without gaps.
     Identity,
-    /// `strided<[4, ?], offset: ?>`: the sum of index times stride. What is not known is nothing.
+    /// `strided<[4, ?], offset: ?>`: the sum of index times stride. `None` is a dynamic entry.
     Strided { strides: Vec<Option<i64>>, offset: Option<i64> },
-    /// An affine map, to one number or to the indices of a row-major array.
+    /// An affine map to one number, or to the indices of a row-major array.
     Affine(AffineMap),
-    /// `#xtile.layout<[1, 0]>`: without gaps, the dimension that varies fastest first.
+    /// `#xtile.layout<[1, 0]>`: without gaps, from the fastest to the slowest dimension.
     MinorToMajor(Vec<usize>),
-    /// One that is not read.
+    /// A layout that is not supported.
     Unknown,
 }
 
 impl ArrayType {
-    /// The array type that `ty` is. The error says why it is none, or not enough of one.
+    /// Reads the array type that `ty` denotes. The error says why it is not an array type, or is incomplete.
     pub fn read(source: &Source<'_>, ty: &str, at: u32) -> Result<ArrayType, String> {
         let resolved = source.resolved(ty, at);
         let array = shaped(&resolved).ok_or_else(|| format!("{resolved} is no array"))?;
         let dimensions =
             array.dimensions.as_ref().ok_or_else(|| format!("the rank of {resolved} is not known"))?;
         let extents: Vec<Option<i64>> = dimensions.iter().map(|d| i64::try_from((*d)?).ok()).collect();
-        // An extent that is no number of 64 bits is none that is not known.
+        // Extents that overflow 64 bits are errors, not dynamic.
         let unknown = extents.iter().filter(|e| e.is_none()).count();
         let head = resolved.split(array.element).next().unwrap_or_default();
         if head.matches('?').count() < unknown {
@@ -85,12 +86,12 @@ impl ArrayType {
         self.extents.len()
     }
 
-    /// Whether the two are the same type, but for what is behind their first commas.
+    /// Whether the two types are equal, ignoring the text after the first comma.
     pub fn is_like(&self, other: &ArrayType) -> bool {
         self.kind == other.kind && self.extents == other.extents && self.element == other.element
     }
 
-    /// The same tensor type with other extents, of which no bounds are known.
+    /// The same tensor type with other extents, without bounds.
     pub fn with_extents(&self, extents: &[Option<i64>]) -> ArrayType {
         if extents == self.extents {
             return self.clone();
@@ -106,7 +107,7 @@ impl ArrayType {
         }
     }
 
-    /// All extents, were they known.
+    /// All extents, if every one is static.
     pub fn static_extents(&self) -> Option<Vec<i64>> {
         self.extents.iter().copied().collect()
     }
@@ -131,11 +132,11 @@ fn layout(source: &Source<'_>, rest: &str, at: u32, rank: usize) -> Layout {
         let is_permutation = order.len() == rank && (0..rank).all(|d| order.contains(&d));
         return if is_permutation { Layout::MinorToMajor(order) } else { Layout::Unknown };
     }
-    // A number or another attribute is the space that the memory is in.
+    // A number or another attribute is a memory space.
     Layout::Identity
 }
 
-/// The part in front of the first comma that no bracket encloses.
+/// The text before the first top-level comma.
 fn first_of_list(list: &str) -> &str {
     let mut depth = 0usize;
     let mut before = ' ';
@@ -168,7 +169,7 @@ fn strided(body: &str, rank: usize) -> Option<Layout> {
     (strides.len() == rank).then_some(Layout::Strided { strides, offset })
 }
 
-/// The position in a row-major array without gaps. `extents` of the dimensions behind the first matter.
+/// The position in a row-major array without gaps. The first extent has no effect.
 pub(crate) fn linearized(indices: &[Expr], extents: &[Expr]) -> Expr {
     let mut linear = Expr::ZERO;
     for (index, extent) in indices.iter().zip(extents) {
@@ -177,7 +178,7 @@ pub(crate) fn linearized(indices: &[Expr], extents: &[Expr]) -> Expr {
     linear
 }
 
-/// The index of each of several dimensions, of a position in a row-major array of them. The first extent is not asked for.
+/// The index of a position along each dimension of a row-major array. The first extent has no effect.
 pub(crate) fn delinearized(linear: &Expr, extents: &[Expr]) -> Vec<Expr> {
     let mut found = Vec::with_capacity(extents.len());
     for at in 0..extents.len() {

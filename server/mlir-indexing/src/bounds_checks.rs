@@ -1,4 +1,4 @@
-//! Elements that are not there: subscripts, windows and transfers that lead outside, as far as the text proves it.
+//! Provable out-of-bounds accesses of subscripts, windows and transfers.
 
 use indexing_map::Expr;
 
@@ -11,11 +11,12 @@ use crate::slices::Window;
 use crate::source::Operand;
 use crate::transfers::Transfer;
 
-/// Points of loops that are looked at to find one that leads outside.
+/// The number of loop points tried to find one that is out of bounds.
 const MAX_POINTS: u64 = 1 << 16;
 
 impl Check<'_, '_> {
-    /// An index is below 0, or not below the extent: always, or for some point of loops that nothing guards.
+    /// Reports an index that is below 0 or not below the extent, either always or at some point of unguarded
+    /// loops. Returns whether it reported one.
     fn bounds(&mut self, builder: &mut MapBuilder<'_>, index: &Expr, extent: i64, what: &str) -> bool {
         let range = builder.range_of(index);
         if range.is_empty() || extent < 0 {
@@ -39,7 +40,7 @@ impl Check<'_, '_> {
         true
     }
 
-    /// An iteration in which an index leads outside, of loops that run in any case.
+    /// An iteration of unguarded loops in which the index is out of bounds.
     fn witness(&self, builder: &MapBuilder<'_>, index: &Expr, extent: i64) -> Option<(i64, String)> {
         let finished = builder.finish(vec![index.clone()], Vec::new());
         if finished.map.num_dims() > 0 || finished.map.num_ranges() > 0 {
@@ -63,7 +64,8 @@ impl Check<'_, '_> {
         Some((*found.1.first()?, at.join(" and ")))
     }
 
-    /// Between the op and the loop of a variable there are only loops, so that each iteration gets here.
+    /// Whether only loops lie between the op and the loop of the variable, so that each iteration reaches the
+    /// op.
     fn is_unguarded(&self, variable: mlir::ValueId) -> bool {
         let parse = self.text.source.parse;
         let at = parse.values.get(variable as usize).map_or(0, |v| v.name.start);
@@ -109,7 +111,7 @@ impl Check<'_, '_> {
     /// `%x[offsets] [sizes] [strides]`
     pub(crate) fn window(&mut self, nth: usize, fixed: usize) {
         let Some((_, ty)) = self.array(nth) else { return };
-        // A tile of XLA may reach over the end: what is there is not read.
+        // A tile of XLA may extend past the end; elements there are not read.
         let is_tile = self.text.name.starts_with("xtile.");
         let mut builder = MapBuilder::new(self.text.source);
         let Ok(window) = Window::read(&mut builder, self.text, fixed, ty.rank()) else { return };
@@ -127,7 +129,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Where a transfer is said to stay inside of the array.
+    /// Checks the dimensions of a transfer that are marked in bounds.
     pub(crate) fn transfer(&mut self, nth: usize) {
         let text = self.text;
         let vector = match nth {

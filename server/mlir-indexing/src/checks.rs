@@ -1,5 +1,5 @@
-//! What is wrong with maps and subscripts, as far as the text proves it: maps with other arguments than they take, domains
-//! without a point, elements that are not there, reassociations that do not add up.
+//! Provable errors in maps and subscripts: maps with the wrong number of arguments, empty domains,
+//! out-of-bounds elements, reassociations that do not add up.
 
 use mlir::{Finding, Form, OpId, Parse, TokenKind};
 
@@ -10,17 +10,17 @@ use crate::op_text::OpText;
 use crate::plain;
 use crate::source::Source;
 
-/// Boxes that are looked at to prove that a domain is empty.
+/// The number of boxes tried to prove that a domain is empty.
 const EMPTINESS_BUDGET: usize = 2000;
 
-/// The findings about one op, in no order.
+/// The findings about one op, in no particular order.
 pub fn check_maps(source: &Source<'_>, id: OpId) -> Vec<Finding> {
     let Some((dialect, op)) = checked(source.parse, source.text, id) else { return Vec::new() };
     let is_plain = match (dialect, op) {
         ("affine" | "memref", "load") | ("tensor", "extract") => plain::is_inside(source, id, 0),
         ("affine" | "memref", "store") | ("tensor", "insert") => plain::is_inside(source, id, 1),
         ("affine", "apply") => plain::has_its_arguments(source, id),
-        // Without an attribute there is no map.
+        // Without an attribute there is no map to check.
         ("affine", "for" | "parallel") | ("xla" | "xla_gpu" | "", _) => {
             let found = source.parse.op(id);
             let (from, to) = (found.name.end as usize, found.head.end.max(found.name.end) as usize);
@@ -34,12 +34,12 @@ pub fn check_maps(source: &Source<'_>, id: OpId) -> Vec<Finding> {
     if is_plain { Vec::new() } else { check_all(source, id) }
 }
 
-/// Whether [`check_maps`] looks at an op: it is of a dialect with maps or subscripts, or an alias.
+/// Whether [`check_maps`] looks at an op: an alias, or an op of a dialect with maps or subscripts.
 pub fn has_checked_maps(parse: &Parse, text: &str, id: OpId) -> bool {
     checked(parse, text, id).is_some()
 }
 
-/// The dialect and the name of an op that is looked at.
+/// The dialect and name of an op that is checked.
 fn checked<'t>(parse: &Parse, text: &'t str, id: OpId) -> Option<(&'t str, &'t str)> {
     let name = parse.name(id, text);
     let parts = name.bytes().position(|b| b == b'.').map(|dot| (&name[..dot], &name[dot + 1..]));
@@ -51,7 +51,7 @@ fn checked<'t>(parse: &Parse, text: &'t str, id: OpId) -> Option<(&'t str, &'t s
     })
 }
 
-/// The findings about an op of a dialect with maps, or an alias, whatever is plain of it.
+/// The findings about an op of a dialect with maps, or about an alias, without the fast path.
 pub(crate) fn check_all(source: &Source<'_>, id: OpId) -> Vec<Finding> {
     let (dialect, op) = source.parse.name(id, source.text).split_once('.').unwrap_or(("", ""));
     let Some(text) = OpText::new(source, id) else { return Vec::new() };
@@ -90,7 +90,7 @@ impl Check<'_, '_> {
         self.findings.push(Finding { span, code, message, related: None });
     }
 
-    /// Maps that are given more or fewer arguments than they take.
+    /// Checks the numbers of a map's arguments and results.
     fn map_arguments(&mut self) {
         let text = self.text;
         let (mut at, mut uses) = (0, 0);
@@ -150,7 +150,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Maps of XLA without a point.
+    /// Reports XLA's maps with an empty domain.
     fn domains(&mut self) {
         let text = self.text;
         if !text.text_of(0..text.tokens.len()).contains('#') {
@@ -172,7 +172,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// `[[0, 1], [2]]`: the groups, and whether their extents multiply to what is on the other side.
+    /// Checks the groups of `[[0, 1], [2]]`, and that their extents multiply to those of the other side.
     fn reassociation(&mut self, is_collapse: bool) {
         let text = self.text;
         let Some((_, from)) = self.array(0) else { return };
@@ -211,7 +211,8 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Maps of an op that is loops: as many as operands, all of the same loops, each with a result per dimension.
+    /// Checks the maps of a structured op: one per operand, all over the same loops, each with one result per
+    /// dimension.
     fn structured(&mut self) {
         let text = self.text;
         let Some(Ok(maps)) = written_maps(text) else { return };

@@ -1,15 +1,15 @@
-//! One access behind another: what the operand of an operand is read by.
+//! Composition of two accesses: from an op's elements to the operands of its operand.
 
 use indexing_map::{Expr, SimplifyMode};
 
 use crate::access::{Access, Role, Symbol, SymbolSource};
 
-/// Operators in a map; one that is larger says nothing to anybody.
+/// The largest number of operators in a map. A larger map is unreadable.
 const MAX_NODES: usize = 2000;
 
 impl Access {
-    /// The access of `inner`'s operand for the space of `self`, where `inner` is an access of the op that computes the
-    /// operand of `self`. Nothing where there is none, or it is too large.
+    /// The access of `inner`'s operand for the space of `self`, where `inner` is an access of the op that
+    /// computes the operand of `self`. `None` if there is none, or if its map is too large.
     pub fn compose(&self, inner: &Access) -> Option<Access> {
         if self.role != Role::Read || inner.role != Role::Read {
             return None;
@@ -63,7 +63,7 @@ impl Access {
     }
 }
 
-/// Symbols with one source are one number.
+/// Merges symbols with the same source.
 fn unify(map: &mut indexing_map::IndexingMap, symbols: &mut [Symbol]) {
     let first = map.num_dims() + map.num_ranges();
     for later in 1..symbols.len() {
@@ -71,7 +71,7 @@ fn unify(map: &mut indexing_map::IndexingMap, symbols: &mut [Symbol]) {
             a.source == b.source && (a.index == b.index || !matches!(a.source, SymbolSource::Element { .. }))
         };
         let Some(earlier) = (0..later).find(|&e| same(&symbols[e], &symbols[later])) else { continue };
-        // The later one is not used any more, and goes with the other unused ones.
+        // The later symbol is now unused and is removed with the other unused ones.
         let variable = Expr::var(first + earlier);
         map.replace_variable(first + later, &variable);
         map.add_constraint(variable, symbols[later].bounds);

@@ -1,4 +1,5 @@
-//! Single elements, and what is element by element: `tensor.extract`, `tensor.insert`, `memref.load`, `affine.store`, casts.
+//! Accesses to single elements, and elementwise ops: `tensor.extract`, `tensor.insert`, `memref.load`,
+//! `affine.store`, casts.
 
 use indexing_map::{Expr, Interval};
 
@@ -7,10 +8,10 @@ use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 
-/// Scalars of one `tensor.from_elements` that are shown.
+/// The largest number of scalars of a `tensor.from_elements` that are shown.
 const MAX_ELEMENTS: usize = 64;
 
-/// Each array among the operands is read where the result is; of scalars there is one element.
+/// Each array operand is read at the index of the result; a scalar has one element.
 pub(crate) fn elementwise(text: &OpText<'_>, result: usize, read: usize) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let array = text.result_array(result)?;
@@ -26,7 +27,7 @@ pub(crate) fn elementwise(text: &OpText<'_>, result: usize, read: usize) -> Resu
     if types.iter().flatten().any(|ty| ty.rank() > 0 && !is_like(ty)) {
         return Err("its operands and its result are not of one shape".to_owned());
     }
-    // All have the same extents: one that is known of an operand is known of the result.
+    // All have the same extents: an extent known for an operand is known for the result.
     let mut known: Vec<Option<Expr>> = vec![None; array.rank()];
     for (operand, ty) in operands.iter().zip(&types) {
         let Some(ty) = ty.as_ref().filter(|ty| ty.rank() == array.rank()) else { continue };
@@ -52,7 +53,7 @@ pub(crate) fn elementwise(text: &OpText<'_>, result: usize, read: usize) -> Resu
     Ok(OpMaps::of_result(result, accesses))
 }
 
-/// One result for each operand, of its shape.
+/// One result for each operand, with its shape.
 pub(crate) fn same_number(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let operand = text.operand(result)?;
@@ -62,7 +63,7 @@ pub(crate) fn same_number(text: &OpText<'_>, result: usize) -> Result<OpMaps, St
     Ok(OpMaps::of_result(result, vec![builder.access(&operand, Role::Read, dims, Vec::new())]))
 }
 
-/// `%m[%i, %j + 1]`: one element in each iteration of the loops around. `nth` is the operand that is accessed.
+/// `%m[%i, %j + 1]`: one element per iteration of the enclosing loops. `nth` is the accessed operand.
 pub(crate) fn point(text: &OpText<'_>, nth: usize, role: Role) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     builder.around = true;
@@ -78,7 +79,8 @@ pub(crate) fn point(text: &OpText<'_>, nth: usize, role: Role) -> Result<OpMaps,
     Ok(OpMaps { space: Space::Around, accesses: vec![access] })
 }
 
-/// The indices of an op: in its first brackets, or the operands behind the first `fixed` and a map of them.
+/// The indices of an op: its first bracketed list, or the operands after the first `fixed` ones and a map of
+/// them.
 pub(crate) fn subscripts(
     builder: &mut MapBuilder<'_>,
     text: &OpText<'_>,
@@ -119,7 +121,7 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![of_value, of_array]))
 }
 
-/// Scalars in the order of the elements.
+/// The result's elements are the scalar operands, in order.
 pub(crate) fn from_elements(text: &OpText<'_>) -> Result<OpMaps, String> {
     let operands = text.operands();
     if operands.len() > MAX_ELEMENTS {
@@ -139,7 +141,7 @@ pub(crate) fn from_elements(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, accesses))
 }
 
-/// The dimensions of the result in another order: result dimension `k` is dimension `order[k]` of the operand.
+/// A permutation of dimensions: result dimension `k` is operand dimension `order[k]`.
 pub(crate) fn transpose(text: &OpText<'_>, order: &[i64]) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;

@@ -1,4 +1,4 @@
-//! Extents that are not written, from the ops that make the array: `tensor.empty(%n)` has `%n` elements.
+//! Dynamic extents, derived from the ops that make the array: `tensor.empty(%n)` has `%n` elements.
 
 use indexing_map::Expr;
 use mlir::{Definition, OpId};
@@ -10,8 +10,8 @@ use crate::op_text::OpText;
 use crate::source::Operand;
 
 impl MapBuilder<'_> {
-    /// The extent of a dimension of a value, in terms of what its op is given. Nothing where no more is known than that it is
-    /// the extent of this value.
+    /// The extent of a dimension of a value, in terms of its op's operands. `None` if no more is known than
+    /// that it is the extent of this value.
     pub(crate) fn extent_of_producer(&mut self, operand: &Operand, dimension: usize) -> Option<Expr> {
         let (value, index) = operand.key()?;
         let source = self.source;
@@ -31,7 +31,7 @@ impl MapBuilder<'_> {
             ("tensor", "empty") | ("memref", "alloc" | "alloca") => {
                 let text = OpText::new(self.source, op)?;
                 let ty = text.result_array(0).ok()?;
-                // A value for each extent that is not written.
+                // One operand per dynamic extent.
                 let nth = ty.extents.get(..dimension)?.iter().filter(|e| e.is_none()).count();
                 let size = text.operands().into_iter().nth(nth)?;
                 return Some(self.index_value(&size));

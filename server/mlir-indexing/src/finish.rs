@@ -1,4 +1,4 @@
-//! From a domain that is gathered to a map over variables with numbers of their own.
+//! Turns a gathered domain into a map over flat variable ids.
 
 use indexing_map::{Expr, IndexingMap, Interval, SimplifyMode, Variable};
 
@@ -7,7 +7,7 @@ use crate::map_builder::{MapBuilder, RANGES, SYMBOLS};
 use crate::source::Operand;
 
 impl MapBuilder<'_> {
-    /// The access of `operand` at `results`, in the domain so far and where `more` holds.
+    /// The access of `operand` at `results`, in the gathered domain restricted by `more`.
     pub(crate) fn access(
         &self,
         operand: &Operand,
@@ -15,7 +15,7 @@ impl MapBuilder<'_> {
         results: Vec<Expr>,
         more: Vec<(Expr, Interval)>,
     ) -> Access {
-        // Symbols that decide whether this is read at all.
+        // Symbols that decide whether the access happens at all.
         let mut decisive: Vec<u32> = Vec::new();
         self.guards
             .iter()
@@ -47,7 +47,7 @@ impl MapBuilder<'_> {
         access
     }
 
-    /// The map as it was built.
+    /// The map as built, not simplified.
     pub(crate) fn finish(&self, results: Vec<Expr>, more: Vec<(Expr, Interval)>) -> Finished {
         let is_loop = |s: &Symbol| self.around && matches!(s.source, SymbolSource::Loop { .. });
         let loops: Vec<usize> = self
@@ -99,7 +99,7 @@ impl MapBuilder<'_> {
     }
 }
 
-/// A map with what its runtime variables are.
+/// A map with the sources of its runtime variables.
 pub(crate) struct Finished {
     pub(crate) map: IndexingMap,
     pub(crate) symbols: Vec<Symbol>,

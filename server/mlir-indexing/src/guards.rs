@@ -1,6 +1,7 @@
-//! What holds where an op is: the conditions of `affine.if` and `scf.if` around it.
+//! Conditions that hold at an op: those of the enclosing `affine.if` and `scf.if`.
 //!
-//! Source: mlir.llvm.org/docs/Dialects/Affine, `affine.if`; mlir.llvm.org/docs/Dialects/ArithOps, `arith.cmpi`.
+//! Source: mlir.llvm.org/docs/Dialects/Affine, `affine.if`; mlir.llvm.org/docs/Dialects/ArithOps,
+//! `arith.cmpi`.
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind};
@@ -10,16 +11,16 @@ use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 use crate::source::Operand;
 
-/// Ops around an op that are looked at.
+/// The largest number of enclosing ops that are examined.
 const MAX_LEVELS: usize = 64;
-/// Conditions that one condition is made of.
+/// The largest number of parts of one condition.
 const MAX_PARTS: usize = 16;
 
 const NOT_NEGATIVE: Interval = Interval::new(0, i64::MAX);
 const POSITIVE: Interval = Interval::new(1, i64::MAX);
 
 impl MapBuilder<'_> {
-    /// Narrows the domain to where the op is reached: conditions around it hold, or are known not to.
+    /// Narrows the domain to where the op is reached: enclosing conditions hold, or in `else` regions do not.
     pub(crate) fn guard(&mut self, id: OpId) {
         let parse = self.source.parse;
         let mut inner = id;
@@ -41,7 +42,8 @@ impl MapBuilder<'_> {
         }
     }
 
-    /// `#set(%i)[%n]`: the left side minus the right side of each constraint, and what that may be.
+    /// The constraints of `#set(%i)[%n]`: the left side minus the right side, and the interval it must lie
+    /// in.
     fn set_of(&mut self, id: OpId) -> Option<Vec<(Expr, Interval)>> {
         let text = OpText::new(self.source, id)?;
         let start = self.source.parse.op(id).span.start;
@@ -70,7 +72,8 @@ impl MapBuilder<'_> {
         Some(set.constraints.iter().map(|(e, allowed)| (replace(e), *allowed)).collect())
     }
 
-    /// What follows from a condition that holds, or that does not: comparisons, and what joins them.
+    /// The constraints that follow from a condition that holds (or does not): comparisons, and their
+    /// conjunctions and disjunctions.
     fn condition(&mut self, condition: &Operand, holds: bool, parts: usize) -> Vec<(Expr, Interval)> {
         let nothing = Vec::new();
         let source = self.source;
@@ -87,7 +90,7 @@ impl MapBuilder<'_> {
         let operands = text.operands();
         let [a, b] = operands.as_slice() else { return nothing };
         match name {
-            // Both hold, or neither does.
+            // A true `andi` means both hold; a false `ori` means neither does.
             "arith.andi" | "arith.ori" if (name == "arith.andi") == holds => {
                 let mut all = self.condition(a, holds, parts / 2);
                 all.extend(self.condition(b, holds, parts / 2));
@@ -135,13 +138,13 @@ impl MapBuilder<'_> {
     }
 }
 
-/// What holds where not all of the constraints do; nothing where that is no bound of one expression.
+/// The negation of the constraints; empty if it is not a bound of one expression.
 fn negated(set: Vec<(Expr, Interval)>) -> Vec<(Expr, Interval)> {
     let Ok([(e, allowed)]) = <[_; 1]>::try_from(set) else { return Vec::new() };
     match (allowed.lower, allowed.upper) {
         (lower, i64::MAX) if lower > i64::MIN => vec![(e, Interval::new(i64::MIN, lower - 1))],
         (i64::MIN, upper) if upper < i64::MAX => vec![(e, Interval::new(upper + 1, i64::MAX))],
-        // It is not 0: it or its negative is more.
+        // Not 0: the value or its negative is positive.
         (0, 0) => vec![(e.clone().max(Expr::ZERO - e), POSITIVE)],
         _ => Vec::new(),
     }

@@ -1,4 +1,4 @@
-//! Numbers that a reader would work out: products of reassociations, weights of digits, tiles.
+//! Inlay hints with derived numbers: products of reassociations, weights of digits, counts of tiles.
 
 use mlir::OpId;
 
@@ -6,7 +6,7 @@ use crate::op_text::OpText;
 use crate::reshapes::groups;
 use crate::source::Source;
 
-/// Behind which byte a hint of an op stands, and what it says.
+/// The inlay hints of an op: the byte offset after which each one is shown, and its text.
 pub fn op_hints(source: &Source<'_>, id: OpId) -> Vec<(u32, String)> {
     let name = source.parse.name(id, source.text);
     let hint: fn(&OpText<'_>) -> Option<(u32, String)> = match name {
@@ -45,7 +45,7 @@ fn reassociation(text: &OpText<'_>, is_collapse: bool) -> Option<(u32, String)> 
     (!parts.is_empty()).then_some((behind(text, &list)?, parts.join(", ")))
 }
 
-/// What each digit counts: `weights 35, 7, 1`.
+/// The weight of each digit: `weights 35, 7, 1`.
 fn weights(text: &OpText<'_>, word: &str) -> Option<(u32, String)> {
     let list = text.behind_word(word)?;
     let basis: Vec<Option<i64>> =
@@ -54,7 +54,7 @@ fn weights(text: &OpText<'_>, word: &str) -> Option<(u32, String)> {
         "by" => text.items(text.squares().into_iter().next()?).len(),
         _ => text.source.result_count(text.id),
     };
-    // The first of as many is not needed.
+    // With one basis element per digit, the first is not needed.
     let inner = match basis.len() {
         n if n == digits => &basis[1..],
         n if n + 1 == digits => &basis[..],
@@ -70,7 +70,7 @@ fn weights(text: &OpText<'_>, word: &str) -> Option<(u32, String)> {
     (weights.len() > 1).then_some((behind(text, &list)?, format!("weights {}", weights.join(", "))))
 }
 
-/// How many tiles there are: `4 x 8 tiles`.
+/// The number of tiles: `4 x 8 tiles`.
 fn tiles(text: &OpText<'_>) -> Option<(u32, String)> {
     let buffer = match text.name {
         "xtile.extract" => text.array_of(&text.operand(0).ok()?).ok()?,
@@ -95,7 +95,7 @@ fn tiles(text: &OpText<'_>) -> Option<(u32, String)> {
     (!counts.is_empty()).then_some((behind(text, &list)?, format!("{} tiles", counts.join(" x "))))
 }
 
-/// How many tiles there are, by dimensions of the packed array.
+/// The number of tiles along each dimension of the packed array.
 fn packed(text: &OpText<'_>) -> Option<(u32, String)> {
     let list = text.behind_word("inner_tiles")?;
     let tiles = text.items(list.clone()).len();

@@ -1,4 +1,4 @@
-//! Ops on indices, and what is element by element: the affine, arith and math dialects.
+//! Ops on indices, and elementwise ops: the affine, arith and math dialects.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Affine.
 
@@ -30,7 +30,7 @@ pub(crate) fn maps(
     })
 }
 
-/// Arrays are read place by place; of an index its value is told, and of other numbers nothing.
+/// Arrays are read elementwise. A scalar index has its value as a map; other scalars have no map.
 fn elementwise(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>> {
     if op == "constant" {
         return None;
@@ -43,7 +43,7 @@ fn elementwise(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>> {
     is_array.then(|| elements::elementwise(text, 0, usize::MAX))
 }
 
-/// Whether the maps of an op say no more than the value of an index: they have no domain of their own.
+/// Whether the maps of an op only give the value of an index and have no domain of their own.
 pub fn is_index_value(source: &Source<'_>, id: OpId) -> bool {
     match source.parse.name(id, source.text).split_once('.') {
         Some(("arith" | "math", _)) => source.result_type(id, 0).is_some_and(|ty| ty == "index"),
@@ -54,7 +54,7 @@ pub fn is_index_value(source: &Source<'_>, id: OpId) -> bool {
     }
 }
 
-/// The value of a result that is an index, in terms of the loops around and of arguments.
+/// The value of an index result, in terms of enclosing loops and arguments.
 pub(crate) fn value(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     builder.around = true;
@@ -64,7 +64,7 @@ pub(crate) fn value(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> 
     Ok(OpMaps { space: Space::Around, accesses: vec![access] })
 }
 
-/// What a value that a loop or a function introduces can be: the domain of the map, whose result is the value.
+/// The values of a loop's or function's index variable: the domain of the map, whose result is the value.
 pub fn index_range(source: &Source<'_>, value: ValueId) -> Option<IndexingMap> {
     let found = source.parse.values.get(value as usize)?;
     let operand = Operand { name: found.name.of(source.text).to_owned(), value: Some(value), index: 0 };

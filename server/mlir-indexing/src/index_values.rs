@@ -1,4 +1,4 @@
-//! What an index is, in terms of constants, loops around it, and runtime values.
+//! Values of indices, in terms of constants, enclosing loops and runtime values.
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind};
@@ -10,15 +10,16 @@ use crate::map_use::map_use;
 use crate::op_text::{Mixed, OpText};
 use crate::source::Operand;
 
-/// Ops that are looked into for the indices of one op.
+/// The largest number of ops followed for the indices of one op.
 const MAX_STEPS: usize = 512;
-/// Definitions in a row: each is a level of recursion.
+/// The longest chain of definitions; each is a level of recursion.
 const MAX_DEPTH: usize = 64;
-/// Operators of an index, counted as a tree. In a chain of sums of sums they double with each.
+/// The largest number of operators of an index, counted as a tree. In a chain of sums of sums they double
+/// with each.
 const MAX_NODES: usize = 1024;
 
 impl MapBuilder<'_> {
-    /// The value of an index: a constant, an expression, or a symbol.
+    /// The value of an index operand: a constant, an expression, or a symbol.
     pub(crate) fn index_value(&mut self, operand: &Operand) -> Expr {
         let Some(key) = operand.key() else { return self.leaf(operand, Interval::ALL) };
         if let Some(known) = self.known.get(&key) {
@@ -50,7 +51,7 @@ impl MapBuilder<'_> {
         found
     }
 
-    /// Looks into one more op, were that not too many.
+    /// Follows one more op, unless a limit is reached.
     pub(crate) fn deeper(&mut self, f: impl FnOnce(&mut Self) -> Option<Expr>) -> Option<Expr> {
         if self.depth >= MAX_DEPTH || self.steps >= MAX_STEPS {
             return None;
@@ -63,7 +64,7 @@ impl MapBuilder<'_> {
         found
     }
 
-    /// A symbol for a value of which no more is known than its range.
+    /// A symbol for a value of which only the range is known.
     pub(crate) fn leaf(&mut self, operand: &Operand, bounds: Interval) -> Expr {
         let bounds = match bounds {
             Interval::ALL => {
@@ -74,12 +75,12 @@ impl MapBuilder<'_> {
         self.symbol(SymbolSource::Value { value: operand.key(), name: operand.name.clone() }, bounds)
     }
 
-    /// The range of an expression of this builder.
+    /// The range of an expression over this builder's variables.
     pub(crate) fn range_of(&self, e: &Expr) -> Interval {
         if let Some(known) = e.as_const() {
             return Interval::point(known);
         }
-        // Of a symbol alone no more is known than its bounds.
+        // The range of a lone symbol is its bounds.
         let symbol = e.as_var().and_then(|v| self.symbols.get(v.checked_sub(SYMBOLS)? as usize));
         if let Some(symbol) = symbol.filter(|_| self.constraints.is_empty()) {
             return symbol.bounds;
@@ -88,7 +89,7 @@ impl MapBuilder<'_> {
         map.result_ranges().first().copied().unwrap_or(Interval::ALL)
     }
 
-    /// The `nth` result of an op whose results are indices.
+    /// The value of the `nth` result of an op whose results are indices.
     pub(crate) fn result_of(&mut self, op: OpId, nth: usize) -> Option<Expr> {
         let source = self.source;
         let name = source.parse.name(op, source.text);
@@ -147,8 +148,8 @@ impl MapBuilder<'_> {
         }
     }
 
-    /// `%i into (3, 5, 7)`: the digits of a number. With one basis element less than results the first digit is
-    /// unbounded; with as many, the first says how large it is, and is not needed.
+    /// `%i into (3, 5, 7)`: the digits of a number. With one basis element fewer than results, the first
+    /// digit is unbounded. With as many, the first element bounds the first digit and is not needed.
     pub(crate) fn delinearize(&mut self, text: &OpText<'_>) -> Option<Vec<Expr>> {
         let (linear, basis) = if text.is_generic() {
             let lists = text.generic_mixed(1, &["static_basis"])?;
@@ -242,7 +243,7 @@ impl MapBuilder<'_> {
         let is_not_negative = |this: &Self, e: &Expr| this.range_of(e).lower >= 0;
         let result = match name {
             "index_cast" | "extsi" | "casts" => a,
-            // The same number, where it is not negative.
+            // The same number if it is not negative.
             "index_castui" | "extui" | "castu" if is_not_negative(self, &a) => a,
             "index_castui" | "extui" | "castu" => return None,
             _ => {
@@ -265,7 +266,7 @@ impl MapBuilder<'_> {
                 }
             }
         };
-        // Numbers of a fixed width wrap around; an index has room enough.
+        // Integers of a fixed width wrap around; an `index` is taken to be wide enough.
         let ty = text.source.result_type(text.id, 0)?;
         match ty.as_str() {
             "index" => Some(result),
@@ -279,7 +280,7 @@ impl MapBuilder<'_> {
     }
 }
 
-/// The integer that an op is: `arith.constant 4 : index`.
+/// The integer of a constant op: `arith.constant 4 : index`.
 pub(crate) fn constant(parse: &mlir::Parse, text: &str, op: OpId) -> Option<i64> {
     if let Some(value) = parse.attribute(op, "value", text) {
         return mlir::integer(value);
@@ -287,10 +288,10 @@ pub(crate) fn constant(parse: &mlir::Parse, text: &str, op: OpId) -> Option<i64>
     let found = parse.op(op);
     let span = found.head;
     let from = (found.name.end as usize).min(span.end as usize);
-    // A number stands near the name; a payload is not one.
+    // The number is close to the op's name; a longer text is a payload.
     let to = (span.end as usize).min(from + 64);
     let to = (from..=to).rev().find(|&at| text.is_char_boundary(at))?;
-    // As most are written.
+    // The usual form.
     let written = text[from..to].trim_start_matches(' ');
     if let Some((number, behind)) = crate::plain::number(written)
         && behind.trim_start_matches(' ').strip_prefix(':').is_some_and(|behind| !behind.starts_with(':'))

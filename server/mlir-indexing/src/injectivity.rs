@@ -1,26 +1,27 @@
-//! Whether two points of a map's domain can have one image.
+//! Injectivity: whether two points of a map's domain can have the same image.
 
 use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, RangeContext, SimplifyMode};
 
 use crate::words::sum_terms;
 
-/// Points that are compared with each other at most.
+/// The largest number of points that are enumerated and compared.
 const MAX_POINTS: u64 = 1 << 14;
-/// Rounds in which what is known of a point grows.
+/// The largest number of rounds of the proof.
 const MAX_ROUNDS: usize = 64;
 
-/// Whether different points of the domain have different images. Runtime variables are the same for all points.
+/// Whether different points of the domain have different images. Runtime variables are the same for all
+/// points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Injectivity {
-    /// Each point of the box of the results' ranges is the image of one point.
+    /// Injective, and the images fill the box of the results' ranges.
     Bijective,
     Injective,
-    /// Two points have one image.
+    /// Two points have the same image.
     Not,
     Unknown,
 }
 
-/// Decided by the form of the results, or by trying all points where they are few.
+/// Decides injectivity from the form of the results, or by enumerating small domains.
 pub fn injectivity(map: &IndexingMap) -> Injectivity {
     if !map.is_mapped() {
         return Injectivity::Unknown;
@@ -56,7 +57,7 @@ pub fn injectivity(map: &IndexingMap) -> Injectivity {
     let ranges = map.result_ranges();
     let is_whole = |v: Interval| v == Interval::ALL;
     let onto = match points {
-        // Over all integers: dimensions in another order.
+        // Over all integers: the results are a permutation of the dimensions.
         u64::MAX => {
             map.variables()[..free].iter().all(|v| is_whole(v.bounds))
                 && map.results().len() == free
@@ -67,7 +68,7 @@ pub fn injectivity(map: &IndexingMap) -> Injectivity {
     if onto { Injectivity::Bijective } else { Injectivity::Injective }
 }
 
-/// Images, sorted and each once, fill the box that they span.
+/// Whether the images, sorted and distinct, fill their bounding box.
 fn covers(images: &[Vec<i64>], count: usize) -> bool {
     let Some(first) = images.first() else { return true };
     let mut size = 1u64;
@@ -79,13 +80,14 @@ fn covers(images: &[Vec<i64>], count: usize) -> bool {
     size == count as u64
 }
 
-/// The same of a map whose remainders of sums are split: some tell their parts only then.
+/// [`is_determined`] after splitting remainders of sums; some determine their parts only then.
 fn is_determined_by_parts(map: &IndexingMap) -> bool {
     let split = map.clone().simplified(SimplifyMode::Split);
     split.is_mapped() && is_determined(&split)
 }
 
-/// The results tell every dimension and range variable: what is known grows from the results inwards.
+/// Whether the results determine every dimension and range variable. Known expressions are propagated from
+/// the results inwards.
 fn is_determined(map: &IndexingMap) -> bool {
     let context = RangeContext::new(map.variables(), map.constraints());
     let free = map.num_dims() + map.num_ranges();
@@ -99,7 +101,7 @@ fn is_determined(map: &IndexingMap) -> bool {
             let mut more = Vec::new();
             learn(&known[at], &variables, &context, &mut more);
             let e = known[at].clone();
-            // A quotient and its remainder tell the number.
+            // A quotient and its remainder determine the number.
             if let Some((x, c)) = e.as_op_const(BinaryOp::FloorDiv)
                 && known.iter().any(|k| k.as_op_const(BinaryOp::Mod) == Some((x, c)))
             {
@@ -126,7 +128,7 @@ fn is_determined(map: &IndexingMap) -> bool {
     false
 }
 
-/// What follows from the value of an expression.
+/// Adds to `more` the subexpressions that the value of an expression determines.
 fn learn(e: &Expr, variables: &[bool], context: &RangeContext<'_>, more: &mut Vec<Expr>) {
     let is_told = |e: &Expr| {
         let mut told = true;
@@ -145,7 +147,7 @@ fn learn(e: &Expr, variables: &[bool], context: &RangeContext<'_>, more: &mut Ve
                 more.extend(untold.into_iter().cloned().reduce(|x, y| x + y));
                 return;
             }
-            // Digits of a number: each weight is more than all below it can make.
+            // Digits of a number: each weight exceeds the largest sum of all lower terms.
             let mut weighted: Vec<(i64, &Expr)> =
                 terms.iter().map(|t| t.as_scaled().map_or((1, t), |(x, c)| (c, x))).collect();
             weighted.sort_by_key(|(c, _)| c.unsigned_abs());
@@ -167,7 +169,7 @@ fn learn(e: &Expr, variables: &[bool], context: &RangeContext<'_>, more: &mut Ve
 mod tests {
     use super::*;
 
-    /// What the form of results proves, trying all points confirms.
+    /// Enumeration confirms what the form of the results proves.
     #[test]
     fn proofs_agree_with_enumeration() {
         let mut random = 1u64;
@@ -207,7 +209,7 @@ mod tests {
         assert!(proven > 300 && by_parts > 10, "{proven} {by_parts}");
     }
 
-    /// Too large to be tried: the remainder tells `d1`, and whether `d0` is odd.
+    /// Too large to enumerate: the remainder determines `d1` and the parity of `d0`.
     #[test]
     fn remainders_tell_their_parts() {
         let check = |text: &str, expect: Injectivity| {

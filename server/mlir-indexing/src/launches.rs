@@ -1,4 +1,4 @@
-//! Blocks and threads of `gpu.launch`, and of kernels whose sizes are stated: which there are.
+//! Ranges of block and thread ids in `gpu.launch`, and in kernels that state their sizes.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/GPU, gpu.launch and gpu.func.
 
@@ -10,19 +10,19 @@ use crate::map_builder::{MapBuilder, result_operand};
 use crate::op_text::OpText;
 use crate::source::{Operand, Source};
 
-/// Regions between an op and the launch around it.
+/// The largest number of regions between an op and the enclosing launch.
 const MAX_DEPTH: usize = 64;
 
-/// What a launch introduces for one dimension.
+/// A value that a launch introduces for one dimension.
 struct Launched {
-    /// How many there are.
+    /// The number of blocks or threads.
     size: Operand,
-    /// That number itself, and not one of a block or a thread.
+    /// Whether the value is that number itself, not a block or thread id.
     is_size: bool,
 }
 
 impl MapBuilder<'_> {
-    /// The number of a block or of a thread, or how many there are, by the name that a `gpu.launch` gives it.
+    /// The value of a name bound by a `gpu.launch`: a block or thread id, or their number.
     pub(crate) fn launched(&mut self, operand: &Operand) -> Option<Expr> {
         let (value, _) = operand.key()?;
         let parse = self.source.parse;
@@ -38,7 +38,7 @@ impl MapBuilder<'_> {
                 let block = parse.blocks.get(block as usize)?;
                 let op = parse.regions.get(block.region as usize)?.op;
                 let nth = (value - block.arguments.start) as usize;
-                // Blocks, threads, and how many of both there are.
+                // Block ids, thread ids, grid sizes, block sizes.
                 let is_plain = is_launch(op) && block.arguments.len() == 12;
                 let text = OpText::new(self.source, op).filter(|_| is_plain)?;
                 Launched { size: sizes(&text)?.into_iter().nth(nth % 6)?, is_size: nth >= 6 }
@@ -52,10 +52,10 @@ impl MapBuilder<'_> {
         }
     }
 
-    /// A number from 0 up to below `size`.
+    /// A number in `[0, size)`.
     fn below_size(&mut self, operand: &Operand, size: Expr) -> Option<Expr> {
         let most = self.range_of(&size).upper;
-        // An empty launch has no facts.
+        // An empty launch gives no bounds.
         if most < 1 {
             return None;
         }
@@ -68,7 +68,7 @@ impl MapBuilder<'_> {
         Some(number)
     }
 
-    /// `gpu.thread_id x` and its like, where the launch around, or the kernel, says how many there are.
+    /// `gpu.thread_id x` and the like, if the enclosing launch or kernel states the size.
     pub(crate) fn launch_id(&mut self, text: &OpText<'_>, nth: usize) -> Option<Expr> {
         let (is_thread, is_size) = match text.name {
             "gpu.thread_id" => (true, false),
@@ -100,7 +100,7 @@ impl MapBuilder<'_> {
     }
 }
 
-/// `blocks(%bx, …) in (%gx = %n, …) threads(…) in (…)`: what the name at a token is.
+/// `blocks(%bx, …) in (%gx = %n, …) threads(…) in (…)`: the meaning of the name at a token.
 fn named(text: &OpText<'_>, at: usize) -> Option<Launched> {
     let open = text
         .top()
@@ -126,7 +126,7 @@ fn size_in(text: &OpText<'_>, open: usize, nth: usize) -> Option<Operand> {
     (text.kind(item.start + 1) == Some(TokenKind::Equal)).then(|| text.operand_at(item.start + 2)).flatten()
 }
 
-/// How many blocks, then how many threads there are in each dimension.
+/// The number of blocks in each dimension, then the number of threads.
 fn sizes(text: &OpText<'_>) -> Option<Vec<Operand>> {
     if text.is_generic() {
         let operands = text.operands();

@@ -1,19 +1,19 @@
-//! From an op of MLIR to its maps, whatever its dialect: which elements of its operands an op reads, where a store goes, what
-//! an index is.
+//! Indexing maps of MLIR ops of any dialect: which elements of its operands an op reads, where a store
+//! writes, the value of an index.
 //!
-//! * [`op_maps()`]: one op, one result. Extents, offsets and strides that are not known are symbols, with what is known of
-//!   them: the ranges of loops' variables, of arguments with `xla.range`, of ids of threads. Conditions
-//!   around an op narrow its domain.
+//! * [`op_maps()`]: one op, one result. Dynamic extents, offsets and strides are symbols, with their known
+//!   ranges: those of loop variables, of arguments with `xla.range`, of thread ids. Conditions around an op
+//!   narrow its domain.
 //! * [`through_producers`]: from a value to arguments, composed over the ops in between.
-//! * [`check_maps`]: what is wrong with maps and subscripts, as far as the text proves it; [`op_hints`]: what lists come to.
-//! * [`words()`], [`injectivity()`]: what a map does.
-//! * [`AffineMap`], [`AffineSet`], [`WrittenMap`]: maps as they are written in attributes.
+//! * [`check_maps`]: provable errors in maps and subscripts; [`op_hints`]: inlay hints for lists.
+//! * [`words()`], [`injectivity()`]: descriptions of a map.
+//! * [`AffineMap`], [`AffineSet`], [`WrittenMap`]: maps as written in attributes.
 //!
-//! Maps are over *logical* indices; of a buffer with a layout an [`Access`] has its [`Address`] beside it. Each file names the
-//! documents it follows.
+//! Maps are over *logical* indices. For a buffer with a layout, an [`Access`] also has an [`Address`]. Each
+//! file names the documents it follows.
 //!
-//! Architecture Invariant: no op panics, whatever its text. What has no map has a reason in words.
-//! Architecture Invariant: an op is read when it is asked for; nothing is kept between two questions.
+//! Architecture Invariant: no op panics, whatever its text. If there is no map, an error gives the reason.
+//! Architecture Invariant: an op is read on demand; nothing is kept between two calls.
 
 mod access;
 mod addresses;

@@ -1,4 +1,4 @@
-//! `linalg.index`: which iteration of the loops of the structured op around it is run.
+//! `linalg.index`: the current iteration of a loop of the enclosing structured op.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Linalg, linalg.index.
 
@@ -11,11 +11,11 @@ use crate::map_builder::{MapBuilder, result_operand};
 use crate::op_text::OpText;
 use crate::source::Source;
 
-/// Regions between a `linalg.index` and the op whose loops it counts.
+/// The largest number of regions between a `linalg.index` and the op whose loops it counts.
 const MAX_DEPTH: usize = 64;
 
 impl MapBuilder<'_> {
-    /// The variable of a loop, which all that ask for the same one share.
+    /// The variable of a loop, shared by all `linalg.index` ops of that loop.
     pub(crate) fn loop_index(&mut self, text: &OpText<'_>) -> Option<Expr> {
         let source = self.source;
         let (around, dim) = counted(source, text)?;
@@ -24,7 +24,7 @@ impl MapBuilder<'_> {
         let op = structured_in(self, &structured_op, name)?.ok()?;
         let extent = op.loop_extents().ok()?.into_iter().nth(dim)?;
         let range = self.range_of(&extent);
-        // A loop that never runs has no facts.
+        // A loop that never runs gives no bounds.
         if range.upper < 1 {
             return None;
         }
@@ -46,7 +46,7 @@ impl MapBuilder<'_> {
     }
 }
 
-/// The structured op around, and which of its loops is meant.
+/// The enclosing structured op, and the number of the loop.
 fn counted(source: &Source<'_>, text: &OpText<'_>) -> Option<(OpId, usize)> {
     let written = (text.kind(0) == Some(TokenKind::Number)).then(|| text.word(0).parse().ok()).flatten();
     let dim: usize =
@@ -57,7 +57,7 @@ fn counted(source: &Source<'_>, text: &OpText<'_>) -> Option<(OpId, usize)> {
     Some((op, dim))
 }
 
-/// Where the loop of a variable stands among others: the place of its op, and its number there.
+/// A sort key for a loop variable: the position of its op, and the loop's number in the op.
 pub(crate) fn place_of_loop(source: &Source<'_>, value: ValueId) -> (u32, usize) {
     let Some(found) = source.parse.values.get(value as usize) else { return (0, 0) };
     let counted = match found.definition {

@@ -19,7 +19,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<
     Some(match op {
         "pack" => pack(text),
         "unpack" => unpack(text),
-        // The number of an iteration.
+        // The value of a loop variable.
         "index" => return crate::index_ops::value(text, result).ok().map(Ok),
         "yield" => return None,
         "winograd_filter_transform" | "winograd_input_transform" | "winograd_output_transform" => {
@@ -50,7 +50,7 @@ pub(crate) fn ins_and_outs(text: &OpText<'_>) -> Option<(Vec<Operand>, Vec<Opera
     Some((operands, outs))
 }
 
-/// The op as loops. Nothing for an op that is none.
+/// The op as loops; `None` if it is not structured.
 pub(crate) fn structured<'a>(
     text: &OpText<'a>,
     op: &str,
@@ -60,7 +60,7 @@ pub(crate) fn structured<'a>(
     Some(read.map(|op| (builder, op)))
 }
 
-/// The same, with extents in terms of a builder.
+/// [`structured`] with extents in terms of a builder.
 pub(crate) fn structured_in(
     builder: &mut MapBuilder<'_>,
     text: &OpText<'_>,
@@ -112,7 +112,7 @@ pub(crate) fn structured_in(
     Some(read())
 }
 
-/// The op computes each element from those at the same place.
+/// Whether the op computes each element from the elements at the same index.
 fn is_elementwise(op: &str) -> bool {
     matches!(
         op,
@@ -170,7 +170,7 @@ fn field<'t>(dictionary: &'t str, name: &str) -> Option<&'t str> {
     })
 }
 
-/// Parts between commas that no bracket encloses; arrows are none.
+/// The parts between top-level commas. The `>` of an arrow is not a bracket.
 pub(crate) fn split_list(list: &str) -> Vec<&str> {
     let (tokens, _) = mlir::tokens(list, 0, list.len(), false);
     let (mut parts, mut depth, mut start) = (Vec::new(), 0usize, 0);
@@ -198,7 +198,7 @@ pub(crate) fn split_list(list: &str) -> Vec<&str> {
     parts
 }
 
-/// The maps of ops whose maps follow from the ranks of their operands and a list of dimensions.
+/// The maps of ops whose maps follow from their operands' ranks and a list of dimensions.
 fn usual_maps(
     text: &OpText<'_>,
     op: &str,
@@ -226,7 +226,7 @@ fn usual_maps(
             if order.len() != out || (0..out).any(|k| !order.contains(&k)) {
                 return Err("its permutation does not name each dimension once".to_owned());
             }
-            // Dimension k of the result is dimension order[k] of the operand.
+            // Dimension `k` of the result is dimension `order[k]` of the operand.
             let place = |k: usize| order.iter().position(|&o| o == k).unwrap_or(k);
             vec![pick(&wide, &mut (0..out).map(place)), wide.clone()]
         }
@@ -254,7 +254,7 @@ fn usual_maps(
             vec![read, pick(&all, &mut (0..out))]
         }
         _ => {
-            // Element by element; a scalar goes to all of them.
+            // Elementwise; scalars are broadcast.
             let mut maps = Vec::new();
             for operand in ins {
                 let rank = rank_of(operand)?;
@@ -269,7 +269,7 @@ fn usual_maps(
     })
 }
 
-/// Which operands the computation uses. Of an op with a body those whose argument is used in it.
+/// Whether the computation uses each operand. For an op with a body: whether the body uses its argument.
 fn used_arguments(text: &OpText<'_>, op: &str, ins: usize, outs: usize) -> Vec<bool> {
     let all = vec![true; ins + outs];
     let without_outputs = || (0..ins + outs).map(|nth| nth < ins).collect();

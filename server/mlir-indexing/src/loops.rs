@@ -1,4 +1,4 @@
-//! The variables of loops.
+//! Variables of loops.
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind, ValueId};
@@ -9,7 +9,7 @@ use crate::map_use::{WrittenMap, map_use};
 use crate::op_text::OpText;
 use crate::source::{Operand, Source};
 
-/// From `lower` (all of them) in steps up to below `upper` (all of them).
+/// From the largest of `lower` up to, excluding, the smallest of `upper`, in steps of `step`.
 struct LoopBounds {
     lower: Vec<Expr>,
     upper: Vec<Expr>,
@@ -19,7 +19,8 @@ struct LoopBounds {
 const NOT_NEGATIVE: Interval = Interval::new(0, i64::MAX);
 
 impl MapBuilder<'_> {
-    /// A value that an op or a block introduces: a symbol with the range of the loop, or what `xla.loop` computes.
+    /// A value that an op or a block introduces: a symbol with the range of the loop, or a result of
+    /// `xla.loop`.
     pub(crate) fn bound(&mut self, operand: &Operand) -> Option<Expr> {
         let (value, index) = operand.key()?;
         let Some((text, number)) = loop_of(self.source, value) else { return self.launched(operand) };
@@ -41,7 +42,7 @@ impl MapBuilder<'_> {
             i64::MAX => i64::MAX,
             upper => upper.saturating_sub(1),
         };
-        // A loop that never runs has no facts.
+        // A loop that never runs gives no bounds.
         if low.lower > upper {
             return None;
         }
@@ -66,15 +67,16 @@ impl MapBuilder<'_> {
         Some(variable)
     }
 
-    /// `%i = 0 to 10 step 2`, `(%i, %j) in (4, %n)`, `(%i) = (%a) to (%b) step (%s)`. `at` is the token of the name.
+    /// `%i = 0 to 10 step 2`, `(%i, %j) in (4, %n)`, `(%i) = (%a) to (%b) step (%s)`. `at` is the token of
+    /// the name.
     fn custom_bounds(&mut self, text: &OpText<'_>, at: usize) -> Option<LoopBounds> {
-        // The list that the name stands in, and its place there.
+        // The list that contains the name, and its position there.
         let list = text
             .top()
             .find(|&open| text.kind(open) == Some(TokenKind::OpenParen) && text.inside(open).contains(&at));
         let (nth, next) = match list {
             Some(open) => {
-                // `iter_args(%a = %b)`: no variable of the loop.
+                // `iter_args(%a = %b)` is not a loop variable.
                 if open > 0 && text.kind(open - 1) == Some(TokenKind::Word) {
                     return None;
                 }
@@ -127,7 +129,7 @@ impl MapBuilder<'_> {
         self.subscript(text, item)
     }
 
-    /// `0`, `%n`, `max #map(%i)[%n]`, and what is behind it.
+    /// `0`, `%n` or `max #map(%i)[%n]`, and the next token.
     fn bound_at(&mut self, text: &OpText<'_>, at: usize) -> Option<(Vec<Expr>, usize)> {
         let at = if matches!(text.word(at), "max" | "min") { at + 1 } else { at };
         if let Some(found) = map_use(text, at) {
@@ -197,17 +199,17 @@ impl MapBuilder<'_> {
     }
 }
 
-/// The value that the op binds by the name at a token.
+/// The value that the op binds to the name at a token.
 pub(crate) fn binder_at(text: &OpText<'_>, at: usize) -> Option<Operand> {
     let start = text.tokens.get(at)?.span.start;
     let values = &text.source.parse.values;
-    // Names that an op binds are noted in the order of the text, near those of its body.
+    // Names that an op binds are recorded in text order, near those of its body.
     let found = values.iter().position(|v| v.name.start == start)?;
     Some(Operand { name: text.word(at).to_owned(), value: Some(found as ValueId), index: 0 })
 }
 
-/// The loop that introduces a value, and the token of its name in the head of the loop; without it the value is the first
-/// argument of the loop's body.
+/// The loop that introduces a value, and the token of its name in the loop's head. Without a token the value
+/// is the first argument of the loop's body.
 fn loop_of<'a>(source: &'a Source<'a>, value: ValueId) -> Option<(OpText<'a>, Option<usize>)> {
     let parse = source.parse;
     let found = parse.values.get(value as usize)?;

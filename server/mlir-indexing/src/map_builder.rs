@@ -1,4 +1,4 @@
-//! Maps are built over variables whose number is not known before all are there.
+//! Builds maps over variables whose number is not known in advance.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::array_type::ArrayType;
 use crate::op_text::{Mixed, OpText};
 use crate::source::{Operand, Source};
 
-/// Ids of range variables and symbols while a map is built; dimensions count from zero.
+/// The first ids of range variables and symbols during building; dimensions start at zero.
 pub(crate) const RANGES: u32 = 1 << 20;
 pub(crate) const SYMBOLS: u32 = 1 << 21;
 
-/// The domain of an op's maps while it is gathered: variables, symbols, constraints. Expressions that it gives out are
-/// over its own ids and mean nothing elsewhere.
+/// The domain of an op's maps during building: variables, symbols, constraints. Its expressions use its own
+/// ids and are meaningless elsewhere.
 #[derive(Clone)]
 pub(crate) struct MapBuilder<'a> {
     pub(crate) source: &'a Source<'a>,
@@ -23,15 +23,15 @@ pub(crate) struct MapBuilder<'a> {
     pub(crate) ranges: Vec<Variable>,
     pub(crate) symbols: Vec<Symbol>,
     pub(crate) constraints: Vec<(Expr, Interval)>,
-    /// Conditions around the op: without them it does nothing at all.
+    /// Conditions around the op. Where they do not hold, the op is not executed.
     pub(crate) guards: Vec<(Expr, Interval)>,
-    /// What values of indices are, were they asked for already.
+    /// Memoised values of indices.
     pub(crate) known: FxHashMap<(mlir::ValueId, u32), Expr>,
-    /// Ops that were looked into for values of indices.
+    /// The number of ops followed for values of indices.
     pub(crate) steps: usize,
-    /// Of these, how many are looked into one inside of the other.
+    /// The current depth of that recursion.
     pub(crate) depth: usize,
-    /// Loops around the op become dimensions, in this order.
+    /// Enclosing loops become dimensions, outermost first.
     pub(crate) around: bool,
 }
 
@@ -55,7 +55,7 @@ impl<'a> MapBuilder<'a> {
         }
     }
 
-    /// A dimension with indices below `extent`.
+    /// Adds a dimension with values in `[0, extent)`.
     pub(crate) fn dimension(&mut self, extent: &Expr) -> Expr {
         let id = Expr::var(self.dims.len());
         let bounds = self.below(&id, extent);
@@ -75,7 +75,7 @@ impl<'a> MapBuilder<'a> {
         id
     }
 
-    /// A range variable with values below `extent`.
+    /// Adds a range variable with values in `[0, extent)`.
     pub(crate) fn range(&mut self, name: Option<&str>, extent: &Expr) -> Expr {
         let id = Expr::Var(RANGES + self.ranges.len() as u32);
         let bounds = self.below(&id, extent);
@@ -105,7 +105,7 @@ impl<'a> MapBuilder<'a> {
         }
     }
 
-    /// Where not all of `when` holds: by how much the worst of them is missed is 1 or more.
+    /// The complement of `when`: the largest violation is at least 1.
     pub(crate) fn otherwise(when: &[(Expr, Interval)]) -> Vec<(Expr, Interval)> {
         let mut missed = Vec::new();
         for (expr, allowed) in when {
@@ -120,7 +120,7 @@ impl<'a> MapBuilder<'a> {
         vec![(worst, Interval::new(1, i64::MAX))]
     }
 
-    /// A number that is known only at run time; one for each source.
+    /// A symbol for a number known only at run time, one per source.
     pub(crate) fn symbol(&mut self, source: SymbolSource, bounds: Interval) -> Expr {
         self.indexed_symbol(source, bounds, Vec::new())
     }
@@ -149,7 +149,8 @@ impl<'a> MapBuilder<'a> {
         self.indexed_symbol(source, bounds, index)
     }
 
-    /// Narrows what a symbol can be, because else the op has no meaning. Other expressions are not told about.
+    /// Narrows the bounds of a symbol to those of programs with defined behaviour. Has no effect on other
+    /// expressions.
     pub(crate) fn narrow(&mut self, symbol: &Expr, bounds: Interval) {
         if let Some(symbol) = symbol
             .as_var()
@@ -181,7 +182,7 @@ impl<'a> MapBuilder<'a> {
         (0..ty.rank()).map(|k| self.extent(operand, ty, k)).collect()
     }
 
-    /// The extents of a result: those of its type, and what `else_` says of the others.
+    /// The extents of a result: those of its type, or of `else_` where they are dynamic.
     pub(crate) fn result_extents(
         &mut self,
         text: &OpText<'_>,
@@ -209,7 +210,7 @@ impl<'a> MapBuilder<'a> {
     }
 }
 
-/// The result of an op as a name for symbols.
+/// The result of an op as an operand, to name symbols.
 pub(crate) fn result_operand(text: &OpText<'_>, result: usize) -> Operand {
     let parse = text.source.parse;
     let mut left = result;

@@ -1,4 +1,4 @@
-//! A map that is given its arguments: `#map(%i, %j)[%n]`.
+//! Maps applied to arguments: `#map(%i, %j)[%n]`.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::affine_map::AffineMap;
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 
-/// A map as it is written in an attribute.
+/// A map as written in an attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WrittenMap {
     Affine(AffineMap),
@@ -18,7 +18,7 @@ pub enum WrittenMap {
 }
 
 impl WrittenMap {
-    /// Reads `affine_map<…>` or one of XLA's maps. The error says what is wrong.
+    /// Parses `affine_map<…>` or one of XLA's maps. The error says what is wrong.
     pub fn parse(text: &str) -> Result<WrittenMap, String> {
         let text = text.trim();
         let read = |map: &str| parse_map(map).map(WrittenMap::Indexing).map_err(|e| e.message);
@@ -32,12 +32,12 @@ impl WrittenMap {
         }
     }
 
-    /// Whether [`WrittenMap::parse`] reads attributes of this name: `affine_map`, `#xla.indexing_map`, ….
+    /// Whether [`WrittenMap::parse`] accepts attributes of this name: `affine_map`, `#xla.indexing_map`, ….
     pub fn is_name(name: &str) -> bool {
         matches!(name, "affine_map" | "#xla.symbolic_map") || is_map_attribute(name)
     }
 
-    /// Dimensions, and what is given in the second brackets.
+    /// The numbers of dimensions and of arguments in the second brackets.
     pub fn arity(&self) -> (usize, usize) {
         match self {
             WrittenMap::Affine(map) => (map.dims.len(), map.symbols.len()),
@@ -73,7 +73,7 @@ impl WrittenMap {
     }
 }
 
-/// A map without a domain, over all integers.
+/// Adds an unbounded domain to a map that has none.
 fn with_domain(text: &str) -> String {
     let head = text.split("->").next().unwrap_or_default();
     let names = head.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|name| !name.is_empty());
@@ -84,7 +84,7 @@ fn with_domain(text: &str) -> String {
     }
 }
 
-/// `"a" "b">` as one text.
+/// The contents of `"a" "b">`, concatenated.
 pub fn joined_strings(body: &str) -> String {
     let mut joined = String::new();
     for (nth, part) in body.split('"').enumerate() {
@@ -95,17 +95,17 @@ pub fn joined_strings(body: &str) -> String {
     joined
 }
 
-/// A map, and the lists of arguments behind it.
+/// A map, and the argument lists after it.
 pub(crate) struct MapUse {
     pub(crate) map: Rc<WrittenMap>,
-    /// The tokens between `(` and `)`, were they there.
+    /// The tokens between `(` and `)`; empty if there are none.
     pub(crate) dims: std::ops::Range<usize>,
     pub(crate) symbols: std::ops::Range<usize>,
-    /// Behind all of it.
+    /// The token after all of it.
     pub(crate) end: usize,
 }
 
-/// The map at a token, with its arguments. Nothing where no map stands there.
+/// The map at a token, with its arguments; `None` if there is no map.
 pub(crate) fn map_use(text: &OpText<'_>, at: usize) -> Option<Result<MapUse, String>> {
     let word = text.word(at);
     let is_map = match text.kind(at)? {

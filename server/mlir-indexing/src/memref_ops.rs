@@ -53,7 +53,7 @@ fn transpose(text: &OpText<'_>) -> Result<OpMaps, String> {
     elements::transpose(text, &order)
 }
 
-/// `%m to offset: [%o], sizes: [4, %n], strides: [%s, 1] : A to B`: the same memory, read by other strides.
+/// `%m to offset: [%o], sizes: [4, %n], strides: [%s, 1] : A to B`: the same memory with other strides.
 fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
@@ -85,7 +85,8 @@ fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![access]))
 }
 
-/// `%m[%shift][%n] : memref<2048xi8> to memref<?x4xf32>`: elements of several bytes, from one of them on without gaps.
+/// `%m[%shift][%n] : memref<2048xi8> to memref<?x4xf32>`: elements of several bytes, contiguous from a byte
+/// offset.
 fn view(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let (source, shift) = (text.operand(0)?, text.operand(1)?);
@@ -115,7 +116,7 @@ fn view(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![access]))
 }
 
-/// Each element of the second buffer from the first.
+/// Copies each element of the first buffer to the second.
 fn copy(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let (from, to) = (text.operand(0)?, text.operand(1)?);

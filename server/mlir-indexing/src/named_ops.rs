@@ -1,19 +1,19 @@
-//! The named ops of linalg as loops: products, convolutions, poolings.
+//! Named ops of linalg as loops: products, convolutions, poolings.
 //!
-//! Source: `mlir/include/mlir/Dialect/Linalg/IR/LinalgNamedStructuredOps.yaml`, by the letters in the ops' names: n batch,
-//! c input channels, f output channels, g groups, d h w space.
+//! Source: `mlir/include/mlir/Dialect/Linalg/IR/LinalgNamedStructuredOps.yaml`, by the letters in the ops'
+//! names: n batch, c input channels, f output channels, g groups, d h w space.
 
 use indexing_map::Expr;
 
 use crate::affine_expr::Reader;
 use crate::affine_map::AffineMap;
 
-/// The loops of an op, and what of each operand an iteration touches: inputs, then outputs. `S0` and `D0` are strides and
-/// dilations.
+/// The loops of an op, and the index into each operand per iteration: inputs, then the output. `S0` and `D0`
+/// are strides and dilations.
 pub(crate) struct NamedOp {
     loops: &'static str,
     maps: &'static [&'static str],
-    /// Scalars behind the first two inputs: zero points.
+    /// The number of scalars after the first two inputs: zero points.
     zero_points: usize,
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn named_op(name: &str) -> Option<NamedOp> {
 }
 
 impl NamedOp {
-    /// The maps with numbers for strides and dilations, which are 1 where they are not written.
+    /// The maps with the given strides and dilations, which default to 1.
     pub(crate) fn maps(
         &self,
         strides: &[i64],

@@ -1,4 +1,4 @@
-//! From an op to its maps: which family it is of.
+//! Dispatches an op to the maps of its dialect.
 
 use mlir::OpId;
 
@@ -7,9 +7,9 @@ use crate::op_text::OpText;
 use crate::source::Source;
 use crate::{index_ops, linalg_ops, memref_ops, stablehlo_ops, tensor_ops, vector_ops, xla_ops};
 
-/// The maps of an op, of one of its results: which elements of its operands each element is made of, or where each
-/// iteration reads and writes. `None` for ops that touch nothing by index, and for those that nothing is known of; an error
-/// says in words why an op that should have maps has none.
+/// The maps of one result of an op: the operand elements that each result element is made of, or the elements
+/// that each iteration reads and writes. `None` for ops that access nothing by index, and for unknown ops.
+/// The error says why an op that should have maps has none.
 pub fn op_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<OpMaps, String>> {
     let name = source.parse.name(id, source.text);
     let (dialect, op) = name.split_once('.')?;

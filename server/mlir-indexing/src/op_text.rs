@@ -1,4 +1,4 @@
-//! What stands in the text of an op: operands, lists between brackets, clauses.
+//! Access to the text of an op: operands, bracketed lists, clauses.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use text::Span;
 use crate::array_type::ArrayType;
 use crate::source::{Operand, Source};
 
-/// Bytes of an op that are read: one that is longer holds a payload, and no index.
+/// The most bytes of an op that are read. A longer op holds a payload, not indices.
 const MAX_BYTES: usize = 64 << 10;
 
 /// An op, and the tokens between its name and its first region.
@@ -17,7 +17,7 @@ pub struct OpText<'a> {
     pub id: OpId,
     pub name: &'a str,
     pub tokens: Vec<Token>,
-    /// The token that closes what the token of this number opens; itself for others.
+    /// For each token, the token that closes it; itself if it opens nothing.
     closing: Vec<usize>,
 }
 
@@ -28,11 +28,11 @@ pub enum Mixed {
     Dynamic(Operand),
 }
 
-/// What stands for "see the operands" in lists of the generic form, today and in older text.
+/// Placeholders for dynamic entries in static lists of the generic form, current and older.
 const DYNAMIC: [i64; 2] = [i64::MIN, -1];
 
 impl<'a> OpText<'a> {
-    /// Nothing where the op is too long to hold indices.
+    /// `None` if the op is too long to hold indices.
     pub fn new(source: &'a Source<'a>, id: OpId) -> Option<OpText<'a>> {
         let op = source.parse.op(id);
         let (from, to) = (op.name.end as usize, op.head.end.max(op.name.end) as usize);
@@ -56,22 +56,22 @@ impl<'a> OpText<'a> {
         self.tokens.get(at).map(|t| t.kind)
     }
 
-    /// Behind the token at `at`, or behind what it opens.
+    /// The token after the one at `at`, or after the bracket that it opens.
     pub fn behind(&self, at: usize) -> usize {
         self.closing.get(at).map_or(at, |&close| close.max(at)) + 1
     }
 
-    /// The tokens that no bracket encloses.
+    /// The top-level tokens.
     pub fn top(&self) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(0), |&at| Some(self.behind(at))).take_while(|&at| at < self.tokens.len())
     }
 
-    /// What is between the brackets that the token at `at` opens.
+    /// The tokens between the brackets that the token at `at` opens.
     pub fn inside(&self, at: usize) -> Range<usize> {
         at + 1..self.behind(at) - 1
     }
 
-    /// The lists `[…]` that no bracket encloses and that no word or sign in front of them claims, in order, up to the types.
+    /// The top-level lists `[…]` before the types, in order, without those that follow an `=`.
     pub fn squares(&self) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         for at in self.top() {
@@ -86,7 +86,7 @@ impl<'a> OpText<'a> {
         found
     }
 
-    /// What is between the brackets that stand behind a word: `low[1, %n]`, `ins(%a : T)`, `dimensions = [1]`.
+    /// The contents of the brackets after a word: `low[1, %n]`, `ins(%a : T)`, `dimensions = [1]`.
     pub fn behind_word(&self, word: &str) -> Option<Range<usize>> {
         let at = self.top().find(|&at| self.kind(at) == Some(TokenKind::Word) && self.word(at) == word)?;
         let open = if self.kind(at + 1) == Some(TokenKind::Equal) { at + 2 } else { at + 1 };
@@ -94,7 +94,7 @@ impl<'a> OpText<'a> {
             .then(|| self.inside(open))
     }
 
-    /// The parts of a range between commas.
+    /// The comma-separated parts of a range.
     pub fn items(&self, range: Range<usize>) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let (mut start, mut at) = (range.start, range.start);
@@ -135,12 +135,12 @@ impl<'a> OpText<'a> {
         })
     }
 
-    /// All operands in the order of the text.
+    /// All operands, in text order.
     pub fn operands(&self) -> Vec<Operand> {
         self.source.parse.operands_of(self.id).map(|u: &Use| self.source.operand(u)).collect()
     }
 
-    /// The operands that stand in a range, up to a colon.
+    /// The operands in a range, up to a colon.
     pub fn operands_in(&self, range: Range<usize>) -> Vec<Operand> {
         let mut found = Vec::new();
         for at in range {
@@ -156,7 +156,7 @@ impl<'a> OpText<'a> {
         self.source.parse.attribute(self.id, name, self.source.text)
     }
 
-    /// The integers of an attribute, of which the first that is there counts.
+    /// The integers of the first of these attributes that is present.
     pub fn list(&self, names: &[&str]) -> Option<Vec<i64>> {
         names.iter().find_map(|name| integers(self.attribute(name)?))
     }
@@ -176,14 +176,14 @@ impl<'a> OpText<'a> {
         number.split(':').next()?.trim().parse().ok().map(Mixed::Static)
     }
 
-    /// Lists whose static parts are attributes and whose dynamic parts are operands behind the first `fixed` ones, as in
-    /// the generic form.
+    /// The lists of the generic form: static entries from attributes, dynamic ones from the operands after
+    /// the first `fixed`.
     pub fn generic_mixed(&self, fixed: usize, names: &[&str]) -> Option<Vec<Vec<Mixed>>> {
         let mut operands = self.operands().into_iter().skip(fixed);
         let mut lists = Vec::new();
         for name in names {
             let list = self.list(&[name])?;
-            // A padding may be negative.
+            // A padding may be negative, so -1 is not a placeholder there.
             let is_padding = name.ends_with("low") || name.ends_with("high");
             let is_dynamic = |n: i64| n == DYNAMIC[0] || n == DYNAMIC[1] && !is_padding;
             let entries = list.into_iter().map(|n| match is_dynamic(n) {
@@ -195,7 +195,7 @@ impl<'a> OpText<'a> {
         Some(lists)
     }
 
-    /// Nested lists of integers, as of reassociations: `[[0, 1], [2]]`.
+    /// Nested lists of integers, as in reassociations: `[[0, 1], [2]]`.
     pub fn nested(&self, name: &str) -> Option<Vec<Vec<i64>>> {
         let value = match self.attribute(name) {
             Some(value) => value,
@@ -236,7 +236,7 @@ fn closing(tokens: &[Token]) -> Vec<usize> {
             _ => {}
         }
     }
-    // What is not closed reaches to the end.
+    // Unclosed brackets extend to the end.
     for start in open {
         closing[start] = tokens.len();
     }
@@ -244,7 +244,7 @@ fn closing(tokens: &[Token]) -> Vec<usize> {
 }
 
 impl OpText<'_> {
-    /// The type of an operand, of which the rank is known.
+    /// The array type of an operand, with known rank.
     pub(crate) fn array_of(&self, operand: &Operand) -> Result<ArrayType, String> {
         let unknown = || format!("the type of {} is not known", operand.name);
         let (value, index) = operand.key().ok_or_else(unknown)?;
@@ -252,7 +252,7 @@ impl OpText<'_> {
         ArrayType::read(self.source, &ty, self.source.parse.op(self.id).span.start)
     }
 
-    /// Whether an operand is a number, and no array of them.
+    /// Whether an operand is a scalar.
     pub(crate) fn is_scalar(&self, operand: &Operand) -> bool {
         let ty = operand.key().and_then(|(value, index)| self.source.type_of(value, index));
         ty.is_some_and(|ty| !ty.contains('<') || ty.starts_with("complex"))

@@ -1,4 +1,5 @@
-//! `linalg.pack` and `linalg.unpack` (once of the tensor dialect): an array as tiles, one behind the other, and back.
+//! `linalg.pack` and `linalg.unpack` (formerly of the tensor dialect): an array as a sequence of tiles, and
+//! back.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Linalg, `linalg.pack`.
 
@@ -8,11 +9,11 @@ use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
 use crate::op_text::{Mixed, OpText};
 
-/// How the dimensions of the plain array stand in the packed one.
+/// The correspondence between dimensions of the plain and the packed array.
 struct Tiling {
-    /// Outer dimension `k` of the packed array goes over tiles of dimension `outer[k]` of the plain one.
+    /// Outer dimension `k` of the packed array runs over tiles of dimension `outer[k]` of the plain one.
     outer: Vec<usize>,
-    /// The dimension that each inner one is a part of, and how large the part is.
+    /// For each inner dimension, the plain dimension it tiles, and the tile size.
     inner: Vec<(usize, Expr)>,
 }
 
@@ -40,13 +41,13 @@ impl Tiling {
         Ok(Tiling { outer, inner })
     }
 
-    /// The size of the tile of a dimension, and which inner dimension goes through it.
+    /// The inner dimension that tiles a plain dimension, and the tile size.
     fn tile_of(&self, dimension: usize) -> Option<(usize, &Expr)> {
         self.inner.iter().enumerate().find(|(_, (d, _))| *d == dimension).map(|(nth, (_, tile))| (nth, tile))
     }
 }
 
-/// Element `(o…, i…)` of the result is element `o * tile + i`, or padding where there is none.
+/// Element `(o…, i…)` of the result is element `o * tile + i`, or padding beyond the end.
 pub(crate) fn pack(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;

@@ -1,6 +1,7 @@
-//! Ops as most text has them, of which the parse and a few letters tell that nothing is wrong: no tokens, no map is built.
+//! A fast path for ops in their usual form: the parse and a few characters prove that the op has no errors,
+//! without tokens or maps.
 //!
-//! Whatever is written in another way is left to what reads all of it, and so is everything that may be wrong.
+//! Any other form, and anything that may be wrong, falls back to the full check.
 
 use indexing_map::Interval;
 use mlir::{Definition, Form, OpId, Use, ValueId};
@@ -8,7 +9,8 @@ use mlir::{Definition, Form, OpId, Use, ValueId};
 use crate::index_values::constant;
 use crate::source::Source;
 
-/// `%m[%i, %j]`: each subscript is a value alone, which is in bounds whatever the loops do. `nth` is the operand that is accessed.
+/// `%m[%i, %j]`: whether each subscript is a lone value that is always in bounds. `nth` is the accessed
+/// operand.
 pub(crate) fn is_inside(source: &Source<'_>, id: OpId, nth: usize) -> bool {
     all_inside(source, id, nth).is_some()
 }
@@ -36,14 +38,15 @@ fn all_inside(source: &Source<'_>, id: OpId, nth: usize) -> Option<()> {
         at = used.span.end as usize;
         sign = b',';
         if text.as_bytes().get(at) == Some(&b']') {
-            // What is behind the extents is the type of the elements, and no extent.
+            // The rest is the element type, not another extent.
             return extents.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!').then_some(());
         }
     }
     None
 }
 
-/// What a constant is, or the variable of `affine.for %i = 0 to %c64` and `scf.for %i = %c0 to %c64 step %c1`.
+/// The range of a constant, or of the variable of `affine.for %i = 0 to %c64` and
+/// `scf.for %i = %c0 to %c64 step %c1`.
 pub(crate) fn range(source: &Source<'_>, value: ValueId) -> Option<Interval> {
     let (parse, text) = (source.parse, source.text);
     let found = parse.values.get(value as usize)?;
@@ -62,7 +65,7 @@ pub(crate) fn range(source: &Source<'_>, value: ValueId) -> Option<Interval> {
     }
     let (lower, rest) = bound(source, id, rest.trim_start_matches(' ').strip_prefix('=')?)?;
     let (upper, rest) = bound(source, id, rest.trim_start_matches(' ').strip_prefix("to ")?)?;
-    // In its place, or nowhere.
+    // The step is here, or absent.
     let is_one = !rest.contains("step") || {
         let step = rest.trim_start_matches(' ').strip_prefix("step ")?;
         bound(source, id, step)?.0 == 1
@@ -70,7 +73,7 @@ pub(crate) fn range(source: &Source<'_>, value: ValueId) -> Option<Interval> {
     (is_one && lower < upper).then(|| Interval::new(lower, upper - 1))
 }
 
-/// The number or the constant that a part of the head of a loop starts with, and what is behind it up to the end of the head.
+/// The number or constant at the start of a part of a loop's head, and the rest of the head.
 fn bound<'t>(source: &Source<'t>, id: OpId, rest: &'t str) -> Option<(i64, &'t str)> {
     let rest = rest.trim_start_matches(' ');
     let (bound, behind) = match number(rest) {
@@ -82,7 +85,7 @@ fn bound<'t>(source: &Source<'t>, id: OpId, rest: &'t str) -> Option<(i64, &'t s
             (constant_of(source, used)?, source.text.get(used.span.end as usize..end as usize)?)
         }
     };
-    // Not the first digits of something else.
+    // The digits must not be a prefix of another token.
     (behind.is_empty() || behind.starts_with([' ', '\n', '{'])).then_some((bound, behind))
 }
 
@@ -96,7 +99,7 @@ fn constant_of(source: &Source<'_>, used: &Use) -> Option<i64> {
     }
 }
 
-/// `affine_map<(d0, d1) -> (d0 + d1)>(%i, %j)`: as many arguments as it takes, and as many results as the op has.
+/// `affine_map<(d0, d1) -> (d0 + d1)>(%i, %j)`: whether the numbers of arguments and results match.
 pub(crate) fn has_its_arguments(source: &Source<'_>, id: OpId) -> bool {
     let op = source.parse.op(id);
     let counts = || {
@@ -110,8 +113,8 @@ pub(crate) fn has_its_arguments(source: &Source<'_>, id: OpId) -> bool {
     op.form == Form::Custom && dims == given && results == source.result_count(id)
 }
 
-/// How many parts stand between commas up to the parenthesis that closes, and what is behind it. Nothing where a part is
-/// empty, or holds more than names, numbers and signs of arithmetic.
+/// The number of comma-separated parts up to the closing parenthesis, and the text after it. `None` if a part
+/// is empty, or contains anything but names, numbers and arithmetic operators.
 fn parts(text: &str) -> Option<(usize, &str)> {
     let (mut depth, mut count, mut has_part) = (0usize, 1, false);
     for (at, b) in text.bytes().enumerate() {
@@ -130,7 +133,7 @@ fn parts(text: &str) -> Option<(usize, &str)> {
     None
 }
 
-/// The number that a text starts with, and what is behind it.
+/// The number at the start of a text, and the rest.
 pub(crate) fn number(text: &str) -> Option<(i64, &str)> {
     let len = text.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
     Some((text[..len].parse().ok()?, &text[len..]))
@@ -155,7 +158,7 @@ mod tests {
         )
     }
 
-    /// What is plain is what the whole of it says: ranges are alike, and where nothing is said to be wrong nothing is.
+    /// The fast path agrees with the full check: ranges are equal, and ops that it accepts have no findings.
     #[test]
     fn what_is_plain_is_what_all_of_it_says() {
         let (mut ranges, mut inside, mut agreeing) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! From a value through the ops that compute it, to arguments.
+//! Maps from a value through its producers to arguments.
 
 use indexing_map::IndexingMap;
 use mlir::{Definition, OpId, Parse, ValueId};
@@ -6,18 +6,18 @@ use rustc_hash::FxHashMap;
 
 use crate::access::{Access, Role, Space};
 
-/// Ops that are looked through for one answer.
+/// The largest number of ops followed for one query.
 const MAX_OPS: usize = 256;
-/// Maps in one answer, and maps to one value on the way.
+/// The largest number of maps in a result, and of maps to one intermediate value.
 const MAX_MAPS: usize = 64;
-/// Compositions for one answer.
+/// The largest number of compositions for one query.
 const MAX_COMPOSITIONS: usize = 1000;
 
-/// What a value is computed from, far away.
+/// The indirect accesses of a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Producers {
     pub accesses: Vec<FarAccess>,
-    /// A limit was met: there is more than this.
+    /// A limit was reached: the list is incomplete.
     pub is_cut: bool,
 }
 
@@ -25,15 +25,16 @@ pub struct Producers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FarAccess {
     pub access: Access,
-    /// Ops on the way, the first one among them.
+    /// The number of ops on the way, including the first.
     pub through: usize,
 }
 
-/// The maps of one result of an op, by the rules that have them; `None` where none do.
+/// Returns the maps of one result of an op; `None` if it has none.
 pub type MapsOf<'a> = dyn Fn(OpId, usize) -> Option<(Space, Vec<Access>)> + 'a;
 
-/// From the elements of a result of `op` to those of arguments of blocks and functions, and of values that are computed by
-/// ops without maps; to `target` alone where one is given. Operands that the op reads itself are not told again.
+/// Maps the elements of a result of `op` to those of block and function arguments, and of values computed by
+/// ops without maps; with a `target`, only to that value. Without one, direct operands of the op are left
+/// out.
 ///
 /// The work is bounded: some hundred ops, each value by a bounded number of maps.
 pub fn through_producers(
@@ -106,7 +107,7 @@ pub fn through_producers(
     found
 }
 
-/// The op that computes a value, and which of its results that is.
+/// The op that computes a value, and the number of the result.
 fn producer(parse: &Parse, (value, index): (ValueId, u32)) -> Option<(OpId, usize)> {
     let Definition::Result(op) = parse.values.get(value as usize)?.definition else { return None };
     let before: u32 =
@@ -114,7 +115,7 @@ fn producer(parse: &Parse, (value, index): (ValueId, u32)) -> Option<(OpId, usiz
     Some((op, (before + index) as usize))
 }
 
-/// An op without operands computes a constant: nothing is read there.
+/// Whether an op without operands computes the value: a constant, where nothing is read.
 fn is_constant(parse: &Parse, value: (ValueId, u32)) -> bool {
     producer(parse, value).is_some_and(|(op, _)| parse.uses_of(op).is_empty())
 }

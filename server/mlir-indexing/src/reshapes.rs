@@ -1,4 +1,4 @@
-//! The same elements in the same order, in another shape: `collapse_shape`, `expand_shape`, `reshape`, `shape_cast`.
+//! Reshapes, which keep the order of elements: `collapse_shape`, `expand_shape`, `reshape`, `shape_cast`.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/TensorOps.
 
@@ -9,7 +9,7 @@ use crate::array_type::{ArrayType, delinearized, linearized};
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 
-/// The groups of a reassociation, each a run of dimensions; together they must be all of them, in order.
+/// The groups of a reassociation. Each is a run of dimensions; together they are all dimensions, in order.
 pub(crate) fn groups(text: &OpText<'_>, rank: usize) -> Result<Vec<Vec<usize>>, String> {
     let written = text.nested("reassociation").ok_or("its reassociation is not read")?;
     let mut next = 0;
@@ -19,7 +19,7 @@ pub(crate) fn groups(text: &OpText<'_>, rank: usize) -> Result<Vec<Vec<usize>>, 
         }
         next += 1;
     }
-    // Of an array without dimensions on the other side the list is empty, and all are of one element.
+    // If the other side has rank 0 the list is empty, and all extents are 1.
     if next != rank && !written.is_empty() {
         return Err(format!("its reassociation names {next} of {rank} dimensions"));
     }
@@ -70,7 +70,7 @@ pub(crate) fn expand(text: &OpText<'_>) -> Result<OpMaps, String> {
             *known = Some(builder.mixed(entry));
         }
     }
-    // Of a group of which one extent is not known, the others tell it.
+    // A single dynamic extent of a group follows from the others.
     for (g, group) in groups.iter().enumerate() {
         let dynamic: Vec<usize> = group.iter().copied().filter(|&k| result.extents[k].is_none()).collect();
         if let [one] = dynamic.as_slice()
@@ -97,7 +97,7 @@ pub(crate) fn expand(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
 }
 
-/// Any shape of as many elements.
+/// A reshape to any shape with the same number of elements.
 pub(crate) fn reshape(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
@@ -108,7 +108,7 @@ pub(crate) fn reshape(text: &OpText<'_>) -> Result<OpMaps, String> {
     {
         return Err(format!("its operand has {from} elements, its result {to}"));
     }
-    // One unknown extent follows from the others.
+    // A single dynamic extent follows from the others.
     let from = builder.extents(&source, &array);
     let mut known = vec![None; result.rank()];
     let dynamic: Vec<usize> = (0..result.rank()).filter(|&k| result.extents[k].is_none()).collect();

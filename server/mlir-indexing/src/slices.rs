@@ -15,12 +15,12 @@ pub(crate) struct Window {
     pub(crate) offsets: Vec<Expr>,
     pub(crate) sizes: Vec<Expr>,
     pub(crate) strides: Vec<Expr>,
-    /// The sizes as they are written: nothing where a value tells them.
+    /// The sizes as written; `None` for a dynamic one.
     written: Vec<Option<i64>>,
 }
 
 impl Window {
-    /// Reads the three lists of an op that has this many operands in front of them.
+    /// Reads the three lists of an op with `fixed` leading operands.
     pub(crate) fn read(
         builder: &mut MapBuilder<'_>,
         text: &OpText<'_>,
@@ -48,7 +48,7 @@ impl Window {
         Ok(Window { offsets: read(offsets), sizes: read(sizes), strides: read(strides), written })
     }
 
-    /// Which dimensions the slice has, where some of one element may be dropped. Rule: MLIR
+    /// Which dimensions the slice keeps; some of extent 1 may be dropped. Rule: MLIR
     /// `computeRankReductionMask`.
     pub(crate) fn kept(&self, slice: &ArrayType) -> Result<Vec<bool>, String> {
         let mut kept = Vec::with_capacity(self.written.len());
@@ -67,7 +67,8 @@ impl Window {
         }
     }
 
-    /// Offsets that would lead outside have no meaning. Of a tile of XLA only a part may be inside.
+    /// Narrows offsets to windows inside the array; others are undefined behaviour. A tile of XLA may be
+    /// partly outside.
     pub(crate) fn narrow_offsets(&self, builder: &mut MapBuilder<'_>, whole: &ArrayType, is_tile: bool) {
         for (k, offset) in self.offsets.iter().enumerate() {
             let last = || {
@@ -82,7 +83,7 @@ impl Window {
         }
     }
 
-    /// The index into the whole array, of an index into the slice.
+    /// The index into the whole array for an index into the slice.
     pub(crate) fn outward(&self, kept: &[bool], slice: &[Expr]) -> Vec<Expr> {
         let mut slice = slice.iter();
         (0..kept.len())
@@ -93,7 +94,8 @@ impl Window {
             .collect()
     }
 
-    /// Where a tile is inside of its array: what is not is neither read nor written.
+    /// The constraints that an element of a tile is inside its array. Elements outside are neither read nor
+    /// written.
     fn inside(
         builder: &mut MapBuilder<'_>,
         array: (&Operand, &ArrayType),
@@ -107,7 +109,7 @@ impl Window {
         place.iter().zip(&extents).flat_map(|(index, extent)| MapBuilder::within(index, extent)).collect()
     }
 
-    /// The index into the slice, of an index into the whole array, and when there is one.
+    /// The index into the slice for an index into the whole array, and the constraints under which it exists.
     pub(crate) fn inward(&self, kept: &[bool], whole: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
         let (mut slice, mut when) = (Vec::new(), Vec::new());
         for k in 0..kept.len() {
@@ -158,7 +160,8 @@ pub(crate) fn extract(text: &OpText<'_>, array: ArrayType) -> Result<OpMaps, Str
     Ok(OpMaps::of_result(0, vec![access]))
 }
 
-/// `%s into %t[offsets] [sizes] [strides] : S into T`: in the window the elements of `%s`, elsewhere those of `%t`.
+/// `%s into %t[offsets] [sizes] [strides] : S into T`: the elements of `%s` inside the window, those of `%t`
+/// outside.
 pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let (slice, whole) = (text.operand(0)?, text.operand(1)?);
@@ -181,7 +184,7 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
     })
 }
 
-/// `xtile.insert %t into %m[offsets][tile][strides] : tensor -> memref`: where each element of the tile goes.
+/// `xtile.insert %t into %m[offsets][tile][strides] : tensor -> memref`: stores each element of the tile.
 pub(crate) fn store_tile(text: &OpText<'_>, buffer: &Operand, array: ArrayType) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let tile = text.operand(0)?;

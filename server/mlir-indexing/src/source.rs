@@ -1,4 +1,4 @@
-//! The text that an op stands in, and what the names in it stand for.
+//! The text around an op, and the resolution of its names.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -11,36 +11,36 @@ use rustc_hash::FxHashMap;
 use crate::map_builder::MapBuilder;
 use crate::map_use::WrittenMap;
 
-/// A piece of text with its parse, and where to look for what it does not define.
+/// A piece of text with its parse, and a lookup for aliases that it does not define.
 ///
-/// Made for one answer, or for one pass over the ops of a piece: it notes the piece's aliases when the first is asked for.
+/// Made for one query, or for one pass over the ops of a piece: the piece's aliases are indexed on first use.
 pub struct Source<'a> {
     pub parse: &'a Parse,
     pub text: &'a str,
-    /// The text that an alias (`#map`, `!array`) of another piece stands for, by the place where it is used.
+    /// Looks up an alias (`#map`, `!array`) of another piece, by the offset of its use.
     outside: &'a dyn Fn(&str, u32) -> Option<String>,
-    /// By name: the parts of the text that define the alias, and the op that does.
+    /// By name: the parts of the text that define the alias, and the defining op.
     aliases: OnceCell<FxHashMap<String, Vec<(usize, OpId)>>>,
-    /// Of values of indices that were asked for: what they can be.
+    /// Memoised ranges of index values.
     ranges: RefCell<FxHashMap<(ValueId, u32), Interval>>,
-    /// Maps that were read, by their text and the part of the piece that it stands in: many ops are given one map.
+    /// Memoised maps, by their text and the part of the piece that contains it: many ops use the same map.
     maps: RefCell<FxHashMap<(String, usize), ReadMap>>,
 }
 
-/// A map, or what is wrong with it.
+/// A map, or the reason why it is invalid.
 type ReadMap = Result<Rc<WrittenMap>, String>;
 
-/// Aliases of aliases that are looked through.
+/// The longest chain of aliases that is followed.
 const MAX_ALIAS_STEPS: usize = 8;
 
 impl<'a> Source<'a> {
-    /// A piece that knows of no other one.
+    /// A piece without other pieces.
     pub fn alone(parse: &'a Parse, text: &'a str) -> Source<'a> {
         Source::new(parse, text, &|_, _| None)
     }
 
-    /// `outside` answers the text that an alias stands for, which this piece does not define, by its name and the offset
-    /// in this piece where it is used.
+    /// `outside` resolves an alias that this piece does not define, by its name and the offset of its use in
+    /// this piece.
     pub fn new(
         parse: &'a Parse,
         text: &'a str,
@@ -56,7 +56,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What `text` stands for: itself, or the value of the alias that it is. `at` is where it is used.
+    /// Resolves `text` if it is an alias, else returns it unchanged. `at` is the offset of its use.
     pub fn resolved<'t>(&self, text: &'t str, at: u32) -> Cow<'t, str> {
         let mut found = Cow::Borrowed(text.trim());
         for _ in 0..MAX_ALIAS_STEPS {
@@ -92,12 +92,12 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Which part of the piece, between `// -----` lines.
+    /// The part of the piece that contains the offset; `// -----` lines separate parts.
     fn part(&self, offset: u32) -> usize {
         self.parse.splits.partition_point(|&split| split <= offset)
     }
 
-    /// The map that is written at `at`, by itself or by an alias. The error says what is wrong.
+    /// The map written at `at`, directly or as an alias. The error says what is wrong.
     pub(crate) fn written_map(&self, written: &str, at: u32) -> ReadMap {
         let key = (written.to_owned(), self.part(at));
         if let Some(known) = self.maps.borrow().get(&key) {
@@ -108,14 +108,14 @@ impl<'a> Source<'a> {
         map
     }
 
-    /// The type of a result of a value, with an alias looked through.
+    /// The type of a result of a value, with aliases resolved.
     pub fn type_of(&self, value: ValueId, index: u32) -> Option<String> {
         let ty = self.parse.type_of(value, index as usize, self.text)?;
         let at = self.parse.values.get(value as usize)?.name.start;
         Some(self.resolved(&ty, at).into_owned())
     }
 
-    /// The type of the `nth` result of an op, with an alias looked through.
+    /// The type of the `nth` result of an op, with aliases resolved.
     pub fn result_type(&self, id: OpId, nth: usize) -> Option<String> {
         let op = self.parse.op(id);
         let mut left = nth;
@@ -126,7 +126,7 @@ impl<'a> Source<'a> {
             }
             left -= count;
         }
-        // An op whose results are not named, as in `vector.mask`: the last type that it writes is that of its result.
+        // If an op's results are unnamed, as in `vector.mask`, the last type it writes is that of its result.
         let written = self.parse.types(&op.result_types);
         let unnamed =
             || self.parse.types(&op.operand_types).last().filter(|_| nth == 0 && op.results.is_empty());
@@ -134,14 +134,14 @@ impl<'a> Source<'a> {
         Some(self.resolved(&self.parse.type_text(*ty, self.text)?, op.span.start).into_owned())
     }
 
-    /// How many results an op has.
+    /// The number of results of an op.
     pub fn result_count(&self, id: OpId) -> usize {
         let op = self.parse.op(id);
         op.results.clone().map(|v| self.parse.values[v as usize].count as usize).sum()
     }
 
-    /// What the value of an index can be, whatever it is computed from. Noted: a pass over all ops asks for each loop's
-    /// variable many times.
+    /// The range of an index value, however it is computed. Memoised: a pass over all ops asks for each
+    /// loop's variable many times.
     pub(crate) fn range_of_use(&self, found: &Use) -> Interval {
         let Some(key) = self.key(found) else { return Interval::ALL };
         if let Some(known) = self.ranges.borrow().get(&key) {
@@ -156,12 +156,12 @@ impl<'a> Source<'a> {
         range
     }
 
-    /// The value that a use is of, and which result of a pack.
+    /// The value that a use refers to, and the index in its result pack.
     pub(crate) fn key(&self, found: &Use) -> Option<(ValueId, u32)> {
         Some((found.value?, index_of(found.span.of(self.text))))
     }
 
-    /// The operand that a use is.
+    /// The operand for a use.
     pub fn operand(&self, found: &Use) -> Operand {
         let name = found.span.of(self.text);
         Operand { name: name.to_owned(), value: found.value, index: index_of(name) }
@@ -173,25 +173,25 @@ fn index_of(name: &str) -> u32 {
     name.split_once('#').and_then(|(_, index)| index.parse().ok()).unwrap_or(0)
 }
 
-/// The text behind the `=` of the definition of an alias.
+/// The text after the `=` of an alias definition.
 pub fn alias_value<'t>(parse: &Parse, text: &'t str, op: OpId) -> Option<&'t str> {
     let (_, value) = parse.op(op).span.of(text).split_once('=')?;
     Some(value.trim())
 }
 
-/// A value that an op is given.
+/// An operand of an op.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Operand {
-    /// As it is written: `%a`, `%0#1`.
+    /// The name as written: `%a`, `%0#1`.
     pub name: String,
-    /// Nothing where the name is not defined.
+    /// `None` if the name is not defined.
     pub value: Option<ValueId>,
-    /// Which result of a pack.
+    /// The index in the result pack.
     pub index: u32,
 }
 
 impl Operand {
-    /// The operand as what a map is to.
+    /// The value and the index in its result pack.
     pub(crate) fn key(&self) -> Option<(ValueId, u32)> {
         Some((self.value?, self.index))
     }

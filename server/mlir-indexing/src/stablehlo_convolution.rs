@@ -12,11 +12,11 @@ use crate::source::Operand;
 use crate::stablehlo_ops::constant_elements;
 use crate::stablehlo_windows::{Window, entries, low_padding, positive};
 
-/// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`: where batch, feature and space are in an operand.
+/// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`: the dimensions of batch, feature and space in one operand.
 struct Labels {
-    /// Batch of the input and output, input features of the kernel.
+    /// Batch of input and output; input features of the kernel.
     first: usize,
-    /// Features of the input and output, output features of the kernel.
+    /// Features of input and output; output features of the kernel.
     second: usize,
     space: Vec<usize>,
 }
@@ -28,7 +28,8 @@ fn labels(list: &str, first: &str, second: &str) -> Option<Labels> {
     Some(Labels { first: find(first)?, second: find(second)?, space })
 }
 
-/// Of the input, the kernel and the output: `[…]x[…]->[…]`, or `#stablehlo.conv<raw input_batch_dimension = 0, …>`.
+/// The labels of input, kernel and output: `[…]x[…]->[…]`, or
+/// `#stablehlo.conv<raw input_batch_dimension = 0, …>`.
 fn all_labels(written: &str) -> Option<[Labels; 3]> {
     if let Some((_, raw)) = written.split_once("conv<raw") {
         let fields = format!("<{raw}");
@@ -41,7 +42,7 @@ fn all_labels(written: &str) -> Option<[Labels; 3]> {
                 space: space.into_iter().map(|k| usize::try_from(k).ok()).collect::<Option<_>>()?,
             };
             let all = || [found.first, found.second].into_iter().chain(found.space.iter().copied());
-            // Each dimension once.
+            // Each dimension occurs once.
             (0..found.space.len() + 2).all(|k| all().any(|d| d == k)).then_some(found)
         };
         return Some([
@@ -57,7 +58,7 @@ fn all_labels(written: &str) -> Option<[Labels; 3]> {
     Some([labels(left, "b", "f")?, labels(right, "i", "o")?, labels(output, "b", "f")?])
 }
 
-/// Padding as an operand: the first of each pair is a symbol, negative where the input is cut.
+/// Padding as an operand: the first of each pair is a symbol, negative if the input is cropped.
 fn padding_operand(builder: &mut MapBuilder<'_>, padding: &Operand, rank: usize) -> Vec<Expr> {
     let low = |k: usize| vec![Expr::Const(k as i64), Expr::ZERO];
     (0..rank).map(|k| builder.element(padding, k, low(k), Interval::ALL)).collect()
@@ -91,7 +92,7 @@ pub(crate) fn convolution(text: &OpText<'_>) -> Result<OpMaps, String> {
         strides: positive(entries(list("window_strides", "stride"), rank, 1, "strides")?, "strides")?,
         low: match text.operand(2) {
             Ok(padding) => match constant_elements(text, &padding) {
-                // One number is all of them.
+                // One number applies to all.
                 Some(pairs) if pairs.len() == 1 => vec![Expr::Const(pairs[0]); rank],
                 Some(pairs) => low_padding(Some(pairs), rank)?,
                 None => padding_operand(&mut builder, &padding, rank),

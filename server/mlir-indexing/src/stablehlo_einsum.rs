@@ -1,4 +1,4 @@
-//! `stablehlo.einsum` and `stablehlo.unary_einsum`, whose dimensions a string names.
+//! `stablehlo.einsum` and `stablehlo.unary_einsum`, whose dimensions are named by a string.
 //!
 //! Source: `stablehlo/dialect/StablehloOps.td`, `xla/hlo/builder/lib/matrix.cc` Einsum.
 
@@ -9,7 +9,7 @@ use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 
-/// Letters of the result are its dimensions; over others it is summed up.
+/// Letters of the result are its dimensions; the others are summed over.
 pub(crate) fn einsum(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let config = text.attribute("einsum_config").or_else(|| text.attribute("config"));
@@ -20,7 +20,7 @@ pub(crate) fn einsum(text: &OpText<'_>) -> Result<OpMaps, String> {
     if inputs.len() != operands.len() {
         return Err("its einsum_config is not of as many operands".to_owned());
     }
-    // Letters in the order of the text, with an extent that is written, if there is one.
+    // Letters in text order, with a static extent if there is one.
     let mut known: Vec<(char, Expr)> = Vec::new();
     let mut sides = Vec::new();
     for (written, operand) in inputs.into_iter().zip(&operands) {

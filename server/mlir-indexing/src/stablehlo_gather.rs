@@ -9,7 +9,7 @@ use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 
-/// Dimensions of the result that are not offsets lead to a window; the offsets lead to an element of it.
+/// The non-offset dimensions of the result select a window; the offset dimensions select an element in it.
 pub(crate) fn gather(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let (source, indices) = (text.operand(0)?, text.operand(1)?);

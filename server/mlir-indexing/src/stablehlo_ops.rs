@@ -1,5 +1,5 @@
-//! Ops of StableHLO, MHLO and CHLO with extents that are not known: those are symbols. Where all are known, the op's twin in
-//! HLO answers more.
+//! Ops of StableHLO, MHLO and CHLO with dynamic extents, which become symbols. For static shapes the HLO
+//! counterpart of the op gives more.
 //!
 //! Source: `stablehlo/dialect/StablehloOps.td`, openxla.org/stablehlo/spec.
 
@@ -80,7 +80,7 @@ pub(crate) fn maps(
     })
 }
 
-/// Whether each element of the result is made of the operands' at the same place.
+/// Whether each element of the result depends only on the operands' elements at the same index.
 pub(crate) fn is_elementwise(op: &str) -> bool {
     matches!(
         op,
@@ -138,12 +138,12 @@ pub(crate) fn is_elementwise(op: &str) -> bool {
     )
 }
 
-/// A list of dimensions, by the attribute's name in the generic form and in the custom one.
+/// A list of dimensions, by the attribute's names in the generic and the custom form.
 pub(crate) fn dimensions(text: &OpText<'_>, names: &[&str]) -> Result<Vec<i64>, String> {
     text.list(names).ok_or_else(|| format!("its {} are not read", names[0]))
 }
 
-/// The elements of an operand that is a constant.
+/// The elements of a constant operand.
 pub(crate) fn constant_elements(text: &OpText<'_>, operand: &Operand) -> Option<Vec<i64>> {
     let (parse, all) = (text.source.parse, text.source.text);
     let Definition::Result(op) = parse.values.get(operand.value? as usize)?.definition else { return None };
@@ -158,7 +158,7 @@ pub(crate) fn constant_elements(text: &OpText<'_>, operand: &Operand) -> Option<
             found.head.of(all).get(from..)?.trim()
         }
     };
-    // Lists of indices are short.
+    // Index lists are short.
     if written.len() > 1024 {
         return None;
     }
@@ -168,7 +168,7 @@ pub(crate) fn constant_elements(text: &OpText<'_>, operand: &Operand) -> Option<
     })
 }
 
-/// The value of an operand that is one number.
+/// The value of a one-element operand.
 pub(crate) fn scalar(
     builder: &mut MapBuilder<'_>,
     text: &OpText<'_>,
@@ -176,7 +176,7 @@ pub(crate) fn scalar(
     bounds: Interval,
 ) -> Expr {
     match constant_elements(text, operand).as_deref() {
-        // What is out of bounds is moved into them.
+        // Out-of-bounds values are clamped.
         Some([value]) => Expr::Const((*value).clamp(bounds.lower, bounds.upper.max(bounds.lower))),
         _ => builder.leaf(operand, bounds),
     }
@@ -198,8 +198,8 @@ pub(crate) fn entry(
 
 pub(crate) const NOT_NEGATIVE: Interval = Interval::new(0, i64::MAX);
 
-/// Operand dimension `i` is result dimension `dims[i]`; one of one element is repeated. Where the extent is not known, the
-/// remainder is right in both cases.
+/// Operand dimension `i` is result dimension `dims[i]`; a dimension of extent 1 is repeated. For a dynamic
+/// extent the remainder is right in both cases.
 fn broadcast_in_dim(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
@@ -235,7 +235,7 @@ fn broadcast_in_dim(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
 }
 
-/// New dimensions in front.
+/// Adds leading dimensions.
 fn broadcast(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
@@ -248,7 +248,7 @@ fn broadcast(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, dims[first..].to_vec(), Vec::new())]))
 }
 
-/// Each operand of an op of CHLO whose operands are aligned at their last dimensions, or where `broadcast_dimensions` says.
+/// The operands of a broadcasting CHLO op, aligned at their last dimensions or by `broadcast_dimensions`.
 fn numpy_broadcast(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let result = text.result_array(0)?;

@@ -44,7 +44,7 @@ pub(crate) fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, String>
     Ok(OpMaps::of_result(result, accesses))
 }
 
-/// Along one dimension any element may come to any place.
+/// Along the sorted dimension any element may move to any index.
 pub(crate) fn sort(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
@@ -61,7 +61,8 @@ pub(crate) fn sort(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(result, accesses))
 }
 
-/// Batches, then what is left of the left side, then of the right; what is contracted is summed over.
+/// The result has the batch dimensions, then the free ones of the left side, then of the right. Contracted
+/// dimensions are summed over.
 pub(crate) fn dot(text: &OpText<'_>, op: &str) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let (left, right) = (text.operand(0)?, text.operand(1)?);
@@ -106,7 +107,7 @@ pub(crate) fn dot(text: &OpText<'_>, op: &str) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, accesses))
 }
 
-/// Of two dimensions that are of one extent, that one which is written.
+/// The extent shared by two dimensions, static if either is.
 fn shared_extent(
     builder: &mut MapBuilder<'_>,
     left: (&Operand, &ArrayType, usize),

@@ -1,4 +1,5 @@
-//! `chlo.ragged_dot`: a product of which rows of one side meet the matrix of their group, and groups are told by their sizes.
+//! `chlo.ragged_dot`: a product in which each row of one side is multiplied with the matrix of its group.
+//! Groups are given by their sizes.
 //!
 //! Source: `stablehlo/dialect/ChloOps.td`, RaggedDotOp.
 
@@ -10,13 +11,13 @@ use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 use crate::source::Operand;
 
-/// Dimensions of the left side and of the right one.
+/// Dimensions of the left and of the right side.
 type Pair = [Vec<usize>; 2];
 
-/// The result's dimensions are batches, what is left of the left side, what is left of the right. Of the left side one
-/// dimension is cut into groups. Where it is one of those that are left, each row meets its group's part of the right side;
-/// where it is summed over, each group is a sum of its own, and the result's first dimension; where it is a batch, the groups
-/// change nothing.
+/// The result's dimensions are the batches, the free ones of the left side, the free ones of the right. One
+/// dimension of the left side is split into groups. If it is free, each row is multiplied with its group's
+/// part of the right side. If it is contracted, each group is a sum of its own, and groups are the result's
+/// first dimension. If it is a batch dimension, the groups have no effect.
 pub(crate) fn ragged_dot(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let operands: [Operand; 3] =
@@ -81,7 +82,7 @@ pub(crate) fn ragged_dot(text: &OpText<'_>) -> Result<OpMaps, String> {
             index[side][k] = builder.dimension(&extent);
         }
     }
-    // What an access does not go over is not among its variables.
+    // A separate builder, so that the variables of the sizes do not appear in the other accesses.
     let mut of_sizes = builder.clone();
     let all: Vec<Expr> =
         of_sizes.extents(&operands[2], &sizes).iter().map(|extent| of_sizes.range(None, extent)).collect();

@@ -1,4 +1,4 @@
-//! Ops that make each element of all of a row: `chlo.top_k` and `stablehlo.fft`.
+//! Ops in which each element depends on a whole row: `chlo.top_k` and `stablehlo.fft`.
 //!
 //! Source: `stablehlo/dialect/ChloOps.td`, openxla.org/stablehlo/spec.
 
@@ -9,7 +9,8 @@ use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 
-/// Each of the k largest elements, and each of their places, may be any of its row, which is the last dimension.
+/// Each of the k largest elements, and each of their indices, may come from any element of its row, which is
+/// the last dimension.
 pub(crate) fn top_k(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
@@ -28,8 +29,8 @@ pub(crate) fn top_k(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> 
     Ok(OpMaps::of_result(result, vec![access]))
 }
 
-/// All elements along the transformed dimensions, which are the last ones. How many there are `fft_length` says: of the side
-/// whose elements are real.
+/// All elements along the transformed dimensions, which are the last ones. `fft_length` gives their extents
+/// on the side with real elements.
 pub(crate) fn fft(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;

@@ -1,4 +1,4 @@
-//! `chlo.scan`: a loop along one dimension, which answers what each turn makes, and what it carries in the end.
+//! `chlo.scan`: a loop along one dimension that returns the outputs of all iterations and the final carries.
 //!
 //! Source: `stablehlo/dialect/ChloOps.td`, ScanOp.
 
@@ -10,7 +10,7 @@ use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::stablehlo_ops::is_elementwise;
 
-/// How many of the operands are inputs: the others are carried.
+/// The number of operands that are inputs; the others are carries.
 fn inputs(text: &OpText<'_>, operands: usize) -> Option<usize> {
     let segments = text.list(&["operandSegmentSizes"]).and_then(|list| usize::try_from(*list.first()?).ok());
     let custom = || {
@@ -20,7 +20,7 @@ fn inputs(text: &OpText<'_>, operands: usize) -> Option<usize> {
     segments.or_else(custom).filter(|&inputs| inputs <= operands)
 }
 
-/// `dimension=1`, or the attribute.
+/// The scanned dimension: `dimension=1`, or the attribute.
 fn dimension(text: &OpText<'_>) -> Option<usize> {
     let written = text.attribute("dimension").and_then(mlir::integer);
     let custom = || {
@@ -30,7 +30,7 @@ fn dimension(text: &OpText<'_>) -> Option<usize> {
     usize::try_from(written.or_else(custom)?).ok()
 }
 
-/// Whether a turn makes each element of its slices alone: its body holds nothing but functions of each element.
+/// Whether an iteration computes each element of its slices separately: all ops of its body are elementwise.
 fn is_pointwise(text: &OpText<'_>) -> bool {
     let (parse, all) = (text.source.parse, text.source.text);
     let mut ops = parse.regions_of(text.id).flat_map(|r| parse.blocks_of(r)).flat_map(|b| parse.ops_of(b));
@@ -41,8 +41,8 @@ fn is_pointwise(text: &OpText<'_>) -> bool {
     })
 }
 
-/// Results behind those of the turns are what is carried in the end. A turn's result is made of the inputs up to it, and of
-/// what was carried at first; where the body mixes the elements of a slice, of whole slices.
+/// The results after the outputs are the final carries. An output depends on the inputs up to its iteration
+/// and on the initial carries; if the body mixes the elements of a slice, on whole slices.
 pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();

@@ -1,4 +1,4 @@
-//! `stablehlo.scatter` of arrays whose extents are not known.
+//! `stablehlo.scatter` of arrays with dynamic extents.
 //!
 //! Source: openxla.org/stablehlo/spec, scatter; `xla/backends/gpu/codegen/emitters/scatter.cc`.
 
@@ -10,7 +10,7 @@ use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 use crate::stablehlo_ops::NOT_NEGATIVE;
 
-/// Which dimensions of the updates are a window, and where in the input a window starts.
+/// The window dimensions of the updates, and the dimensions of the input where a window starts.
 struct Numbers {
     window: Vec<usize>,
     inserted: Vec<usize>,
@@ -40,8 +40,8 @@ fn numbers(text: &OpText<'_>) -> Result<Numbers, String> {
     })
 }
 
-/// The inputs at the element itself, all indices, and of the updates those that may land on the element: where the window
-/// that starts at the index, an element of the indices, holds it.
+/// Reads the inputs at the element itself, all indices, and the updates that may land on the element: those
+/// whose window, which starts at an element of the indices, contains it.
 pub(crate) fn scatter(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
@@ -58,7 +58,7 @@ pub(crate) fn scatter(text: &OpText<'_>, result: usize) -> Result<OpMaps, String
     let index_extents = builder.extents(indices, &index_type);
     let update_extents = builder.extents(update, &part);
 
-    // The dimensions of the updates that are no window walk through the indices.
+    // The non-window dimensions of the updates run over the indices.
     let walked: Vec<usize> = (0..index_type.rank()).filter(|&k| k != numbers.vector).collect();
     let walking: Vec<usize> = (0..part.rank()).filter(|k| !numbers.window.contains(k)).collect();
     let misfit = "its dimension numbers do not fit its operands";

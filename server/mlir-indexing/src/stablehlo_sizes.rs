@@ -1,4 +1,4 @@
-//! The same elements with another extent, or in other units of bits: `stablehlo.set_dimension_size`,
+//! The same elements with another extent or element width: `stablehlo.set_dimension_size`,
 //! `stablehlo.bitcast_convert`.
 //!
 //! Source: openxla.org/stablehlo/spec.
@@ -11,7 +11,7 @@ use crate::elements;
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 
-/// The operand, of which one dimension has another extent: elements are read where there are some.
+/// The operand with another extent in one dimension. Only elements that exist are read.
 pub(crate) fn set_dimension_size(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
@@ -34,21 +34,21 @@ pub(crate) fn set_dimension_size(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![of_source, of_size]))
 }
 
-/// Elements of as many bits as the operand's; or narrower ones, of which the last dimension counts those of one element; or
-/// wider ones, each made of all elements along the operand's last dimension.
+/// Elements of the operand's width; or narrower ones, where a new last dimension counts the parts of one
+/// element; or wider ones, each made of all elements along the operand's last dimension.
 pub(crate) fn bitcast_convert(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (from, to) = (text.array_of(&source)?, text.result_array(0)?);
     let bits = |element: &str| element_bits(element).ok_or_else(|| format!("how wide {element} is"));
     let (old, new) = (bits(&from.element), bits(&to.element));
-    // Elements that are of one type are as wide as each other.
+    // Equal element types have equal widths, even unknown ones.
     if from.element == to.element || matches!((&old, &new), (Ok(old), Ok(new)) if old == new) {
         return elements::elementwise(text, 0, 1);
     }
     let (old, new) = (old.and_then(|old| Ok((old, new?)))).map_err(|what| format!("{what} is not known"))?;
     let inner = builder.extents(&source, &from);
-    // The extent that counts parts of an element may not be written.
+    // The extent that counts parts of an element may be dynamic.
     let counts = |extents: &[Option<i64>], wide: u64, narrow: u64| {
         let parts =
             wide.is_multiple_of(narrow.max(1)).then(|| i64::try_from(wide / narrow.max(1)).ok()).flatten();

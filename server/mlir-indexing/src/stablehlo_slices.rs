@@ -1,4 +1,4 @@
-//! Windows, updates and paddings of StableHLO, with bounds that are numbers or values.
+//! Slices, updates and paddings of StableHLO, with static or dynamic bounds.
 //!
 //! Source: openxla.org/stablehlo/spec.
 
@@ -62,7 +62,7 @@ pub(crate) fn real_dynamic_slice(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
 }
 
-/// Where a window of `size` may start.
+/// The range of start indices of a window of `size`.
 fn starts(whole: Option<i64>, size: Option<i64>) -> Interval {
     match (whole, size) {
         (Some(whole), Some(size)) => Interval::new(0, whole.saturating_sub(size).max(0)),

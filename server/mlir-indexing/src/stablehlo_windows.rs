@@ -1,4 +1,4 @@
-//! Windows that slide over arrays, and `stablehlo.reduce_window`.
+//! Sliding windows, and `stablehlo.reduce_window`.
 //!
 //! Source: openxla.org/stablehlo/spec.
 
@@ -7,7 +7,7 @@ use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 use indexing_map::{Expr, Interval};
 
-/// A window over some dimensions, one entry for each.
+/// A window, with one entry per dimension.
 pub(crate) struct Window {
     pub(crate) sizes: Vec<Expr>,
     pub(crate) strides: Vec<i64>,
@@ -18,8 +18,8 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The place in the operand that element `inside` of the window at `d` is, and when there is one: dilation puts holes
-    /// between elements, and padding is around them.
+    /// The index into the operand of element `inside` of the window at `d`, and the constraints under which
+    /// it exists: dilation leaves holes between elements, padding surrounds them.
     pub(crate) fn place(
         &self,
         k: usize,
@@ -42,7 +42,7 @@ impl Window {
     }
 }
 
-/// An entry per dimension, or `otherwise` for each where the attribute is not there or empty.
+/// One entry per dimension, or `otherwise` for each if the attribute is absent or empty.
 pub(crate) fn entries(
     written: Option<Vec<i64>>,
     rank: usize,
@@ -70,7 +70,7 @@ pub(crate) fn positive(list: Vec<i64>, what: &str) -> Result<Vec<i64>, String> {
     }
 }
 
-/// Each result element is made of a window of the operand; what of it is outside is the initial value.
+/// Each result element depends on a window of the operand; elements outside are the initial value.
 pub(crate) fn reduce_window(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
@@ -92,7 +92,7 @@ pub(crate) fn reduce_window(text: &OpText<'_>, result: usize) -> Result<OpMaps, 
         reversed: vec![false; rank],
     };
     let inner = builder.extents(first, &ty);
-    // A dimension over which nothing slides is as long as before.
+    // A dimension without a window keeps its extent.
     let is_still = |k: usize| {
         window.sizes[k] == Expr::Const(1)
             && (window.strides[k], window.base_dilations[k]) == (1, 1)

@@ -1,6 +1,7 @@
-//! Ops that are loops over their operands: `linalg.generic` and whatever else has indexing maps.
+//! Structured ops, which are loops over their operands: `linalg.generic` and all others with indexing maps.
 //!
-//! Source: mlir.llvm.org/docs/Dialects/Linalg, "property 2: a reversible mapping between control and data structures".
+//! Source: mlir.llvm.org/docs/Dialects/Linalg, "property 2: a reversible mapping between control and data
+//! structures".
 
 use indexing_map::Expr;
 
@@ -12,28 +13,28 @@ use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::vector_masks::Mask;
 
-/// An operand with the part of it that an iteration touches.
+/// An operand with the index that an iteration accesses.
 pub(crate) struct StructuredOperand {
     pub(crate) operand: Operand,
-    /// Of rank 0 for a scalar.
+    /// Empty for a scalar.
     pub(crate) extents: Vec<Option<Expr>>,
     pub(crate) map: AffineMap,
-    /// Elements of it go into the computation.
+    /// Whether the computation uses its elements.
     pub(crate) is_read: bool,
 }
 
-/// An op as loops. Loops are numbered as the dimensions of all maps are.
+/// An op as loops, numbered as the dimensions of all its maps.
 pub(crate) struct Structured<'m> {
-    /// What each loop is called; empty without a name of its own.
+    /// The names of the loops; empty for a loop without one.
     pub(crate) loops: Vec<String>,
     pub(crate) inputs: Vec<StructuredOperand>,
     pub(crate) outputs: Vec<StructuredOperand>,
-    /// Of the iterations, of an op that has one.
+    /// The mask of the iterations, if the op is masked.
     pub(crate) mask: Option<&'m Mask>,
 }
 
 impl Structured<'_> {
-    /// The operand with its extents, of an op that names it.
+    /// The operand with its extents. `text` is the op that uses it.
     pub(crate) fn operand(
         builder: &mut MapBuilder<'_>,
         text: &OpText<'_>,
@@ -59,8 +60,8 @@ impl Structured<'_> {
         Ok(StructuredOperand { operand, extents, map, is_read })
     }
 
-    /// From the elements of an output where they tell the iterations that make them, else from the loops. `has_results`
-    /// says whether outputs are results of the op, or buffers that it writes.
+    /// The maps from the elements of an output if they determine their iterations, else from the loops.
+    /// `has_results` says whether outputs are results of the op, or buffers that it writes.
     pub(crate) fn maps(
         &self,
         mut builder: MapBuilder<'_>,
@@ -117,7 +118,8 @@ impl Structured<'_> {
         Ok(OpMaps { space, accesses })
     }
 
-    /// The extent of each loop: that of a dimension which it runs over alone, a number if there is one.
+    /// The extent of each loop: that of an operand dimension indexed by the loop alone, a static one if
+    /// possible.
     pub(crate) fn loop_extents(&self) -> Result<Vec<Expr>, String> {
         let mut found: Vec<Option<Expr>> = vec![None; self.loops.len()];
         for o in self.inputs.iter().chain(&self.outputs) {

@@ -9,9 +9,9 @@ use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 
 impl MapBuilder<'_> {
-    /// The expression between two tokens; nothing where it is none.
+    /// The expression in a range of tokens; `None` if it is not one.
     pub(crate) fn subscript(&mut self, text: &OpText<'_>, range: Range<usize>) -> Option<Expr> {
-        // A value alone, as most are.
+        // A lone value, the usual case.
         if range.len() == 1
             && let Some(operand) = text.operand_at(range.start)
         {
@@ -24,12 +24,12 @@ impl MapBuilder<'_> {
             let at = operands.iter().position(|o| o.name == name)?;
             Some(self.index_value(&operands.swap_remove(at).clone()))
         });
-        // One name may stand in several places: each is an operand of its own.
+        // A name may occur several times; each occurrence is an operand of its own.
         let found = found.ok()?;
         reader.end().is_ok().then_some(found)
     }
 
-    /// The subscripts in the list that stands in the `nth` brackets of the op.
+    /// The subscripts in the `nth` bracketed list of the op.
     pub(crate) fn subscripts(&mut self, text: &OpText<'_>, nth: usize) -> Option<Vec<Expr>> {
         let list = text.squares().into_iter().nth(nth)?;
         text.items(list).into_iter().map(|item| self.subscript(text, item)).collect()

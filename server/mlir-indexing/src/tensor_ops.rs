@@ -1,4 +1,4 @@
-//! Ops of the tensor dialect that are no slices and no reshapes.
+//! Ops of the tensor dialect other than slices and reshapes.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/TensorOps.
 
@@ -22,7 +22,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>
         "cast" | "bitcast" => elements::elementwise(text, 0, 1),
         "splat" => elements::elementwise(text, 0, 1),
         "extract" => elements::point(text, 0, Role::Read),
-        // How large a dimension is that the type does not tell.
+        // A dynamic extent.
         "dim" => return crate::index_ops::value(text, 0).ok().map(Ok),
         "insert" => elements::insert(text),
         "from_elements" => elements::from_elements(text),
@@ -34,7 +34,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>
     })
 }
 
-/// `%x low[1, %n] high[0, 2] { … tensor.yield %v }`: `%x` in the middle, around it what the body yields.
+/// `%x low[1, %n] high[0, 2] { … tensor.yield %v }`: `%x` in the middle, surrounded by what the body yields.
 fn pad(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
@@ -58,7 +58,7 @@ fn pad(text: &OpText<'_>) -> Result<OpMaps, String> {
     let index: Vec<Expr> = dims.iter().zip(&low).map(|(d, low)| d.clone() - low.clone()).collect();
     let when = index.iter().zip(&inner).flat_map(|(i, n)| MapBuilder::within(i, n)).collect();
     let mut accesses = vec![builder.access(&source, Role::Read, index, when)];
-    // What is yielded is one value for all of the border where it is defined outside of the body.
+    // The border has one value if the yielded value is defined outside the body.
     let parse = text.source.parse;
     let is_inside = |value: mlir::ValueId| match parse.values[value as usize].definition {
         mlir::Definition::Result(op) => op >= text.id && op < parse.op(text.id).behind,
@@ -81,7 +81,7 @@ fn pad(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, accesses))
 }
 
-/// `dim(0) %a, %b`: one behind the other.
+/// `dim(0) %a, %b`: concatenation.
 fn concat(text: &OpText<'_>) -> Result<OpMaps, String> {
     let dimension = match text.attribute("dim") {
         Some(value) => mlir::integer(value),
@@ -145,7 +145,7 @@ fn gathered(text: &OpText<'_>, rank: usize, word: &str) -> Result<Vec<usize>, St
         .ok_or_else(|| format!("its {word} are no dimensions"))
 }
 
-/// `%x[%idx] gather_dims([1])`: where the last dimension of `%idx` says.
+/// `%x[%idx] gather_dims([1])`: reads the positions given by the last dimension of `%idx`.
 fn gather(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let (source, indices) = (text.operand(0)?, text.operand(1)?);
@@ -191,7 +191,7 @@ fn gather(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![of_source, of_indices]))
 }
 
-/// `%s into %d[%idx] scatter_dims([1])`: which elements are replaced is not known.
+/// `%s into %d[%idx] scatter_dims([1])`: the replaced elements are unknown.
 fn scatter(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let (source, into, indices) = (text.operand(0)?, text.operand(1)?, text.operand(2)?);

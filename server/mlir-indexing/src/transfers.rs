@@ -1,4 +1,5 @@
-//! Between vectors and arrays: `vector.transfer_read`, `vector.transfer_write`, `vector.load`, `affine.vector_load`.
+//! Transfers between vectors and arrays: `vector.transfer_read`, `vector.transfer_write`, `vector.load`,
+//! `affine.vector_load`.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
 
@@ -13,20 +14,21 @@ use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::vector_masks::Mask;
 
-/// Where the elements of a vector are in an array.
+/// The positions of a vector's elements in an array.
 pub(crate) struct Transfer {
     pub(crate) array: Operand,
     pub(crate) array_type: ArrayType,
-    /// The first operand behind the indices: the padding of a read.
+    /// The index of the vector's first element, one per dimension of the array.
     pub(crate) bases: Vec<Expr>,
-    /// For each dimension of the vector the one of the array that it goes along; nothing where it repeats one element.
+    /// The dimension of the array that each dimension of the vector runs along; `None` if it repeats one
+    /// element.
     pub(crate) along: Vec<Option<usize>>,
-    /// For each dimension of the vector: it is said never to leave the array.
+    /// For each dimension of the vector, whether it is marked never to leave the array.
     pub(crate) in_bounds: Vec<bool>,
 }
 
 impl Transfer {
-    /// `nth` is the operand that is the array.
+    /// Reads a transfer. `nth` is the operand that is the array.
     pub(crate) fn read(
         builder: &mut MapBuilder<'_>,
         text: &OpText<'_>,
@@ -61,7 +63,7 @@ impl Transfer {
                 };
                 map.results.iter().map(of).collect::<Result<Vec<_>, _>>()?
             }
-            // The last dimensions, in order.
+            // The trailing dimensions, in order.
             None => {
                 let first =
                     rank.checked_sub(vector.rank()).ok_or("its vector has more dimensions than the array")?;
@@ -74,7 +76,7 @@ impl Transfer {
         Ok(Transfer { array, array_type, bases, along, in_bounds })
     }
 
-    /// The place in the array of an element of the vector.
+    /// The index into the array of an element of the vector.
     pub(crate) fn place(&self, element: &[Expr]) -> Vec<Expr> {
         let mut place = self.bases.clone();
         for (along, e) in self.along.iter().zip(element) {
@@ -85,14 +87,15 @@ impl Transfer {
         place
     }
 
-    /// The lane of a mask that an element of the vector has: without dimensions that repeat one element, in the order of the
-    /// array's.
+    /// The lane of a mask for an element of the vector: without repeated dimensions, in the order of the
+    /// array's dimensions.
     fn lane(&self, element: &[Expr]) -> Vec<Expr> {
         let of = |k: usize| self.along.iter().position(|along| *along == Some(k));
         (0..self.array_type.rank()).filter_map(of).map(|j| element[j].clone()).collect()
     }
 
-    /// Where the array holds an element; elsewhere a read has its padding, and a write does nothing.
+    /// The constraints that the element is in the array. Elsewhere a read returns the padding, and a write
+    /// has no effect.
     fn when(&self, builder: &mut MapBuilder<'_>, place: &[Expr]) -> Vec<(Expr, Interval)> {
         let mut when = Vec::new();
         for (j, along) in self.along.iter().enumerate() {
@@ -161,7 +164,7 @@ pub(crate) fn transfer_write(text: &OpText<'_>, outer: Option<&Mask>) -> Result<
         });
         return Ok(OpMaps { space: Space::Stored(vector.name), accesses });
     }
-    // A tensor with the vector in it.
+    // The result is the tensor with the vector written into it.
     let whole = builder.extents(&transfer.array, &transfer.array_type);
     let dims = builder.dimensions(&whole);
     let distance = |k: usize| dims[k].clone() - transfer.bases[k].clone();
@@ -190,7 +193,7 @@ pub(crate) fn transfer_write(text: &OpText<'_>, outer: Option<&Mask>) -> Result<
     Ok(OpMaps::of_result(0, accesses))
 }
 
-/// Loads and stores of a vector along the last dimensions.
+/// Loads and stores of a vector along the trailing dimensions.
 pub(crate) fn plain(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let (nth, vector) = match role {

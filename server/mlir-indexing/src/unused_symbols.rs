@@ -1,4 +1,4 @@
-//! Variables that a map does not need, and names that tell the others apart.
+//! Removes unused variables of a map, and makes the names of the others unique.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use indexing_map::{Expr, IndexingMap, Interval};
 use crate::access::Access;
 
 impl Access {
-    /// Drops variables that the map does not use, and makes the names of the others unlike each other. Of the variables in
-    /// `kept`, by flat id, those stay of which a constraint speaks.
+    /// Drops variables that the map does not use, and makes the names of the others unique. Variables in
+    /// `kept` (flat ids) stay if a constraint uses them.
     pub(crate) fn remove_unused(&mut self, kept: &[usize]) {
         let before = self.map.num_dims() + self.map.num_ranges();
         let results = self.map.results().to_vec();
-        // A constraint on a variable alone has become its bounds.
+        // A constraint on a single variable has been folded into its bounds.
         let is_narrowed = |v: usize| {
             let symbol = v.checked_sub(before).and_then(|at| self.symbols.get(at));
             let bounds = self.map.variables().get(v).map(|v| v.bounds);
@@ -22,7 +22,7 @@ impl Access {
             self.map.is_mapped()
                 && (is_narrowed(v) || self.map.constraints().iter().any(|c| c.expr.uses_var(v as u32)))
         };
-        // What is a result is used.
+        // Kept variables are added as results, so they count as used.
         let more = kept.iter().copied().filter(is_spoken_of).map(Expr::var);
         let mut map = self.map.with_results(results.iter().cloned().chain(more).collect());
         let bounds: Vec<Interval> = map.variables().iter().map(|v| v.bounds).collect();
@@ -30,7 +30,7 @@ impl Access {
         self.map = map.select_results(&(0..results.len()).collect::<Vec<_>>());
         if removed.iter().any(|&r| r) {
             let gone = |v: u32| removed.get(v as usize).copied().unwrap_or(false);
-            // A variable of one value is not lost with its name.
+            // A removed variable with a single value is replaced by that value.
             let only = |v: u32| bounds.get(v as usize).filter(|b| b.lower == b.upper).map(|b| b.lower);
             let new_id = |v: u32| v - (0..v).filter(|&w| gone(w)).count() as u32;
             let runtime = IndexingMap::removed_runtime(&removed, before);

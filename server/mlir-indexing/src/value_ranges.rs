@@ -1,4 +1,4 @@
-//! What is known of a value that nothing in the text computes: `xla.range`, ids of threads and blocks.
+//! Ranges of values that no op in the text computes: `xla.range`, thread and block ids.
 
 use indexing_map::Interval;
 use mlir::{Definition, TokenKind, ValueId};
@@ -9,7 +9,7 @@ use crate::source::Source;
 
 const NOT_NEGATIVE: Interval = Interval::new(0, i64::MAX);
 
-/// `xla.range = [0 : index, 31 : index]` behind the argument of a function.
+/// The range of a function argument from `xla.range = [0 : index, 31 : index]` after it.
 pub(crate) fn argument_range(source: &Source<'_>, value: ValueId) -> Interval {
     let range = || {
         let found = source.parse.values.get(value as usize)?;
@@ -17,7 +17,7 @@ pub(crate) fn argument_range(source: &Source<'_>, value: ValueId) -> Interval {
             return None;
         }
         let from = found.name.end as usize;
-        // Attributes of an argument are short.
+        // The attributes of an argument are short.
         let to = (from..=(from + 512).min(source.text.len()))
             .rev()
             .find(|&at| source.text.is_char_boundary(at))?;
@@ -62,7 +62,8 @@ fn interval(list: &str) -> Option<Interval> {
     }
 }
 
-/// What the hardware, or the op, says of an id. Limits of a block: CUDA C++ Programming Guide, technical specifications.
+/// The range of an id by the op or the hardware. Limits of a block: CUDA C++ Programming Guide, technical
+/// specifications.
 pub(crate) fn hardware_range(text: &OpText<'_>) -> Option<Interval> {
     if let Some(range) = text.attribute("xla.range")
         && let Some(range) = range.strip_prefix('[').and_then(|r| r.strip_suffix(']')).and_then(interval)

@@ -1,4 +1,4 @@
-//! What the variables of a map under construction are: which are of loops, by how much those grow, what they are called.
+//! Properties of the variables of a map under construction: their loops, steps and names.
 
 use indexing_map::{BinaryOp, Expr, Variable};
 
@@ -7,7 +7,7 @@ use crate::linalg_index::place_of_loop;
 use crate::map_builder::{MapBuilder, RANGES, SYMBOLS};
 
 impl MapBuilder<'_> {
-    /// The variables of loops around the op, the outermost first.
+    /// The variables of enclosing loops, outermost first.
     pub(crate) fn loops_by_place(&self) -> Vec<Expr> {
         let mut loops: Vec<((u32, usize), Expr)> = Vec::new();
         for (at, symbol) in self.symbols.iter().enumerate() {
@@ -20,7 +20,7 @@ impl MapBuilder<'_> {
         loops.into_iter().map(|(_, variable)| variable).collect()
     }
 
-    /// The variable has one value.
+    /// Whether the variable has a single value.
     pub(crate) fn is_single(&self, variable: &Expr) -> bool {
         let Some(v) = variable.as_var() else { return true };
         let bounds = match v {
@@ -31,7 +31,7 @@ impl MapBuilder<'_> {
         bounds.is_none_or(|b| b.as_point().is_some())
     }
 
-    /// By how much a loop's variable grows.
+    /// The step of a loop variable.
     pub(crate) fn step_of(&self, variable: &Expr) -> i64 {
         let of = |e: &Expr| {
             let (distance, step) = e.as_op_const(BinaryOp::Mod)?;
@@ -41,7 +41,7 @@ impl MapBuilder<'_> {
         self.constraints.iter().find_map(|(e, _)| of(e)).unwrap_or(1)
     }
 
-    /// What a variable is called in the map.
+    /// The name of a variable in the map.
     pub(crate) fn variable_name(&self, variable: &Expr) -> String {
         let Some(v) = variable.as_var() else { return String::new() };
         let named = |variable: Option<&Variable>, letter: char, at: u32| {

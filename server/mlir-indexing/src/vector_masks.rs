@@ -12,10 +12,10 @@ use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::vector_ops;
 
-/// Says which lanes an op computes, and what the others are.
+/// The lanes that an op computes, and the value of the others.
 pub(crate) struct Mask {
     lanes: Operand,
-    /// Of the shape of the result; without it the other lanes are what the op says, or nothing.
+    /// Has the shape of the result. Without it the op decides about the other lanes, or they have no value.
     otherwise: Option<Operand>,
 }
 
@@ -24,13 +24,13 @@ impl Mask {
         Mask { lanes, otherwise: None }
     }
 
-    /// `otherwise` is what the lanes are that are off.
+    /// `otherwise` is the value of inactive lanes.
     pub(crate) fn with_otherwise(lanes: Operand, otherwise: Operand) -> Mask {
         Mask { lanes, otherwise: Some(otherwise) }
     }
 
-    /// Adds what the mask reads to what the op reads. `lane` is the place in the mask of what the op reads, `element` that in
-    /// the result.
+    /// Adds what the mask reads to what the op reads. `lane` is the index into the mask for an iteration of
+    /// the op, `element` the index into the result.
     pub(crate) fn add(
         &self,
         builder: &MapBuilder<'_>,
@@ -46,7 +46,7 @@ impl Mask {
         }
     }
 
-    /// The same, of an op with a value of its own for the other lanes, which has such a lane only in `when`.
+    /// [`Mask::add`] for an op with its own value for inactive lanes, which reads the mask only in `when`.
     pub(crate) fn add_where(
         &self,
         builder: &MapBuilder<'_>,
@@ -61,7 +61,8 @@ impl Mask {
     }
 }
 
-/// `%mask, %otherwise { op } : vector<8xi1> -> vector<8xf32>`: the maps of the op in the braces, and the mask's.
+/// `%mask, %otherwise { op } : vector<8xi1> -> vector<8xf32>`: the maps of the op in the braces, and of the
+/// mask.
 pub(crate) fn masked(text: &OpText<'_>) -> Result<OpMaps, String> {
     let parse = text.source.parse;
     let mut operands = text.operands().into_iter();

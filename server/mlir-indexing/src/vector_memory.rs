@@ -1,4 +1,4 @@
-//! Vectors whose elements are in memory wherever a mask or a list says: `vector.maskedload`, `vector.expandload`,
+//! Vector accesses whose positions depend on a mask or a list: `vector.maskedload`, `vector.expandload`,
 //! `vector.gather`, `vector.scatter`.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
@@ -13,7 +13,7 @@ use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::vector_masks::Mask;
 
-/// `%base[%i, %j], …`: the buffer, where in it the op starts, and the operands behind the indices.
+/// `%base[%i, %j], …`: the buffer, the start index, and the operands after the indices.
 struct Base {
     array: Operand,
     ty: ArrayType,
@@ -40,7 +40,7 @@ impl Base {
         }
     }
 
-    /// The place that is this far behind the start along the last dimensions.
+    /// The index at this distance from the start along the trailing dimensions.
     fn behind(&self, distance: &[Expr]) -> Result<Vec<Expr>, String> {
         let first = self.start.len().checked_sub(distance.len());
         let first = first.ok_or("its vector has more dimensions than the array")?;
@@ -50,7 +50,7 @@ impl Base {
     }
 }
 
-/// What an op that loads or stores a vector is about: elements of its result, or of what it stores.
+/// The space of an op that loads or stores a vector: the elements of its result, or of the stored vector.
 fn space(text: &OpText<'_>, stored: Option<&Operand>) -> Result<(Space, ArrayType), String> {
     match stored {
         Some(vector) => Ok((Space::Stored(vector.name.clone()), text.array_of(vector)?)),
@@ -58,16 +58,16 @@ fn space(text: &OpText<'_>, stored: Option<&Operand>) -> Result<(Space, ArrayTyp
     }
 }
 
-/// An op that moves a vector between its lanes that are on and memory.
+/// An op that moves a vector between its active lanes and memory.
 struct Move<'a> {
     builder: MapBuilder<'a>,
     base: Base,
-    /// The operand that says which lanes are on.
+    /// The mask operand.
     lanes: Operand,
-    /// What is stored, or what lanes that are off are.
+    /// The stored vector, or the value of inactive lanes.
     vector: Operand,
     space: Space,
-    /// Of the vector.
+    /// The extents of the vector.
     extents: Vec<Expr>,
 }
 
@@ -101,8 +101,8 @@ pub(crate) fn masked(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
     Ok(OpMaps { space, accesses })
 }
 
-/// `vector.expandload %m[%i], %mask, %otherwise`, `vector.compressstore %m[%i], %mask, %v`: lanes that are on are one behind
-/// the other in memory, so each is as far from the start as lanes before it are on.
+/// `vector.expandload %m[%i], %mask, %otherwise`, `vector.compressstore %m[%i], %mask, %v`: active lanes are
+/// contiguous in memory, so the offset of a lane is the number of active lanes before it.
 pub(crate) fn packed(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
     let Move { mut builder, base, lanes, vector, space, extents } = Move::read(text, role)?;
     let [extent] = extents.as_slice() else { return Err("its vector has not one dimension".to_owned()) };

@@ -51,7 +51,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<
     })
 }
 
-/// Ops that `vector.mask` may be around: `mask` is that of one which is.
+/// The maps of ops that `vector.mask` may enclose; `mask` is the enclosing mask, if any.
 pub(crate) fn masked_maps(
     text: &OpText<'_>,
     op: &str,
@@ -119,7 +119,7 @@ fn contract(text: &OpText<'_>, mask: Option<&Mask>) -> Result<OpMaps, String> {
     Structured { loops, inputs: read, outputs, mask }.maps(builder, 0, true)
 }
 
-/// `%a, %b, %acc`: element `(i, j)` of elements i and j; or all of `%a` times one number.
+/// `%a, %b, %acc`: element `(i, j)` is made of elements `i` and `j`; or all of `%a` times a scalar.
 fn outer_product(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();

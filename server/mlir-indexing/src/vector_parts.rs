@@ -1,4 +1,4 @@
-//! Parts of vectors, and vectors in other shapes.
+//! Subvectors, and changes of a vector's shape.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
 
@@ -8,7 +8,7 @@ use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
 use crate::op_text::{Mixed, OpText};
 
-/// The position in brackets, of an op whose first operands are no indices.
+/// The position in brackets, for an op whose first `fixed` operands are not indices.
 fn position(builder: &mut MapBuilder<'_>, text: &OpText<'_>, fixed: usize) -> Result<Vec<Expr>, String> {
     let entries: Option<Vec<Mixed>> = match text.is_generic() {
         true => text
@@ -62,7 +62,7 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![of_part, of_whole]))
 }
 
-/// The last dimensions are the operand's; one of one element repeats it.
+/// Adds leading dimensions; a dimension of extent 1 is repeated.
 pub(crate) fn broadcast(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
@@ -84,7 +84,7 @@ pub(crate) fn broadcast(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
 }
 
-/// The last dimension in other units of bits.
+/// Changes the element width along the last dimension.
 pub(crate) fn bitcast(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
@@ -113,7 +113,7 @@ fn needed(text: &OpText<'_>, name: &str) -> Result<Vec<i64>, String> {
     text.list(&[name]).ok_or_else(|| format!("its {name} are not read"))
 }
 
-/// `{offsets = [0, 2], sizes = [2, 4], strides = [1, 1]}`; dimensions behind the lists are whole.
+/// `{offsets = [0, 2], sizes = [2, 4], strides = [1, 1]}`; dimensions beyond the lists are whole.
 pub(crate) fn extract_strided(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
@@ -130,7 +130,8 @@ pub(crate) fn extract_strided(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
 }
 
-/// `%s, %d {offsets = [0, 2], strides = [1]}`: strides are of the dimensions of `%s`, which are the last ones of `%d`.
+/// `%s, %d {offsets = [0, 2], strides = [1]}`: one stride per dimension of `%s`, which are the trailing
+/// dimensions of `%d`.
 pub(crate) fn insert_strided(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let (part, whole) = (text.operand(0)?, text.operand(1)?);
@@ -162,7 +163,7 @@ pub(crate) fn insert_strided(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![of_part, of_whole]))
 }
 
-/// Elements of the two operands in turn, along the last dimension.
+/// Alternates the elements of the two operands along the last dimension.
 pub(crate) fn interleave(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let result = text.result_array(0)?;
@@ -181,7 +182,7 @@ pub(crate) fn interleave(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, accesses))
 }
 
-/// Every second element along the last dimension: the even ones, and as another result the odd ones.
+/// Every second element along the last dimension: even ones in the first result, odd ones in the second.
 pub(crate) fn deinterleave(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;

@@ -1,4 +1,4 @@
-//! `vector.shuffle`: elements of two vectors in an order that is written down.
+//! `vector.shuffle`: elements of two vectors in a given order.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
 
@@ -10,7 +10,7 @@ use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 
-/// Maps that one shuffle may have.
+/// The largest number of maps of one shuffle.
 const MAX_RUNS: usize = 64;
 
 /// Elements of the list that follow one rule: with `k = period * q + r`, `r` in `places`, element `k` is
@@ -22,14 +22,14 @@ struct Run {
     step: i64,
 }
 
-/// The whole list, as few runs that repeat.
+/// The whole list as repeated runs, as few as possible.
 struct Rule {
     period: i64,
     stride: i64,
     runs: Vec<Run>,
 }
 
-/// `%a, %b [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>`: the elements by their numbers, those of `%b` behind those of `%a`;
+/// `%a, %b [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>`: element numbers, those of `%b` after those of `%a`;
 /// -1 is a poison element.
 pub(crate) fn shuffle(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
@@ -40,7 +40,7 @@ pub(crate) fn shuffle(text: &OpText<'_>) -> Result<OpMaps, String> {
         mlir::integers(&format!("[{}]", text.text_of(list)))
     });
     let list = list.ok_or("its list of elements is not read")?;
-    // A vector without dimensions is one of one element.
+    // A vector of rank 0 has one element.
     let leading = |nth: usize| match types[nth].extents.first() {
         Some(&extent) => extent.ok_or("an extent is not known"),
         None => Ok(1),
@@ -75,7 +75,8 @@ pub(crate) fn shuffle(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, accesses))
 }
 
-/// The rule with the fewest runs, of these the one with the longest period. `first` elements are of the first vector.
+/// The rule with the fewest runs, and among those the longest period. Numbers below `first` are of the first
+/// vector.
 fn shortest_rule(list: &[i64], first: i64) -> Rule {
     let n = list.len();
     let mut best = Rule { period: n as i64, stride: 0, runs: runs(list, list, first) };
@@ -94,7 +95,8 @@ fn shortest_rule(list: &[i64], first: i64) -> Rule {
     best
 }
 
-/// By how much each element is more than that one period before; the same for all that are needed.
+/// The constant difference between each element and the one a period earlier; `None` if it varies. Poison
+/// elements must align.
 fn stride(list: &[i64], period: usize) -> Option<i64> {
     let mut found = None;
     for (early, late) in list.iter().zip(&list[period..]) {
@@ -108,7 +110,7 @@ fn stride(list: &[i64], period: usize) -> Option<i64> {
     Some(found.unwrap_or(0))
 }
 
-/// Pieces of the list that grow by one step, each of one vector, in the first turn as in the last one.
+/// Pieces of the list with a constant step, each within one vector both in the first and in the last period.
 fn runs(list: &[i64], last: &[i64], first: i64) -> Vec<Run> {
     let mut found: Vec<Run> = Vec::new();
     for (at, &k) in list.iter().enumerate().filter(|(_, k)| **k >= 0) {

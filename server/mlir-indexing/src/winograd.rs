@@ -1,7 +1,7 @@
-//! Winograd's convolution: `linalg.winograd_filter_transform`, `…_input_transform`, `…_output_transform`.
+//! Winograd convolution: `linalg.winograd_filter_transform`, `…_input_transform`, `…_output_transform`.
 //!
-//! Each is a product with constant matrices from both sides, so an element is made of all of a tile. A side along which the
-//! kernel has one element is not transformed. Source: mlir.llvm.org/docs/Dialects/Linalg;
+//! Each is a product with constant matrices from both sides, so an element depends on a whole tile. A side
+//! along which the kernel has extent 1 is not transformed. Source: mlir.llvm.org/docs/Dialects/Linalg;
 //! `mlir/lib/Dialect/Linalg/Transforms/WinogradConv2D.cpp`.
 
 use indexing_map::Expr;
@@ -12,7 +12,7 @@ use crate::linalg_ops::ins_and_outs;
 use crate::map_builder::MapBuilder;
 use crate::op_text::OpText;
 
-/// `F(m, r)`: so many results of a tile are made at once, by a kernel so large.
+/// `F(m, r)`: `m` results per side of a tile, for a kernel of side `r`.
 struct Tile {
     m: i64,
     r: i64,
@@ -36,7 +36,7 @@ fn tile(text: &OpText<'_>) -> Option<Tile> {
             .collect::<Option<_>>()?,
     };
     match *numbers.as_slice() {
-        // What a kernel of one element is stored as, `fmr = 0`, tells nothing.
+        // `fmr = 0`, stored for a kernel of one element, gives no sizes.
         [m, r] if (1..1 << 16).contains(&m) && (1..1 << 16).contains(&r) => Some(Tile { m, r }),
         _ => None,
     }
@@ -54,7 +54,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Result<OpMaps, String> {
         true => Ok(()),
         false => Err(format!("its operands have not {from_rank} and {to_rank} dimensions")),
     };
-    // How long a side of a tile is, before and after, and whether it is transformed.
+    // The side of a tile before and after, and whether it is transformed.
     let is_transformed = |ty: &ArrayType, k: usize| ty.extents[k] != Some(1);
     let whole = m + r - 1;
     let extents = builder.extents(into, &to);
@@ -71,7 +71,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Result<OpMaps, String> {
                 .collect();
             vec![d[3].clone(), inside[0].clone(), inside[1].clone(), d[2].clone()]
         }
-        // Inputs (n, h, w, c) become (h, w, tile h, tile w, n, c): tiles overlap by r - 1.
+        // Inputs (n, h, w, c) become (h, w, tile h, tile w, n, c). Tiles overlap by r - 1.
         "winograd_input_transform" => {
             expect(4, 6)?;
             let d = builder.dimensions(&extents);

@@ -1,4 +1,4 @@
-//! What a map does, in words: a transpose, a broadcast, a slice.
+//! Descriptions of maps: a transpose, a broadcast, a slice.
 
 use indexing_map::{BinaryOp, Expr, IndexingMap};
 
@@ -16,7 +16,7 @@ pub(crate) fn sum_terms(e: &Expr, terms: &mut Vec<Expr>) {
     }
 }
 
-/// What the map does, the most telling first; `name` shows an expression.
+/// Describes the map, most specific first. `name` prints an expression.
 pub fn words(map: &IndexingMap, name: &dyn Fn(&Expr) -> String) -> Vec<String> {
     if !map.is_mapped() {
         return Vec::new();
@@ -47,7 +47,7 @@ pub fn words(map: &IndexingMap, name: &dyn Fn(&Expr) -> String) -> Vec<String> {
     for e in results {
         let mut terms = Vec::new();
         sum_terms(e, &mut terms);
-        // What is the same for all points.
+        // Whether a term is the same for all points.
         let is_fixed = |t: &Expr| {
             let mut fixed = true;
             t.for_each_var(&mut |v| fixed &= v as usize >= map.num_dims() + map.num_ranges());

@@ -49,7 +49,7 @@ pub(crate) fn maps(
     })
 }
 
-/// `from %p as memref<512x128xbf16, #xtile.layout<[1, 0]>>`, `into %p as memref<…>`
+/// The buffer in `from %p as memref<512x128xbf16, #xtile.layout<[1, 0]>>` or `into %p as memref<…>`.
 fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), String> {
     let at = text.top().find(|&at| text.word(at) == "as").ok_or("the type of its buffer is not read")?;
     let buffer = at.checked_sub(1).and_then(|at| text.operand_at(at)).ok_or("its pointer is not read")?;
@@ -59,7 +59,7 @@ fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), String> {
     Ok((buffer, ty))
 }
 
-/// `(%d)[%i, %j] -> (%r) in #map`: the points that the loop runs over, and what it computes of them.
+/// `(%d)[%i, %j] -> (%r) in #map`: the points that the loop visits, and its results at each.
 fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, String> {
     let at = text.top().find(|&t| text.word(t) == "in").ok_or("its map is not read")? + 1;
     let found = map_use(text, at).ok_or("its map is not read")??;
@@ -89,7 +89,7 @@ fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps { space: Space::Loops, accesses: vec![access] })
 }
 
-/// `%v(%i, %j) into %t at #map`: where a thread's elements go.
+/// `%v(%i, %j) into %t at #map`: the positions of a thread's elements.
 fn indexed_insert(text: &OpText<'_>) -> Result<OpMaps, String> {
     let at = text.top().find(|&t| text.word(t) == "at").ok_or("its map is not read")? + 1;
     let found = map_use(text, at).ok_or("its map is not read")??;
@@ -169,7 +169,7 @@ fn mask(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![of_source, of_value]))
 }
 
-/// `%x {axis = 1 : i32}`: without a dimension of one element.
+/// `%x {axis = 1 : i32}`: drops a dimension of extent 1.
 fn squeeze(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;

@@ -1,6 +1,7 @@
 //! Ops of `xtile` that compute tiles: `xtile.scan`, `xtile.dot_scaled`.
 //!
-//! Source: `xla/codegen/xtile/ir/xtile_ops.td`; Triton's `tt.dot_scaled`, whose operands those of `xtile.dot_scaled` are.
+//! Source: `xla/codegen/xtile/ir/xtile_ops.td`; Triton's `tt.dot_scaled`, which has the same operands as
+//! `xtile.dot_scaled`.
 
 use indexing_map::{Expr, Interval};
 use mlir::TokenKind;
@@ -12,7 +13,8 @@ use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::stablehlo_products::pairs;
 
-/// `(%a) inits(%c) dimension = 2`: an element of an output is made of all elements up to it, a carry of all.
+/// `(%a) inits(%c) dimension = 2`: an element of an output depends on all elements up to it, a carry on all
+/// elements.
 pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
@@ -36,7 +38,7 @@ pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
     }
     let mut kept = index.clone();
     let at = kept.remove(along);
-    // A tile may be longer than what is scanned.
+    // A tile may be longer than the scanned dimension.
     let size = text.attribute("scan_dim_size").and_then(mlir::integer);
     let length = match (is_carry, size, extents[along].as_const()) {
         (true, Some(size), Some(extent)) => Expr::Const(size.clamp(0, extent)),
@@ -59,7 +61,7 @@ pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(result, accesses))
 }
 
-/// An operand of a scaled product: its dimensions by what they are for, and how many numbers are in one of its elements.
+/// An operand of a scaled product: its dimensions by role, and how many numbers one element packs.
 struct Side {
     operand: Operand,
     ty: ArrayType,
@@ -67,18 +69,18 @@ struct Side {
     batch: Vec<usize>,
     contracted: usize,
     free: Vec<usize>,
-    /// Two numbers of four bits in a byte, along the contracted dimension or along the last free one.
+    /// The dimension along which two 4-bit numbers share a byte: the contracted one or the last free one.
     packed: Option<usize>,
 }
 
 impl Side {
-    /// How many numbers there are along a dimension.
+    /// The number of (unpacked) numbers along a dimension.
     fn length(&self, builder: &mut MapBuilder<'_>, k: usize) -> Expr {
         let extent = builder.extent(&self.operand, &self.ty, k);
         if self.packed == Some(k) { extent * 2 } else { extent }
     }
 
-    /// The place of the numbers at `free` and `k` in the operand, and that of their scale.
+    /// The index of the numbers at `free` and `k` in the operand, and the index of their scale.
     fn places(&self, batch: &[Expr], free: &[Expr], k: &Expr, block: &Expr) -> (Vec<Expr>, Vec<Expr>) {
         let mut place = vec![Expr::ZERO; self.ty.rank()];
         let of = |dims: &[usize], values: &[Expr], place: &mut Vec<Expr>| {
@@ -148,8 +150,8 @@ fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, String> {
     Ok(Side { operand, ty, scale, batch, contracted, free, packed })
 }
 
-/// `%a scale %sa, %b scale %sb`: a product in which each block of numbers along the contracted dimension has a scale. A scale
-/// has batches first, then what is free, then blocks.
+/// `%a scale %sa, %b scale %sb`: a product in which each block of numbers along the contracted dimension has
+/// a scale. The dimensions of a scale are batches, free dimensions, blocks.
 pub(crate) fn dot_scaled(text: &OpText<'_>) -> Result<OpMaps, String> {
     let mut builder = MapBuilder::new(text.source);
     let sides = [side(text, "lhs", 0)?, side(text, "rhs", 1)?];

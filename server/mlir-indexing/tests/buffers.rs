@@ -1,4 +1,4 @@
-//! Loads and stores in loops, addresses by layouts, and values of indices, against running the loops.
+//! Loads and stores in loops, addresses by layout, and index values, compared with running the loops.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn affine_loads_in_loops() {
         let names = ["%i", "%j", "%n"];
         let (x, f) = expression(&mut random, &names, 3);
         let (y, g) = expression(&mut random, &names, 2);
-        // In a map of its own, given the values.
+        // The same expression in a separate map, applied to the values.
         let in_map = |text: &str| text.replace("%i", "d0").replace("%j", "d1").replace("%n", "s0");
         let is_strided = random.flag();
         let (strides, offset) = ([random.below(1..50), random.below(1..5)], random.below(0..9));
@@ -63,7 +63,7 @@ fn affine_loads_in_loops() {
                         address.map,
                         read.text
                     );
-                    // The stride is what the next iteration adds.
+                    // The stride is the distance to the next iteration.
                     if let Some((variable, stride)) = &address.stride {
                         let next = |name: &str| match name.strip_prefix('%') == Some(variable) {
                             true => values(name) + if name == "%i" { step } else { 1 },
@@ -79,7 +79,7 @@ fn affine_loads_in_loops() {
                 }
             }
         }
-        // Points that the loops do not reach are not in the domain.
+        // Points that the loops do not visit are not in the domain.
         if step > 1 && access.map.dims().iter().any(|v| v.name.as_deref() == Some("i")) {
             let values = |name: &str| if name == "%i" { lower + 1 } else { 0 };
             assert_eq!(access.map.evaluate(&point(access, &access.map, &values)), None, "{}", access.map);
@@ -131,7 +131,7 @@ fn chains_of_indices() {
     }
 }
 
-/// Addresses of all elements of a subview, by the layout of what it is a view of.
+/// Addresses of all elements of a subview, by the layout of the viewed buffer.
 #[test]
 fn layouts() {
     let mut random = Rng::new(33);

@@ -1,4 +1,4 @@
-//! Ops and their maps, to read.
+//! Example ops with their maps.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::Read;
 use expect_test::{Expect, expect};
 use mlir_indexing::{Role, Source, op_maps};
 
-/// The maps of the last op of a function with these arguments.
+/// Checks the maps of the last op of a function with these arguments.
 fn check(arguments: &str, line: &str, expect: Expect) {
     let read = Read::of(format!("func.func @f({arguments}) {{\n  {line}\n  return\n}}\n"));
     let source = Source::alone(&read.parse, &read.text);
@@ -267,7 +267,7 @@ fn what_has_no_map_says_why() {
     );
 }
 
-/// Text that is cut anywhere has an answer or none, and never a panic.
+/// Truncated text never panics.
 #[test]
 fn cut_text_is_survived() {
     let text = include_str!("examples.rs");

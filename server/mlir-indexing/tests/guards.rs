@@ -1,18 +1,18 @@
-//! Accesses under conditions, against running the loops.
+//! Accesses under conditions, compared with running the loops.
 
 mod common;
 
 use common::*;
 use mlir_indexing::Symbol;
 
-/// A comparison of two expressions: as a constraint of a set, as a predicate of `arith.cmpi`, and what it says.
+/// A comparison of two expressions: as a set constraint, as an `arith.cmpi` predicate, and as a function.
 const COMPARISONS: [(&str, &str, Compare); 3] =
     [(">=", "sge", |a, b| a >= b), ("<=", "sle", |a, b| a <= b), ("==", "eq", |a, b| a == b)];
 
 type Compare = fn(i64, i64) -> bool;
 type Condition = Box<dyn Fn(&dyn Fn(&str) -> i64) -> bool>;
 
-/// In each iteration the access is told of where the conditions around it let it happen, and nowhere else.
+/// An access is in the domain exactly in the iterations in which its enclosing conditions hold.
 #[test]
 fn conditions_narrow_the_domain() {
     let mut random = Rng::new(91);
@@ -20,7 +20,7 @@ fn conditions_narrow_the_domain() {
     for round in 0..400 {
         let (rows, columns) = (random.below(1..7), random.below(1..7));
         let in_set = |text: &str| text.replace("%i", "d0").replace("%j", "d1").replace("%n", "s0");
-        // Of several constraints nothing is known where they do not all hold.
+        // The negation of several constraints gives no bounds.
         let count = 1 + random.below(0..2) as usize;
         let mut texts = Vec::new();
         let mut ops = String::new();

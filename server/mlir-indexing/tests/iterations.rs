@@ -1,11 +1,12 @@
-//! Numbers of iterations, blocks and threads, against running the loops: `linalg.index`, `gpu.launch`, `gpu.thread_id`.
+//! Iteration, block and thread numbers, compared with running the loops: `linalg.index`, `gpu.launch`,
+//! `gpu.thread_id`.
 
 mod common;
 
 use common::*;
 use mlir_indexing::{Access, OpMaps};
 
-/// What each variable of an access can be, by its name: loops, then symbols.
+/// The values of each variable of an access, by name: loops, then symbols.
 fn variables(access: &Access) -> Vec<(String, Vec<i64>)> {
     let loops = access.map.dims().iter().map(|v| (v.name.as_deref().expect("a name").to_owned(), v.bounds));
     let symbols = access.symbols.iter().zip(access.map.runtime());
@@ -14,10 +15,10 @@ fn variables(access: &Access) -> Vec<(String, Vec<i64>)> {
     loops.chain(symbols).map(|(name, bounds)| (name, (bounds.lower..=bounds.upper).collect())).collect()
 }
 
-/// What is read, and the values of the variables that lead there.
+/// The variables' values, and the index read for them.
 type Place = (Vec<(String, i64)>, Vec<i64>);
 
-/// Every place that an access reads.
+/// Every index that an access reads.
 fn places(maps: &OpMaps) -> Vec<Place> {
     let access = &maps.accesses[0];
     let variables = variables(access);
@@ -65,7 +66,7 @@ fn indices_of_structured_ops() {
     }
 }
 
-/// The extents of loops that are not known bound the index, and two that ask for one loop have one variable.
+/// Extents of dynamic loops bound the index, and two uses of one loop share a variable.
 #[test]
 fn indices_of_dynamic_loops() {
     let read = Read::of(
@@ -120,7 +121,7 @@ fn blocks_and_threads() {
     }
 }
 
-/// Each block and each thread reads its place.
+/// Each block and thread reads its own index.
 fn check_launch(text: &str, sizes: &[i64]) {
     let mut found: Vec<(i64, i64, i64, Vec<i64>)> = places(&Read::of(text.to_owned()).maps("memref.load"))
         .into_iter()
@@ -141,7 +142,7 @@ fn check_launch(text: &str, sizes: &[i64]) {
     assert_eq!(found, expect, "{text}");
 }
 
-/// Of a launch whose size nobody knows the ids are below it.
+/// Ids of a launch of unknown size are below that size.
 #[test]
 fn launches_of_unknown_size() {
     let read = Read::of(

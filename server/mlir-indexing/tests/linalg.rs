@@ -1,18 +1,19 @@
-//! Structured ops against their loops, written out by hand.
+//! Structured ops, compared with hand-written loops.
 
 mod common;
 
 use common::*;
 
-/// For an index of the output what is read: the number of the operand, and where.
+/// The reads for an index of the output: operand number and index.
 type Touched<'a> = dyn Fn(&[i64]) -> Vec<(usize, Vec<i64>)> + 'a;
-/// The same, for one step of the contraction.
+/// The reads for one step of a contraction.
 type Product<'a> = dyn Fn(&[i64], i64) -> [(usize, Vec<i64>); 2] + 'a;
 
-/// An op with these operands, of which the last is the output; `touch` says for the output's index what is read.
+/// Checks an op with these operands, the last of which is the output. `touch` returns the reads for the
+/// output's index.
 fn check_named(name: &str, attributes: &str, shapes: &[Vec<i64>], touch: &Touched<'_>, random: &mut Rng) {
     let last = shapes.len() - 1;
-    // Extents of operands may be unknown; those of the output follow.
+    // Extents of operands may be dynamic; those of the output follow.
     let types: Vec<String> = shapes
         .iter()
         .map(|s| {
@@ -39,7 +40,7 @@ fn check_named(name: &str, attributes: &str, shapes: &[Vec<i64>], touch: &Touche
         for (operand, index) in touch(point) {
             common::read(&mut reads, &names[operand], index);
         }
-        // An operand that is added up in is read once for each iteration.
+        // An accumulated output is read once per iteration.
         reads
     });
 }
@@ -174,7 +175,7 @@ fn convolutions_and_poolings() {
     }
 }
 
-/// Loops of which every one is an operand's dimension alone somewhere; results are a permutation of some of them.
+/// Every loop indexes some operand dimension alone; results are permutations of some loops.
 #[test]
 fn generic() {
     let mut random = Rng::new(13);
@@ -183,7 +184,7 @@ fn generic() {
         let loops = extents.len();
         let mut out = random.permutation(loops);
         out.truncate(random.below(0..loops as i64 + 1) as usize);
-        // Each input has some dimensions alone, and one that is a sum.
+        // Each input has some plain dimensions and one that is a sum.
         let all = random.permutation(loops);
         let (a, b) = (random.below(0..loops as i64) as usize, random.below(0..loops as i64) as usize);
         let stride = random.below(1..3);
@@ -307,7 +308,7 @@ fn pack_and_unpack() {
             outer.iter().map(|&k| tile(k).map_or(shape[k], |(_, t)| (shape[k] + t - 1) / t)).collect();
         packed.extend(&tiles);
         let lists = format!("outer_dims_perm = {outer:?} inner_dims_pos = {inner:?} inner_tiles = {tiles:?}");
-        // Where an element of the plain array stands in the packed one.
+        // The index in the packed array of an element of the plain array.
         let place = |i: &[i64]| -> Vec<i64> {
             let mut place: Vec<i64> =
                 outer.iter().map(|&k| tile(k).map_or(i[k], |(_, t)| i[k] / t)).collect();

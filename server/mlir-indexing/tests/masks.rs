@@ -1,4 +1,4 @@
-//! Ops of the vector dialect that a mask or a list rules, against evaluating them element by element.
+//! Vector ops with a mask or a list, compared with evaluating them element by element.
 
 mod common;
 
@@ -9,7 +9,7 @@ fn lanes(shape: &[i64]) -> String {
     ty("vector", shape, "i1", &[])
 }
 
-/// Elements that a list names: those that nobody needs, -1, read nothing.
+/// Elements by a list; poison elements (-1) read nothing.
 #[test]
 fn shuffles() {
     let mut random = Rng::new(61);
@@ -22,7 +22,7 @@ fn shuffles() {
         let list: Vec<i64> = (0..count)
             .map(|k| match round % 3 {
                 0 => random.below(-1..a + b),
-                // Lists that follow a rule, as those of interleaving do.
+                // Lists that follow a rule, such as interleaving.
                 1 => (start + k * step).rem_euclid(a + b),
                 _ => (start + k % period * step + k / period * stride).rem_euclid(a + b),
             })
@@ -41,7 +41,7 @@ fn shuffles() {
             }
         });
     }
-    // Halves in turn are two maps, however many elements there are.
+    // Alternating halves are two maps, however long the list.
     let list: Vec<i64> = (0..64).flat_map(|k| [k, k + 64]).collect();
     let half = vector(&[64]);
     let read = function(
@@ -63,7 +63,7 @@ fn masked_transfers() {
         let is_own = random.flag();
         let dims: Vec<String> = (0..shape.len()).map(|k| format!("d{k}")).collect();
         let (array, zero) = (tensor(&shape), vec!["%z"; shape.len()].join(", "));
-        // The mask has the dimensions of the array in order, without those that repeat.
+        // The mask has the dimensions of the array in order, without repeated ones.
         let lane = |point: &[i64], is_read: bool| -> Vec<i64> {
             (0..shape.len())
                 .filter_map(|k| {
@@ -125,7 +125,7 @@ fn masked_transfers() {
                 reads
             });
         }
-        // The whole tensor may be read: lanes that are off leave it as it is.
+        // The whole tensor may be read: inactive lanes keep its elements.
         let mask = lanes(&lane(&sizes, false));
         let types = format!("{}, {array}", vector(&sizes));
         let (name, op) = match is_own {
@@ -214,7 +214,7 @@ fn masked_reductions_and_products() {
     }
 }
 
-/// Loads and stores with a mask, with all masks that there are: what is accessed is among what the maps tell.
+/// Masked loads and stores with every possible mask: each access is in the maps.
 #[test]
 fn memory() {
     let mut random = Rng::new(64);

@@ -1,4 +1,5 @@
-//! Maps through chains of ops against evaluating the chains on arrays whose elements know where they are from.
+//! Maps through chains of ops, compared with evaluating the chains on arrays whose elements record their
+//! origins.
 
 mod common;
 
@@ -7,7 +8,7 @@ use std::collections::BTreeSet;
 use common::*;
 use mlir_indexing::{Access, Source, Space, op_maps, through_producers};
 
-/// An array of sets of places in arguments.
+/// An array whose elements are sets of argument positions.
 #[derive(Clone)]
 struct Tagged {
     name: String,
@@ -32,7 +33,7 @@ impl Tagged {
     }
 }
 
-/// A random op on a value, as text and as what it makes of it.
+/// A random op on a value, as text and as its effect on the value.
 fn step(random: &mut Rng, nth: usize, x: &Tagged, other: &Tagged) -> (String, Tagged) {
     let name = format!("%{nth}");
     let rank = x.shape.len();
@@ -230,7 +231,7 @@ fn chains() {
     assert!(longest >= 5, "{longest}");
 }
 
-/// Symbols of several ops that are one number are one in the composition, and cancel.
+/// Symbols of several ops with the same value become one in the composition, and cancel.
 #[test]
 fn offsets_cancel() {
     let read = Read::of(
@@ -245,6 +246,6 @@ fn offsets_cancel() {
     let far = through_producers(&read.parse, &maps_of, read.op("tensor.extract_slice"), 0, None);
     let shown: Vec<_> =
         far.accesses.iter().map(|f| format!("{}: {}", f.access.operand, f.access.map)).collect();
-    // Nothing of the array below is left.
+    // The overwritten array is not read.
     assert_eq!(shown, ["%s: (d0) -> (d0), domain: d0 in [0, 7]"]);
 }

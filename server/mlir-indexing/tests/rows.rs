@@ -1,5 +1,5 @@
-//! Ops that read whole rows, groups of rows, and what a string names, against evaluating them: on arrays whose elements are
-//! the places that they come from.
+//! Ops that read whole rows or groups of rows, and einsums, compared with evaluating them on arrays whose
+//! elements record their origins.
 
 mod common;
 
@@ -9,7 +9,7 @@ use common::*;
 
 type Places = BTreeSet<(String, Vec<i64>)>;
 
-/// An array of which each element is the places that it is made of.
+/// An array whose elements are the positions that they depend on.
 type Tagged = BTreeMap<Vec<i64>, Places>;
 
 fn tagged(name: &str, shape: &[i64]) -> Tagged {
@@ -20,7 +20,7 @@ fn reads(places: &Places) -> Reads {
     places.iter().map(|place| (place.clone(), 1)).collect()
 }
 
-/// Elements at `i` in the other dimensions, wherever along the last ones.
+/// The elements with a given index prefix, over all trailing indices.
 fn row(of: &Tagged, front: &[i64]) -> Places {
     of.iter().filter(|(i, _)| i.starts_with(front)).flat_map(|(_, places)| places.clone()).collect()
 }
@@ -85,7 +85,7 @@ fn transforms() {
     }
 }
 
-/// By trying all values of all letters.
+/// Evaluated by enumerating all values of all letters.
 #[test]
 fn dimensions_that_a_string_names() {
     let mut random = Rng::new(63);
@@ -139,7 +139,7 @@ fn dimensions_that_a_string_names() {
         });
         seen += 1;
     }
-    // What stands for several dimensions.
+    // An ellipsis for several dimensions.
     let read = function(
         &["%a: tensor<2x?x3xf32>, %b: tensor<?x3x4xf32>".to_owned()],
         "%r = \"stablehlo.einsum\"(%a, %b) <{einsum_config = \"...k,...kn->...n\"}> : (tensor<2x?x3xf32>, tensor<?x3x4xf32>) -> tensor<2x?x4xf32>",
@@ -155,7 +155,7 @@ fn dimensions_that_a_string_names() {
     });
 }
 
-/// Turn by turn.
+/// Evaluated iteration by iteration.
 #[test]
 fn scans() {
     let mut random = Rng::new(64);
@@ -165,7 +165,7 @@ fn scans() {
         let mut slice = shape.clone();
         slice.remove(along);
         let is_reverse = random.flag();
-        // Of a slice without dimensions there is nothing to mix.
+        // A slice of rank 0 has nothing to mix.
         let mixes = random.flag() && !slice.is_empty();
         let unknown = flags(&mut random, shape.len());
         let unknown_slice = flags(&mut random, slice.len());
@@ -223,13 +223,13 @@ fn scans() {
     }
 }
 
-/// Rows go to groups one behind the other. Which sizes groups have is not known: what is read for some sizes may be read.
+/// Consecutive rows form groups of unknown sizes: a read for some sizes must be in the maps.
 #[test]
 fn groups_of_rows() {
     let mut random = Rng::new(65);
     for nth in 0..150 {
         let [b, m, k, n, g] = [0; 5].map(|_| random.below(1..4));
-        // What the ragged dimension is: rows of the result, summed over, a batch.
+        // The role of the ragged dimension: free, contracted, batch.
         let mode = nth % 3;
         let orders = [random.permutation(3), random.permutation(if mode == 0 { 4 } else { 3 })];
         let place = |side: usize, list: &[i64]| orders[side].iter().map(|&d| list[d]).collect::<Vec<i64>>();
@@ -260,7 +260,7 @@ fn groups_of_rows() {
         let values = |name: &str, _: &[i64]| {
             extent(name, &[("%a", &left), ("%b", &right), ("%g", &groups), ("%r", &result)])
         };
-        // Of groups of these sizes: the one that row `at` of the ragged dimension is in.
+        // The group that contains row `at` of the ragged dimension, for these sizes.
         let group_of = |sizes: &[i64], at: i64| {
             let ends = sizes.iter().scan(0, |end, &size| {
                 *end += size;

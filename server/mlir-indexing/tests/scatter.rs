@@ -1,4 +1,4 @@
-//! `stablehlo.scatter` of arrays whose extents are not known, by the steps of the specification.
+//! `stablehlo.scatter` of arrays with dynamic extents, by the steps of the specification.
 
 mod common;
 
@@ -10,7 +10,7 @@ fn updates_land_where_the_indices_say() {
     for _ in 0..200 {
         let shape = random.shape(1..4, 1..4);
         let rank = shape.len();
-        // One dimension of the input may go along with one of the indices.
+        // One dimension of the input may be a batching dimension with one of the indices.
         let batched = (random.below(0..3) == 0 && rank > 1).then(|| random.below(0..rank as i64) as usize);
         let sizes: Vec<i64> = shape.iter().map(|&n| random.below(1..n + 1)).collect();
         let inserted: Vec<usize> =
@@ -37,7 +37,8 @@ fn updates_land_where_the_indices_say() {
             .map(|d| if window_dims.contains(&d) { sizes[*w.next().unwrap()] } else { *b.next().unwrap() })
             .collect();
         let (from, with) = (flags(&mut random, rank), flags(&mut random, update_rank));
-        // Some starts lead outside: such an update is skipped. Where but one start is possible, it is that one.
+        // Some starts are out of bounds; those updates are skipped. If only one start is possible, it is that
+        // one.
         let table: Vec<i64> = indices(&index_shape).iter().map(|_| random.below(0..4)).collect();
         let all_indices = indices(&index_shape);
         let start = |index: &[i64]| {
@@ -49,7 +50,7 @@ fn updates_land_where_the_indices_say() {
         };
         let (a, u) = (ty("tensor", &shape, "f32", &from), ty("tensor", &update, "f32", &with));
         let i = ty("tensor", &index_shape, "i32", &[]);
-        // A dimension of the indices counts the one of the components, too.
+        // Index dimensions are numbered including the component dimension.
         let index_batching: Vec<usize> =
             walked_batch.iter().map(|&at| if at >= vector { at + 1 } else { at }).collect();
         let batching: Vec<usize> = batched.into_iter().collect();
@@ -63,7 +64,7 @@ fn updates_land_where_the_indices_say() {
             "%i" => Some(start(index)),
             _ => extent(name, &[("%a", &shape), ("%u", &update)]),
         };
-        // Where each update lands.
+        // The input index where each update lands.
         let lands = |place: &[i64]| -> Option<Vec<i64>> {
             let walk: Vec<i64> =
                 (0..update_rank).filter(|d| !window_dims.contains(d)).map(|d| place[d]).collect();

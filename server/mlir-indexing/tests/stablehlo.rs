@@ -1,4 +1,4 @@
-//! Ops of StableHLO of which extents are not known, against evaluating them on arrays of known ones.
+//! StableHLO ops with dynamic extents, compared with evaluating them on arrays of known extents.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn broadcasts_and_reshapes() {
         check_reads(&read, "stablehlo.dynamic_broadcast_in_dim", &result, &values, &|p| {
             one("%a", into.iter().zip(&shape).map(|(&d, &n)| if n == 1 { 0 } else { p[d] }).collect())
         });
-        // The same number of elements in another shape, of which one extent is not known.
+        // Another shape with the same number of elements and one dynamic extent.
         let whole: i64 = result.iter().product();
         let mut other = vec![whole];
         for &n in &result {
@@ -56,7 +56,7 @@ fn broadcasts_and_reshapes() {
     }
 }
 
-/// Bits of a line of elements, cut in other lengths; an extent that is set.
+/// Reinterpreted bits of a row of elements with another width; `set_dimension_size`.
 #[test]
 fn other_widths_and_sizes() {
     let mut random = Rng::new(48);
@@ -72,7 +72,7 @@ fn other_widths_and_sizes() {
             () if old < new => (with_parts, shape.clone()),
             () => (shape.clone(), shape.clone()),
         };
-        // The number of parts follows, where it is not written.
+        // The number of parts is derived if it is dynamic.
         let unknown = flags(&mut random, shape.len() + 1);
         let (a, r) = (ty("tensor", &from, from_element, &unknown), ty("tensor", &to, to_element, &unknown));
         let read =
@@ -162,7 +162,7 @@ fn slices_and_pads() {
         check_reads(&read, "stablehlo.slice", &result, &none, &|p| {
             one("%a", (0..rank).map(|k| starts[k] + strides[k] * p[k]).collect())
         });
-        // By putting the elements at their places, and the value at the others.
+        // Puts the elements at their positions, and the padding value elsewhere.
         let low: Vec<i64> = (0..rank).map(|_| random.below(-1..3)).collect();
         let high: Vec<i64> = (0..rank).map(|_| random.below(0..3)).collect();
         let interior: Vec<i64> = (0..rank).map(|_| random.below(0..3)).collect();
@@ -292,7 +292,7 @@ fn dots_and_reductions() {
     }
 }
 
-/// By the steps of the specification: an index of the result is taken apart, a start is read and completed.
+/// By the steps of the specification: splits an index of the result, reads a start and completes it.
 #[test]
 fn gathers() {
     let mut random = Rng::new(45);
@@ -358,7 +358,8 @@ fn gathers() {
     }
 }
 
-/// Windows over a dimension: size, stride, low and high padding, dilation of the operand, dilation of the window.
+/// A window along one dimension: size, stride, low and high padding, dilation of the operand, dilation of the
+/// window.
 struct Sliding {
     size: i64,
     stride: i64,
@@ -380,14 +381,14 @@ impl Sliding {
         }
     }
 
-    /// How many windows fit.
+    /// The number of windows that fit.
     fn count(&self, n: i64) -> i64 {
         let padded = (n - 1) * self.base + 1 + self.low + self.high;
         let reach = (self.size - 1) * self.window + 1;
         if padded < reach { 0 } else { (padded - reach) / self.stride + 1 }
     }
 
-    /// The padded and dilated line, element by element: which one of the operand stands at a place.
+    /// Builds the padded and dilated row, and returns the operand's element at a position.
     fn element(&self, n: i64, d: i64, inside: i64) -> Option<i64> {
         let line: Vec<Option<i64>> = (0..self.low)
             .map(|_| None)
@@ -446,7 +447,7 @@ fn convolutions() {
     let mut random = Rng::new(47);
     for _ in 0..200 {
         let (h, n) = (random.below(1..6), random.below(1..4));
-        // Groups of channels, or of batches.
+        // Groups of features, or of batches.
         let (groups, is_batch) = (random.below(1..3), random.flag());
         let (in_group, out_group) = (random.below(1..3), random.below(1..3));
         let (channels, features) = (if is_batch { in_group } else { groups * in_group }, groups * out_group);
@@ -454,7 +455,7 @@ fn convolutions() {
         let w = Sliding::random(&mut random);
         let reversed = random.flag();
         let count = w.count(h);
-        // Dimensions of each operand in an order of its own.
+        // Dimensions of each operand in their own order.
         let orders: Vec<Vec<usize>> = (0..3).map(|_| random.permutation(3)).collect();
         let place =
             |which: usize, list: [i64; 3]| -> Vec<i64> { orders[which].iter().map(|&k| list[k]).collect() };
@@ -463,7 +464,7 @@ fn convolutions() {
         };
         let (input, kernel) = (place(0, [batches, channels, h]), place(1, [in_group, features, w.size]));
         let result = place(2, [n, features, count]);
-        // Batch and space may not be known.
+        // Batch and space may be dynamic.
         let some: Vec<bool> = orders[0].iter().map(|&k| k != 1 && random.flag()).collect();
         let is_free = |k: usize| some[orders[0].iter().position(|&o| o == k).unwrap()];
         let of_result: Vec<bool> = orders[2].iter().map(|&k| k != 1 && is_free(k)).collect();
@@ -499,7 +500,7 @@ fn convolutions() {
             false => format!("({from}, {with}) -> {to}"),
         };
         let (name, op) = match is_dynamic {
-            // Padding is an operand.
+            // Padding as an operand.
             true => (
                 "stablehlo.dynamic_conv",
                 format!(

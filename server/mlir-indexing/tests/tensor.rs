@@ -1,10 +1,10 @@
-//! Ops of the tensor dialect against evaluating them, element by element, as their documents say.
+//! Ops of the tensor dialect, compared with evaluating them element by element as their documentation says.
 
 mod common;
 
 use common::*;
 
-/// Numbers as they are written in a list: some of them as values of the function.
+/// A list of numbers as written, some of them as values of the function.
 struct Numbers {
     arguments: Vec<String>,
     values: Vec<(String, i64)>,
@@ -58,7 +58,7 @@ fn extract_slice() {
         );
         let is_value: Vec<bool> =
             z.trim_matches(['[', ']']).split(", ").map(|w| w.starts_with('%')).collect();
-        // The first dimensions of one element that are written so may be dropped.
+        // Leading static dimensions of extent 1 may be dropped.
         let drop = random.flag();
         let kept: Vec<bool> = (0..shape.len()).map(|k| !(drop && sizes[k] == 1 && !is_value[k])).collect();
         let pick =
@@ -127,7 +127,7 @@ fn insert_slice() {
         };
         check_reads(&read, "tensor.insert_slice", &shape, &values, &|point| {
             let mut reads = Reads::new();
-            // By going through the window: the last write counts, and there is one at most.
+            // Goes through the window; at most one write hits each element.
             let hit = indices(&sizes)
                 .into_iter()
                 .find(|i| (0..shape.len()).all(|k| offsets[k] + strides[k] * i[k] == point[k]));
@@ -143,13 +143,13 @@ fn insert_slice() {
     }
 }
 
-/// The shape whose dimensions are grouped, the groups, and the product of each.
+/// The wide shape, the groups, and the product of each group.
 fn grouped(random: &mut Rng) -> (Vec<i64>, Vec<Vec<usize>>, Vec<i64>) {
     let groups = random.below(1..4);
     let (mut shape, mut all, mut products): (Vec<i64>, _, Vec<i64>) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..groups {
         let group: Vec<usize> = (0..random.below(1..4)).map(|k| shape.len() + k as usize).collect();
-        // Few elements: each is looked for among all.
+        // Few elements: the search is exhaustive.
         let most = if shape.iter().product::<i64>() > 30 { 3 } else { 5 };
         let extents: Vec<i64> = group.iter().map(|_| random.below(1..most)).collect();
         products.push(extents.iter().product());
@@ -168,7 +168,7 @@ fn collapse_and_expand_shape() {
     let mut random = Rng::new(3);
     for _ in 0..400 {
         let (wide, groups, narrow) = grouped(&mut random);
-        // A group is dynamic where one of its dimensions is.
+        // A group is dynamic if one of its dimensions is.
         let dynamic: Vec<bool> = (0..wide.len()).map(|_| random.below(0..4) == 0).collect();
         let narrow_dynamic: Vec<bool> = groups.iter().map(|g| g.iter().any(|&k| dynamic[k])).collect();
         let (wide_type, narrow_type) =

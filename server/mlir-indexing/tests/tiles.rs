@@ -1,4 +1,5 @@
-//! Tiles and transforms: `xtile.scan`, `xtile.dot_scaled`, Winograd's convolution, `memref.view`, against nested loops.
+//! Tiles and transforms, compared with nested loops: `xtile.scan`, `xtile.dot_scaled`, Winograd convolution,
+//! `memref.view`.
 
 mod common;
 
@@ -61,7 +62,7 @@ fn scaled_products() {
         let packed = [random.flag(), random.flag()];
         let along_k = [random.flag(), random.flag()];
         let is_scaled = [random.flag(), random.flag()];
-        // Two numbers in a byte: along what is contracted, or along the other dimension.
+        // Two 4-bit numbers share a byte along the contracted or the other dimension.
         let free = [2 * m, 2 * n];
         let length = |side: usize, is_k: bool| {
             let n = if is_k { k } else { free[side] };
@@ -129,7 +130,7 @@ fn scaled_products() {
     }
 }
 
-/// A tile of the input is multiplied from both sides, so all of it goes into each element.
+/// A tile of the input is multiplied from both sides, so each element depends on the whole tile.
 #[test]
 fn winograd() {
     let mut random = Rng::new(73);
@@ -138,7 +139,7 @@ fn winograd() {
         let (n, c, f) = (random.below(1..3), random.below(1..3), random.below(1..3));
         let (tile_h, tile_w) = (random.below(1..3), random.below(1..3));
         let alpha = m + r - 1;
-        // A kernel of one row is transformed along the columns alone.
+        // A kernel with one row is transformed along the columns only.
         let (is_h, is_w) = [(true, true), (true, false), (false, true)][round % 3];
         let side = |is_on: bool| if is_on { (alpha, m, r) } else { (1, 1, 1) };
         let ((alpha_h, m_h, r_h), (alpha_w, m_w, r_w)) = (side(is_h), side(is_w));

@@ -1,6 +1,6 @@
-//! Every op of a tree of files is asked for its maps: none panics, and what is found wrong is printed.
+//! Computes the maps of every op in a tree of files: none may panic, and errors are printed.
 //!
-//! The tree is the directory that the environment variable `MLIR_TREE` names; without it nothing is tested.
+//! The environment variable `MLIR_TREE` names the directory; without it nothing is tested.
 
 use mlir::{OpId, PieceState, parse};
 use mlir_indexing::{Source, check_maps, op_hints, op_maps};
@@ -11,7 +11,7 @@ fn every_op_of_a_tree_has_an_answer() {
     assert!(!paths.is_empty(), "no files");
     let (mut mapped, mut unmapped, mut wrong, mut findings) = (0, 0, 0, 0);
     let mut silent: std::collections::BTreeMap<String, usize> = Default::default();
-    // How often, and where first.
+    // For each reason, its count and first occurrence.
     let mut reasons: std::collections::BTreeMap<String, (usize, String)> = Default::default();
     for path in paths {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
@@ -27,7 +27,7 @@ fn every_op_of_a_tree_has_an_answer() {
                             .all(|a| a.map.num_runtime() == a.symbols.len() || !a.map.is_mapped())
                     );
                 }
-                // What a test of a verifier gets wrong has no map.
+                // An op that a verifier test gets wrong on purpose has no map.
                 Some(Err(_)) if is_expected_wrong(&text, read.op(id).span.start as usize) => wrong += 1,
                 Some(Err(reason)) => {
                     unmapped += 1;
@@ -69,7 +69,7 @@ fn every_op_of_a_tree_has_an_answer() {
     );
 }
 
-/// Whether the part of the text that the op stands in says that something is wrong there.
+/// Whether the part of the text that contains the op expects an error.
 fn is_expected_wrong(text: &str, at: usize) -> bool {
     let part = |text: &str| text.find("// -----").unwrap_or(text.len());
     let start = text[..at].rfind("// -----").unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Ops of the vector dialect against evaluating them, element by element, as their documents say.
+//! Vector ops, compared with evaluating them element by element as their documentation says.
 
 mod common;
 
@@ -9,7 +9,7 @@ fn transfers() {
     let mut random = Rng::new(21);
     for _ in 0..400 {
         let shape = random.shape(1..4, 2..6);
-        // A permutation of some dimensions; of a read some may repeat one element.
+        // A permutation of some dimensions; a read may repeat one element along some.
         let mut along = random.permutation(shape.len());
         along.truncate(random.below(1..shape.len() as i64 + 1) as usize);
         let sizes: Vec<i64> = along.iter().map(|_| random.below(1..5)).collect();
@@ -138,7 +138,7 @@ fn parts_of_vectors() {
         check_reads(&read, "vector.extract_strided_slice", &sizes, &none, &|p| {
             one("%v", p.iter().zip(&offsets).map(|(i, o)| i + o).collect())
         });
-        // A part of lower rank goes into the last dimensions.
+        // A part of lower rank goes into the trailing dimensions.
         let first = random.below(0..shape.len() as i64) as usize;
         let small = sizes[first..].to_vec();
         let read = function(
@@ -174,7 +174,7 @@ fn shapes_of_vectors() {
             order.iter().zip(p).for_each(|(&k, &i)| place[k] = i);
             one("%v", place)
         });
-        // Dimensions in front, and some of one element that become more.
+        // Adds leading dimensions, and widens some of extent 1.
         let small: Vec<i64> = shape.iter().map(|&n| if random.flag() { 1 } else { n }).collect();
         let mut wide = random.shape(0..3, 1..4);
         let front = wide.len();
@@ -293,7 +293,7 @@ fn contract_and_gather() {
     }
 }
 
-/// Whatever numbers a list has, nothing overflows.
+/// No list of numbers overflows.
 #[test]
 fn shuffles_of_large_numbers_end() {
     let long = ty("vector", &[i64::MAX], "f32", &[]);

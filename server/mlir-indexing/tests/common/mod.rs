@@ -1,4 +1,4 @@
-//! What the tests share: random numbers, functions around one op, and maps against what an op reads.
+//! Test utilities: random numbers, functions around one op, comparison of maps with an op's reads.
 
 #![allow(dead_code)]
 
@@ -9,7 +9,7 @@ use mlir::{OpId, Parse, PieceState, parse};
 use mlir_indexing::{Access, OpMaps, Role, Source, SymbolSource, op_maps};
 pub use random::Rng;
 
-/// Some extents become `?`.
+/// Array types with some extents replaced by `?`.
 pub fn ty(kind: &str, shape: &[i64], element: &str, dynamic: &[bool]) -> String {
     let extents: String = shape
         .iter()
@@ -23,7 +23,7 @@ pub fn tensor(shape: &[i64]) -> String {
     ty("tensor", shape, "f32", &[])
 }
 
-/// All indices of an array, row by row.
+/// All indices of an array, in row-major order.
 pub fn indices(shape: &[i64]) -> Vec<Vec<i64>> {
     let mut all = vec![Vec::new()];
     for &n in shape {
@@ -32,7 +32,7 @@ pub fn indices(shape: &[i64]) -> Vec<Vec<i64>> {
     all
 }
 
-/// What elements are read: the operand's name and the index, each as often as it is read.
+/// The elements read, by operand name and index, with the number of reads.
 pub type Reads = BTreeMap<(String, Vec<i64>), usize>;
 
 pub fn read(reads: &mut Reads, operand: &str, index: Vec<i64>) {
@@ -45,7 +45,7 @@ pub struct Read {
 }
 
 impl Read {
-    /// The op is the last one of its function that has a result, or the last one.
+    /// Reads a text. Its op is the last one with a result, or the last one.
     pub fn of(text: String) -> Read {
         let parse = parse(&text, PieceState::default());
         assert_eq!(parse.errors, [], "{text}");
@@ -70,10 +70,11 @@ impl Read {
     }
 }
 
-/// A number for each symbol: by its description, `%n` or `dim(%a, 0)`; elements of arrays by their index.
+/// A number for each symbol, by its description (`%n`, `dim(%a, 0)`) and, for array elements, their index.
 pub type Values<'a> = dyn Fn(&str, &[i64]) -> Option<i64> + 'a;
 
-/// What an access reads for a point of the space, or where it writes. Range variables go over all their values.
+/// The elements that an access reads or writes at a point of the space, over all values of the range
+/// variables.
 pub fn evaluated(access: &Access, point: &[i64], values: &Values<'_>) -> Vec<Vec<i64>> {
     let map = &access.map;
     assert!(!map.is_undefined(), "{access:?}");
@@ -81,7 +82,7 @@ pub fn evaluated(access: &Access, point: &[i64], values: &Values<'_>) -> Vec<Vec
         return Vec::new();
     }
     assert_eq!(map.num_dims(), point.len(), "{map}");
-    // A symbol's value may bound a range: those without a bound of their own are tried as far as the tests' arrays go.
+    // A symbol's value may bound a range; unbounded ranges are tried up to the size of the tests' arrays.
     let ranges: Vec<Vec<i64>> = map
         .ranges()
         .iter()
@@ -116,7 +117,7 @@ pub fn evaluated(access: &Access, point: &[i64], values: &Values<'_>) -> Vec<Vec
     found
 }
 
-/// Every element of the result reads what `expect` says, so often, and nothing else.
+/// Every element of the result reads exactly what `expect` returns, with the same multiplicity.
 pub fn check_reads(
     read: &Read,
     name: &str,
@@ -127,7 +128,7 @@ pub fn check_reads(
     check(read, name, result, values, expect, |reads| reads);
 }
 
-/// The same, however often.
+/// [`check_reads`] without multiplicities.
 pub fn check_places(
     read: &Read,
     name: &str,
@@ -150,7 +151,7 @@ fn check(
     for point in indices(result) {
         let mut found = Reads::new();
         let mut pending: Vec<&Access> = Vec::new();
-        // Of a scalar only a note tells that it is read where nothing else is.
+        // For a scalar, only a note says that it is read where nothing else is.
         let is_rest = |a: &&Access| {
             let words = ["outside", "around"];
             a.map.results().is_empty()
@@ -184,14 +185,14 @@ fn check(
     }
 }
 
-/// One element is read.
+/// A single read element.
 pub fn one(operand: &str, index: Vec<i64>) -> Reads {
     let mut reads = Reads::new();
     read(&mut reads, operand, index);
     reads
 }
 
-/// For texts without symbols.
+/// The values for texts without symbols.
 pub fn none(_: &str, _: &[i64]) -> Option<i64> {
     None
 }
@@ -201,19 +202,19 @@ pub fn function(arguments: &[String], op: &str) -> Read {
     Read::of(format!("func.func @f({}) {{\n  {op}\n  return\n}}\n", arguments.join(", ")))
 }
 
-/// Which extents are not written.
+/// Random flags for dynamic extents.
 pub fn flags(random: &mut Rng, n: usize) -> Vec<bool> {
     (0..n).map(|_| random.below(0..3) == 0).collect()
 }
 
-/// `dim(%a, 1)` of arrays with these shapes.
+/// The value of `dim(%a, 1)` for arrays with these shapes.
 pub fn extent(name: &str, shapes: &[(&str, &[i64])]) -> Option<i64> {
     let (array, k) = name.strip_prefix("dim(")?.strip_suffix(')')?.split_once(", ")?;
     let (_, shape) = shapes.iter().find(|(n, _)| *n == array)?;
     shape.get(k.parse::<usize>().ok()?).copied()
 }
 
-/// `vector<2x3xf32>`, and a number where there is no dimension.
+/// `vector<2x3xf32>`, or a scalar type for rank 0.
 pub fn vector(shape: &[i64]) -> String {
     match shape {
         [] => "f32".to_owned(),
@@ -221,7 +222,7 @@ pub fn vector(shape: &[i64]) -> String {
     }
 }
 
-/// Values of the variables of an access's map by name: the loops, then the symbols.
+/// The values of an access's variables by name: loops, then symbols.
 pub fn point(access: &Access, map: &IndexingMap, values: &dyn Fn(&str) -> i64) -> Vec<i64> {
     let dims = map.dims().iter().map(|v| values(&format!("%{}", v.name.as_deref().expect("a name"))));
     let symbols = access.symbols.iter().map(|s| match &s.source {
@@ -231,10 +232,10 @@ pub fn point(access: &Access, map: &IndexingMap, values: &dyn Fn(&str) -> i64) -
     dims.chain(symbols).collect()
 }
 
-/// A number, for the values of names.
+/// A number as a function of the values of names.
 pub type Value = dyn Fn(&dyn Fn(&str) -> i64) -> i64;
 
-/// An affine expression over names, as text, and what it is for their values.
+/// A random affine expression over names, as text and as a function of their values.
 pub fn expression(random: &mut Rng, names: &[&str], depth: u32) -> (String, Box<Value>) {
     let leaf = depth == 0 || random.below(0..3) == 0;
     if leaf && random.below(0..4) > 0 {
