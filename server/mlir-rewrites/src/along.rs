@@ -1,31 +1,31 @@
-//! One dimension of a collapsed tensor: which boxes of the dimensions that were collapsed into it hold the elements that a slice
-//! takes along it.
+//! One dimension of a collapsed tensor: the boxes of the source dimensions that hold the elements that a
+//! slice takes along it.
 //!
-//! Below, `b` are the extents of the dimensions, `inner[k]` the product of those behind `k`, and the slice takes the elements
-//! `offset + stride * i` for `i < size`.
+//! Below, `b` are the extents of the source dimensions, `inner[k]` is the product of those after `k`, and the
+//! slice takes the elements `offset + stride * i` for `i < size`.
 
 use indexing_map::{Expr, gcd};
 
 use crate::numbers::{Symbols, divided};
 
-/// Elements along one dimension, and where they are in the tensor that was collapsed.
+/// Elements along one dimension, and their positions in the source of the collapse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Along {
-    /// Where they go in the result.
+    /// The first index in the result.
     pub(crate) start: Expr,
-    /// How many they are.
+    /// The number of elements.
     pub(crate) size: Expr,
-    /// The slice, per collapsed dimension.
+    /// The slice, per source dimension.
     pub(crate) offsets: Vec<Coordinate>,
     pub(crate) sizes: Vec<Expr>,
     pub(crate) strides: Vec<Expr>,
 }
 
-/// An index of a dimension.
+/// An index along a dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Coordinate {
     Plain(Expr),
-    /// One of the results of `affine.delinearize_index`.
+    /// A result of `affine.delinearize_index`.
     Digit {
         linear: Expr,
         basis: Vec<Expr>,
@@ -42,9 +42,9 @@ impl Coordinate {
     }
 }
 
-/// What a slice takes along a dimension, in numbers.
+/// The bounds of a slice along one dimension.
 pub(crate) struct Line<'a> {
-    /// Of the collapsed dimensions: constants or symbols.
+    /// The extents of the source dimensions: constants or symbols.
     pub(crate) extents: Vec<Expr>,
     pub(crate) offset: Expr,
     pub(crate) size: Expr,
@@ -52,19 +52,19 @@ pub(crate) struct Line<'a> {
     pub(crate) symbols: &'a Symbols,
 }
 
-/// How much of a rewrite a dimension needs.
+/// The kind of rewrite that a dimension needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Need {
-    /// Nothing was collapsed, or all is taken.
+    /// Nothing is collapsed, or everything is taken.
     Nothing,
     /// At most one extent is not 1.
     Squeeze,
     OneBox,
 }
 
-/// The index of each dimension for a linear one, the innermost split off first: so an extent that is not known leaves alone what
-/// is behind it. The index along a dimension of extent 1 is 0; the outermost other one is not bounded, as in
-/// `affine.delinearize_index` of an index that is in bounds.
+/// The index along each dimension for a linear index. The innermost digit is split off first, so a dynamic
+/// extent does not affect the dimensions after it. The index along a dimension of extent 1 is 0. The
+/// outermost other one is not bounded, as in `affine.delinearize_index` of an index in bounds.
 pub(crate) fn digits(linear: &Expr, basis: &[Expr]) -> Vec<Expr> {
     let one = Expr::Const(1);
     let outermost = basis.iter().position(|b| *b != one);
@@ -81,13 +81,13 @@ pub(crate) fn digits(linear: &Expr, basis: &[Expr]) -> Vec<Expr> {
     found
 }
 
-/// How these digits are written.
+/// The digits as coordinates of the new code.
 fn coordinates(linear: &Expr, basis: &[Expr]) -> Vec<Coordinate> {
     let one = Expr::Const(1);
     let places: Vec<usize> = (0..basis.len()).filter(|&at| basis[at] != one).collect();
     let values = digits(linear, basis);
     let plain = |expr: Expr| Coordinate::Plain(expr);
-    // A linear index that is known gives numbers, but for a product of extents that is not.
+    // A constant linear index has constant digits, unless a product of extents is dynamic.
     if places.len() <= 1 || values.iter().all(|v| v.as_const().is_some()) {
         return values.into_iter().map(plain).collect();
     }
@@ -108,17 +108,17 @@ impl Line<'_> {
         self.extents.len()
     }
 
-    /// All elements, one after the other.
+    /// Whether the slice takes all elements, in order.
     fn is_full(&self) -> bool {
         self.offset == Expr::ZERO && self.stride == Expr::Const(1) && self.size == product(&self.extents)
     }
 
-    /// `inner[k]`, where it is known.
+    /// `inner[k]`, if it is static.
     fn inner(&self, k: usize) -> Option<i64> {
         self.extents[k + 1..].iter().try_fold(1i64, |n, b| n.checked_mul(b.as_const()?))
     }
 
-    /// Nothing in front of `k` is larger than 1: an index that is in bounds does not leave `k`.
+    /// Whether all extents before `k` are 1, so that an index in bounds never carries out of `k`.
     fn is_outermost(&self, k: usize) -> bool {
         self.extents[..k].iter().all(|b| *b == Expr::Const(1))
     }
@@ -127,7 +127,7 @@ impl Line<'_> {
         Along { start: Expr::ZERO, size: self.size.clone(), offsets, sizes, strides }
     }
 
-    /// One box, without a loop.
+    /// The elements as one box, without a loop.
     pub(crate) fn straight(&self) -> Option<(Need, Along)> {
         let n = self.rank();
         let ones = vec![Expr::Const(1); n];
@@ -156,7 +156,7 @@ impl Line<'_> {
         found.map(|along| (Need::OneBox, along))
     }
 
-    /// Whole blocks of `inner[k]` elements that lie side by side along `k`.
+    /// A box of whole blocks of `inner[k]` elements, adjacent along `k`.
     fn dense_box(&self, k: usize) -> Option<Along> {
         let inner = self.inner(k)?;
         if !self.symbols.is_multiple(&self.offset, inner) || !self.symbols.is_multiple(&self.size, inner) {
@@ -169,7 +169,7 @@ impl Line<'_> {
         Some(self.block(k, &divided(&self.offset, inner), divided(&self.size, inner)))
     }
 
-    /// Whether `count` steps of 1 along `k`, from where the slice starts, do not leave it.
+    /// Whether `count` unit steps along `k` from the start of the slice stay within `k`.
     fn stays_inside(&self, k: usize, inner: i64, count: i64) -> bool {
         if self.is_outermost(k) {
             return true;
@@ -177,7 +177,7 @@ impl Line<'_> {
         let Some(extent) = self.extents[k].as_const() else { return false };
         match self.offset.as_const() {
             Some(offset) => ((offset / inner) % extent).checked_add(count).is_some_and(|end| end <= extent),
-            // It is a multiple of this, and so are the steps that are left.
+            // The index along `k` is a multiple of this, and so is the number of steps left.
             None => {
                 let unit = self.symbols.divisor(&self.offset) / inner;
                 self.symbols.is_multiple(&self.offset, inner) && count.unsigned_abs() <= gcd(unit, extent)
@@ -185,7 +185,7 @@ impl Line<'_> {
         }
     }
 
-    /// `count` blocks along `k` from the block `first` on, with all that is behind `k`.
+    /// `count` blocks along `k` from block `first`, with all dimensions after `k` whole.
     fn block(&self, k: usize, first: &Expr, count: Expr) -> Along {
         let n = self.rank();
         let mut offsets = coordinates(first, &self.extents[..=k]);
@@ -196,7 +196,7 @@ impl Line<'_> {
         self.along(offsets, sizes, vec![Expr::Const(1); n])
     }
 
-    /// Single elements along `k`, with a stride.
+    /// A box of single elements along `k`, with a stride.
     fn strided_box(&self, k: usize) -> Option<Along> {
         let inner = self.inner(k)?;
         if !self.symbols.is_multiple(&self.stride, inner) {
@@ -216,8 +216,8 @@ impl Line<'_> {
         Some(self.along(coordinates(&self.offset, &self.extents), sizes, strides))
     }
 
-    /// Boxes that hold the elements one after the other, of a slice whose bounds are known; nothing where they are more than
-    /// `limit`.
+    /// The boxes that hold the elements in order, for a slice with static bounds; `None` if there are more
+    /// than `limit`.
     pub(crate) fn boxes(&self, limit: usize) -> Option<Vec<Along>> {
         let (offset, size) = (self.offset.as_const()?, self.size.as_const()?);
         if self.stride != Expr::Const(1) {
@@ -230,7 +230,7 @@ impl Line<'_> {
                 return None;
             }
             let (at, left) = (offset.checked_add(done)?, size - done);
-            // The largest block that starts here and does not reach too far.
+            // The largest block that starts here and does not extend past the end.
             let fits = |k: &usize| self.inner(*k).is_some_and(|inner| at % inner == 0 && left >= inner);
             let k = (0..self.rank()).find(fits)?;
             let inner = self.inner(k)?;
@@ -248,8 +248,8 @@ impl Line<'_> {
         Some(found)
     }
 
-    /// A loop, whose variable is `iv`, over blocks that are as large as can be: its count, the elements of a block, and one
-    /// block. Single elements where nothing larger fits.
+    /// A loop with variable `iv` over the largest possible blocks: its trip count, the elements per block,
+    /// and one block. Falls back to single elements.
     pub(crate) fn blocks(&self, iv: &Expr) -> Option<(Expr, i64, Along)> {
         let best = (0..self.rank())
             .filter_map(|k| {

@@ -1,4 +1,4 @@
-//! The code that replaces an op, before it is text.
+//! The replacement code of an op, before it is printed.
 
 use indexing_map::Expr;
 
@@ -6,40 +6,40 @@ use crate::along::Along;
 use crate::numbers::{Number, Symbols};
 use mlir_indexing::ArrayType;
 
-/// A slice of a reshape, in numbers: `extract_slice(collapse_shape(source))`.
+/// The parameters of a slice of a reshape: `extract_slice(collapse_shape(source))`.
 #[derive(Debug, Clone)]
 pub struct SliceOfCollapse {
     /// `%x`
     pub source: String,
     pub source_type: ArrayType,
-    /// The dimensions of the source, by the dimension that they are collapsed into.
+    /// The dimensions of the source, grouped by collapsed dimension.
     pub groups: Vec<Vec<usize>>,
-    /// Extents of the source: constants, or symbols.
+    /// The extents of the source: constants or symbols.
     pub extents: Vec<Expr>,
-    /// Of the slice, per dimension of the collapsed tensor.
+    /// The slice, per dimension of the collapsed tensor.
     pub offsets: Vec<Number>,
     pub sizes: Vec<Number>,
     pub strides: Vec<Number>,
-    /// Dimensions that the result does not have.
+    /// Dimensions that the result drops.
     pub is_dropped: Vec<bool>,
     pub result_type: ArrayType,
     pub symbols: Symbols,
 }
 
-/// What the code looks like, the simplest first.
+/// The form of the code, simplest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Form {
-    /// The reshape only dropped extents of 1, which a slice can do by itself.
+    /// The reshape only drops extents of 1, which a rank-reducing slice can do.
     RankReducing,
-    /// What is collapsed is taken whole.
+    /// Collapsed dimensions are taken whole.
     Unlinearized,
-    /// The elements are a box.
+    /// The elements form one box.
     SingleBox,
-    /// Two or three boxes, one after the other.
+    /// A sequence of two or three boxes.
     Boxes,
     /// A loop over blocks.
     BlockedLoop,
-    /// A loop over single elements, as upstream's `ExtractSliceFromReshapeUtils.cpp` has it.
+    /// A loop over single elements, as in upstream's `ExtractSliceFromReshapeUtils.cpp`.
     ScalarLoop,
 }
 
@@ -56,22 +56,23 @@ impl Form {
 
 /// Loops around parts, each of which reads one box of the source and writes one box of the result.
 ///
-/// Variables of its expressions are the symbols, then one loop variable for each dimension of the collapsed tensor.
+/// The variables of its expressions are the symbols, then one loop variable per dimension of the collapsed
+/// tensor.
 #[derive(Debug, Clone)]
 pub(crate) struct Code {
     pub(crate) form: Form,
-    /// The outermost first.
+    /// The loops, outermost first.
     pub(crate) loops: Vec<Loop>,
     pub(crate) parts: Vec<Vec<Along>>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Loop {
-    /// Of the collapsed tensor.
+    /// A dimension of the collapsed tensor.
     pub(crate) dim: usize,
-    /// From 0, by 1.
+    /// The trip count; the loop starts at 0 with step 1.
     pub(crate) count: Expr,
-    /// Elements along `dim` of one iteration.
+    /// The elements along `dim` per iteration.
     pub(crate) elements: i64,
 }
 

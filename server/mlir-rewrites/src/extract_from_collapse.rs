@@ -1,7 +1,7 @@
-//! `tensor.extract_slice` of a `tensor.collapse_shape`, as slices of what was collapsed.
+//! Rewrites `tensor.extract_slice` of `tensor.collapse_shape` to slices of the source.
 //!
-//! The cases are those of the RFC "extracting slices from tensor.collapse_shape"; where the elements are few boxes there is no
-//! loop, and where they are blocks the loop is over blocks.
+//! The cases are those of the RFC "extracting slices from tensor.collapse_shape". If the elements form a few
+//! boxes there is no loop; if they form blocks the loop is over blocks.
 
 use indexing_map::{Expr, Interval};
 use mlir::OpId;
@@ -17,7 +17,7 @@ use crate::slice_text::{ResultText, text};
 use crate::values::Values;
 use mlir_indexing::{Operand, Source};
 
-/// What can stand in place of the slice `op`; nothing where it is no slice of a collapsed tensor.
+/// The replacements of the slice `op`; empty if it is not a slice of a collapsed tensor.
 pub fn extract_from_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Vec<Rewrite> {
     let Some((slice, extract, collapse)) = read(source, op) else { return Vec::new() };
     let removed = without_use(source, &extract.source, collapse);
@@ -41,7 +41,7 @@ fn ids(loops: usize) -> &'static str {
     if loops > 0 { "slices-in-a-loop" } else { "slices" }
 }
 
-/// The slice in numbers, the op, and the op that collapses.
+/// The parameters of the slice, its op, and the collapsing op.
 fn read<'a>(source: &'a Source<'a>, op: OpId) -> Option<(SliceOfCollapse, SliceOp, OpId)> {
     let extract = SliceOp::extract(source, op)?;
     let collapse = defining_op(source, &extract.source)?;
@@ -53,7 +53,7 @@ fn read<'a>(source: &'a Source<'a>, op: OpId) -> Option<(SliceOfCollapse, SliceO
     Some((slice, extract, collapse))
 }
 
-/// What `op` takes of a collapsed tensor, or inserts into it, in numbers.
+/// The parameters of the slice that `op` extracts from a collapsed tensor or inserts into it.
 pub(crate) fn in_numbers<'a>(
     source: &'a Source<'a>,
     op: &SliceOp,
@@ -64,7 +64,7 @@ pub(crate) fn in_numbers<'a>(
         None => (&op.source, &op.result_type),
     };
     let is_dropped = op.dropped().filter(|dropped| !dropped.is_empty())?;
-    // Other extents need other encodings, of which only the text's own are known.
+    // Other extents need other encodings, and only those in the text are known.
     if reshape.source_type.rest != window.rest && is_dropped.contains(&true) {
         return None;
     }
@@ -106,7 +106,7 @@ pub(crate) fn in_numbers<'a>(
     is_in_bounds(&slice).then_some(slice)
 }
 
-/// Nothing is said of a slice that holds nothing, or that leaves the tensor.
+/// Whether the slice is not empty and in bounds, as far as known. Otherwise no rewrite is offered.
 fn is_in_bounds(slice: &SliceOfCollapse) -> bool {
     let is_some = |e: &Expr| e.as_const().is_none_or(|n| n > 0);
     slice.extents.iter().all(is_some)
@@ -133,7 +133,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::rewrite::rewrites;
 
-    /// A slice of `tensor<3x5x7xf32>` as a line of 105 elements; `%n` is any number, `%m` a multiple of 7.
+    /// A slice of `tensor<3x5x7xf32>` as a line of 105 elements. `%n` is any number, `%m` a multiple of 7.
     pub(crate) fn read_one(lists: &str) -> SliceOfCollapse {
         let count = lists.split('[').nth(2).and_then(|l| l.split(']').next()).unwrap_or_default();
         let text = format!(
@@ -145,7 +145,7 @@ pub(crate) mod tests {
         found.expect("there is a slice").0
     }
 
-    /// The text with the first rewrite that is offered, of the first op that has one.
+    /// Compares the text after the first offered rewrite of the first op that has one.
     #[track_caller]
     pub(crate) fn check(body: &str, title: &str, expect: Expect) {
         let parsed = parse(body, PieceState::default());
@@ -161,7 +161,7 @@ pub(crate) mod tests {
         expect.assert_eq(&text);
     }
 
-    /// Of the RFC: tiles of rows are rows of what was collapsed.
+    /// From the RFC: tiles of rows are rows of the source.
     #[test]
     fn tiles_of_a_loop_are_one_slice() {
         check(
@@ -192,7 +192,7 @@ pub(crate) mod tests {
         );
     }
 
-    /// Of upstream's tests.
+    /// From upstream's tests.
     #[test]
     fn strided_elements_are_a_loop() {
         check(
@@ -297,7 +297,7 @@ func.func @f(%x: !x, %o: index, %n: index) {
         );
     }
 
-    /// Attributes that say nothing of the elements stay with the value.
+    /// Discardable attributes stay with the result.
     #[test]
     fn attributes_stay_with_the_result() {
         let text = |lists: &str| {
@@ -368,12 +368,12 @@ func.func @f(%x: !x, %o: index, %n: index) {
 }
 ";
         for line in [
-            // It leaves the tensor.
+            // Out of bounds.
             "tensor.extract_slice %y[13] [3] [1] : tensor<15xf32> to tensor<3xf32>",
-            // The type does not fit.
+            // The type does not match.
             "tensor.extract_slice %y[3] [4] [1] : tensor<15xf32> to tensor<3xf32>",
             "tensor.extract_slice %y[3] [3] [1] : tensor<16xf32> to tensor<3xf32>",
-            // What it says of the slice is not known.
+            // An unknown attribute.
             "tensor.extract_slice %y[3] [3] [1] a = 1 : tensor<15xf32> to tensor<3xf32>",
             "tensor.extract_slice %y[3] [0] [1] : tensor<15xf32> to tensor<0xf32>",
             "tensor.extract_slice %x[0, 3] [1, 1] [1, 1] : tensor<3x5xf32> to tensor<1xf32>",

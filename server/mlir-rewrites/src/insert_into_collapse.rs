@@ -1,4 +1,5 @@
-//! `tensor.insert_slice` into a `tensor.collapse_shape`, as an insertion into what was collapsed: where the elements are one box.
+//! Rewrites `tensor.insert_slice` into a `tensor.collapse_shape` to an insertion into the source, if the
+//! elements form one box.
 
 use mlir::OpId;
 
@@ -12,7 +13,7 @@ use crate::slice_text::{groups_text, kept_axes, lists_of, note_names, shape_of, 
 use crate::write::{Writer, joined};
 use mlir_indexing::Source;
 
-/// What can stand in place of the insertion `op`.
+/// The replacement of the insertion `op`.
 pub fn insert_into_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrite> {
     let insert = SliceOp::insert(source, op)?;
     let into = insert.into.clone()?;

@@ -1,9 +1,11 @@
-//! Other code for the same elements: rewrites of MLIR text around slices and reshapes.
+//! Rewrites of MLIR text around slices and reshapes: different code for the same elements.
 //!
-//! A rewrite is offered only where the map from its result to what it reads is proven, at that moment, to be the map of the code
-//! that it replaces. Proofs are those of `indexing-map`; numbers that are known only when the program runs are variables there.
+//! A rewrite is offered only if it is proven, each time, that the map from its result to the elements it
+//! reads equals that of the code it replaces. `indexing-map` provides the proofs; numbers known only at run
+//! time are variables there.
 //!
-//! Architecture Invariant: from text to text, without a registry and without salsa. What is not understood is left alone.
+//! Architecture Invariant: from text to text, without a registry and without salsa. Code that is not
+//! understood is left alone.
 
 mod along;
 mod code;

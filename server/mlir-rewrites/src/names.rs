@@ -5,19 +5,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use mlir::{Definition, OpId};
 use mlir_indexing::Source;
 
-/// Names that no value of a function has, and constants that are there already.
+/// Unused value names of a function, and its existing constants.
 #[derive(Debug, Default)]
 pub struct Names {
     taken: FxHashSet<String>,
-    /// Values of type `index` that can be used at the place, by their number.
+    /// Values of type `index` that are visible at the op, by number.
     constants: FxHashMap<i64, String>,
 }
 
-/// Ops in front of a place that are looked at for constants.
+/// The largest number of preceding ops that are searched for constants.
 const MAX_LOOKED_AT: usize = 4096;
 
 impl Names {
-    /// For new code in front of `op`. No name of the whole function is given again: regions see each other's names in part.
+    /// The names for new code before `op`. All names of the function count as taken, because regions see only
+    /// some of each other's names.
     pub fn around<'a>(source: &'a Source<'a>, op: OpId) -> Names {
         let (parse, text) = (source.parse, source.text);
         let mut names = Names::default();
@@ -50,7 +51,7 @@ impl Names {
         names
     }
 
-    /// `%stem`, or `%stem_0` and so on where that is taken.
+    /// `%stem`, or `%stem_0` and so on if it is taken.
     pub fn fresh(&mut self, stem: &str) -> String {
         let mut name = format!("%{stem}");
         let mut n = 0;

@@ -1,17 +1,17 @@
-//! Numbers that a text gives as values, and what is known of them.
+//! Numbers that a text gives as values, with their known properties.
 
 use indexing_map::{BinaryOp, Expr, Interval, RangeContext, Variable, gcd};
 
-/// More elements than this no tensor has along one dimension: what is proven holds below.
+/// An upper bound of any tensor's extent. Proofs hold below it.
 pub(crate) const LARGEST: i64 = 1 << 40;
 
 /// An entry of a list such as `[%i, 4]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Number {
-    /// As it is written.
+    /// The number as written.
     pub text: String,
-    /// What it is, over the symbols ([`Symbols`]); a constant value of a list of sizes is a symbol all the same, because the
-    /// type of the result says `?` for it.
+    /// Its value over the symbols ([`Symbols`]). In a list of sizes even a constant value is a symbol,
+    /// because the result type says `?` for it.
     pub expr: Expr,
 }
 
@@ -21,11 +21,11 @@ impl Number {
     }
 }
 
-/// A number that is known only when the program runs.
+/// A number known only at run time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
     pub name: SymbolName,
-    /// Divides it.
+    /// A number that divides it.
     pub divisor: i64,
     pub bounds: Interval,
 }
@@ -34,16 +34,16 @@ pub struct Symbol {
 pub enum SymbolName {
     /// `%n`
     Value(String),
-    /// The extent of the tensor that is read, along this dimension: `tensor.dim`.
+    /// The extent of the source tensor along this dimension: `tensor.dim`.
     Extent(usize),
 }
 
-/// The symbols of a rewrite: variables of expressions by position.
+/// The symbols of a rewrite. Expressions refer to them by position.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Symbols(pub Vec<Symbol>);
 
 impl Symbols {
-    /// The variable of a symbol, which is added where it is new.
+    /// The variable of a symbol, which is added if it is new.
     pub fn variable(&mut self, symbol: Symbol) -> Expr {
         let known = self.0.iter().position(|s| s.name == symbol.name);
         Expr::var(known.unwrap_or_else(|| {
@@ -56,13 +56,13 @@ impl Symbols {
         self.0.len()
     }
 
-    /// What an expression can be.
+    /// The range of an expression.
     pub fn range(&self, expr: &Expr) -> Interval {
         let variables: Vec<Variable> = self.0.iter().map(|s| Variable::from(s.bounds)).collect();
         RangeContext::new(&variables, &[]).range(expr)
     }
 
-    /// A number that divides all values of an expression; 0 where it is always 0.
+    /// A number that divides all values of an expression; 0 if it is always 0.
     pub fn divisor(&self, expr: &Expr) -> i64 {
         match expr {
             Expr::Const(c) => c.checked_abs().unwrap_or(1),
@@ -82,13 +82,13 @@ impl Symbols {
         }
     }
 
-    /// True when `n` is known to divide the expression.
+    /// Whether `n` provably divides the expression.
     pub(crate) fn is_multiple(&self, expr: &Expr, n: i64) -> bool {
         n > 0 && self.divisor(expr) % n == 0
     }
 }
 
-/// `expr / n`, of an expression that `n` divides.
+/// `expr / n`, for an expression that `n` divides.
 pub(crate) fn divided(expr: &Expr, n: i64) -> Expr {
     if let Some((x, c)) = expr.as_scaled()
         && c % n == 0

@@ -1,5 +1,5 @@
-//! Slices of a `tensor.expand_shape`, and insertions into one: as slices of what was expanded, where the elements lie there in a
-//! row.
+//! Rewrites slices of a `tensor.expand_shape`, and insertions into one, to slices of its source, if the
+//! elements are evenly spaced there.
 
 use indexing_map::{Expr, Interval, Variable};
 use mlir::OpId;
@@ -15,16 +15,16 @@ use crate::values::Values;
 use crate::write::{Variable as Name, Writer, joined};
 use mlir_indexing::{Mixed, OpText, Operand, Source};
 
-/// What a slice takes of one dimension that was expanded.
+/// The part of one source dimension that a slice takes.
 struct Row {
     offset: Expr,
     size: Expr,
     stride: Expr,
-    /// Dimensions of the window that it is.
+    /// The number of window dimensions that it corresponds to.
     kept: usize,
 }
 
-/// A slice of an expanded tensor, in numbers.
+/// The parameters of a slice of an expanded tensor.
 struct SliceOfExpand {
     reshape: ReshapeOp,
     extents: Vec<Expr>,
@@ -33,11 +33,11 @@ struct SliceOfExpand {
     strides: Vec<Number>,
     is_dropped: Vec<bool>,
     symbols: Symbols,
-    /// The list behind `output_shape`, where there is one.
+    /// The list after `output_shape`, if there is one.
     output_shape: Option<Vec<String>>,
 }
 
-/// What can stand in place of the slice `op`.
+/// The replacement of the slice `op`.
 pub fn extract_from_expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrite> {
     let extract = SliceOp::extract(source, op)?;
     let expand = defining_op(source, &extract.source)?;
@@ -73,7 +73,7 @@ pub fn extract_from_expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewri
     Some(finish(source, op, &extract.source, expand, writer, ("slice-before-expand", title)))
 }
 
-/// What can stand in place of the insertion `op`.
+/// The replacement of the insertion `op`.
 pub fn insert_into_expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrite> {
     let insert = SliceOp::insert(source, op)?;
     let into = insert.into.clone()?;
@@ -133,7 +133,7 @@ fn output_shape_text(sizes: Option<&[String]>) -> String {
     sizes.map(|sizes| format!(" output_shape [{}]", sizes.join(", "))).unwrap_or_default()
 }
 
-/// The shape of the rows that the window has.
+/// The shape of the window in the source.
 fn row_shape(rows: &[Row]) -> Vec<Option<i64>> {
     rows.iter().filter(|row| row.kept > 0).map(|row| row.size.as_const()).collect()
 }
@@ -219,7 +219,7 @@ impl SliceOfExpand {
     }
 
     fn writer<'n>(&self, names: &'n mut Names) -> Writer<'n> {
-        // Extents of the expanded tensor are in no number that is written.
+        // No number in the new code uses extents of the expanded tensor.
         let name = |symbol: &Symbol| match &symbol.name {
             SymbolName::Value(name) => Name::Named(name.clone()),
             SymbolName::Extent(_) => Name::Named(String::new()),
@@ -231,13 +231,13 @@ impl SliceOfExpand {
         writer
     }
 
-    /// The sizes of the window.
+    /// The sizes of the window, without dropped dimensions.
     fn kept_sizes(&self) -> Vec<String> {
         let kept = (0..self.extents.len()).filter(|&axis| !self.is_dropped[axis]);
         kept.map(|axis| self.sizes[axis].text.clone()).collect()
     }
 
-    /// The elements along each dimension that was expanded; nothing where they do not lie in a row.
+    /// The elements along each source dimension; `None` if they are not evenly spaced.
     fn rows(&self) -> Option<Vec<Row>> {
         let rows: Option<Vec<Row>> = self.reshape.groups.iter().map(|group| self.row(group)).collect();
         let uses_extents = |e: &Expr| {
@@ -281,7 +281,7 @@ impl SliceOfExpand {
         fits.then(|| Row { offset, size: size(first).clone() * inner(first), stride: one, kept })
     }
 
-    /// The places of the window in the tensor that was expanded are those of the rows.
+    /// Whether the window and the rows are the same positions in the source.
     fn is_proven(&self, rows: &[Row]) -> bool {
         let rank = self.extents.len();
         let translated = |e: &Expr| {

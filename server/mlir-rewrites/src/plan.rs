@@ -1,13 +1,14 @@
-//! From a slice of a reshape to code that slices what was reshaped: the simplest that there is.
+//! Finds the simplest code that slices the source of a reshape instead of its result.
 
 use crate::along::{Along, Line, Need};
 use crate::code::{Code, Form, Loop, SliceOfCollapse};
 use crate::proof::is_proven;
 
-/// Slices one after the other; more of them are a loop.
+/// The largest number of separate slices; beyond it a loop is used.
 const MAX_BOXES: usize = 3;
 
-/// What can replace the slice, the simplest first: one slice, or a few slices and a loop. Each is proven to read the same elements.
+/// The replacements of the slice, simplest first: one slice, or a few slices and a loop. Each is proven to
+/// read the same elements.
 pub(crate) fn plans(slice: &SliceOfCollapse) -> Vec<Code> {
     let candidates = match straight(slice) {
         Some(code) => vec![code],
@@ -26,7 +27,7 @@ fn line(slice: &SliceOfCollapse, dim: usize) -> Line<'_> {
     }
 }
 
-/// One box, if that is what the elements are. Not proven yet.
+/// One box, if the elements form one. Not proven yet.
 pub(crate) fn straight(slice: &SliceOfCollapse) -> Option<Code> {
     let found: Vec<(Need, Along)> =
         (0..slice.rank()).map(|dim| line(slice, dim).straight()).collect::<Option<_>>()?;
@@ -72,7 +73,7 @@ fn loops(slice: &SliceOfCollapse) -> Option<Code> {
 }
 
 impl Code {
-    /// What the action is called: `Replace by 3 slices`.
+    /// The title of the code action: `Replace by 3 slices`.
     pub(crate) fn title(&self) -> String {
         let counts: Option<Vec<i64>> = self.loops.iter().map(|l| l.count.as_const()).collect();
         match self.form {

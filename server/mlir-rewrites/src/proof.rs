@@ -1,7 +1,8 @@
-//! Whether new code reads for every element of the result what the old code read.
+//! Proves that new code reads the same source element as the old code for every element of the result.
 //!
-//! Both are maps from a place in the result to a place in the source. A place in the result is an iteration of the loops and a
-//! place in the box that the iteration writes; that these boxes cover the result once is checked by their bounds.
+//! Both are maps from a position in the result to a position in the source. A position in the result is an
+//! iteration of the loops and an index into the box that the iteration writes. A check of the boxes' bounds
+//! shows that they cover the result exactly once.
 
 use indexing_map::{Expr, IndexingMap, Interval, Variable, Verdict, same_function};
 
@@ -9,7 +10,7 @@ use crate::along::{Along, digits, product};
 use crate::code::{Code, SliceOfCollapse};
 use crate::numbers::{LARGEST, Symbols, divided};
 
-/// Points and boxes that a proof may look at.
+/// The largest number of points and boxes that a proof examines.
 const BUDGET: usize = 8192;
 
 pub(crate) fn is_proven(slice: &SliceOfCollapse, code: &Code) -> bool {
@@ -17,7 +18,7 @@ pub(crate) fn is_proven(slice: &SliceOfCollapse, code: &Code) -> bool {
     covers_once(slice, code) && code.parts.iter().all(|part| places.reads_the_same(part))
 }
 
-/// Along each dimension the parts follow each other without gap from 0 to the size of the slice.
+/// Whether the parts follow each other along each dimension without gaps from 0 to the size of the slice.
 fn covers_once(slice: &SliceOfCollapse, code: &Code) -> bool {
     (0..slice.rank()).all(|dim| {
         let size = &slice.sizes[dim].expr;
@@ -25,7 +26,7 @@ fn covers_once(slice: &SliceOfCollapse, code: &Code) -> bool {
             let iv = slice.loop_variable(dim);
             let is_block =
                 |a: &Along| a.size == Expr::Const(turn.elements) && a.start == iv.clone() * turn.elements;
-            // The count times the elements is the size, because they divide it.
+            // The trip count times the elements is the size, because the elements divide it.
             let is_whole = match (turn.count.as_const(), size.as_const()) {
                 (Some(count), Some(size)) => count.checked_mul(turn.elements) == Some(size),
                 _ => {
@@ -50,7 +51,7 @@ fn covers_once(slice: &SliceOfCollapse, code: &Code) -> bool {
     })
 }
 
-/// Along all dimensions but one the two write the same.
+/// Whether both write the same indices along all dimensions but one.
 fn same_elsewhere(a: &[Along], b: &[Along], but: usize) -> bool {
     a.iter().zip(b).enumerate().all(|(dim, (a, b))| dim == but || a.start == b.start && a.size == b.size)
 }
@@ -61,8 +62,9 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Dimensions of the maps: for each dimension of the collapsed tensor the iteration, then the place in the box. Iterations are
-    /// counted from where the slice starts, in blocks: remainders of sums are simplest without a constant.
+    /// The iteration along `dim`. The dimensions of the maps are, for each dimension of the collapsed tensor,
+    /// the iteration, then the index into the box. Iterations are counted from the start of the slice, in
+    /// blocks: remainders of sums simplify best without a constant.
     fn iteration(&self, dim: usize) -> Expr {
         Expr::var(2 * dim) - self.first_iteration(dim)
     }
@@ -81,7 +83,8 @@ impl Places<'_> {
         Expr::var(2 * dim + 1)
     }
 
-    /// An expression of the code in the variables of the maps: a symbol is what it is a multiple of, times a runtime variable.
+    /// Translates an expression of the code to the variables of the maps: a symbol becomes its divisor times
+    /// a runtime variable.
     fn translated(&self, expr: &Expr) -> Expr {
         let symbols = self.slice.symbols.len();
         expr.substitute(&mut |v| {
@@ -121,7 +124,7 @@ impl Places<'_> {
                 self.translated(&slice.offsets[dim].expr) + at * self.translated(&slice.strides[dim].expr);
             let extents: Vec<Expr> = slice.group_extents(dim).iter().map(|e| self.translated(e)).collect();
             let all = product(&extents);
-            // What the old code reads is in bounds.
+            // The reads of the old code are in bounds.
             match all.as_const() {
                 Some(all) => constraints.push((read.clone(), Interval::from_size(all))),
                 None => {
@@ -142,8 +145,8 @@ impl Places<'_> {
     }
 }
 
-/// Whether two lists of places are one, at every point that keeps the constraints. Variables are the dimensions, then the symbols,
-/// each counted in its divisor.
+/// Whether two lists of positions are equal at every point that satisfies the constraints. The variables are
+/// the dimensions, then the symbols, each in units of its divisor.
 pub(crate) fn same_places(
     symbols: &Symbols,
     dims: &[Variable],
@@ -182,7 +185,7 @@ mod tests {
         assert!(!is_proven(slice, &changed), "{changed:?}");
     }
 
-    /// What is wrong anywhere is not proven, whatever form the code has.
+    /// Code with any error is not proven, whatever its form.
     #[test]
     fn wrong_code_is_refused() {
         for (lists, symbols) in [

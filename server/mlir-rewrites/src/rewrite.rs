@@ -1,4 +1,4 @@
-//! What a rewrite does to the text.
+//! The edits of a rewrite.
 
 use mlir::OpId;
 use text::Span;
@@ -10,20 +10,20 @@ use crate::of_expand::{extract_from_expand, insert_into_expand};
 use crate::stablehlo_slice::{slice_after_reshape, slice_before_reshape};
 use mlir_indexing::{Operand, Source};
 
-/// Other code in place of an op.
+/// A replacement of an op by other code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewrite {
-    /// Stable.
+    /// A stable identifier.
     pub id: &'static str,
     /// `Replace by 3 slices`
     pub title: String,
-    /// Of rewrites of `tensor.extract_slice`.
+    /// The form, for rewrites of `tensor.extract_slice`.
     pub form: Option<Form>,
-    /// Spans of the piece and what stands there instead, in the order of the text.
+    /// The edits: spans of the piece with their replacements, in text order.
     pub edits: Vec<(Span, String)>,
 }
 
-/// Everything that can be written in place of `op`, each proven to read the same elements.
+/// All replacements of `op`, each proven to read the same elements.
 pub fn rewrites<'a>(source: &'a Source<'a>, op: OpId) -> Vec<Rewrite> {
     match source.parse.name(op, source.text) {
         "tensor.extract_slice" => {
@@ -40,7 +40,7 @@ pub fn rewrites<'a>(source: &'a Source<'a>, op: OpId) -> Vec<Rewrite> {
     }
 }
 
-/// What stands in front of the first letter of the line of an op, were it a margin.
+/// The leading whitespace of the line of an op.
 pub(crate) fn indent_of<'t>(source: &Source<'t>, op: OpId) -> &'t str {
     let text = source.text;
     let start = source.parse.op(op).span.start as usize;
@@ -49,7 +49,7 @@ pub(crate) fn indent_of<'t>(source: &Source<'t>, op: OpId) -> &'t str {
     &text[line..line + blank]
 }
 
-/// ` loc(…)` of an op, with the blank in front of it.
+/// The ` loc(…)` of an op, with a leading blank.
 pub(crate) fn location_of<'a>(source: &'a Source<'a>, op: OpId) -> String {
     match source.parse.op(op).location.of(source.text) {
         "" => String::new(),
@@ -57,7 +57,7 @@ pub(crate) fn location_of<'a>(source: &'a Source<'a>, op: OpId) -> String {
     }
 }
 
-/// What to take away of the op that defines `operand`, where nothing but one use in `op` is left of it.
+/// The edit that removes `definition`, which defines `operand`, if the replaced use is its only one.
 pub(crate) fn without_use<'a>(
     source: &'a Source<'a>,
     operand: &Operand,
@@ -69,7 +69,7 @@ pub(crate) fn without_use<'a>(
         .then(|| (whole_lines(source.text, source.parse.op(definition).span), String::new()))
 }
 
-/// A span with the rest of its lines, where nothing else stands on them.
+/// Extends a span to its whole lines if nothing else is on them.
 fn whole_lines(text: &str, span: Span) -> Span {
     let (start, end) = (span.start as usize, span.end as usize);
     let line = text[..start].rfind('\n').map_or(0, |at| at + 1);

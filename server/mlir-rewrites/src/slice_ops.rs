@@ -1,4 +1,4 @@
-//! Ops of slices and reshapes, read from the text.
+//! Slice and reshape ops, read from the text.
 
 use mlir::{AttributePlace, OpId};
 
@@ -12,22 +12,22 @@ pub(crate) struct Lists {
     pub(crate) strides: Vec<Mixed>,
 }
 
-/// `tensor.extract_slice`, or `tensor.insert_slice` with the tensor that it writes into.
+/// A `tensor.extract_slice`, or a `tensor.insert_slice` with its destination.
 #[derive(Debug, Clone)]
 pub(crate) struct SliceOp {
-    /// The tensor that is read; of an insertion, the one that is written somewhere.
+    /// The tensor that is sliced or, for an insertion, the inserted one.
     pub(crate) source: Operand,
     pub(crate) source_type: ArrayType,
-    /// Of an insertion.
+    /// The destination of an insertion.
     pub(crate) into: Option<Operand>,
     pub(crate) lists: Lists,
     pub(crate) result: String,
     pub(crate) result_type: ArrayType,
-    /// Those that it may have or not, for the op that has its result in its place ([`discardable`]).
+    /// The discardable attributes, for the op that then defines the result ([`discardable`]).
     pub(crate) attributes: String,
 }
 
-/// `tensor.collapse_shape`, `tensor.expand_shape`
+/// A `tensor.collapse_shape` or `tensor.expand_shape`.
 #[derive(Debug, Clone)]
 pub(crate) struct ReshapeOp {
     pub(crate) source: Operand,
@@ -36,7 +36,7 @@ pub(crate) struct ReshapeOp {
     pub(crate) result_type: ArrayType,
 }
 
-/// The only result of an op, and its type as it is written and as what it stands for.
+/// The name and type of an op's only result.
 fn result<'a>(source: &'a Source<'a>, op: OpId) -> Option<(String, ArrayType)> {
     let parse = source.parse;
     let results = parse.op(op).results.clone();
@@ -48,7 +48,7 @@ fn result<'a>(source: &'a Source<'a>, op: OpId) -> Option<(String, ArrayType)> {
     Some((value.name.of(source.text).to_owned(), ty))
 }
 
-/// The type that an op writes for one of its operands.
+/// The type that an op states for one of its operands.
 fn operand_type<'a>(source: &'a Source<'a>, op: OpId, nth: usize) -> Option<ArrayType> {
     let parse = source.parse;
     let ty = *parse.types(&parse.op(op).operand_types).get(nth)?;
@@ -56,7 +56,7 @@ fn operand_type<'a>(source: &'a Source<'a>, op: OpId, nth: usize) -> Option<Arra
     tensor_type(source, &written, parse.op(op).span.start)
 }
 
-/// The tensor type that is written at a place; nothing where it has more dimensions than a program has.
+/// The tensor type written at an offset; `None` if its rank exceeds [`MAX_RANK`].
 pub(crate) fn tensor_type<'a>(source: &'a Source<'a>, written: &str, at: u32) -> Option<ArrayType> {
     let is_usual = |ty: &ArrayType| ty.kind == ArrayKind::Tensor && ty.rank() <= MAX_RANK;
     ArrayType::read(source, written, at).ok().filter(is_usual)
@@ -64,19 +64,19 @@ pub(crate) fn tensor_type<'a>(source: &'a Source<'a>, written: &str, at: u32) ->
 
 const MAX_RANK: usize = 64;
 
-/// Whether an op is read without a syntax error.
+/// Whether an op was parsed without a syntax error.
 pub(crate) fn is_clean<'a>(source: &'a Source<'a>, op: OpId) -> bool {
     let errors = &source.parse.errors;
     let span = source.parse.op(op).span;
-    // One in front may be of a bracket that reaches in here: those of the last lines are looked at, too.
+    // An earlier error may be of a bracket that extends to here, so errors of the preceding lines count too.
     let first = errors.partition_point(|e| e.span.start < span.start.saturating_sub(ERRORS_IN_FRONT));
     errors.get(first).is_none_or(|e| e.span.start > span.end)
 }
 
 const ERRORS_IN_FRONT: u32 = 400;
 
-/// The attributes of an op beside those that are `known`, as they are written in the custom form: empty, or ` {a = 1, b}` with
-/// the blank in front. Nothing where one is no attribute that any op may have, so that what it says is not known.
+/// The attributes of an op other than `known`, in the custom form: empty, or ` {a = 1, b}` with a leading
+/// blank. `None` if one of them is not discardable, because its meaning is unknown.
 pub(crate) fn discardable<'a>(source: &'a Source<'a>, op: OpId, known: &[&str]) -> Option<String> {
     let mut found = Vec::new();
     for attribute in source.parse.attributes_of(op) {
@@ -112,7 +112,7 @@ fn lists(text: &OpText<'_>, fixed: usize) -> Option<Lists> {
 }
 
 impl SliceOp {
-    /// Nothing where `op` is no `tensor.extract_slice` that can be replaced.
+    /// `None` if `op` is not a `tensor.extract_slice` that can be replaced.
     pub(crate) fn extract<'a>(source: &'a Source<'a>, op: OpId) -> Option<SliceOp> {
         SliceOp::read(source, op, "tensor.extract_slice")
     }
@@ -140,7 +140,7 @@ impl SliceOp {
         Some(SliceOp { source, source_type, into, lists, result, result_type, attributes })
     }
 
-    /// The dimensions of the larger tensor that the window does not have; nothing where the types do not fit the sizes.
+    /// Which dimensions of the larger tensor the window drops; `None` if the types do not match the sizes.
     pub(crate) fn dropped(&self) -> Option<Vec<bool>> {
         let window = if self.into.is_some() { &self.source_type } else { &self.result_type };
         let mut shape = window.extents.iter().peekable();
@@ -150,7 +150,7 @@ impl SliceOp {
         };
         let mut dropped = Vec::new();
         for size in &self.lists.sizes {
-            // Which of several extents of 1 are dropped makes no difference: those that cannot stay.
+            // Any of several extents of 1 may be dropped; the choice makes no difference.
             let fits = shape.next_if(|&&e| e == extent(size)).is_some();
             if !fits && extent(size) != Some(1) {
                 return None;
@@ -190,7 +190,8 @@ impl ReshapeOp {
         })
     }
 
-    /// Whether the groups are all dimensions of the expanded tensor in order, and the extents multiply up.
+    /// Whether the groups are all dimensions of the expanded tensor in order, and the products of extents
+    /// match.
     fn fits(&self, expanded: &ArrayType, collapsed: &ArrayType) -> bool {
         let axes: Vec<usize> = self.groups.concat();
         axes.into_iter().eq(0..expanded.rank())

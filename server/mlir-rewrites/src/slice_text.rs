@@ -1,4 +1,4 @@
-//! The code that replaces a slice of a reshape, as text.
+//! Prints the replacement of a slice of a reshape.
 
 use indexing_map::Expr;
 
@@ -9,16 +9,16 @@ use crate::numbers::{Symbol, SymbolName};
 use crate::write::{Variable, Writer, joined};
 use mlir_indexing::ArrayType;
 
-/// What the op that is replaced says of its result, for the op that defines it in the new code.
+/// The name, attributes and location of the replaced op's result, for the op that defines it in the new code.
 pub(crate) struct ResultText<'a> {
     pub(crate) name: &'a str,
-    /// With the blank in front.
+    /// With a leading blank.
     pub(crate) attributes: &'a str,
-    /// With the blank in front.
+    /// With a leading blank.
     pub(crate) location: &'a str,
 }
 
-/// The lines that define `result`, for a place that is indented by `indent`.
+/// The lines that define `result`, indented by `indent`.
 pub(crate) fn text(
     slice: &SliceOfCollapse,
     code: &Code,
@@ -70,7 +70,7 @@ impl SliceText<'_, '_> {
             self.writer.head.append(&mut self.writer.body);
             return format!("{}{}", joined(&self.writer.head, indent), self.result.location);
         }
-        // Values that all loops use stand in front of the outermost.
+        // Values that all loops use are defined before the outermost.
         let zero = self.writer.constant(0);
         let one = self.writer.constant(1);
         let counts: Vec<String> = self.code.loops.iter().map(|l| self.writer.value(&l.count)).collect();
@@ -103,7 +103,7 @@ impl SliceText<'_, '_> {
         format!("{}{}{}", joined(&self.writer.head, indent), self.result.attributes, self.result.location)
     }
 
-    /// The tensor that boxes are inserted into.
+    /// The tensor that the boxes are inserted into.
     fn empty(&mut self) -> String {
         let slice = self.slice;
         let kept = (0..slice.rank()).filter(|&dim| !slice.is_dropped[dim]);
@@ -115,8 +115,8 @@ impl SliceText<'_, '_> {
         name
     }
 
-    /// A slice of the source, collapsed where that is needed: the name of the box and the line that defines it, which is not
-    /// written yet. Other lines are. `is_result`: the box is all of the result.
+    /// A slice of the source, collapsed if necessary: the name of the box and its defining line, which is not
+    /// yet written. All other lines are. `is_result`: the box is the whole result.
     fn box_of(&mut self, part: &[Along], is_result: bool) -> (String, String) {
         let slice = self.slice;
         let rank = slice.extents.len();
@@ -127,7 +127,7 @@ impl SliceText<'_, '_> {
         let kept_shape: Vec<Option<i64>> = kept.iter().flatten().map(|&axis| shape[axis]).collect();
         let is_collapsed = kept.iter().any(|axes| axes.len() > 1);
         let slice_type = match is_collapsed {
-            // Of as many dimensions as the source, its encoding holds; of others, that of the result.
+            // With the rank of the source its encoding applies; with another rank, that of the result.
             true if kept_shape.len() == rank => slice.source_type.with_extents(&kept_shape),
             true => slice.result_type.with_extents(&kept_shape),
             false => window.clone(),
@@ -165,7 +165,7 @@ impl SliceText<'_, '_> {
         (collapsed, line)
     }
 
-    /// The type of what one part writes.
+    /// The type of the window that a part writes.
     fn window_type(&self, part: &[Along]) -> ArrayType {
         let kept = part.iter().enumerate().filter(|(dim, _)| !self.slice.is_dropped[*dim]);
         let shape: Vec<Option<i64>> = kept.map(|(_, along)| along.size.as_const()).collect();
@@ -195,7 +195,7 @@ impl SliceText<'_, '_> {
     }
 }
 
-/// The variables of the code's expressions; `ivs` are the names of loop variables, by dimension.
+/// The variables of the code's expressions. `ivs` are the names of the loop variables, by dimension.
 pub(crate) fn variables(slice: &SliceOfCollapse, ivs: &[String]) -> Vec<Variable> {
     let symbol = |symbol: &Symbol| match &symbol.name {
         SymbolName::Value(name) => Variable::Named(name.clone()),
@@ -207,14 +207,14 @@ pub(crate) fn variables(slice: &SliceOfCollapse, ivs: &[String]) -> Vec<Variable
     slice.symbols.0.iter().map(symbol).chain(loops).collect()
 }
 
-/// Notes the names that the numbers of the slice have already.
+/// Registers the existing names of the slice's numbers.
 pub(crate) fn note_names(slice: &SliceOfCollapse, writer: &mut Writer<'_>) {
     for number in slice.offsets.iter().chain(&slice.sizes).chain(&slice.strides) {
         writer.is_called(&number.expr, &number.text);
     }
 }
 
-/// Offsets, sizes and strides of the box that a part is of the source.
+/// The offsets, sizes and strides of a part's box in the source.
 pub(crate) fn lists_of(slice: &SliceOfCollapse, part: &[Along], writer: &mut Writer<'_>) -> [Vec<String>; 3] {
     let mut lists = [(); 3].map(|()| vec![String::new(); slice.extents.len()]);
     for (dim, along) in part.iter().enumerate() {
@@ -241,7 +241,7 @@ pub(crate) fn shape_of(slice: &SliceOfCollapse, part: &[Along]) -> Vec<Option<i6
     shape
 }
 
-/// `[[0, 1], [2]]`, of groups of so many dimensions; empty groups are none.
+/// `[[0, 1], [2]]` for groups with these numbers of dimensions; empty groups are omitted.
 pub(crate) fn groups_text(sizes: impl Iterator<Item = usize>) -> String {
     let mut next = 0;
     let group = |size: usize| {
@@ -253,8 +253,9 @@ pub(crate) fn groups_text(sizes: impl Iterator<Item = usize>) -> String {
     format!("[{}]", groups.join(", "))
 }
 
-/// Per dimension of the collapsed tensor the dimensions that a slice of the source keeps: those that are not 1, at least one
-/// for each that the result has. All of them where dropping some would need another encoding.
+/// For each dimension of the collapsed tensor, the dimensions that a slice of the source keeps: those of
+/// extent other than 1, and at least one for each that the result has. All of them if dropping some would
+/// need another encoding.
 pub(crate) fn kept_axes(slice: &SliceOfCollapse, part: &[Along]) -> Vec<Vec<usize>> {
     let keeps_all = slice.source_type.rest != slice.result_type.rest;
     let mut kept = Vec::new();

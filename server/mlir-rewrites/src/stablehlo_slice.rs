@@ -1,5 +1,5 @@
-//! `stablehlo.slice` of a `stablehlo.reshape`, and the other way round: the one in front of the other, where the elements are one
-//! box on both sides.
+//! Swaps a `stablehlo.slice` and a `stablehlo.reshape`, in either order, if the elements form one box on both
+//! sides.
 
 use indexing_map::{Expr, IndexingMap, Verdict, same_function};
 use mlir::OpId;
@@ -11,10 +11,10 @@ use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{defining_op, discardable, is_clean, tensor_type};
 use mlir_indexing::{ArrayType, OpText, Operand, Source};
 
-/// Points and boxes that a proof may look at.
+/// The largest number of points and boxes that a proof examines.
 const BUDGET: usize = 8192;
 
-/// What is taken along one dimension.
+/// The elements taken along one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Taken {
     start: i64,
@@ -29,7 +29,7 @@ struct Op {
     result: String,
     to: ArrayType,
     to_shape: Vec<i64>,
-    /// For the op that has the result in its place.
+    /// The attributes for the op that then defines the result.
     attributes: String,
 }
 
@@ -131,7 +131,7 @@ fn slice_text(
     (from, to): (&ArrayType, &ArrayType),
 ) -> String {
     let entry = |t: &Taken| {
-        // The limit is behind the last element that is taken.
+        // The limit is one past the last taken element.
         let limit = t.start + (t.size - 1) * t.stride + 1;
         match t.stride {
             1 => format!("{}:{limit}", t.start),
@@ -219,7 +219,8 @@ fn read_slice<'a>(source: &'a Source<'a>, op: OpId) -> Option<(Op, Vec<Taken>)> 
 
 type Range = std::ops::Range<usize>;
 
-/// Dimensions of two shapes of as many elements that hold the same elements: the smallest runs of both.
+/// Pairs of dimension runs with equal products, as short as possible, of two shapes with the same number of
+/// elements.
 fn factors(a: &[i64], b: &[i64]) -> Option<Vec<(Range, Range)>> {
     let (mut i, mut j) = (0, 0);
     let mut found = Vec::new();
@@ -248,7 +249,8 @@ fn factors(a: &[i64], b: &[i64]) -> Option<Vec<(Range, Range)>> {
     Some(found)
 }
 
-/// The row of elements that a box of these extents is; nothing where it is none.
+/// The evenly spaced elements that a box of these extents takes in linear order; `None` if they are not
+/// evenly spaced.
 fn row(extents: &[i64], taken: &[Taken]) -> Option<Taken> {
     let mut start = 0i64;
     for (extent, t) in extents.iter().zip(taken) {
@@ -267,7 +269,7 @@ fn row(extents: &[i64], taken: &[Taken]) -> Option<Taken> {
     }
 }
 
-/// The box of these extents that a row is; nothing where it is none.
+/// The box in these extents that holds evenly spaced elements; `None` if they do not form one.
 fn box_of(extents: &[i64], row: Taken) -> Option<Vec<Taken>> {
     if extents.is_empty() {
         return Some(Vec::new());
@@ -291,7 +293,7 @@ fn box_of(extents: &[i64], row: Taken) -> Option<Vec<Taken>> {
     (0..extents.len()).map(taken).collect()
 }
 
-/// Extents for `all` elements of which a slice has these sizes and takes this row.
+/// A shape of `all` elements, and a slice of it with these sizes that takes this row.
 fn room(sizes: &[i64], all: i64, row: Taken) -> Option<(Vec<i64>, Vec<Taken>)> {
     let mut taken: Vec<Taken> = sizes.iter().map(|&size| Taken { start: 0, size, stride: 1 }).collect();
     let mut extents = sizes.to_vec();
@@ -314,12 +316,12 @@ fn variables(rank: usize) -> Vec<Expr> {
     (0..rank).map(Expr::var).collect()
 }
 
-/// Where a slice reads for an index of its result.
+/// The index that a slice reads for an index of its result.
 fn at_slice(index: &[Expr], taken: &[Taken]) -> Vec<Expr> {
     index.iter().zip(taken).map(|(i, t)| i.clone() * t.stride + t.start).collect()
 }
 
-/// Where a reshape reads for an index of its result.
+/// The index that a reshape reads for an index of its result.
 fn at_reshape(index: &[Expr], result: &[i64], operand: &[i64]) -> Vec<Expr> {
     let linear = index.iter().zip(result).fold(Expr::ZERO, |n, (i, &extent)| n * extent + i.clone());
     digits(&linear, &operand.iter().map(|&e| Expr::Const(e)).collect::<Vec<_>>())

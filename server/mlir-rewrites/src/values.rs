@@ -1,4 +1,4 @@
-//! What a text tells of an index value: its definition by affine maps, the loop that counts it, constants.
+//! Properties of index values in the text: definitions by affine maps, loop bounds, constants.
 
 use indexing_map::{BinaryOp, Expr, Interval};
 use mlir::{Definition, OpId, TokenKind};
@@ -7,12 +7,12 @@ use crate::names::index_constant;
 use crate::numbers::{LARGEST, Number, Symbol, SymbolName, Symbols};
 use mlir_indexing::{AffineMap, Mixed, OpText, Operand, Source};
 
-/// Definitions that are looked through.
+/// The longest chain of definitions that is followed.
 const MAX_STEPS: usize = 8;
-/// Operators of an expression that stands for a value; larger ones are a value of their own.
+/// The largest number of operators in the expression of a value; beyond it the value is a symbol.
 const MAX_OPERATORS: usize = 24;
 
-/// Extents of tensors: what `tensor.dim` of a tensor is, by the tensor and the dimension.
+/// Returns the extent that a `tensor.dim` gives, by tensor and dimension.
 pub(crate) type Extents<'a> = dyn Fn(&Operand, i64) -> Option<Expr> + 'a;
 
 pub(crate) struct Values<'a, 'e> {
@@ -21,7 +21,7 @@ pub(crate) struct Values<'a, 'e> {
 }
 
 impl Values<'_, '_> {
-    /// Entries of offsets and strides: a constant value is its number.
+    /// The number for an entry of offsets or strides. A constant value becomes its number.
     pub(crate) fn number(&self, entry: &Mixed, symbols: &mut Symbols) -> Number {
         match entry {
             Mixed::Static(n) => Number::constant(*n),
@@ -31,7 +31,8 @@ impl Values<'_, '_> {
         }
     }
 
-    /// An entry of sizes: types tell a constant value from a number, so it stays a value.
+    /// The number for an entry of sizes. A constant value stays a value, because types distinguish it from a
+    /// literal.
     pub(crate) fn size(&self, entry: &Mixed, symbols: &mut Symbols) -> Number {
         let number = self.number(entry, symbols);
         match (entry, number.expr.as_const()) {
@@ -48,7 +49,7 @@ impl Values<'_, '_> {
         Some(self.source.parse.values.get(operand.value? as usize)?.definition)
     }
 
-    /// The number of a constant value.
+    /// The number of a constant operand.
     pub(crate) fn constant(&self, operand: &Operand) -> Option<i64> {
         match self.definition(operand)? {
             Definition::Result(op) => index_constant(self.source, op),
@@ -69,7 +70,7 @@ impl Values<'_, '_> {
         symbols.variable(Symbol { name: SymbolName::Value(operand.name.clone()), divisor, bounds })
     }
 
-    /// The value of an op in terms of others.
+    /// The value of an op's result in terms of other values.
     fn result(&self, op: OpId, symbols: &mut Symbols, steps: usize) -> Option<Expr> {
         if let Some(number) = index_constant(self.source, op) {
             return Some(Expr::Const(number));
@@ -88,7 +89,7 @@ impl Values<'_, '_> {
         }
     }
 
-    /// The results of the map of an `affine.apply`, `affine.min` or `affine.max` at its operands.
+    /// The results of the map of an `affine.apply`, `affine.min` or `affine.max` for its operands.
     fn applied(&self, op: OpId, symbols: &mut Symbols, steps: usize) -> Option<Vec<Expr>> {
         let text = OpText::new(self.source, op)?;
         let written = match text.attribute("map") {
@@ -108,7 +109,7 @@ impl Values<'_, '_> {
         Some(results.iter().map(in_multiples).collect())
     }
 
-    /// What divides a value, and its bounds.
+    /// A divisor of a value, and its bounds.
     fn facts(&self, operand: &Operand, symbols: &mut Symbols, steps: usize) -> Option<(i64, Interval)> {
         let parse = self.source.parse;
         let counted = match self.definition(operand)? {
@@ -137,7 +138,7 @@ impl Values<'_, '_> {
             }
         };
         let (lower, upper, step) = counted?;
-        // A step that is not known is positive all the same.
+        // An unknown step is still positive.
         let divisor = match (lower, step) {
             (Some(lower), Some(step)) => i64::try_from(indexing_map::gcd(lower, step)).unwrap_or(1).max(1),
             _ => 1,
@@ -186,7 +187,7 @@ impl Values<'_, '_> {
                     _ => {}
                 }
             }
-            // `to min #map(…)`, `= max …`: mixed gives nothing for these.
+            // For `to min #map(…)` and `= max …`, `mixed` returns `None`.
             return Some(bounds);
         }
         let lists: Vec<Vec<std::ops::Range<usize>>> = text
@@ -206,7 +207,7 @@ impl Values<'_, '_> {
     }
 }
 
-/// `x - x mod 8` as `(x floordiv 8) * 8`, which tells what divides it.
+/// Rewrites `x - x mod 8` to `(x floordiv 8) * 8`, which shows the divisor.
 fn in_multiples(expr: &Expr) -> Expr {
     let Some((op, l, r)) = expr.as_binary() else { return expr.clone() };
     if op == BinaryOp::Add
@@ -220,7 +221,7 @@ fn in_multiples(expr: &Expr) -> Expr {
     Expr::binary(op, in_multiples(l), in_multiples(r))
 }
 
-/// Of a loop: the first number, what is behind the last one, the step; each where it is known.
+/// The lower bound, upper bound (exclusive) and step of a loop, each `None` if unknown.
 type Bounds = (Option<i64>, Option<i64>, Option<i64>);
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! New code as text: of MLIR 19 and of today alike, so that `affine.delinearize_index` has all of its basis, and that in values.
+//! Prints new code that both MLIR 19 and current MLIR parse. So `affine.delinearize_index` has its full
+//! basis, as values.
 
 use indexing_map::{BinaryOp, Expr};
 use rustc_hash::FxHashMap;
@@ -6,27 +7,27 @@ use rustc_hash::FxHashMap;
 use crate::names::Names;
 use mlir_indexing::AffineMap;
 
-/// Lines of code, and the names of what they compute.
+/// Lines of code, and the names of their values.
 ///
-/// What does not change in loops stands in front of them.
+/// Loop-invariant lines come before the loops.
 pub(crate) struct Writer<'a> {
     pub(crate) names: &'a mut Names,
     pub(crate) head: Vec<String>,
     pub(crate) body: Vec<String>,
-    /// Names of numbers that are values, by their expression.
+    /// Names of values, by their expression.
     numbers: FxHashMap<Expr, String>,
     /// Names of the results of `affine.delinearize_index`.
     packs: FxHashMap<(Expr, Vec<Expr>), String>,
-    /// How a variable is called; nothing for the extent of a dimension that no line has computed yet.
+    /// The names of variables; `Variable::Extent` until a line computes the extent.
     variables: Vec<Variable>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum Variable {
     Named(String),
-    /// `tensor.dim` of a tensor: its name, its type, the dimension.
+    /// The `tensor.dim` of a tensor, not computed yet: its name, its type, the dimension.
     Extent(String, String, usize),
-    /// Named, and another one in each iteration.
+    /// A named value that changes in each iteration.
     Loop(String),
 }
 
@@ -42,14 +43,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Notes that a value is called so.
+    /// Registers the name of a value.
     pub(crate) fn is_called(&mut self, expr: &Expr, name: &str) {
         if expr.as_const().is_none() {
             self.numbers.entry(expr.clone()).or_insert_with(|| name.to_owned());
         }
     }
 
-    /// A constant as a value.
+    /// The name of a constant, which is defined if it is new.
     pub(crate) fn constant(&mut self, number: i64) -> String {
         if let Some(name) = self.names.constant(number) {
             return name.to_owned();
@@ -73,7 +74,7 @@ impl<'a> Writer<'a> {
         if is_in_loop { self.body.push(line) } else { self.head.push(line) }
     }
 
-    /// An entry of a list: a number, or the name of a value.
+    /// A list entry: a literal, or the name of a value.
     pub(crate) fn entry(&mut self, expr: &Expr) -> String {
         match expr.as_const() {
             Some(number) => number.to_string(),
@@ -81,7 +82,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A number as a value.
+    /// The name of a value for an expression.
     pub(crate) fn value(&mut self, expr: &Expr) -> String {
         if let Some(number) = expr.as_const() {
             return self.constant(number);
@@ -110,7 +111,7 @@ impl<'a> Writer<'a> {
         name
     }
 
-    /// `affine_map<(d0)[s0] -> (d0 * s0)>` and `(%a)[%b]`. What stands behind a `*` or divides is a symbol.
+    /// `affine_map<(d0)[s0] -> (d0 * s0)>` and `(%a)[%b]`. The right side of a `*` and divisors are symbols.
     fn map_of(&mut self, expr: &Expr) -> (String, String) {
         let (mut used, mut symbols) = (Vec::new(), Vec::new());
         expr.for_each_var(&mut |v| used.push(v));
@@ -139,7 +140,7 @@ impl<'a> Writer<'a> {
         (format!("{map} -> ({text})>"), operands)
     }
 
-    /// One of the digits of a linear index.
+    /// A digit of a linear index.
     pub(crate) fn digit(&mut self, linear: &Expr, basis: &[Expr], digit: usize) -> String {
         let key = (linear.clone(), basis.to_vec());
         if let Some(pack) = self.packs.get(&key) {
@@ -160,7 +161,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Variables that affine maps allow only as symbols.
+/// Collects variables that affine maps allow only as symbols.
 fn symbols_of(expr: &Expr, found: &mut Vec<u32>) {
     if let Some((op, l, r)) = expr.as_binary() {
         symbols_of(l, found);
@@ -171,7 +172,8 @@ fn symbols_of(expr: &Expr, found: &mut Vec<u32>) {
     }
 }
 
-/// An expression as affine maps have it. Nothing there is called `min` or `max`: an expression with these is none.
+/// An expression in affine map syntax. Affine maps have no `min` and `max`, so the result for these is
+/// invalid.
 pub(crate) fn affine_text(expr: &Expr, name_of: &dyn Fn(u32) -> String) -> String {
     let (op, l, r) = match expr {
         Expr::Const(c) => return c.to_string(),
@@ -206,7 +208,7 @@ pub(crate) fn affine_text(expr: &Expr, name_of: &dyn Fn(u32) -> String) -> Strin
     format!("{} {sign} {}", atom(l, left), atom(r, right))
 }
 
-/// `affine_map<(i)[n] -> (i + n)>`; nothing where an expression is none of affine maps.
+/// `affine_map<(i)[n] -> (i + n)>`; `None` if an expression is not affine.
 pub fn affine_map_text(map: &AffineMap) -> Option<String> {
     fn is_affine(expr: &Expr) -> bool {
         expr.as_binary().is_none_or(|(op, l, r)| {
@@ -223,7 +225,7 @@ pub fn affine_map_text(map: &AffineMap) -> Option<String> {
     Some(format!("affine_map<({}){symbols} -> ({})>", map.dims.join(", "), results.join(", ")))
 }
 
-/// Lines, of which the first follows what stands in front of it.
+/// Joins lines; the first one needs no indentation.
 pub(crate) fn joined(lines: &[String], indent: &str) -> String {
     lines.join(&format!("\n{indent}"))
 }

@@ -1,4 +1,4 @@
-//! Random slices of reshapes, run before and after: the new code reads the same elements.
+//! Runs random slices of reshapes before and after a rewrite: the new code reads the same elements.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use random::Rng;
 
 pub type Find = for<'a> fn(&'a Source<'a>, OpId) -> Vec<Rewrite>;
 
-/// Every rewrite that is found in a text, and the text behind it.
+/// Every rewrite found in a text, with the text after it.
 pub fn rewritten(text: &str, find: Find) -> Vec<(Rewrite, String)> {
     let parsed = parse(text, PieceState::default());
     let source = Source::alone(&parsed, text);
@@ -68,7 +68,8 @@ fn slices_of_collapsed_tensors_read_the_same() {
     }
 }
 
-/// Of tensors as models have them no case is refused for want of a proof, which is known of those that can be run.
+/// Slices of tensors of realistic sizes are never refused for lack of a proof, as known for those small
+/// enough to run.
 #[test]
 fn slices_of_large_tensors_are_rewritten() {
     let mut random = Rng::new(4);
@@ -83,7 +84,7 @@ fn slices_of_large_tensors_are_rewritten() {
     assert_eq!(none, [""; 0]);
 }
 
-/// Of `cases` programs at least one in `share` can be rewritten.
+/// At least one in `share` of `cases` programs can be rewritten.
 fn check_mirrored(generate: fn(&mut Rng) -> Program, find: Find, share: usize) {
     let mut random = Rng::new(2);
     let cases = 2500;
@@ -114,7 +115,7 @@ fn slices_pass_reshapes_of_stablehlo() {
     check_mirrored(stablehlo, rewrites, 3);
 }
 
-/// Whatever is typed, nothing panics, and what is offered reads as MLIR where the text did.
+/// Arbitrary input never panics, and a rewrite parses as MLIR if the text did.
 #[test]
 fn broken_programs_are_left_alone() {
     let generators: [fn(&mut Rng) -> Program; 5] =

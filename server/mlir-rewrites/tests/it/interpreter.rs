@@ -1,5 +1,5 @@
-//! An interpreter of the few ops that rewrites read and write, on tensors of numbers. It shares nothing with the code that writes
-//! them but the parser.
+//! An interpreter of the few ops that rewrites read and write, on tensors of numbers. It shares only the
+//! parser with the code that writes them.
 
 use std::collections::HashMap;
 
@@ -14,11 +14,11 @@ pub struct Tensor {
     pub data: Vec<i64>,
 }
 
-/// What no element of a tensor of indices is.
+/// A value that no element of a tensor of indices has.
 const NOTHING: i64 = i64::MIN;
 
 impl Tensor {
-    /// Each element is its own place.
+    /// A tensor whose elements are their own linear indices.
     pub fn of_indices(shape: &[i64]) -> Tensor {
         Tensor { shape: shape.to_vec(), data: (0..shape.iter().product()).collect() }
     }
@@ -41,7 +41,7 @@ pub enum Value {
     Tensor(Tensor),
 }
 
-/// What the first function returns, and what ops called `test.use` are given, in order.
+/// The values that the first function returns, and those passed to `test.use` ops, in order.
 pub fn run(text: &str, arguments: &[Value]) -> Result<Vec<Value>, String> {
     let parse = parse(text, PieceState::default());
     if let Some(error) = parse.errors.first() {
@@ -70,7 +70,7 @@ struct Machine<'a> {
 type Answer<T> = Result<T, String>;
 
 impl<'a> Machine<'a> {
-    /// The names that an op introduces for its body.
+    /// Binds the names that an op introduces for its body.
     fn bind(&mut self, op: OpId, to: &[Value]) {
         let binders = (0..self.parse.values.len() as ValueId)
             .filter(|&v| self.parse.values[v as usize].definition == Definition::Binder(op));
@@ -84,7 +84,7 @@ impl<'a> Machine<'a> {
         self.parse.blocks_of(region).next().ok_or_else(|| "a block is missing".to_owned())
     }
 
-    /// Runs a block; answers the operands of its terminator.
+    /// Runs a block and returns the operands of its terminator.
     fn block(&mut self, block: BlockId) -> Answer<Vec<Value>> {
         for op in self.parse.ops_of(block) {
             let name = self.parse.name(op, self.text);
@@ -109,7 +109,7 @@ impl<'a> Machine<'a> {
         self.parse.operands_of(op).map(|u| self.named(op, u.span.start)).collect()
     }
 
-    /// The value whose name starts at an offset of the text.
+    /// The value whose name starts at an offset.
     fn named(&self, op: OpId, start: u32) -> Answer<Value> {
         let found = self.parse.uses_of(op).iter().find(|u| u.span.start == start).ok_or("no value")?;
         let name = found.span.of(self.text);
@@ -134,7 +134,7 @@ impl<'a> Machine<'a> {
         tokens(self.text, op.name.end as usize, op.head.end as usize, false).0
     }
 
-    /// The lists between square brackets in front of the types, at the outermost level.
+    /// The top-level lists in square brackets before the types.
     fn lists(&self, op: OpId) -> Vec<Vec<Token>> {
         let mut found: Vec<Vec<Token>> = Vec::new();
         let mut depth = 0;
@@ -157,7 +157,7 @@ impl<'a> Machine<'a> {
         found
     }
 
-    /// Offsets, sizes and strides.
+    /// The offsets, sizes and strides.
     fn slice(&self, op: OpId, tensors: usize) -> Answer<[Vec<i64>; 3]> {
         let lists: Vec<Vec<i64>> = match self.parse.op(op).form {
             Form::Generic => {
@@ -185,7 +185,7 @@ impl<'a> Machine<'a> {
         <[Vec<i64>; 3]>::try_from(lists).map_err(|_| "there are three lists in a slice".to_owned())
     }
 
-    /// The shape that a type says, with `dynamic` where it says `?`.
+    /// The shape of a type, with `dynamic` for each `?`.
     fn shape(&self, written: &str, dynamic: &mut dyn FnMut(usize) -> Answer<i64>) -> Answer<Vec<i64>> {
         let alias = (0..self.parse.ops.len() as OpId).find_map(|op| {
             let op = self.parse.op(op);
@@ -203,7 +203,7 @@ impl<'a> Machine<'a> {
         self.parse.type_of(value, 0, self.text).map(Into::into).ok_or_else(|| "no type".to_owned())
     }
 
-    /// The shape of the result is what its type says; what is dynamic there is as `actual`.
+    /// Checks that the shape of the result matches its type; `actual` gives the dynamic extents.
     fn agrees(&self, op: OpId, actual: &[i64]) -> Answer<()> {
         let mut dynamic = |nth: usize| actual.get(nth).copied().ok_or_else(|| "another rank".to_owned());
         let says = self.shape(&self.result_type(op)?, &mut dynamic)?;
@@ -345,9 +345,9 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Sizes without those of 1 that a type leaves out.
+    /// The sizes without those of 1 that the type drops.
     fn reduced(&self, op: OpId, ty: &str, sizes: &[i64]) -> Answer<Vec<i64>> {
-        // Only a size that is written can be left out.
+        // Only a static size can be dropped.
         let is_written: Vec<bool> =
             match self.parse.attribute(op, "static_sizes", self.text).and_then(integers) {
                 Some(list) => list.into_iter().map(|n| n != i64::MIN).collect(),
@@ -358,13 +358,13 @@ impl<'a> Machine<'a> {
         let says =
             self.shape(ty, &mut |_| dynamic.next().ok_or_else(|| "an extent is missing".to_owned()))?;
         let large = |shape: &[i64]| shape.iter().copied().filter(|&n| n != 1).collect::<Vec<_>>();
-        // Which of several extents of 1 are left out does not matter to the elements.
+        // It does not matter which of several extents of 1 are dropped.
         let spare = sizes.iter().zip(&is_written).filter(|(size, written)| **written && **size == 1).count();
         let fits = sizes.len() >= says.len() && sizes.len() - says.len() <= spare;
         if fits && large(&says) == large(sizes) { Ok(says) } else { Err(format!("{sizes:?} is no {ty}")) }
     }
 
-    /// `[0:8:2, 1:4]`, or the attributes.
+    /// The bounds in `[0:8:2, 1:4]`, or in the attributes.
     fn bounds(&self, op: OpId) -> Answer<[Vec<i64>; 3]> {
         if self.parse.op(op).form == Form::Generic {
             let list =
@@ -424,7 +424,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Every index of a shape, the last dimension fastest.
+/// Every index of a shape, last dimension fastest.
 fn places(shape: &[i64]) -> impl Iterator<Item = Vec<i64>> + '_ {
     (0..shape.iter().product::<i64>()).map(move |mut n| {
         let mut place = vec![0; shape.len()];

@@ -1,4 +1,5 @@
-//! Code that rewrites write, run on tensors of their own indices, and read by upstream's `mlir-opt`.
+//! Runs the code that rewrites produce on tensors of their own indices, and verifies it with upstream's
+//! `mlir-opt`.
 
 mod equality;
 mod interpreter;

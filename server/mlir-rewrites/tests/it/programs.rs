@@ -1,4 +1,4 @@
-//! Random programs: a slice of a reshape, with everything about it drawn, in text.
+//! Random programs as text: a slice of a reshape with random parameters.
 
 use crate::interpreter::{Tensor, Value};
 use random::Rng;
@@ -9,22 +9,22 @@ pub struct Program {
     pub arguments: Vec<Value>,
 }
 
-/// What is taken along a dimension.
+/// The elements taken along a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     All,
     Any,
     One,
     Strided,
-    /// Within one row of a dimension that was collapsed, whole rows behind it.
+    /// Within one row of a collapsed dimension, with whole rows after it.
     Box,
-    /// A tile per iteration of a loop around.
+    /// A tile per iteration of an enclosing loop.
     Tile,
     /// Many rows.
     Rows,
 }
 
-/// Some more often than others, so that every form of new code comes up.
+/// Some are more frequent, so that every form of new code occurs.
 const KINDS: [Kind; 9] = [
     Kind::All,
     Kind::Any,
@@ -45,9 +45,9 @@ pub struct Builder<'r> {
     pub parameters: Vec<String>,
     pub arguments: Vec<Value>,
     pub lines: Vec<String>,
-    /// The loop around the slice: the number behind the last, and the step.
+    /// The enclosing loop: its upper bound (exclusive), and the step.
     counted: Option<(i64, i64)>,
-    /// Too large to be run: arguments are left out.
+    /// Too large to run: arguments are omitted.
     is_large: bool,
 }
 
@@ -97,7 +97,7 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// A value that is `n`, of which the text tells that `unit` divides it.
+    /// A value equal to `n` that is provably a multiple of `unit`.
     fn multiple(&mut self, n: i64, unit: i64) -> String {
         let count = n / unit;
         let more = self.random.range(0, 9);
@@ -167,12 +167,12 @@ pub fn ty(shape: &[Option<i64>], element: &str, encoding: &str) -> String {
     format!("tensor<{extents}{element}{encoding}>")
 }
 
-/// Groups of extents, of which the product is not large.
+/// Groups of extents with a small product.
 pub fn groups(random: &mut Rng) -> Vec<Vec<i64>> {
     groups_of(random, &|random| random.range(2, 7), 1500)
 }
 
-/// Groups as models have them: powers of two, and numbers that are none.
+/// Groups of realistic extents: powers of two, and others.
 fn large_groups(random: &mut Rng) -> Vec<Vec<i64>> {
     let extent = |random: &mut Rng| match random.range(0, 3) {
         0 => 1 << random.range(1, 12),
@@ -204,7 +204,7 @@ fn groups_of(random: &mut Rng, extent: &dyn Fn(&mut Rng) -> i64, most: i64) -> V
     }
 }
 
-/// Ascending.
+/// The divisors, ascending.
 fn divisors(n: i64) -> Vec<i64> {
     let small: Vec<i64> = (1..).take_while(|d| d * d <= n).filter(|d| n % d == 0).collect();
     let large = small.iter().rev().filter(|&d| d * d != n).map(|d| n / d);
@@ -215,7 +215,7 @@ fn divisor_of(random: &mut Rng, n: i64) -> i64 {
     *random.pick(&divisors(n))
 }
 
-/// Offset, size and stride along a dimension that was collapsed from these extents.
+/// The offset, size and stride along a dimension that was collapsed from these extents.
 fn taken(random: &mut Rng, kind: Kind, group: &[i64]) -> (i64, i64, i64) {
     let all: i64 = group.iter().product();
     let k = random.range(0, group.len() as i64 - 1) as usize;
@@ -251,7 +251,7 @@ pub fn slice_of_collapse(random: &mut Rng) -> Program {
     of_collapse(random, false, false)
 }
 
-/// The same of tensors that are too large to be run.
+/// [`slice_of_collapse`] of tensors that are too large to run.
 pub fn large_slice_of_collapse(random: &mut Rng) -> Program {
     of_collapse(random, false, true)
 }
@@ -344,12 +344,12 @@ fn of_collapse(random: &mut Rng, is_insert: bool, is_large: bool) -> Program {
     builder.program(&aliases)
 }
 
-/// What is taken of `%y`.
+/// A window of `%y`.
 struct Window {
     offsets: Vec<String>,
     sizes: Vec<String>,
     strides: Vec<String>,
-    /// The sizes in numbers.
+    /// The sizes as numbers.
     extents: Vec<i64>,
 }
 
@@ -430,7 +430,7 @@ fn of_expand(random: &mut Rng, is_insert: bool) -> Program {
     let mut window = Window { offsets: vec![], sizes: vec![], strides: vec![], extents: vec![] };
     for group in &groups {
         let first = builder.random.range(0, group.len() as i64 - 1) as usize;
-        // Else they are likely not to lie in a row.
+        // Otherwise they are rarely evenly spaced.
         let is_row = !builder.random.one_in(8);
         for (nth, &extent) in group.iter().enumerate() {
             let (mut offset, mut size, mut stride) = (0, extent, 1);
@@ -507,14 +507,14 @@ fn generic_text(name: &str, tensors: &[(&str, &str)], lists: [&Vec<String>; 3], 
     )
 }
 
-/// `stablehlo.slice` of a `stablehlo.reshape`, or the other way round.
+/// A `stablehlo.slice` of a `stablehlo.reshape`, or the reverse.
 pub fn stablehlo(random: &mut Rng) -> Program {
     let groups = groups(random);
     let (is_slice_first, generic, used_twice) = (random.one_in(2), random.one_in(5), random.one_in(4));
     let fine = groups.concat();
     let coarse: Vec<i64> = groups.iter().map(|group| group.iter().product()).collect();
     let (from, to) = if random.one_in(2) { (fine, coarse) } else { (coarse, fine) };
-    // Of a slice in front of the reshape the sizes are those of a group.
+    // If the slice comes first, the sizes are those of a group.
     let (whole, reshaped) = if is_slice_first { (&from, None) } else { (&to, Some(&to)) };
     let mut bounds = [Vec::new(), Vec::new(), Vec::new()];
     let mut sizes = Vec::new();
@@ -556,7 +556,7 @@ pub fn stablehlo(random: &mut Rng) -> Program {
     let (middle, result) = match reshaped {
         Some(reshaped) => (known(reshaped), known(&sizes)),
         None => {
-            // The sizes with dimensions split in two, or put together.
+            // The sizes with dimensions split in two or merged.
             let mut other: Vec<i64> = Vec::new();
             for &size in &sizes {
                 let part = divisor_of(builder.random, size);

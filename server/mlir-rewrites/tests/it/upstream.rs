@@ -1,4 +1,4 @@
-//! The text that rewrites write, as upstream's `mlir-opt` reads and verifies it.
+//! Verifies the output of rewrites with upstream's `mlir-opt`.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use crate::programs::{
 };
 use random::Rng;
 
-/// Programs of each kind.
+/// The number of programs of each kind.
 const PROGRAMS: usize = 400;
 
-/// `mlir-opt`, as Debian's package `mlir-19-tools` names it, or as it is built.
+/// `mlir-opt` under the name in Debian's package `mlir-19-tools`, or as built from source.
 fn mlir_opt() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).chain(["/usr/lib/llvm-19/bin".into()]).collect();
