@@ -13,7 +13,7 @@ const PER_PIECE: [&str; 9] = [
     "mlir_link_findings",
     "mlir_imported",
     "mlir_map_findings",
-    "hlo_twin_findings",
+    "hlo_op_findings",
     "mlir_unknown_names",
 ];
 

@@ -236,7 +236,7 @@ impl Documents {
             crate::mlir_imported(db, piece);
             crate::mlir_link_findings(db, piece);
             crate::mlir_giants::mlir_exports(db, piece);
-            crate::hlo_twin_findings(db, piece);
+            crate::hlo_op_findings(db, piece);
             crate::mlir_map_findings(db, piece);
             crate::mlir_unknown_names(db, piece);
             crate::mlir_kernels::mlir_piece_names(db, piece);

@@ -14,7 +14,7 @@ mod documents;
 mod externals;
 mod fusions;
 mod giants;
-mod hlo_twins;
+mod hlo_ops;
 mod kernel_costs;
 mod kernels;
 mod load;
@@ -35,7 +35,7 @@ pub use documents::{Documents, FileId, FileView};
 pub use externals::link_findings;
 pub use fusions::{fused_computations, fusing_computations, is_of_cpu};
 pub use giants::{Definition, GiantIndex, giant_index};
-pub use hlo_twins::{HloTwin, hlo_twin, hlo_twin_findings};
+pub use hlo_ops::{hlo_maps_beside, hlo_op_findings, hlo_op_maps, written_hlo_op_maps};
 pub use kernel_costs::kernel_cost;
 pub use kernels::{
     FusionSource, Target, Waste, fusion_source, kernel, kernel_coalescing, kernel_code, kernel_estimate,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cancellation::for_each_in_parallel;
 use crate::{
-    Database, File, FileView, Language, Piece, giant_index, hlo_twin_findings, link_findings,
+    Database, File, FileView, Language, Piece, giant_index, hlo_op_findings, link_findings,
     mlir_map_findings, mlir_signature, module, signature, verify_findings,
 };
 
@@ -40,7 +40,7 @@ impl FileView {
             crate::mlir_giant_index(db, self.file);
             for_each_piece(db, self.file, |db, piece| {
                 crate::mlir_link_findings(db, piece);
-                hlo_twin_findings(db, piece);
+                hlo_op_findings(db, piece);
                 mlir_map_findings(db, piece);
             });
             self.progress.is_checked.store(true, Ordering::Relaxed);

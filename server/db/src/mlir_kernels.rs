@@ -8,14 +8,12 @@
 mod candidates;
 mod cut_functions;
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
-use ir::{AttributeKey, Block, Graph, Op};
+use ir::{AttributeKey, AttributeValue, Attributes, Graph, Op, Opcode};
 use mlir::OpId;
-use mlir_hlo::{Environment, HloFunction, PieceNames, Slice};
+use mlir_hlo::{Environment, HloComputation, HloFunction, PieceNames, Slice};
 use rustc_hash::{FxHashMap, FxHashSet};
-use syntax::hlo::PieceState;
 
 pub use candidates::{MAX_OPS_OF_KERNEL, NoKernel, mlir_kernel_candidates, why_no_kernel};
 pub use cut_functions::{CUT_FUNCTION, LONG_FUNCTION, mlir_instruction, mlir_instruction_called};
@@ -75,34 +73,50 @@ fn place(db: &dyn salsa::Database, piece: Piece) -> Option<(File, usize)> {
     Some((file, file.pieces(db).iter().position(|&p| p == piece)?))
 }
 
-/// A function as a module of HLO: the computations of those that it calls, its own, and an entry that fuses it.
+/// A function as computations of HLO, and the fusion that a kernel makes of it.
 #[derive(Debug)]
 pub struct MlirFunction {
-    pub block: Block,
     /// The function itself.
     pub op: OpId,
-    /// The name of its computation; the fusion of the entry is called so, too.
+    /// The name of its computation; the fusion is called so, too.
     pub name: Arc<str>,
-    computation: u32,
-    entry: u32,
+    /// Those of the functions that it calls, each behind its own callees, then its own: the last is the function.
+    pub computations: Vec<HloComputation>,
+    /// How many of the computations are of functions that it calls.
+    callees: usize,
+    fusion: Op,
     /// The op that each instruction of its computations is of, by name: how many pieces further down than the function's, and
     /// its number there.
     pub ops: FxHashMap<Box<str>, (usize, OpId)>,
 }
 
 impl MlirFunction {
+    fn own(&self) -> Option<&HloComputation> {
+        self.computations.last()
+    }
+
+    /// The graph of a computation.
+    pub fn graph(&self, name: &str) -> Option<&Arc<Graph>> {
+        self.computations.iter().find(|c| *c.name == *name).map(|c| &c.graph)
+    }
+
     /// The instruction of the function's own computation that an op became, and that XLA wraps into a kernel. `op` is as in
     /// [`MlirFunction::ops`].
     pub fn instruction_of(&self, op: (usize, OpId)) -> Option<&str> {
-        let range = self.block.parse.computations[self.computation as usize].instructions.clone();
-        let is_it = |&id: &u32| self.ops.get(self.block.name(id)) == Some(&op);
-        let found = range.rev().find(|id| is_it(id) && is_wrapped(&self.block, *id));
-        found.map(|id| self.block.name(id))
+        let graph = &self.own()?.graph;
+        let is_it = |id: &usize| self.ops.get(graph.names[*id].as_str()) == Some(&op);
+        let found = (0..graph.ops.len()).rev().find(|id| is_it(id) && gpu::is_wrapped(graph.ops[*id].opcode));
+        found.map(|id| graph.names[id].as_str())
     }
-}
 
-fn is_wrapped(block: &Block, id: u32) -> bool {
-    block.instruction(id).opcode.is_some_and(gpu::is_wrapped)
+    /// The last instruction that an op became, with its computation; it may be one of a region.
+    pub fn last_instruction_of(&self, op: (usize, OpId)) -> Option<(&str, &str)> {
+        self.computations[self.callees..].iter().rev().find_map(|computation| {
+            let names = computation.graph.names.iter().rev();
+            let found = names.into_iter().find(|name| self.ops.get(name.as_str()) == Some(&op))?;
+            Some((&*computation.name, found.as_str()))
+        })
+    }
 }
 
 /// The function that is the `nth` of its piece, or [`CUT_FUNCTION`] or [`LONG_FUNCTION`].
@@ -119,45 +133,35 @@ pub fn mlir_function(db: &dyn salsa::Database, piece: Piece, nth: u32) -> Option
         false => Some((0, op)),
     };
     let own = function.computations.last()?;
-    let mut text = "HloModule m\n\n".to_owned();
+    let mut computations = Vec::new();
     let mut seen = FxHashSet::default();
     let (file, _) = place(db, piece)?;
     let cut = if is_cut { nth } else { CUT_FUNCTION };
-    callees(db, file, (*part, cut), function, &mut seen, &mut text);
+    callees(db, file, (*part, cut), function, &mut seen, &mut computations);
+    let callees = computations.len();
+    computations.extend(function.computations.iter().cloned());
     let mut ops = FxHashMap::default();
     for computation in &function.computations {
-        text.push_str(&computation.text);
-        text.push('\n');
-        for &(offset, op) in &computation.lines {
-            let line = computation.text[offset as usize..].trim_start().trim_start_matches("ROOT ");
+        for (name, &op) in computation.graph.names.iter().zip(&computation.ops) {
             if let Some(place) = place_of(op) {
-                ops.insert(line.split(' ').next().unwrap_or_default().into(), place);
+                ops.insert(name.as_str().into(), place);
             }
         }
     }
-    text.push_str("ENTRY kernel.of.function {\n");
-    let parameters = &function.header.parameters;
-    for (number, shape) in parameters.iter().enumerate() {
-        _ = writeln!(text, "  operand.{number} = {shape} parameter({number})");
-    }
-    let operands: Vec<_> = (0..parameters.len()).map(|number| format!("operand.{number}")).collect();
-    let (name, result) = (&own.name, &function.header.result);
-    _ = writeln!(
-        text,
-        "  ROOT {name} = {result} fusion({}), kind=kLoop, calls={name}\n}}",
-        operands.join(", ")
-    );
-    let text: Arc<str> = text.into();
-    let parse = syntax::hlo::parse(&text, PieceState::HEADER);
-    let block = ir::lower(text, Arc::new(parse));
-    let computations = block.parse.computations.iter();
-    let computation = computations.clone().position(|c| c.name.of(&block.text) == &**name)? as u32;
-    let entry = computations.clone().position(|c| c.is_entry)? as u32;
+    let attributes = Attributes::default()
+        .with(AttributeKey::Kind, AttributeValue::Word("kLoop".to_owned()))
+        .with(AttributeKey::Calls, AttributeValue::Computation(own.name.to_string()));
+    let fusion = Op {
+        opcode: Opcode::Fusion,
+        operand_shapes: function.header.parameters.clone(),
+        attributes,
+        ..Op::leaf(function.header.result.clone()?)
+    };
     let (_, op) = place_of(function.op)?;
-    Some(Arc::new(MlirFunction { op, name: (&**name).into(), computation, entry, ops, block }))
+    Some(Arc::new(MlirFunction { op, name: (&*own.name).into(), computations, callees, fusion, ops }))
 }
 
-/// Writes the functions that one calls, each behind those that it calls itself: of the same part of the file, and where they are
+/// Adds the functions that one calls, each behind those that it calls itself: of the same part of the file, and where they are
 /// cut as [`cut_function`] reads them for `cut`.
 fn callees(
     db: &dyn salsa::Database,
@@ -165,25 +169,22 @@ fn callees(
     (part, cut): (usize, u32),
     function: &HloFunction,
     seen: &mut FxHashSet<Box<str>>,
-    text: &mut String,
+    found: &mut Vec<HloComputation>,
 ) {
     for symbol in &function.calls {
         if seen.len() >= MAX_CALLEES || !seen.insert(symbol.clone()) {
             continue;
         }
         let pieces = mlir_module(db, file).symbol(part, symbol);
-        let found = pieces.iter().find_map(|&at| {
+        let callee = pieces.iter().find_map(|&at| {
             let piece = *file.pieces(db).get(at)?;
             let functions = mlir_functions(db, piece).iter().map(|(part, function)| (part, function));
             let cut = cut_function(db, piece, cut).map(|f| (&f.part, &f.function));
             functions.chain(cut).find(|(own, f)| **own == part && f.symbol == *symbol)
         });
-        let Some((_, callee)) = found else { continue };
-        callees(db, file, (part, cut), callee, seen, text);
-        for computation in &callee.computations {
-            text.push_str(&computation.text);
-            text.push('\n');
-        }
+        let Some((_, callee)) = callee else { continue };
+        callees(db, file, (part, cut), callee, seen, found);
+        found.extend(callee.computations.iter().cloned());
     }
 }
 
@@ -197,27 +198,34 @@ pub(crate) fn mlir_fusion_source(
     let Some(function) = mlir_function(db, piece, nth).as_ref() else {
         return op_source(db, piece, name).filter(|_| nth == CUT_FUNCTION);
     };
-    let block = &function.block;
     let is_function = *name == *function.name;
-    let within = if is_function { function.entry } else { function.computation };
-    let op = block.op(block.find(within, &name)?, |_| None)?;
-    let mut sources = Vec::new();
-    collect(block, &op, &mut sources);
-    Some(Arc::new(FusionSource { name, op, callees: sources, same_as: Vec::new(), is_function }))
+    let op = match is_function {
+        true => function.fusion.clone(),
+        false => {
+            let graph = &function.own()?.graph;
+            graph.ops[graph.find(&name)? as usize].clone()
+        }
+    };
+    let callees = called_graphs(&op, |name| function.graph(name));
+    Some(Arc::new(FusionSource { name, op, callees, same_as: Vec::new(), is_function }))
 }
 
-fn collect(block: &Block, op: &Op, found: &mut Vec<(String, Arc<Graph>)>) {
-    // Computations are called from below: there is no circle.
+/// The graphs of the computations that an op calls, and of those that they call.
+fn called_graphs<'g>(
+    op: &Op,
+    graph_of: impl Fn(&str) -> Option<&'g Arc<Graph>>,
+) -> Vec<(String, Arc<Graph>)> {
+    let mut found: Vec<(String, Arc<Graph>)> = Vec::new();
     let mut open: Vec<String> = called_by(op);
     while let Some(name) = open.pop() {
         if found.iter().any(|(known, _)| *known == name) {
             continue;
         }
-        let at = block.parse.computations.iter().position(|c| c.name.of(&block.text) == name);
-        let Some(graph) = at.and_then(|at| Graph::build(&[(block, at as u32)])) else { continue };
+        let Some(graph) = graph_of(&name) else { continue };
         open.extend(graph.ops.iter().flat_map(called_by));
-        found.push((name, Arc::new(graph)));
+        found.push((name, graph.clone()));
     }
+    found
 }
 
 fn called_by(op: &Op) -> Vec<String> {

@@ -1,17 +1,18 @@
-//! The maps of an op of MLIR: by its own rules, or those of its twin in HLO.
+//! The maps of an op of MLIR: by its own rules, or those of the op of HLO that it is.
 
 use std::sync::Arc;
 
 use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource};
 use indexing_map::Interval;
 use mlir::{Definition, Finding, OpId, ValueId};
+use mlir_hlo::HloOp;
 use mlir_indexing::{
     Access, OpMaps, Producers, Role, Source, Space, Symbol, SymbolSource, through_producers,
 };
 
 use rustc_hash::FxHashSet;
 
-use crate::hlo_twins::{HloTwin, hlo_twin};
+use crate::hlo_ops::{hlo_op, hlo_op_maps};
 use crate::mlir_giants::{GiantName, mlir_links};
 use crate::mlir_imports::{MlirImported, mlir_definitions_behind, mlir_imported};
 use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece};
@@ -133,8 +134,8 @@ pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, F
 pub enum MlirMaps {
     /// Its dialect's own.
     Own(OpMaps),
-    /// Those of HLO.
-    Twin(Box<HloTwin>),
+    /// Those of the op of HLO.
+    Hlo(Box<HloOp>),
 }
 
 /// The maps of an op for one of its results; `None` for an op that reads nothing by index, or that has no rule.
@@ -143,9 +144,9 @@ pub fn mlir_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<
     // What tensors and structured ops do, their own rules know better: they have names for loops.
     let is_own = ["tensor.", "linalg."].iter().any(|dialect| name.starts_with(dialect));
     let own = || mlir_indexing::op_maps(source, id, result).map(|maps| maps.map(MlirMaps::Own));
-    let twin = || hlo_twin(source, id).map(|twin| twin.map(|t| MlirMaps::Twin(Box::new(t))));
+    let of_hlo = || hlo_op(source, id).map(|found| found.map(|op| MlirMaps::Hlo(Box::new(op))));
     let (first, second): (Option<Result<_, _>>, &dyn Fn() -> Option<Result<_, _>>) =
-        if is_own { (own(), &twin) } else { (twin(), &own) };
+        if is_own { (own(), &of_hlo) } else { (of_hlo(), &own) };
     match first {
         Some(Ok(maps)) => Some(Ok(maps)),
         // The reason of the first is reported, unless the second knows the op.
@@ -187,9 +188,7 @@ pub fn mlir_producers(
                 }
                 match mlir_maps(source, id, result)?.ok()? {
                     MlirMaps::Own(maps) => Some((maps.space, maps.accesses)),
-                    MlirMaps::Twin(twin) => {
-                        Some((Space::Result(result), twin_accesses(source, id, &twin, result)))
-                    }
+                    MlirMaps::Hlo(op) => Some((Space::Result(result), hlo_accesses(source, id, &op, result))),
                 }
             };
             through_producers(source.parse, &maps_of, id, result, None)
@@ -207,16 +206,16 @@ pub fn mlir_producers(
     Producers::default()
 }
 
-/// The maps of a twin, as those of the op.
-fn twin_accesses(source: &Source<'_>, id: OpId, twin: &HloTwin, result: usize) -> Vec<Access> {
-    let OpIndexing { operands, .. } = twin.maps(result, Rules::Exact);
+/// The maps of an op of HLO, as those of the op that it is.
+fn hlo_accesses(source: &Source<'_>, id: OpId, op: &HloOp, result: usize) -> Vec<Access> {
+    let OpIndexing { operands, .. } = hlo_op_maps(op, result, Rules::Exact);
     let values: Vec<Option<(ValueId, u32)>> =
-        twin.operands.iter().map(|name| value_of(source, id, name)).collect();
+        op.operands.iter().map(|name| value_of(source, id, name)).collect();
     let mut accesses = Vec::new();
     for (nth, list) in operands.into_iter().enumerate() {
-        let Some(name) = twin.operands.get(nth) else { continue };
+        let Some(name) = op.operands.get(nth) else { continue };
         for access in list {
-            accesses.extend(converted(twin, &values, nth, name, access));
+            accesses.extend(converted(op, &values, nth, name, access));
         }
     }
     accesses
@@ -230,7 +229,7 @@ fn value_of(source: &Source<'_>, id: OpId, name: &str) -> Option<(ValueId, u32)>
 
 /// Nothing for what a map alone does not tell.
 fn converted(
-    twin: &HloTwin,
+    hlo: &HloOp,
     values: &[Option<(ValueId, u32)>],
     nth: usize,
     name: &str,
@@ -243,9 +242,9 @@ fn converted(
     for (at, variable) in access.runtime_variables.iter().enumerate() {
         let operand = match &variable.source {
             RuntimeSource::Operand(n) => *n,
-            RuntimeSource::Op { op, .. } => twin.operand(*op)?,
+            RuntimeSource::Op { op, .. } => hlo.operand(*op)?,
         };
-        let name = twin.operands.get(operand)?.clone();
+        let name = hlo.operands.get(operand)?.clone();
         let of = values.get(operand).copied().flatten();
         let index = variable.map.results().to_vec();
         let source = match index.is_empty() {

@@ -1,16 +1,18 @@
 //! StableHLO and MHLO as HLO, and HLO as StableHLO: whole modules and single ops.
 //!
-//! Both directions, and the instruction of which a single op is the twin, read one table (`op_table`): an op, its opcode, and
-//! how each attribute is written in both languages. What one language cannot say is reported by name at its place, and the rest
-//! is converted.
+//! Both directions read one table (`op_table`): an op, its opcode, and how each attribute is written in both languages. Ops of
+//! MLIR become typed ops of HLO (`ir::Op`, in an `ir::Graph` per computation): kernels, evaluation and maps take these, and
+//! conversion prints them. What one language cannot say is reported by name at its place, and the rest is converted.
 //!
-//! Architecture Invariant: text in, text out; no salsa, no files. What is written parses and verifies.
+//! Architecture Invariant: no salsa, no files. What is written parses and verifies.
 
+mod dimension_lists;
 mod dot_algorithms;
 mod environment;
 mod floats;
+mod hlo_instructions;
+mod hlo_op;
 mod incomplete;
-mod instruction;
 mod lists;
 mod literals;
 mod names;
@@ -26,12 +28,12 @@ mod stablehlo_rules;
 mod strings;
 mod to_hlo;
 mod to_mlir;
-mod twin;
 mod types;
 
 pub use environment::{Declared, Environment, Slice};
+pub use hlo_instructions::{HloInstructions, hlo_instructions};
+pub use hlo_op::{HloOp, hlo_op, is_checked_as_hlo};
 pub use incomplete::Incomplete;
-pub use instruction::{Instruction, instruction};
 pub use op_table::{op_names, opcode_of};
 pub use piece_names::PieceNames;
 pub use stablehlo_rules::allows_more_than_hlo;
@@ -39,5 +41,4 @@ pub use to_hlo::{
     FunctionHeader, HloComputation, HloFunction, HloModule, Origin, assemble, functions, to_hlo,
 };
 pub use to_mlir::{MissingInstruction, StablehloModule, to_stablehlo};
-pub use twin::{Twin, is_checked_as_hlo, twin};
 pub use types::static_hlo_shape;

@@ -1,6 +1,6 @@
 //! The ops of StableHLO and MHLO beside the instructions of HLO: one row per op, read in both directions.
 //!
-//! Source: `stablehlo/dialect/StablehloOps.td` for names and forms of attributes, `xla/hlo/translate` for the twins.
+//! Source: `stablehlo/dialect/StablehloOps.td` for names and forms of attributes, `xla/hlo/translate` for the instructions.
 
 mod control;
 mod devices;

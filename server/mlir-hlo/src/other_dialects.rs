@@ -2,21 +2,22 @@
 //!
 //! Facts: the documentation of the dialects, mlir.llvm.org/docs/Dialects.
 
-use std::fmt::Write as _;
+use std::sync::Arc;
 
+use ir::{AttributeKey as K, AttributeValue as Value, Attributes, ElementType, Graph, Op, Opcode, Shape};
 use mlir::{OpId, Use, integer, integers};
 
 use crate::environment::{Environment, Slice};
-use crate::lists::braces;
+use crate::hlo_op::HloOp;
 use crate::op_text::OpText;
-use crate::twin::Twin;
-use crate::types::{array, dimensions, element, extents, number, static_hlo_shape};
+use crate::to_hlo::push_dot_lists;
+use crate::types::{element, extents, has_dimensions_of, number, static_hlo_shape};
 
 /// What an op takes from its attributes and text, beside its operands and its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recipe {
-    /// Nothing: told by its shapes alone.
-    Plain,
+    /// Nothing: the opcode and the shapes say all.
+    Plain(Opcode),
     /// `permutation = [1, 0]`
     Permutation,
     /// `%x[0, 1] [4, 4] [1, 1]`
@@ -34,246 +35,249 @@ pub(crate) enum Recipe {
     Pointwise,
 }
 
-/// The opcode, the recipe, and how many of the operands are read.
-pub(crate) fn other_op(name: &str) -> Option<(&'static str, Recipe, usize)> {
+/// The recipe, and how many of the operands are read.
+pub(crate) fn other_op(name: &str) -> Option<(Recipe, usize)> {
     use Recipe::*;
     let (dialect, op) = name.split_once('.')?;
     Some(match (dialect, op) {
-        ("tensor", "collapse_shape" | "expand_shape" | "reshape") => ("reshape", Plain, 1),
-        ("tensor", "cast") => ("copy", Plain, 1),
-        ("tensor", "extract_slice") => ("slice", ExtractSlice, 1),
-        ("tensor", "pad") => ("pad", TensorPad, 1),
-        ("tensor", "concat") => ("concatenate", TensorConcat, usize::MAX),
-        ("linalg", "transpose") => ("transpose", Permutation, 1),
-        ("linalg", "broadcast") => ("broadcast", LinalgBroadcast, 1),
-        ("linalg", "reduce") => ("reduce", LinalgReduce, 1),
-        ("linalg", "matmul") => ("dot", Contraction(&[], [1, 0]), 2),
-        ("linalg", "batch_matmul") => ("dot", Contraction(&[0], [2, 1]), 2),
-        ("linalg", "matvec") => ("dot", Contraction(&[], [1, 0]), 2),
-        ("linalg", "batch_matvec") => ("dot", Contraction(&[0], [2, 1]), 2),
-        ("linalg", "vecmat" | "dot") => ("dot", Contraction(&[], [0, 0]), 2),
+        ("tensor", "collapse_shape" | "expand_shape" | "reshape") => (Plain(Opcode::Reshape), 1),
+        ("tensor", "cast") => (Plain(Opcode::Copy), 1),
+        ("tensor", "extract_slice") => (ExtractSlice, 1),
+        ("tensor", "pad") => (TensorPad, 1),
+        ("tensor", "concat") => (TensorConcat, usize::MAX),
+        ("linalg", "transpose") => (Permutation, 1),
+        ("linalg", "broadcast") => (LinalgBroadcast, 1),
+        ("linalg", "reduce") => (LinalgReduce, 1),
+        ("linalg", "matmul") => (Contraction(&[], [1, 0]), 2),
+        ("linalg", "batch_matmul") => (Contraction(&[0], [2, 1]), 2),
+        ("linalg", "matvec") => (Contraction(&[], [1, 0]), 2),
+        ("linalg", "batch_matvec") => (Contraction(&[0], [2, 1]), 2),
+        ("linalg", "vecmat" | "dot") => (Contraction(&[], [0, 0]), 2),
         (
             "linalg",
             "abs" | "ceil" | "copy" | "erf" | "exp" | "floor" | "log" | "negf" | "reciprocal" | "round"
             | "rsqrt" | "sqrt" | "square" | "tanh",
-        ) => ("", Pointwise, 1),
-        ("linalg", "add" | "div" | "div_unsigned" | "max" | "min" | "mul" | "powf" | "sub") => {
-            ("", Pointwise, 2)
-        }
+        ) => (Pointwise, 1),
+        ("linalg", "add" | "div" | "div_unsigned" | "max" | "min" | "mul" | "powf" | "sub") => (Pointwise, 2),
         ("arith", "constant") => return None,
-        ("arith" | "math", _) => ("", Pointwise, usize::MAX),
+        ("arith" | "math", _) => (Pointwise, usize::MAX),
         ("chlo", "constant" | "constant_like" | "top_k" | "scan" | "ragged_dot") => return None,
-        ("chlo", _) if !op.starts_with("dynamic") => ("", Pointwise, usize::MAX),
-        ("sdy", "sharding_constraint" | "reshard") => ("copy", Plain, 1),
+        ("chlo", _) if !op.starts_with("dynamic") => (Pointwise, usize::MAX),
+        ("sdy", "sharding_constraint" | "reshard") => (Plain(Opcode::Copy), 1),
         _ => return None,
     })
 }
 
-struct Other<'t> {
-    op: OpText<'t>,
-    /// Computations that the instruction calls.
-    callees: String,
-}
-
-pub(crate) fn other_twin(
+/// The op of HLO that reads its operands as one of another dialect does.
+pub(crate) fn op_of_recipe(
     slice: Slice<'_>,
     environment: &Environment,
     id: OpId,
-    opcode: &str,
     recipe: Recipe,
     read: usize,
-) -> Result<Twin, String> {
-    let other = Other { op: OpText::new(slice, environment, id), callees: String::new() };
-    other.module(opcode, recipe, read)
+) -> Result<HloOp, String> {
+    let (parse, text) = (slice.parse, slice.text);
+    let mut operands: Vec<&Use> = parse.operands_of(id).collect();
+    if recipe == Recipe::ExtractSlice && operands.len() > 1 {
+        return Err("an offset, a size or a stride is not known".to_owned());
+    }
+    operands.truncate(read);
+    let shape_of = |operand: &&Use| {
+        let name = operand.span.of(text);
+        let index = crate::to_hlo::pack_index(name) as usize;
+        let ty = operand.value.and_then(|value| parse.type_of(value, index, text));
+        let ty = ty.ok_or_else(|| format!("the type of {name} is not known"))?;
+        static_hlo_shape(environment.resolved(&ty))
+    };
+    let shapes: Vec<Shape> = operands.iter().map(shape_of).collect::<Result<_, _>>()?;
+    let types = parse.types(&parse.op(id).result_types);
+    let [ty] = types else { return Err("it has not one result".to_owned()) };
+    let ty = parse.type_text(*ty, text).ok_or("the type of a result is not known")?;
+    let result = static_hlo_shape(environment.resolved(&ty))?;
+    let names = operands.iter().map(|operand| operand.span.of(text).to_owned()).collect();
+    let mut found = HloOp::of_operands(names, &shapes);
+    let op = OpText::new(slice, environment, id);
+    found.graph.root = match recipe {
+        Recipe::ExtractSlice => extract_slice(op, &mut found, result)?,
+        Recipe::TensorPad => {
+            // The value that is padded with is the body's: any one does.
+            let attributes = Attributes::default().with(K::Padding, tensor_padding(op)?);
+            let zero = zero(&mut found.graph, element(&result));
+            add(&mut found, Opcode::Pad, result, &[0, zero], attributes)?
+        }
+        Recipe::LinalgReduce => linalg_reduce(op, &mut found, result)?,
+        Recipe::Pointwise => {
+            let (opcode, attributes) = pointwise(&shapes, &result)?;
+            let all: Vec<_> = (0..shapes.len() as ir::OpId).collect();
+            add(&mut found, opcode, result, &all, attributes)?
+        }
+        _ => {
+            let (opcode, attributes) = plain(op, recipe, &result)?;
+            let all: Vec<_> = (0..shapes.len() as ir::OpId).collect();
+            add(&mut found, opcode, result, &all, attributes)?
+        }
+    };
+    Ok(found)
+}
+
+/// Adds an op; its operands may be fewer than were given.
+fn add(
+    found: &mut HloOp,
+    opcode: Opcode,
+    shape: Shape,
+    operands: &[ir::OpId],
+    attributes: Attributes,
+) -> Result<ir::OpId, String> {
+    match operands.iter().all(|&id| (id as usize) < found.graph.ops.len()) {
+        true => Ok(found.graph.add(opcode, shape, operands, attributes, "r")),
+        false => Err("it has no operand".to_owned()),
+    }
 }
 
 /// An op of another dialect as an instruction that computes the same, and does not only read alike.
 pub(crate) struct Exact {
-    pub opcode: &'static str,
+    pub opcode: Opcode,
     /// How many of the operands the instruction takes, the first ones.
     pub operands: usize,
-    /// Each with a comma in front.
-    pub attributes: String,
+    pub attributes: Attributes,
     /// Extents before dimensions of one element are dropped, where some are.
     pub before: Option<Vec<i64>>,
 }
 
-/// Nothing where there is no such instruction. `shapes` are those of the operands, as HLO has them.
-pub(crate) fn exact(op: OpText<'_>, shapes: &[&str], result: &str) -> Option<Result<Exact, String>> {
-    let (opcode, recipe, operands) = other_op(op.parse.name(op.id, op.text))?;
-    let operands = operands.min(shapes.len());
-    let other = Other { op, callees: String::new() };
+/// Nothing where there is no such instruction. `given` counts the operands.
+pub(crate) fn exact(op: OpText<'_>, given: usize, result: &Shape) -> Option<Result<Exact, String>> {
+    let (recipe, operands) = other_op(op.parse.name(op.id, op.text))?;
+    let operands = operands.min(given);
     let found = match recipe {
-        Recipe::Plain if !opcode.is_empty() => Ok((String::new(), None)),
-        Recipe::Permutation | Recipe::TensorConcat | Recipe::LinalgBroadcast => {
-            other.attributes(recipe, result).map(|attributes| (attributes, None))
+        Recipe::Plain(_) | Recipe::Permutation | Recipe::TensorConcat | Recipe::LinalgBroadcast => {
+            plain(op, recipe, result).map(|(opcode, attributes)| (opcode, attributes, None))
         }
-        Recipe::ExtractSlice if shapes.len() == 1 => other.bounds().map(|(slices, sizes)| {
-            (
-                format!(", slice={{{slices}}}"),
-                Some(sizes).filter(|sizes| extents(result).as_ref() != Ok(sizes)),
-            )
+        Recipe::ExtractSlice if given == 1 => bounds(op).map(|(slices, sizes)| {
+            let attributes = Attributes::default().with(K::Slice, slices);
+            (Opcode::Slice, attributes, Some(sizes).filter(|sizes| result.dims() != sizes))
         }),
         Recipe::ExtractSlice => Err("an offset, a size or a stride is not known".to_owned()),
         _ => return None,
     };
-    Some(found.map(|(attributes, before)| Exact { opcode, operands, attributes, before }))
+    Some(found.map(|(opcode, attributes, before)| Exact { opcode, operands, attributes, before }))
 }
 
-impl Other<'_> {
-    fn module(mut self, opcode: &str, recipe: Recipe, read: usize) -> Result<Twin, String> {
-        let OpText { parse, text, id, environment } = self.op;
-        let mut operands: Vec<&Use> = parse.operands_of(id).collect();
-        if recipe == Recipe::ExtractSlice && operands.len() > 1 {
-            return Err("an offset, a size or a stride is not known".to_owned());
+/// The opcode, and what it takes from the attributes of the op.
+fn plain(op: OpText<'_>, recipe: Recipe, result: &Shape) -> Result<(Opcode, Attributes), String> {
+    let dimensions = |list: Vec<i64>| Attributes::default().with(K::Dimensions, list);
+    Ok(match recipe {
+        Recipe::Plain(opcode) => (opcode, Attributes::default()),
+        Recipe::Permutation => (Opcode::Transpose, dimensions(op.needed(&["permutation"])?)),
+        Recipe::TensorConcat => {
+            let custom = || op.body().split_once("dim(")?.1.split_once(')')?.0.trim().parse().ok();
+            let dimension = op.attribute(&["dim"]).and_then(integer).or_else(custom);
+            (Opcode::Concatenate, dimensions(vec![dimension.ok_or("its dimension is not read")?]))
         }
-        operands.truncate(read);
-        let shape_of = |operand: &&Use| {
-            let name = operand.span.of(text);
-            let index = crate::to_hlo::pack_index(name) as usize;
-            let ty = operand.value.and_then(|value| parse.type_of(value, index, text));
-            let ty = ty.ok_or_else(|| format!("the type of {name} is not known"))?;
-            static_hlo_shape(environment.resolved(&ty))
-        };
-        let shapes: Vec<String> = operands.iter().map(shape_of).collect::<Result<_, _>>()?;
-        let types = parse.types(&parse.op(id).result_types);
-        let [ty] = types else { return Err("it has not one result".to_owned()) };
-        let ty = parse.type_text(*ty, text).ok_or("the type of a result is not known")?;
-        let result = static_hlo_shape(environment.resolved(&ty))?;
-        let line = match recipe {
-            Recipe::ExtractSlice => self.extract_slice(&shapes, &result)?,
-            Recipe::TensorPad => self.tensor_pad(&result)?,
-            Recipe::LinalgReduce => self.linalg_reduce(&shapes, &result)?,
-            Recipe::Pointwise => pointwise(&shapes, &result)?,
-            _ => {
-                let names: Vec<_> = (0..shapes.len()).map(|n| format!("p{n}")).collect();
-                format!("{result} {opcode}({}){}", names.join(", "), self.attributes(recipe, &result)?)
-            }
-        };
-        let mut module = format!("HloModule m\n\n{}ENTRY e {{\n", self.callees);
-        for (n, shape) in shapes.iter().enumerate() {
-            _ = writeln!(module, "  p{n} = {shape} parameter({n})");
+        Recipe::LinalgBroadcast => {
+            let added = op.needed(&["dimensions"])?;
+            let rank = result.dims().len() as i64;
+            (Opcode::Broadcast, dimensions((0..rank).filter(|d| !added.contains(d)).collect()))
         }
-        // What is in front of the root stands on lines of its own.
-        let (front, root) = line.rsplit_once('\n').map_or(("", line.as_str()), |(front, root)| (front, root));
-        let newline = if front.is_empty() { "" } else { "\n" };
-        _ = write!(module, "{front}{newline}  ROOT r = {root}\n}}\n");
-        let operands = operands.iter().map(|o| o.span.of(text).to_owned()).collect();
-        Ok(Twin { text: module, operands, results: 1 })
-    }
-
-    fn attributes(&self, recipe: Recipe, result: &str) -> Result<String, String> {
-        Ok(match recipe {
-            Recipe::Permutation => format!(", dimensions={}", braces(&self.op.needed(&["permutation"])?)),
-            Recipe::TensorConcat => {
-                let custom = || self.op.body().split_once("dim(")?.1.split_once(')')?.0.trim().parse().ok();
-                let dimension = self.op.attribute(&["dim"]).and_then(integer).or_else(custom);
-                format!(", dimensions={}", braces(&[dimension.ok_or("its dimension is not read")?]))
-            }
-            Recipe::LinalgBroadcast => {
-                let added = self.op.needed(&["dimensions"])?;
-                let rank = dimensions(result).len() as i64;
-                let kept: Vec<i64> = (0..rank).filter(|d| !added.contains(d)).collect();
-                format!(", dimensions={}", braces(&kept))
-            }
-            Recipe::Contraction(batch, [left, right]) => {
-                let batches = match batch.is_empty() {
-                    true => String::new(),
-                    false => format!(", lhs_batch_dims={0}, rhs_batch_dims={0}", braces(batch)),
-                };
-                format!("{batches}, lhs_contracting_dims={{{left}}}, rhs_contracting_dims={{{right}}}")
-            }
-            _ => String::new(),
-        })
-    }
-
-    /// `[0:4:1], [1:3:1]`, and the sizes.
-    fn bounds(&self) -> Result<(String, Vec<i64>), String> {
-        let body = self.op.body();
-        let clauses = body.split_once(':').map_or(body, |(front, _)| front);
-        let mut lists = clauses.split('[').skip(1).filter_map(|part| integers(&format!("[{part}")));
-        let (offsets, sizes, strides) = match self.op.ints(&["static_offsets"]) {
-            Some(offsets) => {
-                (offsets, self.op.needed(&["static_sizes"])?, self.op.needed(&["static_strides"])?)
-            }
-            None => match (lists.next(), lists.next(), lists.next()) {
-                (Some(offsets), Some(sizes), Some(strides)) => (offsets, sizes, strides),
-                _ => return Err("an offset, a size or a stride is not known".to_owned()),
-            },
-        };
-        let mut each = Vec::new();
-        for ((&from, &size), &by) in offsets.iter().zip(&sizes).zip(&strides) {
-            let last = size.checked_sub(1).and_then(|n| n.checked_mul(by)).and_then(|n| n.checked_add(from));
-            let limit = if size == 0 { Some(from) } else { last.and_then(|n| n.checked_add(1)) };
-            each.push(format!("[{from}:{}:{by}]", limit.ok_or("its bounds are too large")?));
+        Recipe::Contraction(batch, [left, right]) => {
+            let mut attributes = Attributes::default();
+            push_dot_lists(&mut attributes, [batch.to_vec(), vec![left], batch.to_vec(), vec![right]]);
+            (Opcode::Dot, attributes)
         }
-        Ok((each.join(", "), sizes))
-    }
+        _ => return Err("HLO has no such instruction".to_owned()),
+    })
+}
 
-    /// Dimensions of one element that the result does not have are dropped behind the slice.
-    fn extract_slice(&mut self, shapes: &[String], result: &str) -> Result<String, String> {
-        let operand = shapes.first().ok_or("it has no operand")?.clone();
-        let (slices, sizes) = self.bounds()?;
-        if extents(result)? == sizes {
-            return Ok(format!("{result} slice(p0), slice={{{slices}}}"));
-        }
-        let whole = array(element(result), &sizes);
-        self.callees = format!(
-            "f {{\n  a = {operand} parameter(0)\n  b = {whole} slice(a), slice={{{slices}}}\n  ROOT c = {result} reshape(b)\n}}\n\n"
-        );
-        Ok(format!("{result} fusion(p0), kind=kLoop, calls=f"))
+/// `[0:4:1], [1:3:1]`, and the sizes.
+fn bounds(op: OpText<'_>) -> Result<(Vec<[i64; 3]>, Vec<i64>), String> {
+    let body = op.body();
+    let clauses = body.split_once(':').map_or(body, |(front, _)| front);
+    let mut lists = clauses.split('[').skip(1).filter_map(|part| integers(&format!("[{part}")));
+    let (offsets, sizes, strides) = match op.ints(&["static_offsets"]) {
+        Some(offsets) => (offsets, op.needed(&["static_sizes"])?, op.needed(&["static_strides"])?),
+        None => match (lists.next(), lists.next(), lists.next()) {
+            (Some(offsets), Some(sizes), Some(strides)) => (offsets, sizes, strides),
+            _ => return Err("an offset, a size or a stride is not known".to_owned()),
+        },
+    };
+    let mut each = Vec::new();
+    for ((&from, &size), &by) in offsets.iter().zip(&sizes).zip(&strides) {
+        let last = size.checked_sub(1).and_then(|n| n.checked_mul(by)).and_then(|n| n.checked_add(from));
+        let limit = if size == 0 { Some(from) } else { last.and_then(|n| n.checked_add(1)) };
+        each.push([from, limit.ok_or("its bounds are too large")?, by]);
     }
+    Ok((each, sizes))
+}
 
-    /// The value that is padded with is the body's: any one does.
-    fn tensor_pad(&self, result: &str) -> Result<String, String> {
-        let body = self.op.body();
-        let list = |key: &str| {
-            let (_, rest) = body.split_once(key)?;
-            integers(&format!("[{}]", rest.trim_start().strip_prefix('[')?.split_once(']')?.0))
-        };
-        let missing = "its padding is not known";
-        let low = self.op.ints(&["static_low"]).or_else(|| list("low")).ok_or(missing)?;
-        let high = self.op.ints(&["static_high"]).or_else(|| list("high")).ok_or(missing)?;
-        let each: Vec<_> = low.iter().zip(&high).map(|(l, h)| format!("{l}_{h}")).collect();
-        let e = element(result);
-        Ok(format!(
-            "  z = {e}[] constant({})\n{result} pad(p0, z), padding={}",
-            number(e, "0"),
-            each.join("x")
-        ))
+/// Dimensions of one element that the result does not have are dropped behind the slice.
+fn extract_slice(op: OpText<'_>, found: &mut HloOp, result: Shape) -> Result<ir::OpId, String> {
+    let (slices, sizes) = bounds(op)?;
+    let operand = found.graph.ops.first().ok_or("it has no operand")?.shape.clone();
+    let attributes = Attributes::default().with(K::Slice, slices);
+    if extents(&result)? == sizes {
+        return add(found, Opcode::Slice, result, &[0], attributes);
     }
+    let mut fused = Graph { is_complete: true, ..Graph::default() };
+    fused.push(Op::parameter(0, operand), Vec::new(), "a".to_owned());
+    let whole = Shape::array(element(&result), &sizes);
+    let slice = fused.add(Opcode::Slice, whole, &[0], attributes, "b");
+    fused.root = fused.add(Opcode::Reshape, result.clone(), &[slice], Attributes::default(), "c");
+    Ok(found.fuse("f", fused, result, &[0]))
+}
 
-    fn linalg_reduce(&mut self, shapes: &[String], result: &str) -> Result<String, String> {
-        let e = element(shapes.first().ok_or("it has no operand")?);
-        let dimensions = braces(&self.op.needed(&["dimensions"])?);
-        let opcode = if e == "pred" { "or" } else { "add" };
-        self.callees = format!(
-            "f {{\n  a = {e}[] parameter(0)\n  b = {e}[] parameter(1)\n  ROOT c = {e}[] {opcode}(a, b)\n}}\n\n"
-        );
-        Ok(format!(
-            "  z = {e}[] constant({})\n{result} reduce(p0, z), dimensions={dimensions}, to_apply=f",
-            number(e, "0")
-        ))
+fn tensor_padding(op: OpText<'_>) -> Result<Vec<[i64; 3]>, String> {
+    let body = op.body();
+    let list = |key: &str| {
+        let (_, rest) = body.split_once(key)?;
+        integers(&format!("[{}]", rest.trim_start().strip_prefix('[')?.split_once(']')?.0))
+    };
+    let missing = "its padding is not known";
+    let low = op.ints(&["static_low"]).or_else(|| list("low")).ok_or(missing)?;
+    let high = op.ints(&["static_high"]).or_else(|| list("high")).ok_or(missing)?;
+    Ok(low.iter().zip(&high).map(|(&low, &high)| [low, high, 0]).collect())
+}
+
+fn linalg_reduce(op: OpText<'_>, found: &mut HloOp, result: Shape) -> Result<ir::OpId, String> {
+    let kind = element(&found.graph.ops.first().ok_or("it has no operand")?.shape);
+    let dimensions = op.needed(&["dimensions"])?;
+    let opcode = if kind == ElementType::Pred { Opcode::Or } else { Opcode::Add };
+    let scalar = Shape::array(kind, &[]);
+    let mut sum = Graph { is_complete: true, ..Graph::default() };
+    for (number, name) in [(0, "a"), (1, "b")] {
+        sum.push(Op::parameter(number, scalar.clone()), Vec::new(), name.to_owned());
     }
+    sum.root = sum.add(opcode, scalar, &[0, 1], Attributes::default(), "c");
+    found.callees.insert("f".to_owned(), Arc::new(sum));
+    let zero = zero(&mut found.graph, kind);
+    let attributes = Attributes::default()
+        .with(K::Dimensions, dimensions)
+        .with(K::ToApply, Value::Computation("f".to_owned()));
+    add(found, Opcode::Reduce, result, &[0, zero], attributes)
+}
+
+fn zero(graph: &mut Graph, kind: ElementType) -> ir::OpId {
+    graph.push(Op::constant(number(kind, "0"), Shape::array(kind, &[])), Vec::new(), "z".to_owned())
 }
 
 /// An instruction that reads its operands place by place, whatever it makes of them.
-fn pointwise(shapes: &[String], result: &str) -> Result<String, String> {
-    let e = element(result);
-    if shapes.is_empty() || shapes.iter().any(|s| dimensions(s) != dimensions(result)) {
+fn pointwise(shapes: &[Shape], result: &Shape) -> Result<(Opcode, Attributes), String> {
+    let kind = element(result);
+    if shapes.is_empty() || !shapes.iter().all(|shape| has_dimensions_of(shape, result)) {
         return Err("its operands are not of one shape".to_owned());
     }
-    let same = shapes.iter().all(|s| element(s) == e);
-    Ok(match shapes {
-        [_] if same => format!("{result} copy(p0)"),
-        [_] => format!("{result} convert(p0)"),
-        [_, _] if same && e == "pred" => format!("{result} and(p0, p1)"),
-        [_, _] if same => format!("{result} add(p0, p1)"),
-        [a, b] if a == b && e == "pred" => format!("{result} compare(p0, p1), direction=EQ"),
-        [p, a, b] if element(p) == "pred" && a == b && a == result => {
-            format!("{result} select(p0, p1, p2)")
+    let same = shapes.iter().all(|shape| element(shape) == kind);
+    let is_pred = |kind: ElementType| kind == ElementType::Pred;
+    let opcode = match shapes {
+        [_] if same => Opcode::Copy,
+        [_] => Opcode::Convert,
+        [_, _] if same && is_pred(kind) => Opcode::And,
+        [_, _] if same => Opcode::Add,
+        [a, b] if a == b && is_pred(kind) => {
+            let equal = Value::Word("EQ".to_owned());
+            return Ok((Opcode::Compare, Attributes::default().with(K::Direction, equal)));
         }
-        [_, _, _] if same => format!("{result} clamp(p0, p1, p2)"),
+        [p, a, b] if is_pred(element(p)) && a == b && a == result => Opcode::Select,
+        [_, _, _] if same => Opcode::Clamp,
         _ => return Err("its operands are of several types".to_owned()),
-    })
+    };
+    Ok((opcode, Attributes::default()))
 }

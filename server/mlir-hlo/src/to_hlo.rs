@@ -22,8 +22,8 @@ mod shardy;
 mod sums;
 mod windows;
 
-pub(crate) use attributes::DOT_LISTS;
-pub(crate) use body::Operand;
-pub use function::{FunctionHeader, HloComputation, HloFunction, functions};
+pub(crate) use attributes::push_dot_lists;
+pub use body::HloComputation;
+pub use function::{FunctionHeader, HloFunction, functions};
 pub(crate) use function::{Writer, pack_index};
 pub use module::{HloModule, Origin, assemble, to_hlo};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use ir::{ElementType, Shape};
+use ir::{ArrayShape, ElementType, Layout, Shape, UNBOUNDED};
 use mlir::lists::split;
 use mlir::shaped;
 
@@ -15,57 +15,53 @@ pub(crate) const UNQUANTISED: &str =
     "HLO has no quantised types, and XLA refuses them before stablehlo-legalize-quant-to-math";
 
 /// `f32[4,8]` of `tensor<4x8xf32>`; an extent that is not known is `?`, or `<=n` where a bound is stated.
-pub(crate) fn hlo_shape(ty: &str) -> Result<String, String> {
+pub(crate) fn hlo_shape(ty: &str) -> Result<Shape, String> {
     shape_at(ty, 0)
 }
 
 /// `f32[4,8]` of `tensor<4x8xf32>`, of a type all of whose extents are known.
-pub fn static_hlo_shape(ty: &str) -> Result<String, String> {
+pub fn static_hlo_shape(ty: &str) -> Result<Shape, String> {
     let shape = hlo_shape(ty)?;
-    match shape.contains(['?', '=']) {
-        true => Err(format!("a dimension of {ty} is not known")),
-        false => Ok(shape),
+    match shape.is_static() {
+        true => Ok(shape),
+        false => Err(format!("a dimension of {ty} is not known")),
     }
 }
 
-fn shape_at(ty: &str, depth: usize) -> Result<String, String> {
+fn shape_at(ty: &str, depth: usize) -> Result<Shape, String> {
     let ty = ty.trim();
     if matches!(ty, "!stablehlo.token" | "!mhlo.token") {
-        return Ok("token[]".to_owned());
+        return Ok(Shape::Token);
     }
     if depth > MAX_DEPTH {
         return Err("its type is too deep".to_owned());
     }
-    if let Some(elements) = ty.strip_prefix("tuple<").and_then(|rest| rest.strip_suffix('>')) {
-        let shapes: Result<Vec<_>, _> = split(elements).into_iter().map(|e| shape_at(e, depth + 1)).collect();
-        return Ok(format!("({})", shapes?.join(", ")));
+    let elements = |list| split(list).into_iter().map(|element| shape_at(element, depth + 1));
+    if let Some(list) = ty.strip_prefix("tuple<").and_then(|rest| rest.strip_suffix('>')) {
+        return Ok(Shape::tuple(elements(list).collect::<Result<Vec<_>, _>>()?));
     }
-    if let Some(body) = ty.strip_prefix("!mhlo.async_bundle<").and_then(|rest| rest.strip_suffix('>')) {
-        let shapes: Result<Vec<_>, _> = split(body).into_iter().map(|e| shape_at(e, depth + 1)).collect();
-        let mut shapes = shapes?;
+    if let Some(list) = ty.strip_prefix("!mhlo.async_bundle<").and_then(|rest| rest.strip_suffix('>')) {
+        let mut shapes = elements(list).collect::<Result<Vec<_>, _>>()?;
         // What is started is a tuple of operands, whether or not the type writes one.
-        if let Some(first) = shapes.first_mut().filter(|first| !first.starts_with('(')) {
-            *first = format!("({first})");
+        if let Some(first) = shapes.first_mut().filter(|first| first.tuple_elements().is_none()) {
+            *first = Shape::tuple([first.clone()]);
         }
-        return Ok(format!("({})", shapes.join(", ")));
+        return Ok(Shape::tuple(shapes));
     }
     let array = shaped(ty).filter(|a| a.kind == "tensor").ok_or_else(|| format!("{ty} is no array"))?;
     let dimensions = array.dimensions.as_ref().ok_or_else(|| format!("the rank of {ty} is not known"))?;
     let bounds = bounds(array.rest);
-    let mut shape = hlo_element(array.element)?;
-    shape.push('[');
-    for (i, extent) in dimensions.iter().enumerate() {
-        if i > 0 {
-            shape.push(',');
-        }
-        _ = match (extent, bounds.get(i).copied().flatten()) {
-            (Some(extent), _) => write!(shape, "{extent}"),
-            (None, Some(bound)) => write!(shape, "<={bound}"),
-            (None, None) => write!(shape, "?"),
-        };
-    }
-    shape.push(']');
-    Ok(shape)
+    let element = hlo_element(array.element)?;
+    let extent = |(at, extent): (usize, &Option<u64>)| match extent.or(bounds.get(at).copied().flatten()) {
+        Some(extent) => i64::try_from(extent).map_err(|_| format!("an extent of {ty} is too large")),
+        None => Ok(UNBOUNDED),
+    };
+    let dims = dimensions.iter().enumerate().map(extent).collect::<Result<_, _>>()?;
+    let dynamic = match dimensions.contains(&None) {
+        true => dimensions.iter().map(Option::is_none).collect(),
+        false => Vec::new(),
+    };
+    Ok(Shape::Array(ArrayShape { element, dims, dynamic, layout: None }.into()))
 }
 
 /// `#stablehlo.bounds<4, ?>`, also as `type_extensions` of MHLO.
@@ -80,25 +76,24 @@ fn bounds(encoding: &str) -> Vec<Option<u64>> {
 }
 
 /// `pred` of `i1`, `s32` of `i32`, `c64` of `complex<f32>`.
-fn hlo_element(element: &str) -> Result<String, String> {
+fn hlo_element(element: &str) -> Result<ElementType, String> {
     let none = || match element.starts_with("!quant.") {
         true => format!("{element} is quantised: {UNQUANTISED}"),
         false => format!("{element} is no element type of HLO"),
     };
-    let name = match element {
-        "i1" => "pred".to_owned(),
-        "index" => "s64".to_owned(),
-        "complex<f32>" => "c64".to_owned(),
-        "complex<f64>" => "c128".to_owned(),
-        _ if element.starts_with("ui") => format!("u{}", &element[2..]),
-        _ if element.starts_with("si") => format!("s{}", &element[2..]),
-        _ if element.starts_with('i') => format!("s{}", &element[1..]),
-        _ => element.to_ascii_lowercase(),
+    let name: Cow<'_, str> = match element {
+        "i1" => "pred".into(),
+        "index" => "s64".into(),
+        "complex<f32>" => "c64".into(),
+        "complex<f64>" => "c128".into(),
+        _ if element.starts_with("ui") => format!("u{}", &element[2..]).into(),
+        _ if element.starts_with("si") => format!("s{}", &element[2..]).into(),
+        _ if element.starts_with('i') => format!("s{}", &element[1..]).into(),
+        _ => element.to_ascii_lowercase().into(),
     };
     ElementType::from_name(&name)
         .filter(|e| !matches!(e, ElementType::Token | ElementType::Opaque))
-        .ok_or_else(none)?;
-    Ok(name)
+        .ok_or_else(none)
 }
 
 /// `f8E4M3FN` of `f8e4m3fn`. Nothing for `s1`: MLIR's `i1` is `pred`.
@@ -181,38 +176,91 @@ fn push_number(out: &mut String, mut number: i64) {
     out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
 }
 
-/// The extents in `f32[<=4,8]` as they are written, one per dimension: `<=4` and `8`.
-pub(crate) fn dimensions(shape: &str) -> Vec<&str> {
-    let list = shape.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("", |(list, _)| list);
-    if list.is_empty() { Vec::new() } else { list.split(',').collect() }
-}
-
-/// The extents in `f32[4,8]`.
+/// The extents of an array.
 ///
 /// # Errors
 ///
 /// Where one is not known, or only a bound of it.
-pub(crate) fn extents(shape: &str) -> Result<Vec<i64>, String> {
-    let number = |extent: &str| extent.parse().map_err(|_| format!("an extent of {shape} is not known"));
-    dimensions(shape).into_iter().map(number).collect()
+pub(crate) fn extents(shape: &Shape) -> Result<&[i64], String> {
+    match shape.is_static() {
+        true => Ok(shape.dims()),
+        false => Err(format!("an extent of {shape} is not known")),
+    }
 }
 
-/// `f32` of `f32[4,8]`
-pub(crate) fn element(shape: &str) -> &str {
-    shape.split('[').next().unwrap_or(shape)
+/// Whether two arrays have the same dimensions: extents, and bounds of those that are not known.
+pub(crate) fn has_dimensions_of(one: &Shape, other: &Shape) -> bool {
+    one.dims() == other.dims() && is_dynamic_as(one, other)
 }
 
-/// An array of the same elements with these extents.
-pub(crate) fn array(element: &str, extents: &[impl ToString]) -> String {
-    let extents: Vec<_> = extents.iter().map(ToString::to_string).collect();
-    format!("{element}[{}]", extents.join(","))
+fn is_dynamic_as(one: &Shape, other: &Shape) -> bool {
+    let flags = |shape: &Shape| (0..shape.dims().len()).map(|d| is_dynamic(shape, d)).collect::<Vec<_>>();
+    flags(one) == flags(other)
+}
+
+/// Whether dimension `d` has an extent that is not known.
+pub(crate) fn is_dynamic(shape: &Shape, d: usize) -> bool {
+    shape.as_array().is_some_and(|array| array.is_dynamic(d))
+}
+
+/// The element type; `opaque` of what is no array.
+pub(crate) fn element(shape: &Shape) -> ElementType {
+    shape.element().unwrap_or(ElementType::Opaque)
+}
+
+/// An array of the same dimensions.
+pub(crate) fn with_element(shape: &Shape, element: ElementType) -> Shape {
+    match shape.as_array() {
+        Some(array) => Shape::Array(ArrayShape { element, layout: None, ..array.clone() }.into()),
+        None => shape.clone(),
+    }
+}
+
+/// An array with the dimensions of these numbers and nothing else.
+pub(crate) fn with_dimensions(shape: &Shape, kept: &[usize]) -> Shape {
+    let Some(array) = shape.as_array() else { return shape.clone() };
+    let dims = kept.iter().filter_map(|&d| array.dims.get(d)).copied().collect();
+    let dynamic = match array.dynamic.is_empty() {
+        true => Vec::new(),
+        false => kept.iter().map(|&d| array.is_dynamic(d)).collect(),
+    };
+    Shape::Array(ArrayShape { element: array.element, dims, dynamic, layout: None }.into())
+}
+
+/// The array in this order of dimensions in memory, the fastest first; another shape as it is.
+pub(crate) fn with_layout(shape: &Shape, minor_to_major: &[i64]) -> Shape {
+    match shape {
+        Shape::Array(array) if array.rank() == minor_to_major.len() && array.rank() > 0 => {
+            let layout = Layout { minor_to_major: minor_to_major.to_vec(), ..Layout::row_major(0) };
+            Shape::Array(ArrayShape { layout: Some(layout), ..ArrayShape::clone(array) }.into())
+        }
+        _ => shape.clone(),
+    }
+}
+
+/// The shape that is stated, where it is `shape` with layouts.
+pub(crate) fn stated_layout(stated: &str, shape: &Shape) -> Option<Shape> {
+    Shape::from_text(stated).filter(|stated| is_same_but_layout(stated, shape))
+}
+
+fn is_same_but_layout(one: &Shape, other: &Shape) -> bool {
+    match (one, other) {
+        (Shape::Array(_), Shape::Array(_)) => {
+            one.element() == other.element() && has_dimensions_of(one, other)
+        }
+        (Shape::Tuple(one), Shape::Tuple(other)) => {
+            let mut pairs = one.iter().zip(other.iter());
+            one.len() == other.len() && pairs.all(|(one, other)| is_same_but_layout(one, other))
+        }
+        _ => one == other,
+    }
 }
 
 /// The literal of a whole number in elements of this type: a truth, or both parts of a complex number, where they are such.
-pub(crate) fn number(element: &str, number: &str) -> String {
+pub(crate) fn number(element: ElementType, number: &str) -> String {
     match element {
-        "pred" => (number != "0").to_string(),
-        "c64" | "c128" => format!("({number}, 0)"),
+        ElementType::Pred => (number != "0").to_string(),
+        ElementType::C64 | ElementType::C128 => format!("({number}, 0)"),
         _ => number.to_owned(),
     }
 }
@@ -234,12 +282,10 @@ mod tests {
             ("tensor<?xf32>", "f32[?]"),
             ("tuple<tensor<2xf32>, tuple<>, !stablehlo.token>", "(f32[2], (), token[])"),
         ] {
-            assert_eq!(hlo_shape(ty).as_deref(), Ok(shape));
-            let text = format!("HloModule m\nENTRY e {{\n  ROOT p = {shape} parameter(0)\n}}\n");
-            let text: std::sync::Arc<str> = text.into();
-            let parse = syntax::hlo::parse(&text, syntax::hlo::PieceState::HEADER);
-            let block = ir::lower(text, std::sync::Arc::new(parse));
-            assert_eq!(block.shape(0).map(mlir_type), Some(Ok(ty.to_owned())));
+            let read = Shape::from_text(shape).expect("it is a shape");
+            assert_eq!(hlo_shape(ty).as_ref(), Ok(&read));
+            assert_eq!(read.to_string(), shape);
+            assert_eq!(mlir_type(&read).as_deref(), Ok(ty));
         }
         assert_eq!(hlo_shape("tensor<*xf32>"), Err("the rank of tensor<*xf32> is not known".to_owned()));
         assert_eq!(hlo_shape("memref<2xf32>"), Err("memref<2xf32> is no array".to_owned()));
@@ -247,9 +293,22 @@ mod tests {
 
     #[test]
     fn extents_that_are_not_known_keep_their_places() {
-        assert_eq!(dimensions("f32[<=4,8,?]{2,1,0}"), ["<=4", "8", "?"]);
-        assert_eq!(extents("f32[<=4,8]"), Err("an extent of f32[<=4,8] is not known".to_owned()));
-        assert_eq!(extents("f32[4,8]{1,0}"), Ok(vec![4, 8]));
-        assert_eq!(extents("f32[]"), Ok(Vec::new()));
+        let shape = |text: &str| Shape::from_text(text).expect("it is a shape");
+        let bounded = shape("f32[<=4,8,?]{2,1,0}");
+        assert_eq!(with_dimensions(&bounded, &[0, 2]), shape("f32[<=4,?]"));
+        assert_eq!(with_element(&bounded, ElementType::Pred), shape("pred[<=4,8,?]"));
+        assert!(!has_dimensions_of(&shape("f32[<=4,8]"), &shape("f32[4,8]")));
+        assert_eq!(extents(&shape("f32[<=4,8]")), Err("an extent of f32[<=4,8] is not known".to_owned()));
+        assert_eq!(extents(&shape("f32[4,8]{1,0}")), Ok(&[4, 8][..]));
+        assert_eq!(extents(&shape("f32[]")), Ok(&[][..]));
+    }
+
+    #[test]
+    fn layouts_are_those_of_the_same_shape() {
+        let shape = |text: &str| Shape::from_text(text).expect("it is a shape");
+        assert_eq!(with_layout(&shape("f32[4,8]"), &[0, 1]), shape("f32[4,8]{0,1}"));
+        assert_eq!(with_layout(&shape("f32[4,8]"), &[0]), shape("f32[4,8]"));
+        assert_eq!(stated_layout("f32[4]{0:T(128)}", &shape("f32[4]")), Some(shape("f32[4]{0:T(128)}")));
+        assert_eq!(stated_layout("f32[5]{0}", &shape("f32[4]")), None);
     }
 }

@@ -3,13 +3,12 @@
 
 use std::sync::Arc;
 
-use ir::Block;
+use ir::{Graph, Op};
 use mlir::{Definition, OpId, PieceState};
 use mlir_hlo::{Environment, HloFunction, Slice};
-use syntax::hlo::PieceState as HloState;
 
 use super::candidates::MAX_OPS_OF_KERNEL;
-use super::{collect, is_wrapped, mlir_environments, place};
+use super::{called_graphs, mlir_environments, place};
 use crate::Piece;
 use crate::kernels::FusionSource;
 use crate::mlir_giants::{GiantDefinition, mlir_definition, mlir_giant_index};
@@ -109,8 +108,9 @@ fn read_whole(db: &dyn salsa::Database, piece: Piece, limits: Limits) -> Option<
 pub struct MlirInstruction {
     /// As it is called in the computation of its function.
     pub name: Box<str>,
-    block: Block,
-    id: u32,
+    op: Op,
+    /// The computations of its regions.
+    callees: Vec<(Box<str>, Arc<Graph>)>,
 }
 
 /// The kernel that XLA would make of an op of a function that is cut, or why HLO does not have the op.
@@ -121,16 +121,13 @@ pub fn mlir_instruction(db: &dyn salsa::Database, piece: Piece, op: OpId) -> Res
         mlir_module(db, file).part_at(at, &mlir_piece(db, piece).parse, imported.parse.op(op).span.start);
     let none = Environment::default();
     let environment = mlir_environments(db, file).get(part).unwrap_or(&none);
-    let found = mlir_hlo::instruction(Slice::whole(&imported.parse, &imported.text), environment, op)?;
-    let text: Arc<str> = found.text.into();
-    let parse = syntax::hlo::parse(&text, HloState::HEADER);
-    let block = ir::lower(text, Arc::new(parse));
-    let entry = block.parse.computations.iter().rposition(|c| c.is_entry);
-    let entry = entry.ok_or("it has no instruction")? as u32;
-    let ids = found.names.iter().rev().filter_map(|name| block.find(entry, name));
-    let wrapped = ids.into_iter().find(|&id| is_wrapped(&block, id));
+    let found = mlir_hlo::hlo_instructions(Slice::whole(&imported.parse, &imported.text), environment, op)?;
+    let graph = &found.computation.graph;
+    let own = (found.parameters..graph.ops.len()).rev();
+    let wrapped = own.into_iter().find(|&id| gpu::is_wrapped(graph.ops[id].opcode));
     let id = wrapped.ok_or("XLA makes no kernel of it alone")?;
-    Ok(MlirInstruction { name: block.name(id).into(), block, id })
+    let callees = found.callees.into_iter().map(|c| (c.name, c.graph)).collect();
+    Ok(MlirInstruction { name: graph.names[id].as_str().into(), op: graph.ops[id].clone(), callees })
 }
 
 /// The op of the function that starts in a piece and goes on in others whose instruction is called so: its piece, and its number
@@ -159,9 +156,8 @@ pub fn mlir_instruction_called(db: &dyn salsa::Database, piece: Piece, name: &st
 pub(super) fn op_source(db: &dyn salsa::Database, piece: Piece, name: Arc<str>) -> Option<Arc<FusionSource>> {
     let (at, op) = mlir_instruction_called(db, piece, &name)?;
     let (file, _) = place(db, piece)?;
-    let MlirInstruction { block, id, .. } = mlir_instruction(db, *file.pieces(db).get(at)?, op).ok()?;
-    let op = block.op(id, |_| None)?;
-    let mut callees = Vec::new();
-    collect(&block, &op, &mut callees);
+    let MlirInstruction { op, callees, .. } = mlir_instruction(db, *file.pieces(db).get(at)?, op).ok()?;
+    let graph_of = |name: &str| callees.iter().find(|(own, _)| **own == *name).map(|(_, graph)| graph);
+    let callees = called_graphs(&op, graph_of);
     Some(Arc::new(FusionSource { name, op, callees, same_as: Vec::new(), is_function: false }))
 }

@@ -53,7 +53,7 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
                 }
                 of_piece.push(diagnostic);
             }
-            for (id, message) in db::hlo_twin_findings(context.db, context.piece_input(piece)) {
+            for (id, message) in db::hlo_op_findings(context.db, context.piece_input(piece)) {
                 let name = read.parse.op(*id).name;
                 of_piece.push(Diagnostic {
                     severity: Severity::Warning,

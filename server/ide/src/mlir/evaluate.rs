@@ -168,23 +168,11 @@ fn place<'a>(
 
 /// The last instruction that an op became, with its computation: its own function's stand behind those of callees.
 fn instruction_of(converted: &MlirFunction, function: FunctionRef, op: OpRef) -> Option<(&str, &str)> {
-    let op = (op.piece.checked_sub(function.piece)?, op.id);
-    let block = &converted.block;
-    let computations = block.parse.computations.iter().rev().filter(|c| !c.is_entry);
-    computations.into_iter().find_map(|computation| {
-        let mut names = computation.instructions.clone().rev().map(|id| block.name(id));
-        let name = names.find(|name| converted.ops.get(*name) == Some(&op))?;
-        Some((computation.name.of(&block.text), name))
-    })
+    converted.last_instruction_of((op.piece.checked_sub(function.piece)?, op.id))
 }
 
 fn graphs(function: &MlirFunction) -> HashMap<String, Arc<Graph>> {
-    let block = &function.block;
-    let computations = block.parse.computations.iter().enumerate();
-    let of = |(id, computation): (usize, &syntax::hlo::Computation)| {
-        Some((computation.name.of(&block.text).to_owned(), Arc::new(Graph::build(&[(block, id as u32)])?)))
-    };
-    computations.filter_map(of).collect()
+    function.computations.iter().map(|c| (c.name.to_string(), c.graph.clone())).collect()
 }
 
 #[cfg(test)]

@@ -55,24 +55,24 @@ fn of_op(
             };
             operands.iter().map(of).collect()
         }
-        Some(Ok(MlirMaps::Twin(twin))) => {
-            let mut maps = twin.written_maps(result, query.rules);
+        Some(Ok(MlirMaps::Hlo(op))) => {
+            let mut maps = db::written_hlo_op_maps(&op, result, query.rules);
             if query.simplify {
                 maps.simplify_by(query.rules);
             }
-            of_twin(&operands, &twin.operands, maps)
+            of_hlo_op(&operands, &op.operands, maps)
         }
     };
     Ok(IndexingReply::Operands(OpIndexing { operands }))
 }
 
-/// The lists of a twin, whose operands may stand in another order: of an operand that stands several times the first place goes
+/// The lists of an op of HLO, whose operands may stand in another order: of an operand that stands several times the first place goes
 /// with the first one.
-fn of_twin(operands: &[&str], twin: &[String], maps: OpIndexing) -> Vec<Vec<OperandIndexing>> {
+fn of_hlo_op(operands: &[&str], own: &[String], maps: OpIndexing) -> Vec<Vec<OperandIndexing>> {
     let place = |nth: usize| {
         let name = operands[nth];
         let before = operands[..nth].iter().filter(|other| **other == name).count();
-        let places: Vec<usize> = (0..twin.len()).filter(|&at| twin[at] == name).collect();
+        let places: Vec<usize> = (0..own.len()).filter(|&at| own[at] == name).collect();
         places.get(before).or(places.last()).copied()
     };
     let numbers: Vec<Option<usize>> = (0..operands.len()).map(place).collect();

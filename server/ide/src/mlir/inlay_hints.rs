@@ -90,15 +90,15 @@ fn domain(source: &Source<'_>, at: OpRef, wanted: DomainHints) -> Option<String>
     if mlir_indexing::is_index_value(source, at.id) {
         return None;
     }
-    let twin = match db::mlir_maps(source, at.id, 0)?.ok()? {
-        MlirMaps::Twin(twin) => twin,
+    let hlo = match db::mlir_maps(source, at.id, 0)?.ok()? {
+        MlirMaps::Hlo(op) => op,
         MlirMaps::Own(maps) => return Some(in_brackets(&own_domain(&maps, wanted)?)),
     };
-    let op = twin.op();
-    if twin.operands.is_empty() || matches!(op.opcode, Opcode::Tuple | Opcode::GetTupleElement) {
+    let op = hlo.op();
+    if hlo.operands.is_empty() || matches!(op.opcode, Opcode::Tuple | Opcode::GetTupleElement) {
         return None;
     }
-    domain_hint(op.opcode, &op.shape, &hinted_maps(op, |rules| twin.maps(0, rules)), wanted)
+    domain_hint(op.opcode, &op.shape, &hinted_maps(op, |rules| db::hlo_op_maps(&hlo, 0, rules)), wanted)
 }
 
 #[cfg(test)]

@@ -20,16 +20,16 @@ pub(crate) fn map_notes(source: &Source<'_>, id: OpId) -> Vec<String> {
     };
     for result in 0..results {
         match db::mlir_maps(source, id, result) {
-            Some(Ok(MlirMaps::Twin(twin))) => {
+            Some(Ok(MlirMaps::Hlo(op))) => {
                 let from = if results > 1 { format!("output {result}") } else { "output".to_owned() };
-                let maps = twin.maps(result, Rules::Exact);
-                for (name, accesses) in twin.operands.iter().zip(&maps.operands) {
+                let maps = db::hlo_op_maps(&op, result, Rules::Exact);
+                for (name, accesses) in op.operands.iter().zip(&maps.operands) {
                     for access in accesses {
                         let text = line(&access.map, access.is_identity(), access.note.as_deref());
                         push(format!("{from} -> {name}: {text}"));
                     }
                 }
-                for MapBeside { from, to, access } in twin.maps_beside() {
+                for MapBeside { from, to, access } in db::hlo_maps_beside(&op) {
                     push(format!("{from} -> {to}: {}", map_line(&access.map)));
                 }
             }

@@ -4,7 +4,6 @@
 use db::MlirMaps;
 use indexing::{OperandIndexing, Rules};
 use indexing_map::{IndexingMap, PrintStyle, domain_short, print_map, wrap};
-use ir::{ArrayShape, ElementType, Shape};
 use mlir_indexing::{Access, OpMaps, Role, Source, Space, SymbolSource};
 
 use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks, beside_blocks, utilisation_text};
@@ -28,12 +27,15 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
         for result in 0..results {
             match db::mlir_maps(source, at.id, result) {
                 Some(Ok(MlirMaps::Own(maps))) => blocks.extend(own_blocks(source, &maps, results)),
-                Some(Ok(MlirMaps::Twin(twin))) => {
+                Some(Ok(MlirMaps::Hlo(hlo))) => {
                     let from = if results > 1 { format!("output {result}") } else { "output".to_owned() };
-                    let named = config.readable_variables.then(|| twin.op());
-                    let (exact, xla) = (twin.maps(result, Rules::Exact), twin.maps(result, Rules::Xla));
-                    blocks.extend(access_blocks(&from, &twin.operands, twin.op(), &exact, &xla, named));
-                    blocks.extend(beside_blocks(&twin.maps_beside()));
+                    let named = config.readable_variables.then(|| hlo.op());
+                    let (exact, xla) = (
+                        db::hlo_op_maps(&hlo, result, Rules::Exact),
+                        db::hlo_op_maps(&hlo, result, Rules::Xla),
+                    );
+                    blocks.extend(access_blocks(&from, &hlo.operands, hlo.op(), &exact, &xla, named));
+                    blocks.extend(beside_blocks(&db::hlo_maps_beside(&hlo)));
                 }
                 // What reads nothing misses nothing.
                 Some(Err(reason)) if read.parse.operands_of(at.id).next().is_some() => {
@@ -87,12 +89,7 @@ fn utilisation(source: &Source<'_>, access: &Access) -> Option<String> {
         return None;
     }
     let (value, index) = access.value?;
-    let written = mlir_hlo::static_hlo_shape(&source.type_of(value, index)?).ok()?;
-    let (element, dims) = written.split_once('[')?;
-    let dims: Option<Vec<i64>> =
-        dims.trim_end_matches(']').split(',').filter(|d| !d.is_empty()).map(|d| d.parse().ok()).collect();
-    let element = ElementType::from_name(element)?;
-    let shape = Shape::Array(ArrayShape { element, dims: dims?, dynamic: Vec::new(), layout: None }.into());
+    let shape = mlir_hlo::static_hlo_shape(&source.type_of(value, index)?).ok()?;
     utilisation_text(&[OperandIndexing::from(access.map.clone())], &shape)
 }
 

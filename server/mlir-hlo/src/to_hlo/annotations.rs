@@ -1,7 +1,8 @@
 //! What ops of every kind may say beside their own attributes: shardings, and what frontends leave for others.
 
-use std::fmt;
+use std::rc::Rc;
 
+use ir::{AttributeKey as K, AttributeValue, Attributes};
 use mlir::OpId;
 use mlir::lists::dictionary;
 
@@ -12,12 +13,26 @@ use crate::sharding_messages::sharding_of_message;
 use crate::shardy::{hlo_sharding, unknown_meshes};
 use crate::strings::hlo_string;
 
+/// The inside of `metadata={…}`; nothing where the text says none.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Location(pub Option<Rc<str>>);
+
+impl Location {
+    pub fn add_to(&self, attributes: &mut Attributes) {
+        if let Some(fields) = &self.0 {
+            attributes.push(K::Metadata, AttributeValue::Text(format!("{{{fields}}}")));
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Annotations {
     sharding: String,
     replication: String,
     frontend: Vec<String>,
     config: String,
+    /// Where the op comes from.
+    location: Location,
     /// Meshes that shardings name and the module does not have.
     unknown: Vec<String>,
 }
@@ -92,7 +107,10 @@ impl Annotations {
 
     /// Adds what another op says that becomes part of the same instruction. What both say is said as here.
     fn add_all(&mut self, other: Annotations) {
-        let Annotations { sharding, replication, frontend, config, unknown } = other;
+        let Annotations { sharding, replication, frontend, config, location, unknown } = other;
+        if self.location.0.is_none() {
+            self.location = location;
+        }
         let own = [
             (&mut self.sharding, sharding),
             (&mut self.replication, replication),
@@ -116,31 +134,35 @@ impl Annotations {
     pub fn add_frontend(&mut self, entry: String) {
         self.frontend.push(entry);
     }
-}
 
-impl fmt::Display for Annotations {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.sharding.is_empty() {
-            write!(f, ", sharding={}", self.sharding)?;
+    pub fn set_location(&mut self, location: Location) {
+        self.location = location;
+    }
+
+    /// Adds all of these behind the attributes of the op itself.
+    pub fn add_to(self, attributes: &mut Attributes) {
+        let Annotations { sharding, replication, mut frontend, config, location, .. } = self;
+        let mut push = |key: K, text: String| {
+            if !text.is_empty() {
+                attributes.push(key, AttributeValue::Text(text));
+            }
+        };
+        push(K::Sharding, sharding);
+        if !replication.is_empty() {
+            push(K::ParameterReplication, format!("{{{replication}}}"));
         }
-        if !self.replication.is_empty() {
-            write!(f, ", parameter_replication={{{}}}", self.replication)?;
+        if !frontend.is_empty() {
+            frontend.sort_unstable();
+            push(K::FrontendAttributes, format!("{{{}}}", frontend.join(",")));
         }
-        if !self.frontend.is_empty() {
-            let mut sorted: Vec<&str> = self.frontend.iter().map(String::as_str).collect();
-            sorted.sort_unstable();
-            write!(f, ", frontend_attributes={{{}}}", sorted.join(","))?;
-        }
-        if !self.config.is_empty() {
-            write!(f, ", backend_config={}", self.config)?;
-        }
-        Ok(())
+        push(K::BackendConfig, config);
+        location.add_to(attributes);
     }
 }
 
 impl Writer<'_> {
     /// The annotations of an op and its place in the source. What neither its row nor this knows is reported.
-    pub(super) fn annotations(&mut self, id: OpId, known: &[&str]) -> (Annotations, String) {
+    pub(super) fn annotations(&mut self, id: OpId, known: &[&str]) -> Annotations {
         let (parse, text) = (self.parse(), self.text());
         let mut annotations = Annotations::default();
         for attribute in parse.attributes_of(id) {
@@ -155,29 +177,26 @@ impl Writer<'_> {
         for what in annotations.unsaid() {
             self.report(id, what);
         }
-        let location = self.location(id).to_string();
+        annotations.location = self.location(id);
         match &mut self.held {
-            Some((op, held)) if *op == id => {
-                *held = (annotations, location);
-                <(Annotations, String)>::default()
-            }
-            _ => (annotations, location),
+            Some((op, held)) if *op == id => std::mem::replace(held, annotations),
+            _ => annotations,
         }
     }
 
     /// Writes an op that becomes part of the instruction of another one, without its annotations.
-    pub(super) fn without_annotations(&mut self, id: OpId) -> Result<(Annotations, String), String> {
-        let outer = self.held.replace((id, Default::default()));
+    pub(super) fn without_annotations(&mut self, id: OpId) -> Result<Annotations, String> {
+        let outer = self.held.replace((id, Annotations::default()));
         let written = self.try_op(id);
         let held = std::mem::replace(&mut self.held, outer);
         written.map(|()| held.map(|(_, held)| held).unwrap_or_default())
     }
 
     /// The annotations of an op, and those of one that becomes part of the same instruction.
-    pub(super) fn merged(&mut self, id: OpId, inner: (Annotations, String)) -> (Annotations, String) {
-        let (mut annotations, location) = self.annotations(id, &[]);
-        annotations.add_all(inner.0);
-        (annotations, if location.is_empty() { inner.1 } else { location })
+    pub(super) fn merged(&mut self, id: OpId, inner: Annotations) -> Annotations {
+        let mut annotations = self.annotations(id, &[]);
+        annotations.add_all(inner);
+        annotations
     }
 }
 

@@ -1,7 +1,6 @@
 //! The arguments of a function as parameters, and what is said of them.
 
-use std::rc::Rc;
-
+use ir::{Attributes, Shape};
 use mlir::lists::{braced, dictionary};
 use mlir::{BlockId, OpId, Parse, ValueId};
 
@@ -43,18 +42,25 @@ impl Writer<'_> {
             }
             let shape = self.shape_of(argument, 0).unwrap_or_else(|reason| {
                 self.report(id, format!("argument {number}: {reason}"));
-                "opaque[]".into()
+                Shape::Opaque
             });
-            let shape: Rc<str> = match layout.starts_with('{') {
-                true => format!("{shape}{layout}").into(),
-                false => shape,
-            };
-            header.parameters.push((&*shape).into());
+            let shape = with_layout_text(shape, layout);
+            header.parameters.push(shape.clone());
             let wanted = self.wanted_name(argument, "parameter");
-            let metadata = self.location_of_argument(argument);
-            let operand = self.body().parameter(&wanted, shape, &format!("{annotations}{metadata}"), id);
+            annotations.set_location(self.location_of_argument(argument));
+            let mut said = Attributes::default();
+            annotations.add_to(&mut said);
+            let operand = self.body().parameter(&wanted, shape, said, id);
             self.body().values.insert((argument, 0), operand);
         }
+    }
+}
+
+/// The shape with the layout that is written for it; as it is where that is none.
+pub(super) fn with_layout_text(shape: Shape, layout: &str) -> Shape {
+    match layout.starts_with('{') {
+        true => Shape::from_text(&format!("{shape}{layout}")).unwrap_or(shape),
+        false => shape,
     }
 }
 

@@ -1,19 +1,21 @@
 //! What runs beside the rest: started, updated, done.
 
+use ir::{AttributeKey as K, AttributeValue, Attributes, Opcode, Shape};
 use mlir::{Definition, OpId, RegionId};
 
 use super::Writer;
-use super::body::{list, tuple_shape};
+use super::body::Draft;
 use crate::op_row::OpRow;
 use crate::op_table::mnemonic;
 use crate::op_text::missing;
 
-/// The opcode of an exchange that HLO starts by an instruction of its own, and the one that ends it.
-fn own_instruction(mnemonic: &str) -> Option<(&'static str, &'static str)> {
+/// Of an exchange that HLO starts by an instruction of its own the opcode, the one that starts it, and the one that ends it.
+fn own_instruction(mnemonic: &str) -> Option<[Opcode; 3]> {
+    use Opcode::*;
     Some(match mnemonic {
-        "all_gather" => ("all-gather", "all-gather-done"),
-        "all_reduce" => ("all-reduce", "all-reduce-done"),
-        "collective_permute" => ("collective-permute", "collective-permute-done"),
+        "all_gather" => [AllGather, AllGatherStart, AllGatherDone],
+        "all_reduce" => [AllReduce, AllReduceStart, AllReduceDone],
+        "collective_permute" => [CollectivePermute, CollectivePermuteStart, CollectivePermuteDone],
         _ => return None,
     })
 }
@@ -29,23 +31,23 @@ impl Writer<'_> {
         let thread = op.string(&["execution_thread"]).filter(|thread| *thread != "main").map(str::to_owned);
         let operands = self.operands(id)?;
         let computation = self.callee(&symbol)?;
-        let thread =
-            thread.map(|thread| format!(", async_execution_thread=\"{thread}\"")).unwrap_or_default();
-        let behind = format!("{thread}, calls={computation}");
-        self.emit(id, row.opcode.name(), &operands, &behind, &["called_computation", "execution_thread"])
+        let mut attributes = Attributes::default();
+        if let Some(thread) = thread {
+            attributes.push(K::AsyncExecutionThread, AttributeValue::Quoted(thread));
+        }
+        attributes.push(K::Calls, AttributeValue::Computation(computation));
+        self.emit(id, row.opcode, &operands, attributes, &["called_computation", "execution_thread"])
     }
 
     pub(super) fn async_done(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
         let operands = self.operands(id)?;
-        let shapes = self.results(id)?;
-        if operands.first().is_some_and(|start| &*start.shape == "opaque[]") {
+        self.results(id)?;
+        if operands.first().is_some_and(|start| start.shape == Shape::Opaque) {
             return Err("what starts it is not said in HLO".to_owned());
         }
-        let opcode = self.end_of_region(id).unwrap_or(row.opcode.name());
-        let (annotations, location) = self.annotations(id, &["called_computation", "execution_thread"]);
-        let rest = format!("{opcode}({}){annotations}{location}", list(&operands));
-        self.define(id, opcode, shapes, &rest);
-        Ok(())
+        let opcode = self.end_of_region(id).unwrap_or(row.opcode);
+        let known = ["called_computation", "execution_thread"];
+        self.emit(id, opcode, &operands, Attributes::default(), &known)
     }
 
     /// The exchange that a region holds: XLA starts some by instructions of their own, others as computations.
@@ -62,35 +64,42 @@ impl Writer<'_> {
             return Err("its region answers several values".to_owned());
         }
         let answer = answers.remove(0);
-        let given = tuple_shape(operands.iter().map(|o| &*o.shape));
+        let given = Shape::tuple(operands.iter().map(|o| o.shape.clone()));
         let opcode = own_instruction(mnemonic(self.parse().name(inner, self.text())).unwrap_or_default());
         let usual = match opcode {
-            Some(("all-reduce", _)) => answer.to_string(),
-            Some(_) => tuple_shape([operands.first().map_or("()", |o| &*o.shape), &*answer]),
-            None => tuple_shape([&*given, &*answer]),
-        };
-        let stated = self.op_text(id).string(&["xla_shape"]).filter(|s| s.starts_with(['(', '[']));
-        let shape = stated.map_or(usual, str::to_owned);
-        let rest = match opcode {
-            None => {
-                let (annotations, location) = self.annotations(id, &[]);
-                let computation = self.region(id, region)?;
-                format!("async-start({}), calls={computation}{annotations}{location}", list(&operands))
+            Some([Opcode::AllReduce, ..]) => answer,
+            Some(_) => {
+                let first = operands.first().map_or_else(|| Shape::tuple([]), |o| o.shape.clone());
+                Shape::tuple([first, answer])
             }
-            Some((opcode, _)) => {
+            None => Shape::tuple([given, answer]),
+        };
+        let stated = self.op_text(id).string(&["xla_shape"]).filter(|s| s.starts_with('('));
+        let shape = stated.and_then(Shape::from_text).unwrap_or(usual);
+        let draft = match opcode {
+            None => {
+                let annotations = self.annotations(id, &[]);
+                let computation = self.region(id, region)?;
+                let mut attributes =
+                    Attributes::default().with(K::Calls, AttributeValue::Computation(computation));
+                annotations.add_to(&mut attributes);
+                Draft::new(Opcode::AsyncStart, shape, &operands, attributes)
+            }
+            Some([opcode, start, _]) => {
                 for (&argument, operand) in arguments.iter().zip(&operands) {
                     self.body().values.insert((argument, 0), operand.clone());
                 }
                 let held = self.without_annotations(inner)?;
-                let (annotations, location) = self.merged(id, held);
-                let line = self.body().lines.pop().ok_or("it has no instruction")?;
-                let (_, behind) = line.text.split_once(&format!(" {opcode}(")).ok_or("it is no exchange")?;
-                format!("{opcode}-start({behind}{annotations}{location}")
+                let annotations = self.merged(id, held);
+                let last = self.body().take_last().filter(|(op, _)| op.opcode == opcode);
+                let (mut op, operands) = last.ok_or("it is no exchange")?;
+                annotations.add_to(&mut op.attributes);
+                Draft::new(start, shape, &operands, op.attributes)
             }
         };
         let first = self.parse().op(id).results.start;
         let wanted = self.wanted_name(first, "start");
-        let started = self.body().push(&wanted, shape, &rest, id);
+        let started = self.body().push(&wanted, draft, id);
         self.body().values.insert((first, 0), started);
         Ok(())
     }
@@ -107,10 +116,10 @@ impl Writer<'_> {
     }
 
     /// The opcode that ends what the region of another op started.
-    fn end_of_region(&self, id: OpId) -> Option<&'static str> {
+    fn end_of_region(&self, id: OpId) -> Option<Opcode> {
         let parse = self.parse();
         let value = parse.operands_of(id).next()?.value?;
         let Definition::Result(start) = parse.values[value as usize].definition else { return None };
-        own_instruction(mnemonic(parse.name(self.exchange_in(start)?, self.text()))?).map(|(_, done)| done)
+        own_instruction(mnemonic(parse.name(self.exchange_in(start)?, self.text()))?).map(|[_, _, done]| done)
     }
 }

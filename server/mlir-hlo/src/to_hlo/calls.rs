@@ -1,17 +1,15 @@
 //! Calls: of functions, of decompositions, of what others know.
 
-use std::rc::Rc;
-
+use ir::{AttributeKey as K, AttributeValue as Value, Attributes, Opcode};
 use mlir::lists::split;
 use mlir::{OpId, field, integer, integers};
 
 use super::Writer;
-use super::body::list;
 use crate::environment::bare;
 use crate::lists::braces;
 use crate::op_text::missing;
 use crate::strings::hlo_string;
-use crate::types::dimensions;
+use crate::types::with_layout;
 
 impl Writer<'_> {
     /// The computation of a function; the call is remembered.
@@ -43,7 +41,8 @@ impl Writer<'_> {
         let symbol = self.named_symbol(id, "callee").ok_or("what it calls is not read")?.to_owned();
         let operands = self.operands(id)?;
         let computation = self.callee(&symbol)?;
-        self.emit(id, "call", &operands, &format!(", to_apply={computation}"), &["callee"])
+        let attributes = Attributes::default().with(K::ToApply, Value::Computation(computation));
+        self.emit(id, Opcode::Call, &operands, attributes, &["callee"])
     }
 
     /// A call that says what it stands for. Source: `xla/hlo/translate/mhlo_to_hlo`, CompositeOp.
@@ -58,16 +57,16 @@ impl Writer<'_> {
         let operands = self.operands(id)?;
         let computation = self.callee(&decomposition)?;
         let known = ["name", "decomposition", "composite_attributes", "version"];
-        let (mut annotations, location) = self.annotations(id, &known);
+        let mut annotations = self.annotations(id, &known);
         annotations.add_frontend(format!("composite.attributes={attributes}"));
         annotations.add_frontend(format!("composite.name=\"{}\"", hlo_string(&name)));
         annotations.add_frontend(format!("composite.version=\"{version}\""));
         let shapes = self.results(id)?;
-        let rest = format!(
-            "call({}), to_apply={computation}, is_composite=true{annotations}{location}",
-            list(&operands)
-        );
-        self.define(id, "call", shapes, &rest);
+        let mut attributes = Attributes::default()
+            .with(K::ToApply, Value::Computation(computation))
+            .with(K::IsComposite, true);
+        annotations.add_to(&mut attributes);
+        self.define(id, Opcode::Call, shapes, &operands, attributes);
         Ok(())
     }
 
@@ -76,21 +75,20 @@ impl Writer<'_> {
         let named = op.string(&["call_target_name"]).or_else(|| self.named_symbol(id, "call_target_name"));
         let target = bare(named.ok_or_else(|| missing("call_target_name"))?).to_owned();
         let operands = self.operands(id)?;
-        let mut behind = format!(", custom_call_target=\"{}\"", hlo_string(&target));
+        let mut attributes =
+            Attributes::default().with(K::CustomCallTarget, Value::Quoted(hlo_string(&target)));
         let layouts = |name: &str| -> Option<Vec<Vec<i64>>> {
             let list = op.attribute(&[name])?.trim().strip_prefix('[')?.strip_suffix(']')?;
             split(list).into_iter().map(integers).collect()
         };
         if let Some(layouts) = layouts("operand_layouts").filter(|l| l.len() == operands.len()) {
-            let shapes: Vec<_> = operands
-                .iter()
-                .zip(&layouts)
-                .map(|(o, layout)| laid_out(bare_shape(&o.shape), layout))
-                .collect();
-            behind += &format!(", operand_layout_constraints={{{}}}", shapes.join(", "));
+            let laid_out = operands.iter().zip(&layouts).map(|(o, layout)| with_layout(&o.shape, layout));
+            let shapes: Vec<_> = laid_out.map(|shape| shape.to_string()).collect();
+            let constraints = Value::Text(format!("{{{}}}", shapes.join(", ")));
+            attributes.push(K::OperandLayoutConstraints, constraints);
         }
         if op.has("has_side_effect") {
-            behind += ", custom_call_has_side_effect=true";
+            attributes.push(K::CustomCallHasSideEffect, true);
         }
         if let Some(list) =
             op.attribute(&["called_computations"]).and_then(|l| l.trim().strip_prefix('[')?.strip_suffix(']'))
@@ -99,23 +97,28 @@ impl Writer<'_> {
                 split(list).into_iter().map(|symbol| self.callee(symbol)).collect();
             let names = names?;
             if !names.is_empty() {
-                behind += &format!(", called_computations={{{}}}", names.join(", "));
+                attributes.push(K::CalledComputations, Value::Names(names));
             }
         }
-        behind += &aliasing(op.attribute(&["output_operand_aliases"]).unwrap_or_default());
-        if let Some(schedule) = op.word(&["custom_call_schedule"]).filter(|word| *word != "NONE") {
-            behind += &format!(", schedule=SCHEDULE_{schedule}");
+        if let Some(aliasing) = aliasing(op.attribute(&["output_operand_aliases"]).unwrap_or_default()) {
+            attributes.push(K::OutputToOperandAliasing, Value::Text(aliasing));
         }
-        behind += match op.int(&["api_version"]) {
-            Some(2) => ", api_version=API_VERSION_STATUS_RETURNING",
-            Some(3) => ", api_version=API_VERSION_STATUS_RETURNING_UNIFIED",
-            Some(4) => ", api_version=API_VERSION_TYPED_FFI",
-            _ => "",
+        if let Some(schedule) = op.word(&["custom_call_schedule"]).filter(|word| *word != "NONE") {
+            attributes.push(K::Schedule, Value::Word(format!("SCHEDULE_{schedule}")));
+        }
+        let version = match op.int(&["api_version"]) {
+            Some(2) => Some("API_VERSION_STATUS_RETURNING"),
+            Some(3) => Some("API_VERSION_STATUS_RETURNING_UNIFIED"),
+            Some(4) => Some("API_VERSION_TYPED_FFI"),
+            _ => None,
         };
+        if let Some(version) = version {
+            attributes.push(K::ApiVersion, Value::Word(version.to_owned()));
+        }
         let mut shapes = self.results(id)?;
         if let Some(layouts) = layouts("result_layouts").filter(|l| l.len() == shapes.len()) {
             for (shape, layout) in shapes.iter_mut().zip(&layouts) {
-                *shape = Rc::from(laid_out(shape, layout));
+                *shape = with_layout(shape, layout);
             }
         }
         let known = [
@@ -130,34 +133,22 @@ impl Writer<'_> {
             "backend_config",
             "mhlo.backend_config",
         ];
-        let (annotations, location) = self.annotations(id, &known);
+        self.annotations(id, &known).add_to(&mut attributes);
         let config = op.attribute(&["mhlo.backend_config"]).or_else(|| op.attribute(&["backend_config"]));
-        let config = match config.unwrap_or_default().trim() {
-            "" | "\"\"" => String::new(),
-            dictionary if dictionary.starts_with('{') => format!(", backend_config={dictionary}"),
-            text => format!(", backend_config=\"{}\"", hlo_string(text.trim_matches('"'))),
-        };
-        let rest = format!("custom-call({}){behind}{annotations}{location}{config}", list(&operands));
-        self.define(id, "custom-call", shapes, &rest);
+        match config.unwrap_or_default().trim() {
+            "" | "\"\"" => {}
+            dictionary if dictionary.starts_with('{') => {
+                attributes.push(K::BackendConfig, Value::Text(dictionary.to_owned()));
+            }
+            text => attributes.push(K::BackendConfig, Value::Quoted(hlo_string(text.trim_matches('"')))),
+        }
+        self.define(id, Opcode::CustomCall, shapes, &operands, attributes);
         Ok(())
     }
 }
 
-/// A shape without its layout.
-fn bare_shape(shape: &str) -> &str {
-    shape.find(']').map_or(shape, |end| &shape[..=end])
-}
-
-/// `f32[4,8]{0,1}`; what has no dimensions has no layout.
-fn laid_out(shape: &str, layout: &[i64]) -> String {
-    match !layout.is_empty() && dimensions(shape).len() == layout.len() && !shape.starts_with('(') {
-        true => format!("{}{}", bare_shape(shape), braces(layout)),
-        false => shape.to_owned(),
-    }
-}
-
-/// `, output_to_operand_aliasing={{0}: (0, {})}` of a list of `#stablehlo.output_operand_alias<…>`.
-fn aliasing(list: &str) -> String {
+/// `{{0}: (0, {})}` of a list of `#stablehlo.output_operand_alias<…>`.
+fn aliasing(list: &str) -> Option<String> {
     let list = list.trim().strip_prefix('[').and_then(|l| l.strip_suffix(']')).unwrap_or_default();
     let of = |alias: &str| {
         let numbers = |name| field(alias, name).and_then(integers).unwrap_or_default();
@@ -166,8 +157,5 @@ fn aliasing(list: &str) -> String {
         Some(format!("{}: ({operand}, {})", braces(&output), braces(&inside)))
     };
     let entries: Vec<_> = split(list).into_iter().filter_map(of).collect();
-    match entries.is_empty() {
-        true => String::new(),
-        false => format!(", output_to_operand_aliasing={{{}}}", entries.join(", ")),
-    }
+    (!entries.is_empty()).then(|| format!("{{{}}}", entries.join(", ")))
 }

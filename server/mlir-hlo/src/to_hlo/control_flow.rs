@@ -1,13 +1,11 @@
 //! Loops and branches: what their regions see of the outside becomes operands.
 
-use std::rc::Rc;
-
-use mlir::lists::braced;
+use ir::{AttributeKey as K, AttributeValue as Value, Attributes, Opcode, Shape};
 use mlir::{OpId, RegionId, ValueId};
 
 use super::Writer;
 use super::annotations::known_attributes;
-use super::body::{Operand, list, tuple_shape};
+use super::body::{Draft, Operand};
 use crate::op_row::OpRow;
 use crate::op_text::missing;
 
@@ -24,21 +22,23 @@ impl Writer<'_> {
         for &(value, index) in &captured {
             operands.extend(self.value(value, index));
         }
-        let shapes: Vec<Rc<str>> = operands.iter().map(|o| o.shape.clone()).collect();
+        let shapes: Vec<Shape> = operands.iter().map(|o| o.shape.clone()).collect();
         let condition = self.loop_region(id, condition, &shapes, &captured, true)?;
         let body = self.loop_region(id, body, &shapes, &captured, false)?;
         let results = self.results(id)?;
         if results.len() != carried {
             return Err("its results are not as many as its operands".to_owned());
         }
-        let (mut annotations, location) = self.annotations(id, &[]);
+        let mut annotations = self.annotations(id, &[]);
         let added: Vec<String> =
             operands[carried..].iter().map(|operand| self.sharding_of(operand)).collect();
         annotations.add_shardings(carried, &added);
-        let behind = format!("condition={condition}, body={body}{annotations}{location}");
-        if let [only] = operands.as_slice() {
-            let rest = format!("while({}), {behind}", only.name);
-            self.define(id, "while", results, &rest);
+        let mut attributes = Attributes::default()
+            .with(K::Condition, Value::Computation(condition))
+            .with(K::Body, Value::Computation(body));
+        annotations.add_to(&mut attributes);
+        if operands.len() == 1 {
+            self.define(id, Opcode::While, results, &operands, attributes);
             return Ok(());
         }
         let tuple = self.tuple(&operands, id);
@@ -46,16 +46,15 @@ impl Writer<'_> {
             true => "while".to_owned(),
             false => self.wanted_name(self.parse().op(id).results.start, "while"),
         };
-        let rest = format!("while({}), {behind}", tuple.name);
-        let whole = self.body().push(&wanted, tuple.shape.clone(), &rest, id);
+        let draft = Draft::new(Opcode::While, tuple.shape.clone(), &[tuple], attributes);
+        let whole = self.body().push(&wanted, draft, id);
         self.define_elements(id, &whole, &results, 0);
         Ok(())
     }
 
     /// What an instruction says of where it is.
     fn sharding_of(&mut self, operand: &Operand) -> String {
-        let line = self.body().lines.iter().rev().find(|line| line.name == operand.name);
-        let stated = line.and_then(|line| braced(line.text.split_once(", sharding=")?.1));
+        let stated = self.body().op(operand).attributes.text(K::Sharding);
         stated.unwrap_or("{replicated}").to_owned()
     }
 
@@ -64,7 +63,7 @@ impl Writer<'_> {
         &mut self,
         id: OpId,
         region: RegionId,
-        shapes: &[Rc<str>],
+        shapes: &[Shape],
         captured: &[Captured],
         is_condition: bool,
     ) -> Result<String, String> {
@@ -78,13 +77,13 @@ impl Writer<'_> {
         let seen = self.captured(id, &[region]);
         self.open_body()?;
         if let ([shape], true) = (shapes, captured.is_empty()) {
-            let parameter = self.body().parameter("arg", shape.clone(), "", id);
+            let parameter = self.body().parameter("arg", shape.clone(), Attributes::default(), id);
             if let Some(&name) = names.first() {
                 self.body().values.insert((name, 0), parameter);
             }
         } else {
-            let whole = tuple_shape(shapes.iter().map(|s| &**s));
-            let parameter = self.body().parameter("arg", whole, "", id);
+            let whole = Shape::tuple(shapes.iter().cloned());
+            let parameter = self.body().parameter("arg", whole, Attributes::default(), id);
             let keys = names.iter().map(|&name| (name, 0)).chain(captured.iter().copied());
             for (at, (key, shape)) in keys.zip(shapes).enumerate() {
                 // The body gives each on, the condition reads some.
@@ -131,15 +130,13 @@ impl Writer<'_> {
             });
             branches.push(self.branch(id, region, &captured, &values)?);
         }
-        let behind = match (is_if, branches.as_slice()) {
-            (true, [yes, no]) => format!(", true_computation={yes}, false_computation={no}"),
-            _ => format!(", branch_computations={{{}}}", branches.join(", ")),
+        let attributes = match (is_if, branches.as_slice()) {
+            (true, [yes, no]) => Attributes::default()
+                .with(K::TrueComputation, Value::Computation(yes.clone()))
+                .with(K::FalseComputation, Value::Computation(no.clone())),
+            _ => Attributes::default().with(K::BranchComputations, Value::Names(branches)),
         };
-        let shapes = self.results(id)?;
-        let (annotations, location) = self.annotations(id, &[]);
-        let rest = format!("conditional({}){behind}{annotations}{location}", list(&arguments));
-        self.define(id, "conditional", shapes, &rest);
-        Ok(())
+        self.emit(id, Opcode::Conditional, &arguments, attributes, &[])
     }
 
     fn branch(
@@ -153,12 +150,12 @@ impl Writer<'_> {
         self.open_body()?;
         match values {
             [only] => {
-                let parameter = self.body().parameter("arg", only.shape.clone(), "", id);
+                let parameter = self.body().parameter("arg", only.shape.clone(), Attributes::default(), id);
                 self.body().values.insert(captured[0], parameter);
             }
             several => {
-                let whole = tuple_shape(several.iter().map(|o| &*o.shape));
-                let parameter = self.body().parameter("arg", whole, "", id);
+                let whole = Shape::tuple(several.iter().map(|o| o.shape.clone()));
+                let parameter = self.body().parameter("arg", whole, Attributes::default(), id);
                 for (at, (&key, value)) in captured.iter().zip(several).enumerate() {
                     let element = self.element(&parameter, at, value.shape.clone(), id);
                     self.body().values.insert(key, element);
@@ -181,22 +178,20 @@ impl Writer<'_> {
         let carried = segments.or_else(|| Some(inits()?.0.matches('%').count() as i64));
         let carried = carried.ok_or("what it carries is not read")?;
         let dimension = op.int(&["dimension"]).ok_or_else(|| missing("dimension"))?;
-        let mut behind = format!(", dimensions={{{dimension}}}");
-        for flag in ["is_reverse", "is_associative"] {
+        let mut attributes = Attributes::default().with(K::Dimensions, vec![dimension]);
+        for (flag, key) in [("is_reverse", K::IsReverse), ("is_associative", K::IsAssociative)] {
             if op.int(&[flag]).is_some_and(|value| value != 0) {
-                behind += &format!(", {flag}=true");
+                attributes.push(key, true);
             }
         }
         let region = self.parse().regions_of(id).next().ok_or("it has no region")?;
         let computation = self.region(id, region)?;
         let shapes = self.results(id)?;
-        let (annotations, location) = self.annotations(id, &known_attributes(row));
-        let rest = format!(
-            "scan({}){behind}, num_carries={carried}, to_apply={computation}{annotations}{location}",
-            list(&operands)
-        );
-        let shape = tuple_shape(shapes.iter().map(|s| &**s));
-        let whole = self.body().push("scan", shape, &rest, id);
+        attributes.push(K::NumCarries, carried);
+        attributes.push(K::ToApply, Value::Computation(computation));
+        self.annotations(id, &known_attributes(row)).add_to(&mut attributes);
+        let shape = Shape::tuple(shapes.iter().cloned());
+        let whole = self.body().push("scan", Draft::new(Opcode::Scan, shape, &operands, attributes), id);
         self.define_elements(id, &whole, &shapes, 0);
         Ok(())
     }

@@ -1,16 +1,16 @@
 //! What goes between devices where one op is several instructions.
 
+use ir::{AttributeKey as K, AttributeValue, Attributes, Opcode, Shape};
 use mlir::OpId;
 
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::attributes;
-use super::body::Operand;
-use crate::lists::braces;
+use super::body::{Draft, Operand};
 use crate::op_row::OpRow;
 use crate::op_table::row_of;
 use crate::op_text::missing;
-use crate::types::{array, element, extents};
+use crate::types::{element, extents};
 
 /// What is told of several operands: XLA's own export, of jaxlib 0.12.0.1, writes HLO's form of a tuple, drops the dimensions
 /// and with them the shapes of the results, and refuses operands that differ.
@@ -28,12 +28,12 @@ struct Exchange {
 impl Writer<'_> {
     pub(super) fn cross_replica_sum(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
         let operands = self.operands(id)?;
-        let kind = element(operands.first().map_or("", |o| &o.shape)).to_owned();
-        let groups = attributes(row, self.op_text(id), &[])?;
+        let kind = operands.first().map_or(ir::ElementType::Opaque, |o| element(&o.shape));
+        let mut attributes = attributes(row, self.op_text(id), &[])?;
         let sum = row_of("add").ok_or("HLO has no sum")?;
-        let computation = self.applied(id, sum, &kind)?;
-        let behind = format!("{groups}, to_apply={computation}");
-        self.emit(id, "all-reduce", &operands, &behind, &known_attributes(row))
+        let computation = self.applied(id, sum, kind)?;
+        attributes.push(K::ToApply, AttributeValue::Computation(computation));
+        self.emit(id, Opcode::AllReduce, &operands, attributes, &known_attributes(row))
     }
 
     /// HLO's all-to-all splits and joins along one dimension; where the op has two, what is split comes apart in front and is
@@ -43,14 +43,13 @@ impl Writer<'_> {
     pub(super) fn all_to_all(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
         let op = self.op_text(id);
         let operands = self.operands(id)?;
-        let shapes: Vec<&str> = operands.iter().map(|o| &*o.shape).collect();
-        let groups = attributes(row, op, &shapes)?;
+        let groups = attributes(row, op, &operands)?;
         let mut known = known_attributes(row);
         known.extend(["split_dimension", "concat_dimension", "split_count"]);
         let number = |name: &str| op.int(&[name]).ok_or_else(|| missing(name));
         let is_tuple = operands.len() > 1 && op.int(&["split_dimension"]).is_none();
         if is_tuple && op.parse.name(id, op.text).starts_with("mhlo.") {
-            return self.emit(id, "all-to-all", &operands, &groups, &known);
+            return self.emit(id, Opcode::AllToAll, &operands, groups, &known);
         }
         let exchange = Exchange {
             split: number("split_dimension")?,
@@ -58,20 +57,22 @@ impl Writer<'_> {
             count: number("split_count")?,
         };
         if let [operand] = operands.as_slice() {
-            let (opcode, operand, behind) = self.exchanged(id, operand, exchange, &groups)?;
-            return self.emit(id, opcode, &[operand], &behind, &known);
+            let (opcode, operand, attributes) = self.exchanged(id, operand, exchange, &groups)?;
+            return self.emit(id, opcode, &[operand], attributes, &known);
         }
         let results = self.results(id)?;
         if results.len() != operands.len() {
             return Err("its results are not as many as its operands".to_owned());
         }
-        let (annotations, location) = self.annotations(id, &known);
+        let mut said = Attributes::default();
+        self.annotations(id, &known).add_to(&mut said);
         let values = self.parse().op(id).results.clone();
         let counted = values.flat_map(|v| (0..self.packed(v)).map(move |at| (v, at)));
         for ((operand, shape), value) in operands.iter().zip(results).zip(counted.collect::<Vec<_>>()) {
-            let (opcode, operand, behind) = self.exchanged(id, operand, exchange, &groups)?;
-            let rest = format!("{opcode}({}){behind}{annotations}{location}", operand.name);
-            let exchanged = self.body().push(opcode, shape, &rest, id);
+            let (opcode, operand, mut attributes) = self.exchanged(id, operand, exchange, &groups)?;
+            attributes.extend(said.clone());
+            let draft = Draft::new(opcode, shape, &[operand], attributes);
+            let exchanged = self.body().push(opcode.name(), draft, id);
             self.body().values.insert(value, exchanged);
         }
         self.report(id, ONE_BY_ONE.to_owned());
@@ -84,23 +85,24 @@ impl Writer<'_> {
         id: OpId,
         operand: &Operand,
         Exchange { split, joint, count }: Exchange,
-        groups: &str,
-    ) -> Result<(&'static str, Operand, String), String> {
-        let behind = format!("{groups}, dimensions={{{split}}}");
+        groups: &Attributes,
+    ) -> Result<(Opcode, Operand, Attributes), String> {
+        let attributes = groups.clone().with(K::Dimensions, vec![split]);
         if split == joint {
-            return Ok(("all-to-all", operand.clone(), behind));
+            return Ok((Opcode::AllToAll, operand.clone(), attributes));
         }
-        let from = extents(&operand.shape)?;
+        let from = extents(&operand.shape)?.to_vec();
         let at = usize::try_from(split).ok().filter(|&d| d < from.len() && count > 0 && from[d] % count == 0);
         let at = at.ok_or("its dimension cannot be split")?;
         let mut apart = from.clone();
         apart[at] /= count;
         apart.insert(at, count);
-        let kind = element(&operand.shape).to_owned();
-        let rest = format!("reshape({})", operand.name);
-        let open = self.body().push("reshape", array(&kind, &apart), &rest, id);
-        let all = format!("all-to-all({}){behind}", open.name);
-        let exchanged = self.body().push("all-to-all", array(&kind, &apart), &all, id);
+        let kind = element(&operand.shape);
+        let shape = Shape::array(kind, &apart);
+        let draft = Draft::plain(Opcode::Reshape, shape.clone(), std::slice::from_ref(operand));
+        let open = self.body().push("reshape", draft, id);
+        let draft = Draft::new(Opcode::AllToAll, shape, &[open], attributes);
+        let exchanged = self.body().push("all-to-all", draft, id);
         let mut order = Vec::new();
         for dimension in 0..from.len() as i64 {
             if dimension == joint {
@@ -109,7 +111,8 @@ impl Writer<'_> {
             order.push(if dimension >= split { dimension + 1 } else { dimension });
         }
         let moved: Vec<i64> = order.iter().map(|&d| apart[d as usize]).collect();
-        let rest = format!("transpose({}), dimensions={}", exchanged.name, braces(&order));
-        Ok(("reshape", self.body().push("transpose", array(&kind, &moved), &rest, id), String::new()))
+        let attributes = Attributes::default().with(K::Dimensions, order);
+        let draft = Draft::new(Opcode::Transpose, Shape::array(kind, &moved), &[exchanged], attributes);
+        Ok((Opcode::Reshape, self.body().push("transpose", draft, id), Attributes::default()))
     }
 }

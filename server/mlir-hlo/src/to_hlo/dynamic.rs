@@ -1,13 +1,12 @@
 //! Ops whose shapes are operands: the static op where the result's extents, and the operands that say them, are known.
 
+use ir::{AttributeKey as K, Attributes, Opcode};
 use mlir::{Definition, OpId, integers};
 
 use super::Writer;
 use super::annotations::known_attributes;
-use super::attributes::attributes;
-use super::body::list;
-use super::windows::{convolution_window, padding, slices};
-use crate::lists::braces;
+use super::attributes::{attributes, attributes_of, push_padding, push_window};
+use super::windows::{convolution_window, triples};
 use crate::op_row::{Form, OpRow};
 use crate::op_text::OpText;
 use crate::types::extents;
@@ -18,14 +17,14 @@ const MAX_NUMBERS: usize = 1 << 10;
 impl Writer<'_> {
     pub(super) fn dynamic(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
         let results = self.results(id)?;
-        if results.iter().any(|shape| shape.contains(['?', '='])) {
+        if !results.iter().all(ir::Shape::is_static) {
             return Err("an extent of its result is not known".to_owned());
         }
         let name = self.parse().name(id, self.text()).rsplit('.').next().unwrap_or_default();
         let op = self.op_text(id);
         let operands = self.operands(id)?;
         let first = operands.first().ok_or("it has no operand")?.clone();
-        if first.shape.contains(['?', '=']) && name != "dynamic_iota" {
+        if !first.shape.is_static() && name != "dynamic_iota" {
             return Err("an extent of its operand is not known".to_owned());
         }
         let known = known_attributes(row);
@@ -43,50 +42,50 @@ impl Writer<'_> {
                 let dimensions = op.needed(&["broadcast_dimensions", "dims"])?;
                 self.broadcast_to(id, first, &dimensions)
             }
-            "dynamic_reshape" => self.emit(id, "reshape", &[first], "", &known),
+            "dynamic_reshape" => self.emit(id, Opcode::Reshape, &[first], Attributes::default(), &known),
             "dynamic_iota" => {
-                let behind = attributes(row, op, &[])?;
-                self.emit(id, "iota", &[], &behind, &known)
+                let attributes = attributes(row, op, &[])?;
+                self.emit(id, Opcode::Iota, &[], attributes, &known)
             }
             "real_dynamic_slice" => match &constants(1)?[..] {
                 [starts, limits, strides] => {
-                    let behind = slices(starts, limits, strides);
-                    self.emit(id, "slice", &[first], &behind, &known)
+                    let attributes = Attributes::default().with(K::Slice, triples(starts, limits, strides));
+                    self.emit(id, Opcode::Slice, &[first], attributes, &known)
                 }
                 _ => Err("its places are not read".to_owned()),
             },
             "dynamic_pad" => match &constants(2)?[..] {
                 [low, high, interior] => {
-                    let behind = padding(low, high, interior);
-                    self.emit(id, "pad", &operands[..2], &behind, &known)
+                    let mut attributes = Attributes::default();
+                    push_padding(&mut attributes, low, high, interior);
+                    self.emit(id, Opcode::Pad, &operands[..2], attributes, &known)
                 }
                 _ => Err("its padding is not read".to_owned()),
             },
             "dynamic_gather" => match &constants(2)?[..] {
                 [sizes] => {
-                    let mut behind = String::new();
-                    for attribute in row.attributes.iter().filter(|a| a.form != Form::Ints) {
-                        let one = OpRow { attributes: std::slice::from_ref(attribute), ..*row };
-                        behind += &attributes(&one, op, &[])?;
-                    }
-                    behind += &format!(", slice_sizes={}", braces(sizes));
-                    self.emit(id, "gather", &operands[..2], &behind, &known)
+                    let others = row.attributes.iter().filter(|a| a.form != Form::Ints);
+                    let attributes = attributes_of(others, op, &[])?.with(K::SliceSizes, sizes.clone());
+                    self.emit(id, Opcode::Gather, &operands[..2], attributes, &known)
                 }
                 _ => Err("its sizes are not read".to_owned()),
             },
             "dynamic_conv" => match &constants(2)?[..] {
                 [padding] => {
-                    let shapes: Vec<&str> = operands[..2].iter().map(|o| &*o.shape).collect();
-                    let mut behind = convolution_window(op, &shapes, Some(padding.clone()))?;
-                    for attribute in row.attributes.iter().filter(|a| a.form != Form::ConvolutionWindow) {
-                        let one = OpRow { attributes: std::slice::from_ref(attribute), ..*row };
-                        behind += &attributes(&one, op, &[])?;
-                    }
-                    self.emit(id, "convolution", &operands[..2], &behind, &known)
+                    let mut attributes = Attributes::default();
+                    let window = convolution_window(op, &operands[..2], Some(padding.clone()))?;
+                    push_window(&mut attributes, window);
+                    let others = row.attributes.iter().filter(|a| a.form != Form::ConvolutionWindow);
+                    attributes.extend(attributes_of(others, op, &[])?);
+                    self.emit(id, Opcode::Convolution, &operands[..2], attributes, &known)
                 }
                 _ => Err("its padding is not read".to_owned()),
             },
-            _ => Err(format!("its shape depends on {}", list(&operands[operands.len().min(2)..]))),
+            _ => {
+                let body = self.body();
+                let names: Vec<_> = operands.iter().skip(2).map(|operand| body.name(operand)).collect();
+                Err(format!("its shape depends on {}", names.join(", ")))
+            }
         }
     }
 
@@ -94,8 +93,8 @@ impl Writer<'_> {
     fn integers_of(&mut self, value: mlir::ValueId) -> Option<Vec<i64>> {
         let written = self.written_integers(value)?;
         let [only] = written[..] else { return Some(written) };
-        let sizes = extents(&self.shape_of(value, 0).ok()?).ok()?;
-        let count = sizes.iter().try_fold(1i64, |n, &size| n.checked_mul(size))?;
+        let shape = self.shape_of(value, 0).ok()?;
+        let count = extents(&shape).ok()?.iter().try_fold(1i64, |n, &size| n.checked_mul(size))?;
         Some(vec![only; usize::try_from(count).ok().filter(|&n| n <= MAX_NUMBERS)?])
     }
 

@@ -2,19 +2,17 @@
 //!
 //! Source: `xla/hlo/builder/lib/matrix.cc` Einsum, `xla/hlo/builder/lib/slicing.cc` TorchIndexSelect.
 
-use std::fmt::Write as _;
-
+use ir::{AttributeKey as K, AttributeValue, Attributes, ElementType, Opcode, Shape};
 use mlir::{OpId, einsum_letters};
 
 use super::Writer;
 use super::annotations::known_attributes;
-use super::attributes::attributes;
-use super::body::Operand;
-use crate::lists::braces;
+use super::attributes::{attributes, push_dot_lists};
+use super::body::{Draft, Operand};
 use crate::op_row::OpRow;
 use crate::op_table::row_of;
 use crate::op_text::missing;
-use crate::types::{array, dimensions, element, extents, number};
+use crate::types::{element, extents, number, with_element};
 
 /// An operand, and the letter of each of its dimensions.
 type Side = (Operand, Vec<char>);
@@ -38,15 +36,16 @@ impl Writer<'_> {
         for (text, operand) in inputs.into_iter().zip(operands) {
             let sizes = extents(&operand.shape)?;
             let letters = einsum_letters(text, sizes.len())?;
-            all.extend(letters.iter().copied().zip(sizes));
+            all.extend(letters.iter().copied().zip(sizes.iter().copied()));
             sides.push((operand, letters));
         }
         if let [(only, _)] = sides.as_mut_slice()
             && element(&only.shape) != element(&result)
         {
             // A dot adds up in the type of its result; what moves elements keeps their type.
-            let shape = array(element(&result), &dimensions(&only.shape));
-            *only = self.body().push("convert", shape, &format!("convert({})", only.name), id);
+            let shape = with_element(&only.shape, element(&result));
+            let draft = Draft::plain(Opcode::Convert, shape, std::slice::from_ref(only));
+            *only = self.body().push("convert", draft, id);
         }
         let extent = |letter: char| all.iter().find(|(own, _)| *own == letter).map(|&(_, extent)| extent);
         if all.iter().any(|&(letter, own)| extent(letter) != Some(own)) {
@@ -70,42 +69,43 @@ impl Writer<'_> {
         let (last, order) = match reduced.as_slice() {
             [only] => only.clone(),
             [lhs, rhs] => {
-                let dot = Dot::of(lhs, rhs, &output);
-                let shapes = [&*lhs.0.shape, &*rhs.0.shape];
-                let behind = format!("{}{}", dot.text, attributes(row, op, &shapes)?);
+                let mut dot = Dot::of(lhs, rhs, &output);
                 let operands = [lhs.0.clone(), rhs.0.clone()];
+                dot.attributes.extend(attributes(row, op, &operands)?);
                 if dot.order == output {
-                    return self.emit(id, "dot", &operands, &behind, &known);
+                    return self.emit(id, Opcode::Dot, &operands, dot.attributes, &known);
                 }
                 let sizes: Vec<i64> = dot.order.iter().filter_map(|&letter| extent(letter)).collect();
-                let rest = format!("dot({}, {}){behind}", operands[0].name, operands[1].name);
-                let product = self.body().push("dot", array(element(&result), &sizes), &rest, id);
-                (product, dot.order)
+                let shape = Shape::array(element(&result), &sizes);
+                let draft = Draft::new(Opcode::Dot, shape, &operands, dot.attributes);
+                (self.body().push("dot", draft, id), dot.order)
             }
             _ => return Err("it has no operand".to_owned()),
         };
         let place = |letter: &char| order.iter().position(|own| own == letter).map(|at| at as i64);
         let permutation: Vec<i64> = output.iter().filter_map(place).collect();
-        self.emit(id, "transpose", &[last], &format!(", dimensions={}", braces(&permutation)), &known)
+        let attributes = Attributes::default().with(K::Dimensions, permutation);
+        self.emit(id, Opcode::Transpose, &[last], attributes, &known)
     }
 
     /// The same without letters that occur twice: elements where both dimensions are at the same place stay, summed up over one.
     fn diagonal(&mut self, id: OpId, (mut operand, mut letters): Side) -> Result<Side, String> {
         while let Some(second) = (1..letters.len()).find(|&at| letters[..at].contains(&letters[at])) {
             let first = letters.iter().position(|&own| own == letters[second]).unwrap_or(0);
-            let sizes = extents(&operand.shape)?;
-            let kind = element(&operand.shape).to_owned();
+            extents(&operand.shape)?;
+            let shape = operand.shape.clone();
             let places = [first, second].map(|dimension| {
-                let rest = format!("iota(), iota_dimension={dimension}");
-                self.body().push("iota", array("s32", &sizes), &rest, id)
+                let attributes = Attributes::default().with(K::IotaDimension, dimension as i64);
+                let draft = Draft::new(Opcode::Iota, with_element(&shape, ElementType::S32), &[], attributes);
+                self.body().push("iota", draft, id)
             });
-            let rest = format!("compare({}, {}), direction=EQ", places[0].name, places[1].name);
-            let is_same = self.body().push("compare", array("pred", &sizes), &rest, id);
-            let zero = self.zero(id, &kind);
-            let rest = format!("broadcast({}), dimensions={{}}", zero.name);
-            let zeros = self.body().push("broadcast", operand.shape.clone(), &rest, id);
-            let rest = format!("select({}, {}, {})", is_same.name, operand.name, zeros.name);
-            let kept = self.body().push("select", operand.shape.clone(), &rest, id);
+            let attributes = Attributes::default().with(K::Direction, AttributeValue::Word("EQ".to_owned()));
+            let truths = with_element(&shape, ElementType::Pred);
+            let draft = Draft::new(Opcode::Compare, truths, &places, attributes);
+            let is_same = self.body().push("compare", draft, id);
+            let zeros = self.filled(id, &operand, "0");
+            let draft = Draft::plain(Opcode::Select, shape, &[is_same, operand, zeros]);
+            let kept = self.body().push("select", draft, id);
             (operand, letters) = self.summed(id, (kept, letters), &[second])?;
         }
         Ok((operand, letters))
@@ -116,26 +116,23 @@ impl Writer<'_> {
         if dimensions.is_empty() {
             return Ok((operand, letters));
         }
-        let kind = element(&operand.shape).to_owned();
-        let sum = row_of(if kind == "pred" { "or" } else { "add" }).ok_or("HLO has no sum")?;
-        let computation = self.applied(id, sum, &kind)?;
-        let zero = self.zero(id, &kind);
+        let kind = element(&operand.shape);
+        let sum = row_of(if kind == ElementType::Pred { "or" } else { "add" }).ok_or("HLO has no sum")?;
+        let computation = self.applied(id, sum, kind)?;
+        let zero = self.scalar(id, kind, number(kind, "0"));
         let (mut sizes, mut left) = (Vec::new(), Vec::new());
-        for (at, (&letter, extent)) in letters.iter().zip(extents(&operand.shape)?).enumerate() {
+        for (at, (&letter, &extent)) in letters.iter().zip(extents(&operand.shape)?).enumerate() {
             if !dimensions.contains(&at) {
                 sizes.push(extent);
                 left.push(letter);
             }
         }
         let dimensions: Vec<i64> = dimensions.iter().map(|&d| d as i64).collect();
-        let (name, dimensions) = (&operand.name, braces(&dimensions));
-        let rest = format!("reduce({name}, {}), dimensions={dimensions}, to_apply={computation}", zero.name);
-        Ok((self.body().push("reduce", array(&kind, &sizes), &rest, id), left))
-    }
-
-    fn zero(&mut self, id: OpId, kind: &str) -> Operand {
-        let rest = format!("constant({})", number(kind, "0"));
-        self.body().push("constant", format!("{kind}[]"), &rest, id)
+        let attributes = Attributes::default()
+            .with(K::Dimensions, dimensions)
+            .with(K::ToApply, AttributeValue::Computation(computation));
+        let draft = Draft::new(Opcode::Reduce, Shape::array(kind, &sizes), &[operand, zero], attributes);
+        Ok((self.body().push("reduce", draft, id), left))
     }
 
     /// Whole slices of the operand, at the places that the indices say; the first dimensions may be of both.
@@ -146,7 +143,7 @@ impl Writer<'_> {
             return Err("it has not two operands".to_owned());
         };
         let sizes = extents(&operand.shape)?;
-        let (rank, places) = (sizes.len() as i64, dimensions(&indices.shape).len() as i64);
+        let (rank, places) = (sizes.len() as i64, indices.shape.dims().len() as i64);
         let stated = |name: &str, rank: i64| {
             let stated = op.int(&[name]).ok_or_else(|| missing(name))?;
             let at = if stated < 0 { stated.saturating_add(rank) } else { stated };
@@ -163,23 +160,24 @@ impl Writer<'_> {
             (batch..dimension).chain(dimension + places - batch..rank - 1 + places - batch).collect();
         // Of nothing not even one is taken.
         let taken = |d: i64, extent: i64| if d < batch || d == dimension { extent.min(1) } else { extent };
-        let slices: Vec<i64> = (0..).zip(&sizes).map(|(d, &extent)| taken(d, extent)).collect();
-        let mut behind = format!(
-            ", offset_dims={}, collapsed_slice_dims={{{dimension}}}, start_index_map={{{dimension}}}",
-            braces(&offset)
-        );
+        let slices: Vec<i64> = (0..).zip(sizes).map(|(d, &extent)| taken(d, extent)).collect();
+        let mut attributes = Attributes::default()
+            .with(K::OffsetDims, offset)
+            .with(K::CollapsedSliceDims, vec![dimension])
+            .with(K::StartIndexMap, vec![dimension]);
         if batch > 0 {
-            let both = braces(&(0..batch).collect::<Vec<_>>());
-            _ = write!(behind, ", operand_batching_dims={both}, start_indices_batching_dims={both}");
+            attributes.push(K::OperandBatchingDims, (0..batch).collect::<Vec<i64>>());
+            attributes.push(K::StartIndicesBatchingDims, (0..batch).collect::<Vec<i64>>());
         }
-        _ = write!(behind, ", index_vector_dim={places}, slice_sizes={}", braces(&slices));
-        self.emit(id, "gather", &operands, &behind, &["dim", "batch_dims"])
+        attributes.push(K::IndexVectorDim, places);
+        attributes.push(K::SliceSizes, slices);
+        self.emit(id, Opcode::Gather, &operands, attributes, &["dim", "batch_dims"])
     }
 }
 
 /// A dot's attributes, and the letters of its result.
 struct Dot {
-    text: String,
+    attributes: Attributes,
     order: Vec<char>,
 }
 
@@ -191,21 +189,19 @@ impl Dot {
             common.filter_map(|(l, &c)| Some((l as i64, place(rhs, c)? as i64, c))).collect()
         };
         let (batch, contracted) = (both(true), both(false));
-        let list = |of: &[(i64, i64, char)], side: usize| {
-            braces(&of.iter().map(|&(l, r, _)| [l, r][side]).collect::<Vec<_>>())
+        let list = |of: &[(i64, i64, char)], side: usize| -> Vec<i64> {
+            of.iter().map(|&(l, r, _)| [l, r][side]).collect()
         };
-        let mut text = String::new();
-        if !batch.is_empty() {
-            _ = write!(text, ", lhs_batch_dims={}, rhs_batch_dims={}", list(&batch, 0), list(&batch, 1));
-        }
-        let (left, right) = (list(&contracted, 0), list(&contracted, 1));
-        _ = write!(text, ", lhs_contracting_dims={left}, rhs_contracting_dims={right}");
+        let mut attributes = Attributes::default();
+        let [left, right] = [0, 1].map(|side| [list(&batch, side), list(&contracted, side)]);
+        let ([left_batch, left], [right_batch, right]) = (left, right);
+        push_dot_lists(&mut attributes, [left_batch, left, right_batch, right]);
         let free = |own: &[char], other: &[char]| {
             own.iter().copied().filter(|c| !other.contains(c)).collect::<Vec<_>>()
         };
         let mut order: Vec<char> = batch.iter().map(|&(_, _, letter)| letter).collect();
         order.extend(free(lhs, rhs));
         order.extend(free(rhs, lhs));
-        Dot { text, order }
+        Dot { attributes, order }
     }
 }

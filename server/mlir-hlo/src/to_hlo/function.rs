@@ -1,31 +1,22 @@
 //! A function as computations: its own, and one per region inside.
 
-use std::rc::Rc;
-
+use ir::{Opcode, Shape};
 use mlir::{BlockId, Definition, OpId, Parse, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::annotations::Annotations;
-use super::body::{Body, Operand, tuple_shape};
+use super::annotations::{Annotations, Location};
+use super::body::{Body, Draft, HloComputation, Operand};
 use crate::environment::{Environment, Slice};
 use crate::incomplete::Incomplete;
 use crate::names::sanitized;
 use crate::types::hlo_shape;
 
-/// A computation as text, from its name to its closing brace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HloComputation {
-    pub name: Box<str>,
-    pub text: String,
-    /// Where each instruction starts in the text, and the op that it is of.
-    pub lines: Vec<(u32, OpId)>,
-}
-
 /// What the header of a module says of the function that it starts with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FunctionHeader {
-    pub parameters: Vec<Box<str>>,
-    pub result: Box<str>,
+    pub parameters: Vec<Shape>,
+    /// A tuple where the function has not one result.
+    pub result: Option<Shape>,
     /// Per result the layout that is stated for it, or nothing; none at all where no result has one.
     pub result_layouts: Vec<String>,
     /// The function has one result: it is no tuple.
@@ -121,13 +112,14 @@ pub(crate) struct Writer<'a> {
     pub finished: Vec<HloComputation>,
     pub calls: Vec<Box<str>>,
     pub incomplete: Vec<Incomplete>,
-    shapes: FxHashMap<&'a str, Result<Rc<str>, String>>,
-    pub(super) metadata: FxHashMap<Box<str>, Rc<str>>,
+    shapes: FxHashMap<&'a str, Result<Shape, String>>,
+    /// Of locations that are aliases.
+    pub(super) metadata: FxHashMap<Box<str>, Location>,
     regions: usize,
     /// A shape has an extent that nobody knows.
     is_unbounded: bool,
     /// An op whose annotations another one's instruction says, and what they are.
-    pub(super) held: Option<(OpId, (Annotations, String))>,
+    pub(super) held: Option<(OpId, Annotations)>,
 }
 
 impl<'a> Writer<'a> {
@@ -208,12 +200,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub fn shape(&mut self, ty: &str) -> Result<Rc<str>, String> {
-        hlo_shape(self.environment.resolved(ty)).map(Rc::from)
-    }
-
     /// The shape of a value, where its type is known and HLO has it.
-    pub fn shape_of(&mut self, value: ValueId, index: u32) -> Result<Rc<str>, String> {
+    pub fn shape_of(&mut self, value: ValueId, index: u32) -> Result<Shape, String> {
         let parse = self.slice.parse;
         let Some(ty) = parse.type_of(value, index as usize, self.slice.text) else {
             let name = parse.values[value as usize].name.of(self.slice.text);
@@ -224,12 +212,12 @@ impl<'a> Writer<'a> {
                 if let Some(known) = self.shapes.get(ty) {
                     return known.clone();
                 }
-                let shape = hlo_shape(self.environment.resolved(ty)).map(Rc::<str>::from);
-                self.is_unbounded |= shape.as_ref().is_ok_and(|shape| shape.contains('?'));
+                let shape = hlo_shape(self.environment.resolved(ty));
+                self.is_unbounded |= shape.as_ref().is_ok_and(is_unbounded);
                 self.shapes.insert(ty, shape.clone());
                 shape
             }
-            std::borrow::Cow::Owned(ty) => self.shape(&ty),
+            std::borrow::Cow::Owned(ty) => hlo_shape(self.environment.resolved(&ty)),
         }
     }
 
@@ -251,7 +239,7 @@ impl<'a> Writer<'a> {
         let count = results.len();
         let root = self.root(results, id);
         let (root, layouts) = self.result_attributes(id, root, count);
-        header.result = (&*root.shape).into();
+        header.result = Some(root.shape.clone());
         header.result_layouts = layouts;
         let name = self.prefix.clone();
         self.finish_body(&name, &root);
@@ -276,15 +264,21 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn tuple(&mut self, operands: &[Operand], op: OpId) -> Operand {
-        let shape = tuple_shape(operands.iter().map(|o| &*o.shape));
-        let rest = format!("tuple({})", super::body::list(operands));
-        self.body().push("tuple", shape, &rest, op)
+        let shape = Shape::tuple(operands.iter().map(|o| o.shape.clone()));
+        self.body().push("tuple", Draft::plain(Opcode::Tuple, shape, operands), op)
     }
 
     /// Closes the innermost computation.
     pub(super) fn finish_body(&mut self, name: &str, root: &Operand) {
         let Some(body) = self.bodies.pop() else { return };
-        let (text, lines) = body.finish(name, root);
-        self.finished.push(HloComputation { name: name.into(), text, lines });
+        self.finished.push(body.finish(name, root));
+    }
+}
+
+/// Whether an extent is not known, and no bound of it.
+fn is_unbounded(shape: &Shape) -> bool {
+    match shape.tuple_elements() {
+        Some(elements) => elements.iter().any(is_unbounded),
+        None => shape.dims().contains(&ir::UNBOUNDED),
     }
 }

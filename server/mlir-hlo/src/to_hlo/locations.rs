@@ -6,23 +6,24 @@ use mlir::lists::{braced, closing};
 use mlir::{OpId, ValueId, source_place};
 
 use super::Writer;
+use super::annotations::Location;
 use crate::strings::hlo_string;
 
 impl Writer<'_> {
-    /// `, metadata={op_name="…" source_file="…" source_line=1}`, or nothing.
-    pub(super) fn location(&mut self, id: OpId) -> Rc<str> {
+    /// `op_name="…" source_file="…" source_line=1`, or nothing.
+    pub(super) fn location(&mut self, id: OpId) -> Location {
         let op = self.parse().op(id);
         match op.location.is_empty() {
-            true => Rc::from(""),
+            true => Location::default(),
             false => self.metadata(op.location.of(self.slice.text)),
         }
     }
 
     /// The same of an argument, behind whose type and attributes it stands.
-    pub(super) fn location_of_argument(&mut self, argument: ValueId) -> Rc<str> {
+    pub(super) fn location_of_argument(&mut self, argument: ValueId) -> Location {
         let parse = self.slice.parse;
         let types = parse.types(&parse.values[argument as usize].types);
-        let Some(mlir::TypeRef::Written(span)) = types.first() else { return Rc::from("") };
+        let Some(mlir::TypeRef::Written(span)) = types.first() else { return Location::default() };
         let mut behind = self.slice.text.get(span.end as usize..).unwrap_or_default().trim_start();
         if let Some(attributes) = braced(behind) {
             behind = behind[attributes.len()..].trim_start();
@@ -30,11 +31,11 @@ impl Writer<'_> {
         // A location does not go over lines.
         let line = behind.split('\n').next().unwrap_or_default();
         let end = line.strip_prefix("loc(").and_then(|inside| closing(inside, b'(', b')'));
-        let Some(end) = end else { return Rc::from("") };
+        let Some(end) = end else { return Location::default() };
         self.metadata(&line[..4 + end + 1])
     }
 
-    fn metadata(&mut self, location: &str) -> Rc<str> {
+    fn metadata(&mut self, location: &str) -> Location {
         if let Some(known) = self.metadata.get(location) {
             return known.clone();
         }
@@ -51,10 +52,7 @@ impl Writer<'_> {
         if !place.file.is_empty() {
             fields.push(format!("source_file=\"{}\" source_line={}", hlo_string(&place.file), place.line));
         }
-        let text: Rc<str> = match fields.is_empty() {
-            true => Rc::from(""),
-            false => format!(", metadata={{{}}}", fields.join(" ")).into(),
-        };
+        let text = Location((!fields.is_empty()).then(|| Rc::from(fields.join(" "))));
         // Locations that are written in place are many, aliases few.
         if inner.starts_with('#') {
             self.metadata.insert(location.into(), text.clone());

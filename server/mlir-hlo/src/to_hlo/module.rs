@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use ir::Shape;
 use mlir::lists::{dictionary, split};
 use mlir::{OpId, integer, integers};
 use rustc_hash::FxHashMap;
 
+use super::arguments::with_layout_text;
 use super::function::{FunctionHeader, HloFunction, functions};
 use crate::environment::{Environment, Slice};
 use crate::incomplete::Incomplete;
@@ -13,6 +15,7 @@ use crate::lists::braces;
 use crate::names::sanitized;
 use crate::piece_names::PieceNames;
 use crate::strings::hlo_string;
+use crate::types::with_layout;
 
 /// Bytes of text that a conversion yields, at most.
 const MAX_BYTES: usize = 512 << 20;
@@ -92,10 +95,8 @@ pub fn assemble(environment: &Environment, functions: &[(usize, &HloFunction)]) 
             if Some(at) == entry_at && nth == last {
                 module.text.push_str("ENTRY ");
             }
-            let base = module.text.len() as u32;
-            module.text.push_str(&computation.text);
-            let lines = computation.lines.iter();
-            module.origins.extend(lines.map(|&(line, op)| Origin { offset: base + line, piece, op }));
+            let HloModule { text, origins, .. } = &mut module;
+            computation.write(text, |at, op| origins.push(Origin { offset: at as u32, piece, op }));
         }
         module.incomplete.extend(function.incomplete.iter().map(|i| (piece, i.clone())));
     }
@@ -180,7 +181,7 @@ fn header(environment: &Environment, entry: Option<&HloFunction>) -> String {
             .parameters
             .iter()
             .enumerate()
-            .map(|(at, shape)| with_layout(shape, stated.get(at).and_then(|list| integers(list))))
+            .map(|(at, shape)| laid_out(shape, stated.get(at).and_then(|list| integers(list))).to_string())
             .collect();
         let stated = environment.attribute("mhlo.xla_entry_computation_result_layout").unwrap_or_default();
         let result = result_with_layout(header, stated);
@@ -212,7 +213,7 @@ fn header(environment: &Environment, entry: Option<&HloFunction>) -> String {
 }
 
 /// The result with what the module states of it, or else the function.
-fn result_with_layout(header: &FunctionHeader, stated: &str) -> String {
+fn result_with_layout(header: &FunctionHeader, stated: &str) -> Shape {
     // One layout, or a list of them.
     let lists: Vec<&str> = match stated.trim().strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
         Some(list) => split(list),
@@ -220,18 +221,21 @@ fn result_with_layout(header: &FunctionHeader, stated: &str) -> String {
         None => vec![stated],
     };
     let own = |at: usize| header.result_layouts.get(at).filter(|layout| !layout.is_empty());
-    let one = |at: usize, shape: &str| match (lists.get(at).and_then(|list| integers(list)), own(at)) {
-        (None, Some(own)) if !shape.ends_with('}') => format!("{shape}{own}"),
-        (list, _) => with_layout(shape, list),
+    let one = |at: usize, shape: &Shape| match (lists.get(at).and_then(|list| integers(list)), own(at)) {
+        (None, Some(own)) if !has_layout(shape) => with_layout_text(shape.clone(), own),
+        (list, _) => laid_out(shape, list),
     };
-    let elements = header.result.strip_prefix('(').and_then(|s| s.strip_suffix(')'));
-    match elements.filter(|_| !header.is_single) {
-        None => one(0, &header.result),
-        Some(elements) => {
-            let each = split(elements).into_iter().enumerate().map(|(at, shape)| one(at, shape));
-            format!("({})", each.collect::<Vec<_>>().join(", "))
+    match &header.result {
+        None => Shape::tuple([]),
+        Some(Shape::Tuple(elements)) if !header.is_single => {
+            Shape::tuple(elements.iter().enumerate().map(|(at, shape)| one(at, shape)))
         }
+        Some(only) => one(0, only),
     }
+}
+
+fn has_layout(shape: &Shape) -> bool {
+    shape.as_array().is_some_and(|array| array.layout.is_some())
 }
 
 /// What the header of HLO does not say of the attributes of a module.
@@ -257,20 +261,16 @@ fn unsaid(environment: &Environment) -> Vec<String> {
 }
 
 /// A shape with the layout that is stated for it, or else with the usual one; tuples element by element.
-fn with_layout(shape: &str, layout: Option<Vec<i64>>) -> String {
-    if let Some(elements) = shape.strip_prefix('(').and_then(|s| s.strip_suffix(')')) {
-        let elements: Vec<_> = split(elements).into_iter().map(|e| with_layout(e, None)).collect();
-        return format!("({})", elements.join(", "));
+fn laid_out(shape: &Shape, layout: Option<Vec<i64>>) -> Shape {
+    if let Some(elements) = shape.tuple_elements() {
+        return Shape::tuple(elements.iter().map(|element| laid_out(element, None)));
     }
-    let rank = shape.split_once('[').map_or(0, |(_, rest)| match rest.split(']').next() {
-        Some("") | None => 0,
-        Some(list) => list.split(',').count(),
-    });
-    if rank == 0 || shape.ends_with('}') {
-        return shape.to_owned();
+    let rank = shape.dims().len();
+    if has_layout(shape) {
+        return shape.clone();
     }
     let layout = layout.filter(|l| l.len() == rank).unwrap_or_else(|| (0..rank as i64).rev().collect());
-    format!("{shape}{}", braces(&layout))
+    with_layout(shape, &layout)
 }
 
 /// Entries of `mhlo.input_output_alias`. Source: `xla/hlo/translate/hlo_to_mhlo/attribute_importer.cc` ConvertInputOutputAlias.

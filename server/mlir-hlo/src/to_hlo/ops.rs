@@ -1,21 +1,17 @@
 //! One op, as the instructions that do the same.
 
-use std::fmt::Write as _;
-use std::rc::Rc;
-
-use ir::ArrayShape;
+use ir::{ArrayShape, AttributeKey as K, AttributeValue, Attributes, Opcode, Shape};
 use mlir::{OpId, ValueId};
 
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::attributes;
-use super::body::{Operand, list, tuple_shape};
-use crate::lists::braces;
+use super::body::{Draft, Operand};
 use crate::literals::{Literal, literal_of_bytes, literal_of_dense};
 use crate::op_row::{How, OpRow, Special};
 use crate::op_table::{mnemonic, row_of};
 use crate::op_text::OpText;
-use crate::types::{UNQUANTISED, dimensions, element, extents};
+use crate::types::{UNQUANTISED, element, stated_layout, with_layout};
 
 /// Results of one value that are written where none has a type.
 const MAX_UNTYPED: u32 = 256;
@@ -29,15 +25,13 @@ impl<'a> Writer<'a> {
     pub(super) fn op(&mut self, id: OpId) {
         cancel::check();
         let (finished, calls) = (self.finished.len(), self.calls.len());
-        let (bodies, lines) = (self.bodies.len(), self.body().lines.len());
+        let (bodies, written) = (self.bodies.len(), self.body().len());
         if let Err(reason) = self.try_op(id) {
             self.bodies.truncate(bodies);
             self.finished.truncate(finished);
             self.calls.truncate(calls);
             // Constants of the outside, which were written on the way, stay.
-            let body = self.body();
-            let written = body.lines.split_off(lines.min(body.lines.len()));
-            body.lines.extend(written.into_iter().filter(|line| line.op != id));
+            self.body().take_back(id, written);
             self.placeholder(id, &reason);
         }
     }
@@ -76,7 +70,7 @@ impl<'a> Writer<'a> {
             Special::Case | Special::If => self.conditional(id, special == Special::If),
             Special::Composite => self.composite(id),
             Special::Constant => self.constant(id),
-            Special::CreateToken => self.emit(id, row.opcode.name(), &[], "", &[]),
+            Special::CreateToken => self.emit(id, row.opcode, &[], Attributes::default(), &[]),
             Special::CrossReplicaSum => self.cross_replica_sum(id, row),
             Special::CustomCall => self.custom_call(id),
             Special::Dot => self.dot(id, row),
@@ -93,7 +87,7 @@ impl<'a> Writer<'a> {
             Special::TorchIndexSelect => self.torch_index_select(id),
             Special::Tuple => {
                 let operands = self.operands(id)?;
-                self.emit(id, "tuple", &operands, "", &[])
+                self.emit(id, Opcode::Tuple, &operands, Attributes::default(), &[])
             }
             Special::While => self.while_loop(id),
         }
@@ -106,17 +100,16 @@ impl<'a> Writer<'a> {
             operands.truncate(2);
             self.forget_constants(id, 2);
         }
-        let shapes: Vec<&str> = operands.iter().map(|o| &*o.shape).collect();
-        let mut behind = attributes(row, self.op_text(id), &shapes)?;
+        let mut attributes = attributes(row, self.op_text(id), &operands)?;
         let regions: Vec<_> = self.parse().regions_of(id).collect();
         if regions.len() < row.regions.len() {
             return Err("it has no region".to_owned());
         }
         for (key, &region) in row.regions.iter().zip(&regions) {
             let computation = self.region(id, region)?;
-            _ = write!(behind, ", {}={computation}", key.name());
+            attributes.push(*key, AttributeValue::Computation(computation));
         }
-        self.emit(id, row.opcode.name(), &operands, &behind, &known_attributes(row))
+        self.emit(id, row.opcode, &operands, attributes, &known_attributes(row))
     }
 
     /// Constants that nothing reads but the operands of an op from this one on, which HLO says in another way.
@@ -127,7 +120,7 @@ impl<'a> Writer<'a> {
             let uses = parse.uses.iter().filter(|u| u.value == Some(value)).count();
             let mlir::Definition::Result(op) = parse.values[value as usize].definition else { continue };
             if uses == 1 && parse.name(op, self.slice.text).ends_with(".constant") {
-                self.body().lines.retain(|line| line.op != op);
+                self.body().take_back(op, 0);
                 self.body().values.remove(&(value, 0));
             }
         }
@@ -141,7 +134,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The shapes of the results, with the layouts that are stated.
-    pub(super) fn results(&mut self, id: OpId) -> Result<Vec<Rc<str>>, String> {
+    pub(super) fn results(&mut self, id: OpId) -> Result<Vec<Shape>, String> {
         let parse = self.parse();
         let mut shapes = Vec::new();
         for value in parse.op(id).results.clone() {
@@ -150,26 +143,17 @@ impl<'a> Writer<'a> {
             }
         }
         let op = self.op_text(id);
-        if shapes.len() > 1
-            && let Some(stated) =
-                op.string(&["xla_shape"]).and_then(|s| s.strip_prefix('(')?.strip_suffix(')'))
-        {
-            let stated = mlir::lists::split(stated);
-            if stated.len() == shapes.len()
-                && shapes.iter().zip(&stated).all(|(s, stated)| stated.starts_with(&**s))
-            {
-                return Ok(stated.into_iter().map(Rc::from).collect());
-            }
-        }
+        let stated = op.string(&["xla_shape"]);
         if let [only] = shapes.as_mut_slice() {
-            if let Some(stated) = op.string(&["xla_shape"]).filter(|s| s.starts_with(&**only)) {
-                *only = stated.into();
-            } else if let Some(layout) = op.ints(&["result_layout"])
-                && layout.len() == dimensions(only).len()
-                && !layout.is_empty()
-            {
-                *only = format!("{only}{}", braces(&layout)).into();
+            if let Some(stated) = stated.and_then(|stated| stated_layout(stated, only)) {
+                *only = stated;
+            } else if let Some(layout) = op.ints(&["result_layout"]) {
+                *only = with_layout(only, &layout);
             }
+        } else if let Some(stated) = stated
+            && let Some(Shape::Tuple(stated)) = stated_layout(stated, &Shape::tuple(shapes.iter().cloned()))
+        {
+            return Ok(stated.to_vec());
         }
         Ok(shapes)
     }
@@ -178,38 +162,47 @@ impl<'a> Writer<'a> {
     pub(super) fn emit(
         &mut self,
         id: OpId,
-        opcode: &str,
+        opcode: Opcode,
         operands: &[Operand],
-        attributes: &str,
+        mut attributes: Attributes,
         known: &[&str],
     ) -> Result<(), String> {
         let shapes = self.results(id)?;
-        let (annotations, location) = self.annotations(id, known);
-        let rest = format!("{opcode}({}){attributes}{annotations}{location}", list(operands));
-        self.define(id, opcode, shapes, &rest);
+        self.annotations(id, known).add_to(&mut attributes);
+        self.define(id, opcode, shapes, operands, attributes);
         Ok(())
     }
 
     /// Writes an instruction whose value is that of the op: a tuple where the op has more than one.
-    pub(super) fn define(&mut self, id: OpId, opcode: &str, shapes: Vec<Rc<str>>, rest: &str) {
-        let parse = self.parse();
-        let first = parse.op(id).results.start;
-        let wanted = match parse.op(id).results.is_empty() {
-            true => opcode.to_owned(),
-            false => self.wanted_name(first, opcode),
+    pub(super) fn define(
+        &mut self,
+        id: OpId,
+        opcode: Opcode,
+        shapes: Vec<Shape>,
+        operands: &[Operand],
+        attributes: Attributes,
+    ) {
+        let shape = one_shape(&shapes);
+        self.define_draft(id, opcode.name(), shapes, Draft::new(opcode, shape, operands, attributes));
+    }
+
+    /// The same of any instruction of the one shape of all results. `stem` names it where its value has no name.
+    fn define_draft(&mut self, id: OpId, stem: &str, shapes: Vec<Shape>, draft: Draft) -> Operand {
+        let results = self.parse().op(id).results.clone();
+        let wanted = match results.is_empty() {
+            true => stem.to_owned(),
+            false => self.wanted_name(results.start, stem),
         };
-        if let [shape] = shapes.as_slice() {
-            let operand = self.body().push(&wanted, shape.clone(), rest, id);
-            self.body().values.insert((first, 0), operand);
-            return;
+        let value = self.body().push(&wanted, draft, id);
+        match shapes.len() {
+            1 => _ = self.body().values.insert((results.start, 0), value.clone()),
+            _ => self.define_elements(id, &value, &shapes, 0),
         }
-        let shape = tuple_shape(shapes.iter().map(|s| &**s));
-        let tuple = self.body().push(&wanted, shape, rest, id);
-        self.define_elements(id, &tuple, &shapes, 0);
+        value
     }
 
     /// The results of an op are elements of a tuple, from its element `from` on.
-    pub(super) fn define_elements(&mut self, id: OpId, tuple: &Operand, shapes: &[Rc<str>], from: usize) {
+    pub(super) fn define_elements(&mut self, id: OpId, tuple: &Operand, shapes: &[Shape], from: usize) {
         let parse = self.parse();
         let mut at = 0;
         for value in parse.op(id).results.clone() {
@@ -223,9 +216,11 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(super) fn element(&mut self, tuple: &Operand, index: usize, shape: Rc<str>, id: OpId) -> Operand {
-        let rest = format!("get-tuple-element({}), index={index}", tuple.name);
-        self.body().push(&format!("{}_{index}", tuple.name), shape, &rest, id)
+    pub(super) fn element(&mut self, tuple: &Operand, index: usize, shape: Shape, id: OpId) -> Operand {
+        let attributes = Attributes::default().with(K::Index, index as i64);
+        let wanted = format!("{}_{index}", self.body().name(tuple));
+        let draft = Draft::new(Opcode::GetTupleElement, shape, std::slice::from_ref(tuple), attributes);
+        self.body().push(&wanted, draft, id)
     }
 
     /// A custom call of the op's name, of the operands that HLO has. A type that HLO does not have is opaque.
@@ -235,21 +230,22 @@ impl<'a> Writer<'a> {
         self.report(id, format!("{name}: {reason}"));
         let operands: Vec<_> =
             parse.operands_of(id).filter_map(|operand| self.operand(operand).ok()).collect();
-        let mut shapes: Vec<Rc<str>> = Vec::new();
+        let mut shapes: Vec<Shape> = Vec::new();
         for value in parse.op(id).results.clone() {
             for index in 0..self.packed(value) {
-                shapes.push(self.shape_of(value, index).unwrap_or_else(|_| "opaque[]".into()));
+                shapes.push(self.shape_of(value, index).unwrap_or(Shape::Opaque));
             }
         }
-        let effect = if shapes.is_empty() { ", custom_call_has_side_effect=true" } else { "" };
         let target = crate::strings::hlo_string(&name.replace(['"', '\\'], "_"));
-        let location = self.location(id);
+        let mut attributes = Attributes::default().with(K::CustomCallTarget, AttributeValue::Quoted(target));
+        if shapes.is_empty() {
+            attributes.push(K::CustomCallHasSideEffect, true);
+        }
+        self.location(id).add_to(&mut attributes);
+        let draft = Draft::new(Opcode::CustomCall, one_shape(&shapes), &operands, attributes);
+        let called = self.define_draft(id, "custom-call", shapes, draft);
         let comment = reason.replace("*/", "* /").replace('\n', " ");
-        let rest = format!(
-            "custom-call({}), custom_call_target=\"{target}\"{effect}{location} /* not said in HLO: {comment} */",
-            list(&operands)
-        );
-        self.define(id, "custom-call", shapes, &rest);
+        self.body().comments.push((called.id, format!("not said in HLO: {comment}")));
     }
 
     pub(super) fn constant(&mut self, id: OpId) -> Result<(), String> {
@@ -269,37 +265,54 @@ impl<'a> Writer<'a> {
         let shape = shapes.first().ok_or("it has no result")?.clone();
         let array = array_shape(&shape)?;
         let literal = match value.strip_prefix("dense_resource<") {
-            None => literal_of_dense(value, &array)?,
+            None => literal_of_dense(value, array)?,
             Some(rest) => {
                 let key = rest.split('>').next().unwrap_or_default().trim_matches('"');
                 match self.environment.resource(key) {
                     // Four bytes in front say how the others are aligned.
-                    Some(hex) => literal_of_bytes(hex.get(8..).unwrap_or_default(), &array)?,
+                    Some(hex) => literal_of_bytes(hex.get(8..).unwrap_or_default(), array)?,
                     None if key == "__elided__" => Literal::Whole("{...}".to_owned()),
                     None => return Err(format!("the resource {key} is not in the text")),
                 }
             }
         };
-        let (annotations, location) = self.annotations(id, &["value"]);
-        let rest = match literal {
-            Literal::Whole(text) => format!("constant({text}){annotations}{location}"),
-            Literal::Splat(number) => {
-                let scalar = format!("{}[]", element(&shape));
-                let one = self.body().push("constant", scalar, &format!("constant({number})"), id);
-                format!("broadcast({}), dimensions={{}}{annotations}{location}", one.name)
+        let mut attributes = Attributes::default();
+        match literal {
+            Literal::Whole(text) => {
+                self.annotations(id, &["value"]).add_to(&mut attributes);
+                let draft = Draft::constant(one_shape(&shapes), text, attributes);
+                self.define_draft(id, "constant", shapes, draft);
             }
-        };
-        self.define(id, "constant", shapes, &rest);
+            Literal::Splat(number) => {
+                let one = self.scalar(id, element(&shape), number);
+                attributes.push(K::Dimensions, Vec::<i64>::new());
+                self.annotations(id, &["value"]).add_to(&mut attributes);
+                let draft = Draft::new(Opcode::Broadcast, one_shape(&shapes), &[one], attributes);
+                self.define_draft(id, "constant", shapes, draft);
+            }
+        }
         Ok(())
+    }
+
+    /// A constant without dimensions.
+    pub(super) fn scalar(&mut self, id: OpId, element: ir::ElementType, literal: String) -> Operand {
+        let draft = Draft::constant(Shape::array(element, &[]), literal, Attributes::default());
+        self.body().push("constant", draft, id)
     }
 }
 
-/// The array that a shape of HLO, of known extents, stands for.
-pub(crate) fn array_shape(shape: &str) -> Result<ArrayShape, String> {
-    let none = || format!("{shape} is no array of known extents");
-    if shape.starts_with('(') || shape.contains(['?', '=']) {
-        return Err(none());
+/// The shape of several values together.
+pub(super) fn one_shape(shapes: &[Shape]) -> Shape {
+    match shapes {
+        [only] => only.clone(),
+        several => Shape::tuple(several.iter().cloned()),
     }
-    let element = ir::ElementType::from_name(element(shape)).ok_or_else(none)?;
-    Ok(ArrayShape { element, dims: extents(shape)?, dynamic: Vec::new(), layout: None })
+}
+
+/// The array of known extents that a constant has.
+fn array_shape(shape: &Shape) -> Result<&ArrayShape, String> {
+    shape
+        .as_array()
+        .filter(|_| shape.is_static())
+        .ok_or_else(|| format!("{shape} is no array of known extents"))
 }

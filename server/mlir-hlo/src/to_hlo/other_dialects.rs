@@ -1,15 +1,15 @@
 //! Ops of CHLO, of arith and math on tensors, of tensor and linalg, where an instruction computes the same.
 
+use ir::{AttributeKey as K, AttributeValue, Attributes, ElementType, Opcode, Shape};
 use mlir::OpId;
 
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::attributes;
-use super::body::{Operand, list};
-use crate::lists::braces;
+use super::body::{Draft, Operand};
 use crate::op_table::row_of;
 use crate::other_dialects::{Exact, exact};
-use crate::types::{array, dimensions, element, extents, number};
+use crate::types::{element, extents, has_dimensions_of, number, with_element};
 
 impl Writer<'_> {
     /// An op that is none of StableHLO's and MHLO's.
@@ -20,12 +20,13 @@ impl Writer<'_> {
             ("chlo", "top_k") => {
                 let operands = self.operands(id)?;
                 let k = self.op_text(id).int(&["k"]).ok_or("k is not read")?;
-                self.emit(id, "topk", &operands, &format!(", k={k}, largest=true"), &["k"])
+                let attributes = Attributes::default().with(K::K, k).with(K::Largest, true);
+                self.emit(id, Opcode::Topk, &operands, attributes, &["k"])
             }
             ("chlo", "square") => {
                 let operands = self.operands(id)?;
                 let twice = [operands.first().ok_or("it has no operand")?.clone(), operands[0].clone()];
-                self.emit(id, "multiply", &twice, "", &[])
+                self.emit(id, Opcode::Multiply, &twice, Attributes::default(), &[])
             }
             ("chlo", _) if is_expanded(op.strip_prefix("broadcast_").unwrap_or(op)) => {
                 Err("HLO has no such instruction: XLA expands it into many".to_owned())
@@ -38,39 +39,40 @@ impl Writer<'_> {
             ("chlo", "atan") => {
                 let operand = self.operands(id)?.first().ok_or("it has no operand")?.clone();
                 let one = self.filled(id, &operand, "1");
-                self.emit(id, "atan2", &[operand, one], "", &[])
+                self.emit(id, Opcode::Atan2, &[operand, one], Attributes::default(), &[])
             }
             ("chlo", "is_inf" | "is_pos_inf" | "is_neg_inf") => {
                 let mut operand = self.operands(id)?.first().ok_or("it has no operand")?.clone();
                 if op == "is_inf" {
-                    let rest = format!("abs({})", operand.name);
-                    operand = self.body().push("abs", operand.shape.clone(), &rest, id);
+                    let draft = Draft::plain(Opcode::Abs, operand.shape.clone(), &[operand]);
+                    operand = self.body().push("abs", draft, id);
                 }
                 let infinity = self.filled(id, &operand, if op == "is_neg_inf" { "-inf" } else { "inf" });
-                self.emit(id, "compare", &[operand, infinity], ", direction=EQ", &[])
+                let equal = AttributeValue::Word("EQ".to_owned());
+                let attributes = Attributes::default().with(K::Direction, equal);
+                self.emit(id, Opcode::Compare, &[operand, infinity], attributes, &[])
             }
             ("tensor", "empty") => {
                 // Nobody may read what it holds: zeros do.
                 let shape = self.results(id)?.first().ok_or("it has no result")?.clone();
-                if shape.contains(['?', '=']) {
+                if !shape.is_static() {
                     return Err("an extent of its result is not known".to_owned());
                 }
                 let kind = element(&shape);
-                let rest = format!("constant({})", number(kind, "0"));
-                let one = self.body().push("constant", format!("{kind}[]"), &rest, id);
-                self.emit(id, "broadcast", &[one], ", dimensions={}", &[])
+                let one = self.scalar(id, kind, number(kind, "0"));
+                let attributes = Attributes::default().with(K::Dimensions, Vec::<i64>::new());
+                self.emit(id, Opcode::Broadcast, &[one], attributes, &[])
             }
             ("tensor" | "linalg", _) => self.tensor_op(id).unwrap_or_else(|| Err(none())),
             _ => {
                 let opcode = same_opcode(dialect, op).ok_or_else(none)?;
                 let operands = self.operands(id)?;
                 let results = self.results(id)?;
-                let is_array =
-                    |shape: &str| dimensions(shape) == dimensions(results.first().map_or("", |s| s));
-                if results.len() != 1 || !operands.iter().all(|o| is_array(&o.shape)) {
+                let is_same = |result: &Shape| operands.iter().all(|o| has_dimensions_of(&o.shape, result));
+                if !matches!(results.as_slice(), [only] if is_same(only)) {
                     return Err("its operands are no arrays of one shape".to_owned());
                 }
-                self.emit(id, opcode, &operands, "", &["fastmath"])
+                self.emit(id, opcode, &operands, Attributes::default(), &["fastmath"])
             }
         }
     }
@@ -85,39 +87,39 @@ impl Writer<'_> {
             Ok(results) => results,
             Err(reason) => return Some(Err(reason)),
         };
-        let shapes: Vec<&str> = operands.iter().map(|o| &*o.shape).collect();
         let result = results.first()?.clone();
-        if shapes.iter().chain([&&*result]).any(|shape| shape.contains(['?', '='])) {
+        if !operands.iter().map(|o| &o.shape).chain([&result]).all(Shape::is_static) {
             return Some(Err("an extent of it is not known".to_owned()));
         }
         let Exact { opcode, operands: count, attributes, before } =
-            match exact(self.op_text(id), &shapes, &result)? {
+            match exact(self.op_text(id), operands.len(), &result)? {
                 Ok(exact) => exact,
                 Err(reason) => return Some(Err(reason)),
             };
         let given = &operands[..count];
         let known = OWN_ATTRIBUTES;
-        let Some(sizes) = before else { return Some(self.emit(id, opcode, given, &attributes, known)) };
-        let rest = format!("{opcode}({}){attributes}", list(given));
-        let whole = self.body().push(opcode, array(element(&result), &sizes), &rest, id);
-        Some(self.emit(id, "reshape", &[whole], "", known))
+        let Some(sizes) = before else { return Some(self.emit(id, opcode, given, attributes, known)) };
+        let draft = Draft::new(opcode, Shape::array(element(&result), &sizes), given, attributes);
+        let whole = self.body().push(opcode.name(), draft, id);
+        Some(self.emit(id, Opcode::Reshape, &[whole], Attributes::default(), known))
     }
 
     /// The other sign in the imaginary part; a real number is its own conjugate.
     fn conjugate(&mut self, id: OpId) -> Result<(), String> {
         let operand = self.operands(id)?.first().ok_or("it has no operand")?.clone();
         let part = match element(&operand.shape) {
-            "c64" => "f32",
-            "c128" => "f64",
+            ElementType::C64 => ElementType::F32,
+            ElementType::C128 => ElementType::F64,
             _ => return self.alias_results(id, vec![operand]),
         };
-        let shape = array(part, &dimensions(&operand.shape));
-        let mut push = |opcode: &str, of: &Operand| {
-            self.body().push(opcode, shape.clone(), &format!("{opcode}({})", of.name), id)
+        let shape = with_element(&operand.shape, part);
+        let mut push = |opcode: Opcode, of: &Operand| {
+            let draft = Draft::plain(opcode, shape.clone(), std::slice::from_ref(of));
+            self.body().push(opcode.name(), draft, id)
         };
-        let (real, imaginary) = (push("real", &operand), push("imag", &operand));
-        let negated = push("negate", &imaginary);
-        self.emit(id, "complex", &[real, negated], "", &[])
+        let (real, imaginary) = (push(Opcode::Real, &operand), push(Opcode::Imag, &operand));
+        let negated = push(Opcode::Negate, &imaginary);
+        self.emit(id, Opcode::Complex, &[real, negated], Attributes::default(), &[])
     }
 
     /// The results of an op are these values.
@@ -133,12 +135,12 @@ impl Writer<'_> {
     }
 
     /// An array of the shape of another one, all of whose elements are this number.
-    fn filled(&mut self, id: OpId, like: &Operand, value: &str) -> Operand {
+    pub(super) fn filled(&mut self, id: OpId, like: &Operand, value: &str) -> Operand {
         let kind = element(&like.shape);
-        let rest = format!("constant({})", number(kind, value));
-        let one = self.body().push("constant", format!("{kind}[]"), &rest, id);
-        let rest = format!("broadcast({}), dimensions={{}}", one.name);
-        self.body().push("broadcast", like.shape.clone(), &rest, id)
+        let one = self.scalar(id, kind, number(kind, value));
+        let attributes = Attributes::default().with(K::Dimensions, Vec::<i64>::new());
+        let draft = Draft::new(Opcode::Broadcast, like.shape.clone(), &[one], attributes);
+        self.body().push("broadcast", draft, id)
     }
 
     /// An op that broadcasts its operands to the shape of its result.
@@ -147,31 +149,33 @@ impl Writer<'_> {
         let operands = self.operands(id)?;
         let results = self.results(id)?;
         let result = results.first().ok_or("it has no result")?;
-        let to = dimensions(result);
+        let to = result.dims().len();
         let stated = self.op_text(id).ints(&["broadcast_dimensions"]);
         let mut wide = Vec::new();
         for operand in operands {
-            let from = dimensions(&operand.shape);
-            if from == to {
+            let from = operand.shape.dims().len();
+            if has_dimensions_of(&operand.shape, result) {
                 wide.push(operand);
                 continue;
             }
-            let behind =
-                to.len().checked_sub(from.len()).ok_or("an operand has more dimensions than the result")?;
+            let behind = to.checked_sub(from).ok_or("an operand has more dimensions than the result")?;
             // How far an operand is stretched must be known.
             extents(result)?;
-            let stated = stated.clone().filter(|list| list.len() == from.len());
-            let dimensions = stated.unwrap_or_else(|| (behind as i64..to.len() as i64).collect());
-            let (operand, kept) = self.unstretched(id, operand, &to, &dimensions)?;
-            let shape = array(element(&operand.shape), &to);
-            let rest = format!("broadcast({}), dimensions={}", operand.name, braces(&kept));
-            wide.push(self.body().push("broadcast", shape, &rest, id));
+            let stated = stated.clone().filter(|list| list.len() == from);
+            let dimensions = stated.unwrap_or_else(|| (behind as i64..to as i64).collect());
+            let (operand, kept) = self.unstretched(id, operand, result, &dimensions)?;
+            let shape = with_element(result, element(&operand.shape));
+            let attributes = Attributes::default().with(K::Dimensions, kept);
+            wide.push(self.body().push(
+                "broadcast",
+                Draft::new(Opcode::Broadcast, shape, &[operand], attributes),
+                id,
+            ));
         }
-        let shapes: Vec<&str> = wide.iter().map(|o| &*o.shape).collect();
-        let behind = attributes(row, self.op_text(id), &shapes)?;
+        let attributes = attributes(row, self.op_text(id), &wide)?;
         let mut known = known_attributes(row);
         known.push("broadcast_dimensions");
-        self.emit(id, row.opcode.name(), &wide, &behind, &known)
+        self.emit(id, row.opcode, &wide, attributes, &known)
     }
 }
 
@@ -204,12 +208,12 @@ fn is_expanded(op: &str) -> bool {
 }
 
 /// Ops of each element that compute the same: of CHLO the functions that HLO has, of arith and math those on numbers of one type.
-fn same_opcode(dialect: &str, op: &str) -> Option<&'static str> {
-    Some(match (dialect, op) {
+fn same_opcode(dialect: &str, op: &str) -> Option<Opcode> {
+    let name = match (dialect, op) {
         (
             "chlo",
             "acos" | "asin" | "acosh" | "asinh" | "atanh" | "cosh" | "sinh" | "erf" | "tan" | "mulhi",
-        ) => ir::Opcode::from_name(op)?.name(),
+        ) => op,
         ("arith", "addf" | "addi") => "add",
         ("arith", "subf" | "subi") => "subtract",
         ("arith", "mulf" | "muli") => "multiply",
@@ -236,5 +240,6 @@ fn same_opcode(dialect: &str, op: &str) -> Option<&'static str> {
         ("math", "tan") => "tan",
         ("math", "tanh") => "tanh",
         _ => return None,
-    })
+    };
+    Opcode::from_name(name)
 }

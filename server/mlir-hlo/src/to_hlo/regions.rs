@@ -1,12 +1,11 @@
 //! Regions as computations, and the values that they see.
 
-use std::rc::Rc;
-
+use ir::{AttributeKey, AttributeValue, Attributes, Opcode, Shape};
 use mlir::{BlockId, Definition, OpId, RegionId, Use, ValueId, last_segment};
 use rustc_hash::FxHashSet;
 
 use super::Writer;
-use super::body::{Body, Operand};
+use super::body::{Body, Draft, Operand};
 use super::function::pack_index;
 use crate::op_table::{mnemonic, row_of};
 
@@ -29,9 +28,10 @@ impl Writer<'_> {
                     Ok(operand) => results.push(operand),
                     Err(reason) => {
                         self.report(id, reason);
-                        let nothing = "custom-call(), custom_call_target=\"undefined\"";
-                        let operand = self.body().push("undefined", "opaque[]", nothing, id);
-                        results.push(operand);
+                        let target = AttributeValue::Quoted("undefined".to_owned());
+                        let attributes = Attributes::default().with(AttributeKey::CustomCallTarget, target);
+                        let draft = Draft::new(Opcode::CustomCall, Shape::Opaque, &[], attributes);
+                        results.push(self.body().push("undefined", draft, id));
                     }
                 }
             }
@@ -122,12 +122,11 @@ impl Writer<'_> {
 
     /// Opens a computation whose parameters are these values.
     pub(super) fn open_region(&mut self, id: OpId, arguments: &[ValueId]) -> Result<(), String> {
-        let shapes: Vec<Rc<str>> =
-            arguments.iter().map(|&a| self.shape_of(a, 0)).collect::<Result<_, _>>()?;
+        let shapes: Vec<Shape> = arguments.iter().map(|&a| self.shape_of(a, 0)).collect::<Result<_, _>>()?;
         self.open_body()?;
         for (&argument, shape) in arguments.iter().zip(shapes) {
             let wanted = self.wanted_name(argument, "parameter");
-            let operand = self.body().parameter(&wanted, shape, "", id);
+            let operand = self.body().parameter(&wanted, shape, Attributes::default(), id);
             self.body().values.insert((argument, 0), operand);
         }
         Ok(())

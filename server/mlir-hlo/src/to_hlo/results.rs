@@ -1,13 +1,12 @@
 //! What a function says of its results: shardings, layouts.
 
-use std::rc::Rc;
-
+use ir::{AttributeKey as K, AttributeValue, Attributes, Opcode};
 use mlir::OpId;
 use mlir::lists::{braced, closing, dictionary, split};
 
 use super::Writer;
 use super::annotations::Annotations;
-use super::body::Operand;
+use super::body::{Draft, Operand};
 
 /// The attributes of each result, in whichever form they are written.
 fn attributes<'a>(head: &'a str, generic: Option<&'a str>) -> Vec<Vec<(&'a str, &'a str)>> {
@@ -80,22 +79,21 @@ impl Writer<'_> {
 
     /// The root with a sharding: its own instruction says it where that is no argument and says none.
     fn sharded(&mut self, id: OpId, root: Operand, sharding: &str) -> Operand {
-        let said = format!(", sharding={sharding}");
-        let line = self.body().lines.iter_mut().rev().find(|line| line.name == root.name);
-        if let Some(line) = line {
-            let is_argument = line.text.contains(" parameter(");
-            if !is_argument && !line.text.contains(", sharding={") {
-                line.text.push_str(&said);
+        let value = || AttributeValue::Text(sharding.to_owned());
+        let op = self.body().op_mut(&root);
+        match op.attributes.text(K::Sharding) {
+            Some(own) if own == sharding => return root,
+            None if op.opcode != Opcode::Parameter => {
+                op.attributes.push(K::Sharding, value());
                 return root;
             }
-            if line.text.contains(&said) {
-                return root;
-            }
+            _ => {}
         }
         // As XLA does: of a tuple of its own.
         let tuple = self.tuple(std::slice::from_ref(&root), id);
-        let rest = format!("get-tuple-element({}), index=0{said}", tuple.name);
-        self.body().push("result", Rc::clone(&root.shape), &rest, id)
+        let attributes = Attributes::default().with(K::Index, 0).with(K::Sharding, value());
+        let draft = Draft::new(Opcode::GetTupleElement, root.shape, &[tuple], attributes);
+        self.body().push("result", draft, id)
     }
 }
 

@@ -2,13 +2,14 @@
 //!
 //! Source: what XLA's own export, of jaxlib 0.12.0.1, writes; `xla/service/spmd/shardy`, the passes of its round trips.
 
-use std::rc::Rc;
-
+use ir::{AttributeKey as K, AttributeValue as Value, Attributes, Opcode, Shape};
 use mlir::lists::{closing, split};
 use mlir::{OpId, ValueId};
 
 use super::Writer;
-use super::body::{Operand, list, tuple_shape};
+use super::annotations::{Annotations, Location};
+use super::body::{Draft, Operand};
+use super::ops::one_shape;
 use crate::op_text::{OpText, missing};
 
 /// What the computations of manual computations are called: Shardy finds them by it.
@@ -49,10 +50,9 @@ impl Writer<'_> {
     ) -> Result<(), String> {
         let operands = self.operands(id)?;
         let shapes = self.results(id)?;
-        let (mut annotations, location) = self.annotations(id, known);
+        let mut annotations = self.annotations(id, known);
         annotations.add_frontend(format!("xla.sdy.{key}=\"{value}\""));
-        let call = calling(&operands, target);
-        self.define(id, "custom-call", shapes, &format!("{call}{annotations}{location}"));
+        self.define(id, Opcode::CustomCall, shapes, &operands, calling(target, annotations));
         Ok(())
     }
 
@@ -67,18 +67,19 @@ impl Writer<'_> {
         let stated = text.attribute(&["sharding"]).map(|value| value.trim_start_matches("#sdy.sharding"));
         let stated = stated.or_else(custom).ok_or("its sharding is not read")?;
         let value = format!("#sdy.sharding_per_value<[{stated}]>");
-        let (mut annotations, location) = self.annotations(id, &["sharding"]);
+        let mut annotations = self.annotations(id, &["sharding"]);
         annotations.add("sdy.sharding", &value, self.environment);
         for what in annotations.unsaid() {
             self.report(id, what);
         }
-        let call = match op {
-            "reshard" => format!("copy({})", list(&operands)),
-            _ => format!("custom-call({}), custom_call_target=\"Sharding\"", list(&operands)),
-        };
+        let mut attributes = Attributes::default();
+        let opcode = if op == "reshard" { Opcode::Copy } else { Opcode::CustomCall };
+        if opcode == Opcode::CustomCall {
+            attributes.push(K::CustomCallTarget, Value::Quoted("Sharding".to_owned()));
+        }
+        annotations.add_to(&mut attributes);
         let shapes = self.results(id)?;
-        let opcode = if op == "reshard" { "copy" } else { "custom-call" };
-        self.define(id, opcode, shapes, &format!("{call}{annotations}{location}"));
+        self.define(id, opcode, shapes, &operands, attributes);
         Ok(())
     }
 
@@ -114,6 +115,11 @@ impl Writer<'_> {
         // Names of axes between braces are no attributes.
         let mut known = vec!["in_shardings", "out_shardings", "manual_axes"];
         known.extend(split(axes.trim_matches(['{', '}'])).into_iter().map(|axis| axis.trim_matches('"')));
+        let said = |location: &Location| {
+            let mut annotations = Annotations::default();
+            annotations.set_location(location.clone());
+            annotations
+        };
         let location = self.location(id);
         let entry = |key: &str, value: &str| format!("xla.sdy.{key}=\"{}\"", quoted(value));
         let shardings = |value: &str| match value.starts_with('#') {
@@ -124,22 +130,25 @@ impl Writer<'_> {
         let mut parts = Vec::new();
         if !operands.is_empty() {
             let local = arguments.iter().map(|&a| self.shape_of(a, 0)).collect::<Result<Vec<_>, _>>()?;
-            let call = calling(&operands, "xla.sdy.GlobalToLocalShape");
-            let stated = entry("in_shardings", &shardings(inputs));
-            let rest = format!("{call}, frontend_attributes={{{stated},{manual}}}{location}");
-            parts = self.several(id, "custom-call", &local, &rest);
+            let mut annotations = said(&location);
+            annotations.add_frontend(entry("in_shardings", &shardings(inputs)));
+            annotations.add_frontend(manual.clone());
+            let attributes = calling("xla.sdy.GlobalToLocalShape", annotations);
+            let draft = Draft::new(Opcode::CustomCall, one_shape(&local), &operands, attributes);
+            parts = self.several(id, &local, draft);
         }
         let (computation, local) = self.manual_body(id, block, &arguments)?;
-        let call = format!(
-            "call({}), to_apply={computation}, frontend_attributes={{inlineable=\"xla_late\"}}{location}",
-            list(&parts)
-        );
-        let parts = self.several(id, "call", &local, &call);
-        let (mut annotations, location) = self.annotations(id, &known);
+        let mut attributes = Attributes::default().with(K::ToApply, Value::Computation(computation));
+        let mut annotations = said(&location);
+        annotations.add_frontend("inlineable=\"xla_late\"".to_owned());
+        annotations.add_to(&mut attributes);
+        let call = Draft::new(Opcode::Call, one_shape(&local), &parts, attributes);
+        let parts = self.several(id, &local, call);
+        let mut annotations = self.annotations(id, &known);
         annotations.add_frontend(manual);
         annotations.add_frontend(entry("out_shardings", &shardings(outputs)));
-        let call = calling(&parts, "xla.sdy.LocalToGlobalShape");
-        self.define(id, "custom-call", shapes, &format!("{call}{annotations}{location}"));
+        let attributes = calling("xla.sdy.LocalToGlobalShape", annotations);
+        self.define(id, Opcode::CustomCall, shapes, &parts, attributes);
         Ok(())
     }
 
@@ -149,7 +158,7 @@ impl Writer<'_> {
         id: OpId,
         block: mlir::BlockId,
         arguments: &[ValueId],
-    ) -> Result<(String, Vec<Rc<str>>), String> {
+    ) -> Result<(String, Vec<Shape>), String> {
         self.open_region(id, arguments)?;
         let results = self.block(block);
         let shapes = results.iter().map(|operand| operand.shape.clone()).collect();
@@ -160,20 +169,22 @@ impl Writer<'_> {
     }
 
     /// An instruction that answers several values, each as an operand of others.
-    fn several(&mut self, id: OpId, opcode: &str, shapes: &[Rc<str>], rest: &str) -> Vec<Operand> {
-        if let [shape] = shapes {
-            return vec![self.body().push(opcode, shape.clone(), rest, id)];
+    fn several(&mut self, id: OpId, shapes: &[Shape], draft: Draft) -> Vec<Operand> {
+        let tuple = self.body().push(draft.opcode.name(), draft, id);
+        if shapes.len() == 1 {
+            return vec![tuple];
         }
-        let tuple = self.body().push(opcode, tuple_shape(shapes.iter().map(|s| &**s)), rest, id);
         shapes.iter().enumerate().map(|(at, shape)| self.element(&tuple, at, shape.clone(), id)).collect()
     }
 }
 
-fn calling(operands: &[Operand], target: &str) -> String {
-    format!(
-        "custom-call({}), custom_call_target=\"{target}\", custom_call_has_side_effect=true",
-        list(operands)
-    )
+/// The attributes of a call of `target`.
+fn calling(target: &str, annotations: Annotations) -> Attributes {
+    let mut attributes = Attributes::default()
+        .with(K::CustomCallTarget, Value::Quoted(target.to_owned()))
+        .with(K::CustomCallHasSideEffect, true);
+    annotations.add_to(&mut attributes);
+    attributes
 }
 
 /// Text of MLIR as letters between quotes.

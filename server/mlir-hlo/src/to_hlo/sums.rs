@@ -1,15 +1,15 @@
 //! Ops that are several instructions, or another one than their name says: broadcasts, sums, dots.
 
+use ir::{AttributeKey as K, AttributeValue as Value, Attributes, ElementType, Opcode, Shape};
 use mlir::OpId;
 
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::attributes;
-use super::body::Operand;
-use crate::lists::braces;
+use super::body::{Draft, Operand};
 use crate::op_row::OpRow;
 use crate::op_table::{mnemonic, row_of};
-use crate::types::{array, dimensions as written, element};
+use crate::types::{element, is_dynamic, with_dimensions};
 
 impl Writer<'_> {
     pub(super) fn broadcast_in_dim(&mut self, id: OpId) -> Result<(), String> {
@@ -30,8 +30,9 @@ impl Writer<'_> {
         let result = results.first().ok_or("it has no result")?;
         let known =
             ["broadcast_dimensions", "dims", "known_expanding_dimensions", "known_nonexpanding_dimensions"];
-        let (operand, kept) = self.unstretched(id, operand, &written(result), dimensions)?;
-        self.emit(id, "broadcast", &[operand], &format!(", dimensions={}", braces(&kept)), &known)
+        let (operand, kept) = self.unstretched(id, operand, result, dimensions)?;
+        let attributes = Attributes::default().with(K::Dimensions, kept);
+        self.emit(id, Opcode::Broadcast, &[operand], attributes, &known)
     }
 
     /// The operand without dimensions that are stretched, and where the others go.
@@ -39,24 +40,23 @@ impl Writer<'_> {
         &mut self,
         id: OpId,
         operand: Operand,
-        to: &[&str],
+        to: &Shape,
         dimensions: &[i64],
     ) -> Result<(Operand, Vec<i64>), String> {
-        let from = written(&operand.shape);
+        let from = operand.shape.dims();
         if from.len() != dimensions.len() {
             return Err("broadcast_dimensions are not as many as the operand's".to_owned());
         }
-        let target = |d: i64| usize::try_from(d).ok().and_then(|d| to.get(d)).copied();
-        let kept: Vec<usize> =
-            (0..from.len()).filter(|&i| from[i] != "1" || target(dimensions[i]) == Some("1")).collect();
+        let is_one = |shape: &Shape, d: usize| shape.dims().get(d) == Some(&1) && !is_dynamic(shape, d);
+        let is_one_there = |d: i64| usize::try_from(d).is_ok_and(|d| is_one(to, d));
+        let is_kept = |&d: &usize| !is_one(&operand.shape, d) || is_one_there(dimensions[d]);
+        let kept: Vec<usize> = (0..from.len()).filter(is_kept).collect();
         let places = kept.iter().map(|&i| dimensions[i]).collect();
         if kept.len() == from.len() {
             return Ok((operand, places));
         }
-        let small: Vec<&str> = kept.iter().map(|&i| from[i]).collect();
-        let shape = array(element(&operand.shape), &small);
-        let rest = format!("reshape({})", operand.name);
-        Ok((self.body().push("reshape", shape, &rest, id), places))
+        let draft = Draft::plain(Opcode::Reshape, with_dimensions(&operand.shape, &kept), &[operand]);
+        Ok((self.body().push("reshape", draft, id), places))
     }
 
     /// The sizes are those of new dimensions in front.
@@ -64,21 +64,22 @@ impl Writer<'_> {
         let operands = self.operands(id)?;
         let operand = operands.first().ok_or("it has no operand")?;
         let sizes = self.op_text(id).needed(&["broadcast_sizes", "sizes"])?.len() as i64;
-        let rank = written(&operand.shape).len() as i64;
+        let rank = operand.shape.dims().len() as i64;
         let dimensions: Vec<i64> = (sizes..sizes + rank).collect();
-        let behind = format!(", dimensions={}", braces(&dimensions));
-        self.emit(id, "broadcast", &operands, &behind, &["broadcast_sizes", "sizes"])
+        let attributes = Attributes::default().with(K::Dimensions, dimensions);
+        self.emit(id, Opcode::Broadcast, &operands, attributes, &["broadcast_sizes", "sizes"])
     }
 
     /// The last dimension of the left side and the first of the right one are contracted.
     pub(super) fn dot(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
         let operands = self.operands(id)?;
         let first = operands.first().ok_or("it has no operand")?;
-        let last = written(&first.shape).len().max(1) - 1;
-        let shapes: Vec<&str> = operands.iter().map(|o| &*o.shape).collect();
-        let precision = attributes(row, self.op_text(id), &shapes)?;
-        let behind = format!(", lhs_contracting_dims={{{last}}}, rhs_contracting_dims={{0}}{precision}");
-        self.emit(id, "dot", &operands, &behind, &known_attributes(row))
+        let last = first.shape.dims().len().max(1) as i64 - 1;
+        let mut all = Attributes::default()
+            .with(K::LhsContractingDims, vec![last])
+            .with(K::RhsContractingDims, vec![0]);
+        all.extend(attributes(row, self.op_text(id), &operands)?);
+        self.emit(id, Opcode::Dot, &operands, all, &known_attributes(row))
     }
 
     pub(super) fn reduce(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
@@ -90,8 +91,7 @@ impl Writer<'_> {
             let (arrays, inits) = operands.iter().enumerate().partition::<Vec<_>, _>(|(at, _)| at % 2 == 0);
             operands = arrays.into_iter().chain(inits).map(|(_, o)| o.clone()).collect();
         }
-        let shapes: Vec<&str> = operands.iter().map(|o| &*o.shape).collect();
-        let behind = attributes(row, op, &shapes)?;
+        let mut attributes = attributes(row, op, &operands)?;
         let region = self.parse().regions_of(id).next();
         let computation = match region {
             None => {
@@ -99,7 +99,8 @@ impl Writer<'_> {
                     op.body().split(" applies ").nth(1).and_then(|rest| rest.split_whitespace().next());
                 let applied =
                     applied.and_then(mnemonic).and_then(row_of).ok_or("what it applies is no op of HLO")?;
-                self.applied(id, applied, element(shapes.first().copied().unwrap_or_default()))?
+                let first = operands.first().map_or(ElementType::Opaque, |o| element(&o.shape));
+                self.applied(id, applied, first)?
             }
             Some(region) => {
                 let block = self.entry_of(region)?;
@@ -115,24 +116,18 @@ impl Writer<'_> {
                 self.region_of(id, block, &arguments)?
             }
         };
-        self.emit(
-            id,
-            "reduce",
-            &operands,
-            &format!("{behind}, to_apply={computation}"),
-            &known_attributes(row),
-        )
+        attributes.push(K::ToApply, Value::Computation(computation));
+        self.emit(id, Opcode::Reduce, &operands, attributes, &known_attributes(row))
     }
 
     /// The computation of an op of two scalars.
-    pub(super) fn applied(&mut self, id: OpId, row: &OpRow, element: &str) -> Result<String, String> {
+    pub(super) fn applied(&mut self, id: OpId, row: &OpRow, element: ElementType) -> Result<String, String> {
         self.open_body()?;
-        let scalar = format!("{element}[]");
+        let scalar = Shape::array(element, &[]);
         let body = self.body();
-        let left = body.parameter("lhs", scalar.clone(), "", id);
-        let right = body.parameter("rhs", scalar.clone(), "", id);
-        let opcode = row.opcode.name();
-        let root = body.push(opcode, scalar, &format!("{opcode}({}, {})", left.name, right.name), id);
+        let left = body.parameter("lhs", scalar.clone(), Attributes::default(), id);
+        let right = body.parameter("rhs", scalar.clone(), Attributes::default(), id);
+        let root = body.push(row.opcode.name(), Draft::plain(row.opcode, scalar, &[left, right]), id);
         let name = self.region_name("region");
         self.finish_body(&name, &root);
         Ok(name)

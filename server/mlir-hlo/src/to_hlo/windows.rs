@@ -1,21 +1,16 @@
 //! Windows that slide over an operand, the dimensions of convolutions, slices and paddings.
 
-use std::fmt::Write as _;
-
+use ir::{AttributeValue, WindowDim};
 use mlir::integers;
 use mlir::lists::split;
 
-use crate::lists::joined;
+use super::body::Operand;
 use crate::op_text::{OpText, missing};
 use crate::types::extents;
 
-/// `, window={size=2x2 stride=1x1 pad=0_0x0_0}` with the window that the op slides. What is usual is left out.
-/// `padding` stands for that of the attributes where it is given.
-pub(super) fn window(op: OpText<'_>, sizes: &[i64], padding: Option<Vec<i64>>) -> String {
+/// The window of these sizes that the op slides. `padding` stands for that of the attributes where it is given.
+pub(super) fn window(op: OpText<'_>, sizes: &[i64], padding: Option<Vec<i64>>) -> Vec<WindowDim> {
     let rank = sizes.len();
-    if rank == 0 {
-        return String::new();
-    }
     let custom = |key: &str| {
         let (_, rest) = op.attribute(&["window"])?.split_once(&format!("{key} = "))?;
         let end = match rest.starts_with("[[") {
@@ -24,46 +19,40 @@ pub(super) fn window(op: OpText<'_>, sizes: &[i64], padding: Option<Vec<i64>>) -
         };
         integers(&rest[..=end])
     };
-    let list = |names: &[&str], key: &str, length: usize, usual: i64| {
-        let found = op.ints(names).or_else(|| custom(key)).filter(|list| list.len() == length);
-        found.filter(|list| list.iter().any(|&n| n != usual))
+    let list = |names: &[&str], key: &str, length: usize| {
+        op.ints(names).or_else(|| custom(key)).filter(|list| list.len() == length)
     };
-    let mut text = format!(", window={{size={}", joined(sizes, "x"));
-    if let Some(strides) = list(&["window_strides"], "stride", rank, 1) {
-        _ = write!(text, " stride={}", joined(&strides, "x"));
-    }
-    let padding = match padding {
-        Some(given) => Some(given).filter(|list| list.iter().any(|&n| n != 0)),
-        None => list(&["padding"], "pad", 2 * rank, 0),
+    let mut window: Vec<WindowDim> = sizes.iter().map(|&size| WindowDim::of_size(size)).collect();
+    let mut set = |list: Option<Vec<i64>>, field: fn(&mut WindowDim) -> &mut i64| {
+        for (dim, value) in window.iter_mut().zip(list.unwrap_or_default()) {
+            *field(dim) = value;
+        }
     };
-    if let Some(padding) = padding {
-        let padding: Vec<_> = padding.chunks(2).map(|pair| joined(pair, "_")).collect();
-        _ = write!(text, " pad={}", padding.join("x"));
+    set(list(&["window_strides"], "stride", rank), |dim| &mut dim.stride);
+    set(list(&["base_dilations", "lhs_dilation"], "lhs_dilate", rank), |dim| &mut dim.base_dilation);
+    set(list(&["window_dilations", "rhs_dilation"], "rhs_dilate", rank), |dim| &mut dim.window_dilation);
+    let padding = padding.or_else(|| list(&["padding"], "pad", 2 * rank)).unwrap_or_default();
+    set(Some(padding.iter().copied().step_by(2).collect()), |dim| &mut dim.pad_low);
+    set(Some(padding.iter().copied().skip(1).step_by(2).collect()), |dim| &mut dim.pad_high);
+    let reversed = list(&["window_reversal"], "reverse", rank).unwrap_or_default();
+    for (dim, value) in window.iter_mut().zip(reversed) {
+        dim.is_reversed = value != 0;
     }
-    if let Some(dilated) = list(&["base_dilations", "lhs_dilation"], "lhs_dilate", rank, 1) {
-        _ = write!(text, " lhs_dilate={}", joined(&dilated, "x"));
-    }
-    if let Some(dilated) = list(&["window_dilations", "rhs_dilation"], "rhs_dilate", rank, 1) {
-        _ = write!(text, " rhs_dilate={}", joined(&dilated, "x"));
-    }
-    if let Some(reversed) = list(&["window_reversal"], "reverse", rank, 0) {
-        _ = write!(text, " rhs_reversal={}", joined(&reversed, "x"));
-    }
-    text + "}"
+    window
 }
 
 pub(super) fn convolution_window(
     op: OpText<'_>,
-    operands: &[&str],
+    operands: &[Operand],
     padding: Option<Vec<i64>>,
-) -> Result<String, String> {
+) -> Result<Vec<WindowDim>, String> {
     let numbers =
         op.attribute(&["dimension_numbers", "dim_numbers"]).ok_or_else(|| missing("dimension_numbers"))?;
     let labels = labels(numbers)?;
     let kernel = labels.split('_').nth(1).and_then(|l| l.split("->").next()).unwrap_or_default();
-    let rhs = extents(operands.get(1).ok_or("it has no kernel")?)?;
+    let rhs = extents(&operands.get(1).ok_or("it has no kernel")?.shape)?;
     let mut sizes: Vec<(u32, i64)> =
-        kernel.chars().zip(&rhs).filter_map(|(c, &extent)| Some((c.to_digit(10)?, extent))).collect();
+        kernel.chars().zip(rhs).filter_map(|(c, &extent)| Some((c.to_digit(10)?, extent))).collect();
     sizes.sort_unstable();
     let sizes: Vec<i64> = sizes.into_iter().map(|(_, extent)| extent).collect();
     match &padding {
@@ -92,41 +81,29 @@ pub(super) fn labels(numbers: &str) -> Result<String, String> {
     }
 }
 
-pub(super) fn slice(op: OpText<'_>) -> Result<String, String> {
+/// Start, limit and stride of each dimension.
+pub(super) fn slice(op: OpText<'_>) -> Result<AttributeValue, String> {
     if let Some(starts) = op.ints(&["start_indices"]) {
         let limits = op.needed(&["limit_indices"])?;
         let strides = op.ints(&["strides"]).unwrap_or_else(|| vec![1; starts.len()]);
-        return Ok(slices(&starts, &limits, &strides));
+        return Ok(triples(&starts, &limits, &strides).into());
     }
+    let unread = "its indices are not read";
     let list = op.body().split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    let (list, _) = list.ok_or("its indices are not read")?;
-    let each: Vec<_> = split(list).into_iter().map(|part| format!("[{}]", part.replace(' ', ""))).collect();
-    Ok(format!(", slice={{{}}}", each.join(", ")))
+    let (list, _) = list.ok_or(unread)?;
+    let range = |part: &str| {
+        let numbers: Vec<i64> = part.split(':').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
+        match numbers[..] {
+            [start, limit] => Some([start, limit, 1]),
+            [start, limit, stride] => Some([start, limit, stride]),
+            _ => None,
+        }
+    };
+    let each: Option<Vec<[i64; 3]>> = split(list).into_iter().map(range).collect();
+    Ok(each.ok_or(unread)?.into())
 }
 
-/// `, slice={[0:4:2], [1:4]}`
-pub(super) fn slices(starts: &[i64], limits: &[i64], strides: &[i64]) -> String {
-    let each = starts.iter().zip(limits).zip(strides);
-    let each: Vec<_> = each
-        .map(|((from, to), by)| match by {
-            1 => format!("[{from}:{to}]"),
-            _ => format!("[{from}:{to}:{by}]"),
-        })
-        .collect();
-    format!(", slice={{{}}}", each.join(", "))
-}
-
-/// `, padding=1_0x0_2_1`
-pub(super) fn padding(low: &[i64], high: &[i64], interior: &[i64]) -> String {
-    let each = low.iter().zip(high).zip(interior);
-    let each: Vec<_> = each
-        .map(|((low, high), interior)| match interior {
-            0 => format!("{low}_{high}"),
-            _ => format!("{low}_{high}_{interior}"),
-        })
-        .collect();
-    match each.is_empty() {
-        true => String::new(),
-        false => format!(", padding={}", each.join("x")),
-    }
+/// The numbers of each dimension together.
+pub(super) fn triples(first: &[i64], second: &[i64], third: &[i64]) -> Vec<[i64; 3]> {
+    first.iter().zip(second).zip(third).map(|((&first, &second), &third)| [first, second, third]).collect()
 }

@@ -4,14 +4,13 @@ use ir::{AttributeKey, Op};
 use mlir::lists::dictionary;
 use syntax::hlo::AttributeKey as K;
 
-use super::dimension_numbers::{GATHER_LISTS, SCATTER_LISTS};
 use super::groups::{groups, matrix};
+use crate::dimension_lists::{DOT_LISTS, GATHER_LISTS, SCATTER_LISTS};
 use crate::dot_algorithms;
 use crate::floats::with_point;
 use crate::lists::{array_attribute, joined};
 use crate::op_row::{AttributeRow, Dialect, Form, Need, OpRow};
 use crate::strings::mlir_string;
-use crate::to_hlo::DOT_LISTS;
 
 /// What is written of an op beside its operands.
 #[derive(Debug, Default)]
@@ -266,16 +265,14 @@ impl Written {
 
 /// Attributes of HLO that are said with another one.
 fn said_with(form: Form) -> Vec<AttributeKey> {
-    let keys = |names: &[&str]| names.iter().filter_map(|name| K::from_name(name)).collect();
+    let keys = |lists: &[(&str, K)], others: &[K]| -> Vec<AttributeKey> {
+        lists.iter().map(|&(_, key)| key).chain(others.iter().copied()).collect()
+    };
     match form {
-        Form::DotNumbers => keys(&DOT_LISTS.map(|(_, key)| key)),
-        Form::RaggedNumbers => {
-            let mut all: Vec<_> = keys(&DOT_LISTS.map(|(_, key)| key));
-            all.extend([K::LhsRaggedDims, K::RhsGroupDims]);
-            all
-        }
-        Form::GatherNumbers => [keys(&GATHER_LISTS), vec![K::IndexVectorDim]].concat(),
-        Form::ScatterNumbers => [keys(&SCATTER_LISTS), vec![K::IndexVectorDim]].concat(),
+        Form::DotNumbers => keys(&DOT_LISTS, &[]),
+        Form::RaggedNumbers => keys(&DOT_LISTS, &[K::LhsRaggedDims, K::RhsGroupDims]),
+        Form::GatherNumbers => keys(&GATHER_LISTS, &[K::IndexVectorDim]),
+        Form::ScatterNumbers => keys(&SCATTER_LISTS, &[K::IndexVectorDim]),
         Form::Word("comparison_type") => vec![K::Order],
         Form::Float2 => vec![K::MantissaBits],
         _ => Vec::new(),

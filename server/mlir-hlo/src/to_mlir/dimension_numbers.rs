@@ -4,24 +4,9 @@ use ir::Op;
 use syntax::hlo::AttributeKey as K;
 
 use super::attributes::Written;
+use crate::dimension_lists::{DOT_LISTS, GATHER_LISTS, SCATTER_LISTS};
 use crate::lists::joined;
 use crate::op_row::{AttributeRow, Form};
-use crate::to_hlo::DOT_LISTS;
-
-pub(super) const GATHER_LISTS: [&str; 5] = [
-    "offset_dims",
-    "collapsed_slice_dims",
-    "operand_batching_dims",
-    "start_indices_batching_dims",
-    "start_index_map",
-];
-pub(super) const SCATTER_LISTS: [&str; 5] = [
-    "update_window_dims",
-    "inserted_window_dims",
-    "input_batching_dims",
-    "scatter_indices_batching_dims",
-    "scatter_dims_to_operand_dims",
-];
 
 impl Written {
     pub(super) fn convolution_numbers(
@@ -43,8 +28,7 @@ impl Written {
 
     pub(super) fn dot_numbers(&mut self, attribute: &AttributeRow, dialect: &str, op: &Op) {
         let attributes = &op.attributes;
-        let lists = DOT_LISTS
-            .map(|(name, key)| (name, K::from_name(key).map_or(&[][..], |key| attributes.ints(key))));
+        let lists = DOT_LISTS.map(|(name, key)| (name, attributes.ints(key)));
         let both =
             |left: &[i64], right: &[i64]| format!("[{}] x [{}]", joined(left, ", "), joined(right, ", "));
         let [batch, contracting, right_batch, right_contracting] = lists.map(|(_, values)| values);
@@ -57,13 +41,11 @@ impl Written {
 
     pub(super) fn index_numbers(&mut self, attribute: &AttributeRow, dialect: &str, op: &Op) {
         let attributes = &op.attributes;
-        let (kind, names): (_, &[&str]) = match attribute.form {
-            Form::GatherNumbers => ("gather", &GATHER_LISTS),
-            _ => ("scatter", &SCATTER_LISTS),
+        let (kind, lists) = match attribute.form {
+            Form::GatherNumbers => ("gather", GATHER_LISTS),
+            _ => ("scatter", SCATTER_LISTS),
         };
-        let list =
-            |name: &&'static str| (*name, K::from_name(name).map_or(&[][..], |key| attributes.ints(key)));
-        let lists: Vec<_> = names.iter().map(list).collect();
+        let lists = lists.map(|(name, key)| (name, attributes.ints(key)));
         let index = attributes.int(K::IndexVectorDim).unwrap_or(0);
         let comma = if lists.iter().all(|(_, l)| l.is_empty()) { "" } else { ", " };
         let numbers = format!("{}{comma}index_vector_dim = {index}", fields(&lists));
@@ -72,8 +54,7 @@ impl Written {
 
     pub(super) fn ragged_numbers(&mut self, attribute: &AttributeRow, dialect: &str, op: &Op) {
         let attributes = &op.attributes;
-        let lists = DOT_LISTS
-            .map(|(name, key)| (name, K::from_name(key).map_or(&[][..], |key| attributes.ints(key))));
+        let lists = DOT_LISTS.map(|(name, key)| (name, attributes.ints(key)));
         let dot = format!("#{dialect}.dot<{}>", fields(&lists));
         let (ragged, groups) = (attributes.ints(K::LhsRaggedDims), attributes.ints(K::RhsGroupDims));
         self.property(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use indexing::{OpIndexing, Rules};
 use ir::{Graph, OpId, Opcode};
 use mlir::Parse;
-use mlir_hlo::{Environment, Slice, twin};
+use mlir_hlo::{Environment, Slice, hlo_op};
 
 use crate::lowered;
 
@@ -59,21 +59,35 @@ pub fn shown(maps: &OpIndexing) -> Vec<Vec<String>> {
     maps.operands.iter().map(each).collect()
 }
 
-/// The maps of an op of MLIR, and the names of its operands; or why it has none.
-pub fn twin_maps(
+/// The maps of an op of MLIR as one of HLO, or why it has none.
+pub fn op_maps(
     parse: &Parse,
     text: &str,
     id: mlir::OpId,
     output: usize,
 ) -> Option<Result<OpIndexing, String>> {
     let environment = Environment::of_aliases(parse, text);
-    let twin = match twin(Slice::whole(parse, text), &environment, id)? {
-        Ok(twin) => twin,
+    let op = match hlo_op(Slice::whole(parse, text), &environment, id)? {
+        Ok(op) => op,
         Err(reason) => return Some(Err(reason)),
     };
-    let graphs = Graphs::of(&twin.text);
-    let graph = graphs.entry();
-    Some(Ok(graphs.maps(graph, graph.root, output)))
+    let callees = |name: &str| op.callees.get(name).cloned();
+    let mut maps = indexing::in_graph(&op.graph, op.graph.root, output, Rules::Exact, &callees);
+    maps.simplify_by(Rules::Exact);
+    Some(Ok(maps))
+}
+
+/// Holds an op against the one that its text reads back as.
+pub fn check_text(parse: &Parse, text: &str, id: mlir::OpId) {
+    let environment = Environment::of_aliases(parse, text);
+    let Some(Ok(op)) = hlo_op(Slice::whole(parse, text), &environment, id) else { return };
+    let printed = op.text();
+    let graphs = Graphs::of(&printed);
+    let read = graphs.entry();
+    assert_eq!(read.ops[read.root as usize], *op.op(), "{printed}");
+    for (name, callee) in &op.callees {
+        assert_eq!(graphs.all[name].ops, callee.ops, "{printed}");
+    }
 }
 
 /// Whether ops of this kind read nothing that a map could tell.

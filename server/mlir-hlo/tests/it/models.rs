@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use ir::{Op, Opcode};
 use mlir::PieceState;
 
-use crate::graphs::{is_bookkeeping, shown, twin_maps};
+use crate::graphs::{check_text, is_bookkeeping, op_maps, shown};
 use crate::{faults, shared, to_hlo};
 use pairs::Pairs;
 use program::{Node, Program, maps_of};
@@ -63,7 +63,7 @@ fn compare(text: &str, hlo: &str) -> Counts {
     let (ours, theirs) = (Program::of(&module.text), Program::of(hlo));
     let pairs = Pairs::of(&ours, &theirs);
     assert_eq!(pairs.differing, [] as [&str; 0]);
-    // What the twin of each op says is what its instruction in the module says.
+    // What the op of HLO alone says is what its instruction in the module says.
     let parse = mlir::parse(text, PieceState::default());
     let block = crate::lowered(&module.text);
     let mut told: HashMap<(String, String), mlir::OpId> = HashMap::new();
@@ -86,13 +86,14 @@ fn compare(text: &str, hlo: &str) -> Counts {
         let op = ours.op(node);
         let Some(mlir_op) = origin(node).filter(|_| !is_bookkeeping(op.opcode)) else { continue };
         counts.all += 1;
-        // Of an op that is several instructions the twin says what they do together.
+        // An op that is several instructions reads what they do together.
         let is_alone = several[&(node.0, mlir_op)] == 1;
+        check_text(&parse, text, mlir_op);
         let own = maps_of(op).map(|maps| shown(&maps));
-        if let (Some(own), Some(Ok(twin)), true) = (own, twin_maps(&parse, text, mlir_op, 0), is_alone)
+        if let (Some(own), Some(Ok(alone)), true) = (own, op_maps(&parse, text, mlir_op, 0), is_alone)
             && !has_runtime(op)
         {
-            assert_eq!(shown(&twin), own, "{}", ours.name(node));
+            assert_eq!(shown(&alone), own, "{}", ours.name(node));
         }
         match pairs.absent.get(&node) {
             _ if pairs.matched.contains(&node) => counts.same += 1,
@@ -103,7 +104,7 @@ fn compare(text: &str, hlo: &str) -> Counts {
     counts
 }
 
-/// Indices that are constants make maps exact, in a twin.
+/// Indices that are constants make the maps of a single op exact.
 fn has_runtime(op: &Op) -> bool {
     matches!(op.opcode, Opcode::DynamicSlice | Opcode::DynamicUpdateSlice | Opcode::Gather | Opcode::Scatter)
 }

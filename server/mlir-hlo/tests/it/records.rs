@@ -2,7 +2,7 @@
 
 use mlir::PieceState;
 
-use crate::graphs::{Graphs, shown, twin_maps};
+use crate::graphs::{Graphs, op_maps, shown};
 use crate::{shared, to_stablehlo};
 
 #[test]
@@ -47,7 +47,7 @@ fn compare(record: &serde_json::Value) -> Result<(), String> {
     let wanted = format!("%{instruction}");
     let value = parse.values.iter().find(|v| v.name.of(text) == wanted).ok_or("its value is gone")?;
     let mlir::Definition::Result(id) = value.definition else { return Err("it is no result".to_owned()) };
-    let found = twin_maps(&parse, text, id, output).ok_or("it has no twin")??;
+    let found = op_maps(&parse, text, id, output).ok_or("it is no op of HLO")??;
     let found = shown(&found);
     match found == expected {
         true => Ok(()),

@@ -3,7 +3,7 @@
 use eval::generate::Rng;
 use mlir::PieceState;
 
-use crate::graphs::twin_maps;
+use crate::graphs::{check_text, op_maps};
 use crate::{to_hlo, to_stablehlo};
 
 const STABLEHLO: &str = r#"module @m attributes {mhlo.num_partitions = 2 : i32, mhlo.xla_entry_computation_result_layout = [dense<[0, 1]> : tensor<2xindex>]} {
@@ -153,17 +153,23 @@ fn nothing_panics() {
         let _ = to_hlo(&text);
         let parse = mlir::parse(&text, PieceState::default());
         for id in 0..parse.ops.len() as u32 {
-            let _ = mlir_hlo::twin(
+            let _ = mlir_hlo::hlo_op(
                 mlir_hlo::Slice::whole(&parse, &text),
                 &mlir_hlo::Environment::of_aliases(&parse, &text),
                 id,
             );
         }
         if seed % 30 == 0 {
-            (0..parse.ops.len() as u32).for_each(|id| _ = twin_maps(&parse, &text, id, 0));
+            (0..parse.ops.len() as u32).for_each(|id| _ = op_maps(&parse, &text, id, 0));
         }
         let _ = to_stablehlo(&spoil(HLO, &mut rng));
     }
+}
+
+#[test]
+fn ops_are_those_of_their_texts() {
+    let parse = mlir::parse(STABLEHLO, PieceState::default());
+    (0..parse.ops.len() as u32).for_each(|id| check_text(&parse, STABLEHLO, id));
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Ops of a function that XLA would not fuse into what reads them: such a function is several kernels.
 
-use std::sync::Arc;
-
 use gpu::{Decision, Elsewhere};
 use ir::{Graph, OpId, Opcode};
 
@@ -24,11 +22,7 @@ pub(in crate::mlir) fn unfused(
     converted: &Converted<'_>,
 ) -> Vec<Unfused> {
     let Some(whole) = converted.function else { return Vec::new() };
-    let block = &whole.block;
-    let graph_of = |name: &str| {
-        let at = block.parse.computations.iter().position(|c| c.name.of(&block.text) == name)?;
-        Graph::build(&[(block, at as u32)]).map(Arc::new)
-    };
+    let graph_of = |name: &str| whole.graph(name).cloned();
     let Some(graph) = graph_of(converted.name) else { return Vec::new() };
     let is_costly = |id: &OpId| {
         let opcode = graph.ops[*id as usize].opcode;

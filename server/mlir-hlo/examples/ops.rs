@@ -1,11 +1,11 @@
 //! The ops of StableHLO and MHLO below a folder as modules of HLO, a line of JSON each, as `hlo-analyzer query` reads them:
-//! `cargo run --release -p mlir-hlo --example twins -- DIR [METHOD]`.
+//! `cargo run --release -p mlir-hlo --example ops -- DIR [METHOD]`.
 #![allow(clippy::print_stdout)]
 
 use std::collections::BTreeMap;
 
 use mlir::{PieceState, parse};
-use mlir_hlo::{Environment, Slice, twin};
+use mlir_hlo::{Environment, Slice, hlo_op};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -21,16 +21,16 @@ fn main() {
         let read = parse(&text, PieceState::default());
         let environment = Environment::of_aliases(&read, &text);
         for id in 0..read.ops.len() as u32 {
-            match twin(Slice::whole(&read, &text), &environment, id) {
+            match hlo_op(Slice::whole(&read, &text), &environment, id) {
                 Some(Ok(op)) => {
-                    let is_new = done.insert(op.text.clone());
-                    if is_new {
+                    let module = op.text();
+                    if done.insert(module.clone()) {
                         let line = text[..read.op(id).span.start as usize].lines().count();
                         println!(
                             "{{\"id\": \"{}:{line} {}\", \"method\": \"{method}\", \"params\": {{\"instruction\": \"r\", \"text\": {:?}}}}}",
                             path.display(),
                             read.name(id, &text),
-                            op.text
+                            module
                         );
                     }
                 }

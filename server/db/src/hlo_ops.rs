@@ -1,0 +1,92 @@
+//! What is known of the ops of HLO that ops of MLIR are: their maps, and what HLO's verifier says.
+
+use std::sync::Arc;
+
+use indexing::{MapBeside, OpIndexing, Rules};
+use ir::Surroundings;
+use mlir::OpId;
+use mlir_hlo::{Environment, HloOp, Slice};
+use mlir_indexing::Source;
+use syntax::hlo::PieceState;
+
+use crate::Piece;
+use crate::mlir_giants::mlir_link_findings;
+use crate::mlir_imports::mlir_imported;
+use crate::mlir_queries::mlir_piece;
+
+/// The op of HLO that reads its operands as an op of MLIR does: nothing where there is none, else the op or why there is none.
+/// Made for one answer, and not kept.
+pub(crate) fn hlo_op(source: &Source<'_>, id: OpId) -> Option<Result<HloOp, String>> {
+    let environment = Environment::of_aliases(source.parse, source.text);
+    mlir_hlo::hlo_op(Slice::whole(source.parse, source.text), &environment, id)
+}
+
+/// Output to input maps of the op, simplified: a list per operand.
+pub fn hlo_op_maps(op: &HloOp, output: usize, rules: Rules) -> OpIndexing {
+    let mut maps = written_hlo_op_maps(op, output, rules);
+    maps.simplify_by(rules);
+    maps
+}
+
+/// Of a dot and an iota.
+pub fn hlo_maps_beside(op: &HloOp) -> Vec<MapBeside> {
+    let callees = |name: &str| op.callees.get(name).cloned();
+    indexing::maps_beside(&op.graph, op.graph.root, &op.operands, &callees)
+}
+
+/// The same as the rules make them, with variables of one value.
+pub fn written_hlo_op_maps(op: &HloOp, output: usize, rules: Rules) -> OpIndexing {
+    let callees = |name: &str| op.callees.get(name).cloned();
+    indexing::in_graph(&op.graph, op.graph.root, output, rules, &callees)
+}
+
+/// What HLO's verifier says of StableHLO's and MHLO's ops: shapes that do not fit, slices out of bounds,
+/// contracted dimensions of different extents. One finding per op; the op is named, and no place in the text.
+#[salsa::tracked]
+pub fn hlo_op_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, String)> {
+    let read = mlir_piece(db, piece);
+    let is_checked = |id: &OpId| mlir_hlo::is_checked_as_hlo(&read.parse, &read.text, *id);
+    let checked: Vec<OpId> = (0..read.parse.ops.len() as OpId).filter(is_checked).collect();
+    // Nothing is imported for ops that are not looked at.
+    if checked.is_empty() {
+        return Vec::new();
+    }
+    let imported = mlir_imported(db, piece);
+    let (parse, text) = (&*imported.parse, &*imported.text);
+    let environment = Environment::of_aliases(parse, text);
+    let mut found = Vec::new();
+    let links = mlir_link_findings(db, piece);
+    // Errors in an op's names or types are reported already.
+    let is_told = |id: OpId| {
+        let span = parse.op(id).head;
+        let first = read.findings.partition_point(|f| f.span.start < span.start);
+        let error = parse.errors.partition_point(|e| e.span.start < span.start);
+        parse.errors.get(error).is_some_and(|e| e.span.start <= span.end)
+            || read.findings.get(first).is_some_and(|f| f.span.start < span.end)
+            || links.iter().any(|(f, _)| span.start <= f.span.start && f.span.start < span.end)
+    };
+    for id in checked {
+        if mlir_hlo::allows_more_than_hlo(parse, text, id) || is_told(id) {
+            continue;
+        }
+        let Some(Ok(op)) = mlir_hlo::hlo_op(Slice::whole(parse, text), &environment, id) else { continue };
+        let text: Arc<str> = op.text().into();
+        let read = syntax::hlo::parse(&text, PieceState::HEADER);
+        if !read.errors.is_empty() {
+            continue;
+        }
+        let block = ir::lower(text, Arc::new(read));
+        // What the parser of HLO refuses, then what its verifier does.
+        if let Some(early) = block.findings.iter().find(|f| f.severity == ir::Severity::Error) {
+            found.push((id, early.message.clone()));
+            continue;
+        }
+        let root =
+            block.parse.computations.iter().rposition(|c| c.is_entry).and_then(|c| block.root(c as u32));
+        let findings = ir::verify(&block, &Surroundings::alone(&block));
+        let is_about_it =
+            |f: &ir::InstructionFinding| Some(f.instruction) == root && f.severity == ir::Severity::Error;
+        found.extend(findings.into_iter().find(is_about_it).map(|f| (id, f.message)));
+    }
+    found
+}

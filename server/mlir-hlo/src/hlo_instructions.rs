@@ -1,0 +1,48 @@
+//! One op as instructions of HLO, called as in the computation of its function.
+
+use ir::Attributes;
+use mlir::OpId;
+
+use crate::environment::{Environment, Slice};
+use crate::to_hlo::{HloComputation, Writer, pack_index};
+
+/// A computation of one op: a parameter for each operand, and what the op becomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HloInstructions {
+    pub computation: HloComputation,
+    /// How many parameters are in front of the instructions of the op.
+    pub parameters: usize,
+    /// The computations of its regions.
+    pub callees: Vec<HloComputation>,
+}
+
+/// Ops with more operands than this are not converted by themselves.
+const MAX_OPERANDS: usize = 4096;
+
+/// The op, or the reason why HLO does not have it.
+pub fn hlo_instructions(
+    slice: Slice<'_>,
+    environment: &Environment,
+    id: OpId,
+) -> Result<HloInstructions, String> {
+    let (parse, text) = (slice.parse, slice.text);
+    let mut writer = Writer::alone(slice, environment);
+    for (n, operand) in parse.operands_of(id).enumerate() {
+        let name = operand.span.of(text);
+        if n == MAX_OPERANDS {
+            return Err("it has too many operands".to_owned());
+        }
+        let value = operand.value.ok_or_else(|| format!("the type of {name} is not known"))?;
+        let index = pack_index(name);
+        let shape = writer.shape_of(value, index)?;
+        if !writer.body().values.contains_key(&(value, index)) {
+            let parameter = writer.body().parameter("operand", shape, Attributes::default(), id);
+            writer.body().values.insert((value, index), parameter);
+        }
+    }
+    let parameters = writer.body().len();
+    writer.try_op(id)?;
+    let last = writer.body().last().ok_or("it has no instruction")?;
+    let computation = std::mem::take(writer.body()).finish("entry.of.op", &last);
+    Ok(HloInstructions { computation, parameters, callees: writer.finished })
+}

@@ -1,0 +1,283 @@
+//! The op of HLO that an op of MLIR is, in a graph of its own whose parameters are the operands. What is known of the one is then
+//! known of the other.
+
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use ir::{AttributeKey, AttributeValue, Attributes, Graph, Op, Opcode, Shape};
+use mlir::{Definition, OpId, Parse, TypeRef};
+use rustc_hash::FxHashMap;
+
+use crate::environment::{Environment, Slice};
+use crate::op_row::{Dialect, Form, How, OpRow, Pretty, Special};
+use crate::op_table::{mnemonic, row_of};
+use crate::other_dialects::{op_of_recipe, other_op};
+use crate::to_hlo::{Writer, pack_index};
+use crate::types::static_hlo_shape;
+
+/// An op of HLO, and what in its graph stands for what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HloOp {
+    /// The root is the op. A parameter is the operand of its number, and has its name without `%`.
+    pub graph: Graph,
+    /// The computations that the op calls, by name.
+    pub callees: FxHashMap<String, Arc<Graph>>,
+    /// The names of the operands in the text of MLIR, in the order of the op's.
+    pub operands: Vec<String>,
+    /// How many results the op of MLIR has; more than one are a tuple.
+    pub results: usize,
+}
+
+/// Ops with more operands than this have no graph.
+const MAX_OPERANDS: usize = 1024;
+
+/// Nothing where HLO has no op that reads as this one does, else the op or the reason why there is none.
+pub fn hlo_op(slice: Slice<'_>, environment: &Environment, id: OpId) -> Option<Result<HloOp, String>> {
+    let name = slice.parse.name(id, slice.text);
+    if let Some(mnemonic) = mnemonic(name) {
+        let row = row_of(mnemonic).filter(|row| !is_opaque(row))?;
+        return Some(of_row(slice, environment, id, row));
+    }
+    let (recipe, operands) = other_op(name)?;
+    // Scalars, indices and buffers are not HLO's: nothing is missed where there is no such op.
+    op_of_recipe(slice, environment, id, recipe, operands).ok().map(Ok)
+}
+
+/// Ops whose maps are those of other ops, or nobody's.
+fn is_opaque(row: &OpRow) -> bool {
+    let How::Special(special) = row.how else { return false };
+    matches!(
+        special,
+        Special::AsyncDone
+            | Special::AsyncStart
+            | Special::Call
+            | Special::Case
+            | Special::Composite
+            | Special::CreateToken
+            | Special::CustomCall
+            | Special::If
+            | Special::Infeed
+            | Special::Outfeed
+            | Special::Recv
+            | Special::Send
+            | Special::While
+    )
+}
+
+/// Whether what HLO's verifier says of the op of HLO is true of an op. Ops whose operands and results are of one type
+/// have nothing to be wrong; exchanges between devices depend on how many there are.
+pub fn is_checked_as_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
+    let Some(row) = mnemonic(parse.name(id, text)).and_then(row_of).filter(|row| !is_opaque(row)) else {
+        return false;
+    };
+    let is_between_devices =
+        |form: Form| matches!(form, Form::Groups | Form::Pairs | Form::Channel | Form::RaggedNumbers);
+    if row.how == How::Special(Special::Constant)
+        || row.name.starts_with("batch_norm")
+        || row.name.starts_with("rng")
+        || row.dialect == Dialect::Mhlo && !matches!(row.name, "copy" | "erf" | "bitcast")
+        || row.attributes.iter().any(|a| is_between_devices(a.form))
+    {
+        return false;
+    }
+    let op = parse.op(id);
+    let types = parse.types(&op.operand_types).iter().chain(parse.types(&op.result_types));
+    let mut written = types.map(|&ty| parse.type_text(ty, text));
+    let first = written.next();
+    let is_one = written.all(|ty| Some(ty) == first);
+    let is_plain = row.how == How::Row
+        && row.regions.is_empty()
+        && row.attributes.iter().all(|a| a.form == Form::Accuracy)
+        && matches!(row.pretty, Pretty::Same | Pretty::Functional | Pretty::Select | Pretty::No);
+    !(is_plain && is_one)
+}
+
+fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) -> Result<HloOp, String> {
+    let (parse, text) = (slice.parse, slice.text);
+    let op = parse.op(id);
+    if row.name == "optimization_barrier" && parse.operands_of(id).count() != 1 {
+        return Err("each of its results is the operand of the same number".to_owned());
+    }
+    if op.results.is_empty() {
+        return Err("it has no result".to_owned());
+    }
+    for &ty in parse.types(&op.result_types) {
+        let ty = parse.type_text(ty, text).ok_or("the type of a result is not known")?;
+        static_hlo_shape(environment.resolved(&ty))?;
+    }
+    let mut writer = Writer::alone(slice, environment);
+    let mut given = Vec::new();
+    for (n, operand) in parse.operands_of(id).enumerate() {
+        if n == MAX_OPERANDS {
+            return Err("it has too many operands".to_owned());
+        }
+        let name = operand.span.of(text);
+        let index = pack_index(name);
+        let Some(value) = operand.value else { return Err(format!("the type of {name} is not known")) };
+        let ty = parse.type_of(value, index as usize, text);
+        let ty = ty.ok_or_else(|| format!("the type of {name} is not known"))?;
+        let shape = static_hlo_shape(environment.resolved(&ty))?;
+        if !writer.body().values.contains_key(&(value, index)) {
+            let parameter = writer.body().parameter("operand", shape, Attributes::default(), id);
+            writer.body().values.insert((value, index), parameter);
+            given.push(Given { name, literal: scalar_constant(slice, environment, value) });
+        }
+    }
+    writer.try_op(id)?;
+    let results: usize = op.results.clone().map(|v| parse.values[v as usize].count as usize).sum();
+    let last = writer.body().last().ok_or("it has no instruction")?;
+    let mut written = std::mem::take(writer.body()).finish("op", &last).into_graph();
+    // The elements of the tuple that several results are say nothing of the op.
+    if results != 1 {
+        drop_elements(&mut written);
+    }
+    let callees = writer.finished.drain(..).map(|c| (c.name.into(), c.graph)).collect();
+    HloOp::of_instructions(written, &given, callees, results)
+}
+
+/// An operand of the op: its name in the text of MLIR, and its number where it is a constant without dimensions.
+struct Given<'t> {
+    name: &'t str,
+    literal: Option<String>,
+}
+
+/// Drops what only takes elements of a tuple at the end: the op before them is the root.
+fn drop_elements(graph: &mut Graph) {
+    while graph.ops.last().is_some_and(|op| op.opcode == Opcode::GetTupleElement) {
+        graph.ops.pop();
+        graph.operands.pop();
+        graph.names.pop();
+    }
+    graph.root = (graph.ops.len() as ir::OpId).saturating_sub(1);
+}
+
+impl HloOp {
+    pub fn op(&self) -> &Op {
+        &self.graph.ops[self.graph.root as usize]
+    }
+
+    /// The operand that an op of the graph stands for.
+    pub fn operand(&self, op: ir::OpId) -> Option<usize> {
+        Some(self.graph.ops.get(op as usize)?.parameter? as usize)
+    }
+
+    /// Nothing but the operands. They are the first ops of the graph.
+    pub(crate) fn of_operands(operands: Vec<String>, shapes: &[Shape]) -> HloOp {
+        let mut graph = Graph { is_complete: true, ..Graph::default() };
+        for ((number, shape), name) in (0..).zip(shapes).zip(&operands) {
+            graph.push(Op::parameter(number, shape.clone()), Vec::new(), value_name(name));
+        }
+        HloOp { graph, callees: FxHashMap::default(), operands, results: 1 }
+    }
+
+    /// Of instructions that start with a parameter for each of `given`. More than one behind these are fused into one.
+    fn of_instructions(
+        mut written: Graph,
+        given: &[Given<'_>],
+        callees: FxHashMap<String, Arc<Graph>>,
+        results: usize,
+    ) -> Result<HloOp, String> {
+        let count = given.len();
+        let root = written.root as usize;
+        if root < count {
+            return Err("HLO has no such instruction".to_owned());
+        }
+        let is_one = root == count;
+        let order: Vec<usize> = match is_one {
+            true => written.operands[root].iter().map(|&id| id as usize).collect(),
+            false => (0..count).collect(),
+        };
+        let operands = order.iter().map(|&at| given[at].name.to_owned()).collect();
+        let mut graph = Graph { is_complete: true, ..Graph::default() };
+        let mut places: FxHashMap<usize, ir::OpId> = FxHashMap::default();
+        let mut ids = Vec::with_capacity(order.len());
+        for (place, &at) in order.iter().enumerate() {
+            let id = match places.entry(at) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(free) => {
+                    let shape = written.ops[at].shape.clone();
+                    let op = match given[at].literal.clone().filter(|_| is_one) {
+                        // What is known of an index makes the map exact.
+                        Some(literal) => Op::constant(literal, shape),
+                        None => Op::parameter(place as u32, shape),
+                    };
+                    *free.insert(graph.push(op, Vec::new(), value_name(given[at].name)))
+                }
+            };
+            ids.push(id);
+        }
+        let mut found = HloOp { graph, callees, operands, results };
+        found.graph.root = match is_one {
+            true => {
+                let op = written.ops.swap_remove(root);
+                let name = std::mem::take(&mut written.names[root]);
+                found.graph.push(op, ids, name)
+            }
+            false => {
+                let shape = written.ops[root].shape.clone();
+                found.fuse("fused", written, shape, &ids)
+            }
+        };
+        Ok(found)
+    }
+
+    /// Adds a fusion that calls `fused`.
+    pub(crate) fn fuse(&mut self, name: &str, fused: Graph, shape: Shape, operands: &[ir::OpId]) -> ir::OpId {
+        self.callees.insert(name.to_owned(), Arc::new(fused));
+        let attributes = Attributes::default()
+            .with(AttributeKey::Kind, AttributeValue::Word("kLoop".to_owned()))
+            .with(AttributeKey::Calls, AttributeValue::Computation(name.to_owned()));
+        self.graph.add(Opcode::Fusion, shape, operands, attributes, "r")
+    }
+
+    /// A module of HLO whose entry is the op, as text. Its operands are called `p0`, `p1` and so on, the op `r`.
+    pub fn text(&self) -> String {
+        let mut text = "HloModule m\n\n".to_owned();
+        let mut computation = |head: &str, graph: &Graph| {
+            text.push_str(head);
+            text.push_str(" {\n");
+            for id in 0..graph.ops.len() as ir::OpId {
+                text.push_str("  ");
+                graph.write_instruction(&mut text, id);
+                text.push('\n');
+            }
+            text.push_str("}\n\n");
+        };
+        let mut callees: Vec<_> = self.callees.iter().collect();
+        // The others are called from the one that is fused.
+        callees.sort_by_key(|(name, _)| (*name == "fused", *name));
+        callees.into_iter().for_each(|(name, graph)| computation(name, graph));
+        let mut entry = self.graph.clone();
+        entry.names = (0..entry.ops.len()).map(|id| format!("p{id}")).collect();
+        entry.names[entry.root as usize] = "r".to_owned();
+        let mut number = 0;
+        for parameter in entry.ops.iter_mut().filter_map(|op| op.parameter.as_mut()) {
+            *parameter = number;
+            number += 1;
+        }
+        computation("ENTRY e", &entry);
+        text
+    }
+}
+
+/// A name without `%`.
+fn value_name(name: &str) -> String {
+    name.trim_start_matches('%').to_owned()
+}
+
+/// The number of a constant without dimensions.
+fn scalar_constant(slice: Slice<'_>, environment: &Environment, value: mlir::ValueId) -> Option<String> {
+    let Definition::Result(op) = slice.parse.values[value as usize].definition else { return None };
+    if mnemonic(slice.parse.name(op, slice.text))? != "constant" {
+        return None;
+    }
+    let types = slice.parse.types(&slice.parse.op(op).result_types);
+    let [TypeRef::Written(ty)] = types else { return None };
+    if !mlir::shaped(ty.of(slice.text))?.dimensions?.is_empty() {
+        return None;
+    }
+    let mut writer = Writer::alone(slice, environment);
+    writer.try_op(op).ok()?;
+    let (constant, _) = writer.body().take_last()?;
+    constant.literal.filter(|number| number.parse::<f64>().is_ok())
+}
