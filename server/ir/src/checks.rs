@@ -9,6 +9,7 @@ use syntax::Span;
 use syntax::hlo::{AttributeKey, ComputationKind, Instruction, InstructionId, Opcode, ShapeNode, Value};
 
 use crate::finding::{Finding, Fix, Part, Place, Severity, UNKNOWN_WORD};
+use crate::graph::Op;
 use crate::lower::Lowering;
 use crate::names::NameTable;
 use crate::op_table::op_info;
@@ -20,8 +21,7 @@ impl Lowering<'_> {
         let Some(opcode) = instruction.opcode else { return };
         let info = op_info(opcode);
         let count = instruction.operands.1 as usize;
-        if !info.arity.accepts(count) {
-            let message = format!("{opcode} takes {}, but has {count}", info.arity);
+        if let Some(message) = operand_count(opcode, count) {
             self.error("operand-count", instruction.opcode_span, message);
         }
         let has = |key| self.parse.attributes_of(instruction).iter().any(|a| a.key == Some(key));
@@ -47,7 +47,7 @@ impl Lowering<'_> {
         self.check_async_chain(at, opcode);
         for &key in info.required {
             if !has(key) {
-                let message = format!("{opcode} needs the attribute {key}");
+                let message = missing(opcode, key);
                 let fix = self.only_value(instruction, key).map(|value| {
                     let place = Place::Part(at, Part::End);
                     Fix::replace(format!("add {key}={value}"), place, format!(", {key}={value}"))
@@ -56,22 +56,8 @@ impl Lowering<'_> {
                 self.findings.push(finding.with_fix(fix));
             }
         }
-        let is_checked = matches!(
-            opcode,
-            Opcode::Tuple
-                | Opcode::Reshape
-                | Opcode::DynamicReshape
-                | Opcode::DynamicSlice
-                | Opcode::DynamicUpdateSlice
-                | Opcode::Infeed
-                | Opcode::Recv
-                | Opcode::Conditional
-                | Opcode::AsyncStart
-        );
-        if is_checked {
-            let has_calls = has(AttributeKey::Calls) || is_sugar();
-            self.check_shape_rules(at, opcode, has_calls, has(AttributeKey::BranchComputations));
-        }
+        let has_calls = has(AttributeKey::Calls) || is_sugar();
+        self.check_shape_rules(at, opcode, has_calls, &has);
     }
 
     /// The value that an attribute can only have.
@@ -103,69 +89,18 @@ impl Lowering<'_> {
         }
     }
 
-    fn check_shape_rules(&mut self, at: InstructionId, opcode: Opcode, has_calls: bool, has_branches: bool) {
+    fn check_shape_rules(
+        &mut self,
+        at: InstructionId,
+        opcode: Opcode,
+        has_calls: bool,
+        has: &dyn Fn(AttributeKey) -> bool,
+    ) {
         let instruction = self.instruction(at);
         let operands = self.operand_shapes(instruction);
-        let count = operands.len();
-        let first = operands.first().copied().flatten();
-        let written = instruction.shape.map(|s| &self.parse.shapes[s.0 as usize]);
-        let mut problem = None;
-        match opcode {
-            Opcode::Tuple => {
-                if let Some(ShapeNode::Tuple(elements)) = written
-                    && elements.len() != count
-                {
-                    problem =
-                        Some(format!("the tuple has {} elements, but {count} operands", elements.len()));
-                } else if written.is_some_and(|w| !matches!(w, ShapeNode::Tuple(_))) {
-                    problem = Some("tuple makes a tuple, but its shape is an array".to_owned());
-                }
-            }
-            Opcode::Reshape | Opcode::DynamicReshape => {
-                let result = self.shape_of(at).and_then(Shape::as_array);
-                let is_bounded = |array: &ArrayShape| !array.dims.contains(&UNBOUNDED);
-                if let (Some(result), Some(operand)) = (result, first.and_then(Shape::as_array))
-                    && is_bounded(result)
-                    && is_bounded(operand)
-                    && result.elements() != operand.elements()
-                {
-                    problem = Some(format!("{result} and {operand} have different numbers of elements"));
-                }
-            }
-            Opcode::DynamicSlice | Opcode::DynamicUpdateSlice => {
-                let before = if opcode == Opcode::DynamicSlice { 1 } else { 2 };
-                if let Some(rank) = first.and_then(Shape::as_array).map(|a| a.rank()) {
-                    let starts = count.saturating_sub(before);
-                    let one_vector = starts == 1
-                        && operands.last().copied().flatten().is_some_and(|s| s.dims().len() == 1);
-                    if starts != rank && !one_vector {
-                        problem = Some(format!(
-                            "{opcode} of rank {rank} takes {rank} start indices, but has {starts}"
-                        ));
-                    }
-                }
-            }
-            Opcode::Infeed | Opcode::Recv
-                if written.is_some_and(|w| !matches!(w, ShapeNode::Tuple(e) if !e.is_empty())) =>
-            {
-                problem = Some(format!("{opcode} makes a non-empty tuple"));
-            }
-            Opcode::Conditional if !has_branches => {
-                let keys = [AttributeKey::TrueComputation, AttributeKey::FalseComputation];
-                let attributes = self.parse.attributes_of(instruction);
-                if !keys.iter().all(|&k| attributes.iter().any(|a| a.key == Some(k))) {
-                    problem = Some(
-                        "conditional needs branch_computations, or true_computation and false_computation"
-                            .to_owned(),
-                    );
-                }
-            }
-            Opcode::AsyncStart if !has_calls => {
-                problem = Some("async-start needs the attribute calls".to_owned());
-            }
-            _ => {}
-        }
-        if let Some(message) = problem {
+        let written = self.shape_of(at).filter(|_| instruction.shape.is_some());
+        let has = |key| has(key) || has_calls && key == AttributeKey::Calls;
+        if let Some(message) = shape_rule(opcode, &operands, written, &has) {
             let is_of_shape = matches!(
                 opcode,
                 Opcode::Tuple | Opcode::Reshape | Opcode::DynamicReshape | Opcode::Infeed | Opcode::Recv
@@ -175,6 +110,94 @@ impl Lowering<'_> {
                 false => self.error("shape-mismatch", instruction.opcode_span, message),
             }
         }
+    }
+}
+
+/// What is wrong with an op by itself, whose operands have the shapes that they declare.
+pub(crate) fn op_fault(op: &Op) -> Option<String> {
+    let Op { opcode, shape, .. } = op;
+    let operands: Vec<Option<&Shape>> = op.operand_shapes.iter().map(Some).collect();
+    let has = |key| op.attributes.get(key).is_some();
+    let absent = || op_info(*opcode).required.iter().copied().find(|&key| !has(key));
+    let too_large = shape.as_array().and_then(too_many_elements);
+    let rule = || shape_rule(*opcode, &operands, Some(shape), &has);
+    let dimensions = || {
+        let first = op.operand_shapes.first()?;
+        let rank = first.as_array().map(ArrayShape::rank);
+        let given =
+            op.attributes.get(AttributeKey::Dimensions).map(|_| op.attributes.ints(AttributeKey::Dimensions));
+        let wrong = given.and_then(|given| lists::one_dimension(*opcode, given, rank));
+        wrong.or_else(|| lists::missing_dimensions(*opcode, first, &has))
+    };
+    let count = || operand_count(*opcode, operands.len());
+    too_large
+        .or_else(count)
+        .or_else(|| absent().map(|key| missing(*opcode, key)))
+        .or_else(rule)
+        .or_else(dimensions)
+}
+
+fn operand_count(opcode: Opcode, count: usize) -> Option<String> {
+    let arity = op_info(opcode).arity;
+    (!arity.accepts(count)).then(|| format!("{opcode} takes {arity}, but has {count}"))
+}
+
+fn missing(opcode: Opcode, key: AttributeKey) -> String {
+    format!("{opcode} needs the attribute {key}")
+}
+
+pub(crate) fn too_many_elements(array: &ArrayShape) -> Option<String> {
+    let is_too_large = array.elements().is_none() && !array.dims.contains(&UNBOUNDED);
+    is_too_large.then(|| format!("{array} has more elements than 64 bits count"))
+}
+
+/// What is wrong with the shape that is written, and the operands, of ops whose shape XLA's parser holds against them.
+fn shape_rule(
+    opcode: Opcode,
+    operands: &[Option<&Shape>],
+    written: Option<&Shape>,
+    has: &dyn Fn(AttributeKey) -> bool,
+) -> Option<String> {
+    let count = operands.len();
+    let first = operands.first().copied().flatten().and_then(Shape::as_array);
+    match opcode {
+        Opcode::Tuple => match written?.tuple_elements() {
+            Some(elements) if elements.len() != count => {
+                Some(format!("the tuple has {} elements, but {count} operands", elements.len()))
+            }
+            Some(_) => None,
+            None => Some("tuple makes a tuple, but its shape is an array".to_owned()),
+        },
+        Opcode::Reshape | Opcode::DynamicReshape => {
+            let (result, operand) = (written?.as_array()?, first?);
+            let is_bounded = |array: &ArrayShape| !array.dims.contains(&UNBOUNDED);
+            let differs = result.elements() != operand.elements();
+            (is_bounded(result) && is_bounded(operand) && differs)
+                .then(|| format!("{result} and {operand} have different numbers of elements"))
+        }
+        Opcode::DynamicSlice | Opcode::DynamicUpdateSlice => {
+            let before = if opcode == Opcode::DynamicSlice { 1 } else { 2 };
+            let rank = first?.rank();
+            let starts = count.saturating_sub(before);
+            let one_vector =
+                starts == 1 && operands.last().copied().flatten().is_some_and(|s| s.dims().len() == 1);
+            (starts != rank && !one_vector)
+                .then(|| format!("{opcode} of rank {rank} takes {rank} start indices, but has {starts}"))
+        }
+        Opcode::Infeed | Opcode::Recv => {
+            let is_fine = written?.tuple_elements().is_some_and(|elements| !elements.is_empty());
+            (!is_fine).then(|| format!("{opcode} makes a non-empty tuple"))
+        }
+        Opcode::Conditional if !has(AttributeKey::BranchComputations) => {
+            let keys = [AttributeKey::TrueComputation, AttributeKey::FalseComputation];
+            (!keys.into_iter().all(has)).then(|| {
+                "conditional needs branch_computations, or true_computation and false_computation".to_owned()
+            })
+        }
+        Opcode::AsyncStart if !has(AttributeKey::Calls) => {
+            Some("async-start needs the attribute calls".to_owned())
+        }
+        _ => None,
     }
 }
 

@@ -39,5 +39,5 @@ pub use op_table::{Arity, OpInfo, is_elementwise, op_info};
 pub use print::{PrintOptions, TextTooLarge, print_fragment, print_module};
 pub use shape::{ArrayShape, Layout, Shape, Tile, UNBOUNDED};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};
-pub use verify::{Surroundings, Value as ExternalValue, frontend_attribute, verify, verify_module};
+pub use verify::{Surroundings, Value as ExternalValue, frontend_attribute, op_fault, verify, verify_module};
 pub use warnings::{Condition, Remedy, Warning, WarningKind, has_side_effect, is_caller, warnings};

@@ -13,6 +13,7 @@ use syntax::hlo::{
 
 use crate::attributes::Attributes;
 use crate::block::{Block, External, OperandRef};
+use crate::checks::too_many_elements;
 use crate::finding::{Finding, Fix, Place, Severity};
 use crate::infer::{ShapeReason, infer_shape};
 use crate::names::NameTable;
@@ -354,11 +355,7 @@ impl<'a> Lowering<'a> {
             (None, None) => UNKNOWN,
         };
         self.result_shapes.push(index);
-        if let Some(array) = self.shape_of(at).and_then(Shape::as_array)
-            && array.elements().is_none()
-            && !array.dims.contains(&i64::MIN)
-        {
-            let message = format!("{array} has more elements than 64 bits count");
+        if let Some(message) = self.shape_of(at).and_then(Shape::as_array).and_then(too_many_elements) {
             self.error("shape-overflow", instruction.shape_span, message);
         }
         refused

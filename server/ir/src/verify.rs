@@ -15,6 +15,7 @@ mod fusions;
 mod groups;
 mod layouts;
 mod module;
+mod op;
 mod pairs;
 mod precision;
 mod shapes;
@@ -34,6 +35,7 @@ use crate::op_table::op_info;
 use crate::shape::Shape;
 pub use calls::frontend_attribute;
 pub use module::verify_module;
+pub use op::op_fault;
 
 /// What a block sees of the rest of its module.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -45,26 +45,20 @@ impl Lowering<'_> {
             }
         }
         let has = |key| self.parse.attributes_of(instruction).iter().any(|a| a.key == Some(key));
-        match (opcode, first) {
-            (Opcode::Broadcast, Some(operand))
-                if !operand.dims().is_empty() && !has(AttributeKey::Dimensions) =>
-            {
-                let message = "broadcast needs the attribute dimensions: its operand is no scalar".to_owned();
-                problems.push(("missing-attribute", instruction.opcode_span, message));
+        if let Some(message) = first.and_then(|first| missing_dimensions(opcode, first, &has)) {
+            problems.push(("missing-attribute", instruction.opcode_span, message));
+        }
+        if let (Opcode::Conditional, Some(branch)) = (opcode, first) {
+            let is_selector = branch.as_array().is_some_and(|a| {
+                let is_index = a.element.is_signed_integer() && a.element.bits() == Some(32);
+                a.rank() == 0 && (is_index || a.element == syntax::hlo::ElementType::Pred)
+            });
+            if !is_selector {
+                let message = format!(
+                    "the first operand selects the branch: expected pred[] or s32[], but it is {branch}"
+                );
+                problems.push(("shape-mismatch", instruction.opcode_span, message));
             }
-            (Opcode::Conditional, Some(branch)) => {
-                let is_selector = branch.as_array().is_some_and(|a| {
-                    let is_index = a.element.is_signed_integer() && a.element.bits() == Some(32);
-                    a.rank() == 0 && (is_index || a.element == syntax::hlo::ElementType::Pred)
-                });
-                if !is_selector {
-                    let message = format!(
-                        "the first operand selects the branch: expected pred[] or s32[], but it is {branch}"
-                    );
-                    problems.push(("shape-mismatch", instruction.opcode_span, message));
-                }
-            }
-            _ => {}
         }
         for (code, span, message) in problems {
             self.error(code, span, message);
@@ -72,8 +66,19 @@ impl Lowering<'_> {
     }
 }
 
+/// A broadcast of what is no scalar says where its dimensions go.
+pub(super) fn missing_dimensions(
+    opcode: Opcode,
+    operand: &Shape,
+    has: &dyn Fn(AttributeKey) -> bool,
+) -> Option<String> {
+    let is_missing =
+        opcode == Opcode::Broadcast && !operand.dims().is_empty() && !has(AttributeKey::Dimensions);
+    is_missing.then(|| "broadcast needs the attribute dimensions: its operand is no scalar".to_owned())
+}
+
 /// What is wrong with `dimensions=` of an op that works along one.
-fn one_dimension(opcode: Opcode, given: &[i64], rank: Option<usize>) -> Option<String> {
+pub(super) fn one_dimension(opcode: Opcode, given: &[i64], rank: Option<usize>) -> Option<String> {
     use Opcode::*;
     let is_one = matches!(
         opcode,

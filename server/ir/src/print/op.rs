@@ -6,7 +6,7 @@ use syntax::hlo::Opcode;
 
 use super::shapes::separate;
 use super::value::write_value;
-use crate::attributes::Attributes;
+use crate::attributes::{AttributeValue, Attributes};
 use crate::graph::{Graph, Op};
 
 impl Op {
@@ -35,7 +35,11 @@ fn write_attributes(out: &mut String, attributes: &Attributes) {
         let before = out.len();
         _ = write!(out, ", {key}=");
         let behind_name = out.len();
-        write_value(out, Some(key), &value.borrow(), true);
+        match value {
+            // XLA's form of numbers in text has six digits: a text that was made is written as it is.
+            AttributeValue::Text(text) => out.push_str(text),
+            value => write_value(out, Some(key), &value.borrow(), true),
+        }
         if out.len() == behind_name {
             out.truncate(before);
         }

@@ -6,69 +6,65 @@ use syntax::hlo::{AttributeKey, ElementType, Opcode};
 use super::{Subject, Verifier};
 use crate::element_type::ElementTypeExt;
 use crate::finding::{Part, Severity};
-use crate::infer::is_never_mixed;
+use crate::infer::{Called, is_never_mixed};
 use crate::shape::Shape;
 
 impl Verifier<'_> {
     pub(super) fn check_precision(&mut self, subject: &Subject<'_>) {
-        if is_never_mixed(subject.opcode) {
-            self.check_floating(subject);
-        }
+        self.check_floating(subject);
         if matches!(subject.opcode, Opcode::Reduce | Opcode::ReduceWindow) {
             self.check_reducer_types(subject);
         }
     }
 
     fn check_floating(&mut self, subject: &Subject<'_>) {
-        if subject.operands.len() < 2 {
-            return;
-        }
-        let mut seen: Option<(usize, ElementType)> = None;
-        for (i, operand) in subject.operands.iter().enumerate() {
-            let Some(element) = floating(operand) else { continue };
-            match seen {
-                None => seen = Some((i, element)),
-                Some((first, other)) if other != element => {
-                    // The result tells which of two types is the stranger.
-                    let result = subject.declared.and_then(floating);
-                    let part = if result == Some(element) {
-                        Part::Operand(first as u32)
-                    } else {
-                        Part::Operand(i as u32)
-                    };
-                    let message = format!("operands of {} mix {other} and {element}", subject.opcode);
-                    self.mixed(subject, part, message);
-                    // Each array of a variadic scatter is combined with updates of its own type.
-                    if let (Opcode::Scatter, Some(finding)) = (subject.opcode, self.findings.last_mut()) {
-                        finding.severity = Severity::Warning;
-                    }
-                    return;
-                }
-                Some(_) => {}
-            }
-        }
-    }
-
-    /// XLA's compilers refuse it: they do not tell the verifier to let mixed precision pass.
-    fn mixed(&mut self, subject: &Subject<'_>, part: Part, message: String) {
-        self.error(subject, "mixed-precision", part, message);
-    }
-
-    /// Operands have the very types of the reducer's parameters.
-    fn check_reducer_types(&mut self, subject: &Subject<'_>) {
-        let Some(called) = subject.attributes.computation(AttributeKey::ToApply).and_then(|c| self.called(c))
-        else {
+        let Some((part, message)) = mixed_operands(subject.opcode, subject.operands, subject.declared) else {
             return;
         };
-        for (i, (operand, parameter)) in subject.operands.iter().zip(&called.parameters).enumerate() {
-            if operand.element() != parameter.element() {
-                let message = format!(
-                    "expected operand {i} to have the type of {parameter}, parameter {i} of to_apply, but it is {operand}"
-                );
-                return self.mixed(subject, Part::Operand(i as u32), message);
-            }
+        self.error(subject, MIXED, part, message);
+        // Each array of a variadic scatter is combined with updates of its own type.
+        if let (Opcode::Scatter, Some(finding)) = (subject.opcode, self.findings.last_mut()) {
+            finding.severity = Severity::Warning;
         }
     }
+
+    fn check_reducer_types(&mut self, subject: &Subject<'_>) {
+        let reducer = subject.attributes.computation(AttributeKey::ToApply).and_then(|c| self.called(c));
+        if let Some((part, message)) = reducer.and_then(|called| mixed_reducer(subject.operands, &called)) {
+            self.error(subject, MIXED, part, message);
+        }
+    }
+}
+
+/// XLA's compilers refuse it: they do not tell the verifier to let mixed precision pass.
+const MIXED: &str = "mixed-precision";
+
+/// The operand whose floating type is another one than that of the operands before, of an op that does not convert.
+pub(super) fn mixed_operands(
+    opcode: Opcode,
+    operands: &[&Shape],
+    declared: Option<&Shape>,
+) -> Option<(Part, String)> {
+    if !is_never_mixed(opcode) {
+        return None;
+    }
+    let mut floats = operands.iter().enumerate().filter_map(|(i, operand)| Some((i, floating(operand)?)));
+    let (first, other) = floats.next()?;
+    let (i, element) = floats.find(|&(_, element)| element != other)?;
+    // The result tells which of two types is the stranger.
+    let is_of_result = declared.and_then(floating) == Some(element);
+    let part = Part::Operand(if is_of_result { first } else { i } as u32);
+    Some((part, format!("operands of {opcode} mix {other} and {element}")))
+}
+
+/// The operand that has not the type of the reducer's parameter.
+pub(super) fn mixed_reducer(operands: &[&Shape], called: &Called) -> Option<(Part, String)> {
+    let mut pairs = operands.iter().zip(&called.parameters).enumerate();
+    let (i, (operand, parameter)) = pairs.find(|(_, (o, parameter))| o.element() != parameter.element())?;
+    let message = format!(
+        "expected operand {i} to have the type of {parameter}, parameter {i} of to_apply, but it is {operand}"
+    );
+    Some((Part::Operand(i as u32), message))
 }
 
 /// The first floating type in a shape.

@@ -11,11 +11,8 @@ use crate::shape::{ArrayShape, Layout, Shape};
 impl Verifier<'_> {
     pub(super) fn compare(&mut self, subject: &Subject<'_>, inferred: &Shape) {
         let Some(declared) = subject.declared else { return };
-        if declared.is_compatible(inferred) {
-            return;
-        }
+        let Some(expected) = expected(declared, inferred) else { return };
         let id = subject.id;
-        let expected = in_layout(inferred, declared);
         use Opcode::{AddDependency, AfterAll, Infeed, Outfeed, Recv, RecvDone, Send, SendDone};
         // XLA reads the shape that is written here and then takes its own.
         let is_ignored = matches!(
@@ -45,7 +42,7 @@ impl Verifier<'_> {
             part: Part::Shape,
             severity: if is_ignored { Severity::Warning } else { Severity::Error },
             code: "shape-mismatch",
-            message: format!("{} makes {expected} here, but the shape is {declared}", subject.opcode),
+            message: mismatch(subject.opcode, &expected, declared),
             fix: Some(Fix::replace(
                 format!("set the result shape to {expected}"),
                 Place::Part(id, Part::Shape),
@@ -55,6 +52,15 @@ impl Verifier<'_> {
             related,
         });
     }
+}
+
+/// The inferred shape as it would be written where another one is; nothing where that is compatible.
+pub(super) fn expected(declared: &Shape, inferred: &Shape) -> Option<Shape> {
+    (!declared.is_compatible(inferred)).then(|| in_layout(inferred, declared))
+}
+
+pub(super) fn mismatch(opcode: Opcode, expected: &Shape, declared: &Shape) -> String {
+    format!("{opcode} makes {expected} here, but the shape is {declared}")
 }
 
 /// `shape` with the layouts of `like` where they fit; where they do not, row-major if `like` writes layouts.
