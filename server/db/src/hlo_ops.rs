@@ -1,24 +1,18 @@
 //! What is known of the ops of HLO that ops of MLIR are: their maps, and what HLO's verifier says.
 
-use std::sync::Arc;
-
 use indexing::{MapBeside, OpIndexing, Rules};
-use ir::Surroundings;
 use mlir::OpId;
 use mlir_hlo::{Environment, HloOp, Slice};
 use mlir_indexing::Source;
-use syntax::hlo::PieceState;
 
 use crate::Piece;
 use crate::mlir_giants::mlir_link_findings;
 use crate::mlir_imports::mlir_imported;
 use crate::mlir_queries::mlir_piece;
 
-/// The op of HLO that reads its operands as an op of MLIR does: nothing where there is none, else the op or why there is none.
-/// Made for one answer, and not kept.
-pub(crate) fn hlo_op(source: &Source<'_>, id: OpId) -> Option<Result<HloOp, String>> {
-    let environment = Environment::of_aliases(source.parse, source.text);
-    mlir_hlo::hlo_op(Slice::whole(source.parse, source.text), &environment, id)
+/// What the aliases of a source stand for: made once for the maps of several ops.
+pub fn alias_environment(source: &Source<'_>) -> Environment {
+    Environment::of_aliases(source.parse, source.text)
 }
 
 /// Output to input maps of the op, simplified: a list per operand.
@@ -70,23 +64,8 @@ pub fn hlo_op_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, Str
             continue;
         }
         let Some(Ok(op)) = mlir_hlo::hlo_op(Slice::whole(parse, text), &environment, id) else { continue };
-        let text: Arc<str> = op.text().into();
-        let read = syntax::hlo::parse(&text, PieceState::HEADER);
-        if !read.errors.is_empty() {
-            continue;
-        }
-        let block = ir::lower(text, Arc::new(read));
-        // What the parser of HLO refuses, then what its verifier does.
-        if let Some(early) = block.findings.iter().find(|f| f.severity == ir::Severity::Error) {
-            found.push((id, early.message.clone()));
-            continue;
-        }
-        let root =
-            block.parse.computations.iter().rposition(|c| c.is_entry).and_then(|c| block.root(c as u32));
-        let findings = ir::verify(&block, &Surroundings::alone(&block));
-        let is_about_it =
-            |f: &ir::InstructionFinding| Some(f.instruction) == root && f.severity == ir::Severity::Error;
-        found.extend(findings.into_iter().find(is_about_it).map(|f| (id, f.message)));
+        let graph_of = |name: &str| op.callees.get(name).cloned();
+        found.extend(ir::op_fault(op.op(), &graph_of).map(|message| (id, message)));
     }
     found
 }

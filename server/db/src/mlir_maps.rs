@@ -5,14 +5,14 @@ use std::sync::Arc;
 use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource};
 use indexing_map::Interval;
 use mlir::{Definition, Finding, OpId, ValueId};
-use mlir_hlo::HloOp;
+use mlir_hlo::{Environment, HloOp, Slice};
 use mlir_indexing::{
     Access, OpMaps, Producers, Role, Source, Space, Symbol, SymbolSource, through_producers,
 };
 
 use rustc_hash::FxHashSet;
 
-use crate::hlo_ops::{hlo_op, hlo_op_maps};
+use crate::hlo_ops::{alias_environment, hlo_op_maps};
 use crate::mlir_giants::{GiantName, mlir_links};
 use crate::mlir_imports::{MlirImported, mlir_definitions_behind, mlir_imported};
 use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece};
@@ -138,13 +138,22 @@ pub enum MlirMaps {
     Hlo(Box<HloOp>),
 }
 
-/// The maps of an op for one of its results; `None` for an op that reads nothing by index, or that has no rule.
-pub fn mlir_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<MlirMaps, String>> {
+/// The maps of an op for one of its results; `None` for an op that reads nothing by index, or that has no rule. `environment`
+/// is [`alias_environment`] of the source.
+pub fn mlir_maps(
+    source: &Source<'_>,
+    environment: &Environment,
+    id: OpId,
+    result: usize,
+) -> Option<Result<MlirMaps, String>> {
     let name = source.parse.name(id, source.text);
     // What tensors and structured ops do, their own rules know better: they have names for loops.
     let is_own = ["tensor.", "linalg."].iter().any(|dialect| name.starts_with(dialect));
     let own = || mlir_indexing::op_maps(source, id, result).map(|maps| maps.map(MlirMaps::Own));
-    let of_hlo = || hlo_op(source, id).map(|found| found.map(|op| MlirMaps::Hlo(Box::new(op))));
+    let of_hlo = || {
+        let found = mlir_hlo::hlo_op(Slice::whole(source.parse, source.text), environment, id)?;
+        Some(found.map(|op| MlirMaps::Hlo(Box::new(op))).map_err(|why| why.to_string()))
+    };
     let (first, second): (Option<Result<_, _>>, &dyn Fn() -> Option<Result<_, _>>) =
         if is_own { (own(), &of_hlo) } else { (of_hlo(), &own) };
     match first {
@@ -181,12 +190,13 @@ pub fn mlir_producers(
         db.unwind_if_revision_cancelled();
         let missing = std::cell::RefCell::new(Vec::new());
         let mut producers = imported.with_source(db, file, &|| piece, |source| {
+            let environment = alias_environment(source);
             let maps_of = |id: OpId, result: usize| {
                 if let Some(name) = imported.stub(id) {
                     missing.borrow_mut().push(name);
                     return None;
                 }
-                match mlir_maps(source, id, result)?.ok()? {
+                match mlir_maps(source, &environment, id, result)?.ok()? {
                     MlirMaps::Own(maps) => Some((maps.space, maps.accesses)),
                     MlirMaps::Hlo(op) => Some((Space::Result(result), hlo_accesses(source, id, &op, result))),
                 }

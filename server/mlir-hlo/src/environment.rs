@@ -6,7 +6,7 @@ use mlir::{Form, OpId, Parse, is_function_like};
 use rustc_hash::FxHashMap;
 
 use crate::names::sanitized;
-use crate::piece_names::{PieceFunction, PieceNames, aliases};
+use crate::piece_names::{PieceFunction, PieceNames, aliases, owned};
 use crate::shardy::Meshes;
 
 /// A piece of text, read, and where in it the part starts and ends.
@@ -90,10 +90,11 @@ pub struct Environment {
 const MAX_ALIASES: usize = 16;
 
 impl Environment {
-    /// The aliases that a piece defines, and nothing else: for single ops.
+    /// The aliases that a piece defines, but for locations, and nothing else: for single ops.
     pub fn of_aliases(parse: &Parse, text: &str) -> Environment {
         let mut environment = Environment::default();
-        environment.aliases.extend(aliases(Slice::whole(parse, text)));
+        let values = aliases(Slice::whole(parse, text)).filter(|(_, value)| !value.starts_with("loc("));
+        environment.aliases.extend(owned(values));
         environment
     }
 

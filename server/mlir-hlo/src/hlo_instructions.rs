@@ -4,6 +4,7 @@ use ir::Attributes;
 use mlir::OpId;
 
 use crate::environment::{Environment, Slice};
+use crate::not_in_hlo::NotInHlo;
 use crate::to_hlo::{HloComputation, Writer, pack_index};
 
 /// A computation of one op: a parameter for each operand, and what the op becomes.
@@ -24,15 +25,15 @@ pub fn hlo_instructions(
     slice: Slice<'_>,
     environment: &Environment,
     id: OpId,
-) -> Result<HloInstructions, String> {
+) -> Result<HloInstructions, NotInHlo> {
     let (parse, text) = (slice.parse, slice.text);
     let mut writer = Writer::alone(slice, environment);
     for (n, operand) in parse.operands_of(id).enumerate() {
         let name = operand.span.of(text);
         if n == MAX_OPERANDS {
-            return Err("it has too many operands".to_owned());
+            return Err("it has too many operands".into());
         }
-        let value = operand.value.ok_or_else(|| format!("the type of {name} is not known"))?;
+        let value = operand.value.ok_or_else(|| NotInHlo::unknown_type(name))?;
         let index = pack_index(name);
         let shape = writer.shape_of(value, index)?;
         if !writer.body().values.contains_key(&(value, index)) {

@@ -9,6 +9,7 @@ use mlir::{Definition, OpId, Parse, TypeRef};
 use rustc_hash::FxHashMap;
 
 use crate::environment::{Environment, Slice};
+use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{Dialect, Form, How, OpRow, Pretty, Special};
 use crate::op_table::{mnemonic, row_of};
 use crate::other_dialects::{op_of_recipe, other_op};
@@ -32,7 +33,7 @@ pub struct HloOp {
 const MAX_OPERANDS: usize = 1024;
 
 /// Nothing where HLO has no op that reads as this one does, else the op or the reason why there is none.
-pub fn hlo_op(slice: Slice<'_>, environment: &Environment, id: OpId) -> Option<Result<HloOp, String>> {
+pub fn hlo_op(slice: Slice<'_>, environment: &Environment, id: OpId) -> Option<Result<HloOp, NotInHlo>> {
     let name = slice.parse.name(id, slice.text);
     if let Some(mnemonic) = mnemonic(name) {
         let row = row_of(mnemonic).filter(|row| !is_opaque(row))?;
@@ -92,30 +93,31 @@ pub fn is_checked_as_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
     !(is_plain && is_one)
 }
 
-fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) -> Result<HloOp, String> {
+fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) -> Result<HloOp, NotInHlo> {
     let (parse, text) = (slice.parse, slice.text);
     let op = parse.op(id);
     if row.name == "optimization_barrier" && parse.operands_of(id).count() != 1 {
-        return Err("each of its results is the operand of the same number".to_owned());
+        return Err("each of its results is the operand of the same number".into());
     }
     if op.results.is_empty() {
-        return Err("it has no result".to_owned());
+        return Err("it has no result".into());
     }
     for &ty in parse.types(&op.result_types) {
-        let ty = parse.type_text(ty, text).ok_or("the type of a result is not known")?;
+        let ty =
+            parse.type_text(ty, text).ok_or(NotInHlo::Type("the type of a result is not known".into()))?;
         static_hlo_shape(environment.resolved(&ty))?;
     }
-    let mut writer = Writer::alone(slice, environment);
+    let mut writer = Writer::bare(slice, environment);
     let mut given = Vec::new();
     for (n, operand) in parse.operands_of(id).enumerate() {
         if n == MAX_OPERANDS {
-            return Err("it has too many operands".to_owned());
+            return Err("it has too many operands".into());
         }
         let name = operand.span.of(text);
         let index = pack_index(name);
-        let Some(value) = operand.value else { return Err(format!("the type of {name} is not known")) };
+        let Some(value) = operand.value else { return Err(NotInHlo::unknown_type(name)) };
         let ty = parse.type_of(value, index as usize, text);
-        let ty = ty.ok_or_else(|| format!("the type of {name} is not known"))?;
+        let ty = ty.ok_or_else(|| NotInHlo::unknown_type(name))?;
         let shape = static_hlo_shape(environment.resolved(&ty))?;
         if !writer.body().values.contains_key(&(value, index)) {
             let parameter = writer.body().parameter("operand", shape, Attributes::default(), id);
@@ -176,11 +178,11 @@ impl HloOp {
         given: &[Given<'_>],
         callees: FxHashMap<String, Arc<Graph>>,
         results: usize,
-    ) -> Result<HloOp, String> {
+    ) -> Result<HloOp, NotInHlo> {
         let count = given.len();
         let root = written.root as usize;
         if root < count {
-            return Err("HLO has no such instruction".to_owned());
+            return Err(NotInHlo::no_instruction("HLO has no such instruction"));
         }
         let is_one = root == count;
         let order: Vec<usize> = match is_one {
@@ -250,11 +252,8 @@ impl HloOp {
         let mut entry = self.graph.clone();
         entry.names = (0..entry.ops.len()).map(|id| format!("p{id}")).collect();
         entry.names[entry.root as usize] = "r".to_owned();
-        let mut number = 0;
-        for parameter in entry.ops.iter_mut().filter_map(|op| op.parameter.as_mut()) {
-            *parameter = number;
-            number += 1;
-        }
+        let parameters = entry.ops.iter_mut().filter_map(|op| op.parameter.as_mut());
+        (0..).zip(parameters).for_each(|(number, parameter)| *parameter = number);
         computation("ENTRY e", &entry);
         text
     }
@@ -276,7 +275,7 @@ fn scalar_constant(slice: Slice<'_>, environment: &Environment, value: mlir::Val
     if !mlir::shaped(ty.of(slice.text))?.dimensions?.is_empty() {
         return None;
     }
-    let mut writer = Writer::alone(slice, environment);
+    let mut writer = Writer::bare(slice, environment);
     writer.try_op(op).ok()?;
     let (constant, _) = writer.body().take_last()?;
     constant.literal.filter(|number| number.parse::<f64>().is_ok())

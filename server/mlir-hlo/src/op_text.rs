@@ -4,6 +4,7 @@ use mlir::lists::split;
 use mlir::{Form, OpId, Parse, field, integer, integers};
 
 use crate::environment::{Environment, Slice};
+use crate::not_in_hlo::NotInHlo;
 
 /// An op and where its aliases are.
 #[derive(Clone, Copy)]
@@ -38,7 +39,7 @@ impl<'a> OpText<'a> {
         integers(self.attribute(names)?)
     }
 
-    pub fn needed(self, names: &[&str]) -> Result<Vec<i64>, String> {
+    pub fn needed(self, names: &[&str]) -> Result<Vec<i64>, NotInHlo> {
         self.ints(names).ok_or_else(|| missing(names[0]))
     }
 
@@ -103,8 +104,8 @@ impl<'a> OpText<'a> {
     }
 }
 
-pub(crate) fn missing(attribute: &str) -> String {
-    format!("{attribute} is not there, or not read")
+pub(crate) fn missing(attribute: &str) -> NotInHlo {
+    NotInHlo::Attribute(attribute.to_owned().into())
 }
 
 /// The rows of `dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>`. Nothing where it is no matrix of integers.

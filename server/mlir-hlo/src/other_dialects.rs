@@ -9,6 +9,7 @@ use mlir::{OpId, Use, integer, integers};
 
 use crate::environment::{Environment, Slice};
 use crate::hlo_op::HloOp;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_text::OpText;
 use crate::to_hlo::push_dot_lists;
 use crate::types::{element, extents, has_dimensions_of, number, static_hlo_shape};
@@ -75,24 +76,24 @@ pub(crate) fn op_of_recipe(
     id: OpId,
     recipe: Recipe,
     read: usize,
-) -> Result<HloOp, String> {
+) -> Result<HloOp, NotInHlo> {
     let (parse, text) = (slice.parse, slice.text);
     let mut operands: Vec<&Use> = parse.operands_of(id).collect();
     if recipe == Recipe::ExtractSlice && operands.len() > 1 {
-        return Err("an offset, a size or a stride is not known".to_owned());
+        return Err("an offset, a size or a stride is not known".into());
     }
     operands.truncate(read);
     let shape_of = |operand: &&Use| {
         let name = operand.span.of(text);
         let index = crate::to_hlo::pack_index(name) as usize;
         let ty = operand.value.and_then(|value| parse.type_of(value, index, text));
-        let ty = ty.ok_or_else(|| format!("the type of {name} is not known"))?;
+        let ty = ty.ok_or_else(|| NotInHlo::unknown_type(name))?;
         static_hlo_shape(environment.resolved(&ty))
     };
     let shapes: Vec<Shape> = operands.iter().map(shape_of).collect::<Result<_, _>>()?;
     let types = parse.types(&parse.op(id).result_types);
-    let [ty] = types else { return Err("it has not one result".to_owned()) };
-    let ty = parse.type_text(*ty, text).ok_or("the type of a result is not known")?;
+    let [ty] = types else { return Err("it has not one result".into()) };
+    let ty = parse.type_text(*ty, text).ok_or(NotInHlo::Type("the type of a result is not known".into()))?;
     let result = static_hlo_shape(environment.resolved(&ty))?;
     let names = operands.iter().map(|operand| operand.span.of(text).to_owned()).collect();
     let mut found = HloOp::of_operands(names, &shapes);
@@ -127,10 +128,10 @@ fn add(
     shape: Shape,
     operands: &[ir::OpId],
     attributes: Attributes,
-) -> Result<ir::OpId, String> {
+) -> Result<ir::OpId, NotInHlo> {
     match operands.iter().all(|&id| (id as usize) < found.graph.ops.len()) {
         true => Ok(found.graph.add(opcode, shape, operands, attributes, "r")),
-        false => Err("it has no operand".to_owned()),
+        false => Err("it has no operand".into()),
     }
 }
 
@@ -145,7 +146,7 @@ pub(crate) struct Exact {
 }
 
 /// Nothing where there is no such instruction. `given` counts the operands.
-pub(crate) fn exact(op: OpText<'_>, given: usize, result: &Shape) -> Option<Result<Exact, String>> {
+pub(crate) fn exact(op: OpText<'_>, given: usize, result: &Shape) -> Option<Result<Exact, NotInHlo>> {
     let (recipe, operands) = other_op(op.parse.name(op.id, op.text))?;
     let operands = operands.min(given);
     let found = match recipe {
@@ -156,14 +157,14 @@ pub(crate) fn exact(op: OpText<'_>, given: usize, result: &Shape) -> Option<Resu
             let attributes = Attributes::default().with(K::Slice, slices);
             (Opcode::Slice, attributes, Some(sizes).filter(|sizes| result.dims() != sizes))
         }),
-        Recipe::ExtractSlice => Err("an offset, a size or a stride is not known".to_owned()),
+        Recipe::ExtractSlice => Err("an offset, a size or a stride is not known".into()),
         _ => return None,
     };
     Some(found.map(|(opcode, attributes, before)| Exact { opcode, operands, attributes, before }))
 }
 
 /// The opcode, and what it takes from the attributes of the op.
-fn plain(op: OpText<'_>, recipe: Recipe, result: &Shape) -> Result<(Opcode, Attributes), String> {
+fn plain(op: OpText<'_>, recipe: Recipe, result: &Shape) -> Result<(Opcode, Attributes), NotInHlo> {
     let dimensions = |list: Vec<i64>| Attributes::default().with(K::Dimensions, list);
     Ok(match recipe {
         Recipe::Plain(opcode) => (opcode, Attributes::default()),
@@ -183,12 +184,12 @@ fn plain(op: OpText<'_>, recipe: Recipe, result: &Shape) -> Result<(Opcode, Attr
             push_dot_lists(&mut attributes, [batch.to_vec(), vec![left], batch.to_vec(), vec![right]]);
             (Opcode::Dot, attributes)
         }
-        _ => return Err("HLO has no such instruction".to_owned()),
+        _ => return Err(NotInHlo::no_instruction("HLO has no such instruction")),
     })
 }
 
 /// `[0:4:1], [1:3:1]`, and the sizes.
-fn bounds(op: OpText<'_>) -> Result<(Vec<[i64; 3]>, Vec<i64>), String> {
+fn bounds(op: OpText<'_>) -> Result<(Vec<[i64; 3]>, Vec<i64>), NotInHlo> {
     let body = op.body();
     let clauses = body.split_once(':').map_or(body, |(front, _)| front);
     let mut lists = clauses.split('[').skip(1).filter_map(|part| integers(&format!("[{part}")));
@@ -196,7 +197,7 @@ fn bounds(op: OpText<'_>) -> Result<(Vec<[i64; 3]>, Vec<i64>), String> {
         Some(offsets) => (offsets, op.needed(&["static_sizes"])?, op.needed(&["static_strides"])?),
         None => match (lists.next(), lists.next(), lists.next()) {
             (Some(offsets), Some(sizes), Some(strides)) => (offsets, sizes, strides),
-            _ => return Err("an offset, a size or a stride is not known".to_owned()),
+            _ => return Err("an offset, a size or a stride is not known".into()),
         },
     };
     let mut each = Vec::new();
@@ -209,7 +210,7 @@ fn bounds(op: OpText<'_>) -> Result<(Vec<[i64; 3]>, Vec<i64>), String> {
 }
 
 /// Dimensions of one element that the result does not have are dropped behind the slice.
-fn extract_slice(op: OpText<'_>, found: &mut HloOp, result: Shape) -> Result<ir::OpId, String> {
+fn extract_slice(op: OpText<'_>, found: &mut HloOp, result: Shape) -> Result<ir::OpId, NotInHlo> {
     let (slices, sizes) = bounds(op)?;
     let operand = found.graph.ops.first().ok_or("it has no operand")?.shape.clone();
     let attributes = Attributes::default().with(K::Slice, slices);
@@ -224,7 +225,7 @@ fn extract_slice(op: OpText<'_>, found: &mut HloOp, result: Shape) -> Result<ir:
     Ok(found.fuse("f", fused, result, &[0]))
 }
 
-fn tensor_padding(op: OpText<'_>) -> Result<Vec<[i64; 3]>, String> {
+fn tensor_padding(op: OpText<'_>) -> Result<Vec<[i64; 3]>, NotInHlo> {
     let body = op.body();
     let list = |key: &str| {
         let (_, rest) = body.split_once(key)?;
@@ -236,7 +237,7 @@ fn tensor_padding(op: OpText<'_>) -> Result<Vec<[i64; 3]>, String> {
     Ok(low.iter().zip(&high).map(|(&low, &high)| [low, high, 0]).collect())
 }
 
-fn linalg_reduce(op: OpText<'_>, found: &mut HloOp, result: Shape) -> Result<ir::OpId, String> {
+fn linalg_reduce(op: OpText<'_>, found: &mut HloOp, result: Shape) -> Result<ir::OpId, NotInHlo> {
     let kind = element(&found.graph.ops.first().ok_or("it has no operand")?.shape);
     let dimensions = op.needed(&["dimensions"])?;
     let opcode = if kind == ElementType::Pred { Opcode::Or } else { Opcode::Add };
@@ -259,10 +260,10 @@ fn zero(graph: &mut Graph, kind: ElementType) -> ir::OpId {
 }
 
 /// An instruction that reads its operands place by place, whatever it makes of them.
-fn pointwise(shapes: &[Shape], result: &Shape) -> Result<(Opcode, Attributes), String> {
+fn pointwise(shapes: &[Shape], result: &Shape) -> Result<(Opcode, Attributes), NotInHlo> {
     let kind = element(result);
     if shapes.is_empty() || !shapes.iter().all(|shape| has_dimensions_of(shape, result)) {
-        return Err("its operands are not of one shape".to_owned());
+        return Err("its operands are not of one shape".into());
     }
     let same = shapes.iter().all(|shape| element(shape) == kind);
     let is_pred = |kind: ElementType| kind == ElementType::Pred;
@@ -277,7 +278,7 @@ fn pointwise(shapes: &[Shape], result: &Shape) -> Result<(Opcode, Attributes), S
         }
         [p, a, b] if is_pred(element(p)) && a == b && a == result => Opcode::Select,
         [_, _, _] if same => Opcode::Clamp,
-        _ => return Err("its operands are of several types".to_owned()),
+        _ => return Err("its operands are of several types".into()),
     };
     Ok((opcode, Attributes::default()))
 }

@@ -38,7 +38,7 @@ pub(crate) struct PieceFunction {
 impl PieceNames {
     pub fn of(slice: Slice<'_>) -> PieceNames {
         let Slice { parse, text, .. } = slice;
-        let mut names = PieceNames { aliases: aliases(slice).collect(), ..PieceNames::default() };
+        let mut names = PieceNames { aliases: owned(aliases(slice)).collect(), ..PieceNames::default() };
         for (id, op) in parse.ops.iter().enumerate().filter(|(_, op)| slice.holds(op.span.start)) {
             let name = parse.name(id as OpId, text);
             match op.form {
@@ -77,13 +77,20 @@ impl PieceNames {
 }
 
 /// The aliases that a slice defines, with what they stand for.
-pub(crate) fn aliases(slice: Slice<'_>) -> impl Iterator<Item = (Box<str>, Box<str>)> {
+pub(crate) fn aliases<'t>(slice: Slice<'t>) -> impl Iterator<Item = (&'t str, &'t str)> {
     let Slice { parse, text, .. } = slice;
     let here = parse.aliases.iter().filter(move |a| a.is_definition && slice.holds(a.span.start));
     here.map(|alias| {
         let value = parse.op(alias.op).span.of(text).split_once('=').map_or("", |(_, value)| value.trim());
-        (alias.span.of(text).into(), value.into())
+        (alias.span.of(text), value)
     })
+}
+
+/// Names and values that outlive their text.
+pub(crate) fn owned<'t>(
+    aliases: impl Iterator<Item = (&'t str, &'t str)>,
+) -> impl Iterator<Item = (Box<str>, Box<str>)> {
+    aliases.map(|(name, value)| (name.into(), value.into()))
 }
 
 /// `key: "0x…"`, wherever it stands in the section.

@@ -6,6 +6,7 @@ mod asynchronous;
 mod attributes;
 mod body;
 mod calls;
+mod constants;
 mod control_flow;
 mod devices;
 mod dynamic;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use crate::not_in_hlo::NotInHlo;
 use ir::{ArrayShape, ElementType, Layout, Shape, UNBOUNDED};
 use mlir::lists::split;
 use mlir::shaped;
@@ -15,26 +16,26 @@ pub(crate) const UNQUANTISED: &str =
     "HLO has no quantised types, and XLA refuses them before stablehlo-legalize-quant-to-math";
 
 /// `f32[4,8]` of `tensor<4x8xf32>`; an extent that is not known is `?`, or `<=n` where a bound is stated.
-pub(crate) fn hlo_shape(ty: &str) -> Result<Shape, String> {
+pub(crate) fn hlo_shape(ty: &str) -> Result<Shape, NotInHlo> {
     shape_at(ty, 0)
 }
 
 /// `f32[4,8]` of `tensor<4x8xf32>`, of a type all of whose extents are known.
-pub fn static_hlo_shape(ty: &str) -> Result<Shape, String> {
+pub fn static_hlo_shape(ty: &str) -> Result<Shape, NotInHlo> {
     let shape = hlo_shape(ty)?;
     match shape.is_static() {
         true => Ok(shape),
-        false => Err(format!("a dimension of {ty} is not known")),
+        false => Err(NotInHlo::of_type(format!("a dimension of {ty} is not known"))),
     }
 }
 
-fn shape_at(ty: &str, depth: usize) -> Result<Shape, String> {
+fn shape_at(ty: &str, depth: usize) -> Result<Shape, NotInHlo> {
     let ty = ty.trim();
     if matches!(ty, "!stablehlo.token" | "!mhlo.token") {
         return Ok(Shape::Token);
     }
     if depth > MAX_DEPTH {
-        return Err("its type is too deep".to_owned());
+        return Err(NotInHlo::Type("its type is too deep".into()));
     }
     let elements = |list| split(list).into_iter().map(|element| shape_at(element, depth + 1));
     if let Some(list) = ty.strip_prefix("tuple<").and_then(|rest| rest.strip_suffix('>')) {
@@ -48,12 +49,19 @@ fn shape_at(ty: &str, depth: usize) -> Result<Shape, String> {
         }
         return Ok(Shape::tuple(shapes));
     }
-    let array = shaped(ty).filter(|a| a.kind == "tensor").ok_or_else(|| format!("{ty} is no array"))?;
-    let dimensions = array.dimensions.as_ref().ok_or_else(|| format!("the rank of {ty} is not known"))?;
+    let array = shaped(ty)
+        .filter(|a| a.kind == "tensor")
+        .ok_or_else(|| NotInHlo::of_type(format!("{ty} is no array")))?;
+    let dimensions = array
+        .dimensions
+        .as_ref()
+        .ok_or_else(|| NotInHlo::of_type(format!("the rank of {ty} is not known")))?;
     let bounds = bounds(array.rest);
     let element = hlo_element(array.element)?;
     let extent = |(at, extent): (usize, &Option<u64>)| match extent.or(bounds.get(at).copied().flatten()) {
-        Some(extent) => i64::try_from(extent).map_err(|_| format!("an extent of {ty} is too large")),
+        Some(extent) => {
+            i64::try_from(extent).map_err(|_| NotInHlo::of_type(format!("an extent of {ty} is too large")))
+        }
         None => Ok(UNBOUNDED),
     };
     let dims = dimensions.iter().enumerate().map(extent).collect::<Result<_, _>>()?;
@@ -76,10 +84,12 @@ fn bounds(encoding: &str) -> Vec<Option<u64>> {
 }
 
 /// `pred` of `i1`, `s32` of `i32`, `c64` of `complex<f32>`.
-fn hlo_element(element: &str) -> Result<ElementType, String> {
-    let none = || match element.starts_with("!quant.") {
-        true => format!("{element} is quantised: {UNQUANTISED}"),
-        false => format!("{element} is no element type of HLO"),
+fn hlo_element(element: &str) -> Result<ElementType, NotInHlo> {
+    let none = || {
+        NotInHlo::of_type(match element.starts_with("!quant.") {
+            true => format!("{element} is quantised: {UNQUANTISED}"),
+            false => format!("{element} is no element type of HLO"),
+        })
     };
     let name: Cow<'_, str> = match element {
         "i1" => "pred".into(),
@@ -181,10 +191,10 @@ fn push_number(out: &mut String, mut number: i64) {
 /// # Errors
 ///
 /// Where one is not known, or only a bound of it.
-pub(crate) fn extents(shape: &Shape) -> Result<&[i64], String> {
+pub(crate) fn extents(shape: &Shape) -> Result<&[i64], NotInHlo> {
     match shape.is_static() {
         true => Ok(shape.dims()),
-        false => Err(format!("an extent of {shape} is not known")),
+        false => Err(NotInHlo::of_type(format!("an extent of {shape} is not known"))),
     }
 }
 
@@ -287,8 +297,9 @@ mod tests {
             assert_eq!(read.to_string(), shape);
             assert_eq!(mlir_type(&read).as_deref(), Ok(ty));
         }
-        assert_eq!(hlo_shape("tensor<*xf32>"), Err("the rank of tensor<*xf32> is not known".to_owned()));
-        assert_eq!(hlo_shape("memref<2xf32>"), Err("memref<2xf32> is no array".to_owned()));
+        let refused = |ty: &str| hlo_shape(ty).map_err(|why| why.to_string());
+        assert_eq!(refused("tensor<*xf32>"), Err("the rank of tensor<*xf32> is not known".to_owned()));
+        assert_eq!(refused("memref<2xf32>"), Err("memref<2xf32> is no array".to_owned()));
     }
 
     #[test]
@@ -298,7 +309,11 @@ mod tests {
         assert_eq!(with_dimensions(&bounded, &[0, 2]), shape("f32[<=4,?]"));
         assert_eq!(with_element(&bounded, ElementType::Pred), shape("pred[<=4,8,?]"));
         assert!(!has_dimensions_of(&shape("f32[<=4,8]"), &shape("f32[4,8]")));
-        assert_eq!(extents(&shape("f32[<=4,8]")), Err("an extent of f32[<=4,8] is not known".to_owned()));
+        let dynamic = shape("f32[<=4,8]");
+        assert_eq!(
+            extents(&dynamic).map_err(|why| why.to_string()),
+            Err("an extent of f32[<=4,8] is not known".to_owned())
+        );
         assert_eq!(extents(&shape("f32[4,8]{1,0}")), Ok(&[4, 8][..]));
         assert_eq!(extents(&shape("f32[]")), Ok(&[][..]));
     }

@@ -121,7 +121,8 @@ pub fn mlir_instruction(db: &dyn salsa::Database, piece: Piece, op: OpId) -> Res
         mlir_module(db, file).part_at(at, &mlir_piece(db, piece).parse, imported.parse.op(op).span.start);
     let none = Environment::default();
     let environment = mlir_environments(db, file).get(part).unwrap_or(&none);
-    let found = mlir_hlo::hlo_instructions(Slice::whole(&imported.parse, &imported.text), environment, op)?;
+    let found = mlir_hlo::hlo_instructions(Slice::whole(&imported.parse, &imported.text), environment, op)
+        .map_err(|why| why.to_string())?;
     let graph = &found.computation.graph;
     let own = (found.parameters..graph.ops.len()).rev();
     let wrapped = own.into_iter().find(|&id| gpu::is_wrapped(graph.ops[id].opcode));

@@ -12,6 +12,7 @@ use crate::mlir::op_maps_hover::{RESULT_LIMIT, title};
 /// What each result is made of, where stores go, what an index is; empty where nothing is read by index.
 pub(crate) fn map_notes(source: &Source<'_>, id: OpId) -> Vec<String> {
     let results = source.result_count(id).clamp(1, RESULT_LIMIT);
+    let environment = db::alias_environment(source);
     let mut notes: Vec<String> = Vec::new();
     let mut push = |note: String| {
         if !notes.contains(&note) {
@@ -19,7 +20,7 @@ pub(crate) fn map_notes(source: &Source<'_>, id: OpId) -> Vec<String> {
         }
     };
     for result in 0..results {
-        match db::mlir_maps(source, id, result) {
+        match db::mlir_maps(source, &environment, id, result) {
             Some(Ok(MlirMaps::Hlo(op))) => {
                 let from = if results > 1 { format!("output {result}") } else { "output".to_owned() };
                 let maps = db::hlo_op_maps(&op, result, Rules::Exact);

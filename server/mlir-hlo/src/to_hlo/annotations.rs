@@ -8,6 +8,7 @@ use mlir::lists::dictionary;
 
 use super::Writer;
 use crate::environment::Environment;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{Form, OpRow};
 use crate::sharding_messages::sharding_of_message;
 use crate::shardy::{hlo_sharding, unknown_meshes};
@@ -165,6 +166,9 @@ impl Writer<'_> {
     pub(super) fn annotations(&mut self, id: OpId, known: &[&str]) -> Annotations {
         let (parse, text) = (self.parse(), self.text());
         let mut annotations = Annotations::default();
+        if self.is_bare {
+            return annotations;
+        }
         for attribute in parse.attributes_of(id) {
             let name = attribute.name.of(text).trim_matches('"');
             if known.contains(&name) || is_about_layout(name) {
@@ -185,7 +189,7 @@ impl Writer<'_> {
     }
 
     /// Writes an op that becomes part of the instruction of another one, without its annotations.
-    pub(super) fn without_annotations(&mut self, id: OpId) -> Result<Annotations, String> {
+    pub(super) fn without_annotations(&mut self, id: OpId) -> Result<Annotations, NotInHlo> {
         let outer = self.held.replace((id, Annotations::default()));
         let written = self.try_op(id);
         let held = std::mem::replace(&mut self.held, outer);

@@ -5,6 +5,7 @@ use mlir::{Definition, OpId, RegionId};
 
 use super::Writer;
 use super::body::Draft;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_row::OpRow;
 use crate::op_table::mnemonic;
 use crate::op_text::missing;
@@ -21,7 +22,7 @@ fn own_instruction(mnemonic: &str) -> Option<[Opcode; 3]> {
 }
 
 impl Writer<'_> {
-    pub(super) fn async_start(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn async_start(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         if let Some(region) = self.parse().regions_of(id).next() {
             return self.started_region(id, region);
         }
@@ -39,11 +40,11 @@ impl Writer<'_> {
         self.emit(id, row.opcode, &operands, attributes, &["called_computation", "execution_thread"])
     }
 
-    pub(super) fn async_done(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn async_done(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         self.results(id)?;
         if operands.first().is_some_and(|start| start.shape == Shape::Opaque) {
-            return Err("what starts it is not said in HLO".to_owned());
+            return Err("what starts it is not said in HLO".into());
         }
         let opcode = self.end_of_region(id).unwrap_or(row.opcode);
         let known = ["called_computation", "execution_thread"];
@@ -51,17 +52,17 @@ impl Writer<'_> {
     }
 
     /// The exchange that a region holds: XLA starts some by instructions of their own, others as computations.
-    fn started_region(&mut self, id: OpId, region: RegionId) -> Result<(), String> {
+    fn started_region(&mut self, id: OpId, region: RegionId) -> Result<(), NotInHlo> {
         let inner = self.exchange_in(id).ok_or("its region holds more than one exchange")?;
         let operands = self.operands(id)?;
         let block = self.entry_of(region)?;
         let arguments: Vec<_> = self.parse().blocks[block as usize].arguments.clone().collect();
         if arguments.len() != operands.len() {
-            return Err("its region takes something else than it is given".to_owned());
+            return Err("its region takes something else than it is given".into());
         }
         let mut answers = self.results(inner)?;
         if answers.len() != 1 {
-            return Err("its region answers several values".to_owned());
+            return Err("its region answers several values".into());
         }
         let answer = answers.remove(0);
         let given = Shape::tuple(operands.iter().map(|o| o.shape.clone()));

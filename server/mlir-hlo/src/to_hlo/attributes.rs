@@ -9,12 +9,13 @@ use super::windows::{convolution_window, labels, slice, triples, window};
 use crate::dimension_lists::{DOT_LISTS, GATHER_LISTS, IndexLists, SCATTER_LISTS};
 use crate::dot_algorithms;
 use crate::lists::nested;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{AttributeRow, Form, Need, OpRow};
 use crate::op_text::{OpText, matrix, missing};
 use crate::strings::hlo_string;
 
 /// The attributes that the row of an op names.
-pub(super) fn attributes(row: &OpRow, op: OpText<'_>, operands: &[Operand]) -> Result<Attributes, String> {
+pub(super) fn attributes(row: &OpRow, op: OpText<'_>, operands: &[Operand]) -> Result<Attributes, NotInHlo> {
     attributes_of(row.attributes, op, operands)
 }
 
@@ -23,7 +24,7 @@ pub(super) fn attributes_of<'r>(
     rows: impl IntoIterator<Item = &'r AttributeRow>,
     op: OpText<'_>,
     operands: &[Operand],
-) -> Result<Attributes, String> {
+) -> Result<Attributes, NotInHlo> {
     let mut out = Attributes::default();
     for row in rows {
         read(row, op, operands, &mut out)?;
@@ -36,7 +37,7 @@ fn read(
     op: OpText<'_>,
     operands: &[Operand],
     out: &mut Attributes,
-) -> Result<(), String> {
+) -> Result<(), NotInHlo> {
     let names = &row.names();
     let key = row.key;
     let absent = || if row.need == Need::Always { Err(missing(row.name)) } else { Ok(()) };
@@ -96,7 +97,8 @@ fn read(
         Form::Domain => {
             let side = |name: &str| {
                 let written = op.string(&[name]).ok_or_else(|| missing(name))?;
-                written_sharding(written).ok_or_else(|| format!("{name} is a message that is not read"))
+                written_sharding(written)
+                    .ok_or_else(|| NotInHlo::from(format!("{name} is a message that is not read")))
             };
             let kind = op.word(names).ok_or_else(|| missing(row.name))?;
             let (entry, exit) = (side("entry_metadata")?, side("exit_metadata")?);
@@ -139,14 +141,18 @@ fn read(
         }
         Form::DotAlgorithm => {
             if let Some(value) = op.attribute(names) {
-                let name =
-                    dot_algorithms::name(value).ok_or_else(|| format!("HLO has no algorithm {value}"))?;
+                let name = dot_algorithms::name(value)
+                    .ok_or_else(|| NotInHlo::NoInstruction(format!("HLO has no algorithm {value}").into()))?;
                 out.push(key, Value::Word(name.to_owned()));
             }
         }
         Form::Groups | Form::Pairs => {
             let value = op.attribute(names).ok_or_else(|| missing(row.name))?;
             let rows = matrix(value).ok_or_else(|| format!("{} is not read", row.name))?;
+            let is_pair = |row: &Vec<i64>| row.len() == 2 && row.iter().all(|&device| device >= 0);
+            if row.form == Form::Pairs && !rows.iter().all(is_pair) {
+                return Err(format!("{} has rows that are no pairs of devices", row.name).into());
+            }
             // Groups of several sizes are filled up.
             let rows: Vec<Vec<i64>> =
                 rows.into_iter().map(|row| row.into_iter().filter(|&device| device >= 0).collect()).collect();
@@ -159,7 +165,7 @@ fn read(
                 // No channel.
                 None | Some(Some(0)) => {}
                 Some(Some(handle)) => out.push(key, handle),
-                Some(None) => return Err(format!("{} is not read", row.name)),
+                Some(None) => return Err(format!("{} is not read", row.name).into()),
             }
         }
         Form::Accuracy => {

@@ -31,11 +31,6 @@ impl Draft {
         Draft { opcode, shape, operands: operands.to_vec(), attributes, parameter: None, literal: None }
     }
 
-    /// An instruction without attributes.
-    pub fn plain(opcode: Opcode, shape: Shape, operands: &[Operand]) -> Draft {
-        Draft::new(opcode, shape, operands, Attributes::default())
-    }
-
     pub fn constant(shape: Shape, literal: String, attributes: Attributes) -> Draft {
         Draft { literal: Some(literal), ..Draft::new(Opcode::Constant, shape, &[], attributes) }
     }

@@ -7,13 +7,14 @@ use mlir::{OpId, field, integer, integers};
 use super::Writer;
 use crate::environment::bare;
 use crate::lists::braces;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_text::missing;
 use crate::strings::hlo_string;
 use crate::types::with_layout;
 
 impl Writer<'_> {
     /// The computation of a function; the call is remembered.
-    pub(super) fn callee(&mut self, symbol: &str) -> Result<String, String> {
+    pub(super) fn callee(&mut self, symbol: &str) -> Result<String, NotInHlo> {
         let symbol = bare(symbol);
         let declared = self.environment.function(symbol).filter(|f| f.is_defined);
         let computation = declared.ok_or_else(|| format!("@{symbol} has no body"))?.computation.to_string();
@@ -37,7 +38,7 @@ impl Writer<'_> {
         })
     }
 
-    pub(super) fn call(&mut self, id: OpId) -> Result<(), String> {
+    pub(super) fn call(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let symbol = self.named_symbol(id, "callee").ok_or("what it calls is not read")?.to_owned();
         let operands = self.operands(id)?;
         let computation = self.callee(&symbol)?;
@@ -46,7 +47,7 @@ impl Writer<'_> {
     }
 
     /// A call that says what it stands for. Source: `xla/hlo/translate/mhlo_to_hlo`, CompositeOp.
-    pub(super) fn composite(&mut self, id: OpId) -> Result<(), String> {
+    pub(super) fn composite(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let op = self.op_text(id);
         let custom = || op.body().trim_start().strip_prefix('"')?.split('"').next();
         let name = op.string(&["name"]).or_else(custom).ok_or_else(|| missing("name"))?.to_owned();
@@ -70,7 +71,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    pub(super) fn custom_call(&mut self, id: OpId) -> Result<(), String> {
+    pub(super) fn custom_call(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let op = self.op_text(id);
         let named = op.string(&["call_target_name"]).or_else(|| self.named_symbol(id, "call_target_name"));
         let target = bare(named.ok_or_else(|| missing("call_target_name"))?).to_owned();

@@ -6,6 +6,7 @@ use mlir::{OpId, RegionId, ValueId};
 use super::Writer;
 use super::annotations::known_attributes;
 use super::body::{Draft, Operand};
+use crate::not_in_hlo::NotInHlo;
 use crate::op_row::OpRow;
 use crate::op_text::missing;
 
@@ -13,9 +14,9 @@ use crate::op_text::missing;
 type Captured = (ValueId, u32);
 
 impl Writer<'_> {
-    pub(super) fn while_loop(&mut self, id: OpId) -> Result<(), String> {
+    pub(super) fn while_loop(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let regions: Vec<RegionId> = self.parse().regions_of(id).collect();
-        let [condition, body] = regions[..] else { return Err("it has no condition and no body".to_owned()) };
+        let [condition, body] = regions[..] else { return Err("it has no condition and no body".into()) };
         let mut operands = self.operands(id)?;
         let carried = operands.len();
         let captured = self.captured(id, &regions);
@@ -27,7 +28,7 @@ impl Writer<'_> {
         let body = self.loop_region(id, body, &shapes, &captured, false)?;
         let results = self.results(id)?;
         if results.len() != carried {
-            return Err("its results are not as many as its operands".to_owned());
+            return Err("its results are not as many as its operands".into());
         }
         let mut annotations = self.annotations(id, &[]);
         let added: Vec<String> =
@@ -66,7 +67,7 @@ impl Writer<'_> {
         shapes: &[Shape],
         captured: &[Captured],
         is_condition: bool,
-    ) -> Result<String, String> {
+    ) -> Result<String, NotInHlo> {
         let block = self.entry_of(region)?;
         let bound = self.binders(id);
         let mut names: Vec<ValueId> = match bound.is_empty() {
@@ -112,12 +113,12 @@ impl Writer<'_> {
     }
 
     /// `if` and `case`: each branch takes one value, a tuple where it sees several.
-    pub(super) fn conditional(&mut self, id: OpId, is_if: bool) -> Result<(), String> {
+    pub(super) fn conditional(&mut self, id: OpId, is_if: bool) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let index = operands.first().ok_or("it has no operand")?.clone();
         let regions: Vec<RegionId> = self.parse().regions_of(id).collect();
         if regions.is_empty() || is_if && regions.len() != 2 {
-            return Err("its branches are not read".to_owned());
+            return Err("its branches are not read".into());
         }
         let mut arguments = vec![index];
         let mut branches = Vec::new();
@@ -145,7 +146,7 @@ impl Writer<'_> {
         region: RegionId,
         captured: &[Captured],
         values: &[Operand],
-    ) -> Result<String, String> {
+    ) -> Result<String, NotInHlo> {
         let block = self.entry_of(region)?;
         self.open_body()?;
         match values {
@@ -170,7 +171,7 @@ impl Writer<'_> {
     }
 
     /// What is carried stands behind the others, among operands and results. HLO answers a tuple always.
-    pub(super) fn scan(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn scan(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let op = self.op_text(id);
         let operands = self.operands(id)?;
         let segments = op.ints(&["operandSegmentSizes"]).filter(|s| s.len() == 2).map(|s| s[1]);
@@ -191,7 +192,7 @@ impl Writer<'_> {
         attributes.push(K::ToApply, Value::Computation(computation));
         self.annotations(id, &known_attributes(row)).add_to(&mut attributes);
         let shape = Shape::tuple(shapes.iter().cloned());
-        let whole = self.body().push("scan", Draft::new(Opcode::Scan, shape, &operands, attributes), id);
+        let whole = self.instruction(id, Opcode::Scan, shape, &operands, attributes);
         self.define_elements(id, &whole, &shapes, 0);
         Ok(())
     }

@@ -6,7 +6,8 @@ use mlir::OpId;
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::attributes;
-use super::body::{Draft, Operand};
+use super::body::Operand;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_row::OpRow;
 use crate::op_table::row_of;
 use crate::op_text::missing;
@@ -26,7 +27,7 @@ struct Exchange {
 }
 
 impl Writer<'_> {
-    pub(super) fn cross_replica_sum(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn cross_replica_sum(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let kind = operands.first().map_or(ir::ElementType::Opaque, |o| element(&o.shape));
         let mut attributes = attributes(row, self.op_text(id), &[])?;
@@ -40,7 +41,7 @@ impl Writer<'_> {
     /// moved behind. Each of several operands is exchanged alone. Source: `xla/hlo/builder/xla_builder.cc` AllToAllArray.
     ///
     /// MHLO's op that names no dimension gives each operand to one device, as HLO's does that answers a tuple.
-    pub(super) fn all_to_all(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn all_to_all(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let op = self.op_text(id);
         let operands = self.operands(id)?;
         let groups = attributes(row, op, &operands)?;
@@ -62,7 +63,7 @@ impl Writer<'_> {
         }
         let results = self.results(id)?;
         if results.len() != operands.len() {
-            return Err("its results are not as many as its operands".to_owned());
+            return Err("its results are not as many as its operands".into());
         }
         let mut said = Attributes::default();
         self.annotations(id, &known).add_to(&mut said);
@@ -71,8 +72,7 @@ impl Writer<'_> {
         for ((operand, shape), value) in operands.iter().zip(results).zip(counted.collect::<Vec<_>>()) {
             let (opcode, operand, mut attributes) = self.exchanged(id, operand, exchange, &groups)?;
             attributes.extend(said.clone());
-            let draft = Draft::new(opcode, shape, &[operand], attributes);
-            let exchanged = self.body().push(opcode.name(), draft, id);
+            let exchanged = self.instruction(id, opcode, shape, &[operand], attributes);
             self.body().values.insert(value, exchanged);
         }
         self.report(id, ONE_BY_ONE.to_owned());
@@ -86,7 +86,7 @@ impl Writer<'_> {
         operand: &Operand,
         Exchange { split, joint, count }: Exchange,
         groups: &Attributes,
-    ) -> Result<(Opcode, Operand, Attributes), String> {
+    ) -> Result<(Opcode, Operand, Attributes), NotInHlo> {
         let attributes = groups.clone().with(K::Dimensions, vec![split]);
         if split == joint {
             return Ok((Opcode::AllToAll, operand.clone(), attributes));
@@ -99,10 +99,14 @@ impl Writer<'_> {
         apart.insert(at, count);
         let kind = element(&operand.shape);
         let shape = Shape::array(kind, &apart);
-        let draft = Draft::plain(Opcode::Reshape, shape.clone(), std::slice::from_ref(operand));
-        let open = self.body().push("reshape", draft, id);
-        let draft = Draft::new(Opcode::AllToAll, shape, &[open], attributes);
-        let exchanged = self.body().push("all-to-all", draft, id);
+        let open = self.instruction(
+            id,
+            Opcode::Reshape,
+            shape.clone(),
+            std::slice::from_ref(operand),
+            Attributes::default(),
+        );
+        let exchanged = self.instruction(id, Opcode::AllToAll, shape, &[open], attributes);
         let mut order = Vec::new();
         for dimension in 0..from.len() as i64 {
             if dimension == joint {
@@ -112,7 +116,10 @@ impl Writer<'_> {
         }
         let moved: Vec<i64> = order.iter().map(|&d| apart[d as usize]).collect();
         let attributes = Attributes::default().with(K::Dimensions, order);
-        let draft = Draft::new(Opcode::Transpose, Shape::array(kind, &moved), &[exchanged], attributes);
-        Ok((Opcode::Reshape, self.body().push("transpose", draft, id), Attributes::default()))
+        Ok((
+            Opcode::Reshape,
+            self.instruction(id, Opcode::Transpose, Shape::array(kind, &moved), &[exchanged], attributes),
+            Attributes::default(),
+        ))
     }
 }

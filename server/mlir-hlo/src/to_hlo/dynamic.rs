@@ -7,6 +7,7 @@ use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::{attributes, attributes_of, push_padding, push_window};
 use super::windows::{convolution_window, triples};
+use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{Form, OpRow};
 use crate::op_text::OpText;
 use crate::types::extents;
@@ -15,27 +16,27 @@ use crate::types::extents;
 const MAX_NUMBERS: usize = 1 << 10;
 
 impl Writer<'_> {
-    pub(super) fn dynamic(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn dynamic(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let results = self.results(id)?;
         if !results.iter().all(ir::Shape::is_static) {
-            return Err("an extent of its result is not known".to_owned());
+            return Err(NotInHlo::Type("an extent of its result is not known".into()));
         }
         let name = self.parse().name(id, self.text()).rsplit('.').next().unwrap_or_default();
         let op = self.op_text(id);
         let operands = self.operands(id)?;
         let first = operands.first().ok_or("it has no operand")?.clone();
         if !first.shape.is_static() && name != "dynamic_iota" {
-            return Err("an extent of its operand is not known".to_owned());
+            return Err(NotInHlo::Type("an extent of its operand is not known".into()));
         }
         let known = known_attributes(row);
         self.forget_constants(
             id,
             if matches!(name, "dynamic_pad" | "dynamic_gather" | "dynamic_conv") { 2 } else { 1 },
         );
-        let mut constants = |from: usize| -> Result<Vec<Vec<i64>>, String> {
+        let mut constants = |from: usize| -> Result<Vec<Vec<i64>>, NotInHlo> {
             let read: Vec<_> = self.parse().operands_of(id).skip(from).collect();
             let all = read.iter().map(|operand| self.integers_of(operand.value?)).collect::<Option<Vec<_>>>();
-            all.ok_or_else(|| "a place or a size is no constant".to_owned())
+            all.ok_or_else(|| "a place or a size is no constant".into())
         };
         match name {
             "dynamic_broadcast_in_dim" => {
@@ -52,7 +53,7 @@ impl Writer<'_> {
                     let attributes = Attributes::default().with(K::Slice, triples(starts, limits, strides));
                     self.emit(id, Opcode::Slice, &[first], attributes, &known)
                 }
-                _ => Err("its places are not read".to_owned()),
+                _ => Err("its places are not read".into()),
             },
             "dynamic_pad" => match &constants(2)?[..] {
                 [low, high, interior] => {
@@ -60,7 +61,7 @@ impl Writer<'_> {
                     push_padding(&mut attributes, low, high, interior);
                     self.emit(id, Opcode::Pad, &operands[..2], attributes, &known)
                 }
-                _ => Err("its padding is not read".to_owned()),
+                _ => Err("its padding is not read".into()),
             },
             "dynamic_gather" => match &constants(2)?[..] {
                 [sizes] => {
@@ -68,7 +69,7 @@ impl Writer<'_> {
                     let attributes = attributes_of(others, op, &[])?.with(K::SliceSizes, sizes.clone());
                     self.emit(id, Opcode::Gather, &operands[..2], attributes, &known)
                 }
-                _ => Err("its sizes are not read".to_owned()),
+                _ => Err("its sizes are not read".into()),
             },
             "dynamic_conv" => match &constants(2)?[..] {
                 [padding] => {
@@ -79,12 +80,12 @@ impl Writer<'_> {
                     attributes.extend(attributes_of(others, op, &[])?);
                     self.emit(id, Opcode::Convolution, &operands[..2], attributes, &known)
                 }
-                _ => Err("its padding is not read".to_owned()),
+                _ => Err("its padding is not read".into()),
             },
             _ => {
                 let body = self.body();
                 let names: Vec<_> = operands.iter().skip(2).map(|operand| body.name(operand)).collect();
-                Err(format!("its shape depends on {}", names.join(", ")))
+                Err(format!("its shape depends on {}", names.join(", ")).into())
             }
         }
     }

@@ -8,7 +8,8 @@ use mlir::{OpId, einsum_letters};
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::{attributes, push_dot_lists};
-use super::body::{Draft, Operand};
+use super::body::Operand;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_row::OpRow;
 use crate::op_table::row_of;
 use crate::op_text::missing;
@@ -19,7 +20,7 @@ type Side = (Operand, Vec<char>);
 
 impl Writer<'_> {
     /// Dimensions that only one side has, and the result has not, are summed up in front; the others are a dot's.
-    pub(super) fn einsum(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn einsum(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let op = self.op_text(id);
         let config = op.string(&["einsum_config", "config"]).ok_or_else(|| missing("einsum_config"))?;
         let (inputs, output) = config.split_once("->").ok_or("einsum_config has no result")?;
@@ -28,7 +29,7 @@ impl Writer<'_> {
         let result = results.first().ok_or("it has no result")?.clone();
         let inputs: Vec<&str> = inputs.split(',').collect();
         if inputs.len() != operands.len() || operands.len() > 2 {
-            return Err("einsum_config is not of as many operands".to_owned());
+            return Err("einsum_config is not of as many operands".into());
         }
         let output = einsum_letters(output, extents(&result)?.len())?;
         let mut sides: Vec<Side> = Vec::new();
@@ -44,17 +45,22 @@ impl Writer<'_> {
         {
             // A dot adds up in the type of its result; what moves elements keeps their type.
             let shape = with_element(&only.shape, element(&result));
-            let draft = Draft::plain(Opcode::Convert, shape, std::slice::from_ref(only));
-            *only = self.body().push("convert", draft, id);
+            *only = self.instruction(
+                id,
+                Opcode::Convert,
+                shape,
+                std::slice::from_ref(only),
+                Attributes::default(),
+            );
         }
         let extent = |letter: char| all.iter().find(|(own, _)| *own == letter).map(|&(_, extent)| extent);
         if all.iter().any(|&(letter, own)| extent(letter) != Some(own)) {
-            return Err("dimensions of one letter are of several extents".to_owned());
+            return Err("dimensions of one letter are of several extents".into());
         }
         let is_repeated = |(at, letter): (usize, &char)| output[..at].contains(letter);
         if output.iter().any(|&letter| extent(letter).is_none()) || output.iter().enumerate().any(is_repeated)
         {
-            return Err("a dimension of its result is not one of the operands'".to_owned());
+            return Err("a dimension of its result is not one of the operands'".into());
         }
         let known = [known_attributes(row), vec!["einsum_config", "config"]].concat();
         let mut reduced = Vec::new();
@@ -77,10 +83,9 @@ impl Writer<'_> {
                 }
                 let sizes: Vec<i64> = dot.order.iter().filter_map(|&letter| extent(letter)).collect();
                 let shape = Shape::array(element(&result), &sizes);
-                let draft = Draft::new(Opcode::Dot, shape, &operands, dot.attributes);
-                (self.body().push("dot", draft, id), dot.order)
+                (self.instruction(id, Opcode::Dot, shape, &operands, dot.attributes), dot.order)
             }
-            _ => return Err("it has no operand".to_owned()),
+            _ => return Err("it has no operand".into()),
         };
         let place = |letter: &char| order.iter().position(|own| own == letter).map(|at| at as i64);
         let permutation: Vec<i64> = output.iter().filter_map(place).collect();
@@ -89,30 +94,33 @@ impl Writer<'_> {
     }
 
     /// The same without letters that occur twice: elements where both dimensions are at the same place stay, summed up over one.
-    fn diagonal(&mut self, id: OpId, (mut operand, mut letters): Side) -> Result<Side, String> {
+    fn diagonal(&mut self, id: OpId, (mut operand, mut letters): Side) -> Result<Side, NotInHlo> {
         while let Some(second) = (1..letters.len()).find(|&at| letters[..at].contains(&letters[at])) {
             let first = letters.iter().position(|&own| own == letters[second]).unwrap_or(0);
             extents(&operand.shape)?;
             let shape = operand.shape.clone();
             let places = [first, second].map(|dimension| {
                 let attributes = Attributes::default().with(K::IotaDimension, dimension as i64);
-                let draft = Draft::new(Opcode::Iota, with_element(&shape, ElementType::S32), &[], attributes);
-                self.body().push("iota", draft, id)
+                self.instruction(id, Opcode::Iota, with_element(&shape, ElementType::S32), &[], attributes)
             });
             let attributes = Attributes::default().with(K::Direction, AttributeValue::Word("EQ".to_owned()));
             let truths = with_element(&shape, ElementType::Pred);
-            let draft = Draft::new(Opcode::Compare, truths, &places, attributes);
-            let is_same = self.body().push("compare", draft, id);
+            let is_same = self.instruction(id, Opcode::Compare, truths, &places, attributes);
             let zeros = self.filled(id, &operand, "0");
-            let draft = Draft::plain(Opcode::Select, shape, &[is_same, operand, zeros]);
-            let kept = self.body().push("select", draft, id);
+            let kept = self.instruction(
+                id,
+                Opcode::Select,
+                shape,
+                &[is_same, operand, zeros],
+                Attributes::default(),
+            );
             (operand, letters) = self.summed(id, (kept, letters), &[second])?;
         }
         Ok((operand, letters))
     }
 
     /// Sums up over dimensions.
-    fn summed(&mut self, id: OpId, (operand, letters): Side, dimensions: &[usize]) -> Result<Side, String> {
+    fn summed(&mut self, id: OpId, (operand, letters): Side, dimensions: &[usize]) -> Result<Side, NotInHlo> {
         if dimensions.is_empty() {
             return Ok((operand, letters));
         }
@@ -131,30 +139,32 @@ impl Writer<'_> {
         let attributes = Attributes::default()
             .with(K::Dimensions, dimensions)
             .with(K::ToApply, AttributeValue::Computation(computation));
-        let draft = Draft::new(Opcode::Reduce, Shape::array(kind, &sizes), &[operand, zero], attributes);
-        Ok((self.body().push("reduce", draft, id), left))
+        Ok((
+            self.instruction(id, Opcode::Reduce, Shape::array(kind, &sizes), &[operand, zero], attributes),
+            left,
+        ))
     }
 
     /// Whole slices of the operand, at the places that the indices say; the first dimensions may be of both.
-    pub(super) fn torch_index_select(&mut self, id: OpId) -> Result<(), String> {
+    pub(super) fn torch_index_select(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let op = self.op_text(id);
         let operands = self.operands(id)?;
         let [operand, indices] = operands.as_slice() else {
-            return Err("it has not two operands".to_owned());
+            return Err("it has not two operands".into());
         };
         let sizes = extents(&operand.shape)?;
         let (rank, places) = (sizes.len() as i64, indices.shape.dims().len() as i64);
         let stated = |name: &str, rank: i64| {
             let stated = op.int(&[name]).ok_or_else(|| missing(name))?;
             let at = if stated < 0 { stated.saturating_add(rank) } else { stated };
-            Ok::<i64, String>(at).and_then(|at| match (0..=rank).contains(&at) {
+            match (0..=rank).contains(&at) {
                 true => Ok(at),
-                false => Err(format!("{name} is no dimension")),
-            })
+                false => Err(NotInHlo::from(format!("{name} is no dimension"))),
+            }
         };
         let (dimension, batch) = (stated("dim", rank)?, stated("batch_dims", places)?);
         if dimension >= rank || batch > dimension {
-            return Err("dim is no dimension behind batch_dims".to_owned());
+            return Err("dim is no dimension behind batch_dims".into());
         }
         let offset: Vec<i64> =
             (batch..dimension).chain(dimension + places - batch..rank - 1 + places - batch).collect();

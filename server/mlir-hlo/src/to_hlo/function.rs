@@ -1,14 +1,15 @@
 //! A function as computations: its own, and one per region inside.
 
-use ir::{Opcode, Shape};
+use ir::{Attributes, Opcode, Shape};
 use mlir::{BlockId, Definition, OpId, Parse, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::annotations::{Annotations, Location};
-use super::body::{Body, Draft, HloComputation, Operand};
+use super::body::{Body, HloComputation, Operand};
 use crate::environment::{Environment, Slice};
 use crate::incomplete::Incomplete;
 use crate::names::sanitized;
+use crate::not_in_hlo::NotInHlo;
 use crate::types::hlo_shape;
 
 /// What the header of a module says of the function that it starts with.
@@ -112,12 +113,14 @@ pub(crate) struct Writer<'a> {
     pub finished: Vec<HloComputation>,
     pub calls: Vec<Box<str>>,
     pub incomplete: Vec<Incomplete>,
-    shapes: FxHashMap<&'a str, Result<Shape, String>>,
+    shapes: FxHashMap<&'a str, Result<Shape, NotInHlo>>,
     /// Of locations that are aliases.
     pub(super) metadata: FxHashMap<Box<str>, Location>,
     regions: usize,
     /// A shape has an extent that nobody knows.
     is_unbounded: bool,
+    /// Instructions have no annotations and no places in the source.
+    pub(super) is_bare: bool,
     /// An op whose annotations another one's instruction says, and what they are.
     pub(super) held: Option<(OpId, Annotations)>,
 }
@@ -152,8 +155,14 @@ impl<'a> Writer<'a> {
             metadata: FxHashMap::default(),
             regions: 0,
             is_unbounded: false,
+            is_bare: false,
             held: None,
         }
+    }
+
+    /// The same, of which only shapes, operands and attributes of their own are asked.
+    pub fn bare(slice: Slice<'a>, environment: &'a Environment) -> Writer<'a> {
+        Writer { is_bare: true, ..Writer::alone(slice, environment) }
     }
 
     pub fn body(&mut self) -> &mut Body {
@@ -201,11 +210,11 @@ impl<'a> Writer<'a> {
     }
 
     /// The shape of a value, where its type is known and HLO has it.
-    pub fn shape_of(&mut self, value: ValueId, index: u32) -> Result<Shape, String> {
+    pub fn shape_of(&mut self, value: ValueId, index: u32) -> Result<Shape, NotInHlo> {
         let parse = self.slice.parse;
         let Some(ty) = parse.type_of(value, index as usize, self.slice.text) else {
             let name = parse.values[value as usize].name.of(self.slice.text);
-            return Err(format!("the type of {name} is not known"));
+            return Err(NotInHlo::unknown_type(name));
         };
         match ty {
             std::borrow::Cow::Borrowed(ty) => {
@@ -265,7 +274,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn tuple(&mut self, operands: &[Operand], op: OpId) -> Operand {
         let shape = Shape::tuple(operands.iter().map(|o| o.shape.clone()));
-        self.body().push("tuple", Draft::plain(Opcode::Tuple, shape, operands), op)
+        self.instruction(op, Opcode::Tuple, shape, operands, Attributes::default())
     }
 
     /// Closes the innermost computation.

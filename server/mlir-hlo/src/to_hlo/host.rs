@@ -6,13 +6,14 @@ use mlir::OpId;
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::attributes;
-use super::body::{Draft, Operand};
+use super::body::Operand;
 use super::ops::one_shape;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_row::OpRow;
 use crate::op_text::missing;
 
 impl Writer<'_> {
-    pub(super) fn get_tuple_element(&mut self, id: OpId) -> Result<(), String> {
+    pub(super) fn get_tuple_element(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let op = self.op_text(id);
         let custom = || op.body().split_once('[')?.1.split_once(']')?.0.trim().parse().ok();
         let index = op.int(&["index"]).or_else(custom).ok_or_else(|| missing("index"))?;
@@ -21,7 +22,7 @@ impl Writer<'_> {
         self.emit(id, Opcode::GetTupleElement, &operands, attributes, &["index"])
     }
 
-    pub(super) fn optimization_barrier(&mut self, id: OpId) -> Result<(), String> {
+    pub(super) fn optimization_barrier(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let one = self.together(&operands, id);
         self.emit(id, Opcode::OptBarrier, &[one], Attributes::default(), &[])
@@ -35,7 +36,7 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn infeed(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn infeed(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let token = self.operands(id)?.first().ok_or("it has no token")?.clone();
         let mut attributes = attributes(row, self.op_text(id), &[])?;
         let shapes = self.results(id)?;
@@ -57,7 +58,7 @@ impl Writer<'_> {
     ) {
         let one = one_shape(data);
         let both = Shape::tuple([one.clone(), Shape::Token]);
-        let received = self.body().push(opcode.name(), Draft::new(opcode, both, operands, attributes), id);
+        let received = self.instruction(id, opcode, both, operands, attributes);
         if data.len() == 1 {
             return self.define_elements(id, &received, shapes, 0);
         }
@@ -78,7 +79,7 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn outfeed(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn outfeed(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let (token, data) = operands.split_last().ok_or("it has no token")?;
         let one = self.together(data, id);
@@ -88,27 +89,25 @@ impl Writer<'_> {
     }
 
     /// Sending is started and done.
-    pub(super) fn send(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn send(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let (token, data) = operands.split_last().ok_or("it has no token")?;
         let one = self.together(data, id);
         let attributes = attributes(row, self.op_text(id), &[])?;
         let shape = in_flight(one.shape.clone());
-        let draft = Draft::new(Opcode::Send, shape, &[one, token.clone()], attributes.clone());
-        let started = self.body().push("send", draft, id);
+        let started = self.instruction(id, Opcode::Send, shape, &[one, token.clone()], attributes.clone());
         let mut known = known_attributes(row);
         known.push("source_target_pairs");
         self.emit(id, Opcode::SendDone, &[started], attributes, &known)
     }
 
-    pub(super) fn recv(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn recv(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let token = self.operands(id)?.first().ok_or("it has no token")?.clone();
         let mut attributes = attributes(row, self.op_text(id), &[])?;
         let shapes = self.results(id)?;
         let (_, data) = shapes.split_last().ok_or("it has no result")?;
         let shape = in_flight(one_shape(data));
-        let draft = Draft::new(Opcode::Recv, shape, &[token], attributes.clone());
-        let started = self.body().push("recv", draft, id);
+        let started = self.instruction(id, Opcode::Recv, shape, &[token], attributes.clone());
         let mut known = known_attributes(row);
         known.push("source_target_pairs");
         self.annotations(id, &known).add_to(&mut attributes);

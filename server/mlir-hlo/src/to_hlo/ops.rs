@@ -1,17 +1,17 @@
 //! One op, as the instructions that do the same.
 
-use ir::{ArrayShape, AttributeKey as K, AttributeValue, Attributes, Opcode, Shape};
+use ir::{AttributeKey as K, AttributeValue, Attributes, Opcode, Shape};
 use mlir::{OpId, ValueId};
 
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::attributes;
 use super::body::{Draft, Operand};
-use crate::literals::{Literal, literal_of_bytes, literal_of_dense};
+use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{How, OpRow, Special};
 use crate::op_table::{mnemonic, row_of};
 use crate::op_text::OpText;
-use crate::types::{UNQUANTISED, element, stated_layout, with_layout};
+use crate::types::{UNQUANTISED, stated_layout, with_layout};
 
 /// Results of one value that are written where none has a type.
 const MAX_UNTYPED: u32 = 256;
@@ -32,16 +32,16 @@ impl<'a> Writer<'a> {
             self.calls.truncate(calls);
             // Constants of the outside, which were written on the way, stay.
             self.body().take_back(id, written);
-            self.placeholder(id, &reason);
+            self.placeholder(id, &reason.to_string());
         }
     }
 
-    pub(crate) fn try_op(&mut self, id: OpId) -> Result<(), String> {
+    pub(crate) fn try_op(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let name = self.parse().name(id, self.text());
         if let Some(mnemonic) = mnemonic(name) {
             let row = row_of(mnemonic).ok_or_else(|| match mnemonic.starts_with("uniform_") {
-                true => UNQUANTISED,
-                false => "HLO has no such op",
+                true => NotInHlo::no_instruction(UNQUANTISED),
+                false => NotInHlo::NO_SUCH_OP,
             })?;
             return self.of_row(id, row);
         }
@@ -52,14 +52,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(super) fn of_row(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn of_row(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         match row.how {
             How::Row | How::ReadOnly => self.row(id, row),
             How::Special(special) => self.special(id, row, special),
         }
     }
 
-    fn special(&mut self, id: OpId, row: &'static OpRow, special: Special) -> Result<(), String> {
+    fn special(&mut self, id: OpId, row: &'static OpRow, special: Special) -> Result<(), NotInHlo> {
         match special {
             Special::AllToAll => self.all_to_all(id, row),
             Special::AsyncDone => self.async_done(id, row),
@@ -93,7 +93,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn row(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    fn row(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let mut operands = self.operands(id)?;
         if row.opcode == ir::Opcode::Rng {
             // The shape of its result.
@@ -103,7 +103,7 @@ impl<'a> Writer<'a> {
         let mut attributes = attributes(row, self.op_text(id), &operands)?;
         let regions: Vec<_> = self.parse().regions_of(id).collect();
         if regions.len() < row.regions.len() {
-            return Err("it has no region".to_owned());
+            return Err("it has no region".into());
         }
         for (key, &region) in row.regions.iter().zip(&regions) {
             let computation = self.region(id, region)?;
@@ -134,7 +134,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The shapes of the results, with the layouts that are stated.
-    pub(super) fn results(&mut self, id: OpId) -> Result<Vec<Shape>, String> {
+    pub(super) fn results(&mut self, id: OpId) -> Result<Vec<Shape>, NotInHlo> {
         let parse = self.parse();
         let mut shapes = Vec::new();
         for value in parse.op(id).results.clone() {
@@ -166,7 +166,7 @@ impl<'a> Writer<'a> {
         operands: &[Operand],
         mut attributes: Attributes,
         known: &[&str],
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInHlo> {
         let shapes = self.results(id)?;
         self.annotations(id, known).add_to(&mut attributes);
         self.define(id, opcode, shapes, operands, attributes);
@@ -187,7 +187,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The same of any instruction of the one shape of all results. `stem` names it where its value has no name.
-    fn define_draft(&mut self, id: OpId, stem: &str, shapes: Vec<Shape>, draft: Draft) -> Operand {
+    pub(super) fn define_draft(&mut self, id: OpId, stem: &str, shapes: Vec<Shape>, draft: Draft) -> Operand {
         let results = self.parse().op(id).results.clone();
         let wanted = match results.is_empty() {
             true => stem.to_owned(),
@@ -199,6 +199,18 @@ impl<'a> Writer<'a> {
             _ => self.define_elements(id, &value, &shapes, 0),
         }
         value
+    }
+
+    /// Adds an instruction that is called as its opcode is.
+    pub(super) fn instruction(
+        &mut self,
+        id: OpId,
+        opcode: Opcode,
+        shape: Shape,
+        operands: &[Operand],
+        attributes: Attributes,
+    ) -> Operand {
+        self.body().push(opcode.name(), Draft::new(opcode, shape, operands, attributes), id)
     }
 
     /// The results of an op are elements of a tuple, from its element `from` on.
@@ -247,58 +259,6 @@ impl<'a> Writer<'a> {
         let comment = reason.replace("*/", "* /").replace('\n', " ");
         self.body().comments.push((called.id, format!("not said in HLO: {comment}")));
     }
-
-    pub(super) fn constant(&mut self, id: OpId) -> Result<(), String> {
-        let op = self.op_text(id);
-        let value = match op.attribute(&["value"]) {
-            Some(value) => value,
-            None => {
-                let body = op.body();
-                let start = body.find("dense").or_else(|| body.find('#')).unwrap_or(0);
-                let value = body[start..].trim();
-                // An alias ends with its name.
-                let end = value.find([' ', ':', '\n']).filter(|_| value.starts_with('#'));
-                self.environment.resolved(&value[..end.unwrap_or(value.len())])
-            }
-        };
-        let shapes = self.results(id)?;
-        let shape = shapes.first().ok_or("it has no result")?.clone();
-        let array = array_shape(&shape)?;
-        let literal = match value.strip_prefix("dense_resource<") {
-            None => literal_of_dense(value, array)?,
-            Some(rest) => {
-                let key = rest.split('>').next().unwrap_or_default().trim_matches('"');
-                match self.environment.resource(key) {
-                    // Four bytes in front say how the others are aligned.
-                    Some(hex) => literal_of_bytes(hex.get(8..).unwrap_or_default(), array)?,
-                    None if key == "__elided__" => Literal::Whole("{...}".to_owned()),
-                    None => return Err(format!("the resource {key} is not in the text")),
-                }
-            }
-        };
-        let mut attributes = Attributes::default();
-        match literal {
-            Literal::Whole(text) => {
-                self.annotations(id, &["value"]).add_to(&mut attributes);
-                let draft = Draft::constant(one_shape(&shapes), text, attributes);
-                self.define_draft(id, "constant", shapes, draft);
-            }
-            Literal::Splat(number) => {
-                let one = self.scalar(id, element(&shape), number);
-                attributes.push(K::Dimensions, Vec::<i64>::new());
-                self.annotations(id, &["value"]).add_to(&mut attributes);
-                let draft = Draft::new(Opcode::Broadcast, one_shape(&shapes), &[one], attributes);
-                self.define_draft(id, "constant", shapes, draft);
-            }
-        }
-        Ok(())
-    }
-
-    /// A constant without dimensions.
-    pub(super) fn scalar(&mut self, id: OpId, element: ir::ElementType, literal: String) -> Operand {
-        let draft = Draft::constant(Shape::array(element, &[]), literal, Attributes::default());
-        self.body().push("constant", draft, id)
-    }
 }
 
 /// The shape of several values together.
@@ -307,12 +267,4 @@ pub(super) fn one_shape(shapes: &[Shape]) -> Shape {
         [only] => only.clone(),
         several => Shape::tuple(several.iter().cloned()),
     }
-}
-
-/// The array of known extents that a constant has.
-fn array_shape(shape: &Shape) -> Result<&ArrayShape, String> {
-    shape
-        .as_array()
-        .filter(|_| shape.is_static())
-        .ok_or_else(|| format!("{shape} is no array of known extents"))
 }

@@ -6,15 +6,16 @@ use mlir::OpId;
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::attributes;
-use super::body::{Draft, Operand};
+use super::body::Operand;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_table::row_of;
 use crate::other_dialects::{Exact, exact};
 use crate::types::{element, extents, has_dimensions_of, number, with_element};
 
 impl Writer<'_> {
     /// An op that is none of StableHLO's and MHLO's.
-    pub(super) fn other_dialect(&mut self, id: OpId, name: &str) -> Result<(), String> {
-        let none = || "HLO has no such op".to_owned();
+    pub(super) fn other_dialect(&mut self, id: OpId, name: &str) -> Result<(), NotInHlo> {
+        let none = || NotInHlo::NO_SUCH_OP;
         let (dialect, op) = name.split_once('.').ok_or_else(none)?;
         match (dialect, op) {
             ("chlo", "top_k") => {
@@ -29,7 +30,7 @@ impl Writer<'_> {
                 self.emit(id, Opcode::Multiply, &twice, Attributes::default(), &[])
             }
             ("chlo", _) if is_expanded(op.strip_prefix("broadcast_").unwrap_or(op)) => {
-                Err("HLO has no such instruction: XLA expands it into many".to_owned())
+                Err(NotInHlo::no_instruction("HLO has no such instruction: XLA expands it into many"))
             }
             ("chlo", _) if op.starts_with("broadcast_") => self.broadcasting(id, &op["broadcast_".len()..]),
             ("chlo", "constant") => self.constant(id),
@@ -44,8 +45,13 @@ impl Writer<'_> {
             ("chlo", "is_inf" | "is_pos_inf" | "is_neg_inf") => {
                 let mut operand = self.operands(id)?.first().ok_or("it has no operand")?.clone();
                 if op == "is_inf" {
-                    let draft = Draft::plain(Opcode::Abs, operand.shape.clone(), &[operand]);
-                    operand = self.body().push("abs", draft, id);
+                    operand = self.instruction(
+                        id,
+                        Opcode::Abs,
+                        operand.shape.clone(),
+                        &[operand],
+                        Attributes::default(),
+                    );
                 }
                 let infinity = self.filled(id, &operand, if op == "is_neg_inf" { "-inf" } else { "inf" });
                 let equal = AttributeValue::Word("EQ".to_owned());
@@ -56,7 +62,7 @@ impl Writer<'_> {
                 // Nobody may read what it holds: zeros do.
                 let shape = self.results(id)?.first().ok_or("it has no result")?.clone();
                 if !shape.is_static() {
-                    return Err("an extent of its result is not known".to_owned());
+                    return Err(NotInHlo::Type("an extent of its result is not known".into()));
                 }
                 let kind = element(&shape);
                 let one = self.scalar(id, kind, number(kind, "0"));
@@ -70,7 +76,7 @@ impl Writer<'_> {
                 let results = self.results(id)?;
                 let is_same = |result: &Shape| operands.iter().all(|o| has_dimensions_of(&o.shape, result));
                 if !matches!(results.as_slice(), [only] if is_same(only)) {
-                    return Err("its operands are no arrays of one shape".to_owned());
+                    return Err("its operands are no arrays of one shape".into());
                 }
                 self.emit(id, opcode, &operands, Attributes::default(), &["fastmath"])
             }
@@ -78,7 +84,7 @@ impl Writer<'_> {
     }
 
     /// Ops of tensor and linalg that only move elements; nothing where HLO has no instruction that computes the same.
-    fn tensor_op(&mut self, id: OpId) -> Option<Result<(), String>> {
+    fn tensor_op(&mut self, id: OpId) -> Option<Result<(), NotInHlo>> {
         let operands = match self.operands(id) {
             Ok(operands) => operands,
             Err(reason) => return Some(Err(reason)),
@@ -89,7 +95,7 @@ impl Writer<'_> {
         };
         let result = results.first()?.clone();
         if !operands.iter().map(|o| &o.shape).chain([&result]).all(Shape::is_static) {
-            return Some(Err("an extent of it is not known".to_owned()));
+            return Some(Err(NotInHlo::Type("an extent of it is not known".into())));
         }
         let Exact { opcode, operands: count, attributes, before } =
             match exact(self.op_text(id), operands.len(), &result)? {
@@ -99,13 +105,12 @@ impl Writer<'_> {
         let given = &operands[..count];
         let known = OWN_ATTRIBUTES;
         let Some(sizes) = before else { return Some(self.emit(id, opcode, given, attributes, known)) };
-        let draft = Draft::new(opcode, Shape::array(element(&result), &sizes), given, attributes);
-        let whole = self.body().push(opcode.name(), draft, id);
+        let whole = self.instruction(id, opcode, Shape::array(element(&result), &sizes), given, attributes);
         Some(self.emit(id, Opcode::Reshape, &[whole], Attributes::default(), known))
     }
 
     /// The other sign in the imaginary part; a real number is its own conjugate.
-    fn conjugate(&mut self, id: OpId) -> Result<(), String> {
+    fn conjugate(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let operand = self.operands(id)?.first().ok_or("it has no operand")?.clone();
         let part = match element(&operand.shape) {
             ElementType::C64 => ElementType::F32,
@@ -114,8 +119,7 @@ impl Writer<'_> {
         };
         let shape = with_element(&operand.shape, part);
         let mut push = |opcode: Opcode, of: &Operand| {
-            let draft = Draft::plain(opcode, shape.clone(), std::slice::from_ref(of));
-            self.body().push(opcode.name(), draft, id)
+            self.instruction(id, opcode, shape.clone(), std::slice::from_ref(of), Attributes::default())
         };
         let (real, imaginary) = (push(Opcode::Real, &operand), push(Opcode::Imag, &operand));
         let negated = push(Opcode::Negate, &imaginary);
@@ -123,12 +127,12 @@ impl Writer<'_> {
     }
 
     /// The results of an op are these values.
-    pub(super) fn alias_results(&mut self, id: OpId, values: Vec<Operand>) -> Result<(), String> {
+    pub(super) fn alias_results(&mut self, id: OpId, values: Vec<Operand>) -> Result<(), NotInHlo> {
         let parse = self.parse();
         let results = parse.op(id).results.clone();
         let each: Vec<_> = results.flat_map(|v| (0..self.packed(v)).map(move |at| (v, at))).collect();
         if each.len() != values.len() {
-            return Err("its results are not as many as its values".to_owned());
+            return Err("its results are not as many as its values".into());
         }
         self.body().values.extend(each.into_iter().zip(values));
         Ok(())
@@ -139,13 +143,12 @@ impl Writer<'_> {
         let kind = element(&like.shape);
         let one = self.scalar(id, kind, number(kind, value));
         let attributes = Attributes::default().with(K::Dimensions, Vec::<i64>::new());
-        let draft = Draft::new(Opcode::Broadcast, like.shape.clone(), &[one], attributes);
-        self.body().push("broadcast", draft, id)
+        self.instruction(id, Opcode::Broadcast, like.shape.clone(), &[one], attributes)
     }
 
     /// An op that broadcasts its operands to the shape of its result.
-    fn broadcasting(&mut self, id: OpId, op: &str) -> Result<(), String> {
-        let row = row_of(op).ok_or("HLO has no such op")?;
+    fn broadcasting(&mut self, id: OpId, op: &str) -> Result<(), NotInHlo> {
+        let row = row_of(op).ok_or(NotInHlo::NO_SUCH_OP)?;
         let operands = self.operands(id)?;
         let results = self.results(id)?;
         let result = results.first().ok_or("it has no result")?;
@@ -166,11 +169,7 @@ impl Writer<'_> {
             let (operand, kept) = self.unstretched(id, operand, result, &dimensions)?;
             let shape = with_element(result, element(&operand.shape));
             let attributes = Attributes::default().with(K::Dimensions, kept);
-            wide.push(self.body().push(
-                "broadcast",
-                Draft::new(Opcode::Broadcast, shape, &[operand], attributes),
-                id,
-            ));
+            wide.push(self.instruction(id, Opcode::Broadcast, shape, &[operand], attributes));
         }
         let attributes = attributes(row, self.op_text(id), &wide)?;
         let mut known = known_attributes(row);

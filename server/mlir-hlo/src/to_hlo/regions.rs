@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use super::Writer;
 use super::body::{Body, Draft, Operand};
 use super::function::pack_index;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_table::{mnemonic, row_of};
 
 /// Regions in regions beyond this depth are not written.
@@ -27,7 +28,7 @@ impl Writer<'_> {
                 match self.operand(operand) {
                     Ok(operand) => results.push(operand),
                     Err(reason) => {
-                        self.report(id, reason);
+                        self.report(id, reason.to_string());
                         let target = AttributeValue::Quoted("undefined".to_owned());
                         let attributes = Attributes::default().with(AttributeKey::CustomCallTarget, target);
                         let draft = Draft::new(Opcode::CustomCall, Shape::Opaque, &[], attributes);
@@ -39,15 +40,15 @@ impl Writer<'_> {
         results
     }
 
-    pub(super) fn operands(&mut self, id: OpId) -> Result<Vec<Operand>, String> {
+    pub(super) fn operands(&mut self, id: OpId) -> Result<Vec<Operand>, NotInHlo> {
         self.parse().operands_of(id).map(|operand| self.operand(operand)).collect()
     }
 
-    pub(super) fn operand(&mut self, operand: &Use) -> Result<Operand, String> {
+    pub(super) fn operand(&mut self, operand: &Use) -> Result<Operand, NotInHlo> {
         let name = operand.span.of(self.slice.text);
-        let value = operand.value.ok_or_else(|| format!("{name} is not defined"))?;
+        let value = operand.value.ok_or_else(|| NotInHlo::from(format!("{name} is not defined")))?;
         self.value(value, pack_index(name))
-            .ok_or_else(|| format!("{name} is of the outside: computations of HLO do not see it"))
+            .ok_or_else(|| format!("{name} is of the outside: computations of HLO do not see it").into())
     }
 
     /// A value of the innermost computation. A constant of the outside is written once more.
@@ -100,28 +101,28 @@ impl Writer<'_> {
         found
     }
 
-    pub(super) fn open_body(&mut self) -> Result<(), String> {
+    pub(super) fn open_body(&mut self) -> Result<(), NotInHlo> {
         if self.bodies.len() > MAX_DEPTH {
-            return Err("its regions are too deep".to_owned());
+            return Err("its regions are too deep".into());
         }
         self.bodies.push(Body::default());
         Ok(())
     }
 
     /// The first block of a region.
-    pub(super) fn entry_of(&self, region: RegionId) -> Result<BlockId, String> {
-        self.parse().blocks_of(region).next().ok_or_else(|| "a region has no block".to_owned())
+    pub(super) fn entry_of(&self, region: RegionId) -> Result<BlockId, NotInHlo> {
+        self.parse().blocks_of(region).next().ok_or_else(|| "a region has no block".into())
     }
 
     /// A region whose arguments are the parameters of its computation.
-    pub(super) fn region(&mut self, id: OpId, region: RegionId) -> Result<String, String> {
+    pub(super) fn region(&mut self, id: OpId, region: RegionId) -> Result<String, NotInHlo> {
         let block = self.entry_of(region)?;
         let arguments: Vec<ValueId> = self.parse().blocks[block as usize].arguments.clone().collect();
         self.region_of(id, block, &arguments)
     }
 
     /// Opens a computation whose parameters are these values.
-    pub(super) fn open_region(&mut self, id: OpId, arguments: &[ValueId]) -> Result<(), String> {
+    pub(super) fn open_region(&mut self, id: OpId, arguments: &[ValueId]) -> Result<(), NotInHlo> {
         let shapes: Vec<Shape> = arguments.iter().map(|&a| self.shape_of(a, 0)).collect::<Result<_, _>>()?;
         self.open_body()?;
         for (&argument, shape) in arguments.iter().zip(shapes) {
@@ -138,7 +139,7 @@ impl Writer<'_> {
         id: OpId,
         block: BlockId,
         arguments: &[ValueId],
-    ) -> Result<String, String> {
+    ) -> Result<String, NotInHlo> {
         self.open_region(id, arguments)?;
         let results = self.block(block);
         let root = self.root(results, id);

@@ -10,13 +10,14 @@ use super::Writer;
 use super::annotations::{Annotations, Location};
 use super::body::{Draft, Operand};
 use super::ops::one_shape;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_text::{OpText, missing};
 
 /// What the computations of manual computations are called: Shardy finds them by it.
 const BODY: &str = "xla.sdy.manual_computation_body";
 
 impl Writer<'_> {
-    pub(super) fn shardy(&mut self, id: OpId, op: &str) -> Result<(), String> {
+    pub(super) fn shardy(&mut self, id: OpId, op: &str) -> Result<(), NotInHlo> {
         match op {
             "constant" => self.constant(id),
             "sharding_constraint" | "reshard" => self.constrained(id, op),
@@ -36,7 +37,9 @@ impl Writer<'_> {
                 let entry = ("sharding_group_id", format!("{group} : i64"));
                 self.marked(id, "xla.sdy.ShardingGroup", entry, &["group_id"])
             }
-            _ => Err("HLO has no op of Shardy: XLA lowers it before, and its export refuses it".to_owned()),
+            _ => Err(NotInHlo::no_instruction(
+                "HLO has no op of Shardy: XLA lowers it before, and its export refuses it",
+            )),
         }
     }
 
@@ -47,7 +50,7 @@ impl Writer<'_> {
         target: &str,
         (key, value): (&str, String),
         known: &[&str],
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let shapes = self.results(id)?;
         let mut annotations = self.annotations(id, known);
@@ -57,7 +60,7 @@ impl Writer<'_> {
     }
 
     /// A value with another sharding: a call that XLA knows, or a copy.
-    fn constrained(&mut self, id: OpId, op: &str) -> Result<(), String> {
+    fn constrained(&mut self, id: OpId, op: &str) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let text = self.op_text(id);
         let custom = || {
@@ -85,7 +88,7 @@ impl Writer<'_> {
 
     /// What each device does with its own parts: between calls that cut arrays into parts and put parts together a call of a
     /// computation of parts. Over no axes of a mesh it is written in place, and where nothing is answered not at all.
-    fn manual_computation(&mut self, id: OpId) -> Result<(), String> {
+    fn manual_computation(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let text = self.op_text(id);
         let needed = |name: &str| clause(text, name).ok_or_else(|| missing(name));
         let (axes, inputs, outputs) =
@@ -98,7 +101,7 @@ impl Writer<'_> {
         }
         let operands = self.operands(id)?;
         if arguments.len() != operands.len() {
-            return Err("its operands are not as many as its arguments".to_owned());
+            return Err("its operands are not as many as its arguments".into());
         }
         let shapes = self.results(id)?;
         let axes = axes.trim_start_matches("#sdy<manual_axes").trim_end_matches('>');
@@ -158,7 +161,7 @@ impl Writer<'_> {
         id: OpId,
         block: mlir::BlockId,
         arguments: &[ValueId],
-    ) -> Result<(String, Vec<Shape>), String> {
+    ) -> Result<(String, Vec<Shape>), NotInHlo> {
         self.open_region(id, arguments)?;
         let results = self.block(block);
         let shapes = results.iter().map(|operand| operand.shape.clone()).collect();

@@ -6,13 +6,14 @@ use mlir::OpId;
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::attributes;
-use super::body::{Draft, Operand};
+use super::body::Operand;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_row::OpRow;
 use crate::op_table::{mnemonic, row_of};
 use crate::types::{element, is_dynamic, with_dimensions};
 
 impl Writer<'_> {
-    pub(super) fn broadcast_in_dim(&mut self, id: OpId) -> Result<(), String> {
+    pub(super) fn broadcast_in_dim(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let dimensions = self.op_text(id).needed(&["broadcast_dimensions", "dims"])?;
         let operand = operands.first().ok_or("it has no operand")?.clone();
@@ -25,7 +26,7 @@ impl Writer<'_> {
         id: OpId,
         operand: Operand,
         dimensions: &[i64],
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInHlo> {
         let results = self.results(id)?;
         let result = results.first().ok_or("it has no result")?;
         let known =
@@ -42,10 +43,10 @@ impl Writer<'_> {
         operand: Operand,
         to: &Shape,
         dimensions: &[i64],
-    ) -> Result<(Operand, Vec<i64>), String> {
+    ) -> Result<(Operand, Vec<i64>), NotInHlo> {
         let from = operand.shape.dims();
         if from.len() != dimensions.len() {
-            return Err("broadcast_dimensions are not as many as the operand's".to_owned());
+            return Err("broadcast_dimensions are not as many as the operand's".into());
         }
         let is_one = |shape: &Shape, d: usize| shape.dims().get(d) == Some(&1) && !is_dynamic(shape, d);
         let is_one_there = |d: i64| usize::try_from(d).is_ok_and(|d| is_one(to, d));
@@ -55,12 +56,20 @@ impl Writer<'_> {
         if kept.len() == from.len() {
             return Ok((operand, places));
         }
-        let draft = Draft::plain(Opcode::Reshape, with_dimensions(&operand.shape, &kept), &[operand]);
-        Ok((self.body().push("reshape", draft, id), places))
+        Ok((
+            self.instruction(
+                id,
+                Opcode::Reshape,
+                with_dimensions(&operand.shape, &kept),
+                &[operand],
+                Attributes::default(),
+            ),
+            places,
+        ))
     }
 
     /// The sizes are those of new dimensions in front.
-    pub(super) fn broadcast(&mut self, id: OpId) -> Result<(), String> {
+    pub(super) fn broadcast(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let operand = operands.first().ok_or("it has no operand")?;
         let sizes = self.op_text(id).needed(&["broadcast_sizes", "sizes"])?.len() as i64;
@@ -71,7 +80,7 @@ impl Writer<'_> {
     }
 
     /// The last dimension of the left side and the first of the right one are contracted.
-    pub(super) fn dot(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn dot(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let first = operands.first().ok_or("it has no operand")?;
         let last = first.shape.dims().len().max(1) as i64 - 1;
@@ -82,7 +91,7 @@ impl Writer<'_> {
         self.emit(id, Opcode::Dot, &operands, all, &known_attributes(row))
     }
 
-    pub(super) fn reduce(&mut self, id: OpId, row: &'static OpRow) -> Result<(), String> {
+    pub(super) fn reduce(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let mut operands = self.operands(id)?;
         let op = self.op_text(id);
         let is_custom = op.is_custom();
@@ -121,13 +130,17 @@ impl Writer<'_> {
     }
 
     /// The computation of an op of two scalars.
-    pub(super) fn applied(&mut self, id: OpId, row: &OpRow, element: ElementType) -> Result<String, String> {
+    pub(super) fn applied(
+        &mut self,
+        id: OpId,
+        row: &OpRow,
+        element: ElementType,
+    ) -> Result<String, NotInHlo> {
         self.open_body()?;
         let scalar = Shape::array(element, &[]);
-        let body = self.body();
-        let left = body.parameter("lhs", scalar.clone(), Attributes::default(), id);
-        let right = body.parameter("rhs", scalar.clone(), Attributes::default(), id);
-        let root = body.push(row.opcode.name(), Draft::plain(row.opcode, scalar, &[left, right]), id);
+        let left = self.body().parameter("lhs", scalar.clone(), Attributes::default(), id);
+        let right = self.body().parameter("rhs", scalar.clone(), Attributes::default(), id);
+        let root = self.instruction(id, row.opcode, scalar, &[left, right], Attributes::default());
         let name = self.region_name("region");
         self.finish_body(&name, &root);
         Ok(name)

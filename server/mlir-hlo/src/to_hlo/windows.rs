@@ -5,6 +5,7 @@ use mlir::integers;
 use mlir::lists::split;
 
 use super::body::Operand;
+use crate::not_in_hlo::NotInHlo;
 use crate::op_text::{OpText, missing};
 use crate::types::extents;
 
@@ -45,7 +46,7 @@ pub(super) fn convolution_window(
     op: OpText<'_>,
     operands: &[Operand],
     padding: Option<Vec<i64>>,
-) -> Result<Vec<WindowDim>, String> {
+) -> Result<Vec<WindowDim>, NotInHlo> {
     let numbers =
         op.attribute(&["dimension_numbers", "dim_numbers"]).ok_or_else(|| missing("dimension_numbers"))?;
     let labels = labels(numbers)?;
@@ -57,15 +58,15 @@ pub(super) fn convolution_window(
     let sizes: Vec<i64> = sizes.into_iter().map(|(_, extent)| extent).collect();
     match &padding {
         Some(given) if given.len() != 2 * sizes.len() => {
-            Err("its padding is not that of its dimensions".to_owned())
+            Err("its padding is not that of its dimensions".into())
         }
         _ => Ok(window(op, &sizes, padding)),
     }
 }
 
 /// `b0f_0io->b0f` of `[b, 0, f]x[0, i, o]->[b, 0, f]`, or of the attribute around it.
-pub(super) fn labels(numbers: &str) -> Result<String, String> {
-    let unread = || "dimension_numbers are not read".to_owned();
+pub(super) fn labels(numbers: &str) -> Result<String, NotInHlo> {
+    let unread = || NotInHlo::from("dimension_numbers are not read");
     let sides = &numbers[numbers.find('[').ok_or_else(unread)?..];
     let sides: Vec<&str> = sides.split(']').collect();
     let [input, kernel, output, ..] = sides[..] else { return Err(unread()) };
@@ -82,7 +83,7 @@ pub(super) fn labels(numbers: &str) -> Result<String, String> {
 }
 
 /// Start, limit and stride of each dimension.
-pub(super) fn slice(op: OpText<'_>) -> Result<AttributeValue, String> {
+pub(super) fn slice(op: OpText<'_>) -> Result<AttributeValue, NotInHlo> {
     if let Some(starts) = op.ints(&["start_indices"]) {
         let limits = op.needed(&["limit_indices"])?;
         let strides = op.ints(&["strides"]).unwrap_or_else(|| vec![1; starts.len()]);

@@ -69,7 +69,7 @@ pub fn op_maps(
     let environment = Environment::of_aliases(parse, text);
     let op = match hlo_op(Slice::whole(parse, text), &environment, id)? {
         Ok(op) => op,
-        Err(reason) => return Some(Err(reason)),
+        Err(reason) => return Some(Err(reason.to_string())),
     };
     let callees = |name: &str| op.callees.get(name).cloned();
     let mut maps = indexing::in_graph(&op.graph, op.graph.root, output, Rules::Exact, &callees);

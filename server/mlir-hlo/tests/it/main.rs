@@ -10,6 +10,7 @@ mod named_dimensions;
 mod records;
 mod round_trip;
 mod said;
+mod single_ops;
 mod spoilt;
 mod started;
 mod tensors;

@@ -199,7 +199,7 @@ fn check_line(line: &str, expect: Expect) {
 }
 
 #[test]
-fn ops_read_their_operands_as_their_twins_do() {
+fn ops_read_their_operands_as_those_of_hlo_do() {
     check_line(
         "%0 = stablehlo.trans$0pose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>",
         expect![[r#"

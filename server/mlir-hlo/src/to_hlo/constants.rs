@@ -1,0 +1,73 @@
+//! Constants.
+
+use ir::{ArrayShape, AttributeKey as K, Attributes, ElementType, Opcode, Shape};
+use mlir::OpId;
+
+use super::Writer;
+use super::body::{Draft, Operand};
+use super::ops::one_shape;
+use crate::literals::{Literal, literal_of_bytes, literal_of_dense};
+use crate::not_in_hlo::NotInHlo;
+use crate::types::element;
+
+impl Writer<'_> {
+    pub(super) fn constant(&mut self, id: OpId) -> Result<(), NotInHlo> {
+        let op = self.op_text(id);
+        let value = match op.attribute(&["value"]) {
+            Some(value) => value,
+            None => {
+                let body = op.body();
+                let start = body.find("dense").or_else(|| body.find('#')).unwrap_or(0);
+                let value = body[start..].trim();
+                // An alias ends with its name.
+                let end = value.find([' ', ':', '\n']).filter(|_| value.starts_with('#'));
+                self.environment.resolved(&value[..end.unwrap_or(value.len())])
+            }
+        };
+        let shapes = self.results(id)?;
+        let shape = shapes.first().ok_or("it has no result")?.clone();
+        let array = array_shape(&shape)?;
+        let literal = match value.strip_prefix("dense_resource<") {
+            None => literal_of_dense(value, array)?,
+            Some(rest) => {
+                let key = rest.split('>').next().unwrap_or_default().trim_matches('"');
+                match self.environment.resource(key) {
+                    // Four bytes in front say how the others are aligned.
+                    Some(hex) => literal_of_bytes(hex.get(8..).unwrap_or_default(), array)?,
+                    None if key == "__elided__" => Literal::Whole("{...}".to_owned()),
+                    None => return Err(format!("the resource {key} is not in the text").into()),
+                }
+            }
+        };
+        let mut attributes = Attributes::default();
+        match literal {
+            Literal::Whole(text) => {
+                self.annotations(id, &["value"]).add_to(&mut attributes);
+                let draft = Draft::constant(one_shape(&shapes), text, attributes);
+                self.define_draft(id, "constant", shapes, draft);
+            }
+            Literal::Splat(number) => {
+                let one = self.scalar(id, element(&shape), number);
+                attributes.push(K::Dimensions, Vec::<i64>::new());
+                self.annotations(id, &["value"]).add_to(&mut attributes);
+                let draft = Draft::new(Opcode::Broadcast, one_shape(&shapes), &[one], attributes);
+                self.define_draft(id, "constant", shapes, draft);
+            }
+        }
+        Ok(())
+    }
+
+    /// A constant without dimensions.
+    pub(super) fn scalar(&mut self, id: OpId, element: ElementType, literal: String) -> Operand {
+        let draft = Draft::constant(Shape::array(element, &[]), literal, Attributes::default());
+        self.body().push("constant", draft, id)
+    }
+}
+
+/// The array of known extents that a constant has.
+fn array_shape(shape: &Shape) -> Result<&ArrayShape, NotInHlo> {
+    shape
+        .as_array()
+        .filter(|_| shape.is_static())
+        .ok_or_else(|| NotInHlo::of_type(format!("{shape} is no array of known extents")))
+}
