@@ -1,4 +1,5 @@
-//! "Show access pattern": the lanes of one warp on an array's memory, as a picture and as text.
+//! "Show access pattern": the addresses that the lanes of one warp access in an array, as a picture and as
+//! text.
 
 use gpu::{Buffer, BufferTraffic, Cause, CodeAccess, LanePicture, MemoryAccess, SECTOR_BYTES, Traffic};
 
@@ -12,10 +13,11 @@ use crate::markdown::figure;
 mod svg;
 mod text;
 
-/// Which request is looked at. Numbers count from 0; beyond the last they mean the last.
+/// Selects a request. Indices count from 0 and are clamped to the last valid one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AccessPatternQuery {
-    /// Of [`AccessPattern::arrays`]; else the operand under the cursor, or what wastes most.
+    /// Index into [`AccessPattern::arrays`]. Default: the operand under the cursor, or the most wasteful
+    /// array.
     pub array: Option<usize>,
     pub block: i64,
     pub warp: i64,
@@ -24,19 +26,19 @@ pub struct AccessPatternQuery {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessPattern {
-    /// `%y read by %f`
+    /// For example `%y read by %f`.
     pub title: String,
-    /// The counts of the whole kernel, in plain text.
+    /// The figures of the whole kernel, in plain text.
     pub summary: String,
-    /// What the kernel reads and writes, to choose from: `%x`, `result`; an array that is touched in several ways has
+    /// The arrays that the kernel reads and writes: `%x`, `result`. An array accessed in several ways has
     /// several entries.
     pub arrays: Vec<String>,
-    /// Which of them this is.
+    /// Index of the shown array in `arrays`.
     pub array: usize,
     pub blocks: i64,
     pub warps: i64,
     pub iterations: i64,
-    /// What was looked at, in range.
+    /// The indices shown, after clamping.
     pub block: i64,
     pub warp: i64,
     pub iteration: i64,
@@ -44,14 +46,14 @@ pub struct AccessPattern {
     pub text: String,
 }
 
-/// A sector with the lanes that touch it.
+/// A sector with the lanes that access it.
 struct Sector {
     number: i64,
-    /// Lane, and the bytes of the sector that it touches.
+    /// Lane, and the range of bytes that it accesses in the sector.
     lanes: Vec<(usize, i64, i64)>,
 }
 
-/// The instruction that launches the kernel of which `at` is a part.
+/// The instruction that launches the kernel that contains `at`.
 pub(crate) fn launch_around(context: &FileContext<'_>, at: InstructionRef) -> Option<InstructionRef> {
     kernel_around(context, at).filter(|&around| context.is_launched(around))
 }
@@ -60,21 +62,21 @@ pub(crate) fn launch_around(context: &FileContext<'_>, at: InstructionRef) -> Op
 #[derive(Clone, Copy)]
 struct Choice<'a> {
     buffer: &'a BufferTraffic,
-    /// Which of how many of the array.
+    /// Index and count of the array's accesses.
     nth: (usize, usize),
     traffic: Traffic,
     drawn: Drawn<'a>,
 }
 
-/// What is drawn of it: an instruction of the code, or where that is not known a map.
+/// The source of the picture: an instruction of the code, or a map if the code is unknown.
 #[derive(Clone, Copy)]
 enum Drawn<'a> {
     Code(&'a CodeAccess),
     Map(&'a MemoryAccess),
 }
 
-/// The picture of the kernel that is launched at `offset`, or whose fused computation holds it. `None` where there is no kernel,
-/// or no map is known.
+/// The picture of the kernel that is launched at `offset`, or whose fused computation contains it. `None`
+/// without a kernel or without a known map.
 pub(crate) fn access_pattern(
     context: &FileContext<'_>,
     offset: usize,
@@ -114,7 +116,7 @@ pub(crate) fn access_pattern(
         let number = under_cursor? as u32;
         choices.iter().position(|choice| choice.buffer.buffer == Buffer::Operand(number))
     };
-    // Inside the fused computation: the array whose lanes part there.
+    // Inside the fused computation: the array whose access pattern this instruction makes uncoalesced.
     let caused_here = || {
         let name = context.block(fused?.piece).name(fused?.id);
         let waste = context.kernel_waste(&kernel.key, 1.0);
@@ -167,7 +169,7 @@ pub(crate) fn access_pattern(
         figure(picture.counts.ideal_sectors as f64),
     );
     Some(AccessPattern {
-        // Plain: pictures and comments show no Markdown.
+        // Plain names, because pictures and comments do not render Markdown.
         summary: memory_of(&format!("%{}", buffer_name(&kernel.operands, analysis, buffer.buffer)), buffer),
         svg: svg::svg(&title, &caption, &picture, &sectors),
         text: text::text(&title, &caption, &picture, &sectors),
@@ -191,7 +193,7 @@ fn operand_at(context: &FileContext<'_>, at: InstructionRef, offset: usize) -> O
     })
 }
 
-/// In the order of memory.
+/// Sectors by address.
 fn sectors(picture: &LanePicture) -> Vec<Sector> {
     let size = SECTOR_BYTES as i64;
     let mut sectors: std::collections::BTreeMap<i64, Vec<(usize, i64, i64)>> = Default::default();

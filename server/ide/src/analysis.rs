@@ -20,28 +20,28 @@ use self::snapshots::{Registered, Snapshots};
 use crate::locate::FileContext;
 use crate::*;
 
-/// Owns the database and is the only writer. One per process, on one thread.
+/// Owns the database and is its only writer. One per process, on one thread.
 #[derive(Default)]
 pub struct AnalysisHost {
     db: Database,
     documents: Documents,
     views: Arc<FxHashMap<FileId, FileView>>,
-    /// The parent of the tokens of all snapshots since the last write.
+    /// The parent of the cancellation tokens of all snapshots since the last write.
     revision: cancel::Token,
     snapshots: Snapshots,
 }
 
-/// A snapshot of everything at one moment, for one reader on one thread. The next write waits until all snapshots
-/// are dropped: ask, answer, drop.
+/// A snapshot of the database at one revision, for one reader on one thread. The next write waits until all
+/// snapshots are dropped, so drop it after each query.
 pub struct Analysis {
     db: Database,
     views: Arc<FxHashMap<FileId, FileView>>,
     token: cancel::Token,
-    /// Last, so that the database is gone when the host hears of it.
+    /// The last field, so that the database is dropped before the host is notified.
     _registered: Registered,
 }
 
-/// Stops what its [`Analysis`] is computing, from another thread.
+/// Cancels the computation of its [`Analysis`] from another thread.
 #[derive(Clone)]
 pub struct CancellationHandle {
     token: cancel::Token,
@@ -50,12 +50,12 @@ pub struct CancellationHandle {
 
 impl CancellationHandle {
     pub fn cancel(&self) {
-        // First what a check unwinds through; see `Analysis::catch`.
+        // The query token first, because the check unwinds on it; see `Analysis::catch`.
         self.queries.cancel();
         self.token.cancel();
     }
 
-    /// Runs `work` until this handle is cancelled; `None` where it was. Writes do not stop it.
+    /// Runs `work` until this handle is cancelled; `None` if it was. Writes do not stop it.
     pub fn until_cancelled<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         self.token.without_parent().catch(work)
     }
@@ -73,22 +73,22 @@ impl AnalysisHost {
         Self::default()
     }
 
-    /// A host that tells `observe` the name of every query that runs.
+    /// A host that calls `observe` with the name of every query that runs.
     pub fn observed(observe: impl Fn(String) + Send + Sync + 'static) -> Self {
         AnalysisHost { db: Database::observed(observe), ..Self::default() }
     }
 
-    /// Calls `observer` at each check of a cancellation: for tests of how far apart they are.
+    /// Calls `observer` at each cancellation check, for tests that measure the interval between them.
     pub fn observe_checks(&mut self, observer: impl Fn() + Send + Sync + 'static) {
         self.revision = cancel::Token::observed(observer);
     }
 
-    /// A host that cuts texts into pieces of at least `min_bytes`: for tests of what crosses pieces.
+    /// A host that splits texts into pieces of at least `min_bytes`, for tests of features that span pieces.
     pub fn in_pieces_of(min_bytes: usize) -> Self {
         AnalysisHost { documents: Documents::in_pieces_of(min_bytes), ..Self::default() }
     }
 
-    /// Opens a text. The path only names it; nothing is read.
+    /// Opens a text. The path is only a name; no file is read.
     pub fn open(&mut self, _path: &str, language: Language, text: &str) -> FileId {
         self.interrupt();
         let id = self.documents.open(&mut self.db, language, text);
@@ -96,7 +96,7 @@ impl AnalysisHost {
         id
     }
 
-    /// Applies edits in order; ranges are bytes of the text before each edit.
+    /// Applies edits in order. Each range is in bytes of the text before that edit.
     pub fn apply(&mut self, file: FileId, edits: &[TextEdit]) {
         self.interrupt();
         let edits: Vec<text::Edit> =
@@ -105,7 +105,7 @@ impl AnalysisHost {
         self.refresh(file);
     }
 
-    /// Kernels are for this device from now on. The error names those that are known.
+    /// Sets the device that kernels target. The error lists the known names.
     pub fn set_device(&mut self, name: &str) -> Result<(), String> {
         let device = gpu::Device::find(name).map_err(|unknown| unknown.to_string())?;
         self.interrupt();
@@ -128,7 +128,8 @@ impl AnalysisHost {
     /// The current text.
     ///
     /// # Panics
-    /// Where `file` is not open.
+    ///
+    /// If `file` is not open.
     pub fn rope(&self, file: FileId) -> &Rope {
         self.documents.rope(file).expect("the file is open")
     }
@@ -148,8 +149,8 @@ impl AnalysisHost {
         std::mem::replace(&mut self.revision, next).cancel();
     }
 
-    /// Cancels all snapshots and waits until they are dropped, at most `patience`. Returns whether they are: if not, a
-    /// write would wait for one that does not look at its cancellation.
+    /// Cancels all snapshots and waits until they are dropped, for at most `patience`. Returns whether they
+    /// are; otherwise a write would block on a snapshot that does not check for cancellation.
     pub fn interrupt_within(&mut self, patience: Duration) -> bool {
         self.interrupt();
         self.snapshots.wait(patience)
@@ -162,20 +163,22 @@ impl Analysis {
         CancellationHandle { token: self.token.clone(), queries: self.db.cancellation_token() }
     }
 
-    /// Gives up here if the text has changed or this snapshot was cancelled: for long work that asks no queries.
+    /// Returns an error if the text has changed or this snapshot was cancelled. For long work that runs no
+    /// queries.
     pub fn check_cancelled(&self) -> Cancellable<()> {
         self.catch(check_cancelled)
     }
 
-    /// The text this snapshot is about.
+    /// The text of this snapshot.
     ///
     /// # Panics
-    /// Where `file` is not open.
+    ///
+    /// If `file` is not open.
     pub fn rope(&self, file: FileId) -> &Rope {
         &self.views.get(&file).expect("the file is open").rope
     }
 
-    /// As [`Self::with_file`], by the language of the file.
+    /// Like [`Self::with_file`], choosing the function by the language of the file.
     fn of_language<T>(
         &self,
         file: FileId,
@@ -196,7 +199,8 @@ impl Analysis {
     fn catch<T>(&self, query: impl FnOnce(&Database) -> T) -> Cancellable<T> {
         use db::SalsaDatabase;
         let queries = self.db.cancellation_token();
-        // Salsa is to see a cancelled query, not one that panicked: others that wait for it then compute it themselves.
+        // Salsa must see a cancelled query rather than a panic, so that other snapshots that wait for the
+        // query compute it themselves.
         let before: Box<dyn Fn()> = Box::new(move || queries.cancel());
         let work = || {
             let answer = query(&self.db);

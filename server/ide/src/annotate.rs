@@ -1,4 +1,4 @@
-//! The whole text with its maps, kernels and findings written between the lines, for terminals.
+//! The text annotated with maps, kernels and diagnostics between its lines, for terminals.
 
 use indexing::{MapBeside, OperandIndexing, Rules};
 use indexing_map::{PrintStyle, print_map};
@@ -12,7 +12,8 @@ use crate::maps::{LocalGraph, outputs};
 use crate::mlir;
 use crate::plain_text::plain_text;
 
-/// Writes every line of the text; behind the last line of an instruction, indented comments with its kernel and its maps.
+/// Writes every line of the text; after the last line of an instruction, indented comments with its kernel
+/// and maps.
 pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
     let findings = match context.is_mlir() {
         true => mlir::diagnostics::diagnostics(context, Depth::Verifier, usize::MAX).shown,
@@ -22,7 +23,7 @@ pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
         context.kernels_ahead();
     }
     let rope = &context.view.rope;
-    // What is written behind a line, in the order of the text.
+    // Annotations after a line, in text order.
     let mut notes: Vec<(usize, String)> = Vec::new();
     for finding in &findings {
         let line = rope.byte_to_line(finding.range.end.min(rope.len_bytes()));
@@ -60,7 +61,7 @@ pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
     }
 }
 
-/// The maps of the ops of a piece: behind an op, or behind its first lines where regions follow.
+/// The maps of the ops of a piece: after an op, or before its regions.
 fn mlir_notes(context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
     let rope = &context.view.rope;
     let ops = context.mlir_piece(piece).parse.ops.len() as ::mlir::OpId;
@@ -77,7 +78,7 @@ fn mlir_notes(context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
     db::with_mlir_source(context.db, context.view.file, piece, of_all).unwrap_or_default()
 }
 
-/// What the popup says of the kernel: launch, bytes, time, and what each array moves.
+/// The hover's information about the kernel: launch, bytes, time and the traffic of each array.
 fn kernel_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
     if context.is_of_cpu() {
         return Vec::new();
@@ -93,7 +94,7 @@ fn comments(text: &str) -> Vec<String> {
 
 fn map_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
     let names = operand_names(context, at);
-    // A tuple only gathers: it reads nothing by index.
+    // A tuple reads nothing by index.
     if context.block(at.piece).instruction(at.id).opcode == Some(Opcode::Tuple) {
         return Vec::new();
     }

@@ -1,4 +1,5 @@
-//! The tiles of a block-level fusion: what one block of a Triton kernel makes, and what it reads of each operand for that.
+//! The tiles of a block-level fusion: the output tile of one block of a Triton kernel, and the operand tiles
+//! it reads.
 
 use gpu::{FusionAnalysis, tiled_efficiency};
 use indexing::{Rules, SymbolicTile};
@@ -9,10 +10,10 @@ use crate::kernels::KernelKey;
 use crate::locate::FileContext;
 use crate::markdown::code;
 
-/// Operands that are shown.
+/// The number of operands shown.
 const LIMIT: usize = 16;
 
-/// Empty for a fusion that carries no tiling.
+/// Empty for a fusion without tiling.
 pub(crate) fn block_level_tiles(
     context: &FileContext<'_>,
     key: &KernelKey,
@@ -46,7 +47,8 @@ pub(crate) fn block_level_tiles(
     out + "\n"
 }
 
-/// Sizes and strides at the sizes of the output's tile, the symbolic tile, and how much of what is moved is used.
+/// Sizes and strides at the sizes of the output's tile, the symbolic tile, and the share of the transferred
+/// bytes that is used.
 fn told(tile: &SymbolicTile, sizes: &[i64], shape: Option<&Shape>, analysis: &FusionAnalysis) -> String {
     let Some(values) = tile.at(sizes) else { return "is tiled by another number of sizes".to_owned() };
     let all = |values: &[Option<i64>]| -> Option<Vec<i64>> { values.iter().copied().collect() };

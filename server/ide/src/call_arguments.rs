@@ -1,4 +1,4 @@
-//! Which operand of a call is passed for a parameter of the called computation.
+//! The operand of a call that is passed for a parameter of the called computation.
 
 use ir::Opcode;
 use syntax::Span;
@@ -6,7 +6,7 @@ use syntax::hlo::{AttributeKey, OperandKind, Value};
 
 use crate::locate::{FileContext, InstructionRef};
 
-/// An operand at a place where the parameter's computation is called.
+/// An operand at a call of the parameter's computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Argument {
     pub(crate) call: InstructionRef,
@@ -14,7 +14,7 @@ pub(crate) struct Argument {
     pub(crate) span: Span,
 }
 
-/// The operands that are passed for `parameter(n)`, at all calls of its computation, in the order of the text.
+/// The operands passed for `parameter(n)` at all calls of its computation, in text order.
 pub(crate) fn arguments(context: &FileContext<'_>, at: InstructionRef) -> Vec<Argument> {
     let Some(number) = context.block(at.piece).parameter_number(at.id) else { return Vec::new() };
     let number = number as usize;
@@ -31,7 +31,7 @@ pub(crate) fn arguments(context: &FileContext<'_>, at: InstructionRef) -> Vec<Ar
             let attributes = block.parse.attributes_of(instruction);
             let holds = |a: &&syntax::hlo::Attribute| a.value_span.contains(name.start as usize);
             let Some(attribute) = attributes.iter().find(holds) else { continue };
-            // Of a list of branches, the place in it.
+            // In a list of branches, the index in the list.
             let branch = match attribute.value {
                 Value::Computations { start, len } => {
                     block.parse.spans(start, len).partition_point(|s| s.start < name.start)
@@ -51,8 +51,8 @@ pub(crate) fn arguments(context: &FileContext<'_>, at: InstructionRef) -> Vec<Ar
     found
 }
 
-/// The number of the operand that parameter `number` of the computation under `key` stands for, as a whole or
-/// element by element. Source: `hlo_verifier.cc`, which compares their shapes.
+/// The index of the operand passed for parameter `number` of the computation given by attribute `key`, as a
+/// whole or element by element. Source: `hlo_verifier.cc`, which compares their shapes.
 fn operand_of(
     opcode: Opcode,
     key: AttributeKey,
@@ -66,12 +66,12 @@ fn operand_of(
         Fusion | Call | Map | AsyncStart | CustomCall | While => number,
         Conditional if number > 0 => return None,
         Conditional if key == AttributeKey::FalseComputation => 2,
-        // Operand 0 decides.
+        // Operand 0 is the predicate or branch index.
         Conditional => branch + 1,
-        // What was collected so far, which starts as the init values, then the inputs.
+        // Parameters are the accumulators, which start as the init values, then the inputs.
         Reduce | ReduceWindow if number < half => half + number,
         Reduce | ReduceWindow => number - half,
-        // What is there, then the updates; the indices stand between them.
+        // Parameters are the old values, then the updates; operands have the indices between them.
         Scatter if number < half => number,
         Scatter => number + 1,
         Sort => number / 2,

@@ -1,4 +1,4 @@
-//! Who calls a computation, and what it calls.
+//! The callers and callees of a computation.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct CallItem {
     pub selection_range: TextRange,
 }
 
-/// A caller or callee with the instructions that call, all in the caller.
+/// A caller or callee with the calling instructions, all in the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     pub item: CallItem,
@@ -31,8 +31,8 @@ pub enum CallDirection {
     Outgoing,
 }
 
-/// At a computation's name that computation; elsewhere in a body the one around it, so that the hierarchy can be asked
-/// for from anywhere.
+/// The computation named at `offset`, or else the enclosing one, so that the hierarchy works anywhere in a
+/// body.
 pub(crate) fn prepare_call_hierarchy(context: &FileContext<'_>, offset: usize) -> Option<CallItem> {
     let named = match occurrence_at(context, offset)?.symbol {
         Symbol::Computation(index) => index,
@@ -41,7 +41,7 @@ pub(crate) fn prepare_call_hierarchy(context: &FileContext<'_>, offset: usize) -
     item(context, named)
 }
 
-/// Of the computation whose name is at `offset`; in the order of the text.
+/// The calls of the computation whose name is at `offset`, in text order.
 pub(crate) fn calls(context: &FileContext<'_>, offset: usize, direction: CallDirection) -> Vec<Call> {
     let Some(Symbol::Computation(index)) = occurrence_at(context, offset).map(|o| o.symbol) else {
         return Vec::new();

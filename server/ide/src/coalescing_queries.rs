@@ -1,4 +1,4 @@
-//! How a kernel uses memory, as the machine interface asks for it.
+//! The memory traffic of a kernel, for the machine interface.
 
 use gpu::{Buffer, Counts, Pattern};
 use indexing_map::IndexingMap;
@@ -7,33 +7,33 @@ use crate::fusion_kernel::{FusionError, FusionQuery};
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
 
-/// What a kernel does with one array.
+/// A kernel's traffic for one array.
 #[derive(Debug, Clone)]
 pub struct BufferReply {
-    /// Without `%`. Of a result: the op of the fusion that computes it.
+    /// The name without `%`. For a result: the op of the fusion that computes it.
     pub name: String,
     pub is_result: bool,
-    /// XLA's own verdict; it has none on results.
+    /// XLA's own verdict; it has none for results.
     pub xla_coalesced: Option<bool>,
-    /// Why nothing is known of what the kernel moves.
+    /// The reason why the kernel's traffic is unknown.
     pub unknown: Option<String>,
-    /// The counts below say so. Nothing where they are not known.
+    /// Whether the counts below are coalesced. `None` where they are unknown.
     pub coalesced: Option<bool>,
-    /// The best and the worst that runtime variables may make of it; else one is the other.
+    /// The best and worst case over runtime variables; equal if there are none.
     pub best: Option<Counts>,
     pub worst: Option<Counts>,
-    /// The same with instructions of a thread at neighbouring addresses as one request: what one of them brings, the others
-    /// find in the cache. Best and worst.
+    /// The best and worst case, counting a thread's accesses at adjacent addresses as one request: one of
+    /// them loads the sectors, and the others hit the cache.
     pub with_reuse: Option<(Counts, Counts)>,
-    /// Of `with_reuse` the one that popups and warnings show: the worst of a gather, else the best.
+    /// The element of `with_reuse` that hovers and warnings show: the worst for a gather, else the best.
     pub judged: Option<Counts>,
-    /// Every request was counted, or is proved to be like one that was, and data decides nothing.
+    /// Whether every request was counted, or proved equal to a counted one, and none depends on runtime data.
     pub is_exact: bool,
-    /// Of the access that wastes most.
+    /// The pattern of the most wasteful access.
     pub pattern: Option<Pattern>,
-    /// For tiles of the sizes that were asked about.
+    /// The efficiency for tiles of the requested sizes.
     pub tiled_efficiency: Option<f64>,
-    /// From threads to the array's elements, an access each.
+    /// Maps from threads to the array's elements, one per access.
     pub maps: Vec<IndexingMap>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn coalescing(
     Ok(replies.collect())
 }
 
-/// An operand by the name it has in `operands`; a result by the op that computes it.
+/// The name of an operand as in `operands`, or of the op that computes a result.
 pub(crate) fn buffer_name(operands: &[String], analysis: &gpu::FusionAnalysis, buffer: Buffer) -> String {
     match buffer {
         Buffer::Operand(number) => {

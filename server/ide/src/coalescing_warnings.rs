@@ -1,4 +1,5 @@
-//! Reads and writes of kernels that move much more than they use, as diagnostics: what, how much, why, and what would help.
+//! Diagnostics about kernel accesses that transfer much more than they use: the access, its cost, its cause
+//! and a remedy.
 
 use db::Waste;
 use gpu::{
@@ -11,16 +12,16 @@ use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{averaged, bytes, figure};
 use crate::{Diagnostic, Diagnostics, Related, Severity, TextRange};
 
-/// The code of these findings.
+/// The code of these diagnostics.
 pub const CODE: &str = "uncoalesced";
 
-/// When a use of memory is worth a warning.
+/// The conditions for a warning about a memory access.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CoalescingConfig {
-    /// Sectors per request, in times the ideal.
+    /// The ratio of sectors per request to the ideal.
     pub threshold: f64,
-    /// Whether the instruction of the fused computation that causes a finding is marked, too. A report that is read from top
-    /// to bottom names it beside the finding instead.
+    /// Whether the causing instruction of the fused computation gets its own diagnostic. A report that is
+    /// read from top to bottom names it with the warning instead.
     pub marks_causes: bool,
 }
 
@@ -30,7 +31,7 @@ impl Default for CoalescingConfig {
     }
 }
 
-/// Fusions that are looked at while somebody waits.
+/// The largest number of fusions analysed while the user waits.
 const MANY: usize = 64;
 
 pub(crate) fn has_many_kernels(context: &FileContext<'_>) -> bool {
@@ -40,7 +41,7 @@ pub(crate) fn has_many_kernels(context: &FileContext<'_>) -> bool {
     }
 }
 
-/// Of all kernels of the file, in the order of the text.
+/// The warnings of all kernels of the file, in text order.
 pub(crate) fn coalescing_warnings(
     context: &FileContext<'_>,
     config: &CoalescingConfig,
@@ -74,8 +75,8 @@ pub(crate) fn coalescing_warnings(
     out
 }
 
-/// The finding again at the instruction of the fused computation that causes it: there a reader of the computation sees it.
-/// Information, since the warning is at the launch.
+/// A diagnostic at the instruction of the fused computation that causes the warning, for readers of that
+/// computation. Its severity is information, since the warning is at the launch.
 fn cause_mark(
     context: &FileContext<'_>,
     launch: InstructionRef,
@@ -93,17 +94,17 @@ fn cause_mark(
     })
 }
 
-/// A buffer of a kernel that moves much more than it uses.
+/// A kernel buffer whose accesses transfer much more than they use.
 pub(crate) struct Wasteful {
     pub(crate) buffer: Buffer,
-    /// Of an operand what it is called where the kernel is launched; else the op of the fusion that is written.
+    /// An operand's name at the launch, or the op of the fusion that computes the result.
     pub(crate) name: String,
-    /// The op of the fusion at which the lanes part.
+    /// The op of the fusion at which the lanes' addresses diverge.
     pub(crate) culprit: String,
     pub(crate) message: String,
 }
 
-/// The buffers of a kernel that are worth a warning. `called` is what the text has for the name of an op in the fusion.
+/// The buffers of a kernel that need a warning. `called` gives the name of an op of the fusion in the text.
 pub(crate) fn wasteful(
     context: &FileContext<'_>,
     kernel: &LaunchedKernel,
@@ -166,7 +167,7 @@ fn message(
     Some(message)
 }
 
-/// At the operand of the instruction that launches the kernel, or at its name.
+/// A warning at the operand of the launching instruction, or at its name.
 fn warning(context: &FileContext<'_>, at: InstructionRef, wasteful: &Wasteful) -> Diagnostic {
     let block = context.block(at.piece);
     let own = block.instruction(at.id).name;
@@ -201,7 +202,7 @@ pub(crate) fn uncoalesced(range: TextRange, message: String, related: Vec<Relate
     }
 }
 
-/// `8.6 sectors`; `8.6 to 32 sectors` where data decides.
+/// `8.6 sectors`, or `8.6 to 32 sectors` if it depends on runtime data.
 pub(crate) fn sectors(best: Counts, worst: Counts) -> String {
     let most = averaged(worst.sectors_per_request(), "sector");
     match best == worst {
@@ -210,12 +211,12 @@ pub(crate) fn sectors(best: Counts, worst: Counts) -> String {
     }
 }
 
-/// ` at worst` behind the bytes of a gather, of which the worst case is shown.
+/// ` at worst` after the bytes of a gather, whose worst case is shown.
 pub(crate) fn at_worst(buffer: &BufferTraffic) -> &'static str {
     if buffer.is_judged_at_worst() { " at worst" } else { "" }
 }
 
-/// How the lanes lie, in words behind "is read".
+/// The layout of the lanes' addresses, in words after "is read".
 fn lanes(pattern: Option<Pattern>) -> String {
     match pattern {
         Some(Pattern::Strided(step)) => format!("with a stride of {step} elements between lanes"),
@@ -277,7 +278,7 @@ fn remedy_text(
             format!("do {} before this kernel", called(analysis.fused.name(*op)))
         }
     };
-    // Not in sectors per request: the loads may be wider then, and take more of them for fewer bytes.
+    // Not sectors per request: the loads may then be wider, with more sectors each for fewer bytes in total.
     format!("{what}: {} moved", bytes(remedy.counts.bytes_moved()))
 }
 
@@ -334,7 +335,8 @@ mod tests {
         );
     }
 
-    /// Every element is a sector of its own, thousands of them, and the kernel is over before the next is launched.
+    /// Each access loads a separate sector, thousands in total, and the kernel is shorter than the launch
+    /// interval.
     #[test]
     fn kernels_that_are_shorter_than_a_launch_are_left_alone() {
         check(

@@ -1,7 +1,7 @@
-//! What can be done to the text at a place: one file per action, and the list of them.
+//! Code actions at a position: one file per action, and their list.
 //!
-//! A provider offers its actions to [`Actions`] with a closure that makes the change. The closure runs when a client
-//! wants the change, not when it only wants titles.
+//! A provider offers its actions to [`Actions`] with a closure that computes the change. The closure does not
+//! run for a client that only wants titles.
 
 pub(crate) mod access_pattern;
 pub(crate) mod convert;
@@ -22,17 +22,17 @@ use syntax::hlo::AttributeKey;
 use crate::locate::{FileContext, InstructionRef};
 use crate::{TextEdit, TextRange};
 
-/// Where an editor shows the action, and on which of its keys it lies.
+/// The kind of the action, which determines its menu and shortcut in an editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeActionKind {
     QuickFix,
     RefactorExtract,
     RefactorRewrite,
-    /// Shows something about the place and changes nothing.
+    /// Shows something about the position and changes nothing.
     Show,
-    /// Of the whole file.
+    /// Applies to the whole file.
     Source,
-    /// Everything that can be repaired safely, of the whole file: editors may do it on save.
+    /// All safe repairs of the whole file; editors may apply it on save.
     SourceFixAll,
 }
 
@@ -41,9 +41,9 @@ pub enum Change {
     Edits(Vec<TextEdit>),
     /// A new file beside this one.
     NewDocument {
-        /// Without folder and extension.
+        /// The name without folder and extension.
         name: String,
-        /// Where it is of another language than this file.
+        /// The extension, if the language differs from this file's.
         extension: Option<&'static str>,
         text: String,
     },
@@ -51,31 +51,31 @@ pub enum Change {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeAction {
-    /// Stable; with the same file and range it names the action again, see [`Wanted::Change`].
+    /// Stable; with the same file and range it identifies the action again, see [`Wanted::Change`].
     pub id: String,
     pub title: String,
     pub kind: CodeActionKind,
-    /// Nothing where only titles were wanted.
+    /// `None` if only titles were requested.
     pub change: Option<Change>,
 }
 
-/// How much of the actions is computed.
+/// The part of the actions to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted<'a> {
     Titles,
     Changes,
-    /// The action of this id alone, with its change.
+    /// Only the action with this id, with its change.
     Change(&'a str),
 }
 
-/// Collects what the providers offer.
+/// Collects the actions that providers offer.
 pub(crate) struct Actions<'a> {
     wanted: Wanted<'a>,
     found: Vec<CodeAction>,
 }
 
 impl Actions<'_> {
-    /// Offers an action. `change` answers nothing where the action turns out to be impossible.
+    /// Offers an action. `change` returns `None` if the action turns out to be impossible.
     pub(crate) fn offer(
         &mut self,
         id: impl Into<String>,
@@ -97,12 +97,12 @@ impl Actions<'_> {
 }
 
 impl Actions<'_> {
-    /// Whether all changes are made for one list of actions, so that each must be cheap.
+    /// Whether all changes are computed with the list of actions, so that each must be cheap.
     pub(crate) fn makes_all_changes(&self) -> bool {
         self.wanted == Wanted::Changes
     }
 
-    /// Offers what the client does itself, without a change.
+    /// Offers an action that the client performs itself, without a change.
     pub(crate) fn offer_command(&mut self, id: &str, title: &str, kind: CodeActionKind) {
         if !matches!(self.wanted, Wanted::Change(wanted) if wanted != id) {
             self.found.push(CodeAction { id: id.to_owned(), title: title.to_owned(), kind, change: None });
@@ -112,7 +112,7 @@ impl Actions<'_> {
 
 pub(crate) type Provider = fn(&FileContext<'_>, &TextRange, &mut Actions<'_>);
 
-/// In the order in which editors show them.
+/// The providers in the order in which editors show their actions.
 const PROVIDERS: &[Provider] = &[
     repair::repair,
     operand_shapes::operand_shapes,
@@ -133,7 +133,7 @@ pub(crate) fn code_actions(
     offered(context, range, wanted, PROVIDERS)
 }
 
-/// What these providers offer, in their order.
+/// The actions of these providers, in order.
 pub(crate) fn offered(
     context: &FileContext<'_>,
     range: &TextRange,
@@ -147,7 +147,7 @@ pub(crate) fn offered(
     actions.found
 }
 
-/// The instructions that `range` touches, those nested in others included; at most `limit`.
+/// At most `limit` instructions that `range` touches, including nested ones.
 pub(crate) fn instructions_in(
     context: &FileContext<'_>,
     range: &TextRange,
@@ -176,7 +176,7 @@ pub(crate) fn all_instructions(context: &FileContext<'_>) -> impl Iterator<Item 
     })
 }
 
-/// The place of an attribute with the comma in front of it.
+/// The range of an attribute including the comma before it.
 pub(crate) fn attribute_with_comma(
     context: &FileContext<'_>,
     at: InstructionRef,
@@ -186,7 +186,7 @@ pub(crate) fn attribute_with_comma(
     let attributes = block.parse.attributes_of(block.instruction(at.id));
     let index = attributes.iter().position(|a| a.key == Some(key))?;
     let attribute = &attributes[index];
-    // What stands between the one before (or the operands) and this one holds the comma; comments are kept.
+    // The gap before this attribute holds the comma; comments are kept.
     let before = match index.checked_sub(1) {
         Some(before) => attributes[before].value_span.end,
         None => block.instruction(at.id).argument.end,
@@ -201,12 +201,12 @@ pub(crate) mod tests {
     use super::*;
     use crate::fixture::open;
 
-    /// The text after the action called `id` at the cursor, or the new document's; nothing where it is not offered.
+    /// The text after the action `id` at the cursor, or the new document; `None` if it is not offered.
     pub(crate) fn apply(fixture: &str, id: &str) -> Option<String> {
         apply_in(open(fixture), id)
     }
 
-    /// The same of a file that is open.
+    /// Like [`apply`], for an open file.
     pub(crate) fn apply_in(
         (analysis, file, offset): (crate::Analysis, crate::FileId, usize),
         id: &str,

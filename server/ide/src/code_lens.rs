@@ -1,4 +1,4 @@
-//! Above each computation: its callers, its instructions and its cost. Above each kernel: its time and its launch.
+//! Above each computation: its callers, instructions and cost. Above each kernel: its time and launch.
 
 use crate::TextRange;
 use crate::kernel_lens::{KernelLens, kernel_lens};
@@ -12,15 +12,15 @@ pub struct CodeLens {
     pub range: TextRange,
     /// `2 callers · 5 instructions · 1.02 kFLOP · 4.1 kB`; `loop · 24576 × 128 threads · 12.6 MB`
     pub title: String,
-    /// Of a kernel: `≈ 4.1 µs`.
+    /// The time of a kernel: `≈ 4.1 µs`.
     pub time: Option<String>,
-    /// Where it is called.
+    /// The names at its calls.
     pub callers: Vec<TextRange>,
-    /// Of an instruction that is launched as a kernel.
+    /// Whether this is an instruction that launches a kernel.
     pub is_kernel: bool,
 }
 
-/// Names of computations, then of kernels, each in the order of the text. Cheap: nothing is counted.
+/// Names of computations, then of kernels, each in text order. Cheap: nothing is counted.
 pub(crate) fn code_lens_places(context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
     let firsts = context.module().computations.iter().filter_map(|c| c.segments.first());
     let names = firsts.map(|first| context.range(first.piece, context.computation(*first).name));
@@ -62,7 +62,7 @@ pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<Code
     }
     parts.push(counted(cost.instructions as u64, "instruction"));
     let total = cost.total;
-    // Numbers that leave something out are at least so large.
+    // Totals with unknown parts are lower bounds.
     let at_least = if total.unknown > 0 { "≥ " } else { "" };
     if total.flops > 0 || total.transcendentals > 0 {
         parts.push(format!("{at_least}{}FLOP", scaled(total.flops)));
@@ -70,7 +70,8 @@ pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<Code
     if total.transcendentals > 0 {
         parts.push(format!("{at_least}{} transcendentals", scaled(total.transcendentals).trim_end()));
     }
-    // What is computed inside a fusion, or per element, is not in memory: only its borders are.
+    // Values inside a fusion, or of per-element computations, are not in memory; only its inputs and outputs
+    // are.
     let is_fused = only_fused(context, index);
     let moved = if is_fused {
         cost.boundary
@@ -97,7 +98,7 @@ fn call_places(context: &FileContext<'_>, index: usize) -> Vec<TextRange> {
     uses.map(|o| context.range(o.piece, o.span)).collect()
 }
 
-/// Whether fusions, and nothing else, call it.
+/// Whether only fusions call it.
 fn only_fused(context: &FileContext<'_>, index: usize) -> bool {
     let calls = db::call_graph(context.db, context.view.file).incoming(index);
     let is_fusion = |call: &db::CallSite| {
@@ -108,7 +109,7 @@ fn only_fused(context: &FileContext<'_>, index: usize) -> bool {
 
 /// Three digits and the start of a unit: `640 `, `1.02 k`.
 fn scaled(count: u64) -> String {
-    // The units of bytes are powers of ten too.
+    // Units of bytes are powers of ten too.
     let shown = bytes(count);
     shown.strip_suffix('B').unwrap_or(&shown).to_owned()
 }

@@ -1,7 +1,7 @@
-//! What may be written at the cursor: opcodes, operands, attributes and their values, computations, shapes.
+//! Completions at the cursor: opcodes, operands, attributes and their values, computations, shapes.
 //!
-//! Reads the statement at the cursor as it is typed, and the block around it as it was parsed last; of a giant
-//! computation only the blocks just above.
+//! Reads the statement at the cursor as currently typed, and the surrounding block as last parsed; in a very
+//! large computation only the blocks just above.
 
 mod attributes;
 mod computations;
@@ -19,13 +19,13 @@ use crate::locate::FileContext;
 use crate::reference;
 use crate::scope::Scope;
 
-/// At most so many names are offered; typing goes on and asks again.
+/// The largest number of names offered; further typing asks again.
 const LIMIT: usize = 200;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completion {
     pub items: Vec<CompletionItem>,
-    /// Whether more would be offered for a longer prefix.
+    /// Whether a longer prefix would offer more.
     pub is_incomplete: bool,
 }
 
@@ -46,17 +46,17 @@ pub struct CompletionItem {
     pub kind: CompletionKind,
     /// One line beside the label: a shape, a summary.
     pub detail: String,
-    /// The bytes that go.
+    /// The bytes to replace.
     pub replace: TextRange,
-    /// What comes instead.
+    /// The replacement.
     pub insert: String,
-    /// The same with places to fill in, `${1:lhs}`, for a client that knows them.
+    /// The replacement with placeholders, such as `${1:lhs}`, for a client that supports snippets.
     pub snippet: Option<String>,
-    /// What the typed word is matched with.
+    /// The text that the typed word is matched against.
     pub filter: String,
-    /// Items are shown in the order of this.
+    /// The sort key.
     pub sort: String,
-    /// What [`completion_documentation`] knows the item by.
+    /// The key for [`completion_documentation`].
     pub documentation: Option<String>,
 }
 
@@ -103,7 +103,7 @@ fn keywords(scope: &Scope<'_>, words: &[&str]) -> Vec<CompletionItem> {
         .collect()
 }
 
-/// Whether the letters of `typed` stand in `name` in this order, whatever their case: what editors match.
+/// Whether `typed` is a subsequence of `name`, ignoring case, as editors match.
 fn matches(typed: &str, name: &str) -> bool {
     let mut letters = name.chars().map(|c| c.to_ascii_lowercase());
     typed.chars().all(|t| letters.any(|c| c == t.to_ascii_lowercase()))
@@ -115,7 +115,7 @@ mod tests {
 
     use crate::fixture::{in_entry, open};
 
-    /// The first items in the order they are shown in: label, detail, what is inserted.
+    /// The first items in display order: label, detail, inserted text.
     fn check(lines: &str, count: usize, expect: Expect) {
         check_text(&in_entry(lines), count, expect);
     }

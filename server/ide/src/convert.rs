@@ -1,19 +1,19 @@
-//! The same module in the other language: StableHLO and MHLO as HLO, HLO as StableHLO.
+//! The module in the other language: StableHLO and MHLO as HLO, HLO as StableHLO.
 
 use mlir_hlo::{HloModule, Slice};
 
 use crate::locate::FileContext;
 use crate::{Language, TextRange};
 
-/// Lines of what is missing that the text itself starts with.
+/// The number of missing items listed at the start of the text.
 const HEAD_LIMIT: usize = 20;
 
-/// A text with what it does not say.
+/// A converted text and the parts of the source that it lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversion {
     pub language: Language,
     pub text: String,
-    /// What the source says and the text does not, each at its place in the source where that is known.
+    /// The parts of the source that the text lacks, each with its range in the source where known.
     pub incomplete: Vec<NotConverted>,
 }
 
@@ -24,7 +24,7 @@ pub struct NotConverted {
 }
 
 impl Conversion {
-    /// The text; where it is incomplete, below comments that say so.
+    /// The text, preceded by comments about missing parts if it is incomplete.
     pub fn document(&self) -> String {
         if self.incomplete.is_empty() {
             return self.text.clone();
@@ -58,11 +58,12 @@ pub(crate) fn convert(context: &FileContext<'_>) -> Conversion {
     Conversion { language: Language::Hlo, text: module.text, incomplete }
 }
 
-/// A file of MLIR as HLO.
+/// An MLIR file as HLO.
 pub(crate) fn hlo_of(context: &FileContext<'_>) -> HloModule {
     let mut parts: Vec<Vec<(usize, Slice<'_>)>> = vec![Vec::new()];
     if (0..context.pieces()).any(|piece| !context.mlir_piece(piece).parts.is_empty()) {
-        // A function that is cut is read as a whole. Offsets are those of the file, where its first piece starts.
+        // Cut functions are parsed as a whole. Offsets are those of the file, where
+        // its first piece starts.
         let text = context.view.rope.to_string();
         let parse = mlir::parse(&text, mlir::PieceState::default());
         let slices = Slice::parts(&parse, &text).into_iter();
@@ -84,14 +85,14 @@ fn to_stablehlo(context: &FileContext<'_>) -> Conversion {
     let blocks: Vec<&ir::Block> = (0..context.pieces()).map(|piece| &**context.block(piece)).collect();
     let module = mlir_hlo::to_stablehlo(&blocks, context.module());
     let of = |missing: mlir_hlo::MissingInstruction| {
-        // What is missing of a computation, or of the header, is at no instruction.
+        // Missing parts of a computation or of the header have no instruction.
         let within = Some(missing.computation.as_str()).filter(|name| !name.is_empty());
         let is_named = !missing.instruction.is_empty();
         let at = is_named.then(|| context.find_instruction(within, &missing.instruction)).flatten();
         let name = if missing.instruction.is_empty() { missing.computation } else { missing.instruction };
         NotConverted {
             range: at.map(|at| context.range(at.piece, context.block(at.piece).instruction(at.id).name)),
-            // What the header says belongs to no instruction.
+            // Header items belong to no instruction.
             what: match name.is_empty() {
                 true => missing.what,
                 false => format!("%{name}: {}", missing.what),

@@ -1,4 +1,4 @@
-//! Everything that is wrong with a file, in the order of its text.
+//! All errors of a file, in text order.
 
 use ir::{Finding, InstructionFinding, ModuleFinding, Place, SegmentRef, Slot};
 use syntax::Span;
@@ -6,12 +6,12 @@ use syntax::Span;
 use crate::locate::{FileContext, InstructionRef};
 use crate::{Diagnostic, Diagnostics, QuickFix, Related, Severity, TextEdit, TextRange};
 
-/// How far a text is checked.
+/// The depth of checking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// What XLA's parser refuses.
+    /// Errors of XLA's parser.
     Parser,
-    /// What its verifier refuses, too.
+    /// Also errors of XLA's verifier.
     Verifier,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
     all.finish()
 }
 
-/// Keeps as many findings as are wanted, and counts the rest.
+/// Keeps diagnostics up to the limit, and counts the rest.
 pub(crate) struct Collector {
     shown: Vec<Diagnostic>,
     omitted: usize,
@@ -143,7 +143,7 @@ fn quick_fix(context: &FileContext<'_>, piece: usize, fix: &ir::Fix) -> Option<Q
     Some(QuickFix { title: fix.title.clone(), edits: edits.collect::<Option<_>>()? })
 }
 
-/// Where a place, named from one piece, is in the file.
+/// The file range of a place in one piece.
 fn range_of(context: &FileContext<'_>, piece: usize, place: Place) -> Option<TextRange> {
     let block = context.block(piece);
     let name_of =
@@ -168,7 +168,7 @@ fn range_of(context: &FileContext<'_>, piece: usize, place: Place) -> Option<Tex
 fn module_diagnostic(context: &FileContext<'_>, finding: &ModuleFinding, is_of_parser: bool) -> Diagnostic {
     let range = |segment: SegmentRef, slot| {
         let span = match slot {
-            // A header may stand in a piece without computation.
+            // A header may be in a piece without a computation.
             Slot::Header(key) => context.block(segment.piece).header_value(key).unwrap_or_default(),
             slot => computation_span(context, segment, slot),
         };
@@ -191,7 +191,7 @@ fn module_diagnostic(context: &FileContext<'_>, finding: &ModuleFinding, is_of_p
     }
 }
 
-/// Where a token of a computation stands in its piece.
+/// The span of a computation's token in its piece.
 fn computation_span(context: &FileContext<'_>, segment: SegmentRef, slot: Slot) -> Span {
     let block = context.block(segment.piece);
     let computation = context.computation(segment);
@@ -232,7 +232,7 @@ mod tests {
         expect.assert_eq(&shown.concat());
     }
 
-    /// Each costs the line that it is on, though the grammar reads over the ends of lines.
+    /// Each error is limited to its line, although the grammar ignores line ends.
     #[test]
     fn lines_that_are_half_typed() {
         for (half, expect) in [

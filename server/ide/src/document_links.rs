@@ -1,4 +1,4 @@
-//! The source files that metadata names. Which of them exist is for the caller to find out: nothing here reads files.
+//! The source files named in metadata. The caller checks which of them exist: this module reads no files.
 
 use rustc_hash::FxHashMap;
 use syntax::Span;
@@ -11,14 +11,14 @@ use crate::source_location::{SourceLocation, source_location};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentLink {
     pub range: TextRange,
-    /// As the text has it, unescaped: absolute, or relative to what the program's author called its root.
+    /// The unescaped path: absolute, or relative to a root that the program's author chose.
     pub path: String,
     /// Counted from 1.
     pub line: Option<u32>,
 }
 
-/// In the order of the text: rows of the table `FileNames`, then of each instruction the path it names, or the number of
-/// its stack frame.
+/// In text order: rows of the table `FileNames`, then for each instruction the path it names, or the number
+/// of its stack frame.
 pub(crate) fn document_links(context: &FileContext<'_>, limit: usize) -> Vec<DocumentLink> {
     let mut links = Vec::new();
     let mut frames = FxHashMap::default();
@@ -41,8 +41,8 @@ pub(crate) fn document_links(context: &FileContext<'_>, limit: usize) -> Vec<Doc
     links
 }
 
-/// `frames` remembers what the numbers of stack frames mean: many instructions share one, and each is looked up in
-/// tables as long as the program's source.
+/// `frames` caches the resolved stack frames: many instructions share one, and each lookup searches tables as
+/// long as the program's source.
 fn link(
     context: &FileContext<'_>,
     at: InstructionRef,

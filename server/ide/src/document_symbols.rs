@@ -6,7 +6,7 @@ use syntax::hlo::Opcode;
 use crate::locate::FileContext;
 use crate::{DocumentSymbol, SymbolKind, TextRange};
 
-/// Computations first, so that a limit leaves out instructions of the last ones and no computation.
+/// Computations come first, so that a limit omits instructions of the last ones rather than computations.
 pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
     let module = context.module();
     let mut room = limit.saturating_sub(module.computations.len());
@@ -48,7 +48,7 @@ pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<
     (symbols, omitted)
 }
 
-/// Where a limit leaves symbols out, the outline says so.
+/// A symbol that reports the number omitted by the limit.
 fn note(omitted: usize, range: TextRange) -> DocumentSymbol {
     DocumentSymbol {
         name: format!("… {omitted} more"),

@@ -1,4 +1,4 @@
-//! What an instruction or a computation answers, by the reference interpreter.
+//! The value of an instruction or a computation, by the reference interpreter.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use crate::locate::FileContext;
 /// The value of an instruction or a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluated {
-    /// Without `%`. Where no instruction was named, the computation's.
+    /// The name without `%`; the computation's if no instruction was named.
     pub name: String,
     pub answer: Result<Evaluation, QueryError>,
 }
 
-/// What is to be evaluated where no cursor says it.
+/// The target of an evaluation without a cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EvaluationQuery {
-    /// The entry, or the function that is the only one or is called `main`, where it is not given.
+    /// Default: the entry, or the function that is the only one or is called `main`.
     pub computation: Option<String>,
-    /// The computation's root where it is not given. It names its computation where that is not given.
+    /// Default: the computation's root. It determines the computation if that is not given.
     pub instruction: Option<String>,
 }
 
@@ -63,7 +63,7 @@ fn computation_of(
     }
 }
 
-/// The same of the instruction at `offset`. Nothing where there is none.
+/// Like [`evaluate()`], for the instruction at `offset`. `None` if there is none.
 pub(crate) fn evaluate_at(
     context: &FileContext<'_>,
     offset: usize,
@@ -96,7 +96,7 @@ fn answer(
     answer_of(target, instruction, arguments, form)
 }
 
-/// The value of an instruction (without one: of the root) of the target's computation.
+/// The value of an instruction of the target's computation, or of its root.
 pub(crate) fn answer_of(
     target: Target<'_>,
     instruction: Option<&str>,

@@ -1,11 +1,11 @@
-//! A value as a document: its type, its rows, and those of the parameters that it was computed from.
+//! A value as a document: its type, its rows, and the rows of the parameters it was computed from.
 
 use eval::reference::{Arguments, EvaluatedArray, Fill};
 
 use crate::evaluate::Evaluated;
 use crate::markdown::counted;
 
-/// The text of a value that was evaluated as a summary from `arguments`, or why there is none.
+/// The text of a value that was evaluated as a summary from `arguments`, or the reason why there is none.
 pub fn evaluated_page(evaluated: &Evaluated, arguments: &Arguments) -> String {
     let name = &evaluated.name;
     let evaluation = match &evaluated.answer {

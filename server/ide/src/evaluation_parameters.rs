@@ -1,25 +1,25 @@
-//! What the user is asked for before an instruction is evaluated: the parameters that it depends on.
+//! The parameters that the user is asked for before an instruction is evaluated: those that it depends on.
 
 use eval::reference::needed_parameters;
 use ir::{ElementType, ElementTypeExt, Graph, OpId, Shape};
 
 use crate::locate::FileContext;
 
-/// A parameter of the computation that an instruction is in.
+/// A parameter of the computation that contains an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvaluationParameter {
     pub number: u32,
-    /// Without `%`.
+    /// The name without `%`.
     pub name: String,
     pub shape: String,
-    /// A literal of that shape to begin with; nothing where it is no array, or too large to be typed.
+    /// A sample literal of that shape; `None` if it is not an array, or too large to type.
     pub sample: Option<String>,
 }
 
-/// Elements of a literal that somebody looks at.
+/// The largest number of elements of a sample literal.
 const MAX_ELEMENTS: i64 = 4096;
 
-/// Those that the instruction at `offset` depends on, by number.
+/// The parameters that the instruction at `offset` depends on, by number.
 pub(crate) fn evaluation_parameters(context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {
     let Some(at) = context.instruction_at(offset) else { return Vec::new() };
     let graph = context.computation_index(at).and_then(|index| context.graph(index));
@@ -28,7 +28,7 @@ pub(crate) fn evaluation_parameters(context: &FileContext<'_>, offset: usize) ->
     parameters_of(&graph, op)
 }
 
-/// Those that an op of a graph depends on, by number.
+/// The parameters that an op of a graph depends on, by number.
 pub(crate) fn parameters_of(graph: &Graph, op: OpId) -> Vec<EvaluationParameter> {
     let parameter = |id: OpId| {
         let op = &graph.ops[id as usize];
@@ -106,7 +106,7 @@ ENTRY e {
         let shown: Vec<_> = found.iter().map(|p| (p.number, p.name.as_str(), p.sample.as_deref())).collect();
         let expect = [(0, "p", Some("{{0, 1}, {2, 3}}")), (2, "r", Some("(0, 0)")), (3, "big", None)];
         assert_eq!(shown, expect);
-        // What is offered is what the evaluation takes.
+        // The evaluation accepts the samples.
         let offset = text.replace("$0", "").find("v = ").expect("it is there");
         let sample = analysis.evaluation_parameters(file, offset).expect("nobody cancels");
         let literals = vec![String::new(), sample[0].sample.clone().expect("it is small")];

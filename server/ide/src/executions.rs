@@ -1,18 +1,18 @@
-//! How often each computation is run.
+//! The number of executions of each computation.
 
 use ir::{AttributeKey, Opcode};
 use rustc_hash::FxHashSet;
 
 use crate::locate::{FileContext, InstructionRef};
 
-/// Per computation: how often it is run, instruction by instruction, when the module is run once. And the number of loops
-/// that were counted once.
+/// For each computation, how often its instructions run when the module runs once; and the number of loops
+/// with an unknown trip count, which count as one iteration.
 pub(crate) fn executions(context: &FileContext<'_>) -> (Vec<u64>, usize) {
     let module = context.module();
     let calls = db::call_graph(context.db, context.view.file);
     let mut executions: Vec<u64> = vec![0; module.computations.len()];
     let mut unknown_loops: FxHashSet<(usize, u32)> = FxHashSet::default();
-    // Callers stand below what they call; a text in which they do not has an error.
+    // Callers follow their callees in the text; otherwise the text has an error.
     for index in (0..executions.len()).rev() {
         if module.is_entry(index) {
             executions[index] = executions[index].saturating_add(1);
@@ -34,7 +34,7 @@ pub(crate) fn executions(context: &FileContext<'_>) -> (Vec<u64>, usize) {
     (executions, unknown_loops.len())
 }
 
-/// `backend_config={"known_trip_count":{"n":"20"}}` of a loop.
+/// The trip count in `backend_config={"known_trip_count":{"n":"20"}}` of a loop.
 fn trip_count(context: &FileContext<'_>, call: &db::CallSite) -> Option<u64> {
     let op = context.op(InstructionRef { piece: call.piece, id: call.instruction })?;
     let config = op.attributes.text(AttributeKey::BackendConfig)?;

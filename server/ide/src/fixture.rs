@@ -1,8 +1,8 @@
-//! Texts with a cursor, for the features' tests.
+//! Texts with a cursor, for the tests of features.
 
 use crate::{Analysis, AnalysisHost, FileId, Language};
 
-/// Opens `text` without its `$0` and answers where that was (0 where there is none). Fixtures are written indented.
+/// Opens `text` without its `$0` and returns the offset of `$0` (0 if absent). Fixtures are written indented.
 pub(crate) fn open(text: &str) -> (Analysis, FileId, usize) {
     let offset = text.find("$0").unwrap_or_default();
     let text = text.replacen("$0", "", 1);
@@ -11,7 +11,7 @@ pub(crate) fn open(text: &str) -> (Analysis, FileId, usize) {
     (host.analysis(), file, offset)
 }
 
-/// The same of MLIR text.
+/// Like [`open`], for MLIR text.
 pub(crate) fn open_mlir(text: &str) -> (Analysis, FileId, usize) {
     let offset = text.find("$0").unwrap_or_default();
     let mut host = AnalysisHost::new();
@@ -19,14 +19,14 @@ pub(crate) fn open_mlir(text: &str) -> (Analysis, FileId, usize) {
     (host.analysis(), file, offset)
 }
 
-/// A module around these lines of ENTRY.
+/// A module with these lines in its ENTRY computation.
 pub(crate) fn in_entry(lines: &str) -> String {
     format!(
         "HloModule m\n\n%sum {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}}\n\nENTRY %e {{\n{lines}\n}}\n"
     )
 }
 
-/// The text after edits that do not overlap, in any order.
+/// The text after non-overlapping edits, given in any order.
 pub(crate) fn apply_edits(text: &str, edits: &[crate::TextEdit]) -> String {
     let mut edits: Vec<_> = edits.iter().collect();
     edits.sort_by_key(|e| (e.range.start, e.range.end));

@@ -1,5 +1,5 @@
-//! What can be folded: bodies of computations, the module's header and its tables, brackets over several lines, and
-//! comments.
+//! Folding ranges: bodies of computations, the module's header and its tables, brackets over several lines,
+//! and comments.
 
 use syntax::Span;
 use syntax::hlo::{TokenClass, tokens};
@@ -19,15 +19,15 @@ pub enum FoldKind {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fold {
-    /// From a byte of the line that stays to the last byte that is hidden; always of several lines. A closing bracket
-    /// on a line of its own is not hidden.
+    /// From a byte of the line that stays visible to the last hidden byte; always several lines. A closing
+    /// bracket on a line of its own stays visible.
     pub range: TextRange,
     pub kind: FoldKind,
 }
 
 const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
 
-/// In the order of the text. A limit takes computations first, because the rest is inside of them.
+/// In text order. A limit keeps computations first, because they contain the rest.
 pub(crate) fn folding_ranges(context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
     let mut folds = computations(context);
     folds.truncate(limit);
@@ -74,7 +74,7 @@ fn computations(context: &FileContext<'_>) -> Vec<Fold> {
     folds
 }
 
-/// Length without blanks at the end.
+/// The length without trailing white space.
 fn trimmed(text: &str) -> usize {
     text.trim_end().len()
 }
@@ -88,7 +88,7 @@ fn inside_piece(context: &FileContext<'_>, piece: usize, comments: &mut Comments
     let block = context.block(piece);
     let text: &str = &block.text;
     let mut push = |span: Span, kind| folds.push(Fold { range: context.range(piece, span), kind });
-    // Where instructions and the header are; comments are looked for in between.
+    // Spans of instructions and the header; comments are searched for between them.
     let mut taken: Vec<Span> = Vec::new();
     if let Some(header) = &block.parse.header {
         taken.push(header.span);
@@ -112,14 +112,14 @@ fn inside_piece(context: &FileContext<'_>, piece: usize, comments: &mut Comments
     comments.gap(piece, text, at, text.len(), folds);
 }
 
-/// Comments that follow each other, with nothing in between, not even an empty line. A run may cross pieces.
+/// Adjacent comments with nothing between them, not even an empty line. A run may span pieces.
 struct Comments<'a> {
     context: &'a FileContext<'a>,
     run: Option<TextRange>,
 }
 
 impl Comments<'_> {
-    /// Takes in the comments of a text between instructions.
+    /// Adds the comments of a text between instructions.
     fn gap(&mut self, piece: usize, text: &str, start: usize, end: usize, folds: &mut Vec<Fold>) {
         if start >= end || text[start..end].trim().is_empty() {
             return;
@@ -204,7 +204,7 @@ mod tests {
 
     use crate::fixture::open;
 
-    /// First line and last line of each fold.
+    /// First and last line of each fold.
     fn check(text: &str, limit: usize, expect: Expect) {
         let (analysis, file, _) = open(text);
         let folds = analysis.folding_ranges(file, limit).expect("nobody cancels");

@@ -1,8 +1,8 @@
-//! White space as XLA prints it: two blanks in front of instructions, one around `=` and behind commas.
+//! White space as XLA prints it: two blanks before instructions, one around `=` and after commas.
 //!
-//! Only the gaps between the parts of an instruction are looked at, each an edit of its own, so that nothing but white
-//! space changes and what is right already is not touched. Comments, blank lines and line breaks stay. Instructions
-//! with syntax errors stay as they are.
+//! Only the gaps between the parts of an instruction are edited, each by an edit of its own, so that only
+//! white space changes and correct gaps stay untouched. Comments, blank lines and line breaks stay, as do
+//! instructions with syntax errors.
 
 use syntax::Span;
 use syntax::hlo::{Computation, ComputationKind, Instruction, OperandKind};
@@ -10,7 +10,7 @@ use syntax::hlo::{Computation, ComputationKind, Instruction, OperandKind};
 use crate::locate::FileContext;
 use crate::{TextEdit, TextRange};
 
-/// The edits that format what `range` touches.
+/// The edits that format the instructions touched by `range`.
 pub(crate) fn formatting(context: &FileContext<'_>, range: &TextRange) -> Vec<TextEdit> {
     let mut edits = Vec::new();
     for piece in context.pieces_in(range) {
@@ -28,8 +28,8 @@ pub(crate) fn formatting(context: &FileContext<'_>, range: &TextRange) -> Vec<Te
     edits
 }
 
-/// What to change when `typed` was just typed in front of `offset`: the line before a new one is formatted and the new
-/// one indented; a closing brace goes where it belongs.
+/// The edits after `typed` was typed before `offset`: a line break formats the previous line and indents the
+/// new one; a closing brace is indented to its level.
 pub(crate) fn on_type_formatting(context: &FileContext<'_>, offset: usize, typed: char) -> Vec<TextEdit> {
     let rope = &context.view.rope;
     let Ok(line) = rope.try_byte_to_line(offset) else { return Vec::new() };
@@ -39,7 +39,7 @@ pub(crate) fn on_type_formatting(context: &FileContext<'_>, offset: usize, typed
     }
     let before = rope.line_to_byte(line.saturating_sub(1));
     let mut edits = formatting(context, &(before..start.saturating_sub(1).max(before)));
-    // The cursor is on the new line: white space in front of it is the editor's unless the line is blank.
+    // The cursor is on the new line: the editor owns the white space before it unless the line is blank.
     edits.retain(|e| e.range.end <= start);
     let rest = rope.line(line).to_string();
     let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
@@ -51,7 +51,7 @@ pub(crate) fn on_type_formatting(context: &FileContext<'_>, offset: usize, typed
 }
 
 const INDENT: &str = "  ";
-/// Errors in front of an instruction that are looked at to find one that reaches into it.
+/// The number of errors before an instruction that are examined for one that extends into it.
 const ERRORS_BEFORE: usize = 8;
 
 fn is_in_body(context: &FileContext<'_>, offset: usize) -> bool {
@@ -91,7 +91,7 @@ impl<'a> Formatter<'a> {
             if instruction.is_nested || instruction.is_broken {
                 continue;
             }
-            // Errors are in the order of their places; few are so long that they start far in front of their end.
+            // Errors are in text order, and few are so long that they start far before their end.
             let behind = parse.errors.partition_point(|e| e.span.start <= instruction.span.end);
             let mut before = parse.errors[..behind].iter().rev().take(ERRORS_BEFORE);
             let has_error = before.any(|e| instruction.span.start <= e.span.end);
@@ -103,7 +103,7 @@ impl<'a> Formatter<'a> {
         }
     }
 
-    /// How many bodies an instruction of this one stands in.
+    /// The nesting depth of this computation's instructions.
     fn depth(&self, computation: &Computation) -> usize {
         match computation.kind {
             ComputationKind::Bare => 0,
@@ -138,7 +138,7 @@ impl<'a> Formatter<'a> {
         let argument = instruction.argument;
         self.gap(opcode.end as usize, argument.start as usize, "(", &continuation);
         self.operands(instruction, &continuation);
-        // Behind `)`; a literal's argument ends in front of it, blanks between them included.
+        // After `)`; a literal's argument ends before it, including white space between them.
         let mut end = argument.end as usize;
         let closing = self.text[end..].find(|c: char| !c.is_whitespace()).map_or(end, |n| end + n);
         if self.text[closing..].starts_with(')') {
@@ -184,7 +184,7 @@ impl<'a> Formatter<'a> {
         Span { start: name.start - u32::from(percent), end: name.end }
     }
 
-    /// What stands first on its line gets an indentation of `depth`.
+    /// Indents the first token on a line by `depth`.
     fn indent(&mut self, at: usize, depth: usize) {
         let line = self.text[..at].rfind('\n').map_or(0, |n| n + 1);
         let before = &self.text[line..at];
@@ -193,8 +193,8 @@ impl<'a> Formatter<'a> {
         }
     }
 
-    /// Between two parts there should be `wanted`, or its end a line break if there is one already. A comment, or
-    /// anything else that is not expected, stays as it is.
+    /// Replaces the gap between two parts with `wanted`, or keeps an existing line break at its end. Comments
+    /// and unexpected text stay unchanged.
     fn gap(&mut self, start: usize, end: usize, wanted: &str, continuation: &str) {
         let Some(found) = self.text.get(start..end) else { return };
         if found == wanted {
@@ -213,7 +213,7 @@ impl<'a> Formatter<'a> {
         }
     }
 
-    /// `,   /*index=5*/` has one blank behind the comma.
+    /// `,   /*index=5*/` has one blank after the comma.
     fn commented_gap(&mut self, start: usize, found: &str, wanted: &str) {
         let comment = found.trim_start_matches([' ', '\t', ',']);
         if wanted == ", " && comment.starts_with("/*") && comment.ends_with("*/") && !found.contains('\n') {

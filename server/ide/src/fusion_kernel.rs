@@ -1,4 +1,4 @@
-//! The kernel of a fusion before its code is written: emitter, hero, launch, thread maps.
+//! The kernel of a fusion before code generation: emitter, hero, launch, thread maps.
 
 use gpu::{Emitter, FusionAnalysis, Launch};
 use indexing_map::IndexingMap;
@@ -7,12 +7,12 @@ use crate::kernel_elsewhere::by_whom;
 use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
 
-/// An instruction. Its kernel is for the device of the host.
+/// An instruction. Its kernel targets the host's device.
 #[derive(Debug, Clone)]
 pub struct FusionQuery {
-    /// Without `%`.
+    /// The name without `%`.
     pub instruction: String,
-    /// Where it may be left out: the name is looked for in the entry first.
+    /// Optional; without it the name is looked up in the entry first.
     pub computation: Option<String>,
 }
 
@@ -20,30 +20,32 @@ pub struct FusionQuery {
 pub struct FusionReply {
     pub emitter: &'static str,
     pub hero: String,
-    /// Nothing where somebody else decides, and the text does not state it; then `note` says who.
+    /// `None` if the launch is decided outside XLA's emitters and the text does not state it; then `note`
+    /// explains.
     pub launch: Option<Launch>,
-    /// Whether the bytes of shared memory in `launch` are what the kernel takes: not known for kernels that XLA's emitters do not write.
+    /// Whether the shared-memory bytes in `launch` are what the kernel uses: unknown for kernels that XLA's
+    /// emitters do not generate.
     pub is_shared_known: bool,
-    /// Of a sort, whose launch is its first kernel's: all of them in order.
+    /// For a sort: all launches in order; `launch` is the first.
     pub launches: Vec<Launch>,
     /// Per result of the fusion.
     pub thread_to_output: Vec<Option<IndexingMap>>,
-    /// Per hero and operand of it.
+    /// Per hero and operand of the hero.
     pub thread_to_input: Vec<(String, Vec<IndexingMap>)>,
     pub note: Option<String>,
 }
 
-/// Why there is no answer.
+/// The reason for a failed query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FusionError {
-    /// No such instruction, or one without a shape.
+    /// The instruction does not exist, or has no shape.
     NotFound(String),
-    /// No emitter takes it.
+    /// No emitter handles it.
     NotEmitted(String),
 }
 
-/// As XLA's kernel loops: a packed transpose writes its vectors in a loop inside the one over its turns, and the variable
-/// of the outer loop is a dimension of the inner one's map.
+/// Maps in the form of XLA's kernel loops: a packed transpose writes its vectors in a loop nested in its
+/// outer loop, and the outer loop's variable is a dimension of the inner loop's map.
 fn thread_to_output(analysis: &FusionAnalysis) -> Vec<Option<IndexingMap>> {
     let maps = analysis.thread_to_output();
     if !matches!(analysis.emitter, Emitter::PackedTranspose(_)) {
@@ -115,7 +117,7 @@ ENTRY %e {
     #[test]
     fn fusions_and_ops_alone() {
         let reply = check("f", ("transpose", "t", Some([2, 128, 8192])));
-        // The loop over the vectors is inside the one over the turns.
+        // The loop over the vectors is nested in the outer loop.
         let written = reply.thread_to_output[0].as_ref().unwrap();
         assert_eq!((written.num_dims(), written.num_ranges()), (7, 2));
         check("c", ("loop", "c", Some([33, 128, 0])));

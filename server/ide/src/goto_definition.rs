@@ -1,5 +1,5 @@
-//! From a name to its definition. Also: from `parameter(n)` to the operands that are passed for it where its
-//! computation is called, and from `get-tuple-element`, its index or a `#n` suffix to the element of the tuple.
+//! Go to definition of names. Also from `parameter(n)` to the operands passed for it at calls of its
+//! computation, and from `get-tuple-element`, its index or a `#n` suffix to the element of the tuple.
 
 use syntax::Span;
 use syntax::hlo::{AttributeKey, Opcode, OperandKind, Value};
@@ -10,7 +10,7 @@ use crate::occurrences::{Symbol, occurrence_at};
 use crate::tuple_element::{element, element_taken};
 use crate::{NavigationTarget, TextRange};
 
-/// Targets of a popular parameter; a list with more is of no use.
+/// The largest number of targets; a longer list is of no use.
 const MAX_TARGETS: usize = 1000;
 
 pub(crate) fn goto_definition(context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {
@@ -21,14 +21,14 @@ pub(crate) fn goto_definition(context: &FileContext<'_>, offset: usize) -> Vec<N
     beside_names(context, offset).unwrap_or_default()
 }
 
-/// Places that are no names and lead somewhere all the same.
+/// The targets of positions that are not names.
 fn beside_names(context: &FileContext<'_>, offset: usize) -> Option<Vec<NavigationTarget>> {
     let at = context.instruction_at(offset)?;
     let block = context.block(at.piece);
     let instruction = block.instruction(at.id);
     let local = offset.checked_sub(context.range(at.piece, Span::default()).start)?;
     let on_opcode = instruction.opcode_span.contains(local);
-    // A broken instruction has none.
+    // A broken instruction has an empty argument.
     let on_argument = !instruction.argument.is_empty() && instruction.argument.contains(local);
     let attributes = block.parse.attributes_of(instruction);
     let on_index = attributes.iter().find(|a| {
@@ -65,7 +65,7 @@ fn beside_names(context: &FileContext<'_>, offset: usize) -> Option<Vec<Navigati
     Some(vec![instruction_target(context, origin, target)])
 }
 
-/// The operands that are passed for a parameter, each with the call around it.
+/// The operands that are passed for a parameter, each with its call.
 pub(crate) fn argument_targets(
     context: &FileContext<'_>,
     origin: &TextRange,
@@ -129,7 +129,7 @@ pub(crate) enum Name {
 pub(crate) fn name_at(context: &FileContext<'_>, at: InstructionRef, local: usize) -> Option<Name> {
     let block = context.block(at.piece);
     for (i, (operand, _)) in block.operands_of(at.id).enumerate() {
-        // The `%` in front of a name belongs to it.
+        // A `%` before a name belongs to it.
         let span =
             Span { start: operand.name.start.saturating_sub(1).max(operand.span.start), ..operand.name };
         if span.contains(local) && !matches!(operand.kind, OperandKind::Nested(_)) {
@@ -182,7 +182,7 @@ mod tests {
                 let line = text[t.range.start..].lines().next().unwrap_or_default();
                 let at = t.selection_range.start - t.range.start;
                 match at > 20 {
-                    // Not the name in front, but an operand.
+                    // Not the defined name, but an operand.
                     true => format!("{line} at {}", &text[t.selection_range.clone()]),
                     false => line.to_owned(),
                 }

@@ -1,11 +1,11 @@
-//! Where a value is from. HLO has no type definitions; what a reader asks instead is where the shape and the value of an
-//! instruction are decided:
+//! The origin of a value. HLO has no type definitions, so this leads to where the shape and the value of an
+//! instruction are determined:
 //!
-//! - of a call, a fusion, a loop or a conditional: the root of each computation that it may return;
+//! - of a call, a fusion, a loop or a conditional: the root of each computation whose result it may return;
 //! - of `get-tuple-element`: the element of the tuple;
-//! - of `parameter(n)`: the operands that are passed for it where its computation is called;
+//! - of `parameter(n)`: the operands passed for it at calls of its computation;
 //! - of the second half of an asynchronous pair: the first half;
-//! - of everything else: the instruction itself, which says its own shape.
+//! - of everything else: the instruction itself, which states its own shape.
 
 use ir::Opcode;
 use syntax::hlo::{AttributeKey, Value};
@@ -16,8 +16,8 @@ use crate::occurrences::{Symbol, occurrence_at};
 use crate::tuple_element::element_taken;
 use crate::{NavigationTarget, TextRange};
 
-/// Asked at an instruction's name, at an operand, or anywhere else in an instruction; at the name of a computation it
-/// leads to its root.
+/// Works at an instruction's name, at an operand, or anywhere else in an instruction; at the name of a
+/// computation it leads to its root.
 pub(crate) fn goto_type_definition(context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {
     match occurrence_at(context, offset) {
         Some(found) => {
@@ -30,7 +30,7 @@ pub(crate) fn goto_type_definition(context: &FileContext<'_>, offset: usize) -> 
         None => match context.instruction_at(offset) {
             Some(at) => {
                 let instruction = context.block(at.piece).instruction(at.id);
-                // A broken one has no opcode.
+                // A broken instruction has no opcode.
                 let asked =
                     if instruction.opcode.is_some() { instruction.opcode_span } else { instruction.name };
                 targets(context, &context.range(at.piece, asked), at)
@@ -73,7 +73,7 @@ fn roots(context: &FileContext<'_>, origin: &TextRange, computations: &[usize]) 
     roots.map(|root| instruction_target(context, origin.clone(), root)).collect()
 }
 
-/// The computations whose result is the result of `at`; those that reduce or compare elements are not among them.
+/// The computations whose result is the result of `at`; excludes those that reduce or compare elements.
 fn returning(context: &FileContext<'_>, at: InstructionRef) -> Vec<usize> {
     let block = context.block(at.piece);
     let instruction = block.instruction(at.id);

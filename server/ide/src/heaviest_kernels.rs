@@ -1,4 +1,4 @@
-//! Where the time of a module goes: its kernels, the heaviest first.
+//! The kernels of a module by time, the heaviest first.
 
 use gpu::Bound;
 use ir::{Opcode, SegmentRef};
@@ -12,55 +12,56 @@ use crate::markdown::{code_cell, counted, prose};
 /// One instruction that runs as a kernel, with all its executions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeavyKernel {
-    /// The instruction's name.
+    /// The range of the instruction's name.
     pub range: TextRange,
     pub name: String,
-    /// Where it stands.
+    /// The computation that contains it.
     pub computation: String,
-    /// The emitter of a fusion, the opcode of anything else.
+    /// The emitter of a fusion, or the opcode.
     pub kind: String,
-    /// How often it runs when the module runs once.
+    /// The number of executions when the module runs once.
     pub executions: u64,
-    /// Microseconds of all executions, without launches.
+    /// Total microseconds of all executions, without launches.
     pub total_us: f64,
-    /// The part of the module's time, from 0 to 1.
+    /// The share of the module's time, from 0 to 1.
     pub share: f64,
-    /// Of one execution.
+    /// The figures of one execution.
     pub figures: KernelFigures,
 }
 
-/// The kernels of a module, added up.
+/// The kernels of a module, with totals.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeaviestKernels {
-    /// At most as many as asked for, the heaviest first.
+    /// The heaviest first, up to the requested number.
     pub kernels: Vec<HeavyKernel>,
-    /// How many more there are.
+    /// The number of kernels beyond that.
     pub omitted: usize,
     /// Microseconds of all executions of all kernels, without launches.
     pub total_us: f64,
-    /// Executions of kernels.
+    /// The number of kernel executions.
     pub launches: u64,
-    /// Loops whose number of iterations the text does not say: counted once, so that times are at least so large.
+    /// The number of loops with an unknown trip count. They count as one iteration, so times are lower
+    /// bounds.
     pub unknown_loops: usize,
-    /// The time of some kernel is a lower bound, so `total_us` is one too.
+    /// Whether the time of some kernel is a lower bound, which makes `total_us` one too.
     pub is_at_least: bool,
     pub device: &'static str,
-    /// Why no kernel is known; empty where some are.
+    /// The reason why no kernel is known; empty if some are.
     pub why_none: &'static str,
 }
 
-/// An instruction, how often it runs, what it costs.
+/// An instruction, its number of executions, and its cost.
 type Found = (InstructionRef, u64, KernelFigures);
 
-/// Of all computations that are run instruction by instruction; of a conditional all branches count. Reads one cost per
-/// kernel, and the call graph.
+/// The kernels of all computations that run instruction by instruction; all branches of a conditional count.
+/// Reads one cost per kernel, and the call graph.
 pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> HeaviestKernels {
     let module = context.module();
     let mut report = HeaviestKernels { device: context.db.device().name, ..HeaviestKernels::default() };
     let (executions, unknown_loops) = executions(context);
     report.unknown_loops = unknown_loops;
     let mut found: Vec<Found> = Vec::new();
-    // The kernels of a module that is not optimized yet are not known.
+    // Before optimisation the kernels of a module are unknown.
     let mut segments = module.computations.iter().flat_map(|computation| &computation.segments);
     if !segments.any(|&segment| context.launches_kernels(segment)) {
         report.why_none = match context.is_mlir() {
@@ -92,7 +93,7 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
         }
     }
     let total = |(_, times, figures): &Found| figures.exec_us * *times as f64;
-    // Of equals the first in the text.
+    // Ties are in text order.
     found.sort_by(|a, b| total(b).total_cmp(&total(a)));
     report.omitted = found.len().saturating_sub(limit);
     let whole = report.total_us;
@@ -116,13 +117,13 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
     report
 }
 
-/// The instructions of a computation that take time on the device: kernels, calls of libraries, collectives.
+/// The instructions of a computation that take time on the device: kernels, library calls, collectives.
 fn timed(context: &FileContext<'_>, segment: SegmentRef) -> Vec<InstructionRef> {
     let block = context.block(segment.piece);
     let takes_time = |opcode: Opcode| {
         use Opcode::*;
         let library = [Dot, ScaledDot, RaggedDot, Convolution, CustomCall, Fft, TriangularSolve, Cholesky];
-        // Of an asynchronous pair the start does the work.
+        // In an asynchronous pair, the start does the work.
         let collective = [
             AllReduce,
             AllReduceStart,
@@ -153,7 +154,7 @@ fn kind(context: &FileContext<'_>, at: InstructionRef) -> String {
 }
 
 impl HeaviestKernels {
-    /// As a page, for clients that have no list of their own.
+    /// The list as Markdown, for clients without a list view.
     pub fn markdown(&self) -> String {
         let mut out = format!("# Heaviest kernels\n\n{}\n\n", self.summary());
         out += "| kernel | in | kind | runs | µs | share | bound by | bytes per run |\n|---|---|---|--:|--:|--:|---|---|\n";
@@ -193,7 +194,7 @@ impl HeaviestKernels {
     }
 }
 
-/// `memory`, `compute`, `launch`.
+/// `memory`, `compute` or `launch`.
 pub fn bound(bound: Bound) -> &'static str {
     match bound {
         Bound::Memory => "memory",

@@ -1,4 +1,4 @@
-//! What an instruction is, and what it reads: its line, its result with bytes, a map per operand, its source line.
+//! The hover of an instruction: its line, its result with bytes, a map per operand, its source line.
 
 mod loops;
 mod maps;
@@ -19,14 +19,14 @@ use crate::{Hover, TextRange};
 
 pub(crate) use maps::{MAP_LIMIT, access_blocks, beside_blocks, differs, loop_text, utilisation_text};
 
-/// Characters of an instruction's line.
+/// The largest number of characters shown of an instruction's line.
 const LINE_LIMIT: usize = 600;
 
-/// What the popup of an instruction looks like.
+/// Settings of the hover of an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HoverConfig {
-    /// Call a map's variables what they are, such as `batch`, `m`, `n`, `k` of a dot, where the op says so; else `d0`,
-    /// `s0`, `rt0`.
+    /// Name a map's variables by their role, such as `batch`, `m`, `n`, `k` of a dot, where the op defines
+    /// one; otherwise `d0`, `s0`, `rt0`.
     pub readable_variables: bool,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
         let module = || module::module_header(context, piece, local);
         return module().or_else(|| computation_header(context, offset));
     };
-    // What the opcode means, then what this instruction is.
+    // The opcode's documentation, then the instruction.
     if let Some((range, reference)) = explained {
         return Some(Hover {
             range,
@@ -61,7 +61,7 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
         });
     }
     let start = context.range(at.piece, Span::default()).start;
-    // On a name the popup is about what has that name.
+    // On a name, the hover describes what the name refers to.
     match offset.checked_sub(start).and_then(|local| name_at(context, at, local)) {
         Some(Name::Instruction(span, target)) => Some(Hover {
             range: context.range(at.piece, span),
@@ -79,7 +79,7 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
     }
 }
 
-/// The instruction without its attributes, if the cursor is there: editors underline it.
+/// The instruction without its attributes if the cursor is there, because editors highlight the range.
 fn hover_range(context: &FileContext<'_>, at: InstructionRef, offset: usize) -> TextRange {
     let instruction = context.block(at.piece).instruction(at.id);
     let whole = context.range(at.piece, instruction.span);
@@ -87,12 +87,12 @@ fn hover_range(context: &FileContext<'_>, at: InstructionRef, offset: usize) -> 
     if head.contains(&offset) { head.start..head.end.min(whole.end) } else { whole }
 }
 
-/// The popup of an instruction, as Markdown.
+/// The hover of an instruction, as Markdown.
 pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config: &HoverConfig) -> String {
     let kernel = kernel_hover(context, at);
     let source = source_location(context, at);
     let is_kernel = !kernel.summary.is_empty();
-    // Which framework op a kernel computes is the first question about it.
+    // The framework op comes first, as the most important information about a kernel.
     let mut out = if is_kernel { source.header() } else { String::new() };
     out += &fence("hlo", &line(context, at));
     if let Some(shape) = context.shape(at) {
@@ -111,7 +111,7 @@ pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config:
     out
 }
 
-/// The instruction as written, without what the popup shows elsewhere and without metadata.
+/// The instruction as written, without the parts that the hover shows elsewhere and without metadata.
 pub(crate) fn line(context: &FileContext<'_>, at: InstructionRef) -> String {
     let block = context.block(at.piece);
     let instruction = block.instruction(at.id);
@@ -150,7 +150,7 @@ pub(crate) fn shape_summary(shape: &Shape) -> String {
     }
 }
 
-/// Operands as they are written, with `%`.
+/// Operands as written, with `%`.
 pub(crate) fn operand_names(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
     let block = context.block(at.piece);
     block
@@ -165,7 +165,7 @@ pub(crate) fn operand_names(context: &FileContext<'_>, at: InstructionRef) -> Ve
 fn computation_header(context: &FileContext<'_>, offset: usize) -> Option<Hover> {
     let (piece, local) = context.locate(offset);
     let computations = &context.block(piece).parse.computations;
-    // On `ENTRY`, too.
+    // Also on `ENTRY`.
     let is_head = |c: &syntax::hlo::Computation| {
         let start = if c.is_entry { c.span.start.min(c.name.start) } else { c.name.start };
         Span { start, end: c.name.end }.contains(local)
@@ -176,7 +176,7 @@ fn computation_header(context: &FileContext<'_>, offset: usize) -> Option<Hover>
     Some(Hover { range: context.range(piece, computations[found].name), markdown })
 }
 
-/// The popup of a computation: signature and size.
+/// The hover of a computation: signature and size.
 fn computation(context: &FileContext<'_>, index: usize) -> Option<String> {
     let module = context.module();
     let computation = &module.computations[index];

@@ -1,4 +1,4 @@
-//! Maps as the machine interface asks for them: by name, in both directions, for sets of instructions.
+//! Maps for the machine interface: by name, in both directions, for sets of instructions.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ pub enum Direction {
 
 #[derive(Debug, Clone)]
 pub struct IndexingQuery {
-    /// Without `%`.
+    /// The name without `%`.
     pub instruction: String,
-    /// Where it may be left out: the name is looked for in the entry first.
+    /// Optional; without it the name is looked up in the entry first.
     pub computation: Option<String>,
     pub kind: IndexingKind,
     pub simplify: bool,
-    /// Whose maps, of a query for one instruction.
+    /// The rules, XLA's or exact, for a query of one instruction.
     pub rules: Rules,
 }
 
@@ -33,12 +33,13 @@ pub enum IndexingKind {
         index: usize,
         physical_layout: bool,
     },
-    /// From `instruction` to everything in the set and its outside operands; the fusion's own set where empty.
+    /// Maps from `instruction` to all instructions in the set and its outside operands; an empty set means
+    /// the fusion's own.
     Grouped {
         instructions: Vec<String>,
         index: usize,
     },
-    /// From the hero `instruction` to `root`.
+    /// Maps from the hero `instruction` to `root`.
     Epilogue {
         root: String,
     },
@@ -144,7 +145,7 @@ fn grouped(
     callees: Callees<'_>,
 ) -> Vec<(String, Vec<OperandIndexing>)> {
     let grouped = indexing::grouped(graph, target, output, set, Rules::Xla, callees);
-    // Of a single op that is no fusion the producers are asked, as XLA's GroupIndexingMapsByProducers answers.
+    // For a single op that is not a fusion, query the producers, as XLA's GroupIndexingMapsByProducers does.
     let is_single = set == [target] && graph.ops[target as usize].opcode != Opcode::Fusion;
     let mut by_name: Vec<(String, Vec<OperandIndexing>)> = Vec::new();
     for op in &grouped.ops {

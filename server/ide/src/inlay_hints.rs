@@ -1,4 +1,4 @@
-//! After the operands of an instruction, the domain of its map: `⟨d0 ≤ 9, s0 ≤ 19⟩`.
+//! Hints after the operands of an instruction with the domain of its map: `⟨d0 ≤ 9, s0 ≤ 19⟩`.
 
 use indexing::OpIndexing;
 use indexing_map::{IndexingMap, PrintStyle, print_map};
@@ -13,25 +13,25 @@ use crate::{InlayHint, TextRange};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InlayHintsConfig {
     pub domains: DomainHints,
-    /// Where a fused computation is split into functions.
+    /// Show where a fused computation is partitioned into functions.
     pub splits: bool,
 }
 
-/// Which instructions get a hint with the domain of their map.
+/// The instructions that get a hint with the domain of their map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DomainHints {
     Off,
-    /// Those whose map says more than the shape of the result: reductions, windows, gathers, pads, reshapes.
+    /// Those whose map adds information to the result shape: reductions, windows, gathers, pads, reshapes.
     Informative,
     /// Every instruction that reads its operands by index.
     All,
 }
 
-/// Characters of a hint.
+/// The largest number of characters of a hint.
 const LIMIT: usize = 80;
 
-/// Of the instructions that overlap `range`. They stand in front of the attributes, so that long metadata does not
-/// push them off the screen.
+/// Hints for the instructions that overlap `range`. They come before the attributes, so that long metadata
+/// does not push them off the screen.
 pub(crate) fn inlay_hints(
     context: &FileContext<'_>,
     range: TextRange,
@@ -45,7 +45,7 @@ pub(crate) fn inlay_hints(
         return hints;
     }
     for piece in context.pieces_in(&range) {
-        // No query runs per instruction, so this is where an edit cancels the loop.
+        // No query runs per instruction, so check here whether an edit cancels the loop.
         crate::analysis::check_cancelled(context.db);
         let instructions = &context.block(piece).parse.instructions;
         for (id, instruction) in instructions.iter().enumerate() {
@@ -65,7 +65,7 @@ pub(crate) fn inlay_hints(
     hints
 }
 
-/// At the ends of lines: a comment, as editors show it, stands behind everything.
+/// Hints at line ends: editors show them like comments, after everything else.
 fn splits(context: &FileContext<'_>, range: &TextRange, hints: &mut Vec<InlayHint>) {
     for piece in context.pieces_in(range) {
         crate::analysis::check_cancelled(context.db);
@@ -101,7 +101,8 @@ fn domain(context: &FileContext<'_>, at: InstructionRef, wanted: DomainHints) ->
     domain_hint(opcode, context.shape(at)?, &maps, wanted)
 }
 
-/// The hint of an op with these maps: its domain, or for a reshape that regroups dimensions what it reads.
+/// The hint of an op with these maps: its domain, or the map's results for a reshape that regroups
+/// dimensions.
 pub(crate) fn domain_hint(
     opcode: Opcode,
     shape: &Shape,
@@ -120,7 +121,7 @@ pub(crate) fn domain_hint(
     (!label.is_empty()).then(|| in_brackets(&label))
 }
 
-/// Brackets of their own keep a hint apart from the operands and attributes around it.
+/// Distinct brackets separate a hint from the surrounding operands and attributes.
 pub(crate) fn in_brackets(label: &str) -> String {
     format!("⟨{}⟩", shorten(label, LIMIT))
 }

@@ -1,5 +1,5 @@
-//! "Show kernel": the code of a kernel as a document of its own, with a head that says how it runs and the way back from its
-//! lines to instructions. What is written elsewhere is shown as far as it is known.
+//! "Show kernel": a kernel's code as a document, with a head that describes the launch and a mapping from its
+//! lines to instructions. For kernels from other sources the document is a summary.
 
 use std::ops::Range;
 
@@ -16,45 +16,46 @@ use crate::locate::{FileContext, InstructionRef};
 /// A kernel that can be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownKernel {
-    /// The fusion, or the instruction that XLA wraps into one, without `%`.
+    /// The fusion, or the instruction that XLA wraps in one, without `%`.
     pub instruction: String,
     pub computation: String,
-    /// The name of the instruction, where it is defined.
+    /// The instruction's name at its definition.
     pub range: TextRange,
-    /// Whether XLA's own emitters write it: then there is code to show.
+    /// Whether XLA's own emitters generate it, so that there is code to show.
     pub has_code: bool,
 }
 
-/// A text with what its lines come from. Holds no part of the database; as large as the text and its instructions.
+/// A text and the instructions its lines come from. Holds no part of the database; as large as the text and
+/// its instructions.
 #[derive(Debug, Clone, Default)]
 pub struct KernelDocument {
-    /// The lines above the code, without comment signs: how it runs, and what is missing.
+    /// The lines above the code, without comment markers: the launch, and missing parts.
     pub head: Vec<String>,
-    /// MLIR, PTX, or a readable list.
+    /// MLIR, PTX, or a summary.
     pub body: String,
-    /// Per line of the body, the place in `instructions` of the one that it comes from.
+    /// For each line of the body, the index in `instructions` of its origin.
     pub lines: Vec<Option<u32>>,
-    /// Lines of the body that read or write an argument of the kernel, each with its number.
+    /// Lines of the body that read or write an argument of the kernel, with the argument's number.
     pub accesses: Vec<(usize, usize)>,
     pub instructions: Vec<KernelInstruction>,
     /// Whether the body is code.
     pub has_code: bool,
-    /// Whether zero stands in the place of an instruction.
+    /// Whether zero replaces some instruction.
     pub is_incomplete: bool,
 }
 
 #[derive(Debug, Clone)]
 pub struct KernelInstruction {
-    /// Without `%`.
+    /// The name without `%`.
     pub name: String,
-    /// The instruction in the file, and its name in it; nothing where it is no longer there.
+    /// The ranges of the instruction and of its name in the file; `None` if it no longer exists.
     pub at: Option<(TextRange, TextRange)>,
-    /// The instruction, and its other name: the operand of the fusion for its parameter.
+    /// The instruction and its aliases: the fusion's operand for a parameter.
     pub(crate) refs: Vec<InstructionRef>,
 }
 
 impl KernelDocument {
-    /// The whole text, with `notes` in the head, and how many lines stand above the body.
+    /// The whole text, with `notes` in the head, and the number of lines above the body.
     pub fn text(&self, notes: &[String]) -> (String, usize) {
         let mut text = String::with_capacity(self.body.len() + 256);
         let mut count = 0;
@@ -75,17 +76,17 @@ impl KernelDocument {
         (text, count)
     }
 
-    /// The same text of another time: its lines lead nowhere.
+    /// The document of an earlier revision, without links to instructions.
     pub fn without_source(&self) -> KernelDocument {
         KernelDocument { instructions: Vec::new(), ..self.clone() }
     }
 
-    /// What a line of the body comes from.
+    /// The instruction from which a line of the body originates.
     pub fn instruction_of(&self, line: usize) -> Option<&KernelInstruction> {
         self.instructions.get((*self.lines.get(line)?)? as usize)
     }
 
-    /// Runs of lines of the body that come from one of `instructions`, by place.
+    /// Line ranges of the body that originate from one of `instructions`, given by index.
     pub fn lines_of(&self, instructions: &[u32]) -> Vec<Range<usize>> {
         let mut runs: Vec<Range<usize>> = Vec::new();
         for (n, origin) in self.lines.iter().enumerate() {
@@ -101,7 +102,7 @@ impl KernelDocument {
     }
 }
 
-/// As assemblers read it, which take no other letters, not even in comments.
+/// An ASCII replacement, because assemblers accept only ASCII, even in comments.
 fn ascii(letter: char) -> char {
     match letter {
         '·' => '|',
@@ -113,7 +114,7 @@ fn ascii(letter: char) -> char {
     }
 }
 
-/// The kernel that the instruction at `offset` is part of: its own, or that of the fusion it is inside.
+/// The kernel that contains the instruction at `offset`: its own, or that of the enclosing fusion.
 pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
     let at = kernel_around(context, context.instruction_at(offset)?)?;
     let computation = context.computation_index(at)?;
@@ -126,9 +127,9 @@ pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<S
     })
 }
 
-/// From an instruction outwards to the first that is a kernel.
+/// The innermost enclosing instruction that is a kernel.
 pub(crate) fn kernel_around(context: &FileContext<'_>, at: InstructionRef) -> Option<InstructionRef> {
-    /// Computations call each other; a cycle is an error, and must end here too.
+    /// Call cycles are errors, but the search must terminate for them too.
     const MAX_DEPTH: usize = 32;
     let mut at = at;
     for _ in 0..MAX_DEPTH {
@@ -136,7 +137,7 @@ pub(crate) fn kernel_around(context: &FileContext<'_>, at: InstructionRef) -> Op
             return Some(at);
         }
         at = context.caller(at)?;
-        // What a loop or a call runs has kernels of its own.
+        // Instructions run by a loop or a call have kernels of their own.
         let opcode = context.block(at.piece).instruction(at.id).opcode?;
         if !matches!(opcode, ir::Opcode::Fusion) && !gpu::is_wrapped(opcode) {
             return None;
@@ -145,7 +146,8 @@ pub(crate) fn kernel_around(context: &FileContext<'_>, at: InstructionRef) -> Op
     None
 }
 
-/// The document of one kernel. The error is that there is no such instruction; whatever else is wrong, the document tells.
+/// The document of one kernel. The error is that there is no such instruction; the document itself reports
+/// all other problems.
 pub(crate) fn kernel_document(
     context: &FileContext<'_>,
     query: &FusionQuery,
@@ -185,7 +187,7 @@ pub(crate) fn no_kernel(mut document: KernelDocument, reason: &str) -> KernelDoc
     document
 }
 
-/// The code of a kernel, with the instruction that `of` says each op is.
+/// The code of a kernel; `of` gives the instruction of each op.
 pub(crate) fn code_of(
     document: &mut KernelDocument,
     analysis: &FusionAnalysis,
@@ -379,7 +381,7 @@ ENTRY %e {
         );
     }
 
-    /// Not even where nothing is fused yet.
+    /// An instruction of an unoptimised module has no code either.
     #[test]
     fn a_product_alone_has_no_code() {
         let text = "HloModule m\n\nENTRY %e {\n  x = f32[64,66] parameter(0)\n  ROOT $0d = f32[64,64] dot(x, x), \

@@ -1,5 +1,5 @@
-//! A popup in the code of a kernel: the map of the access on a line, the map that a name stands for, and the instruction that
-//! the line comes from.
+//! The hover in a kernel's code: the map of the access on a line, the map that a name refers to, and the
+//! instruction from which the line originates.
 
 use std::fmt::Write;
 
@@ -15,10 +15,10 @@ use crate::launched_kernel::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::markdown::{code, fence};
 
-/// Columns of a map before it is broken.
+/// The column after which a map is broken.
 const MAP_WIDTH: usize = 72;
 
-/// Of a line of the document's body, as Markdown; `column` in bytes.
+/// The hover on a line of the document's body, as Markdown; `column` in bytes.
 pub(crate) fn kernel_document_hover(
     context: &FileContext<'_>,
     query: &FusionQuery,
@@ -49,14 +49,14 @@ pub(crate) fn kernel_document_hover(
     (!out.is_empty()).then_some(out)
 }
 
-/// Of `#indexing_map3` on an MLIR line the map, from its definition above.
+/// The map of `#indexing_map3` on an MLIR line, from its definition above.
 fn named_map(document: &KernelDocument, line: &str, column: usize) -> Option<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut names = line.match_indices("#indexing_map").map(|(at, _)| {
         let end = line[at + 1..].find(|c| !is_word(c)).map_or(line.len(), |end| at + 1 + end);
         (at, &line[at..end])
     });
-    // Anywhere on a line with one map this is the one that is meant.
+    // Elsewhere on a line, the first map is used.
     let first = names.clone().next()?;
     let (_, name) = names.find(|(at, name)| (*at..=at + name.len()).contains(&column)).unwrap_or(first);
     let definition = document.body.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "))?;
@@ -70,7 +70,7 @@ fn named_map(document: &KernelDocument, line: &str, column: usize) -> Option<Str
     Some(format!("{}\n{}", code(name), fence("", &shown)))
 }
 
-/// From the threads of the kernel to the elements of the argument that the line reads or writes, and what that moves.
+/// The map from the kernel's threads to the argument's elements that the line accesses, and the traffic.
 fn access(
     context: &FileContext<'_>,
     query: &FusionQuery,
@@ -118,7 +118,7 @@ ENTRY %e {
 }
 ";
 
-    /// All popups on lines with `code`.
+    /// All hovers on lines with `code`.
     #[track_caller]
     fn check(language: KernelLanguage, code: &str, expect: &[&str]) {
         let (analysis, file, _) = open(MODULE);

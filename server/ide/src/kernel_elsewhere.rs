@@ -1,4 +1,4 @@
-//! What is known of a kernel that XLA's own emitters do not write: who writes it, its arrays, its configuration.
+//! A summary of a kernel that XLA's own emitters do not generate: its generator, arrays and configuration.
 
 use gpu::{Emitter, FusionAnalysis, Reason};
 use ir::{AttributeKey, Op, Opcode};
@@ -9,7 +9,7 @@ use crate::kernel_lens::launched;
 use crate::locate::{FileContext, InstructionRef};
 use crate::readable_config::readable_config;
 
-/// Who writes the kernel of an instruction, in words; nothing where XLA's emitters do.
+/// The generator of an instruction's kernel, in words; `None` for XLA's emitters.
 pub(crate) fn written_elsewhere(context: &FileContext<'_>, at: InstructionRef) -> Option<String> {
     if context.block(at.piece).instruction(at.id).opcode == Some(Opcode::CustomCall) {
         return Some("a library or custom code runs this".to_owned());
@@ -20,7 +20,7 @@ pub(crate) fn written_elsewhere(context: &FileContext<'_>, at: InstructionRef) -
     }
 }
 
-/// Who writes the kernel where XLA's emitters do not.
+/// The generator of a kernel other than XLA's emitters.
 pub(crate) fn by_whom(analysis: &FusionAnalysis) -> Option<Reason> {
     match &analysis.emitter {
         Emitter::Elsewhere(elsewhere) => Some(elsewhere.reason()),
@@ -28,7 +28,7 @@ pub(crate) fn by_whom(analysis: &FusionAnalysis) -> Option<Reason> {
     }
 }
 
-/// The same at length, line by line.
+/// The full summary, line by line.
 pub(crate) fn kernel_elsewhere(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
     let Some(op) = context.op(at) else { return Vec::new() };
     let mut lines = Vec::new();

@@ -1,5 +1,5 @@
-//! What a kernel reads, writes and takes: the one source for the lens, the popup, `explain`, the list of heaviest kernels
-//! and the page of a kernel.
+//! The figures of a kernel: the only source for the lens, the hover, `explain`, the list of heaviest kernels
+//! and the kernel's document.
 
 use gpu::{Bound, BufferTraffic, Counts, Estimate};
 
@@ -7,35 +7,37 @@ use crate::kernels::KernelKey;
 use crate::locate::FileContext;
 use crate::markdown::bytes;
 
-/// Less is the rounding of requests at the edges of arrays.
+/// Smaller ratios are rounding of requests at array edges.
 const NOTABLE: f64 = 1.05;
 
 /// Bytes and time of one execution of a kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelFigures {
-    /// Distinct bytes that it reads and writes: those of the roofline, or those that its lanes use where these are fewer. Both
-    /// are upper bounds: the roofline adds up maps that may overlap, lanes of two requests may use the same bytes.
+    /// Distinct bytes that it reads and writes: the roofline's, or those that its lanes use if fewer. Both
+    /// are upper bounds: the roofline adds up maps that may overlap, and lanes of two requests may use the
+    /// same bytes.
     pub bytes_needed: u64,
-    /// Bytes of the sectors of all its requests. `None` where the requests of some array are not known: kernels of libraries,
-    /// of Triton, sorts.
+    /// Bytes of the sectors of all its requests. `None` if the requests of some array are unknown: library
+    /// kernels, Triton, sorts.
     pub bytes_moved: Option<u64>,
     /// Microseconds without the launch.
     pub exec_us: f64,
-    /// `exec_us` is a lower bound: there is no estimate, or it is shorter than what the requests take at full bandwidth.
+    /// Whether `exec_us` is a lower bound: there is no estimate, or it is shorter than the requests take at
+    /// full bandwidth.
     pub is_at_least: bool,
     pub bound: Bound,
-    /// Where `exec_us` comes from.
+    /// The estimate from which `exec_us` comes.
     pub estimate: Estimate,
 }
 
 impl KernelFigures {
-    /// `None` where there is no such instruction.
+    /// `None` if there is no such instruction.
     pub(crate) fn of(context: &FileContext<'_>, key: &KernelKey) -> Option<KernelFigures> {
         let estimate = context.kernel_cost(key)?;
         let requests = all_requests(context.kernel_coalescing(key));
         let bytes_moved = requests.map(|counts| counts.bytes_moved());
         let roofline = &estimate.roofline;
-        // A float cast saturates, so a size beyond 64 bits stays the largest.
+        // A float cast saturates, so a size beyond 64 bits stays the maximum.
         let distinct = (roofline.bytes_read + roofline.bytes_written) as u64;
         let bytes_needed = requests.map_or(distinct, |counts| distinct.min(counts.bytes_used));
         let exec_us = estimate.exec_us();
@@ -53,7 +55,8 @@ impl KernelFigures {
         })
     }
 
-    /// `25.2 MB`; where the requests move more, `25.2 MB needed, 201 MB moved`; where they are not known, `25.2 MB needed`.
+    /// `25.2 MB`; if the requests move more, `25.2 MB needed, 201 MB moved`; if they are unknown, `25.2 MB
+    /// needed`.
     pub fn traffic(&self) -> String {
         let needed = bytes(self.bytes_needed);
         match self.bytes_moved {
@@ -90,7 +93,7 @@ pub(crate) fn duration(microseconds: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// Of all arrays together; `None` where some array's are not known, or no array has any.
+/// The sum over all arrays; `None` if some array's requests are unknown, or there are none.
 fn all_requests(buffers: &[BufferTraffic]) -> Option<Counts> {
     let counted = buffers.iter().filter(|buffer| !buffer.accesses.is_empty() || buffer.unknown.is_some());
     counted.map(BufferTraffic::judged).reduce(|a, b| Some(a?.plus(b?)))?

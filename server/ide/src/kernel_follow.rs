@@ -1,4 +1,4 @@
-//! From a place in the HLO to the lines of a kernel that come from it.
+//! Maps a position in the HLO to the kernel's lines that originate from it.
 
 use std::ops::Range;
 
@@ -6,9 +6,9 @@ use crate::fusion_kernel::FusionQuery;
 use crate::kernel_document::KernelDocument;
 use crate::locate::{FileContext, InstructionRef};
 
-/// Runs of lines of the document's body that come from the instruction at `offset`: an instruction of the fused computation, an
-/// operand of the fusion, or the fusion, for which the lines are the kernel's first. Of a region that an instruction applies
-/// the lines of that instruction.
+/// Line ranges of the document's body that originate from the instruction at `offset`: an instruction of the
+/// fused computation, an operand of the fusion, or the fusion itself, which maps to the kernel's first line.
+/// For a region applied by an instruction, the lines of that instruction.
 pub(crate) fn kernel_lines(
     context: &FileContext<'_>,
     query: &FusionQuery,
@@ -71,7 +71,7 @@ ENTRY %e {
 }
 ";
 
-    /// The first line of the PTX that is shown for the cursor in front of `mark`.
+    /// Checks the lines of PTX shown for the cursor before `mark`.
     #[track_caller]
     fn check(mark: &str, expect: Option<&str>) {
         let (analysis, file, offset) = open(&MODULE.replacen(mark, &format!("$0{mark}"), 1));

@@ -1,4 +1,5 @@
-//! The functions that a fused computation is split into: which instruction belongs to which, and why.
+//! The functions into which a fused computation is partitioned: their instructions, and why each is split
+//! off.
 
 use gpu::{Partition, SplitReason};
 use indexing_map::IndexingMap;
@@ -9,19 +10,19 @@ use crate::TextRange;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::code;
 
-/// The lines of one function of a kernel, for editors that show each in a colour of its own.
+/// The lines of one function of a kernel, for editors that highlight functions in different colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelFunction {
-    /// From 1; 1 is the function of the root.
+    /// Counted from 1; 1 is the function of the root.
     pub number: usize,
     pub name: String,
-    /// Why it begins: `also read through (d1, d0)`; of the first nothing.
+    /// The reason for the split: `also read through (d1, d0)`; `None` for the first.
     pub reason: Option<String>,
-    /// Its instructions, in the order of the text.
+    /// Its instructions, in text order.
     pub lines: Vec<TextRange>,
 }
 
-/// A fused computation with its functions. Nothing where another than XLA's own emitters writes the kernel, or where no
+/// A fused computation with its functions. `None` if XLA's own emitters do not generate the kernel, or no
 /// fusion calls the computation.
 pub(crate) fn partition_of<'a>(
     context: &FileContext<'a>,
@@ -34,7 +35,7 @@ pub(crate) fn partition_of<'a>(
     Some((&**context.kernel_partition(&key).filter(|_| !is_elsewhere)?, &analysis.fused.graph))
 }
 
-/// Of the fused computation at `offset`; empty where it is a single function.
+/// The functions of the fused computation at `offset`; empty for a single function.
 pub(crate) fn kernel_functions(context: &FileContext<'_>, offset: usize) -> Vec<KernelFunction> {
     let Some(at) = context.instruction_at(offset) else { return Vec::new() };
     let Some(computation) = context.computation_id(at) else { return Vec::new() };
@@ -57,14 +58,15 @@ pub(crate) fn kernel_functions(context: &FileContext<'_>, offset: usize) -> Vec<
     functions.collect()
 }
 
-/// The instruction that an op of the kernel is written as. An op of a fusion inside stands in another computation.
+/// The instruction of an op of the kernel. `None` for an op of a nested fusion, which is in another
+/// computation.
 fn written(block: &Block, computation: ComputationId, graph: &Graph, op: OpId) -> Option<InstructionId> {
     let found = block.find(computation, &graph.names[op as usize])?;
     (block.instruction(found).opcode == Some(graph.ops[op as usize].opcode)).then_some(found)
 }
 
-/// At the roots of the functions but the first: `// fn 2 of 3: also read through (d1, d0)`, each with the map that was
-/// there first.
+/// Hints at the roots of all functions but the first: `// fn 2 of 3: also read through (d1, d0)`, each with
+/// the map that was found first.
 pub(crate) fn split_hints(
     context: &FileContext<'_>,
     segment: SegmentRef,
@@ -82,7 +84,7 @@ pub(crate) fn split_hints(
     hints.collect()
 }
 
-/// Why a function begins, in words behind `fn 2 of 3: `.
+/// The reason for a split, as text after `fn 2 of 3: `.
 pub(crate) fn why(reason: &SplitReason) -> Option<String> {
     let function = |n: &u32| format!("fn {}", n + 1);
     Some(match reason {

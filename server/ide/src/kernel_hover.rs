@@ -1,4 +1,4 @@
-//! What the GPU will do with an instruction: the part of a popup about its kernel.
+//! The kernel part of an instruction's hover.
 
 use gpu::{Buffer, BufferTraffic, Cause, DEFAULT_THRESHOLD, Emitter, FusionAnalysis};
 use indexing_map::{IndexingMap, PrintStyle, print_map, wrap};
@@ -14,9 +14,9 @@ use crate::launched_kernel::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{bytes, code, counted, fence, figure, prose};
 
-/// Columns of a map before it is broken at a comma.
+/// The column after which a map is broken at a comma.
 const MAP_WIDTH: usize = 72;
-/// Maps and functions in one popup.
+/// The number of maps and functions in one hover.
 const LIMIT: usize = 8;
 
 /// Empty for instructions that are not launched as kernels.
@@ -34,8 +34,8 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> Ker
         .map_or_else(KernelSections::default, |kernel| kernel_sections(context, &kernel))
 }
 
-/// Of an instruction inside a fused computation: the reads and writes of the kernel that are not coalesced because of it, and
-/// of a gather those whose places data decides. Empty for other instructions.
+/// For an instruction inside a fused computation: the kernel's accesses that are uncoalesced because of it,
+/// and for a gather those with data-dependent addresses. Empty for other instructions.
 pub(crate) fn caused_in_kernel(context: &FileContext<'_>, at: InstructionRef) -> String {
     let launch = context.caller(at).filter(|&launch| context.is_launched(launch));
     let Some(kernel) = launch.and_then(|launch| LaunchedKernel::of(context, launch)) else {
@@ -60,14 +60,14 @@ pub(crate) fn caused_in_kernel(context: &FileContext<'_>, at: InstructionRef) ->
     if out.is_empty() { out } else { out + "\n" }
 }
 
-/// Why an array is not coalesced; `None` where it is, or where its traffic is not known.
+/// The reason why an array is uncoalesced; `None` if it is coalesced, or its traffic is unknown.
 fn uncoalesced_cause(analysis: &FusionAnalysis, buffer: &BufferTraffic) -> Option<Cause> {
     let is_coalesced = buffer.is_coalesced()?;
     let access = &buffer.worst_access()?.access;
     (!is_coalesced).then(|| analysis.cause(access, DEFAULT_THRESHOLD))
 }
 
-/// What a popup says of a kernel, in two parts: other sections of the popup may stand between them.
+/// The hover text of a kernel, in two parts that other sections may separate.
 #[derive(Debug, Default)]
 pub(crate) struct KernelSections {
     /// One line with the emitter, the launch and the time, then a line per array with its accesses.
@@ -82,7 +82,7 @@ impl KernelSections {
     }
 }
 
-/// The sections of a kernel, whatever launches it.
+/// The sections of a kernel, for HLO and StableHLO launches.
 pub(crate) fn kernel_sections(context: &FileContext<'_>, kernel: &LaunchedKernel) -> KernelSections {
     let LaunchedKernel { key, operands, .. } = kernel;
     let device = context.db.device().name;
@@ -114,7 +114,7 @@ pub(crate) fn kernel_sections(context: &FileContext<'_>, kernel: &LaunchedKernel
     KernelSections { summary, details }
 }
 
-/// The maps from a thread to what it writes and reads. Arrays with equal maps share one.
+/// The maps from a thread to the elements it writes and reads. Arrays with equal maps share one.
 fn thread_maps(operands: &[String], analysis: &FusionAnalysis, buffers: &[BufferTraffic]) -> String {
     let outputs = analysis.thread_to_output();
     let several = outputs.len() > 1;
@@ -208,7 +208,7 @@ pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &Bu
     memory_of(&code(&format!("%{}", buffer_name(operands, analysis, buffer.buffer))), buffer)
 }
 
-/// The same, with the array's name as it is to be shown.
+/// Like [`memory`], with the array's name as shown.
 pub(crate) fn memory_of(name: &str, buffer: &BufferTraffic) -> String {
     let verb = if matches!(buffer.buffer, Buffer::Operand(_)) { "reads" } else { "writes" };
     if let Some(reason) = &buffer.unknown {
@@ -282,7 +282,7 @@ ENTRY e {
 }
 ";
 
-    /// Lines of a popup that editors show without scrolling.
+    /// The lines of a hover that editors show without scrolling.
     const FOLD: usize = 25;
 
     #[test]
@@ -298,8 +298,8 @@ ENTRY e {
         assert!(!hover.contains("in [0, 0]"), "{hover}");
     }
 
-    /// Both kernels are over before the next could be launched, so nothing warns of them: what they waste is in the popups of
-    /// the fusion and of the op that causes it.
+    /// Both kernels are shorter than the launch interval, so there are no warnings: the hovers of the fusion
+    /// and of the causing op show the waste.
     #[test]
     fn waste_of_short_kernels_is_shown_where_it_is_caused() {
         let check = |text: &str, op: &str, line: &str, cause: &str| {

@@ -1,4 +1,5 @@
-//! Above each kernel: its time, and in one short line what it is: `≈ 4.1 µs`, `loop · 24576 × 128 threads · 12.6 MB`.
+//! The lens above each kernel: its time and a short summary: `≈ 4.1 µs`, `loop · 24576 × 128 threads · 12.6
+//! MB`.
 
 use gpu::{Emitter, Launch};
 
@@ -9,17 +10,17 @@ use crate::markdown::bytes;
 
 /// Characters of a line of lenses: the time, the command and the details, which editors separate by ` | `.
 const LINE: usize = 60;
-/// What a client puts between time and details.
+/// The text that a client puts between time and details.
 const SHOW: &str = " | Show kernel | ";
 
-/// What a lens says of a kernel.
+/// The contents of a kernel's lens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KernelLens {
     pub(crate) time: Option<String>,
     pub(crate) details: String,
 }
 
-/// `None` where the instruction is not launched as a kernel, or has no shape.
+/// `None` if the instruction is not launched as a kernel, or has no shape.
 pub(crate) fn kernel_lens(context: &FileContext<'_>, at: InstructionRef) -> Option<KernelLens> {
     if !context.is_launched(at) {
         return None;
@@ -27,7 +28,7 @@ pub(crate) fn kernel_lens(context: &FileContext<'_>, at: InstructionRef) -> Opti
     lens_of_kernel(context, &context.kernel_key(at)?)
 }
 
-/// The lens of a kernel, whatever launches it.
+/// The lens of a kernel, for HLO and StableHLO launches.
 pub(crate) fn lens_of_kernel(context: &FileContext<'_>, key: &KernelKey) -> Option<KernelLens> {
     let analysis = match context.kernel(key)? {
         Ok(analysis) => analysis,
@@ -41,7 +42,7 @@ pub(crate) fn lens_of_kernel(context: &FileContext<'_>, key: &KernelKey) -> Opti
         Emitter::Elsewhere(elsewhere) => elsewhere.by.title().to_owned(),
         emitter => emitter.name().to_owned(),
     };
-    // What does not fit is left to the hover.
+    // Details that do not fit are in the hover only.
     let mut add = |texts: &[String]| {
         let fits = |text: &&String| details.chars().count() + text.chars().count() + 3 <= room;
         if let Some(text) = texts.iter().find(fits) {
@@ -177,14 +178,14 @@ ENTRY e {
         );
     }
 
-    /// A call of LAPACK is a mark, too.
+    /// A LAPACK call also marks a module as compiled for the CPU.
     #[test]
     fn modules_that_call_lapack_have_no_kernels() {
         let call = "f32[512] custom-call(f), custom_call_target=\"lapack_sgetrf_ffi\"";
         check(&MODULE.replace("f32[512] fusion(f), kind=kInput, calls=fused.1", call), expect![""]);
     }
 
-    /// The same fusions with and without the mark of XLA's CPU compiler, which one of them bears.
+    /// The same fusions with and without the mark of XLA's CPU compiler on one of them.
     #[test]
     fn modules_of_a_cpu_have_no_kernels() {
         let text = MODULE.replace(

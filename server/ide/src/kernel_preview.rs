@@ -1,4 +1,4 @@
-//! The code of a kernel, beside the instructions it comes from.
+//! The code of a kernel, with the instructions it comes from.
 
 use gpu::Launch;
 use ir::Opcode;
@@ -11,15 +11,16 @@ use crate::locate::{FileContext, InstructionRef};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelLanguage {
-    /// As XLA's emitters write it, before it is lowered.
+    /// As XLA's emitters generate it, before lowering.
     Mlir,
-    /// After passes of XLA's pipeline: a name that [`KernelLanguage::mlir_after`] knows.
+    /// After passes of XLA's pipeline: a name known to [`KernelLanguage::mlir_after`].
     MlirAfter(&'static str),
     Ptx,
 }
 
 impl KernelLanguage {
-    /// The MLIR after a pass, by its name or its flag, or after each pass for `all`; the error is what may be asked for.
+    /// The MLIR after a pass, given by its name or flag, or after each pass for `all`; the error lists the
+    /// valid names.
     pub fn mlir_after(asked: &str) -> Result<KernelLanguage, String> {
         let known = codegen::passes::known();
         let of_name = || codegen::passes::PIPELINE.iter().find(|pass| pass.is_called(asked));
@@ -31,16 +32,16 @@ impl KernelLanguage {
 
 #[derive(Debug, Clone)]
 pub struct KernelPreview {
-    /// Of the kernel: letters, digits and `_`.
+    /// The kernel's name: letters, digits and `_`.
     pub name: String,
     pub text: String,
     pub launch: Option<Launch>,
     pub params: Vec<KernelParam>,
-    /// Lines of the text, counted from 0, that come from an instruction of the fused computation.
+    /// Lines of the text, counted from 0, that originate from an instruction of the fused computation.
     pub lines: Vec<(usize, String)>,
-    /// Instructions in whose place zero stands, and why.
+    /// Instructions replaced by zero, and why.
     pub missing: Vec<(String, String)>,
-    /// Who writes it, where XLA's own emitters do not; then the text is what is known of it, and there is no launch.
+    /// The generator if it is not XLA's own emitters; then the text is a summary, and there is no launch.
     pub elsewhere: Option<String>,
 }
 
@@ -50,7 +51,7 @@ pub struct KernelParam {
     /// Number of the operand, or of the result.
     pub number: usize,
     pub bytes: u64,
-    /// The number of its memory: arguments that share one have the same.
+    /// The number of its memory slice: arguments that share memory have the same.
     pub slice: usize,
 }
 
@@ -78,7 +79,7 @@ pub(crate) fn kernel_preview(
     })
 }
 
-/// Names of the fusions of a file in the order of the text.
+/// Names of the fusions of a file in text order.
 pub(crate) fn fusions(context: &FileContext<'_>, limit: usize) -> Vec<String> {
     let mut names = Vec::new();
     for piece in 0..context.pieces() {
@@ -92,7 +93,8 @@ pub(crate) fn fusions(context: &FileContext<'_>, limit: usize) -> Vec<String> {
     names
 }
 
-/// The instruction whose kernel is meant where none is named: the only fusion, else the root of the entry; or why there is none.
+/// The instruction whose kernel is used where none is named: the only fusion, else the root of the entry; or
+/// the reason why there is none.
 pub(crate) fn default_kernel(context: &FileContext<'_>) -> Result<String, &'static str> {
     if let [only] = fusions(context, 2).as_slice() {
         return Ok(only.clone());
@@ -114,7 +116,7 @@ pub(crate) fn preview_at(
     preview_of(context, &context.kernel_key(at).ok_or_else(not_found)?, name, emit)
 }
 
-/// The code of a kernel, whoever launches it; `name` is what it is called in an error.
+/// The code of a kernel, for HLO and StableHLO launches; `name` is its name in an error.
 pub(crate) fn preview_of(
     context: &FileContext<'_>,
     key: &KernelKey,

@@ -1,4 +1,4 @@
-//! The kernels of a file: which instructions have one, and the queries about one of them.
+//! The kernels of a file: which instructions have one, and queries about them.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use syntax::hlo::AttributeKey;
 use crate::kernel_preview::KernelLanguage;
 use crate::locate::{FileContext, InstructionRef};
 
-/// An instruction as the database knows it: lines around it may come and go.
+/// The database key of an instruction, independent of lines added or removed around it.
 #[derive(Debug, Clone)]
 pub(crate) struct KernelKey {
     piece: Piece,
@@ -36,12 +36,12 @@ impl<'a> FileContext<'a> {
         db::fusion_source(self.db, key.piece, key.computation, key.name.clone()).as_ref()
     }
 
-    /// The kernel of an instruction, or why it has none; nothing where the instruction has no shape.
+    /// The kernel of an instruction, or why it has none; `None` if the instruction has no shape.
     pub(crate) fn kernel(&self, key: &KernelKey) -> Option<&'a Result<Arc<FusionAnalysis>, Reason>> {
         db::kernel(self.db, key.piece, key.computation, key.name.clone()).as_ref()
     }
 
-    /// How long it takes; nothing where the instruction has no shape.
+    /// The estimated time; `None` if the instruction has no shape.
     pub(crate) fn kernel_cost(&self, key: &KernelKey) -> Option<Arc<Estimate>> {
         db::kernel_cost(self.db, key.piece, key.computation, key.name.clone())
     }
@@ -75,7 +75,7 @@ impl<'a> FileContext<'a> {
         db::kernel_waste(self.db, key.piece, key.computation, name, threshold.to_bits())
     }
 
-    /// Everything about all kernels of the file, on all cores; how many there are.
+    /// Computes all information about the file's kernels on all cores. Returns their number.
     pub(crate) fn kernels_ahead(&self) -> usize {
         let all = (0..self.pieces()).flat_map(|piece| self.kernels_in(piece));
         let keys: Vec<_> = all
@@ -90,8 +90,8 @@ impl<'a> FileContext<'a> {
         db::kernel_coalescing(self.db, key.piece, key.computation, key.name.clone())
     }
 
-    /// Whether something runs for this instruction alone: a kernel, or a call of a library. Unlike [`Self::is_launched`] also
-    /// for what XLA may still fuse.
+    /// Whether this instruction alone runs something: a kernel or a library call. Unlike
+    /// [`Self::is_launched`], also true for instructions that XLA may still fuse.
     pub(crate) fn may_be_kernel(&self, at: InstructionRef) -> bool {
         let Some(opcode) = self.block(at.piece).instruction(at.id).opcode else { return false };
         let Some(computation) = self.computation_id(at) else { return false };
@@ -99,8 +99,8 @@ impl<'a> FileContext<'a> {
         is_run && self.is_run_as_written(SegmentRef { piece: at.piece, computation })
     }
 
-    /// Whether the instruction is launched as a kernel: a fusion that is not inside another, or, in a computation that has
-    /// fusions, what XLA wraps into one.
+    /// Whether the instruction is launched as a kernel: a fusion that is not inside another, or, in a
+    /// computation with fusions, an instruction that XLA wraps in one.
     pub(crate) fn is_launched(&self, at: InstructionRef) -> bool {
         if self.is_of_cpu() {
             return false;
@@ -115,13 +115,13 @@ impl<'a> FileContext<'a> {
         }
     }
 
-    /// Whether XLA's CPU compiler made the module: then it has no kernels of a GPU.
+    /// Whether XLA's CPU compiler made the module, which then has no GPU kernels.
     pub(crate) fn is_of_cpu(&self) -> bool {
         db::is_of_cpu(self.db, self.view.file)
     }
 
-    /// Is the computation run instruction by instruction, and are there fusions in it? Of a module that is not optimized
-    /// yet nobody knows what the kernels will be.
+    /// Whether the computation runs instruction by instruction and contains fusions. Before optimisation the
+    /// kernels of a module are unknown.
     pub(crate) fn launches_kernels(&self, segment: SegmentRef) -> bool {
         let module = self.module();
         let Some(index) = module.computation_of(segment) else { return false };
@@ -132,7 +132,8 @@ impl<'a> FileContext<'a> {
         has_fusion && !self.is_of_cpu() && self.is_run_as_written(segment)
     }
 
-    /// The entry, bodies of loops, branches, called computations; not what a fusion or a reduction is made of.
+    /// The entry, bodies of loops, branches, called computations; not the computations of fusions or
+    /// reductions.
     pub(crate) fn is_run_as_written(&self, segment: SegmentRef) -> bool {
         let module = self.module();
         let Some(index) = module.computation_of(segment) else { return false };
@@ -149,7 +150,7 @@ impl<'a> FileContext<'a> {
         })
     }
 
-    /// The fusion that calls a computation, the first where there are several.
+    /// The first fusion that calls a computation.
     pub(crate) fn fusion_of(&self, computation: usize) -> Option<InstructionRef> {
         let calls = db::call_graph(self.db, self.view.file).incoming(computation).iter();
         let calls = calls.map(|call| InstructionRef { piece: call.piece, id: call.instruction });
@@ -158,13 +159,13 @@ impl<'a> FileContext<'a> {
         calls.into_iter().find(is_fusion)
     }
 
-    /// The instruction of a kernel's fused computation that has this name.
+    /// The instruction of this name in a kernel's fused computation.
     pub(crate) fn fused_instruction(&self, fusion: InstructionRef, name: &str) -> Option<InstructionRef> {
         let segments = self.called_by(fusion, AttributeKey::Calls, 0)?;
         self.find_in_segments(&segments, name)
     }
 
-    /// The same, also of fusions inside the fusion.
+    /// Like [`Self::fused_instruction`], including fusions nested in the fusion.
     pub(crate) fn nested_instruction(&self, fusion: InstructionRef, name: &str) -> Option<InstructionRef> {
         self.fused_instruction(fusion, name).or_else(|| {
             let source = self.fusion_source(&self.kernel_key(fusion)?)?;
@@ -182,14 +183,14 @@ impl<'a> FileContext<'a> {
         })
     }
 
-    /// The instruction that calls the computation which holds this one, the first where there are several.
+    /// The first instruction that calls the computation containing `at`.
     pub(crate) fn caller(&self, at: InstructionRef) -> Option<InstructionRef> {
         let computation = self.enclosing_computation(at)?;
         let call = db::call_graph(self.db, self.view.file).incoming(computation).iter().next()?;
         Some(InstructionRef { piece: call.piece, id: call.instruction })
     }
 
-    /// The instructions of a piece that are launched as kernels, in the order of the text.
+    /// The instructions of a piece that are launched as kernels, in text order.
     pub(crate) fn kernels_in(&self, piece: usize) -> Vec<InstructionRef> {
         if self.is_of_cpu() {
             return Vec::new();
@@ -198,7 +199,7 @@ impl<'a> FileContext<'a> {
         segments.flat_map(|computation| self.kernels_of(SegmentRef { piece, computation })).collect()
     }
 
-    /// The same of one computation, as far as it is in the piece.
+    /// Like [`Self::kernels_in`], for the part of one computation in the piece.
     pub(crate) fn kernels_of(&self, segment: SegmentRef) -> Vec<InstructionRef> {
         let block = self.block(segment.piece);
         let is_fusion = |id: u32| block.instruction(id).opcode == Some(Opcode::Fusion);

@@ -1,8 +1,8 @@
-//! The language of a text that says nothing of it but its name and its first words.
+//! Detects the language of a text from its name and first words.
 
 use crate::Language;
 
-/// By the extension of a path (`.gz` behind it does not count), else by how the text starts.
+/// The language by the extension of a path, ignoring `.gz`, else by the start of the text.
 pub fn language_of(path: &str, text: &str) -> Language {
     let path = path.strip_suffix(".gz").unwrap_or(path);
     let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());

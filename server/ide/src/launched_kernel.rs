@@ -1,4 +1,4 @@
-//! A kernel where it is launched: what it is called there, and what it is given.
+//! A kernel at its launch: its name and operands there.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::locate::{FileContext, InstructionRef};
 
 pub(crate) struct LaunchedKernel {
     pub(crate) key: KernelKey,
-    /// Without `%`, like the names of operands.
+    /// The name without `%`, like the names of operands.
     pub(crate) name: String,
     pub(crate) operands: Vec<String>,
 }
 
 impl LaunchedKernel {
-    /// Of an instruction of HLO. Nothing where it is in no computation.
+    /// The kernel of an HLO instruction. `None` if it is in no computation.
     pub(crate) fn of(context: &FileContext<'_>, at: InstructionRef) -> Option<LaunchedKernel> {
         let block = context.block(at.piece);
         let operands = block.operands_of(at.id).map(|(operand, _)| operand.name.of(&block.text).to_owned());
@@ -27,7 +27,7 @@ impl LaunchedKernel {
         })
     }
 
-    /// That a query means, of HLO or of StableHLO.
+    /// The kernel selected by a query, in HLO or StableHLO.
     pub(crate) fn find(
         context: &FileContext<'_>,
         query: &FusionQuery,

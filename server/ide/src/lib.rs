@@ -1,6 +1,7 @@
-//! What an editor can ask for, in plain structs and byte offsets.
+//! The editor features, in plain structs and byte offsets.
 //!
 //! Architecture Invariant: nothing here knows LSP, JSON or positions in UTF-16. The binary converts.
+//!
 //! Architecture Invariant: every [`Analysis`] method may be cancelled by the next edit and then returns
 //! [`Cancelled`]; this is the only place where salsa's unwinding is caught.
 
@@ -127,8 +128,8 @@ pub struct TextEdit {
     pub insert: String,
 }
 
-/// The analysis was given up because the text changed ([`Cancelled::PendingWrite`]) or because its own
-/// token was cancelled.
+/// The analysis was cancelled because the text changed ([`Cancelled::PendingWrite`]) or because its own token
+/// was cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cancelled {
     PendingWrite,
@@ -158,12 +159,12 @@ pub struct Diagnostic {
     pub code: &'static str,
     pub message: String,
     pub related: Vec<Related>,
-    /// Whether XLA's parser finds it already; else only its verifier does.
+    /// Whether XLA's parser reports it; otherwise its verifier does.
     pub is_of_parser: bool,
     pub fix: Option<QuickFix>,
 }
 
-/// The one change that repairs a finding.
+/// The one change that repairs a diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuickFix {
     /// `set the result shape to f32[8,16]`
@@ -171,17 +172,17 @@ pub struct QuickFix {
     pub edits: Vec<TextEdit>,
 }
 
-/// At most as many findings as asked for, and the number of the others.
+/// The diagnostics up to the requested number, and the number of the others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     pub shown: Vec<Diagnostic>,
-    /// Errors and warnings beyond the limit.
+    /// Number of errors and warnings beyond the limit.
     pub omitted: usize,
-    /// Hints beyond the limit.
+    /// Number of hints beyond the limit.
     pub omitted_hints: usize,
 }
 
-/// Markdown for the popup and the range it is about.
+/// The hover's Markdown and the range it describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
     pub range: TextRange,
@@ -190,7 +191,7 @@ pub struct Hover {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlayHint {
-    /// Byte offset behind which the hint is shown.
+    /// The byte offset after which the hint is shown.
     pub offset: usize,
     pub label: String,
     /// Markdown.
@@ -204,7 +205,7 @@ pub enum SymbolKind {
     Parameter,
     Constant,
     Instruction,
-    /// Says what a limit left out; no symbol of the text.
+    /// The number of symbols omitted by a limit; not a symbol of the text.
     Note,
 }
 
@@ -221,9 +222,9 @@ pub struct DocumentSymbol {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NavigationTarget {
-    /// The token that was asked about.
+    /// The token at the cursor.
     pub origin: TextRange,
-    /// The whole definition, and the name in it. Same file.
+    /// The whole definition, and its name. Same file.
     pub range: TextRange,
     pub selection_range: TextRange,
 }

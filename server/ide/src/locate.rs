@@ -1,4 +1,4 @@
-//! From an offset of the file to an instruction of a block, and back.
+//! Converts between file offsets and instructions of a block.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, V
 
 use crate::TextRange;
 
-/// A file of a snapshot, as the features see it.
+/// A file in a snapshot, with the queries that features use.
 pub(crate) struct FileContext<'a> {
     pub(crate) db: &'a Database,
     pub(crate) view: &'a FileView,
@@ -39,7 +39,7 @@ impl<'a> FileContext<'a> {
         db::module(self.db, self.view.file)
     }
 
-    /// Pieces that overlap `range`.
+    /// The pieces that overlap `range`.
     pub(crate) fn pieces_in(&self, range: &TextRange) -> std::ops::Range<usize> {
         let starts = &self.view.starts;
         let first = starts.partition_point(|p| p.offset <= range.start).max(1) - 1;
@@ -47,7 +47,7 @@ impl<'a> FileContext<'a> {
         first..behind.min(self.pieces())
     }
 
-    /// The piece that holds `offset`, and the offset inside it.
+    /// The piece that contains `offset`, and the offset inside it.
     pub(crate) fn locate(&self, offset: usize) -> (usize, usize) {
         let piece = self.view.starts.partition_point(|p| p.offset <= offset).max(1) - 1;
         (piece, offset - self.view.starts[piece].offset)
@@ -63,7 +63,7 @@ impl<'a> FileContext<'a> {
         let at = |piece: usize, local: usize| {
             self.block(piece).parse.instruction_at(local).map(|id| InstructionRef { piece, id })
         };
-        // The end of the last line of a piece is the start of the next piece.
+        // The end of a piece's last line is the start of the next piece.
         at(piece, local).or_else(|| {
             let before = piece.checked_sub(1).filter(|_| local == 0)?;
             at(before, offset - self.view.starts[before].offset)
@@ -74,7 +74,7 @@ impl<'a> FileContext<'a> {
         self.range(at.piece, self.block(at.piece).instruction(at.id).name).start
     }
 
-    /// The definition of an operand; nothing where it is unknown.
+    /// The definition of an operand; `None` if unknown.
     pub(crate) fn definition(&self, at: InstructionRef, operand: usize) -> Option<InstructionRef> {
         let block = self.block(at.piece);
         let (operand, target) = block.operands_of(at.id).nth(operand)?;
@@ -85,7 +85,7 @@ impl<'a> FileContext<'a> {
         }
     }
 
-    /// Looks `name` up in the other blocks of the computation that holds `at`.
+    /// Looks up `name` in the other blocks of the computation that contains `at`.
     pub(crate) fn definition_in_giant(&self, at: InstructionRef, name: &str) -> Option<InstructionRef> {
         let computation = self.block(at.piece).parse.computation_of(at.id)?;
         let index = self.module().computation_of(SegmentRef { piece: at.piece, computation })?;
@@ -97,24 +97,24 @@ impl<'a> FileContext<'a> {
         self.block(at.piece).shape(at.id)
     }
 
-    /// The op of an instruction, with the shapes of operands in other blocks.
+    /// The op of an instruction, including the shapes of operands in other blocks.
     pub(crate) fn op(&self, at: InstructionRef) -> Option<ir::Op> {
         self.block(at.piece)
             .op(at.id, |name| self.definition_in_giant(at, name).and_then(|d| self.shape(d).cloned()))
     }
 
-    /// The computation that an instruction calls `name`: names are apart in a file of several modules.
+    /// The computation that an instruction calls `name`. Each module of a file has its own namespace.
     pub(crate) fn callee(&self, from: InstructionRef, name: &str) -> Option<usize> {
         let module = self.module();
         let section = self.enclosing_computation(from).map_or(0, |c| module.computations[c].section);
         module.find_in(section, name)
     }
 
-    /// As [`Self::computation_index`]; of an instruction in an inline body the computation around that.
+    /// Like [`Self::computation_index`]; for an instruction in an inline body, the enclosing computation.
     pub(crate) fn enclosing_computation(&self, at: InstructionRef) -> Option<usize> {
         let parse = &self.block(at.piece).parse;
         let mut id = at.id;
-        // An inline body stands behind the computation that holds it, so this ends.
+        // An inline body follows the computation that contains it, so this terminates.
         for _ in 0..parse.computations.len() {
             let found = self.computation_index(InstructionRef { piece: at.piece, id });
             if found.is_some() {
@@ -128,7 +128,8 @@ impl<'a> FileContext<'a> {
         None
     }
 
-    /// The parts of the n-th computation that an instruction calls through an attribute, inline bodies included.
+    /// The parts of the n-th computation that an instruction calls through an attribute, including inline
+    /// bodies.
     pub(crate) fn called_by(
         &self,
         at: InstructionRef,
@@ -157,7 +158,7 @@ impl<'a> FileContext<'a> {
         })
     }
 
-    /// The root of a computation: the one marked, else the last instruction.
+    /// The root of a computation: the instruction marked `ROOT`, else the last one.
     pub(crate) fn root_of(&self, segments: &[SegmentRef]) -> Option<InstructionRef> {
         let root = |segment: &SegmentRef| {
             let block = self.block(segment.piece);
@@ -173,7 +174,8 @@ impl<'a> FileContext<'a> {
         db::computation_graph(self.db, self.view.file, computation)
     }
 
-    /// The instruction called `name`, in `computation`, or in the entry, or in the only computation that has it.
+    /// The instruction called `name`: in `computation`, or else in the entry, or in the only computation that
+    /// has it.
     pub(crate) fn find_instruction(&self, computation: Option<&str>, name: &str) -> Option<InstructionRef> {
         let module = self.module();
         let of = |index: usize| {
@@ -189,7 +191,7 @@ impl<'a> FileContext<'a> {
         module.entry.and_then(of).or_else(|| (0..module.computations.len()).find_map(of))
     }
 
-    /// The computation of the module that holds an instruction.
+    /// The computation of the module that contains an instruction.
     pub(crate) fn computation_index(&self, at: InstructionRef) -> Option<usize> {
         let computation = self.block(at.piece).parse.computation_of(at.id)?;
         self.module().computation_of(SegmentRef { piece: at.piece, computation })

@@ -9,8 +9,9 @@ use rustc_hash::FxHashMap;
 
 use crate::locate::{FileContext, InstructionRef};
 
-/// An instruction, the ops that define its operands, and what computes the indices that it reads at. A map depends on nothing
-/// else of the computation around it, which may have 100,000 instructions. Made once for all maps of the instruction.
+/// An instruction, the ops that define its operands, and the ops that compute its indices. A map depends on
+/// nothing else in the computation, which may have 100,000 instructions. Built once for all maps of the
+/// instruction.
 pub(crate) struct LocalGraph {
     pub(crate) graph: Graph,
     pub(crate) op: OpId,
@@ -18,7 +19,7 @@ pub(crate) struct LocalGraph {
 }
 
 impl LocalGraph {
-    /// Nothing where a shape is not known.
+    /// `None` if a shape is unknown.
     pub(crate) fn of(context: &FileContext<'_>, at: InstructionRef) -> Option<LocalGraph> {
         let (graph, op) = local_graph(context, at)?;
         Some(LocalGraph { graph, op, at })
@@ -28,13 +29,13 @@ impl LocalGraph {
         &self.graph.ops[self.op as usize]
     }
 
-    /// Of a dot and an iota; operands are called as in `names`.
+    /// The additional maps of a dot or iota; operands are named as in `names`.
     pub(crate) fn maps_beside(&self, context: &FileContext<'_>, names: &[String]) -> Vec<MapBeside> {
         let callees = |name: &str| callee_graph(context, self.at, name);
         indexing::maps_beside(&self.graph, self.op, names, &callees)
     }
 
-    /// Output to input maps, simplified: a list per operand.
+    /// Simplified output-to-input maps, as a list per operand.
     pub(crate) fn maps(&self, context: &FileContext<'_>, output: usize, rules: Rules) -> OpIndexing {
         let callees = |name: &str| callee_graph(context, self.at, name);
         let mut maps = indexing::in_graph(&self.graph, self.op, output, rules, &callees);
@@ -71,15 +72,15 @@ fn local_graph(context: &FileContext<'_>, at: InstructionRef) -> Option<(Graph, 
     Some((graph, id))
 }
 
-/// Ops that read at indices that other ops compute: these may be known.
+/// Whether the op reads at indices that other ops compute, and whose values may be known.
 fn takes_indices(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::DynamicSlice | Opcode::DynamicUpdateSlice | Opcode::Gather | Opcode::Scatter)
 }
 
-/// Ops that are looked at for the indices of one.
+/// The number of ops followed to find one op's indices.
 const MAX_DEFINITIONS: usize = 256;
 
-/// The ops that define the operands of one, and what computes the indices among them.
+/// The ops that define one op's operands, including those that compute indices.
 struct Definitions<'c, 'a> {
     context: &'c FileContext<'a>,
     graph: Graph,
@@ -88,7 +89,7 @@ struct Definitions<'c, 'a> {
 }
 
 impl Definitions<'_, '_> {
-    /// Where operand `i` is defined; nothing for an element of a tuple.
+    /// The definition of operand `i`; `None` for an element of a tuple.
     fn definition(&self, at: InstructionRef, i: usize) -> Option<InstructionRef> {
         let block = self.context.block(at.piece);
         let (operand, _) = block.operands_of(at.id).nth(i)?;
@@ -96,8 +97,8 @@ impl Definitions<'_, '_> {
         if is_element { None } else { self.context.definition(at, i) }
     }
 
-    /// Adds an instruction behind those that it is computed from. Without recursion: chains are as long as somebody wrote
-    /// them.
+    /// Adds an instruction after those that it is computed from. Not recursive, because the length of chains
+    /// is unbounded.
     fn push(&mut self, root: InstructionRef) -> Option<OpId> {
         let mut open = vec![(root, false)];
         while let Some((at, is_entered)) = open.pop() {
@@ -129,7 +130,7 @@ impl Definitions<'_, '_> {
     }
 }
 
-/// How many outputs an instruction has that are worth a map of their own: the elements of a fusion's tuple.
+/// The number of outputs that have their own map: the elements of a fusion's tuple.
 pub(crate) fn outputs(context: &FileContext<'_>, at: InstructionRef) -> usize {
     let is_fusion = context.block(at.piece).instruction(at.id).opcode == Some(Opcode::Fusion);
     match context.shape(at).and_then(|s| s.tuple_elements()) {
@@ -138,10 +139,10 @@ pub(crate) fn outputs(context: &FileContext<'_>, at: InstructionRef) -> usize {
     }
 }
 
-/// The maps that a hint is about: those that the popup shows, of ops for which XLA has maps.
+/// The maps behind a hint: those that the hover shows, for ops with maps in XLA.
 pub(crate) fn hinted_maps(op: &Op, maps: impl Fn(Rules) -> OpIndexing) -> OpIndexing {
     let xla = maps(Rules::Xla);
-    // Called computations are looked into by popups alone.
+    // Only hovers analyse called computations.
     let is_call = matches!(op.opcode, Opcode::Call | Opcode::Conditional | Opcode::While);
     match is_call || !xla.operands.iter().flatten().any(|access| access.map.is_mapped()) {
         true => xla,
@@ -149,8 +150,8 @@ pub(crate) fn hinted_maps(op: &Op, maps: impl Fn(Rules) -> OpIndexing) -> OpInde
     }
 }
 
-/// The domain of an instruction's maps in a few letters: of the widest one, but of what is put together of parts
-/// the domain of each part. Empty for single elements.
+/// A short text of the domain of an instruction's maps: of the widest one, or for concatenations the domain
+/// of each part. Empty for single elements.
 pub(crate) fn domain_label(opcode: Opcode, maps: &OpIndexing) -> Option<String> {
     let of = |access: &OperandIndexing| domain_short(&access.map, PrintStyle::Floordiv);
     if opcode != Opcode::Concatenate {
@@ -162,12 +163,12 @@ pub(crate) fn domain_label(opcode: Opcode, maps: &OpIndexing) -> Option<String> 
     Some(parts.join(" | "))
 }
 
-/// The access that says most about the instruction's domain: the one with most range and runtime variables among
-/// those that have a map.
+/// The access that determines the instruction's domain: the one with the most range and runtime variables
+/// among those with a map.
 fn widest_access(maps: &OpIndexing) -> Option<&OperandIndexing> {
     let mapped = maps.operands.iter().flatten().filter(|a| a.map.is_mapped() && a.map.num_dims() > 0);
     let extent =
         |a: &&OperandIndexing| (!a.map.results().is_empty(), a.map.num_ranges() + a.map.num_runtime());
-    // Of equals the first: operand 0 is what the op is about.
+    // In ties the first: operand 0 is the main one.
     mapped.rev().max_by_key(extent)
 }

@@ -1,11 +1,11 @@
-//! Pieces of Markdown that read well in a narrow popup.
+//! Markdown fragments for narrow hovers.
 //!
-//! Architecture Invariant: text of the file gets into Markdown through [`code`], [`fence`], [`prose`] and [`file_link`] alone. A
-//! dump may come from anybody: nothing in it becomes a link, an image or a tag.
+//! Architecture Invariant: text of the file gets into Markdown only through [`code`], [`fence`], [`prose`]
+//! and [`file_link`]. Dumps are untrusted: nothing in them becomes a link, an image or a tag.
 
 use text::{is_invisible, visible, visible_line};
 
-/// Bytes with their unit: `800 B`, `12.6 MB`. Powers of ten, as data sheets count bandwidth.
+/// Bytes with a unit: `800 B`, `12.6 MB`. Powers of ten, as data sheets state bandwidth.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
     if count < 1000 {
@@ -32,12 +32,12 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{number} {}", UNITS[unit])
 }
 
-/// `1 launch`, `3 launches`, `0 functions`: a count with what it counts, which is named in the singular.
+/// `1 launch`, `3 launches`, `0 functions`: a count with its unit, which is given in the singular.
 pub fn counted(count: u64, one: &str) -> String {
     format!("{count} {}", plural(one, count == 1))
 }
 
-/// `1 sector`, `3.5 sectors`, of an average.
+/// An average with its unit: `1 sector`, `3.5 sectors`.
 pub(crate) fn averaged(average: f64, one: &str) -> String {
     let shown = figure(average);
     let is_one = shown == "1";
@@ -47,37 +47,38 @@ pub(crate) fn averaged(average: f64, one: &str) -> String {
 fn plural(one: &str, is_one: bool) -> String {
     match is_one {
         true => one.to_owned(),
-        // As of a launch and a branch.
+        // For example "launch" and "branch".
         false if one.ends_with("ch") => format!("{one}es"),
         false => format!("{one}s"),
     }
 }
 
-/// Two digits behind the point at most.
+/// A number with at most two decimals.
 pub(crate) fn figure(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A fenced block of `language`. Control characters are pictures, and the fence is longer than any in the text.
+/// A fenced block of `language`. Control characters become control pictures, and the fence is longer than any
+/// in the text.
 pub(crate) fn fence(language: &str, text: &str) -> String {
     let text = visible(text);
     let fence = "`".repeat(longest_run(&text).max(2) + 1);
     format!("{fence}{language}\n{text}\n{fence}\n")
 }
 
-/// Text as Markdown shows it verbatim inside a line, whatever is in it. Line ends are pictures: an empty line would end the
-/// span.
+/// A code span that shows any text verbatim. Line ends become control pictures, because an empty line would
+/// end the span.
 pub(crate) fn code(text: &str) -> String {
     let text = visible_line(text);
     let fence = "`".repeat(longest_run(&text) + 1);
-    // One blank on both sides belongs to the fence; a span of nothing is none.
+    // Markdown strips one blank on both sides; an empty span is not a span.
     let is_edge = |c: char| c == '`' || c == ' ';
     let pad = if text.is_empty() || text.starts_with(is_edge) || text.ends_with(is_edge) { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// [`code`] in a cell of a table, where a bar would end the cell.
+/// [`code`] in a table cell, where `|` would end the cell.
 pub(crate) fn code_cell(text: &str) -> String {
     code(text).replace('|', "\\|")
 }
@@ -87,15 +88,15 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Prose that may quote the file, as Markdown shows it verbatim inside a line: no emphasis, link, image, tag or address in it
-/// is live.
+/// Prose that may quote the file, escaped so that Markdown shows it verbatim inside a line: emphasis, links,
+/// images, tags and addresses in it have no effect.
 pub(crate) fn prose(text: &str) -> String {
     let text = visible_line(text);
     let mut out = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
         let is_live = match c {
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '~' | '|' | '#' => true,
-            // Addresses are links without brackets, too.
+            // Bare addresses become links without brackets.
             ':' => text[at..].starts_with("://"),
             '.' => text[..at].to_ascii_lowercase().ends_with("www"),
             '@' => true,
@@ -109,7 +110,7 @@ pub(crate) fn prose(text: &str) -> String {
     out
 }
 
-/// A link to a line of a file on this machine; the text alone where `path` is not absolute, or starts with the name of another
+/// A link to a line of a local file. `None` if `path` is not absolute, or starts with the name of another
 /// machine.
 pub(crate) fn file_link(label: &str, path: &str, line: Option<u32>) -> Option<String> {
     let is_here = path.starts_with('/') && !path.starts_with("//") && !path.contains(is_invisible);
@@ -131,7 +132,7 @@ pub fn percent_encoded(path: &str) -> String {
     out
 }
 
-/// At most `limit` characters, with a mark where something was left out.
+/// At most `limit` characters, with a mark for omitted text.
 pub(crate) fn shorten(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -1,6 +1,7 @@
-//! The features, of MLIR text. None needs a registered dialect: ops of unknown dialects are read as any other.
+//! The features for MLIR text. None needs a registered dialect: ops of unknown dialects are read like all
+//! others.
 //!
-//! One file per feature, called like the one for HLO beside it.
+//! One file per feature, named like the one for HLO.
 
 pub(crate) mod call_hierarchy;
 pub(crate) mod coalescing_warnings;
@@ -44,7 +45,7 @@ mod tests {
 
     const CONSTRUCTS: &str = include_str!("../../mlir/tests/fixtures/constructs.mlir");
 
-    /// Arguments are not followed into a second region that a brace too many makes of a function.
+    /// A function with a second region, caused by a surplus brace. Its arguments are not visible there.
     fn has_functions_of_two_regions(text: &str) -> bool {
         let parse = mlir::parse(text, mlir::PieceState::default());
         let mut functions =
@@ -52,7 +53,7 @@ mod tests {
         functions.any(|id| parse.regions_of(id).count() > 1)
     }
 
-    /// Everything that the features say of a file.
+    /// The results of all features for a file.
     fn all(analysis: &Analysis, file: FileId) -> String {
         let text = analysis.rope(file).to_string();
         let everything = (
@@ -86,7 +87,7 @@ mod tests {
         format!("{everything:?}")
     }
 
-    /// Everything that the features say of a text that is opened in pieces of at least so many bytes.
+    /// The results of all features for a text that is opened in pieces of at least `min_bytes`.
     fn all_in_pieces(text: &str, min_bytes: usize) -> String {
         let mut host = AnalysisHost::in_pieces_of(min_bytes);
         let file = host.open("a.mlir", Language::Mlir, text);
@@ -122,7 +123,7 @@ mod tests {
         }
     }
 
-    /// Maps of StableHLO: operands' types and constants come from other pieces.
+    /// Maps of StableHLO: the types and constants of operands come from other pieces.
     #[test]
     fn maps_of_stablehlo_are_the_same_in_pieces() {
         let maps = |min_bytes: usize| {
@@ -154,7 +155,7 @@ mod tests {
         move |below: usize| random.index(below)
     }
 
-    /// Functions that are cut often, edited at random, are analysed as if they had just been opened.
+    /// Cut functions after random edits give the same results as when opened afresh.
     #[test]
     fn edits_of_functions_in_pieces_equal_a_fresh_start() {
         const INSERTS: [&str; 18] = [
@@ -202,7 +203,7 @@ mod tests {
         }
     }
 
-    /// Texts large enough for several pieces, edited at random, are analysed as if they had just been opened.
+    /// Texts of several pieces after random edits give the same results as when opened afresh.
     #[test]
     fn edits_equal_a_fresh_start() {
         let filler = "  func.func @filler(%a: f32) {\n    %b = x.y %a : f32\n    return\n  }\n".repeat(300);

@@ -1,4 +1,4 @@
-//! Names in the text: what the one under the cursor refers to, and everywhere else it is written.
+//! The name under the cursor, its definition, and all its occurrences.
 
 use ir::{OperandRef, SegmentRef};
 use syntax::Span;
@@ -6,11 +6,11 @@ use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, O
 
 use crate::locate::{FileContext, InstructionRef};
 
-/// What a name refers to.
+/// The definition that a name refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Symbol {
     Instruction(InstructionRef),
-    /// By its number in the module.
+    /// By its index in the module.
     Computation(usize),
 }
 
@@ -22,27 +22,27 @@ pub(crate) enum Role {
     /// An operand, or the name of a called computation.
     Use,
     ControlPredecessor,
-    /// `scheduling_name="…"` in the metadata of the instruction that has this name.
+    /// `scheduling_name="…"` in the metadata of the instruction with this name.
     SchedulingName,
 }
 
-/// A name where it is written.
+/// An occurrence of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Occurrence {
     pub(crate) piece: usize,
-    /// Without `%`.
+    /// The span without `%`.
     pub(crate) span: Span,
     pub(crate) symbol: Symbol,
     pub(crate) role: Role,
 }
 
-/// Whether the cursor is on a name, or on the `%` in front of it.
+/// Whether the cursor is on a name, or on the `%` before it.
 fn is_on(text: &str, name: Span, local: usize) -> bool {
     let has_percent = name.start > 0 && text.as_bytes().get(name.start as usize - 1) == Some(&b'%');
     Span { start: name.start - u32::from(has_percent), ..name }.contains(local)
 }
 
-/// The name at `offset`, if it refers to something that is defined.
+/// The name at `offset`, if it refers to a definition.
 pub(crate) fn occurrence_at(context: &FileContext<'_>, offset: usize) -> Option<Occurrence> {
     if let Some(at) = context.instruction_at(offset)
         && let Some(local) = offset.checked_sub(context.range(at.piece, Span::default()).start)
@@ -60,7 +60,7 @@ fn in_instruction(context: &FileContext<'_>, at: InstructionRef, local: usize) -
     let found =
         |span: Span, symbol: Symbol, role: Role| Some(Occurrence { piece: at.piece, span, symbol, role });
     if !instruction.is_nested && !instruction.name.is_empty() && is_on(&block.text, instruction.name, local) {
-        // Of two definitions of one name the first is meant everywhere.
+        // If a name has two definitions, every use refers to the first.
         let first = context.find_in_scope(at, block.name(at.id)).unwrap_or(at);
         let role = if first == at { Role::Definition } else { Role::Use };
         return found(instruction.name, Symbol::Instruction(first), role);
@@ -113,7 +113,7 @@ fn in_header(context: &FileContext<'_>, piece: usize, local: usize) -> Option<Oc
         for (number, parameter) in header_parameters(context, segment).iter().enumerate() {
             if is_on(&block.text, parameter.name, local) {
                 let name = parameter.name.of(&block.text);
-                // The text may call them by other names than the body does; then their order tells.
+                // The header may name parameters differently from the body; then they are matched by order.
                 let named = context.scope(segment).iter().find_map(|s| context.find_in_segment(*s, name));
                 let target = named
                     .or_else(|| context.parameter_of(&context.scope(segment), u32::try_from(number).ok()?))?;
@@ -131,7 +131,7 @@ fn header_parameters<'a>(context: &FileContext<'a>, segment: SegmentRef) -> &'a 
     &parse.parameters[range.start as usize..range.end as usize]
 }
 
-/// The inside of `scheduling_name="…"`, where it is the instruction's own name.
+/// The content of `scheduling_name="…"`, if it is the instruction's own name.
 fn scheduling_name(context: &FileContext<'_>, at: InstructionRef) -> Option<Span> {
     const KEY: &str = "scheduling_name=\"";
     let block = context.block(at.piece);
@@ -144,7 +144,7 @@ fn scheduling_name(context: &FileContext<'_>, at: InstructionRef) -> Option<Span
     is_own.then_some(span)
 }
 
-/// Everywhere the symbol is written, in the order of the text, the definition among them.
+/// All occurrences of the symbol, including its definition, in text order.
 pub(crate) fn occurrences(context: &FileContext<'_>, symbol: Symbol) -> Vec<Occurrence> {
     let mut found = match symbol {
         Symbol::Instruction(at) => of_instruction(context, at),
@@ -205,7 +205,7 @@ fn of_instruction(context: &FileContext<'_>, at: InstructionRef) -> Vec<Occurren
             OperandRef::External(_) => span.of(&here.text) == name,
             OperandRef::Missing => false,
         };
-        // What another block uses of this one stands in its short list of externals.
+        // Uses in other blocks are in their short lists of externals.
         if is_home {
             for user in here.parse.computations[segment.computation as usize].instructions.clone() {
                 for (operand, target) in here.operands_of(user) {
@@ -217,7 +217,7 @@ fn of_instruction(context: &FileContext<'_>, at: InstructionRef) -> Vec<Occurren
             }
         } else if here.parse.computations[segment.computation as usize].kind == ComputationKind::Continued {
             let uses = here.externals.iter().filter(|e| e.name.of(&here.text) == name);
-            // A name that the block defines later on is not an external of it.
+            // A name that the block defines later is not an external of the block.
             uses.for_each(|e| push(segment.piece, e.name, Role::Use));
         }
         control_predecessors(context, segment, |span| {
@@ -241,9 +241,9 @@ fn control_predecessors(context: &FileContext<'_>, segment: SegmentRef, mut each
     }
 }
 
-/// How names are looked up across the blocks of a computation.
+/// Name lookup across the blocks of a computation.
 impl FileContext<'_> {
-    /// All parts of the computation that `segment` is a part of. An inline body is on its own.
+    /// All parts of the computation that contains `segment`. An inline body is separate.
     pub(crate) fn scope(&self, segment: SegmentRef) -> Vec<SegmentRef> {
         match self.module().computation_of(segment) {
             Some(index) => self.module().computations[index].segments.clone(),
@@ -256,7 +256,7 @@ impl FileContext<'_> {
         Some(InstructionRef { piece: segment.piece, id })
     }
 
-    /// The first instruction called `name` in the computation that holds `at`.
+    /// The first instruction called `name` in the computation that contains `at`.
     pub(crate) fn find_in_scope(&self, at: InstructionRef, name: &str) -> Option<InstructionRef> {
         let segment = SegmentRef { piece: at.piece, computation: self.computation_id(at)? };
         let scope = self.scope(segment);
@@ -266,7 +266,7 @@ impl FileContext<'_> {
         }
     }
 
-    /// From the header of a computation to behind its closing brace.
+    /// From the header of a computation to the end of its closing brace.
     pub(crate) fn computation_range(&self, index: usize) -> Option<crate::TextRange> {
         let segments = &self.module().computations.get(index)?.segments;
         let (first, last) = (*segments.first()?, *segments.last()?);

@@ -1,4 +1,4 @@
-//! The functions that fusions become, as the machine interface asks for them.
+//! The functions of fusions, for the machine interface.
 
 use gpu::Function;
 use ir::{Graph, OpId, Opcode};
@@ -7,10 +7,10 @@ use crate::indexing_queries::QueryError;
 use crate::kernel_functions::partition_of;
 use crate::locate::{FileContext, InstructionRef};
 
-/// A computation and its functions, that of its root first.
+/// A computation and its functions, with the root's first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartitionedComputation {
-    /// Without `%`.
+    /// The name without `%`.
     pub name: String,
     pub functions: Vec<PartitionedFunction>,
 }
@@ -22,9 +22,9 @@ pub struct PartitionedFunction {
     pub roots: Vec<String>,
     /// Operands before their users.
     pub instructions: Vec<String>,
-    /// MLIR.
+    /// The signature in MLIR.
     pub signature: String,
-    /// The entry of the kernel computes it itself.
+    /// Whether it is inlined in the kernel's entry function.
     pub is_entry: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn partition(
     };
     let of = |index: usize| {
         let name = module.computations[index].name.to_string();
-        // The kernel's own functions, where one of XLA's emitters makes one of it.
+        // The kernel's own functions, if one of XLA's emitters generates it.
         let segment = module.computations[index].segments.first();
         if force_roots.is_empty()
             && let Some((partition, graph)) = segment.and_then(|&segment| partition_of(context, segment))
@@ -63,7 +63,7 @@ pub(crate) fn partition(
     wanted.into_iter().map(of).collect()
 }
 
-/// The computations that fusions call, in order of the text.
+/// The computations that fusions call, in text order.
 fn fused_computations(context: &FileContext<'_>) -> Vec<usize> {
     let mut fused: Vec<usize> = Vec::new();
     for piece in 0..context.pieces() {

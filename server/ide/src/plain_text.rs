@@ -1,7 +1,7 @@
-//! Our Markdown without Markdown, for terminals and for clients that show none.
+//! Converts our Markdown to plain text, for terminals and for clients without Markdown.
 
-/// Fences go and what they hold stays, behind `indent`; code spans, emphasis and
-/// escapes go; links are their text.
+/// Removes fences, indenting their contents by `indent`; removes code spans, emphasis and escapes; replaces
+/// links by their text.
 pub fn plain_text(markdown: &str, indent: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut open = 0;
@@ -54,7 +54,7 @@ fn plain_line(line: &str) -> String {
     out
 }
 
-/// What a span of code says that starts with `run` back-ticks, and what is behind it.
+/// The content of a code span that starts with `run` back-ticks, and the text after it.
 fn code_span(text: &str, run: usize) -> Option<(&str, &str)> {
     let inner = &text[run..];
     let mut at = 0;
@@ -70,7 +70,7 @@ fn code_span(text: &str, run: usize) -> Option<(&str, &str)> {
     }
 }
 
-/// The label of a link and what is behind the link, of the text behind `[`.
+/// The label of a link, and the text after the link, for text that follows `[`.
 fn link(text: &str) -> Option<(&str, &str)> {
     let mut is_escaped = false;
     let end = text.find(|c| {

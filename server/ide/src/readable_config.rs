@@ -1,6 +1,7 @@
-//! A backend configuration, broken into lines: `{"kind":"__triton","block_m":"64"}` is two lines without quotes.
+//! A backend configuration, broken into lines: `{"kind":"__triton","block_m":"64"}` becomes two lines without
+//! quotes.
 
-/// A configuration that is longer is cut.
+/// Longer configurations are cut.
 const MAX_BYTES: usize = 64 * 1024;
 
 enum Token {
@@ -11,8 +12,8 @@ enum Token {
     Word(String),
 }
 
-/// One value a line, members of a group indented by two blanks; a list of plain values stays on its line. Takes any text: what
-/// is not closed, or closed twice, is written as far as it goes.
+/// One value per line, members of a group indented by two blanks; a list of plain values stays on one line.
+/// Accepts any text: unbalanced brackets are tolerated.
 pub(crate) fn readable_config(text: &str) -> Vec<String> {
     let mut end = text.len().min(MAX_BYTES);
     while !text.is_char_boundary(end) {
@@ -29,7 +30,7 @@ pub(crate) fn readable_config(text: &str) -> Vec<String> {
                     append(&mut lines, depth, &list);
                     at += len;
                 }
-                // The outermost braces, and those behind a name, are shown by the indent.
+                // The outermost braces, and those after a name, are shown by the indentation.
                 None => {
                     let last = lines.last().is_some_and(|line| line.ends_with(": "));
                     if last {
@@ -54,7 +55,7 @@ pub(crate) fn readable_config(text: &str) -> Vec<String> {
     }
     trim_end(&mut lines);
     lines.retain(|line| !line.trim().is_empty());
-    // Members of a list that were opened, and have nothing in them.
+    // Members of a list that were opened but are empty.
     while lines.last().is_some_and(|line| line.trim() == "-") {
         lines.pop();
     }
@@ -82,7 +83,7 @@ fn append(lines: &mut Vec<String>, depth: usize, text: &str) {
     }
 }
 
-/// A list or group without others in it, on one line, and how many tokens it is.
+/// A flat list or group on one line, and its number of tokens.
 fn plain_list(tokens: &[Token], open: char) -> Option<(String, usize)> {
     let mut words: Vec<&str> = Vec::new();
     for (n, token) in tokens.iter().enumerate() {
@@ -98,7 +99,7 @@ fn plain_list(tokens: &[Token], open: char) -> Option<(String, usize)> {
     None
 }
 
-/// A configuration may be a string with the text in it.
+/// A configuration may be a string that contains the text.
 fn unquoted(text: &str) -> String {
     let inner = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     let Some(inner) = inner else { return text.to_owned() };
@@ -138,7 +139,7 @@ fn tokens(text: &str) -> Vec<Token> {
                         c => text.push(c),
                     }
                 }
-                // An empty text is a value too.
+                // An empty string is a value too.
                 word.push_str(if text.is_empty() { "\"\"" } else { &text });
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What the words of HLO mean, in a line or two each, with a link to the public page: opcodes with the roles of their
+//! Short documentation of HLO's keywords, with a link to the public page: opcodes with the roles of their
 //! operands, attributes with the form of their values, element types, layouts.
 //!
 //! The rows are data in the files below; this file finds and renders them.
@@ -25,9 +25,9 @@ use crate::markdown::code;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OpReference {
     pub(crate) opcode: Opcode,
-    /// One short line: what the result is.
+    /// One short line that describes the result.
     pub(crate) summary: &'static str,
-    /// What one trips over, or nothing.
+    /// A common pitfall, or empty.
     pub(crate) detail: &'static str,
     /// Names of the operands in order. `inputs…` may be repeated.
     pub(crate) operands: &'static [&'static str],
@@ -50,12 +50,12 @@ pub(crate) struct TypeReference {
     summary: &'static str,
 }
 
-/// Where more is said, with the anchor on that page.
+/// The page with more information, and the anchor on it.
 #[derive(Debug, Clone, Copy)]
 enum Page {
     /// XLA's operation semantics.
     Xla(&'static str),
-    /// The StableHLO specification, for what the first page leaves out.
+    /// The StableHLO specification, for ops missing from XLA's page.
     StableHlo(&'static str),
 }
 
@@ -95,7 +95,7 @@ impl Page {
 }
 
 impl OpReference {
-    /// A headline, then what one trips over, the operands and the link.
+    /// A headline, then pitfalls, the operands and the link.
     pub(crate) fn markdown(&self) -> String {
         let name = self.opcode.name();
         let operands = self.operands.join(", ");
@@ -109,7 +109,8 @@ impl OpReference {
         )
     }
 
-    /// The role of operand `index` of `count`: repeated operands share what the others leave, evenly.
+    /// The role of operand `index` of `count`: repeated operands share evenly the indices that the others
+    /// leave.
     pub(crate) fn role(&self, index: usize, count: usize) -> Option<&'static str> {
         let is_repeated = |role: &str| role.ends_with('…');
         let repeated = self.operands.iter().filter(|r| is_repeated(r)).count();

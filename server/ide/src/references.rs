@@ -1,17 +1,17 @@
-//! Everywhere an instruction, a parameter or a computation is used.
+//! All uses of an instruction, a parameter or a computation.
 
 use crate::TextRange;
 use crate::call_arguments::arguments;
 use crate::locate::FileContext;
 use crate::occurrences::{Role, Symbol, occurrence_at, occurrences};
 
-/// How a place refers to what was asked about.
+/// The kind of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReferenceKind {
-    /// Where it is defined, or declared in the header of its computation.
+    /// The definition, or the declaration in the header of its computation.
     Write,
     Read,
-    /// An operand that is passed for a parameter where its computation is called: another name for the same value.
+    /// An operand that is passed for a parameter at a call of its computation, and so names the same value.
     Argument,
 }
 
@@ -22,7 +22,7 @@ pub struct Reference {
     pub kind: ReferenceKind,
 }
 
-/// In the order of the text.
+/// In text order.
 pub(crate) fn references(context: &FileContext<'_>, offset: usize, with_definition: bool) -> Vec<Reference> {
     let Some(asked) = occurrence_at(context, offset) else { return Vec::new() };
     let mut found = highlights_of(context, asked.symbol);
@@ -38,7 +38,7 @@ pub(crate) fn references(context: &FileContext<'_>, offset: usize, with_definiti
     found
 }
 
-/// The same name wherever it stands in the file.
+/// All occurrences of the same name in the file.
 pub(crate) fn document_highlight(context: &FileContext<'_>, offset: usize) -> Vec<Reference> {
     occurrence_at(context, offset).map_or_else(Vec::new, |asked| highlights_of(context, asked.symbol))
 }
@@ -48,7 +48,7 @@ fn highlights_of(context: &FileContext<'_>, symbol: Symbol) -> Vec<Reference> {
         let kind = match o.role {
             Role::Definition | Role::Header => ReferenceKind::Write,
             Role::Use | Role::ControlPredecessor => ReferenceKind::Read,
-            // A text, not a use.
+            // This is a string, not a use.
             Role::SchedulingName => return None,
         };
         Some(Reference { range: context.range(o.piece, o.span), kind })
@@ -63,7 +63,7 @@ mod tests {
     use super::ReferenceKind;
     use crate::fixture::open;
 
-    /// Each reference as its line with the name in brackets: `[=` where it is defined, `[>` where it is passed.
+    /// Each reference as its line with the name in brackets: `[=` for a definition, `[>` for an argument.
     fn check(text: &str, expect: Expect) {
         let (analysis, file, offset) = open(text);
         let text = analysis.rope(file).to_string();

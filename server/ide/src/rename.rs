@@ -1,4 +1,4 @@
-//! Gives an instruction or a computation another name, everywhere at once. Each place keeps its `%`, or stays without.
+//! Renames an instruction or a computation. Each occurrence keeps its `%`, or stays without.
 
 use syntax::Span;
 use syntax::hlo::PieceState;
@@ -7,7 +7,7 @@ use crate::locate::FileContext;
 use crate::occurrences::{Occurrence, Role, Symbol, occurrence_at, occurrences};
 use crate::{TextEdit, TextRange};
 
-/// Why there is nothing to rename, or why not to this name, in words for the user.
+/// The reason why the rename is impossible, in words for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenameError(pub String);
 
@@ -17,14 +17,14 @@ pub(crate) fn prepare_rename(context: &FileContext<'_>, offset: usize) -> Result
     Ok(context.range(found.piece, found.span))
 }
 
-/// The edits, in the order of the text. None where the name is the old one.
+/// The edits, in text order. Empty if the name is unchanged.
 pub(crate) fn rename(
     context: &FileContext<'_>,
     offset: usize,
     new_name: &str,
 ) -> Result<Vec<TextEdit>, RenameError> {
     let (found, places) = named(context, offset)?;
-    // A `%` that the user writes stands in the text already, or is not wanted there.
+    // Drop a `%` in the new name: the text already has it, or does not use it.
     let new_name = new_name.trim();
     let new_name = new_name.strip_prefix('%').unwrap_or(new_name);
     if found.span.of(&context.block(found.piece).text) == new_name {
@@ -43,11 +43,11 @@ pub(crate) fn rename(
     Ok(places.into_iter().map(edit).collect())
 }
 
-/// The name at `offset`, and all places that have to change with it.
+/// The name at `offset`, and all occurrences that change with it.
 fn named(context: &FileContext<'_>, offset: usize) -> Result<(Occurrence, Vec<Occurrence>), RenameError> {
     if let Some(found) = occurrence_at(context, offset) {
         let places = occurrences(context, found.symbol);
-        // Not so where the text is wrong already: of two definitions the first is meant.
+        // Fails in invalid texts: if there are two definitions, uses refer to the first.
         return match places.iter().any(|o| (o.piece, o.span) == (found.piece, found.span)) {
             true => Ok((found, places)),
             false => Err(RenameError(
@@ -100,7 +100,7 @@ fn check_free(context: &FileContext<'_>, symbol: Symbol, name: &str) -> Result<(
     }
 }
 
-/// Whether the name is one without `%`, at each kind of place where it may stand. The parser decides.
+/// Whether the name is valid without `%` in each kind of position. The parser decides.
 fn reads_back(name: &str, symbol: Symbol) -> bool {
     let text = match symbol {
         Symbol::Instruction(_) => format!(
@@ -129,7 +129,7 @@ fn reads_back(name: &str, symbol: Symbol) -> bool {
 mod tests {
     use crate::fixture::open;
 
-    /// What the text becomes, or why not.
+    /// The text after the rename, or the error.
     fn renamed(text: &str, new_name: &str) -> Result<String, String> {
         let (analysis, file, offset) = open(text);
         let mut text = analysis.rope(file).to_string();

@@ -1,4 +1,4 @@
-//! The edits that follow from warnings: an instruction goes, or its users use another one.
+//! The edits of warnings: they remove an instruction, or make its users use another one.
 
 use ir::{OperandRef, Remedy, Warning};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -8,7 +8,7 @@ use crate::locate::{FileContext, InstructionRef};
 use crate::warnings::of_piece_that_hold;
 use crate::{TextEdit, TextRange};
 
-/// An instruction of which a warning says what to do.
+/// An instruction whose warning has a repair.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Repair {
     pub(crate) at: InstructionRef,
@@ -24,8 +24,8 @@ pub(crate) fn repairs_of<'a>(
     wanted.map(move |w| (w, Repair { at: InstructionRef { piece, id: w.instruction }, remedy: w.remedy }))
 }
 
-/// All of the repairs in one change. Those that others wait for, by control predecessors, are left out, and those that a
-/// line may use which is not read.
+/// All repairs in one change. Leaves out instructions that others depend on by control predecessors, and
+/// those that an unreadable line may use.
 pub(crate) fn edits(context: &FileContext<'_>, repairs: &[Repair]) -> Vec<TextEdit> {
     let mut instead: FxHashMap<(usize, u32), u32> = FxHashMap::default();
     let mut gone: FxHashSet<(usize, u32)> = FxHashSet::default();
@@ -61,7 +61,7 @@ pub(crate) fn edits(context: &FileContext<'_>, repairs: &[Repair]) -> Vec<TextEd
     out
 }
 
-/// Names in control predecessors of the pieces, and of those below that go on with the same computation.
+/// Names in control predecessors in the pieces, and in later ones that continue the same computation.
 fn ordered_names<'a>(context: &'a FileContext<'_>, repairs: &[Repair]) -> FxHashSet<(usize, &'a str)> {
     let mut found = FxHashSet::default();
     let pieces: FxHashSet<usize> = repairs.iter().map(|r| r.at.piece).collect();
@@ -81,13 +81,13 @@ fn ordered_names<'a>(context: &'a FileContext<'_>, repairs: &[Repair]) -> FxHash
     found
 }
 
-/// Whether a part of the computation, from this piece on, is not read.
+/// Whether part of the computation, from this piece on, has syntax errors.
 fn is_broken(context: &FileContext<'_>, piece: usize) -> bool {
     let has_errors = |piece: usize| !context.block(piece).parse.errors.is_empty();
     has_errors(piece) || continued_below(context, piece).any(has_errors)
 }
 
-/// Pieces below in which the last computation of this one goes on.
+/// Later pieces that continue this piece's last computation.
 fn continued_below<'a>(context: &'a FileContext<'_>, piece: usize) -> impl Iterator<Item = usize> + 'a {
     let goes_on = move |&piece: &usize| {
         let first = context.block(piece).parse.computations.first();
@@ -97,14 +97,14 @@ fn continued_below<'a>(context: &'a FileContext<'_>, piece: usize) -> impl Itera
     (piece + 1..context.pieces()).take_while(move |p| !ends && goes_on(p))
 }
 
-/// Operands that name what is replaced name the replacement.
+/// Renames operands that refer to a replaced instruction.
 fn renamed_uses(
     context: &FileContext<'_>,
     instead: &FxHashMap<(usize, u32), u32>,
     gone: &FxHashSet<(usize, u32)>,
     out: &mut Vec<TextEdit>,
 ) {
-    // A replacement may be replaced itself; it stands above, so this ends.
+    // A replacement may itself be replaced; it is always above, so this terminates.
     let last = |piece: usize, mut id: u32| {
         while let Some(&next) = instead.get(&(piece, id)).filter(|&&next| next < id) {
             id = next;
@@ -139,7 +139,7 @@ fn renamed_uses(
     }
 }
 
-/// The instruction with its lines, where nothing else stands on them.
+/// The instruction with its lines, if nothing else is on them.
 fn lines_of(context: &FileContext<'_>, at: InstructionRef) -> TextRange {
     let block = context.block(at.piece);
     let span = block.instruction(at.id).span;

@@ -1,4 +1,4 @@
-//! The cursor, the statement it is in, and the names that can be seen from there.
+//! The cursor, the statement around it, and the names in scope there.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use syntax::hlo::{ComputationId, ComputationKind, Cursor, Instruction, Parse, Pi
 use crate::completion::{CompletionItem, CompletionKind};
 use crate::locate::{FileContext, InstructionRef};
 
-/// Blocks of a giant computation that are searched upwards.
+/// The number of blocks of a giant that are searched upwards.
 const PIECES: usize = 8;
 
 pub(crate) struct Scope<'a> {
@@ -16,7 +16,7 @@ pub(crate) struct Scope<'a> {
     pub(crate) block: &'a Block,
     pub(crate) piece: usize,
     pub(crate) cursor: Cursor,
-    /// Of the piece.
+    /// Offset in the piece.
     local: usize,
     pub(crate) computation: Option<ComputationId>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(crate) fn new(context: &'a FileContext<'a>, offset: usize) -> Scope<'a> {
         let (mut piece, mut local) = context.locate(offset);
-        // The end of what stands above belongs to it as long as nothing is below.
+        // The end of the previous piece belongs to it if nothing follows.
         if local == 0 && piece > 0 && context.block(piece).text.is_empty() {
             piece -= 1;
             local = context.block(piece).text.len();
@@ -33,7 +33,7 @@ impl<'a> Scope<'a> {
         let (top, in_body) = top_of(&block.parse, local);
         let cursor = cursor(&block.text, local, top, in_body);
         let start = cursor.statement.start;
-        // Inside of an inline body, that one.
+        // Inside an inline body, that body.
         let around = block.parse.computations.iter().enumerate();
         let computation = around
             .filter(|(_, c)| c.span.start <= start && (start <= c.span.end || !c.is_closed))
@@ -85,7 +85,7 @@ impl<'a> Scope<'a> {
             let kind = self.context.block(piece).parse.computations[computation as usize].kind;
             let above = piece.checked_sub(1).filter(|_| kind == ComputationKind::Continued)?;
             let computations = &self.context.block(above).parse.computations;
-            // Inline bodies stand behind the computation that holds them.
+            // Inline bodies follow the computation that contains them.
             let open = computations.iter().rposition(|c| !matches!(c.kind, ComputationKind::Inline(_)))?;
             Some((above, open as ComputationId))
         };
@@ -99,7 +99,7 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// The shape of an operand of the statement: of what it names, or the printed one.
+    /// The shape of an operand of the statement: of its definition, or as written.
     pub(crate) fn operand_shape(&self, index: usize) -> Option<Shape> {
         let text = self.cursor.operands.get(index)?.of(&self.block.text);
         let name = text.rsplit(|c: char| c.is_whitespace()).next()?.trim_start_matches('%');
@@ -115,7 +115,7 @@ impl<'a> Scope<'a> {
         read_shape(self.cursor.shape.of(&self.block.text))
     }
 
-    /// Whether names are written with `%` here, and operands with their shapes.
+    /// Whether the text writes names with `%`, and operands with their shapes.
     pub(crate) fn style(&self) -> (bool, bool) {
         let mut nearest = self.above().take(16).peekable();
         let percent = nearest.peek().is_none_or(|at| {
@@ -131,8 +131,9 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Where the computation begins that a byte is in, or where the one above ends, and whether that is inside of a body. Lines
-/// above it are of other computations, which may be in another piece: nothing may depend on them.
+/// The start of the computation around a byte, or the end of the one above, and whether the byte is inside a
+/// body. Lines above belong to other computations, which may be in another piece, so nothing may depend on
+/// them.
 fn top_of(parse: &Parse, at: usize) -> (usize, bool) {
     let mut all = parse.computations.iter().filter(|c| !matches!(c.kind, ComputationKind::Inline(_)));
     let above = all.rfind(|c| c.span.start as usize <= at);
@@ -145,7 +146,7 @@ fn top_of(parse: &Parse, at: usize) -> (usize, bool) {
     }
 }
 
-/// The shape that a text spells.
+/// Parses a shape.
 pub(crate) fn read_shape(text: &str) -> Option<Shape> {
     if text.trim().is_empty() || text.contains('\n') {
         return None;

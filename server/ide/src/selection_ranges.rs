@@ -1,5 +1,5 @@
-//! Ever larger selections around the cursor: token, brackets, operand or attribute, their list, instruction, body,
-//! computation, file.
+//! Expanding selections around the cursor: token, brackets, operand or attribute, their list, instruction,
+//! body, computation, file.
 
 use syntax::Span;
 use syntax::hlo::{TokenClass, tokens};
@@ -7,7 +7,7 @@ use syntax::hlo::{TokenClass, tokens};
 use crate::TextRange;
 use crate::locate::{FileContext, InstructionRef};
 
-/// The innermost first, each inside the next and smaller.
+/// The innermost first, each strictly inside the next.
 pub(crate) fn selection_ranges(context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
     let mut ranges: Vec<TextRange> = Vec::new();
     ranges.push(0..context.view.rope.len_bytes());
@@ -31,7 +31,7 @@ pub(crate) fn selection_ranges(context: &FileContext<'_>, offset: usize) -> Vec<
         });
     }
     for (id, computation) in block.parse.computations.iter().enumerate() {
-        // Of a giant one the whole, not the part in this piece.
+        // For a giant the whole, not the part in this piece.
         let segment = ir::SegmentRef { piece, computation: id as u32 };
         let whole = match context.module().computation_of(segment) {
             Some(index) => context.computation_range(index),
@@ -78,7 +78,7 @@ fn instruction_parts(
     token_and_brackets(&block.text, instruction.span, local, push);
 }
 
-/// Tokens and brackets (with and without their signs) inside `within`, of those that hold `offset`.
+/// Tokens and brackets (with and without delimiters) inside `within` that contain `offset`.
 fn token_and_brackets(text: &str, within: Span, offset: usize, mut push: impl FnMut(Span)) {
     let mut open: Vec<(u8, usize)> = Vec::new();
     let mut keep = |span: Span| {
@@ -109,10 +109,10 @@ fn token_and_brackets(text: &str, within: Span, offset: usize, mut push: impl Fn
     }
 }
 
-/// Those around the offset that lie inside each other, the smallest first.
+/// The nested ranges around the offset, the smallest first.
 pub(crate) fn chain(mut ranges: Vec<TextRange>, offset: usize) -> Vec<TextRange> {
     ranges.retain(|r| r.start <= offset && offset <= r.end && r.start < r.end);
-    // At the border of two tokens the one behind the cursor counts.
+    // At the border of two tokens, prefer the one after the cursor.
     ranges.sort_by_key(|r| (r.len(), std::cmp::Reverse(r.start)));
     let mut chain: Vec<TextRange> = Vec::new();
     for range in ranges {

@@ -1,4 +1,4 @@
-//! What each token means, for colours: a parameter looks the same where it is defined and where it is used.
+//! The kind of each token, for highlighting: a parameter looks the same at its definition and its uses.
 
 use ir::OperandRef;
 use syntax::Span;
@@ -13,9 +13,9 @@ pub enum TokenKind {
     /// The name of the module.
     Module,
     Computation,
-    /// An instruction, where it is defined and where it is used.
+    /// An instruction, at its definition and its uses.
     Instruction,
-    /// The same of a parameter.
+    /// A parameter, at its definition and its uses.
     Parameter,
     Opcode,
     ElementType,
@@ -84,8 +84,8 @@ pub struct SemanticToken {
     pub modifiers: TokenModifiers,
 }
 
-/// Those that overlap `range`, in order and apart. The cost is that of the pieces in the range. Nothing where there are
-/// more than `limit`: part of a text in other colours than the rest would be misleading.
+/// The tokens that overlap `range`, in order and disjoint. The cost is that of the pieces in the range.
+/// `None` if there are more than `limit`, because highlighting only part of a text would be misleading.
 pub(crate) fn semantic_tokens(
     context: &FileContext<'_>,
     range: &TextRange,
@@ -101,12 +101,13 @@ pub(crate) fn semantic_tokens(
         let mut names = names.names.iter().peekable();
         let block = context.block(piece);
         let text: &str = &block.text;
-        // A token may start in front of the range; every instruction starts with one.
+        // A token may start before the range; every instruction starts with one.
         let before = block.parse.instructions.iter().filter(|i| !i.is_nested);
         let before = before.map(|i| i.span).filter(|s| s.start as usize <= local.start);
-        // Inline bodies stand behind what is around them: the last one in the array need not be the last in the text.
+        // Inline bodies follow their instruction's computation: the last in the array may not be the last in
+        // the text.
         let from = before.map(|s| s.start as usize).max().unwrap_or(0);
-        // Where the attribute's value ends that holds the token.
+        // The end of the attribute value that contains the token.
         let mut value_end = 0;
         for token in tokens(text, from, local.end.min(text.len())) {
             let inner = token.span.start + u32::from(text.as_bytes()[token.span.start as usize] == b'%');
@@ -154,13 +155,13 @@ fn by_letters(class: TokenClass, text: &str, is_value: bool) -> Option<TokenKind
 }
 
 struct Name {
-    /// Without `%`.
+    /// The start without `%`.
     start: u32,
     kind: TokenKind,
     modifiers: TokenModifiers,
 }
 
-/// What stands for something in a part of a piece, and the values of attributes there; both by place.
+/// Named entities in a part of a piece, and values of attributes there; both sorted by offset.
 #[derive(Default)]
 struct Names {
     names: Vec<Name>,
@@ -187,7 +188,7 @@ impl Names {
             }
         }
         for (id, instruction) in block.parse.instructions.iter().enumerate() {
-            // One in front of the range may hold the range's first token.
+            // A value that starts before the range may contain the range's first token.
             let span = instruction.span;
             if span.end as usize >= local.start && span.start as usize <= local.end {
                 names.instruction(context, InstructionRef { piece, id: id as InstructionId });
@@ -252,7 +253,7 @@ impl Names {
     }
 }
 
-/// How the name of an instruction with this opcode looks.
+/// The kind and modifiers of the name of an instruction with this opcode.
 fn value(opcode: Option<Opcode>) -> (TokenKind, TokenModifiers) {
     let plain = TokenModifiers::default();
     match opcode {
@@ -334,7 +335,7 @@ mod tests {
         );
     }
 
-    /// Asked for in parts, the tokens are those of the whole.
+    /// Tokens requested by range are those of the whole text.
     #[test]
     fn a_range_gives_what_the_whole_gives_there() {
         let (analysis, file, _) = open(TEXT);

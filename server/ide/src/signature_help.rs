@@ -1,4 +1,4 @@
-//! The operands of the instruction at the cursor by their roles, with their shapes, and its attributes.
+//! The operands of the instruction at the cursor by role, with their shapes, and its attributes.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::markdown::shorten;
 use crate::reference::{self, OpReference};
 use crate::scope::Scope;
 
-/// Operands of one instruction that are shown; tuples of a training step have thousands.
+/// The number of operands shown; tuples of a training step have thousands.
 const LIMIT: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,15 +21,15 @@ pub struct SignatureHelp {
     /// Markdown.
     pub documentation: String,
     pub parameters: Vec<SignatureParameter>,
-    /// Which of them the cursor is in.
+    /// Index of the parameter at the cursor.
     pub active: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignatureParameter {
-    /// Bytes of the label.
+    /// Byte range in the label.
     pub label: Range<usize>,
-    /// Markdown, or nothing.
+    /// Markdown; may be empty.
     pub documentation: String,
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn signature_help(context: &FileContext<'_>, offset: usize) -> Option
     Some(help)
 }
 
-/// Those that are written with their shapes, those that are missing with the shapes that would fit.
+/// Written operands with their shapes, missing ones with matching shapes.
 fn operands(scope: &Scope<'_>, reference: &OpReference, help: &mut SignatureHelp) {
     let written = scope.cursor.operands.len();
     let count = written.max(reference.operands.len()).min(LIMIT);
@@ -95,7 +95,7 @@ fn operands(scope: &Scope<'_>, reference: &OpReference, help: &mut SignatureHelp
     }
 }
 
-/// The required ones first; the others with `?`. Those that every opcode takes are left out.
+/// The required attributes first; optional ones with `?`. Omits those that every opcode accepts.
 fn attributes(opcode: Opcode, help: &mut SignatureHelp) -> Vec<AttributeKey> {
     let info = op_info(opcode);
     let required = info.required.iter().map(|&key| (key, ""));

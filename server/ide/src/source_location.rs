@@ -1,11 +1,11 @@
-//! The framework's name and source line of an instruction, from its metadata.
+//! The framework name and source line of an instruction, from its metadata.
 
 use syntax::hlo::{AttributeKey, Parse, unescape};
 
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{code, file_link, shorten};
 
-/// Characters of the framework's name in a popup.
+/// The largest number of characters of the framework name in a hover.
 const NAME_LIMIT: usize = 200;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,12 +16,12 @@ pub(crate) struct SourceLocation {
 }
 
 impl SourceLocation {
-    /// The first line of a kernel's popup; empty without metadata.
+    /// The first line of a kernel's hover; empty without metadata.
     pub(crate) fn header(&self) -> String {
         self.line().map_or_else(String::new, |line| format!("{line}\n\n"))
     }
 
-    /// The last lines of other popups; empty without metadata.
+    /// The last lines of other hovers; empty without metadata.
     pub(crate) fn footer(&self) -> String {
         self.line().map_or_else(String::new, |line| format!("---\n{line}\n"))
     }
@@ -32,7 +32,7 @@ impl SourceLocation {
         (!parts.is_empty()).then(|| parts.join(" · "))
     }
 
-    /// `[model.py:12](file:///src/model.py#L12)`; no link where the path is relative, or names another machine.
+    /// `[model.py:12](file:///src/model.py#L12)`; no link if the path is relative or names another machine.
     pub(crate) fn link(&self) -> Option<String> {
         let file = self.file.as_ref()?;
         let short = file.rsplit('/').next().unwrap_or(file);

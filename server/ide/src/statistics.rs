@@ -1,4 +1,4 @@
-//! What a file consists of, in numbers.
+//! Counts of a file.
 
 use crate::locate::FileContext;
 

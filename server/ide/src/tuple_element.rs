@@ -1,14 +1,15 @@
-//! What an element of a tuple is: through `tuple`, through what passes tuples on, and into called computations.
+//! Finds the element of a tuple: through `tuple`, through ops that forward tuples, and in called
+//! computations.
 
 use ir::Opcode;
 use syntax::hlo::{AttributeKey, OperandKind, Value};
 
 use crate::locate::{FileContext, InstructionRef};
 
-/// Steps from one instruction to the next; a computation that calls itself has no end.
+/// The largest number of steps; recursive computations would never end.
 const MAX_STEPS: u32 = 64;
 
-/// The instruction whose result is element `index` of `tuple`, as far as the text tells.
+/// The instruction whose result is element `index` of `tuple`, if the text determines it.
 pub(crate) fn element(
     context: &FileContext<'_>,
     tuple: InstructionRef,
@@ -17,7 +18,7 @@ pub(crate) fn element(
     follow(context, tuple, vec![index], 0)
 }
 
-/// What a `get-tuple-element` takes out.
+/// The element that a `get-tuple-element` extracts.
 pub(crate) fn element_taken(context: &FileContext<'_>, at: InstructionRef) -> Option<InstructionRef> {
     let tuple = context.definition(at, 0)?;
     element(context, tuple, element_index(context, at)?)
@@ -37,7 +38,7 @@ fn element_index(context: &FileContext<'_>, at: InstructionRef) -> Option<usize>
     }
 }
 
-/// `path` is the element of the element …, the outermost last.
+/// `path` lists the indices of nested elements, the outermost last.
 fn follow(
     context: &FileContext<'_>,
     at: InstructionRef,
@@ -82,7 +83,7 @@ fn follow(
             let keys = [AttributeKey::Calls, AttributeKey::ToApply, AttributeKey::Body];
             (context.result_of(keys.into_iter().find_map(callee)?)?, path)
         }
-        // Several results that the op itself makes: a variadic reduce, a custom call.
+        // The op itself computes several results: a variadic reduce, a custom call.
         _ => return Some(at),
     };
     follow(context, next, path, steps + 1)

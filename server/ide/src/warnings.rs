@@ -1,4 +1,4 @@
-//! Code that computes nothing new, as diagnostics: unused, repeated, undone at once.
+//! Warnings about code that computes nothing new: unused, repeated, or undone at once.
 
 use ir::{SegmentRef, Warning, WarningKind, has_side_effect, is_caller};
 use syntax::hlo::Value;
@@ -6,19 +6,20 @@ use syntax::hlo::Value;
 use crate::locate::{FileContext, InstructionRef};
 use crate::{Diagnostic, Diagnostics, Related, Severity};
 
-/// Calls followed to find out whether an unused call has a side effect.
+/// The depth of calls followed to decide whether an unused call has a side effect.
 const CALL_DEPTH: usize = 16;
-/// Instructions looked at for the same.
+/// The number of instructions examined for that.
 const CALL_BUDGET: usize = 100_000;
 
-/// Which warnings are wanted.
+/// Settings of warnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarningsConfig {
-    /// Codes that are switched off.
+    /// Disabled codes.
     pub disabled: Vec<String>,
-    /// The lowest severity that is wanted.
+    /// The lowest severity reported.
     pub at_least: Severity,
-    /// Whether anything is wanted in a module that XLA has not optimized yet: there its passes remove most of this code.
+    /// Whether to report warnings in a module before optimisation, where XLA's passes remove most of this
+    /// code.
     pub unoptimized: bool,
 }
 
@@ -37,7 +38,7 @@ impl WarningsConfig {
     }
 }
 
-/// Whether XLA's optimiser has seen the file: it has a schedule or a fusion.
+/// Whether XLA has optimised the file: it has a schedule or a fusion.
 fn is_optimized(context: &FileContext<'_>) -> bool {
     let is_scheduled = |piece| {
         let block = context.block(piece);
@@ -48,13 +49,13 @@ fn is_optimized(context: &FileContext<'_>) -> bool {
         || (0..context.pieces()).any(is_scheduled)
 }
 
-/// Whether a finding of this code is about text that may as well go: editors fade it.
+/// Whether diagnostics of this code are about removable text, which editors fade.
 pub fn is_unnecessary(code: &str) -> bool {
     WarningKind::ALL.iter().any(|kind| kind.code() == code && kind.is_unnecessary())
 }
 
 fn severity(kind: WarningKind) -> Severity {
-    // Arithmetic on constants is what a module has before it is optimized: worth knowing, and nothing is wrong.
+    // Arithmetic on constants is normal in a module before optimisation.
     match kind.is_unnecessary() || kind == WarningKind::ConstantOperands {
         true => Severity::Hint,
         false => Severity::Warning,
@@ -67,7 +68,7 @@ pub(crate) fn warnings(context: &FileContext<'_>, config: &WarningsConfig, limit
         return out;
     }
     let is_optimized = is_optimized(context);
-    // A line with a syntax error may call anything.
+    // A line with a syntax error may call any computation.
     let is_read = (0..context.pieces()).all(|piece| context.block(piece).parse.errors.is_empty());
     let mut uncalled = db::uncalled_computations(context.db, context.view.file).iter().peekable();
     for piece in 0..context.pieces() {
@@ -92,7 +93,7 @@ pub(crate) fn warnings(context: &FileContext<'_>, config: &WarningsConfig, limit
     out
 }
 
-/// Warnings of a piece, without those that another piece refutes.
+/// Warnings of a piece, without those that another piece disproves.
 pub(crate) fn of_piece_that_hold<'a>(
     context: &'a FileContext<'_>,
     piece: usize,
@@ -109,7 +110,7 @@ fn holds(context: &FileContext<'_>, piece: usize, warning: &Warning) -> bool {
     if warning.condition.is_unused_elsewhere && (!is_in_giant(context, at) || is_used_elsewhere()) {
         return false;
     }
-    // In a fusion that is an error, and told by the verifier; but it does not ask what is called.
+    // In a fusion this is a verifier error; but the verifier does not check callees.
     let opcode = block.instruction(at.id).opcode;
     let is_asked = !warning.condition.callees_are_pure || opcode == Some(ir::Opcode::CustomCall);
     if warning.kind == WarningKind::UnusedInstruction && is_asked && !warning.condition.is_unused_elsewhere {
@@ -124,14 +125,14 @@ fn holds(context: &FileContext<'_>, piece: usize, warning: &Warning) -> bool {
     }
 }
 
-/// Whether the instruction's computation is cut into blocks, and known to its end. A body that is merely open at the end
-/// of its piece lacks its brace: what is missing may use anything.
+/// Whether the instruction's computation is split into blocks and is closed. A body that is open at the end
+/// of its piece lacks its brace, and the missing part may use anything.
 fn is_in_giant(context: &FileContext<'_>, at: InstructionRef) -> bool {
     let segments = context.computation_index(at).map(|c| &context.module().computations[c].segments);
     segments.is_some_and(|s| s.len() > 1 && s.last().is_some_and(|last| context.computation(*last).is_closed))
 }
 
-/// Whether nothing that the instruction calls does more than compute; false where that is not certain.
+/// Whether the instruction's callees have no side effects; false if uncertain.
 fn callees_are_pure(context: &FileContext<'_>, at: InstructionRef, depth: usize, budget: &mut usize) -> bool {
     let block = context.block(at.piece);
     for attribute in block.parse.attributes_of(block.instruction(at.id)) {
@@ -225,7 +226,7 @@ mod tests {
 
     #[test]
     fn hints_before_optimization_are_shown_where_asked_for() {
-        // The unused instruction, and the computation that nothing calls.
+        // The unused instruction, and the uncalled computation.
         let text = in_entry("  p = f32[8] parameter(0)\n  u = f32[8] abs(p)\n  ROOT n = f32[8] negate(p)");
         let count = |text: &str, unoptimized: bool| {
             let (analysis, file, _) = open(text);
@@ -254,7 +255,7 @@ mod tests {
             "  a = f32[8,16] negate(p)\n  t = token[] after-all()\n  i = (f32[2], token[]) infeed(t)\n  c = f32[8] custom-call(p), custom_call_target=\"x\", custom_call_has_side_effect=true\n  d = f32[8] custom-call(p), custom_call_target=\"y\"\n  q = f32[2] parameter(1)",
             &["unused-instruction «a»", "unused-instruction «d»"],
         );
-        // Waited for.
+        // Another instruction waits for it.
         check_lines(
             "  a = f32[8,16]{1,0} negate(p)\n  ROOT r = f32[8,16]{1,0} abs(p), control-predecessors={a}",
             &["unused-instruction «u»"],

@@ -1,4 +1,4 @@
-//! On a producer: may XLA fuse it into its consumers, what would that gain, and if not, why.
+//! On a producer: whether XLA may fuse it into its consumers, the benefit, and the reason if not.
 
 use gpu::Decision;
 use ir::{Graph, Op, OpId, Opcode, SegmentRef};
@@ -9,10 +9,10 @@ use crate::maps::callee_graph;
 use crate::markdown::{code, prose};
 use crate::occurrences::{Role, Symbol, occurrences};
 
-/// Consumers beyond which nothing is said: each is a fusion that is looked into.
+/// With more consumers the hover says nothing: each one requires analysing a fusion.
 const MAX_CONSUMERS: usize = 32;
 
-/// The section of the popup, in a computation that is run as kernels; empty where XLA does not ask.
+/// The section of the hover, in a computation that runs as kernels; empty if XLA does not consider fusing.
 pub(crate) fn why_not_fused(context: &FileContext<'_>, at: InstructionRef) -> String {
     let Some(computation) = context.computation_id(at) else { return String::new() };
     if !context.launches_kernels(SegmentRef { piece: at.piece, computation }) {
@@ -47,7 +47,7 @@ fn section(graph: &Graph, decision: &Decision, device: &str) -> String {
             }
             Some(reason) => {
                 out += &format!("**not fused into {}**: {}", name(consumer.consumer), prose(reason));
-                // What a tuple or a library takes is no kernel that could have its result beside the producer's.
+                // A tuple or a library call is not a kernel that could compute both results.
                 if let Some(why) = &consumer.several_results
                     && !reason.ends_with("not fusible")
                 {
@@ -87,12 +87,12 @@ fn section(graph: &Graph, decision: &Decision, device: &str) -> String {
     out
 }
 
-/// Whether an op only names a value, so that no kernel is expected for it.
+/// Whether an op only names a value, so that it needs no kernel.
 fn is_accessor(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::GetTupleElement | Opcode::Tuple | Opcode::OptBarrier | Opcode::AddDependency)
 }
 
-/// The instructions of the computation that have it as an operand, each once.
+/// The instructions of the computation that have it as an operand, without duplicates.
 fn consumers(context: &FileContext<'_>, at: InstructionRef) -> Vec<InstructionRef> {
     let mut found: Vec<InstructionRef> = Vec::new();
     for occurrence in occurrences(context, Symbol::Instruction(at)) {
@@ -139,7 +139,7 @@ fn add(
             operands.push(id);
             continue;
         }
-        // What the values are matters for where slices start; what computes them does not.
+        // Constant values determine where slices start; the ops that compute other operands do not matter.
         let shape = op.operand_shapes.get(i)?.clone();
         let constant = definition.and_then(|d| context.op(d)).filter(|op| op.opcode == Opcode::Constant);
         let leaf = constant.unwrap_or_else(|| Op::leaf(shape));
@@ -160,7 +160,7 @@ mod tests {
 
     use crate::fixture::open;
 
-    /// The section of the popup at `$0`, in an entry with a fusion.
+    /// The section of the hover at `$0`, in an entry with a fusion.
     fn check(lines: &str, expect: Expect) {
         let module = format!(
             "HloModule m\n\n%sum {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}}\n\n\

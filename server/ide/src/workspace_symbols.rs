@@ -8,14 +8,14 @@ use crate::{FileId, SymbolKind, TextRange};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceSymbol {
     pub name: String,
-    /// The computation that holds an instruction; the module of a computation.
+    /// The computation of an instruction, or the module of a computation.
     pub container: String,
     pub kind: SymbolKind,
-    /// The name.
+    /// The range of the name.
     pub range: TextRange,
 }
 
-/// How well a name fits; the greatest is best.
+/// The quality of a match; the greatest is best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     Subsequence,
@@ -35,12 +35,13 @@ struct Candidate {
 enum Place {
     Computation(usize),
     Instruction(InstructionRef, usize),
-    /// Of MLIR text: a piece, and which of its symbols.
+    /// For MLIR text: a piece, and the index of its symbol.
     Symbol((usize, usize)),
 }
 
-/// The best first: whole names before starts before parts before scattered letters, computations before instructions,
-/// short names before long ones. Upper and lower case are one. An empty query means the computations.
+/// The best matches first: whole names before prefixes before substrings before subsequences, computations
+/// before instructions, short names before long ones. Case is ignored. An empty query returns the
+/// computations.
 pub(crate) fn workspace_symbols(
     files: &[(FileId, FileContext<'_>)],
     query: &str,

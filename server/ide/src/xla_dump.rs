@@ -1,7 +1,8 @@
-//! The texts that XLA's dump folder holds beside modules.
+//! Recognises the texts other than modules in XLA's dump folder.
 
-/// What XLA wrote into a text that is no module; `None` for a module, a part of one, and whatever else is not known. The
-/// content decides; a text that starts like none of them, or is empty, is judged by the end of its name.
+/// The kind of a text dumped by XLA that is not a module; `None` for a module, a part of one, and unknown
+/// texts. The content decides; an empty text, or one without a known start, is classified by the end of its
+/// name.
 pub fn dumped_beside_modules(path: &str, text: &str) -> Option<&'static str> {
     let start = text.trim_start();
     const STARTS: [(&str, &str); 9] = [
@@ -72,7 +73,7 @@ mod tests {
             ("a.txt", "thunk_metadata {\n  thunk_info {\n", Some(THUNKS)),
             ("m.thunk_sequence.txt", "", Some(THUNKS)),
             ("m.priority_fusion_dump.txt.gz", "", Some(FUSION_STEPS)),
-            // Somebody's name for a module.
+            // A module with a user-chosen name.
             ("m-live-range.txt", "// c\n/* d */ HloModule m\n", None),
             ("m-live-range.txt", "module {\n}\n", None),
             ("a.hlo", "ROOT r = f32[] parameter(0)", None),

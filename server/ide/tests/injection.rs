@@ -1,11 +1,11 @@
-//! Dumps come from anybody: nothing that one holds becomes a live link, an image, a tag or a control character, wherever it is
-//! shown. A parser of Markdown is the judge.
+//! Dumps are untrusted: no text in them becomes a live link, an image, a tag or a control character in any
+//! output. A Markdown parser checks this.
 
 use ide::{AnalysisHost, DomainHints, FusionQuery, HoverConfig, InlayHintsConfig, KernelLanguage, Language};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use random::Rng;
 
-/// What metadata, names and comments of a hostile dump are put together from.
+/// Fragments of metadata, names and comments of a hostile dump.
 const FRAGMENTS: [&str; 40] = [
     "\n",
     "\n\n",
@@ -53,13 +53,13 @@ fn hostile(rng: &mut Rng) -> String {
     (0..rng.range(1, 7)).map(|_| *rng.pick(&FRAGMENTS)).collect()
 }
 
-/// As a string of HLO has it: escaped, or as it is.
+/// An HLO string, escaped or raw.
 fn quoted(rng: &mut Rng, text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     if rng.flag() { text.replace('\n', "\\n").replace('\u{1b}', "\\033") } else { text }
 }
 
-/// As a string of MLIR has it.
+/// An MLIR string.
 fn mlir_quoted(text: &str) -> String {
     let escape = |c: char| match c {
         '"' | '\\' | '\n' | '\r' => format!("\\{:02X}", u32::from(c)),
@@ -79,7 +79,7 @@ fn hlo(rng: &mut Rng) -> String {
     let [a, b, c, d] = std::array::from_fn(|_| text(rng));
     let root = if rng.flag() { "/x/" } else { "" };
     let comment = hostile(rng).replace("*/", "");
-    // Names as the lexer takes them, and what it does not take.
+    // A name that the lexer accepts, or one that it rejects.
     let name = if rng.flag() { "r.1-x_y".to_owned() } else { format!("r{}", hostile(rng)) };
     format!(
         "HloModule m
@@ -143,10 +143,10 @@ func.func private @\"{f}\"(tensor<64x64xf32>) -> tensor<64x64xf32>
     )
 }
 
-/// What is live in `markdown` that is not ours.
+/// Live Markdown constructs in `markdown` that are not ours.
 fn live(markdown: &str) -> Option<String> {
     let mut code = 0;
-    // Editors read no metadata blocks, and those would hide the fence behind a rule.
+    // Editors do not support metadata blocks, and those would hide the fence after a rule.
     let metadata =
         Options::ENABLE_YAML_STYLE_METADATA_BLOCKS | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
     let options = Options::all() - metadata;
@@ -167,7 +167,7 @@ fn live(markdown: &str) -> Option<String> {
             Event::Start(Tag::BlockQuote(_)) => return Some("a quote".to_owned()),
             Event::Start(Tag::CodeBlock(_)) => code += 1,
             Event::End(TagEnd::CodeBlock) => code -= 1,
-            // Many clients make links of bare addresses, too.
+            // Many clients also turn bare addresses into links.
             Event::Text(text) if code == 0 => {
                 let bare =
                     text.match_indices("://").any(|(at, _)| !markdown[..range.start + at].ends_with('\\'));
@@ -181,7 +181,7 @@ fn live(markdown: &str) -> Option<String> {
     markdown.chars().find(|&c| c != '\n' && c != '\t' && text::is_invisible(c)).map(|c| format!("{c:?}"))
 }
 
-/// A path of this machine, and nothing else of a URI.
+/// Whether the target is a path of this machine without other URI parts.
 fn is_file(target: &str) -> bool {
     let Some(path) = target.strip_prefix("file:///") else { return false };
     let path = path
@@ -191,7 +191,7 @@ fn is_file(target: &str) -> bool {
     !path.starts_with('/') && !path.contains(['#', '?', ' ', '\\'])
 }
 
-/// Everything that is Markdown, with where it comes from.
+/// All Markdown output, with its origin.
 fn shown(text: &str, language: Language) -> Vec<(String, String)> {
     let mut host = AnalysisHost::new();
     let file = host.open("x", language, text);
@@ -274,7 +274,7 @@ fn empty_lines_and_fences_stay_in_their_spans() {
     );
 }
 
-/// The judge sees what it is asked about.
+/// The check detects live constructs.
 #[test]
 fn the_judge_finds_what_is_live() {
     for text in [

@@ -1,4 +1,4 @@
-//! The picture: a row per 128-byte line with its four sectors, a box with a number per lane where it reads.
+//! The picture: a row per 128-byte line with its four sectors, and a numbered box per lane where it reads.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use gpu::{LINE_BYTES, LanePicture, SECTOR_BYTES};
 use super::Sector;
 use super::text::spans;
 
-/// Lines shown; the rest is counted.
+/// The number of lines drawn; the rest are counted.
 const LIMIT: usize = 96;
 /// Pixels of a byte, of a line's height, and of the columns with addresses and with the lanes of a line.
 const BYTE: i64 = 6;
@@ -15,10 +15,10 @@ const ROW: i64 = 24;
 const LEFT: i64 = 96;
 const RIGHT: i64 = 150;
 const TOP: i64 = 72;
-/// A number of two digits needs so many pixels.
+/// Pixels of a two-digit number.
 const NUMBER: i64 = 13;
 
-/// Colours and fonts come from the editor where it sets `--vscode-…`, and else suit light and dark.
+/// Colours and fonts come from the editor's `--vscode-…` variables; the defaults suit light and dark themes.
 const STYLE: &str = "<style>\
     .line { font: 11px var(--vscode-editor-font-family, monospace); fill: var(--vscode-foreground, #777); }\
     .title { font: 600 13px var(--vscode-font-family, sans-serif); fill: var(--vscode-foreground, #777); }\
@@ -95,7 +95,8 @@ fn draw_line(out: &mut String, y: i64, line: i64, sectors: &[&Sector], lanes: us
             SECTOR_BYTES as i64 * BYTE,
             ROW - 3
         );
-        // Where several lanes read one place, the number is that of the first: the column on the right has all.
+        // Where several lanes read one address, the box has the number of the first; the right column lists
+        // all.
         let mut numbered = Vec::new();
         for &(lane, first, end) in sector.map_or(&[][..], |s| &s.lanes) {
             let hue = lane * 360 / lanes.max(1);
@@ -125,7 +126,7 @@ fn draw_line(out: &mut String, y: i64, line: i64, sectors: &[&Sector], lanes: us
     );
 }
 
-/// As much as the column has room for.
+/// The text cut to the column's width.
 fn shortened(text: &str) -> String {
     const LETTERS: usize = 20;
     match text.char_indices().nth(LETTERS) {

@@ -1,4 +1,4 @@
-//! The picture for terminals: a line per sector.
+//! The picture for terminals, with a line per sector.
 
 use std::fmt::Write;
 
@@ -6,10 +6,11 @@ use gpu::{LanePicture, SECTOR_BYTES};
 
 use super::Sector;
 
-/// Sectors shown; the rest is counted.
+/// The number of sectors shown; the rest are counted.
 const LIMIT: usize = 64;
 
-/// Each sector is 32 columns, one per byte: a byte that a lane touches shows the lane in base 36, `*` where several do.
+/// Each sector has 32 columns, one per byte: an accessed byte shows the lane in base 36, or `*` for several
+/// lanes.
 pub(super) fn text(title: &str, caption: &str, picture: &LanePicture, sectors: &[Sector]) -> String {
     let mut out = format!("{title}\n{caption}\n");
     let numbers = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
@@ -47,7 +48,7 @@ fn digit(lane: usize) -> u8 {
     digits.get(lane).copied().unwrap_or(b'?')
 }
 
-/// `0-7, 12`
+/// For example `0-7, 12`.
 pub(super) fn spans(lanes: &[(usize, i64, i64)]) -> String {
     let mut numbers: Vec<usize> = lanes.iter().map(|(lane, ..)| *lane).collect();
     numbers.sort_unstable();

@@ -1,10 +1,10 @@
-//! What is wrong with a file, and what could be better.
+//! Errors and warnings of a file.
 
 use super::Analysis;
 use crate::*;
 
 impl Analysis {
-    /// All findings, those of the verifier included.
+    /// All errors, including the verifier's.
     pub fn diagnostics(&self, file: FileId, limit: usize) -> Cancellable<Diagnostics> {
         self.diagnostics_to(file, Depth::Verifier, limit)
     }
@@ -17,12 +17,12 @@ impl Analysis {
         )
     }
 
-    /// Code that computes nothing new. What is wrong is in [`Self::diagnostics`].
+    /// Warnings about code that computes nothing new. Errors are in [`Self::diagnostics`].
     pub fn warnings(&self, file: FileId, config: &WarningsConfig, limit: usize) -> Cancellable<Diagnostics> {
         self.with_file(file, |context| warnings::warnings(&context, config, limit))
     }
 
-    /// Kernels that move much more than they use.
+    /// Warnings about kernels that transfer much more than they use.
     pub fn coalescing_warnings(
         &self,
         file: FileId,
@@ -32,12 +32,13 @@ impl Analysis {
         self.with_file(file, |context| coalescing_warnings::coalescing_warnings(&context, config, limit))
     }
 
-    /// Computes everything that is shown of the file's kernels: emitters, maps, functions, use of memory, times; how many there are.
+    /// Computes all information shown about the file's kernels: emitters, maps, functions, memory accesses,
+    /// times. Returns the number of kernels.
     pub fn look_at_kernels(&self, file: FileId) -> Cancellable<usize> {
         self.with_file(file, |context| context.kernels_ahead())
     }
 
-    /// Whether [`Analysis::coalescing_warnings`] takes longer than somebody wants to wait.
+    /// Whether [`Analysis::coalescing_warnings`] is too slow for interactive use.
     pub fn has_many_kernels(&self, file: FileId) -> Cancellable<bool> {
         self.with_file(file, |context| coalescing_warnings::has_many_kernels(&context))
     }

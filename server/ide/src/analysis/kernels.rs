@@ -1,10 +1,10 @@
-//! What the GPU runs: kernels, their code, and their use of memory.
+//! Queries about GPU kernels: launches, code and memory accesses.
 
 use super::Analysis;
 use crate::*;
 
 impl Analysis {
-    /// The lanes of one warp on the memory of an array, of the kernel at `offset`.
+    /// The addresses that the lanes of one warp access in an array, for the kernel at `offset`.
     pub fn access_pattern(
         &self,
         file: FileId,
@@ -14,12 +14,12 @@ impl Analysis {
         self.with_file(file, |context| access_pattern::access_pattern(&context, offset, query))
     }
 
-    /// The functions of the fused computation at `offset`; empty where it is one.
+    /// The functions of the fused computation at `offset`; empty for a single function.
     pub fn kernel_functions(&self, file: FileId, offset: usize) -> Cancellable<Vec<KernelFunction>> {
         self.with_file(file, |context| kernel_functions::kernel_functions(&context, offset))
     }
 
-    /// The kernel of one fusion, or of an instruction that XLA would wrap into one.
+    /// The kernel of a fusion, or of an instruction that XLA would wrap in one.
     pub fn fusion_kernel(
         &self,
         file: FileId,
@@ -28,12 +28,12 @@ impl Analysis {
         self.with_file(file, |context| fusion_kernel::fusion_kernel(&context, query))
     }
 
-    /// The kernels of the module by the time that they take, and how much that is together.
+    /// The module's kernels by execution time, and their total.
     pub fn heaviest_kernels(&self, file: FileId, limit: usize) -> Cancellable<HeaviestKernels> {
         self.with_file(file, |context| heaviest_kernels::heaviest_kernels(&context, limit))
     }
 
-    /// The instruction whose kernel is meant where none is named, or why none is.
+    /// The instruction whose kernel is used where none is named, or the reason why there is none.
     pub fn default_kernel(&self, file: FileId) -> Cancellable<Result<String, &'static str>> {
         self.of_language(
             file,
@@ -56,7 +56,7 @@ impl Analysis {
         )
     }
 
-    /// The kernel that the instruction at `offset` is, or is part of.
+    /// The kernel that contains the instruction at `offset`.
     pub fn shown_kernel(&self, file: FileId, offset: usize) -> Cancellable<Option<ShownKernel>> {
         self.of_language(
             file,
@@ -65,7 +65,7 @@ impl Analysis {
         )
     }
 
-    /// The document that shows a kernel. The error is that there is no such instruction.
+    /// The document of a kernel. The error is that there is no such instruction.
     pub fn kernel_document(
         &self,
         file: FileId,
@@ -78,7 +78,7 @@ impl Analysis {
         })
     }
 
-    /// Runs of lines of the body of a kernel's document that come from the instruction at `offset`.
+    /// Line ranges in the body of a kernel's document that originate from the instruction at `offset`.
     pub fn kernel_lines(
         &self,
         file: FileId,
@@ -93,7 +93,7 @@ impl Analysis {
         )
     }
 
-    /// Markdown about a place in the body of a kernel's document; `column` in bytes.
+    /// The hover at a position in the body of a kernel's document, as Markdown; `column` in bytes.
     pub fn kernel_document_hover(
         &self,
         file: FileId,
@@ -108,7 +108,7 @@ impl Analysis {
         })
     }
 
-    /// What the kernel's reads and writes move, array by array.
+    /// The memory traffic of the kernel's reads and writes, per array.
     pub fn coalescing(
         &self,
         file: FileId,

@@ -1,10 +1,10 @@
-//! What scripts and commands ask of a module: maps, values, functions, its text in another form.
+//! Module queries of scripts and commands: maps, values, functions, conversion.
 
 use super::Analysis;
 use crate::*;
 
 impl Analysis {
-    /// Maps of one instruction, as the machine interface asks for them.
+    /// Maps of one instruction, for the machine interface.
     pub fn indexing(
         &self,
         file: FileId,
@@ -16,7 +16,7 @@ impl Analysis {
         })
     }
 
-    /// The value of a computation (without a name: of the entry), or of one of its instructions, from those of the
+    /// The value of a computation (the entry if unnamed) or of one of its instructions, given values of the
     /// computation's parameters.
     pub fn evaluate(
         &self,
@@ -32,7 +32,7 @@ impl Analysis {
         )
     }
 
-    /// The value of the instruction at `offset`, from those of the parameters of its computation.
+    /// The value of the instruction at `offset`, given values of its computation's parameters.
     pub fn evaluate_at(
         &self,
         file: FileId,
@@ -47,7 +47,7 @@ impl Analysis {
         )
     }
 
-    /// Parameters that the instruction at `offset` depends on.
+    /// The parameters that the instruction at `offset` depends on.
     pub fn evaluation_parameters(
         &self,
         file: FileId,
@@ -60,8 +60,8 @@ impl Analysis {
         )
     }
 
-    /// How computations become functions: `computation` alone, or each that a fusion calls. Instructions of the named
-    /// opcodes open a function of their own.
+    /// The partition of computations into functions: of `computation` only, or of each that a fusion calls.
+    /// Instructions with the given opcodes start a new function.
     pub fn partition(
         &self,
         file: FileId,
@@ -71,12 +71,12 @@ impl Analysis {
         self.with_file(file, |context| partition_queries::partition(&context, computation, force_roots))
     }
 
-    /// The canonical text of the file, which must be without errors.
+    /// The canonical text of the file, which must have no errors.
     pub fn print(&self, file: FileId, options: &PrintOptions) -> Cancellable<Result<String, TextTooLarge>> {
         self.with_file(file, |context| print_module::print_module(&context, options))
     }
 
-    /// The same module in the other language: StableHLO as HLO, HLO as StableHLO.
+    /// The module in the other language: StableHLO as HLO, HLO as StableHLO.
     pub fn convert(&self, file: FileId) -> Cancellable<Conversion> {
         self.with_file(file, |context| convert::convert(&context))
     }
@@ -90,7 +90,7 @@ impl Analysis {
         )
     }
 
-    /// The whole text with maps and findings written into it.
+    /// The whole text annotated with maps and diagnostics.
     pub fn annotate(&self, file: FileId, write: &mut dyn FnMut(&str)) -> Cancellable<()> {
         self.with_file(file, |context| annotate::annotate(&context, write))
     }

@@ -1,10 +1,10 @@
-//! Ways from a name to another place.
+//! Navigation from names.
 
 use super::Analysis;
 use crate::*;
 
 impl Analysis {
-    /// Where the name at `offset` leads, each with the token that was asked about.
+    /// The targets of the name at `offset`, each with the token at the cursor.
     pub fn goto_definition(&self, file: FileId, offset: usize) -> Cancellable<Vec<NavigationTarget>> {
         self.of_language(
             file,
@@ -13,7 +13,7 @@ impl Analysis {
         )
     }
 
-    /// Where the value at `offset` is from; see `goto_type_definition.rs`.
+    /// The origin of the value at `offset`; see `goto_type_definition.rs`.
     pub fn goto_type_definition(&self, file: FileId, offset: usize) -> Cancellable<Vec<NavigationTarget>> {
         self.with_file(file, |context| goto_type_definition::goto_type_definition(&context, offset))
     }
@@ -47,7 +47,7 @@ impl Analysis {
         )
     }
 
-    /// Of the computation whose name is at `offset`.
+    /// The calls of the computation whose name is at `offset`.
     pub fn calls(&self, file: FileId, offset: usize, direction: CallDirection) -> Cancellable<Vec<Call>> {
         self.of_language(
             file,
@@ -56,7 +56,7 @@ impl Analysis {
         )
     }
 
-    /// The instruction called `name` (without `%`), as its offset.
+    /// The offset of the instruction called `name` (without `%`).
     pub fn find_instruction(&self, file: FileId, name: &str) -> Cancellable<Option<usize>> {
         self.of_language(
             file,

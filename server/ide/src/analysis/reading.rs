@@ -1,4 +1,4 @@
-//! What is shown around the text of a file: popups, hints, outlines, colours, links, lenses.
+//! Features for reading a file: hovers, hints, outlines, colours, links, lenses.
 
 use super::Analysis;
 use crate::locate::FileContext;
@@ -35,7 +35,7 @@ impl Analysis {
         )
     }
 
-    /// The outline, and how many symbols the limit left out.
+    /// The outline, and the number of symbols beyond the limit.
     pub fn document_symbols(&self, file: FileId, limit: usize) -> Cancellable<(Vec<DocumentSymbol>, usize)> {
         self.of_language(
             file,
@@ -44,7 +44,7 @@ impl Analysis {
         )
     }
 
-    /// Of all open files, the best first, and how many the limit left out.
+    /// Symbols of all open files, best match first, and the number beyond the limit.
     pub fn workspace_symbols(
         &self,
         query: &str,
@@ -58,7 +58,7 @@ impl Analysis {
         })
     }
 
-    /// The folds, at most `limit`, the outer ones first to stay.
+    /// At most `limit` folding ranges, keeping the outer ones.
     pub fn folding_ranges(&self, file: FileId, limit: usize) -> Cancellable<Vec<Fold>> {
         self.of_language(
             file,
@@ -67,7 +67,7 @@ impl Analysis {
         )
     }
 
-    /// From the token at `offset` outwards to the whole file, each range larger than the one before.
+    /// The token at `offset` and its enclosing ranges up to the whole file, each larger than the last.
     pub fn selection_ranges(&self, file: FileId, offset: usize) -> Cancellable<Vec<TextRange>> {
         self.of_language(
             file,
@@ -76,7 +76,7 @@ impl Analysis {
         )
     }
 
-    /// The tokens that overlap `range`, in order and apart; nothing where there are more than `limit`.
+    /// The tokens that overlap `range`, in order and disjoint; `None` if there are more than `limit`.
     pub fn semantic_tokens(
         &self,
         file: FileId,
@@ -90,7 +90,7 @@ impl Analysis {
         )
     }
 
-    /// Mentions of source files in metadata, at most `limit`.
+    /// At most `limit` references to source files in metadata.
     pub fn document_links(&self, file: FileId, limit: usize) -> Cancellable<Vec<DocumentLink>> {
         self.of_language(
             file,
@@ -99,7 +99,7 @@ impl Analysis {
         )
     }
 
-    /// A place per computation and per kernel; what is said there is for [`Analysis::code_lens`] to tell.
+    /// The positions of a lens per computation and per kernel; [`Analysis::code_lens`] computes their titles.
     pub fn code_lens_places(&self, file: FileId, kernels: bool, limit: usize) -> Cancellable<Vec<TextRange>> {
         self.of_language(
             file,
@@ -108,7 +108,7 @@ impl Analysis {
         )
     }
 
-    /// What is known of the computation or the kernel whose name is at `offset`.
+    /// The lens of the computation or kernel whose name is at `offset`.
     pub fn code_lens(&self, file: FileId, offset: usize) -> Cancellable<Option<CodeLens>> {
         self.of_language(
             file,

@@ -1,4 +1,4 @@
-//! How many snapshots of the database there are, for the one who is about to write.
+//! Counts the live snapshots of the database, so that a writer can wait for them.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -25,14 +25,14 @@ impl Snapshots {
         Registered(self.0.clone())
     }
 
-    /// Waits until none is left, at most `patience`. Returns whether none is.
+    /// Waits until none is left, for at most `patience`. Returns whether none is.
     pub(super) fn wait(&self, patience: Duration) -> bool {
         let waited = self.0.dropped.wait_timeout_while(self.0.lock(), patience, |live| *live > 0);
         *waited.unwrap_or_else(PoisonError::into_inner).0 == 0
     }
 }
 
-/// Lives as long as its snapshot.
+/// Counts one snapshot until dropped.
 pub(super) struct Registered(Arc<Count>);
 
 impl Drop for Registered {

@@ -1,10 +1,10 @@
-//! What helps to write and to change a text.
+//! Features for writing and changing a text.
 
 use super::Analysis;
 use crate::*;
 
 impl Analysis {
-    /// What may be written at `offset`.
+    /// The completions at `offset`.
     pub fn completion(&self, file: FileId, offset: usize) -> Cancellable<Completion> {
         self.of_language(
             file,
@@ -13,7 +13,7 @@ impl Analysis {
         )
     }
 
-    /// The operands and attributes of the instruction that is being typed at `offset`.
+    /// The operands and attributes of the instruction being typed at `offset`.
     pub fn signature_help(&self, file: FileId, offset: usize) -> Cancellable<Option<SignatureHelp>> {
         self.of_language(file, |context| signature_help::signature_help(&context, offset), |_| None)
     }
@@ -40,7 +40,7 @@ impl Analysis {
         )
     }
 
-    /// Edits of white space that format what `range` touches.
+    /// White-space edits that format the instructions touched by `range`.
     pub fn formatting(&self, file: FileId, range: TextRange) -> Cancellable<Vec<TextEdit>> {
         self.of_language(
             file,
@@ -49,7 +49,7 @@ impl Analysis {
         )
     }
 
-    /// What to change when `typed` was just typed in front of `offset`.
+    /// The edits after `typed` was typed before `offset`.
     pub fn on_type_formatting(&self, file: FileId, offset: usize, typed: char) -> Cancellable<Vec<TextEdit>> {
         self.of_language(
             file,
@@ -58,7 +58,7 @@ impl Analysis {
         )
     }
 
-    /// What can be done at `range`.
+    /// The code actions at `range`.
     pub fn code_actions(
         &self,
         file: FileId,

@@ -1,4 +1,5 @@
-//! "Show access pattern of %y": a new document with the picture as text, for editors that draw no pictures.
+//! "Show access pattern of %y": a new document with the picture as text, for editors that cannot draw
+//! pictures.
 
 use super::{Actions, Change, CodeActionKind, instructions_in};
 use crate::TextRange;
@@ -23,7 +24,7 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     let name = kernel.name;
     actions.offer(ID, "Show access pattern", CodeActionKind::Show, || {
         let pattern = access_pattern(context, offset, &AccessPatternQuery::default())?;
-        // Comments, so that the document is a text of the same language.
+        // Comments keep the document valid in its language.
         let lines = pattern.text.lines().chain([pattern.summary.as_str()]);
         let text = lines.map(|line| format!("// {line}\n")).collect();
         Some(Change::NewDocument { name: format!("{name}.access-pattern"), extension: None, text })

@@ -20,7 +20,7 @@ pub(crate) fn offer(context: &FileContext<'_>, _: &TextRange, actions: &mut Acti
     });
 }
 
-/// Whether some op is one that HLO has an instruction for. A file has one early, or none.
+/// Whether some op has an HLO equivalent. A file has such an op early, or none.
 fn holds_hlo_ops(context: &FileContext<'_>) -> bool {
     (0..context.pieces()).any(|piece| {
         let read = context.mlir_piece(piece);
@@ -41,7 +41,7 @@ mod tests {
         let text = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  $0%0 = stablehlo.abs %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n";
         let shown = apply_in(open_mlir(text), "convert");
         assert!(shown.is_some_and(|text| text.contains(" abs(")));
-        // Of other dialects HLO has nothing.
+        // HLO has no equivalents for other dialects.
         assert_eq!(apply_in(open_mlir(&text.replace("stablehlo.abs", "math.absf")), "convert"), None);
     }
 }

@@ -1,5 +1,5 @@
-//! "Evaluate": the value of an instruction of HLO or an op of MLIR. A client with the command asks what the parameters are; the
-//! others have an action per kind of parameters, which gets them a new document with the value.
+//! "Evaluate": the value of an HLO instruction or MLIR op. A client with the command asks for the parameters;
+//! other clients have one action per fill of the parameters, which opens a new document with the value.
 
 use eval::reference::{Arguments, Fill, Form};
 
@@ -11,7 +11,7 @@ use crate::evaluation_parameters::evaluation_parameters;
 use crate::locate::FileContext;
 use crate::mlir;
 
-/// The id of the action that a client with a command of its own has alone. Ids of the others start with it.
+/// The id of the only action for a client with its own command. Ids of the others start with it.
 pub const ID: &str = "evaluate";
 
 const ACTIONS: [(&str, &str, Fill); 3] = [
@@ -22,7 +22,7 @@ const ACTIONS: [(&str, &str, Fill); 3] = [
 
 pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
     let offset = range.start;
-    // The graph and the value are made when somebody wants them: a cursor that moves pays for neither.
+    // The graph and the value are computed on demand, so that moving the cursor stays cheap.
     let is_offered = match context.is_mlir() {
         true => mlir::evaluate::has_value(context, offset),
         false => context.instruction_at(offset).is_some_and(|at| context.computation_index(at).is_some()),
@@ -30,7 +30,7 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     if !is_offered {
         return;
     }
-    // A client that wants changes with the titles gets one value, of small parameters.
+    // A client that needs changes with the titles gets one value, for small parameters.
     let is_eager = actions.makes_all_changes();
     for (id, title, fill) in ACTIONS.into_iter().filter(|&(id, ..)| !is_eager || id == ID) {
         actions.offer(id, title, CodeActionKind::Show, || {

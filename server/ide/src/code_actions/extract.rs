@@ -1,5 +1,5 @@
-//! An instruction or a computation as a module of its own, with all computations it needs: what one sends to a
-//! colleague, or runs alone.
+//! Extracts an instruction or a computation to a module of its own, with all computations it needs, for
+//! sharing or for running it alone.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use super::{Actions, Change, CodeActionKind, attribute_with_comma};
 use crate::TextRange;
 use crate::locate::{FileContext, InstructionRef};
 
-/// Bytes of a constant that is copied; a longer one becomes a parameter.
+/// The largest constant in bytes that is copied; longer ones become parameters.
 const SHORT_CONSTANT: usize = 100;
 
 pub(super) fn extract(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
@@ -48,7 +48,7 @@ pub(super) fn extract(context: &FileContext<'_>, range: &TextRange, actions: &mu
     }
 }
 
-/// The computation whose header or body holds `offset`.
+/// The computation whose header or body contains `offset`.
 fn computation_at(context: &FileContext<'_>, offset: usize) -> Option<usize> {
     let computations = &context.module().computations;
     let (piece, _) = context.locate(offset);
@@ -143,7 +143,7 @@ fn define_operands(
     Some(())
 }
 
-/// From the name on, without what ties it to its neighbours.
+/// The instruction from its name on, without references to its neighbours.
 fn instruction_text(context: &FileContext<'_>, at: InstructionRef) -> String {
     let block = context.block(at.piece);
     let instruction = block.instruction(at.id);
@@ -159,7 +159,7 @@ fn instruction_text(context: &FileContext<'_>, at: InstructionRef) -> String {
     }
 }
 
-/// All computations that the instructions inside `span` call, and those that these call.
+/// All computations called, directly or indirectly, by the instructions inside `span`.
 fn callees_within(context: &FileContext<'_>, piece: usize, span: Span, found: &mut BTreeSet<usize>) {
     let module = context.module();
     let mut open = vec![(piece, span)];
@@ -193,7 +193,7 @@ fn computation_text(context: &FileContext<'_>, index: usize) -> Option<String> {
     Some(text + trailer(context, last.piece, last.computation))
 }
 
-/// `, execution_thread="…"` behind the closing brace.
+/// `, execution_thread="…"` after the closing brace.
 fn trailer<'a>(context: &FileContext<'a>, piece: usize, computation: ComputationId) -> &'a str {
     let block = context.block(piece);
     let behind = &block.text[block.parse.computations[computation as usize].span.end as usize..];
@@ -201,13 +201,13 @@ fn trailer<'a>(context: &FileContext<'a>, piece: usize, computation: Computation
     if line.starts_with(',') { line.trim_end() } else { "" }
 }
 
-/// The piece that holds the header of the module that `computation` belongs to.
+/// The piece that contains the header of `computation`'s module.
 fn header_piece(context: &FileContext<'_>, computation: usize) -> Option<usize> {
     let first = context.module().computations[computation].segments.first()?.piece;
     (0..=first).rev().find(|&piece| context.block(piece).parse.starts_module)
 }
 
-/// `HloModule name` with what the instructions' meaning depends on.
+/// `HloModule name` with the attributes that affect the meaning of instructions.
 fn header(context: &FileContext<'_>, computation: usize, name: &str) -> String {
     let mut out = format!("HloModule {}", module_name(name));
     if let Some(piece) = header_piece(context, computation) {
@@ -223,12 +223,12 @@ fn header(context: &FileContext<'_>, computation: usize, name: &str) -> String {
     out + "\n\n"
 }
 
-/// Words of the grammar are no names.
+/// Avoids keywords of the grammar as names.
 fn module_name(name: &str) -> String {
     format!("extracted_{name}")
 }
 
-/// Puts the tables that metadata refers to behind the header, if the text does.
+/// Inserts the tables that metadata refers to after the header, if there are any references.
 fn with_tables(context: &FileContext<'_>, computation: usize, text: String) -> String {
     let tables = || {
         let block = context.block(header_piece(context, computation)?);

@@ -1,12 +1,12 @@
-//! "List the heaviest kernels": where the time of the module goes, as a new document. Clients with a list of their own have a
-//! command for it.
+//! "List the heaviest kernels": the module's kernels by time, as a new document. Clients with a list view
+//! have a command for it.
 
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
 use crate::heaviest_kernels::heaviest_kernels;
 use crate::locate::FileContext;
 
-/// As many as somebody reads.
+/// The number of kernels listed.
 const LIMIT: usize = 200;
 
 pub(crate) fn offer(context: &FileContext<'_>, _: &TextRange, actions: &mut Actions<'_>) {

@@ -1,4 +1,4 @@
-//! Writes the shape in front of each operand, or takes it away: the two styles in which XLA prints.
+//! Adds or removes the shape before each operand: the two styles in which XLA prints.
 
 use ir::Shape;
 use syntax::hlo::OperandKind;
@@ -7,10 +7,10 @@ use super::{Actions, Change, CodeActionKind, all_instructions, instructions_in};
 use crate::locate::{FileContext, InstructionRef};
 use crate::{TextEdit, TextRange};
 
-/// Instructions looked at to find out what there is to do.
+/// The number of instructions examined to decide which actions to offer.
 const LOOK_AT: usize = 1000;
-/// Arrays of a shape that is written. The shape of a tuple would stand in front of the operand of each of its
-/// `get-tuple-element`s, so that the text would grow with the square of its elements.
+/// The largest number of arrays in a shape that is written. A tuple's shape would be repeated before the
+/// operand of each of its `get-tuple-element`s, so the text would grow with the square of its elements.
 const MAX_ARRAYS: usize = 256;
 
 pub(super) fn operand_shapes(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
@@ -54,7 +54,7 @@ fn offer<'a>(
     }
 }
 
-/// Whether the shape of each operand that is a name is written.
+/// For each operand that is a name, whether its shape is written.
 fn shapes_written(context: &FileContext<'_>, at: InstructionRef) -> Vec<bool> {
     let block = context.block(at.piece);
     block.operands_of(at.id).filter(|(o, _)| is_named(o.kind)).map(|(o, _)| o.shape.is_some()).collect()
@@ -64,7 +64,7 @@ fn is_named(kind: OperandKind) -> bool {
     matches!(kind, OperandKind::Name | OperandKind::Element { .. })
 }
 
-/// From the shape up to the name, `%` excluded.
+/// Removes the text from the shape up to the name, excluding `%`.
 fn removed(context: &FileContext<'_>, at: InstructionRef) -> Vec<TextEdit> {
     cancel::check();
     let block = context.block(at.piece);
@@ -111,7 +111,7 @@ fn is_wide(shape: &Shape) -> bool {
         if left == 0 || open.len() + elements.len() > left {
             return true;
         }
-        // Empty tuples count, too.
+        // Empty tuples count as one.
         left -= usize::from(elements.is_empty());
         open.extend(elements);
     }
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(apply(&everywhere, "remove-operand-shapes-of-file"), Some(in_entry(&short)));
     }
 
-    /// The text that is written grows with the elements of a tuple, not with their square.
+    /// The text grows linearly with a tuple's elements, not quadratically.
     #[test]
     fn shapes_of_wide_tuples_are_left_out() {
         let written = |elements: usize| {

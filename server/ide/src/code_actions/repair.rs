@@ -1,4 +1,4 @@
-//! Quick fixes: of findings that have one certain repair, and of warnings; one by one, or all of the file.
+//! Quick fixes for diagnostics with one certain repair and for warnings; individually, or all of the file.
 
 use ir::Remedy;
 
@@ -8,9 +8,9 @@ use crate::locate::FileContext;
 use crate::repairs::{self, repairs_of};
 use crate::{QuickFix, TextEdit, TextRange};
 
-/// Findings looked at.
+/// The number of diagnostics examined.
 const LIMIT: usize = 10_000;
-/// Quick fixes offered at one place.
+/// The number of quick fixes offered at one position.
 const OFFERED: usize = 16;
 
 pub(super) fn repair(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
@@ -65,7 +65,7 @@ fn sentence(title: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The warnings' repairs, and those of the findings that touch none of their places.
+/// The repairs of warnings, and of those errors whose ranges they do not touch.
 fn all<'a>(context: &FileContext<'_>, fixes: impl Iterator<Item = &'a QuickFix>) -> Vec<TextEdit> {
     let repairs: Vec<_> = (0..context.pieces())
         .flat_map(|piece| repairs_of(context, piece).map(|(_, repair)| repair).collect::<Vec<_>>())
@@ -92,7 +92,7 @@ mod tests {
 
     const HEAD: &str = "  p = f32[8,16]{1,0} parameter(0)\n";
 
-    /// The lines of ENTRY behind the parameter `p`, after the action.
+    /// The lines of ENTRY after parameter `p`, with the action applied.
     fn check(id: &str, lines: &str, expect: Option<&str>) {
         let text = |lines: &str| in_entry(&format!("{HEAD}{lines}"));
         let changed = apply(&text(lines), id);

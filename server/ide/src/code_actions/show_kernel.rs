@@ -1,5 +1,5 @@
-//! "Show kernel": the code that an instruction of HLO or an op of MLIR becomes. A client that shows kernels does so itself; the
-//! others get a new document with the text as it is now.
+//! "Show kernel": the code generated for an HLO instruction or an MLIR op. A client that shows kernels does
+//! so itself; others get a new document with the current text.
 
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
@@ -9,9 +9,9 @@ use crate::kernel_preview::KernelLanguage;
 use crate::locate::FileContext;
 use crate::mlir;
 
-/// The id of the action of clients that show kernels.
+/// The id of the action for clients that show kernels.
 pub const ID: &str = "show-kernel";
-/// Ids of the actions of all others begin so.
+/// Prefix of the action ids for all other clients.
 pub const ID_AS_TEXT: &str = "show-kernel-as-";
 
 pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
@@ -46,7 +46,7 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     }
 }
 
-/// Whether the kernel's document has what it promises: its code, or what is known of a kernel that a library has.
+/// Whether the kernel's document has content: code, or a summary of a library kernel.
 fn is_written(context: &FileContext<'_>, range: &TextRange, kernel: &ShownKernel) -> bool {
     let around = context.instruction_at(range.start).and_then(|at| kernel_around(context, at));
     match around.and_then(|at| context.kernel_key(at)) {

@@ -6,7 +6,7 @@ use super::{Actions, Change, CodeActionKind, all_instructions, attribute_with_co
 use crate::locate::{FileContext, InstructionRef};
 use crate::{TextEdit, TextRange};
 
-/// Instructions looked at to find out whether there is anything to do.
+/// The number of instructions examined to decide whether to offer the action.
 const LOOK_AT: usize = 1000;
 
 pub(super) fn strip_metadata(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {

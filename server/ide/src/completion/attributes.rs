@@ -1,4 +1,4 @@
-//! Attribute names that an opcode takes and does not have yet, and what may be their values.
+//! Attribute names that an opcode accepts and does not have yet, and attribute values.
 
 use ir::{AttributeKey, Opcode, op_info};
 
@@ -7,13 +7,13 @@ use super::{Completion, CompletionItem, CompletionKind, computations, operands};
 use crate::reference::{self, Form};
 use crate::scope::Scope;
 
-/// Those without which the opcode is not read first, those that every opcode takes last.
+/// Required attributes first, those that every opcode accepts last.
 pub(super) fn names(scope: &Scope<'_>, needs_comma: bool) -> Vec<CompletionItem> {
     let Some(opcode) = scope.cursor.opcode else { return Vec::new() };
     let info = op_info(opcode);
     let mut items = Vec::new();
     for &key in AttributeKey::ALL {
-        // The one under the cursor is there to be replaced.
+        // The attribute under the cursor is the one to replace.
         let at_cursor = scope.cursor.word.of(&scope.block.text) == key.name();
         if !info.allows(key) || (scope.cursor.keys.contains(&key) && !at_cursor) {
             continue;
@@ -89,7 +89,7 @@ pub(super) fn values(
     }
 }
 
-/// In the order of the table: the usual ones first.
+/// In table order: common words first.
 fn words(scope: &Scope<'_>, words: &[&str], out: &mut Completion) {
     out.items.extend(words.iter().filter(|w| !w.is_empty()).enumerate().map(|(i, word)| CompletionItem {
         sort: format!("{i:03}"),

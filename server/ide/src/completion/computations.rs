@@ -1,4 +1,4 @@
-//! Computations that an attribute may call: those above, the ones with fitting parameters first.
+//! Computations that an attribute may call: those above the cursor, with matching parameters first.
 
 use ir::{AttributeKey, ElementType, Opcode, Shape};
 use syntax::hlo::ComputationKind;
@@ -6,7 +6,7 @@ use syntax::hlo::ComputationKind;
 use super::{Completion, CompletionItem, CompletionKind, LIMIT, matches};
 use crate::scope::Scope;
 
-/// Computations looked at, from the cursor upwards.
+/// The number of computations examined, from the cursor upwards.
 const REACH: usize = 4000;
 
 pub(super) fn items(scope: &Scope<'_>, key: AttributeKey, out: &mut Completion) {
@@ -60,7 +60,7 @@ fn parameters(block: &ir::Block, computation: u32) -> Vec<&Shape> {
     found.into_iter().map(|(_, shape)| shape).collect()
 }
 
-/// Whether the statement can call a computation of these parameters, as far as its operands are known.
+/// Whether the statement can call a computation with these parameters, as far as its operands are known.
 fn fits(scope: &Scope<'_>, key: AttributeKey, parameters: &[&Shape], result: Option<&Shape>) -> bool {
     let operands = scope.cursor.operands.len();
     let is_scalar = |s: &&Shape| s.as_array().is_some_and(|a| a.rank() == 0);

@@ -1,4 +1,4 @@
-//! Opcodes, with places for their operands and for the attributes they cannot do without.
+//! Opcodes, with placeholders for their operands and required attributes.
 
 use ir::{AttributeKey, Opcode, op_info};
 
@@ -13,7 +13,7 @@ pub(super) fn items(scope: &Scope<'_>, wanted: impl Fn(Opcode) -> bool, rank: &s
 
 fn item(scope: &Scope<'_>, opcode: Opcode, rank: &str) -> CompletionItem {
     let name = opcode.name();
-    // Opcodes that can have the written shape come first, then those that start with the typed letters, then common ones.
+    // Opcodes that can have the written shape come first, then prefix matches, then common opcodes.
     let element = scope.declared().and_then(|shape| Some(shape.as_array()?.element));
     let order = [
         element.is_some_and(|element| !ir::has_result_of(opcode, element)),
@@ -32,7 +32,7 @@ fn item(scope: &Scope<'_>, opcode: Opcode, rank: &str) -> CompletionItem {
     }
 }
 
-/// Opcodes that make up most of the instructions in dumps: among names with one prefix they come first.
+/// Opcodes that make up most instructions in dumps; they come first among names with one prefix.
 fn is_common(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
@@ -110,7 +110,7 @@ fn snippet(scope: &Scope<'_>, opcode: Opcode) -> String {
     out + "$0"
 }
 
-/// A value with the part that is to be filled in as a place.
+/// A value with a placeholder for the part to fill in.
 pub(super) fn value(form: Form, opcode: Opcode, place: &mut impl FnMut(&str) -> String) -> String {
     match form {
         Form::Ints(example) => format!("{{{}}}", place(example)),
@@ -128,7 +128,7 @@ pub(super) fn value(form: Form, opcode: Opcode, place: &mut impl FnMut(&str) -> 
     }
 }
 
-/// Attributes that are optional for the parser and all the same written always.
+/// Attributes that the parser does not require but that are always written.
 fn usual(opcode: Opcode) -> &'static [AttributeKey] {
     use AttributeKey::*;
     match opcode {

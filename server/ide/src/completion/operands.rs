@@ -1,4 +1,4 @@
-//! Names of instructions above, those whose shapes fit first.
+//! Names of the instructions above, those with matching shapes first.
 
 use ir::{ElementTypeExt, Opcode, Shape, is_elementwise};
 
@@ -12,11 +12,11 @@ pub(super) fn items(scope: &Scope<'_>, index: usize, out: &mut Completion) {
     names(scope, |shape| wanted.fits(shape), out);
 }
 
-/// Instructions above that the typed letters match; `fits` tells which come first.
+/// Instructions above that match the typed letters; `fits` selects those that come first.
 pub(super) fn names(scope: &Scope<'_>, fits: impl Fn(&Shape) -> bool, out: &mut Completion) {
     let (percent, shaped) = scope.style();
     let sigil = if percent { "%" } else { "" };
-    // A shape that is typed already is not written again.
+    // A shape that is already typed is not repeated.
     let before = scope.cursor.word.start as usize;
     let operand = scope.cursor.operands.iter().find(|o| o.contains(before));
     let shaped = shaped && operand.is_none_or(|o| o.start as usize == before || o.is_empty());
@@ -44,7 +44,7 @@ pub(super) fn names(scope: &Scope<'_>, fits: impl Fn(&Shape) -> bool, out: &mut 
     }
 }
 
-/// What is asked of an operand, as far as the rest of the statement tells.
+/// The constraint on an operand, as far as the rest of the statement determines it.
 pub(crate) enum Wanted {
     Anything,
     /// The same element type and dimensions.
@@ -76,7 +76,7 @@ impl Wanted {
         Wanted::of(opcode, index, count, other, result).unwrap_or(Wanted::Anything)
     }
 
-    /// `other` is the first operand that is known beside this one.
+    /// `other` is the first other operand with a known shape.
     fn of(
         opcode: Opcode,
         index: usize,
@@ -158,7 +158,7 @@ impl Wanted {
             Wanted::Tuple => shape.tuple_elements().is_some(),
         }
     }
-    /// In words or as a shape; nothing where anything goes.
+    /// A description in words or as a shape; `None` if there is no constraint.
     pub(crate) fn describe(&self) -> Option<String> {
         let dims = |dims: &[i64]| dims.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
         let element = |shape: &Shape| shape.element().map(|e| e.name());

@@ -1,4 +1,4 @@
-//! The result shape: the one that follows from what is typed behind it, shapes used near by, element types.
+//! The result shape: the one inferred from the text after the cursor, shapes used nearby, element types.
 
 use ir::{Attributes, ElementType, Given, Shape, result_shape};
 use syntax::hlo::{PieceState, parse};
@@ -7,7 +7,7 @@ use super::{CompletionItem, CompletionKind};
 use crate::reference;
 use crate::scope::Scope;
 
-/// Shapes taken over from the instructions above.
+/// The number of shapes taken from the instructions above.
 const NEAR: usize = 12;
 
 pub(super) fn items(scope: &Scope<'_>) -> Vec<CompletionItem> {
@@ -51,14 +51,14 @@ pub(super) fn items(scope: &Scope<'_>) -> Vec<CompletionItem> {
     items
 }
 
-/// What the operands and attributes behind the cursor say.
+/// The shape inferred from the operands and attributes after the cursor.
 fn inferred(scope: &Scope<'_>) -> Option<Shape> {
     let opcode = scope.cursor.opcode?;
     let count = scope.cursor.operands.len();
     let operands: Vec<Shape> = (0..count).map(|i| scope.operand_shape(i)).collect::<Option<_>>()?;
     let operands: Vec<&Shape> = operands.iter().collect();
     let rest = syntax::Span { start: scope.cursor.opcode_span.start, end: scope.cursor.statement.end };
-    // With a shape in front, because the parser does not read all opcodes without.
+    // With a shape before it, because the parser cannot read all opcodes without one.
     let text = format!("c {{\n  x = f32[] {}\n}}\n", rest.of(&scope.block.text));
     let parsed = parse(&text, PieceState::HEADER);
     let instruction = parsed.instructions.first()?;

@@ -1,4 +1,5 @@
-//! What a loop makes of each element of its state, in a few lines: states have dozens of elements, and most are handed on.
+//! A summary of how a loop computes each element of its state: states have dozens of elements, and most are
+//! passed through unchanged.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,8 @@ use indexing::{OpIndexing, OperandIndexing};
 
 use crate::markdown::code;
 
-/// Of a `while` whose state is a tuple of `elements` arrays; `maps` answers those of one of them. Nothing where one is not known.
+/// For a `while` whose state is a tuple of `elements` arrays; `maps` returns the maps of one element. `None`
+/// if one is unknown.
 pub(super) fn of_loop(state: &str, elements: usize, maps: impl Fn(usize) -> OpIndexing) -> Option<String> {
     let mut unchanged = Vec::new();
     let mut computed: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
@@ -40,7 +42,7 @@ fn elements_of(numbers: &[usize]) -> String {
     format!("element{plural} {}", ranges(numbers))
 }
 
-/// `0, 2 to 5, 9`, of numbers that ascend.
+/// `0, 2 to 5, 9`, for ascending numbers.
 fn ranges(numbers: &[usize]) -> String {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for &number in numbers {

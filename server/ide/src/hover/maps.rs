@@ -1,4 +1,5 @@
-//! The maps in a popup: a block per operand, operands that are read alike together, XLA's own answer where it is another.
+//! The maps in a hover: a block per operand, one block for operands that are read alike, and XLA's own map
+//! where it differs.
 
 use indexing::{MapBeside, OpIndexing, OperandIndexing, Rules, RuntimeSource};
 use indexing_map::{PrintStyle, Verdict, domain_short_named, print_map, print_named, same_function, wrap};
@@ -10,17 +11,17 @@ use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{LocalGraph, outputs};
 use crate::markdown::{bytes, code, fence, prose};
 
-/// Columns of a map before it is broken at a comma: popups are narrow.
+/// The column after which a map is broken at a comma, because hovers are narrow.
 const MAP_WIDTH: usize = 72;
-/// Points and boxes looked at to tell whether XLA's map is another function than ours.
+/// The number of points and boxes examined to decide whether XLA's map differs from ours.
 const EQUALITY_BUDGET: usize = 5_000;
-/// Maps in one popup; the rest is counted.
+/// The number of maps in one hover; the rest are counted.
 pub(crate) const MAP_LIMIT: usize = 32;
 
 pub(super) fn maps(context: &FileContext<'_>, at: InstructionRef, config: &HoverConfig) -> String {
     let block = context.block(at.piece);
     let Some(opcode) = block.instruction(at.id).opcode else { return String::new() };
-    // A tuple only gathers: it reads nothing by index.
+    // A tuple reads nothing by index.
     let reads_nothing = block.instruction(at.id).operands.1 == 0 && opcode != Opcode::Iota;
     if reads_nothing || opcode == Opcode::Tuple {
         return String::new();
@@ -50,7 +51,7 @@ pub(super) fn maps(context: &FileContext<'_>, at: InstructionRef, config: &Hover
     blocks.concat()
 }
 
-/// A block per map that stands beside those of the operands.
+/// A block per map other than those of the operands.
 pub(crate) fn beside_blocks(maps: &[MapBeside]) -> Vec<String> {
     let end = |name: &str| if name.starts_with('%') { code(name) } else { name.to_owned() };
     let block = |MapBeside { from, to, access }: &MapBeside| {
@@ -66,7 +67,7 @@ pub(crate) fn loop_text(context: &FileContext<'_>, local: &LocalGraph, names: &[
     of_loop(name, state.len(), |output| local.maps(context, output, Rules::Exact))
 }
 
-/// Where XLA's own answer is another function than ours.
+/// Whether XLA's own map is a different function from ours.
 pub(crate) fn differs(xla: &OperandIndexing, exact: &OperandIndexing) -> bool {
     same_function(&xla.map, &exact.map, EQUALITY_BUDGET) != Verdict::Yes
 }
@@ -75,12 +76,13 @@ pub(crate) fn differs(xla: &OperandIndexing, exact: &OperandIndexing) -> bool {
 struct Group<'a> {
     names: Vec<&'a str>,
     accesses: &'a [OperandIndexing],
-    /// XLA's own answer for the first of them, and its shape.
+    /// XLA's own maps for the first of them, and its shape.
     theirs: Option<&'a [OperandIndexing]>,
     shape: Option<&'a Shape>,
 }
 
-/// One block per operand; operands with equal maps share one. `named` is the op whose variables are to have its names.
+/// One block per operand; operands with equal maps share one. `named` is the op by whose roles variables are
+/// named.
 pub(crate) fn access_blocks(
     from: &str,
     names: &[String],
@@ -119,7 +121,7 @@ pub(crate) fn access_blocks(
                 String::new()
             };
             let mut block = format!("**{from} → {operands}**{nth}{}", access_text(access, named));
-            // Where XLA's own answer is another function, both are shown.
+            // Where XLA's own map is a different function, both are shown.
             let xla = theirs.filter(|t| t.len() == accesses.len()).and_then(|t| t.get(n));
             if let Some(xla) = xla.filter(|xla| differs(xla, access)) {
                 block += &match xla.map.is_undefined() {
@@ -129,14 +131,14 @@ pub(crate) fn access_blocks(
             }
             blocks.push(block);
         }
-        // What is not read has been told so.
+        // The text already says if the operand is not read.
         let read = shape.filter(|_| !accesses.is_empty());
         blocks.extend(read.and_then(|shape| utilisation_text(accesses, shape)));
     }
     blocks
 }
 
-/// How much of the operand is read, where that is not simply all of it, once.
+/// The share of the operand that is read, unless all of it is read once.
 pub(crate) fn utilisation_text(accesses: &[OperandIndexing], shape: &Shape) -> Option<String> {
     if accesses.iter().any(|a| a.map.is_undefined()) {
         return None;
@@ -199,7 +201,7 @@ fn access_text(access: &OperandIndexing, named: Option<&Op>) -> String {
         };
         let name = printed.runtime().get(i).and_then(|v| v.name.as_deref());
         let name = name.map_or_else(|| format!("rt{i}"), str::to_owned);
-        // Its map is over the access's dimensions.
+        // Its map uses the access's dimensions.
         let map = print_named(&variable.map, &names[..access.map.num_dims()], PrintStyle::Floordiv);
         let index = map.split(", domain:").next().unwrap_or_default();
         text += &format!("{} is {source} at {}\n\n", code(&name), code(index));
@@ -220,7 +222,7 @@ fn variable_names(access: &OperandIndexing, named: Option<&Op>) -> Vec<String> {
     }
 }
 
-/// The map and, on a line of its own, its domain.
+/// The map, and its domain on a separate line.
 fn map_text(access: &OperandIndexing, named: Option<&Op>) -> String {
     let names = variable_names(access, named);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

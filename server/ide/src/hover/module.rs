@@ -1,4 +1,4 @@
-//! What a module is, and its entry: how it runs, how large it is, which buffers it reuses.
+//! The hover of a module and its entry: how it runs, its size, and which buffers it reuses.
 
 use ir::{ModuleSettings, Shape};
 use syntax::Span;
@@ -7,12 +7,12 @@ use crate::Hover;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{bytes, code, counted, fence, shorten};
 
-/// Aliases, donated buffers and layouts that are listed.
+/// The number of aliases, donated buffers and layouts listed.
 const LIMIT: usize = 8;
-/// Characters of a layout.
+/// The number of characters shown of a layout.
 const SHAPE_LIMIT: usize = 100;
 
-/// The popup of the line of `HloModule`.
+/// The hover of the `HloModule` line.
 pub(super) fn module_header(context: &FileContext<'_>, piece: usize, local: usize) -> Option<Hover> {
     let block = context.block(piece);
     let header = block.parse.header.as_ref()?;
@@ -56,7 +56,7 @@ pub(super) fn module_header(context: &FileContext<'_>, piece: usize, local: usiz
     Some(Hover { range: context.range(piece, range), markdown })
 }
 
-/// What is below the signature of an entry.
+/// The part of an entry's hover below the signature.
 pub(super) fn entry(context: &FileContext<'_>, index: usize, instructions: &str) -> String {
     let module = context.module();
     let computation = &module.computations[index];
@@ -127,13 +127,13 @@ fn more(count: usize) -> String {
     }
 }
 
-/// `, 12.6 MB` of all parts, where each is known.
+/// `, 12.6 MB` in total, if every part is known.
 fn total(mut parts: impl Iterator<Item = Option<Option<u64>>>) -> String {
     let sum = parts.try_fold(0u64, |sum, part| sum.checked_add(part??));
     sum.map_or_else(String::new, |sum| format!(", {}", bytes(sum)))
 }
 
-/// `{0,1}`
+/// For example `{0,1}`.
 fn path(index: &[i64]) -> String {
     format!("{{{}}}", index.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
 }

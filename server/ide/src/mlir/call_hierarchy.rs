@@ -1,4 +1,4 @@
-//! Who calls a function, and what it calls: mentions of its symbol inside of others.
+//! The callers and callees of a function, found by the uses of its symbol in other functions.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::markdown::shorten;
 use crate::mlir::context::OpRef;
 use crate::mlir::occurrences::{Occurrence, Symbol, definitions, occurrence_at, occurrences};
 
-/// Characters of a function's signature.
+/// The largest number of characters of a function's signature.
 const DETAIL_LIMIT: usize = 120;
 
 /// A function with the name that it defines.
@@ -22,7 +22,7 @@ struct Function {
     name: Span,
 }
 
-/// At a function's name that function; elsewhere in a body the one around it.
+/// The function named at `offset`, or else the enclosing one.
 pub(crate) fn prepare_call_hierarchy(context: &FileContext<'_>, offset: usize) -> Option<CallItem> {
     let named = occurrence_at(context, offset).and_then(|(_, symbol)| function_of(context, &symbol));
     let around = || {
@@ -32,7 +32,7 @@ pub(crate) fn prepare_call_hierarchy(context: &FileContext<'_>, offset: usize) -
     named.or_else(around).map(|function| item(context, function))
 }
 
-/// Of the function whose name is at `offset`; in the order of the text.
+/// The calls of the function whose name is at `offset`, in text order.
 pub(crate) fn calls(context: &FileContext<'_>, offset: usize, direction: CallDirection) -> Vec<Call> {
     let Some((_, symbol)) = occurrence_at(context, offset) else { return Vec::new() };
     let Some(function) = function_of(context, &symbol) else { return Vec::new() };
@@ -75,7 +75,7 @@ pub(crate) fn calls(context: &FileContext<'_>, offset: usize, direction: CallDir
     found.into_values().map(call).collect()
 }
 
-/// The function that a symbol names, where it names one.
+/// The function that a symbol refers to, if any.
 fn function_of(context: &FileContext<'_>, symbol: &Symbol) -> Option<Function> {
     let Symbol::Global { .. } = symbol else { return None };
     definitions(context, symbol).into_iter().find_map(|Occurrence { piece, span, .. }| {
@@ -86,7 +86,7 @@ fn function_of(context: &FileContext<'_>, symbol: &Symbol) -> Option<Function> {
     })
 }
 
-/// The innermost function that holds an op, where it starts.
+/// The innermost function that contains an op, in the piece where it starts.
 fn function_around(context: &FileContext<'_>, piece: usize, op: OpId) -> Option<Function> {
     let path = context.mlir_piece(piece).parse.path_to(op).into_iter().rev();
     path.filter_map(|id| Some(context.start_of(OpRef { piece, id })?.0)).find_map(|at| {

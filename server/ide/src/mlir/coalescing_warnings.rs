@@ -1,4 +1,4 @@
-//! What the kernels of functions of StableHLO move and do not use, as warnings at the arguments and at the functions' names.
+//! Warnings about uncoalesced kernels of StableHLO functions, at the arguments or at the functions' names.
 
 use gpu::Buffer;
 
@@ -16,7 +16,7 @@ pub(crate) fn has_more_kernels_than(context: &FileContext<'_>, count: usize) -> 
     kernels(context).nth(count).is_some()
 }
 
-/// Of all functions that XLA would make one kernel of, in the order of the text.
+/// The warnings of all functions that XLA would compile to one kernel, in text order.
 pub(crate) fn coalescing_warnings(
     context: &FileContext<'_>,
     config: &CoalescingConfig,
@@ -26,7 +26,7 @@ pub(crate) fn coalescing_warnings(
     for function in kernels(context) {
         crate::analysis::check_cancelled(context.db);
         let Some(key) = key(context, function) else { continue };
-        // Most move little that they do not use: of those nothing is converted.
+        // Most kernels waste little: those are not converted.
         if context.kernel_waste(&key, config.threshold).is_empty() {
             continue;
         }
@@ -52,7 +52,7 @@ pub(crate) fn coalescing_warnings(
     out
 }
 
-/// At the argument that is read, or at the name of the function whose result is written.
+/// A warning at the argument that is read, or at the name of the function whose result is written.
 fn warning(
     context: &FileContext<'_>,
     function: FunctionRef,
@@ -82,7 +82,7 @@ fn warning(
     Some(uncoalesced(range, message, related.into_iter().collect()))
 }
 
-/// The finding again at the op that causes it, as information.
+/// A diagnostic of severity information at the op that causes the warning.
 fn cause_mark(warning: &Diagnostic) -> Option<Diagnostic> {
     let range = warning.related.first()?.range.clone();
     let head = warning.message.lines().next().unwrap_or_default().to_owned();
@@ -129,7 +129,7 @@ mod tests {
         assert!(analysis.coalescing_warnings(file, &none, 10).expect("nobody cancels").shown.is_empty());
     }
 
-    /// Every 64th element is read, and the lanes follow one another.
+    /// Every 64th element is read, by consecutive lanes.
     const STRIDED: &str =
         "func.func @main(%x: tensor<1024x65536xf32>, %y: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
   %0 = stablehlo.slice %x [0:1024, 0:65536:64] : (tensor<1024x65536xf32>) -> tensor<1024x1024xf32>

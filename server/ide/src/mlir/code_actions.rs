@@ -1,4 +1,4 @@
-//! What can be done to MLIR text at a place: one file per action, and the list of them.
+//! Code actions for MLIR text: one file per action, and their list.
 
 mod aliases;
 mod map_texts;
@@ -10,7 +10,7 @@ use crate::TextRange;
 use crate::code_actions::{CodeAction, Provider, Wanted, offered};
 use crate::locate::FileContext;
 
-/// In the order in which editors show them.
+/// The providers in the order in which editors show their actions.
 const PROVIDERS: &[Provider] = &[
     rewrite::offer,
     simplify_map::offer,
@@ -35,7 +35,7 @@ pub(crate) mod tests {
     use crate::fixture::open_mlir;
     use crate::{CodeActionKind, Wanted};
 
-    /// The text behind an action at `$0`; nothing where it is not offered.
+    /// The text after an action at `$0`; `None` if it is not offered.
     pub(crate) fn apply(fixture: &str, id: &str) -> Option<String> {
         crate::code_actions::tests::apply_in(open_mlir(fixture), id)
     }

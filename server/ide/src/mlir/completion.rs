@@ -1,11 +1,10 @@
-//! Names that stand for something at the cursor: values behind `%`, symbols behind `@`, aliases behind `#` and `!`, blocks
-//! behind `^`.
+//! Completes names: values after `%`, symbols after `@`, aliases after `#` and `!`, blocks after `^`.
 
 use crate::completion::{Completion, CompletionItem, CompletionKind};
 use crate::locate::FileContext;
 use crate::markdown::shorten;
 
-/// Names beyond this many are not offered.
+/// The largest number of names offered.
 const LIMIT: usize = 500;
 
 pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion {
@@ -46,7 +45,7 @@ pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion
                 None => context.mlir_module().pieces_of(part).map(|piece| (piece, None)).collect(),
             };
             let above = others.into_iter().filter(|&(other, _)| other < piece).rev();
-            // The nearest ones first: those above the cursor, from the last.
+            // The nearest first: those above the cursor, from the last.
             let mut count = 0;
             for (at, function) in std::iter::once((piece, here)).chain(above) {
                 let read = context.mlir_piece(at);
@@ -130,10 +129,10 @@ pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion
     Completion { items, is_incomplete }
 }
 
-/// The ops at a place that are not read to their end: their results are no operands there.
+/// The incomplete ops at `local`, whose own results cannot be operands there.
 fn being_written(parse: &mlir::Parse, text: &str, local: usize) -> Vec<mlir::OpId> {
     let mut open = parse.op_at(local).map_or(Vec::new(), |op| parse.path_to(op));
-    // A sign alone is no part of an op yet.
+    // A sign alone is not part of an op yet.
     let last = parse.ops.partition_point(|op| (op.span.start as usize) < local).checked_sub(1);
     let is_on_line = |&last: &usize| {
         let between = text.get(parse.ops[last].span.start as usize..local);
@@ -143,7 +142,7 @@ fn being_written(parse: &mlir::Parse, text: &str, local: usize) -> Vec<mlir::OpI
     open
 }
 
-/// `%0 = ` or `%0:2, %1 = `: the name of an op follows.
+/// After `%0 = ` or `%0:2, %1 = ` follows the name of an op.
 fn is_behind_equal(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or(before);
     line.trim_start().starts_with('%')
@@ -169,7 +168,7 @@ mod tests {
         check(&text.replace("HERE", "x.z {m = #m$0}"), &["map affine_map<(d0) -> (d0)>"]);
         check(&text.replace("HERE", "cf.br ^b$0"), &["bb1 "]);
         check(&text.replace("HERE", "x.$0"), &[]);
-        // What is being defined is no operand of itself.
+        // An op cannot use the result it defines.
         check(&text.replace("HERE", "%1 = x.z %$0"), &["0 f32", "b i32", "a f32"]);
         check(&text.replace("HERE", "%1 = x.z %$0 : f32"), &["0 f32", "b i32", "a f32"]);
         check(&text.replace("HERE", "%1 = stablehlo.trans$0"), &["stablehlo.transpose as HLO: transpose"]);

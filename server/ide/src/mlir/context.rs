@@ -1,4 +1,4 @@
-//! From an offset of the file to an op of a piece, and back.
+//! Converts between file offsets and ops of a piece.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -39,14 +39,14 @@ impl<'a> FileContext<'a> {
         let at = |piece: usize, local: usize| {
             self.mlir_piece(piece).parse.op_at(local).map(|id| OpRef { piece, id })
         };
-        // The end of the last line of a piece is the start of the next piece.
+        // The end of a piece's last line is the start of the next piece.
         at(piece, local).or_else(|| {
             let before = piece.checked_sub(1).filter(|_| local == 0)?;
             at(before, offset - self.view.starts[before].offset)
         })
     }
 
-    /// Where the first value called `name` (without `%`) is defined.
+    /// The offset of the definition of the first value called `name` (without `%`).
     pub(crate) fn find_value(&self, name: &str) -> Option<usize> {
         (0..self.pieces()).find_map(|piece| {
             let read = self.mlir_piece(piece);
@@ -64,7 +64,7 @@ impl<'a> FileContext<'a> {
         db::mlir_giant_index(self.db, self.view.file)
     }
 
-    /// The value of a use, by its place in [`Parse::uses`]; of a function that is cut it may be in another piece.
+    /// The value of a use, by its index in [`Parse::uses`]; in a cut function it may be in another piece.
     pub(crate) fn value_of_use(&self, piece: usize, at: usize) -> Option<(usize, ValueId)> {
         match self.mlir_piece(piece).parse.uses.get(at)?.value {
             Some(value) => Some((piece, value)),
@@ -75,7 +75,7 @@ impl<'a> FileContext<'a> {
         }
     }
 
-    /// The block of a successor, by its place in [`Parse::successors`].
+    /// The block of a successor, by its index in [`Parse::successors`].
     pub(crate) fn block_of_successor(&self, piece: usize, at: usize) -> Option<(usize, BlockId)> {
         match self.mlir_piece(piece).parse.successors.get(at)?.block {
             Some(block) => Some((piece, block)),
@@ -86,17 +86,18 @@ impl<'a> FileContext<'a> {
         }
     }
 
-    /// The definition of a name that pieces of a function share.
+    /// The definition of a name that the pieces of a function share.
     pub(crate) fn giant(&self, name: GiantName) -> Option<(usize, GiantDefinition)> {
         Some((name.piece as usize, db::mlir_definition(self.db, self.view.file, name)?))
     }
 
-    /// The type of a result of a value, also where that is the one of a value of another piece.
+    /// The type of a value's result, including types that are derived from a value in another piece.
     pub(crate) fn type_of_value(&self, piece: usize, value: ValueId, index: usize) -> Option<Cow<'a, str>> {
         Elsewhere::of(self.db, self.piece_input(piece))?.type_of_value(value, index)
     }
 
-    /// Where a region is opened that is open at the start of `piece`, by its number: a piece, and its region.
+    /// The piece and region that open a region still open at the start of `piece`, given by its number among
+    /// the open regions.
     fn opening(&self, piece: usize, region: RegionId) -> Option<(usize, RegionId)> {
         for before in (0..piece).rev() {
             let parse = &self.mlir_piece(before).parse;
@@ -107,12 +108,13 @@ impl<'a> FileContext<'a> {
         None
     }
 
-    /// The piece in which a region ends that is open at the end of `piece`, by its number among those.
+    /// The piece that closes a region still open at the end of `piece`, given by its number among the open
+    /// regions.
     fn closing(&self, piece: usize, number: u32) -> Option<usize> {
         (piece + 1..self.pieces()).find(|&behind| number >= self.mlir_piece(behind).parse.open_above)
     }
 
-    /// An op as the piece has it that it starts in, and the region that goes on below.
+    /// An op in the piece where it starts, and its region that continues in later pieces.
     pub(crate) fn start_of(&self, at: OpRef) -> Option<(OpRef, Option<RegionId>)> {
         let parse = &self.mlir_piece(at.piece).parse;
         if parse.is_continued(at.id) {
@@ -127,7 +129,7 @@ impl<'a> FileContext<'a> {
         Some((at, parse.regions_of(at.id).find(is_open)))
     }
 
-    /// An op with all of it that is in other pieces.
+    /// The range of an op over all its pieces.
     pub(crate) fn whole_op(&self, at: OpRef) -> TextRange {
         let own = || self.range(at.piece, self.mlir_piece(at.piece).parse.op(at.id).span);
         let Some((start, open)) = self.start_of(at) else { return own() };
@@ -136,13 +138,13 @@ impl<'a> FileContext<'a> {
         range.start..self.end_of(at, start.piece, region, |parse, op| parse.op(op).span.end).max(range.end)
     }
 
-    /// The start of an op, up to its regions, wherever that is.
+    /// The range of an op up to its regions, whichever piece it starts in.
     pub(crate) fn whole_head(&self, at: OpRef) -> TextRange {
         let start = self.start_of(at).map_or(at, |(start, _)| start);
         self.range(start.piece, self.mlir_piece(start.piece).parse.op(start.id).head)
     }
 
-    /// A region with all of it that is in other pieces.
+    /// The range of a region over all its pieces.
     pub(crate) fn whole_region(&self, piece: usize, region: RegionId) -> TextRange {
         let parse = &self.mlir_piece(piece).parse;
         let own = self.range(piece, parse.regions[region as usize].span);
@@ -156,7 +158,7 @@ impl<'a> FileContext<'a> {
         from..self.end_of(at, start, opened, |parse, op| parse.regions[op as usize].span.end).max(own.end)
     }
 
-    /// The op in the piece that it ends in; nothing where nothing ends it.
+    /// The op in the piece where it ends; `None` if it is not closed.
     pub(crate) fn last_of(&self, at: OpRef) -> Option<OpRef> {
         match self.start_of(at)? {
             (start, Some(region)) => self.ended(start.piece, region),
@@ -164,7 +166,7 @@ impl<'a> FileContext<'a> {
         }
     }
 
-    /// The op whose region `piece` opens, as the piece has it that ends the region.
+    /// The op whose region `piece` opens, in the piece where the region ends.
     fn ended(&self, piece: usize, region: RegionId) -> Option<OpRef> {
         let parse = &self.mlir_piece(piece).parse;
         let nth = parse.open_below.iter().position(|&open| open == region).unwrap_or(0) as u32;
@@ -173,7 +175,7 @@ impl<'a> FileContext<'a> {
         Some(OpRef { piece, id: number.min(self.mlir_piece(piece).parse.continued.max(1) - 1) })
     }
 
-    /// Where a region ends that `piece` opens; the end of the text where nothing ends it.
+    /// The end of a region that `piece` opens; the end of the text if it is not closed.
     fn end_of(&self, at: OpRef, piece: usize, region: RegionId, end: fn(&Parse, OpId) -> u32) -> usize {
         match self.ended(piece, region) {
             Some(last) => {
@@ -188,7 +190,7 @@ impl<'a> FileContext<'a> {
         }
     }
 
-    /// The function that holds an op or is it: in its piece, and in those of its pieces that are others.
+    /// The function that contains or is the op at `local`, also in the later pieces of a cut function.
     pub(crate) fn function_around(&self, piece: usize, local: usize) -> Option<OpId> {
         let read = self.mlir_piece(piece);
         let path = read.parse.path_to(read.parse.op_at(local)?);
@@ -197,7 +199,7 @@ impl<'a> FileContext<'a> {
         })
     }
 
-    /// The other pieces of a function that is cut, each with what the function is there, in the order of the text.
+    /// The other pieces of a cut function, each with the function's op there, in text order.
     pub(crate) fn other_pieces(&self, piece: usize, function: OpId) -> Vec<(usize, OpId)> {
         let parts = self.mlir_piece(piece).parts.iter();
         let mut found = Vec::new();
@@ -213,7 +215,7 @@ impl<'a> FileContext<'a> {
         found
     }
 
-    /// The part of the file, between two `// -----`, that holds a place of a piece.
+    /// The part of the file, between two `// -----`, that contains a position of a piece.
     pub(crate) fn part_at(&self, piece: usize, local: u32) -> usize {
         self.mlir_module().part_at(piece, &self.mlir_piece(piece).parse, local)
     }

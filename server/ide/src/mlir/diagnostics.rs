@@ -1,4 +1,4 @@
-//! Everything that is wrong with MLIR text, in its order. What is unknown is not wrong.
+//! All errors of MLIR text, in order. Unknown constructs are not errors.
 
 use syntax::Span;
 
@@ -7,7 +7,7 @@ use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::{Diagnostic, Diagnostics, Related, Severity};
 
-/// What cannot be read at all: then the rest of a function has no findings.
+/// The code of syntax errors: the rest of a function is then not checked.
 const SYNTAX: &str = "syntax";
 
 pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize) -> Diagnostics {
@@ -31,7 +31,7 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
             }
         }
         if depth == Depth::Verifier {
-            // Of a function that is cut any piece may have errors, and what is wrong with names follows from those.
+            // In a cut function any piece may have syntax errors, which cause follow-up errors about names.
             let module = context.mlir_module();
             let is_told = |f: &mlir::Finding| {
                 let mut parts =
@@ -75,7 +75,7 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
                 }
             }
             let start = context.range(piece, Span::default()).start;
-            // What is said of the first lines stands at the end of the piece above.
+            // Comments about the first lines are at the end of the previous piece.
             let above =
                 piece.checked_sub(1).map_or("", |above| last_comments(&context.mlir_piece(above).text));
             match above.contains("expected-") {
@@ -92,7 +92,7 @@ pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize)
     all.finish()
 }
 
-/// The name of what pieces of a function share: the piece, and the place in it.
+/// The piece and span of the definition of a name that pieces of a function share.
 fn definition_of(context: &FileContext<'_>, name: db::GiantName) -> Option<(usize, Span)> {
     let (piece, definition) = context.giant(name)?;
     let parse = &context.mlir_piece(piece).parse;
@@ -102,7 +102,7 @@ fn definition_of(context: &FileContext<'_>, name: db::GiantName) -> Option<(usiz
     })
 }
 
-/// The name of the function that a call or a return is about.
+/// The name of the function that a call or a return refers to.
 fn declaration(context: &FileContext<'_>, piece: usize, found: &mlir::Finding) -> Option<Related> {
     let read = context.mlir_piece(piece);
     let id = read.parse.op_at(found.span.start as usize)?;
@@ -137,8 +137,8 @@ fn syntax_error(context: &FileContext<'_>, piece: usize, span: Span, message: St
     }
 }
 
-/// An error is what every parser of MLIR refuses; inside of ops of unregistered dialects, which may have rules of their
-/// own, nothing about names is beyond doubt.
+/// A finding is an error if every MLIR parser rejects it. Inside ops of unregistered dialects, which may have
+/// their own rules, nothing about names is certain.
 fn finding(context: &FileContext<'_>, piece: usize, finding: &mlir::Finding) -> Diagnostic {
     let related = finding.related.iter();
     let read = context.mlir_piece(piece);
@@ -157,7 +157,7 @@ fn finding(context: &FileContext<'_>, piece: usize, finding: &mlir::Finding) -> 
     }
 }
 
-/// The comments behind the last line of code.
+/// The comments after the last line of code.
 fn last_comments(text: &str) -> &str {
     let mut start = text.len();
     for line in text.split_inclusive('\n').rev() {
@@ -170,8 +170,8 @@ fn last_comments(text: &str) -> &str {
     &text[start..]
 }
 
-/// Leaves out findings about lines of which a comment says that an error is expected there: `// expected-error@+1 {{…}}`.
-/// `start` is where the text starts in the file.
+/// Removes errors on lines for which a comment expects one: `// expected-error@+1 {{…}}`. `start` is the
+/// offset of the text in the file.
 fn without_expected(text: &str, start: usize, found: &mut Vec<Diagnostic>) {
     if found.iter().all(|d| d.code == SYNTAX) || !text.contains("expected-") {
         return;
@@ -198,7 +198,7 @@ fn without_expected(text: &str, start: usize, found: &mut Vec<Diagnostic>) {
                 digits.parse::<usize>().ok()
             };
             if place.starts_with("below") {
-                // The next line that is not a designator of its own.
+                // The next line that is not itself such a comment.
                 let is_comment = |l: &&str| l.trim_start().starts_with("//");
                 let skipped = text[starts[nth + 1]..].lines().take_while(is_comment).count();
                 covered.push(nth + 1 + skipped);
@@ -248,7 +248,7 @@ mod tests {
         check("func.func @f() {\n  x.y {a = #map}\n  return\n}\n", &["Warning unknown-alias #map"]);
         check("func.func @f() {\n  x.y %0 : f32\n  return\n}\n", &["Warning unknown-value %0"]);
         check("}\n", &["Error syntax }"]);
-        // What every parser refuses is an error, but in ops that nobody here knows.
+        // An error if every parser rejects it, except inside unregistered ops.
         let inside = |ops: &str| format!("func.func @f(%a: f32) -> f32 {{\n  {ops}\n  return %a : f32\n}}\n");
         check(&inside("%0 = arith.addf %a, %b : f32"), &["Error unknown-value %b"]);
         check(&inside("%0 = arith.negf %a : f64"), &["Error type-mismatch %a"]);
@@ -317,7 +317,7 @@ mod tests {
             &inside("affine.for %k = 9 to 9 {\n    %0 = affine.load %m[%k - 20, %k] : memref<4x8xf32>\n  }"),
             &[],
         );
-        // What nobody can know, and what a condition may keep away.
+        // Unknown values, and accesses that a condition may exclude.
         check(
             &inside(
                 "affine.for %k = 0 to 5 {\n    affine.if affine_set<(d0) : (d0 - 3 <= 0)>(%k) {\n      %0 = affine.load %m[%k, %i] : memref<4x8xf32>\n    }\n  }",

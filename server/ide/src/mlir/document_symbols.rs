@@ -1,4 +1,4 @@
-//! The outline: modules and functions with the ops in them, as deep as they are.
+//! The outline: modules and functions with their ops, nested.
 
 use mlir::{Form, OpId, Parse};
 use syntax::Span;
@@ -7,19 +7,19 @@ use crate::locate::FileContext;
 use crate::markdown::shorten;
 use crate::{DocumentSymbol, SymbolKind, TextRange};
 
-/// Ops inside of each other deeper than this are not listed.
+/// Ops nested deeper than this are not listed.
 const MAX_DEPTH: usize = 32;
-/// So many functions are listed whatever the limit is.
+/// The number of functions listed regardless of the limit.
 const MAX_FUNCTIONS: usize = 10_000;
-/// Characters of a type.
+/// The largest number of characters of a type.
 const DETAIL_LIMIT: usize = 100;
 
-/// Modules and functions first, so that a limit leaves out ops of the last ones and no function.
+/// Modules and functions come first, so that a limit omits ops of the last ones rather than functions.
 pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
     let module = context.mlir_module();
     let mut outline = Outline { context, room: limit.saturating_sub(module.functions), omitted: 0 };
     let mut symbols: Vec<DocumentSymbol> = Vec::new();
-    // Modules and the function whose end is in a piece below.
+    // Modules, and the function that ends in a later piece.
     let mut open: Vec<Open> = Vec::new();
     let mut functions = 0;
     for piece in 0..context.pieces() {
@@ -27,7 +27,7 @@ pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<
         let parse = &context.mlir_piece(piece).parse;
         let opened: Vec<OpId> =
             parse.open_below.iter().map(|&region| parse.regions[region as usize].op).collect();
-        // What is in the innermost of those that are open stands first.
+        // The contents of the innermost open op come first.
         for id in (0..parse.continued.min(open.len() as OpId)).rev() {
             let is_open = id < parse.open_above || opened.contains(&id);
             outline.fill(piece, id, &opened, &mut open[id as usize], &mut 0);
@@ -59,14 +59,14 @@ pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<
     (symbols, outline.omitted)
 }
 
-/// What goes on in the next piece, with what there is of it.
+/// An op that continues in the next piece, with its symbols so far.
 struct Open {
     symbol: DocumentSymbol,
-    /// Ops in it that are not listed.
+    /// The number of ops in it that are not listed.
     omitted: usize,
 }
 
-/// Ends the innermost of those that are open.
+/// Closes the innermost open op.
 fn close(open: &mut Vec<Open>, end: usize, symbols: &mut Vec<DocumentSymbol>) {
     let Some(Open { mut symbol, omitted }) = open.pop() else { return };
     symbol.range.end = end.max(symbol.range.end);
@@ -88,7 +88,8 @@ struct Outline<'a> {
 }
 
 impl Outline<'_> {
-    /// Adds what a piece has of an op that goes on in others, but for what goes on in others itself.
+    /// Adds the ops that a piece has of an op spanning several pieces, except ops that themselves span
+    /// pieces.
     fn fill(&mut self, piece: usize, id: OpId, opened: &[OpId], inside: &mut Open, functions: &mut usize) {
         let parse = &self.context.mlir_piece(piece).parse;
         for region in parse.regions_of(id) {
@@ -184,7 +185,7 @@ fn note(omitted: usize, range: TextRange) -> DocumentSymbol {
     }
 }
 
-/// Whether the op is a function, or holds them.
+/// Whether the op is a function, or contains functions.
 pub(crate) fn is_container(parse: &Parse, id: OpId, text: &str) -> bool {
     let name = parse.name(id, text);
     mlir::is_function_like(name) || mlir::is_module_like(name)
@@ -203,7 +204,7 @@ fn kind_of(parse: &Parse, id: OpId, text: &str) -> SymbolKind {
     }
 }
 
-/// What the op is called in the outline: its symbol, its results, or else the op itself.
+/// The op's name in the outline: its symbol, its results, or else the op itself.
 pub(crate) fn name_of(parse: &Parse, id: OpId, text: &str) -> (String, Span) {
     let op = parse.op(id);
     let first = parse.symbols.partition_point(|s| s.span.start < op.span.start);
@@ -299,7 +300,7 @@ module @m {
         );
     }
 
-    /// A module that is cut into pieces has the outline of one that is not.
+    /// A cut module has the same outline as a whole one.
     #[test]
     fn pieces_do_not_show() {
         let filler = "    x.y : () -> ()\n".repeat(2000);

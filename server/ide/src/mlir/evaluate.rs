@@ -1,4 +1,4 @@
-//! What an op or a function of StableHLO answers, by the reference interpreter: the function is evaluated as the HLO that it is.
+//! The value of a StableHLO op or function, by the reference interpreter, after conversion to HLO.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::mlir::kernels::functions::{
     Converted, FunctionRef, all_functions, function_at, is_of_hlo, symbol,
 };
 
-/// The value of a function (without a name: of `@main`, or the only one) from the values of its arguments. An instruction is an op
-/// by the name of its value or by the one that it has as HLO.
+/// The value of a function (`@main` or the only one if unnamed), given values of its arguments. An
+/// instruction is an op, given by the name of its result or of its HLO instruction.
 pub(crate) fn evaluate(
     context: &FileContext<'_>,
     query: &EvaluationQuery,
@@ -68,7 +68,7 @@ fn answer(
     answer_of(target, name, arguments, form)
 }
 
-/// How many devices run the module of a function, as its attributes say.
+/// The number of devices that run a function's module, by its attributes.
 fn devices(context: &FileContext<'_>, function: FunctionRef) -> i64 {
     let counts = ["mhlo.num_replicas", "mhlo.num_partitions"].map(|name| {
         let of = |(piece, op): (usize, mlir::OpId)| {
@@ -77,14 +77,14 @@ fn devices(context: &FileContext<'_>, function: FunctionRef) -> i64 {
             text.split(':').next()?.trim().parse::<i64>().ok()
         };
         let own = context.mlir_piece(function.piece).parse.path_to(function.op);
-        // A module that is cut starts in the first piece.
+        // A cut module starts in the first piece.
         let first = context.mlir_piece(0).parse.ops.first().map(|_| (0, 0));
         own.into_iter().map(|op| (function.piece, op)).chain(first).find_map(of).unwrap_or(1)
     });
     counts[0].saturating_mul(counts[1])
 }
 
-/// The function that is meant where none is named.
+/// The function used where none is named.
 fn entry(context: &FileContext<'_>, instruction: Option<&str>) -> Option<FunctionRef> {
     let all = all_functions(context);
     if let Some(name) = instruction {
@@ -94,7 +94,7 @@ fn entry(context: &FileContext<'_>, instruction: Option<&str>) -> Option<Functio
     main.copied().or(if all.len() == 1 { all.first().copied() } else { None })
 }
 
-/// A function as HLO, or why it is not.
+/// A function as HLO, or the reason why it is not convertible.
 fn whole<'a>(context: &FileContext<'a>, function: FunctionRef) -> Result<&'a Arc<MlirFunction>, QueryError> {
     let error = |why: &str| {
         let name = symbol(context, function).unwrap_or_default();
@@ -108,12 +108,12 @@ fn whole<'a>(context: &FileContext<'a>, function: FunctionRef) -> Result<&'a Arc
     converted.function.or_else(long).ok_or_else(|| error("it has more than 65,536 ops, or 32 MiB of text"))
 }
 
-/// Whether the function around `offset` is one of StableHLO's or MHLO's ops.
+/// Whether the function around `offset` consists of StableHLO or MHLO ops.
 pub(crate) fn has_value(context: &FileContext<'_>, offset: usize) -> bool {
     function_at(context, offset).is_some_and(|function| is_of_hlo(context, function))
 }
 
-/// The same of the op at `offset`, or of the function where the cursor is in its head or at its end.
+/// Like [`evaluate()`], for the op at `offset`, or for the function if the cursor is in its head or at its end.
 pub(crate) fn evaluate_at(
     context: &FileContext<'_>,
     offset: usize,
@@ -133,7 +133,7 @@ pub(crate) fn evaluate_at(
     Some(Evaluated { name: name.unwrap_or(&converted.name).to_owned(), answer })
 }
 
-/// Arguments that the op at `offset` depends on, by number.
+/// The arguments that the op at `offset` depends on, by number.
 pub(crate) fn evaluation_parameters(context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {
     let Some(function) = function_at(context, offset) else { return Vec::new() };
     let Ok(converted) = whole(context, function) else { return Vec::new() };
@@ -147,7 +147,7 @@ pub(crate) fn evaluation_parameters(context: &FileContext<'_>, offset: usize) ->
     op.map_or_else(Vec::new, |op| parameters_of(graph, op))
 }
 
-/// Of what is at `offset` the computation, and the instruction where it is not the root.
+/// The computation at `offset`, and the instruction unless it is the root.
 fn place<'a>(
     context: &FileContext<'_>,
     function: FunctionRef,
@@ -158,7 +158,7 @@ fn place<'a>(
     let read = context.mlir_piece(here.piece);
     let mut path = read.parse.path_to(here.id);
     path.retain(|&id| !is_function_like(read.parse.name(id, &read.text)));
-    // An op in the region of a reduction is the reduction's, where it is no instruction of its own.
+    // An op in a region belongs to the enclosing op, such as a reduction, unless it has its own instruction.
     let instruction = |&id: &mlir::OpId| instruction_of(converted, function, OpRef { id, ..here });
     match path.iter().rev().find_map(instruction) {
         Some((within, name)) => Some((within, Some(name))),
@@ -166,7 +166,8 @@ fn place<'a>(
     }
 }
 
-/// The last instruction that an op became, with its computation: its own function's stand behind those of callees.
+/// The last instruction converted from an op, with its computation: those of its own function follow those of
+/// callees.
 fn instruction_of(converted: &MlirFunction, function: FunctionRef, op: OpRef) -> Option<(&str, &str)> {
     converted.last_instruction_of((op.piece.checked_sub(function.piece)?, op.id))
 }
@@ -242,7 +243,7 @@ func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
         check(None, Some("none"), &[], "no op that defines %none");
     }
 
-    /// One that is cut, and has more ops than a kernel; the function that it calls is cut, too.
+    /// A cut function with more ops than a kernel; its callee is cut, too.
     #[test]
     fn long_functions() {
         let add = |n: usize| format!("  %{n} = stablehlo.add %{}, %x : tensor<2xi32>\n", n - 1);
@@ -273,7 +274,7 @@ func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
         }
     }
 
-    /// At `needle`: the name, the arguments that it needs, and the answer for `inputs`.
+    /// Checks the op at `needle`: its name, the arguments that it needs, and its value for `inputs`.
     #[track_caller]
     fn check_at(needle: &str, inputs: &[&str], expect: &str) {
         let (analysis, file, _) = open_mlir(MODULE);

@@ -1,4 +1,5 @@
-//! What can be folded: regions, brackets over several lines, comments, runs of aliases, and parts between `// -----`.
+//! Folding ranges: regions, brackets over several lines, comments, runs of aliases, and parts between `//
+//! -----`.
 
 use mlir::{Form, TokenKind, tokens};
 use syntax::Span;
@@ -7,10 +8,10 @@ use crate::TextRange;
 use crate::folding_ranges::{Fold, FoldKind};
 use crate::locate::FileContext;
 
-/// In the order of the text. A limit takes regions first.
+/// In text order. A limit keeps regions first.
 pub(crate) fn folding_ranges(context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
     let mut folds = Vec::new();
-    // Braces whose end is in a piece below.
+    // Braces that are closed in a later piece.
     let mut open: Vec<usize> = Vec::new();
     for piece in 0..context.pieces() {
         crate::analysis::check_cancelled(context.db);
@@ -54,7 +55,7 @@ pub(crate) fn folding_ranges(context: &FileContext<'_>, limit: usize) -> Vec<Fol
     folds
 }
 
-/// Blanks in front of what closes stay; what is on one line is no fold.
+/// Blanks before a closing bracket stay visible; a range on one line is no fold.
 fn push(context: &FileContext<'_>, range: TextRange, kind: FoldKind, folds: &mut Vec<Fold>) {
     let rope = &context.view.rope;
     let end = range.end.min(rope.len_bytes());
@@ -63,7 +64,7 @@ fn push(context: &FileContext<'_>, range: TextRange, kind: FoldKind, folds: &mut
     }
     let (first, mut last) = (rope.byte_to_line(range.start), rope.byte_to_line(end));
     let mut end = end;
-    // Back over blanks: a closing bracket on a line of its own is not hidden.
+    // Skip blanks backwards: a closing bracket on a line of its own stays visible.
     while last > first {
         let start = rope.line_to_byte(last);
         if rope.byte_slice(start..end).chars().any(|c| !c.is_whitespace()) {
@@ -134,7 +135,7 @@ fn end_run(context: &FileContext<'_>, piece: usize, run: Option<Span>, folds: &m
     }
 }
 
-/// `#loc1 = …`, line after line: hundreds, at the end of a dump with locations.
+/// Consecutive lines `#loc1 = …`: there are hundreds at the end of a dump with locations.
 fn aliases(context: &FileContext<'_>, piece: usize, folds: &mut Vec<Fold>) {
     let read = context.mlir_piece(piece);
     let mut run: Option<Span> = None;
@@ -162,7 +163,7 @@ mod tests {
 
     use crate::fixture::open_mlir;
 
-    /// First line and last line of each fold.
+    /// First and last line of each fold.
     fn check(text: &str, expect: Expect) {
         let (analysis, file, _) = open_mlir(text);
         let folds = analysis.folding_ranges(file, 100).expect("nobody cancels");

@@ -1,7 +1,8 @@
-//! Lines indented by the regions that they stand in, as MLIR prints them: two blanks for each. Nothing but white space at the
-//! start and the end of lines changes.
+//! Indents lines by the depth of their regions, as MLIR prints them: two blanks per level. Only white space
+//! at the start and the end of lines changes.
 //!
-//! A line that goes on with an op moves with the op's first line. Comments that start their line stay: FileCheck's do.
+//! Continuation lines of an op move with its first line. Comments at the start of a line stay, like those of
+//! FileCheck.
 
 use mlir::{BlockId, OpId};
 use rustc_hash::FxHashMap;
@@ -10,10 +11,10 @@ use crate::locate::FileContext;
 use crate::{TextEdit, TextRange};
 
 const INDENT: usize = 2;
-/// Regions deeper than this do not move a line any further.
+/// Regions nested deeper than this do not indent further.
 const MAX_DEPTH: usize = 200;
 
-/// The edits that format the lines that `range` touches. Pieces with syntax errors stay as they are.
+/// The edits that format the lines touched by `range`. Pieces with syntax errors stay unchanged.
 pub(crate) fn formatting(context: &FileContext<'_>, range: &TextRange) -> Vec<TextEdit> {
     let mut edits = Vec::new();
     for piece in context.pieces_in(range) {
@@ -34,13 +35,13 @@ pub(crate) fn formatting(context: &FileContext<'_>, range: &TextRange) -> Vec<Te
     edits
 }
 
-/// A piece with how far what starts at an offset is to be indented.
+/// A piece with the indentation of each op and brace by its offset.
 struct Piece<'a> {
     read: &'a db::MlirPiece,
     columns: FxHashMap<u32, usize>,
-    /// By op: how many regions hold it.
+    /// For each op, the number of enclosing regions.
     depths: Vec<usize>,
-    /// Where the last op or brace ends: what goes on below holds what is behind it.
+    /// The end of the last op or brace: text after it belongs to the op that continues in the next piece.
     end: usize,
 }
 
@@ -71,7 +72,7 @@ impl<'a> Piece<'a> {
         piece
     }
 
-    /// How far a comment is indented: as an op would be.
+    /// The indentation of a comment, like that of an op.
     fn depth_inside(&self, at: usize) -> usize {
         let parse = &self.read.parse;
         if at >= self.end {
@@ -90,11 +91,11 @@ fn column(depth: usize) -> usize {
     INDENT * depth.min(MAX_DEPTH)
 }
 
-/// Ranges of white space of the piece, and what is to stand there.
+/// Ranges of white space of the piece, and their replacements.
 fn lines(piece: &Piece<'_>) -> Vec<(TextRange, String)> {
     let text = &*piece.read.text;
     let mut found = Vec::new();
-    // How far the line moves that an op starts on, by the start of the line.
+    // The shift of each line that starts with an op, by the start of the line.
     let mut moves: FxHashMap<usize, isize> = FxHashMap::default();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -108,7 +109,7 @@ fn lines(piece: &Piece<'_>) -> Vec<(TextRange, String)> {
                 found.push((start..start + letters.len(), String::new()));
             }
         } else if is_inside_resources(piece, at) {
-            // Payloads stay as they are.
+            // Payloads stay unchanged.
         } else {
             let new = column_of(piece, body, at, old, &moves);
             moves.insert(start, new as isize - old as isize);
@@ -138,7 +139,7 @@ fn column_of(piece: &Piece<'_>, body: &str, at: usize, old: usize, moves: &FxHas
     if body.starts_with("//") {
         return if old == 0 { 0 } else { column(piece.depth_inside(at)) };
     }
-    // What goes on with an op moves with its first line.
+    // Continuation lines of an op move with its first line.
     let parse = &piece.read.parse;
     let Some(op) = parse.op_at(at).filter(|&op| !parse.is_continued(op)) else { return old };
     let first = parse.op(op).span.start as usize;
@@ -199,8 +200,8 @@ mod tests {
         assert_eq!(formatted(text), text);
     }
 
-    /// Only white space changes, and a second time nothing does; whatever stood in front of the lines, in texts of several
-    /// pieces too.
+    /// Only white space changes, and a second run changes nothing, for any previous indentation and also in
+    /// texts of several pieces.
     #[test]
     fn formatting_is_stable_and_keeps_all_letters() {
         let text = include_str!("../../../mlir/tests/fixtures/constructs.mlir");

@@ -1,4 +1,4 @@
-//! From a name to what has it.
+//! Go to definition for MLIR.
 
 use mlir::Definition;
 
@@ -7,7 +7,7 @@ use crate::mlir::context::OpRef;
 use crate::mlir::occurrences::{Occurrence, Symbol, definitions, occurrence_at};
 use crate::{NavigationTarget, TextRange};
 
-/// The definitions of the name at `offset`; several where a symbol is defined in several modules.
+/// The definitions of the name at `offset`; several if several modules define a symbol.
 pub(crate) fn goto_definition(context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {
     let Some((asked, symbol)) = occurrence_at(context, offset) else { return Vec::new() };
     let found = definitions(context, &symbol);
@@ -19,7 +19,7 @@ pub(crate) fn goto_definition(context: &FileContext<'_>, offset: usize) -> Vec<N
     found.iter().map(target).collect()
 }
 
-/// The definition as a whole: the op, or the name alone.
+/// The range of the whole definition: the op, or the name alone.
 fn whole(context: &FileContext<'_>, at: &Occurrence, symbol: &Symbol) -> TextRange {
     let parse = &context.mlir_piece(at.piece).parse;
     let op = match symbol {
@@ -32,7 +32,7 @@ fn whole(context: &FileContext<'_>, at: &Occurrence, symbol: &Symbol) -> TextRan
     };
     let name = context.range(at.piece, at.span);
     let range = op.map_or(name.clone(), |id| context.whole_op(OpRef { piece: at.piece, id }));
-    // Where a name stands in a broken text need not be in its op.
+    // In an invalid text, a name may be outside its op.
     if range.start <= name.start && name.end <= range.end { range } else { name }
 }
 

@@ -1,5 +1,5 @@
-//! The definition of a name, and what an op is: its line without long payloads, the types of its results with their bytes, and how
-//! often they are used.
+//! The hover of names and ops: the definition, the op's line without long payloads, the types of its results
+//! with their bytes, and the number of uses.
 
 use mlir::{Definition, OpId, Parse, TypeRef, ValueId, shaped};
 use syntax::Span;
@@ -16,9 +16,9 @@ use crate::mlir::occurrences::{Symbol, definitions, occurrence_at, occurrences};
 use crate::mlir::op_maps_hover::op_maps_hover;
 use crate::mlir::source_location::source_location;
 
-/// Characters of an op's line.
+/// The largest number of characters shown of an op's line.
 const LINE_LIMIT: usize = 600;
-/// Results whose types are shown.
+/// The largest number of results whose types are shown.
 const RESULT_LIMIT: usize = 8;
 
 pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
@@ -41,13 +41,13 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
     let at = context.op_at(offset)?;
     let op = context.mlir_piece(at.piece).parse.op(at.id);
     let local = offset - context.range(at.piece, Span::default()).start;
-    // In the regions of an op nothing is said of it.
+    // No hover for the op itself inside its regions.
     let span = [op.name, op.head, op.span].into_iter().find(|s| s.contains(local))?;
     (!op.name.is_empty() && (op.first_region.is_none() || op.head.contains(local)))
         .then(|| Hover { range: context.range(at.piece, span), markdown: of_op(context, at, config) })
 }
 
-/// Which result of a pack is meant: `%0#1`.
+/// The index in a result pack: `%0#1`.
 fn index_at(context: &FileContext<'_>, piece: usize, name: Span) -> usize {
     let text = &context.mlir_piece(piece).text;
     let behind = text.get(name.end as usize..).unwrap_or_default();
@@ -107,14 +107,14 @@ fn of_value(
     markdown
 }
 
-/// Where the op comes from.
+/// The op's source location.
 fn footer(context: &FileContext<'_>, at: OpRef) -> String {
     let footer = source_location(context, at).footer();
-    // Below a line of text three dashes make a heading of it.
+    // Three dashes below a line of text would make it a heading.
     if footer.is_empty() { footer } else { format!("\n{footer}") }
 }
 
-/// What an index can be that a loop or a function introduces.
+/// The range of an index that a loop or a function introduces.
 fn range(context: &FileContext<'_>, piece: usize, value: ValueId) -> String {
     let found = db::with_mlir_source(context.db, context.view.file, piece, |source| {
         let map = mlir_indexing::index_range(source, value)?;
@@ -124,7 +124,7 @@ fn range(context: &FileContext<'_>, piece: usize, value: ValueId) -> String {
     found.flatten().unwrap_or_default()
 }
 
-/// `1.05 MB · 262144 elements`, of an array whose extents are known.
+/// `1.05 MB · 262144 elements`, for an array with static extents.
 fn size(ty: &str) -> String {
     let Some(array) = shaped(ty) else { return String::new() };
     match (array.bytes(), array.elements()) {
@@ -151,7 +151,7 @@ fn of_op(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
             };
             let is_written = matches!(types[index], TypeRef::Written(_));
             let size = size(&ty);
-            // What is written is in the line already.
+            // A written type is already in the line.
             if !is_written || !size.is_empty() {
                 let size = size.trim();
                 let separator = if size.is_empty() { "" } else { " · " };
@@ -180,7 +180,7 @@ fn of_block(parse: &Parse, block: mlir::BlockId, text: &str) -> String {
     fence("mlir", &format!("{label}({})", arguments.join(", ")))
 }
 
-/// Where the symbol or the alias is defined.
+/// The definition of the symbol or alias.
 fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<String> {
     let mut markdown = String::new();
     let mut kernel = String::new();
@@ -213,7 +213,7 @@ fn head(parse: &Parse, op: OpId, text: &str) -> String {
     shorten(&without_payloads(head), LINE_LIMIT)
 }
 
-/// Strings longer than a line become their start and their length: a constant may have megabytes.
+/// Replaces strings longer than a line by their start and length: a constant may have megabytes.
 pub(crate) fn without_payloads(text: &str) -> String {
     const SHOWN: usize = 64;
     let (tokens, _) = mlir::tokens(text, 0, text.len(), true);

@@ -1,4 +1,5 @@
-//! Every feature answers of functions that are cut what it answers of whole ones: files of upstream in small pieces.
+//! Tests that every feature gives the same results for cut functions as for whole ones, on upstream files
+//! in small pieces.
 
 #![allow(clippy::print_stdout, reason = "how much was compared")]
 
@@ -9,7 +10,7 @@ use crate::{
     KernelLanguage, Language, Wanted,
 };
 
-/// A question about a place of a text, or about all of it up to its end, and the answer in words.
+/// A feature's name, and its result as text for an offset, or for the text up to that offset.
 type Feature = (&'static str, fn(&Analysis, FileId, usize) -> String);
 
 const AT_PLACES: &[Feature] = &[
@@ -66,7 +67,7 @@ fn opened(text: &str, min_bytes: usize) -> (AnalysisHost, FileId) {
     (host, file)
 }
 
-/// The names of ops and of values, and what is behind them.
+/// The offsets of names of ops and values, and the offsets after them.
 fn places(text: &str) -> Vec<usize> {
     let parse = mlir::parse(text, mlir::PieceState::default());
     let names = parse.ops.iter().map(|op| op.name.start as usize);
@@ -85,11 +86,11 @@ fn places(text: &str) -> Vec<usize> {
 struct Compared {
     answers: usize,
     pieces: usize,
-    /// The feature, the place, and both answers from where they differ.
+    /// The feature, the offset, and both results from where they differ.
     differences: Vec<(&'static str, usize, String)>,
 }
 
-/// The answers of all features about a whole text and about its pieces, at every so many places.
+/// Compares the results of all features for a whole text and for its pieces, at every `step`-th offset.
 fn compare(text: &str, min_bytes: usize, step: usize) -> Compared {
     let ((whole, of_whole), (cut, of_cut)) = (opened(text, usize::MAX), opened(text, min_bytes));
     let (whole, cut) = (whole.analysis(), cut.analysis());
@@ -108,7 +109,7 @@ fn compare(text: &str, min_bytes: usize, step: usize) -> Compared {
             found.push((feature.0, at, format!("whole: {}\n  cut: {}", near(&a), near(&b))));
         }
     };
-    // What is broken is not formatted: of pieces those that are.
+    // Text with errors is not formatted: the unit is a piece.
     let is_broken =
         whole.diagnostics(of_whole, 10_000).expect("nobody cancels").shown.iter().any(|d| d.is_of_parser);
     for feature in OF_FILE.iter().filter(|(name, _)| !is_broken || *name != "formatting") {
@@ -122,7 +123,7 @@ fn compare(text: &str, min_bytes: usize, step: usize) -> Compared {
     Compared { answers: count, pieces, differences: found }
 }
 
-/// Long files take long in pieces of one op: of those that are cut coarser the tests of edits tell.
+/// Long files are slow in pieces of one op; the tests of edits cover them in larger pieces.
 const MAX_BYTES: usize = 30_000;
 
 #[test]
@@ -151,7 +152,7 @@ fn files_of_upstream_are_answered_alike_in_pieces() {
     println!("{answers} answers of {count} files in {pieces} pieces");
 }
 
-/// What crosses pieces: producers, loops' bounds, extents, aliases, types that follow, kernels, rewrites.
+/// Information that spans pieces: producers, loop bounds, extents, aliases, derived types, kernels, rewrites.
 #[test]
 fn functions_in_pieces_are_answered_as_whole_ones() {
     for text in [include_str!("giant.mlir"), include_str!("far.mlir")] {
@@ -163,7 +164,7 @@ fn functions_in_pieces_are_answered_as_whole_ones() {
     }
 }
 
-/// A function of ops on values above, near and far: indices, arrays of known and of unknown extents.
+/// A function of ops on values defined above, near and far: indices, arrays of static and dynamic extents.
 fn random_function(seed: u64, ops: usize) -> String {
     let mut random = Rng::new(seed);
     let mut next = |below: usize| random.index(below);

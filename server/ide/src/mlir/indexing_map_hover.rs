@@ -1,5 +1,5 @@
-//! A map under the cursor, simplified, with what its results can be and what it does in words: `#xla.indexing_map<"…">`,
-//! `affine_map<…>`, `affine_set<…>`, and aliases of them.
+//! The hover of a map: simplified, with the ranges of its results and a description in words. Handles
+//! `#xla.indexing_map<"…">`, `affine_map<…>`, `affine_set<…>`, and aliases of them.
 
 use indexing_map::{Expr, IndexingMap, Interval, PrintStyle, SimplifyMode, print_expr, print_map};
 use mlir::{TokenKind, tokens};
@@ -11,12 +11,12 @@ use crate::markdown::{fence, prose};
 use crate::mlir::map_text::map_text;
 use crate::{Hover, TextRange};
 
-/// Letters of a map that are read: one that is longer is not for a popup.
+/// The largest size in bytes of a map that is parsed; longer ones do not fit a hover.
 const MAX_BYTES: usize = 64 << 10;
-/// Boxes that are looked at to tell whether a set has a point.
+/// The number of boxes examined to decide whether a set is empty.
 const EMPTINESS_BUDGET: usize = 2000;
 
-/// The map in whose text `offset` stands.
+/// The hover of the map whose text contains `offset`.
 pub(crate) fn indexing_map_hover(context: &FileContext<'_>, offset: usize) -> Option<Hover> {
     let at = context.op_at(offset)?;
     let read = context.mlir_piece(at.piece);
@@ -32,7 +32,7 @@ pub(crate) fn indexing_map_hover(context: &FileContext<'_>, offset: usize) -> Op
     Some(Hover { range, markdown: describe(written.of(&read.text))? })
 }
 
-/// What is near the cursor: the text of an op may be a payload of megabytes. Nothing where no map starts there.
+/// The text near the cursor: an op's text may be a payload of megabytes. `None` if no map starts there.
 fn near(text: &str, span: Span, local: usize) -> Option<Span> {
     let from = local.saturating_sub(MAX_BYTES).max(span.start as usize);
     let to = (local + MAX_BYTES).min(span.end as usize);
@@ -64,7 +64,7 @@ fn maps_in(text: &str, within: Span) -> Vec<Span> {
     found
 }
 
-/// A map or a set in words; nothing for another attribute.
+/// A map or a set in words; `None` for other attributes.
 pub(crate) fn describe(written: &str) -> Option<String> {
     let written = written.trim();
     if written.len() > MAX_BYTES {
@@ -80,7 +80,7 @@ pub(crate) fn describe(written: &str) -> Option<String> {
         return None;
     }
     Some(match WrittenMap::parse(written) {
-        // Symbols stand between square brackets in an affine map.
+        // An affine map writes symbols in square brackets.
         Ok(WrittenMap::Affine(map)) => of_map(&map.unbounded()).replace('{', "[").replace('}', "]"),
         Ok(WrittenMap::Indexing(map)) => of_map(&map),
         Err(error) => format!("This map is not read: {}\n", prose(&error.to_string())),
@@ -125,7 +125,7 @@ fn interval(i: Interval) -> String {
     }
 }
 
-/// The points that meet its constraints, by a box around them where there is one.
+/// The points that satisfy its constraints, with a bounding box if there is one.
 fn of_set(set: &AffineSet) -> String {
     let map = set.unbounded();
     let simple = map.clone().simplified(SimplifyMode::Replace);

@@ -1,4 +1,4 @@
-//! Maps of ops by their names, as the machine interface asks for them: what the popup of the op shows.
+//! Maps of ops by name, for the machine interface: those that the op's hover shows.
 
 use db::MlirMaps;
 use indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
@@ -11,7 +11,8 @@ use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::kernels::functions::{FunctionRef, all_functions, body, symbol};
 
-/// A list per operand, in the order of the text, of the maps from a result of the op; of structured ops those from their loops.
+/// The maps from a result of the op, as a list per operand in text order; for structured ops, the maps from
+/// their loops.
 pub(crate) fn indexing(
     context: &FileContext<'_>,
     query: &IndexingQuery,
@@ -67,8 +68,7 @@ fn of_op(
     Ok(IndexingReply::Operands(OpIndexing { operands }))
 }
 
-/// The lists of an op of HLO, whose operands may stand in another order: of an operand that stands several times the first place goes
-/// with the first one.
+/// The lists of an HLO op, whose operands may be in another order. Repeated operands are matched in order.
 fn of_hlo_op(operands: &[&str], own: &[String], maps: OpIndexing) -> Vec<Vec<OperandIndexing>> {
     let place = |nth: usize| {
         let name = operands[nth];
@@ -102,8 +102,8 @@ fn of_access(access: &Access) -> OperandIndexing {
     indexing
 }
 
-/// The op that defines `%name`, and which of its results that is, in the function that is called so; without one `@main` is looked
-/// through first.
+/// The op that defines `%name`, and the index of that result, in the function `computation`; if not given,
+/// `@main` is searched first.
 fn find(
     context: &FileContext<'_>,
     computation: Option<&str>,
@@ -124,7 +124,7 @@ fn find(
 }
 
 fn in_function(context: &FileContext<'_>, function: FunctionRef, name: &str) -> Option<(OpRef, usize)> {
-    // What stands in the regions of the ops comes behind them.
+    // Ops in the regions of an op follow it in the list.
     let own = body(context, function).map(|(piece, id)| OpRef { piece, id });
     let inner = |at: OpRef| at.id..context.mlir_piece(at.piece).parse.op(at.id).behind.max(at.id + 1);
     own.flat_map(|at| inner(at).map(move |id| OpRef { id, ..at })).find_map(|at| {

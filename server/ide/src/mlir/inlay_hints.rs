@@ -1,5 +1,5 @@
-//! After results whose type is not written, their type: `: index`; after ops the domain of their map; after lists what they
-//! amount to: products of reassociations, weights of digits, numbers of tiles.
+//! Hints: the type, `: index`, after results whose type is not written; the domain of its map after an op;
+//! and values derived from lists: products of reassociations, weights of digits, numbers of tiles.
 
 use db::MlirMaps;
 use ir::Opcode;
@@ -16,10 +16,10 @@ use crate::mlir::context::OpRef;
 use crate::mlir::op_maps_hover::own_domain;
 use crate::{InlayHint, TextRange};
 
-/// Characters of a hint.
+/// The largest number of characters of a hint.
 const LIMIT: usize = 80;
 
-/// Of the ops whose results stand in `range`.
+/// The hints of the ops whose results are in `range`.
 pub(crate) fn inlay_hints(
     context: &FileContext<'_>,
     range: TextRange,
@@ -53,7 +53,7 @@ pub(crate) fn inlay_hints(
     hints
 }
 
-/// What lists come to, and domains, of the ops in `range`.
+/// Values derived from lists, and domains, of the ops in `range`.
 fn of_ops(
     context: &FileContext<'_>,
     source: &Source<'_>,
@@ -64,7 +64,7 @@ fn of_ops(
 ) {
     let start = context.range(piece, Span::default()).start;
     let environment = db::alias_environment(source);
-    // Behind those of the piece stand those that it uses of others.
+    // Ops of other pieces that this piece uses follow its own.
     let own = context.mlir_piece(piece).parse.ops.len();
     for (id, op) in source.parse.ops.iter().enumerate().take(own) {
         let head = context.range(piece, op.head);
@@ -86,9 +86,9 @@ fn of_ops(
     }
 }
 
-/// The hint of the op's map. `None` for ops that read no operand by index, and for single elements.
+/// The domain hint of an op. `None` for ops that read no operand by index, and for single elements.
 fn domain(source: &Source<'_>, environment: &Environment, at: OpRef, wanted: DomainHints) -> Option<String> {
-    // The value of an index has no domain. To find it out would follow chains of sums.
+    // Index values have no domain. Computing one would follow chains of sums.
     if mlir_indexing::is_index_value(source, at.id) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What the GPU will do with a function of StableHLO that could be one fusion: the part of its popup about its kernel.
+//! The kernel part of the hover of a StableHLO function that could be one fusion.
 
 use crate::fusion_kernel::FusionQuery;
 use crate::kernel_hover::kernel_sections;
@@ -11,7 +11,7 @@ use crate::mlir::kernels::shown_kernel;
 use crate::mlir::kernels::unfused::{Unfused, unfused};
 use crate::mlir::occurrences::Occurrence;
 
-/// Of the function that is defined there; empty where it is no kernel.
+/// The kernel of the function defined here; empty if it has none.
 pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -> String {
     let defines = |f: &FunctionRef| {
         let parse = &context.mlir_piece(f.piece).parse;
@@ -42,7 +42,7 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -
     }
 }
 
-/// The kernel that a query means, with what its operands are called in the text.
+/// The kernel selected by a query, with the operands' names in the text.
 pub(crate) fn launched(context: &FileContext<'_>, query: &FusionQuery) -> Option<LaunchedKernel> {
     let (function, converted, name) = named(context, query)?;
     let operands = match converted.place_of(context, function, &name) {
@@ -56,7 +56,7 @@ pub(crate) fn launched(context: &FileContext<'_>, query: &FusionQuery) -> Option
     Some(LaunchedKernel { key: converted.key(&name), name, operands })
 }
 
-/// The kernel at a place: of the op there, or of the function.
+/// The kernel at an offset: of the op there, or of the function.
 pub(crate) fn launched_at(context: &FileContext<'_>, offset: usize) -> Option<LaunchedKernel> {
     let shown = shown_kernel(context, offset)?;
     let computation = Some(shown.computation);
@@ -86,7 +86,7 @@ mod tests {
         assert!(found.iter().any(|action| action.title == "Show access pattern"), "{found:?}");
     }
 
-    /// Popups on lines of the PTX call arrays what the function calls them.
+    /// Hovers on lines of the PTX use the function's names for arrays.
     #[test]
     fn accesses_have_the_names_of_arguments() {
         let (analysis, file, _) = open_mlir(

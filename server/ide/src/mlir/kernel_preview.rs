@@ -1,4 +1,4 @@
-//! The code of the kernel of a function of StableHLO, or of one of its ops, by their names: for the command line and scripts.
+//! The code of the kernel of a StableHLO function or op, selected by name, for the command line and scripts.
 
 use crate::fusion_kernel::{FusionError, FusionQuery};
 use crate::kernel_preview::{KernelLanguage, KernelPreview, preview_of};
@@ -9,8 +9,8 @@ use crate::mlir::kernels::functions::{
     Converted, FunctionRef, all_functions, body, kernels, symbol, why_no_kernel,
 };
 
-/// A function (`@f` or `f`), an op by the name of its value (`%3`, in the function that `computation` names, else in the first
-/// that has a kernel of it), or an instruction as the function has it when it is HLO.
+/// Selects a function (`@f` or `f`), an op by the name of its result (`%3`, in the function `computation`,
+/// else in the first that has a kernel of it), or an instruction by its name in the function's HLO.
 pub(crate) fn kernel_preview(
     context: &FileContext<'_>,
     query: &FusionQuery,
@@ -29,7 +29,7 @@ pub(super) fn not_found(query: &FusionQuery) -> FusionError {
     FusionError::NotFound(format!("{} is not in the module", query.instruction))
 }
 
-/// The function that a query means, and the instruction of it, by the name that it has as HLO.
+/// The function selected by a query, and the name of its HLO instruction.
 pub(super) fn named<'a>(
     context: &FileContext<'a>,
     query: &FusionQuery,
@@ -69,7 +69,8 @@ pub(super) fn op_called(context: &FileContext<'_>, function: FunctionRef, name: 
     body(context, function).map(|(piece, id)| OpRef { piece, id }).find(is_it)
 }
 
-/// The function whose kernel is meant where none is named: the only one that may be a kernel; or why there is none.
+/// The function whose kernel is used where none is named: the only one that may be a kernel; or the reason
+/// why there is none.
 pub(crate) fn default_kernel(context: &FileContext<'_>) -> Result<String, &'static str> {
     let mut all = kernels(context);
     match (all.next().and_then(|f| symbol(context, f)), all.next()) {
@@ -99,7 +100,7 @@ mod tests {
 }
 ";
 
-    /// The ops of arithmetic of the kernel that is called so, in the order of the text, or why there is none.
+    /// The arithmetic ops of the kernel of this name, in text order, or the reason why there is none.
     fn ops(computation: Option<&str>, instruction: &str) -> String {
         let (analysis, file, _) = open_mlir(MODULE);
         let query = FusionQuery {

@@ -1,4 +1,4 @@
-//! Kernels of functions of StableHLO: a function that could be one fusion is shown as its kernel, and so is a single op.
+//! Kernels of StableHLO functions: of a function that could be one fusion, or of a single op.
 
 pub(super) mod functions;
 pub(super) mod unfused;
@@ -23,7 +23,7 @@ use crate::mlir::kernels::functions::{
 };
 use crate::mlir::kernels::unfused::{Unfused, unfused};
 
-/// Names of functions that may be kernels, in the order of the text.
+/// Names of functions that may be kernels, in text order.
 pub(crate) fn code_lens_places(context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
     let limit = if kernels { limit } else { 0 };
     functions::kernels(context).filter_map(|f| name_of(context, f)).take(limit).collect()
@@ -60,7 +60,8 @@ fn several_kernels(unfused: &[Unfused]) -> String {
     format!("several kernels: {}", parts.join("; "))
 }
 
-/// The kernel at a place: that of the op, where XLA would wrap it alone; else that of the function, or why it has none.
+/// The kernel at an offset: of the op if XLA would wrap it alone, else of the function, or the reason why it
+/// has none.
 pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
     let function = function_at(context, offset)?;
     let converted = Converted::of(context, function)?;
@@ -89,7 +90,7 @@ pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<S
             let kernel = context.kernel(&converted.key(converted.name));
             let is_elsewhere = matches!(kernel, Some(Ok(analysis)) if by_whom(analysis).is_some());
             let has_code = may_be_kernel(context, function) && !is_elsewhere;
-            // Its document says why.
+            // Its document states the reason.
             let is_shown = has_code || is_of_hlo(context, function);
             let range = name_of(context, function).filter(|_| is_shown)?;
             let name = converted.name.to_owned();
@@ -99,14 +100,15 @@ pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<S
     Some(ShownKernel { instruction, computation: converted.name.to_owned(), range, has_code })
 }
 
-/// The function whose computation is called so.
+/// The function whose computation has this name.
 pub(super) fn find<'a>(
     context: &FileContext<'a>,
     query: &FusionQuery,
 ) -> Option<(FunctionRef, Converted<'a>)> {
     let wanted = query.computation.as_deref().unwrap_or(&query.instruction);
     let mut all = all_functions(context);
-    // Names of computations are symbols, but for letters that HLO does not have: those of the same name are looked at first.
+    // A computation has the name of its symbol, except for characters that HLO does not allow. Functions with
+    // the same name are tried first.
     all.sort_by_key(|f| symbol(context, *f) != Some(wanted));
     let is_it = |f: &FunctionRef| computation(context, *f).is_some_and(|(_, name)| name == wanted);
     all.into_iter().filter(is_it).find_map(|function| Some((function, Converted::of(context, function)?)))
@@ -171,7 +173,7 @@ pub(crate) fn kernel_document(
     Ok(document)
 }
 
-/// Runs of lines of the document's body that come from the op at `offset`, or from the op around it.
+/// Line ranges of the document's body that originate from the op at `offset`, or from an enclosing op.
 pub(crate) fn kernel_lines(
     context: &FileContext<'_>,
     document: &KernelDocument,
@@ -228,7 +230,7 @@ mod tests {
             .expect("nobody cancels")
             .expect("a kernel");
         assert!(document.body.contains("math.tanh"), "{}", document.body);
-        // Each line leads to its op, and each op to its lines.
+        // Each line maps to its op, and each op to its lines.
         let line = document.body.lines().position(|l| l.contains("math.tanh")).expect("it is there");
         let (range, _) =
             document.instruction_of(line).and_then(|i| i.at.clone()).expect("it comes from an op");
@@ -255,12 +257,12 @@ mod tests {
             file,
             &[TextEdit { range: at..at + "stablehlo.add".len(), insert: "stablehlo.multiply".into() }],
         );
-        // The name follows the opcode.
+        // The name is derived from the opcode.
         let shown = host.analysis().shown_kernel(file, at).expect("nobody cancels").expect("a kernel");
         assert_eq!(shown.instruction, "multiply.1");
     }
 
-    /// A long function that is cut: each of its ops is converted by itself.
+    /// A long cut function, whose ops are converted individually.
     #[test]
     fn ops_of_long_functions_have_kernels() {
         let add = |n: usize| format!("    %{n} = stablehlo.add %{}, %a : tensor<64x66xf32>\n", n - 1);
@@ -319,7 +321,7 @@ mod tests {
         assert_eq!(why("func.func @f(%a: f32) {\n  x.y %a : f32\n}\n", "@f"), None);
     }
 
-    /// The second result of a reduction alone: the first one has no memory.
+    /// Only the second result of a reduction: the first has no memory.
     #[test]
     fn a_function_of_one_of_several_results_says_why_it_has_no_code() {
         let (analysis, file, _) = open_mlir(

@@ -1,4 +1,4 @@
-//! The maps of an op in a line each, for terminals.
+//! The maps of an op, one per line, for terminals.
 
 use db::MlirMaps;
 use indexing::{MapBeside, Rules};
@@ -9,7 +9,7 @@ use mlir_indexing::Source;
 use crate::mlir::map_text::map_line;
 use crate::mlir::op_maps_hover::{RESULT_LIMIT, title};
 
-/// What each result is made of, where stores go, what an index is; empty where nothing is read by index.
+/// The maps of results, stores and index values; empty if nothing is read by index.
 pub(crate) fn map_notes(source: &Source<'_>, id: OpId) -> Vec<String> {
     let results = source.result_count(id).clamp(1, RESULT_LIMIT);
     let environment = db::alias_environment(source);
@@ -77,7 +77,7 @@ mod tests {
         expect.assert_eq(&format!("{}\n", notes.join("\n")));
     }
 
-    /// Both maps of an iota, and those from a dot's operands to its output, as of HLO.
+    /// Both maps of an iota, and those from a dot's operands to its output, as for HLO.
     #[test]
     fn maps_in_both_directions() {
         check(
@@ -98,7 +98,7 @@ mod tests {
         );
     }
 
-    /// An extent that is not known is no bound of 2^63.
+    /// An unknown extent is not printed as a bound of 2^63.
     #[test]
     fn unbounded_variables_have_no_numbers() {
         check(

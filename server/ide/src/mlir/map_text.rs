@@ -1,11 +1,11 @@
-//! Maps with symbols, as a popup and a hint show them: `d0 < n` says more than a bound of 2^63.
+//! Maps with symbols, for hovers and hints: `d0 < n` is clearer than a bound of 2^63.
 
 use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, PrintStyle, print_expr, print_map, wrap};
 
-/// Columns of a map before it is broken at a comma: popups are narrow.
+/// The column after which a map is broken at a comma, because hovers are narrow.
 const MAP_WIDTH: usize = 72;
 
-/// The map and, on a line of its own, its domain.
+/// The map, and its domain on a separate line.
 pub(crate) fn map_text(map: &IndexingMap) -> String {
     let (head, domain) = head_and_domain(map);
     match domain {
@@ -20,7 +20,7 @@ pub(crate) fn map_line(map: &IndexingMap) -> String {
     domain.map_or_else(|| head.clone(), |domain| format!("{head}, {domain}"))
 }
 
-/// `(d0) -> (d0)` and `domain: d0 in [0, 7]`; where a variable has no bound, `domain: 0 ≤ d0 < n`.
+/// `(d0) -> (d0)` and `domain: d0 in [0, 7]`; if a variable has no bound, `domain: 0 ≤ d0 < n`.
 fn head_and_domain(map: &IndexingMap) -> (String, Option<String>) {
     let text = print_map(map, PrintStyle::Floordiv);
     let Some((head, domain)) = text.split_once(", domain: ") else { return (text, None) };
@@ -37,14 +37,14 @@ fn is_bounded(map: &IndexingMap) -> bool {
         && map.constraints().iter().all(|c| is_finite(c.interval))
 }
 
-/// The domain of a map of which some variable has no bound: `0 ≤ d0 < n, 0 ≤ d1 ≤ 7`.
+/// The domain of a map in which some variable has no bound: `0 ≤ d0 < n, 0 ≤ d1 ≤ 7`.
 pub(crate) fn domain_text(map: &IndexingMap) -> String {
     let show = |e: &Expr| print_expr(e, map, PrintStyle::Floordiv);
-    // By variable what is said in its place, and what is about several.
+    // The text of each variable's own bounds, and the constraints on several variables.
     let mut of_variable: Vec<Option<String>> = vec![None; map.variables().len()];
     let mut relations = Vec::new();
     for constraint in map.constraints() {
-        // `a - b ≤ -1` is `a < b`, and of a variable the lower bound is said in the same breath.
+        // `a - b ≤ -1` is `a < b`, and a variable's lower bound is part of the same text.
         let is_less = constraint.interval == Interval::new(i64::MIN, -1);
         let is_at_least = constraint.interval == Interval::new(0, i64::MAX);
         match difference(&constraint.expr) {

@@ -1,4 +1,4 @@
-//! A name under the cursor, and everywhere else it is written.
+//! The name under the cursor, and all its other occurrences.
 
 use db::GiantDefinition;
 use mlir::{BlockId, ValueId};
@@ -6,23 +6,23 @@ use syntax::Span;
 
 use crate::locate::FileContext;
 
-/// What a name refers to.
+/// The definition that a name refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Symbol {
-    /// A result, an argument: `%name`.
+    /// A result or an argument: `%name`.
     Value { piece: usize, value: ValueId },
-    /// `^bb0`
+    /// For example `^bb0`.
     Block { piece: usize, block: BlockId },
-    /// `@name`, without its sign, in a part of the file.
+    /// `@name`, stored without `@`, in a part of the file.
     Global { part: usize, name: String },
-    /// `#map` or `!array`, with its sign, in a part of the file.
+    /// `#map` or `!array`, stored with its sign, in a part of the file.
     Alias { part: usize, name: String },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Occurrence {
     pub(crate) piece: usize,
-    /// With its sign, without the `#1` of a result of a pack.
+    /// The span with the name's sign, without the `#1` of a result pack.
     pub(crate) span: Span,
     pub(crate) is_definition: bool,
 }
@@ -48,7 +48,7 @@ fn in_piece(context: &FileContext<'_>, piece: usize, local: usize) -> Option<(Oc
     if let Some(value) = parse.value_at(local) {
         return Some((at(parse.values[value as usize].name, true), Symbol::Value { piece, value }));
     }
-    // Names of an op stand in it, and in no other one.
+    // An op's names are inside it, and in no other op.
     if let Some(op) = parse.op_at(local)
         && let Some(nth) = parse.uses_of(op).iter().position(|u| u.span.contains(local))
     {
@@ -77,7 +77,7 @@ fn in_piece(context: &FileContext<'_>, piece: usize, local: usize) -> Option<(Oc
     Some((at(mention.span, mention.is_definition), Symbol::Alias { part, name }))
 }
 
-/// In the order of the text.
+/// All occurrences, in text order.
 pub(crate) fn occurrences(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occurrence> {
     match symbol {
         Symbol::Value { piece, value } => {
@@ -117,7 +117,7 @@ pub(crate) fn occurrences(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
     }
 }
 
-/// Adds what other pieces of the function write of a value or a block, and sorts.
+/// Adds the uses of a value or a block in other pieces of the function, and sorts.
 fn in_other_pieces(
     context: &FileContext<'_>,
     piece: usize,
@@ -155,7 +155,7 @@ fn in_part(
     found
 }
 
-/// Where a symbol or an alias is defined, or a value or a block.
+/// The definitions of a symbol, an alias, a value or a block.
 pub(crate) fn definitions(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occurrence> {
     let pieces: &[usize] = match symbol {
         Symbol::Value { .. } | Symbol::Block { .. } => {
@@ -165,7 +165,7 @@ pub(crate) fn definitions(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
         Symbol::Alias { part, name } => context.mlir_module().alias(*part, name),
     };
     let mut found = Vec::new();
-    // In order; one that defines the name several times is there as often.
+    // In order; an op that defines the name several times appears as often.
     let mut last = None;
     for &piece in pieces.iter().filter(|piece| last.replace(**piece) != Some(**piece)) {
         let read = context.mlir_piece(piece);

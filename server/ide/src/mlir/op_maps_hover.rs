@@ -1,5 +1,5 @@
-//! The maps of an op in its popup: what each result is made of, where stores go, what an index is, and further away the
-//! arguments that all of it comes from.
+//! The maps in the hover of an op: of results, stores and index values, and from the results to distant
+//! arguments.
 
 use db::MlirMaps;
 use indexing::{OperandIndexing, Rules};
@@ -13,12 +13,12 @@ use crate::markdown::{code, fence, prose};
 use crate::mlir::context::OpRef;
 use crate::mlir::map_text::{domain_text, map_text};
 
-/// Results of which the maps are shown.
+/// The largest number of results whose maps are shown.
 pub(crate) const RESULT_LIMIT: usize = 8;
-/// Arguments far away of which the maps are shown.
+/// The largest number of distant arguments whose maps are shown.
 const FAR_LIMIT: usize = 8;
 
-/// All that is known of what an op reads and writes, as Markdown; empty where that is nothing.
+/// All known reads and writes of an op, as Markdown; may be empty.
 pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
     let read = context.mlir_piece(at.piece);
     let found = db::with_mlir_source(context.db, context.view.file, at.piece, |source| {
@@ -38,7 +38,7 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
                     blocks.extend(access_blocks(&from, &hlo.operands, hlo.op(), &exact, &xla, named));
                     blocks.extend(beside_blocks(&db::hlo_maps_beside(&hlo)));
                 }
-                // What reads nothing misses nothing.
+                // An op without operands needs no explanation.
                 Some(Err(reason)) if read.parse.operands_of(at.id).next().is_some() => {
                     blocks.push(format!("No map: {}.\n", prose(&reason)));
                     break;
@@ -84,7 +84,7 @@ fn own_blocks(source: &Source<'_>, maps: &OpMaps, results: usize) -> Vec<String>
     groups.into_iter().map(block).collect()
 }
 
-/// How much of an array of known shape is read, where the map alone tells it.
+/// The share of an array of known shape that is read, if the map alone determines it.
 fn utilisation(source: &Source<'_>, access: &Access) -> Option<String> {
     if access.role != Role::Read || access.note.is_some() || !access.symbols.is_empty() {
         return None;
@@ -99,7 +99,7 @@ fn own_block(space: &Space, names: &[&str], access: &Access, results: usize) -> 
     format!("{}{}", title(space, &operands, access.role, results), access_text(access))
 }
 
-/// What a map goes from and to, as Markdown.
+/// The source and target of a map, as Markdown.
 pub(crate) fn title(space: &Space, operands: &str, role: Role, results: usize) -> String {
     match (space, role) {
         (Space::Loops, Role::Value) => "**points of the loop**".to_owned(),
@@ -148,7 +148,7 @@ fn access_text(access: &Access) -> String {
     text
 }
 
-/// What the runtime variables are, where their names do not tell.
+/// The meaning of runtime variables, unless their names show it.
 fn symbols(access: &Access, map: &IndexingMap) -> String {
     let mut told = Vec::new();
     for symbol in &access.symbols {
@@ -162,7 +162,7 @@ fn symbols(access: &Access, map: &IndexingMap) -> String {
     if told.is_empty() { String::new() } else { format!("{}\n\n", told.join(" · ")) }
 }
 
-/// The arguments that the results are made of in the end.
+/// The function arguments from which the results are computed.
 fn far_blocks(context: &FileContext<'_>, at: OpRef) -> String {
     let mut text = String::new();
     let far = db::mlir_producers(context.db, context.view.file, at.piece, at.id, 0);
@@ -180,8 +180,8 @@ fn far_blocks(context: &FileContext<'_>, at: OpRef) -> String {
     text
 }
 
-/// The domain of an op's own maps, for a hint: of the access that says most. A box without symbols and constraints repeats
-/// the shape of the result.
+/// The domain of an op's own maps, for a hint: of the most informative access. A box without symbols and
+/// constraints repeats the shape of the result.
 pub(crate) fn own_domain(maps: &OpMaps, wanted: DomainHints) -> Option<String> {
     if matches!(maps.space, Space::Around) {
         return None;

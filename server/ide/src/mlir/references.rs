@@ -1,10 +1,10 @@
-//! Everywhere a value, a block, a symbol or an alias is used.
+//! All uses of a value, a block, a symbol or an alias.
 
 use crate::locate::FileContext;
 use crate::mlir::occurrences::{occurrence_at, occurrences};
 use crate::references::{Reference, ReferenceKind};
 
-/// In the order of the text.
+/// In text order.
 pub(crate) fn references(context: &FileContext<'_>, offset: usize, with_definition: bool) -> Vec<Reference> {
     let Some((_, symbol)) = occurrence_at(context, offset) else { return Vec::new() };
     let found = occurrences(context, &symbol).into_iter();
@@ -17,7 +17,7 @@ pub(crate) fn references(context: &FileContext<'_>, offset: usize, with_definiti
         .collect()
 }
 
-/// The name wherever it refers to the same definition.
+/// All occurrences that refer to the same definition.
 pub(crate) fn document_highlight(context: &FileContext<'_>, offset: usize) -> Vec<Reference> {
     references(context, offset, true)
 }
@@ -27,7 +27,7 @@ mod tests {
     use crate::fixture::open_mlir;
     use crate::references::ReferenceKind;
 
-    /// The places, as lines with the names in brackets.
+    /// The references, as lines with the names in brackets.
     fn check(text: &str, expect: &[&str]) {
         let (analysis, file, offset) = open_mlir(text);
         let text = analysis.rope(file).to_string();

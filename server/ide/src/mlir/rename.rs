@@ -1,4 +1,4 @@
-//! Gives a value, a block, a symbol or an alias another name, everywhere at once.
+//! Renames a value, a block, a symbol or an alias.
 
 use mlir::OpId;
 
@@ -29,7 +29,7 @@ fn named(
     }
 }
 
-/// The edits, in the order of the text. None where the name is the old one.
+/// The edits, in text order. Empty if the name is unchanged.
 pub(crate) fn rename(
     context: &FileContext<'_>,
     offset: usize,
@@ -53,7 +53,7 @@ pub(crate) fn rename(
     check_free(context, &symbol, sign, name)?;
     let edit = |o: &Occurrence| {
         let mut range = context.range(o.piece, o.span);
-        // The letters of a `sym_name` stand without a sign.
+        // The string of a `sym_name` has no sign.
         range.start += usize::from(text_of(o).starts_with(sign));
         TextEdit { range, insert: name.to_owned() }
     };
@@ -80,7 +80,7 @@ fn check_free(context: &FileContext<'_>, symbol: &Symbol, sign: char, name: &str
         Symbol::Value { piece, value } => {
             let read = context.mlir_piece(*piece);
             let parse = &read.parse;
-            // Names are few: in the whole function one of this name is one too many.
+            // Scopes are ignored: any use of this name in the function is a conflict.
             let has = |piece: usize, function: Option<OpId>| {
                 let read = context.mlir_piece(piece);
                 let mut others = read.parse.values.iter().filter(|v| v.name.of(&read.text)[1..] == *name);

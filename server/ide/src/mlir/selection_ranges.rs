@@ -1,4 +1,5 @@
-//! Ever larger selections around the cursor: token, brackets, type or attribute, op, block, region, function, file.
+//! Expanding selections around the cursor: token, brackets, type or attribute, op, block, region, function,
+//! file.
 
 use mlir::{TokenKind, tokens};
 use syntax::Span;
@@ -8,7 +9,7 @@ use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::selection_ranges::chain;
 
-/// The innermost first, each inside the next and smaller.
+/// The innermost first, each strictly inside the next.
 pub(crate) fn selection_ranges(context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
     let mut ranges: Vec<TextRange> = Vec::new();
     ranges.push(0..context.view.rope.len_bytes());

@@ -1,4 +1,4 @@
-//! What each token means, for colours: an argument looks the same where it is introduced and where it is used.
+//! The kind of each token, for highlighting: an argument looks the same at its definition and its uses.
 
 use db::{Elsewhere, ExportKind};
 use mlir::{Definition, Token, TokenKind as Kind, tokens};
@@ -7,7 +7,7 @@ use crate::TextRange;
 use crate::locate::FileContext;
 use crate::semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
 
-/// Those that overlap `range`, in order and apart; nothing where there are more than `limit`.
+/// The tokens that overlap `range`, in order and disjoint; `None` if there are more than `limit`.
 pub(crate) fn semantic_tokens(
     context: &FileContext<'_>,
     range: &TextRange,
@@ -20,7 +20,7 @@ pub(crate) fn semantic_tokens(
         let (parse, text) = (&read.parse, &*read.text);
         let start = context.view.starts[piece].offset;
         let local = range.start.saturating_sub(start)..range.end.saturating_sub(start).min(text.len());
-        // Tokens end with their lines, but for resources, which are an op of their own.
+        // Tokens end with their lines, except resources, which are an op of their own.
         let before = text.as_bytes()[..local.start.min(text.len())].iter().rposition(|&b| b == b'\n');
         let line = before.map_or(0, |n| n + 1);
         let around = parse.op_at(local.start).map(|id| parse.op(id));
@@ -28,7 +28,7 @@ pub(crate) fn semantic_tokens(
             Some(op) if op.form == mlir::Form::Resources => line.min(op.span.start as usize),
             _ => line,
         };
-        // A token that the end of the range cuts is read whole.
+        // A token that the end of the range cuts is included whole.
         let behind = text.as_bytes()[local.end..].iter().position(|&b| b == b'\n');
         let to = behind.map_or(text.len(), |n| local.end + n);
         let (all, _) = tokens(text, from, to, true);
@@ -105,7 +105,7 @@ struct Name {
     modifiers: TokenModifiers,
 }
 
-/// What stands for something in a part of a piece, by place.
+/// Named entities in a part of a piece, sorted by offset.
 struct Names(Vec<Name>);
 
 impl Names {
@@ -189,7 +189,7 @@ mod tests {
             all.join(", "),
             "func.func Opcode, @f Computation*, %a Parameter*, tensor ElementType, 4 Number, xf32 ElementType, %c Instruction*, x.constant Opcode, 1.0 Number, f32 ElementType, // c Comment, \"x.y\" Opcode, %c Instruction*, %a Parameter, k AttributeName, #x.z EnumValue, f32 ElementType, !t ElementType"
         );
-        // A part of the text has the tokens of that part.
+        // A range of the text has the tokens of that range.
         for start in 0..text.len() {
             for end in [start + 1, start + 9] {
                 for token in shown(start..end.min(text.len())) {

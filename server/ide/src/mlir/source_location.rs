@@ -1,4 +1,4 @@
-//! The framework's name and source line of an op, from its `loc(…)`, and links to the files that locations name.
+//! The framework name and source line of an op, from its `loc(…)`, and links to files in locations.
 
 use memchr::memmem;
 use syntax::Span;
@@ -8,11 +8,11 @@ use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::source_location::SourceLocation;
 
-/// Bytes of a path in a link.
+/// The largest number of bytes of a path in a link.
 const PATH_LIMIT: usize = 1024;
 
 pub(crate) fn source_location(context: &FileContext<'_>, at: OpRef) -> SourceLocation {
-    // It stands behind the regions.
+    // The location follows the regions.
     let at = context.last_of(at).unwrap_or(at);
     let read = context.mlir_piece(at.piece);
     let span = read.parse.op(at.id).location;
@@ -37,7 +37,7 @@ fn alias(context: &FileContext<'_>, part: usize, name: &str) -> Option<String> {
     })
 }
 
-/// Each `"path":line:column`, in the order of the text.
+/// Each `"path":line:column`, in text order.
 pub(crate) fn document_links(context: &FileContext<'_>, limit: usize) -> Vec<DocumentLink> {
     let mut links = Vec::new();
     for piece in 0..context.pieces() {
@@ -58,7 +58,7 @@ pub(crate) fn document_links(context: &FileContext<'_>, limit: usize) -> Vec<Doc
     links
 }
 
-/// Where the path starts whose last quote is at `quote`, and the line that is named behind it.
+/// The start of the path whose closing quote is at `quote`, and the line number after it.
 fn file_and_line(text: &str, quote: usize) -> Option<(usize, u32)> {
     let behind = &text[quote + 2..];
     let digits = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_digit()).len();

@@ -1,4 +1,4 @@
-//! What a file of MLIR consists of, in numbers: functions count as computations, ops as instructions.
+//! Counts of an MLIR file: functions count as computations, ops as instructions.
 
 use crate::locate::FileContext;
 use crate::statistics::FileStatistics;

@@ -5,7 +5,7 @@ use crate::mlir::context::OpRef;
 use crate::mlir::document_symbols::is_container;
 use crate::{SymbolKind, WorkspaceSymbol};
 
-/// All symbols that the file defines, for whom `wants` answers yes.
+/// Calls `wants` for all symbols that the file defines.
 pub(crate) fn symbols(context: &FileContext<'_>, mut wants: impl FnMut(&str, (usize, usize))) {
     for piece in 0..context.pieces() {
         crate::analysis::check_cancelled(context.db);
@@ -16,7 +16,7 @@ pub(crate) fn symbols(context: &FileContext<'_>, mut wants: impl FnMut(&str, (us
     }
 }
 
-/// The symbol that [`symbols`] called so.
+/// The symbol that [`symbols`] identifies by these indices.
 pub(crate) fn workspace_symbol(context: &FileContext<'_>, (piece, index): (usize, usize)) -> WorkspaceSymbol {
     let read = context.mlir_piece(piece);
     let symbol = read.parse.symbols[index];

@@ -1,4 +1,4 @@
-//! Which word of the reference stands at a place of the text.
+//! Finds the keyword of the reference at an offset of the text.
 
 use ir::ElementType;
 use syntax::Span;
@@ -7,14 +7,15 @@ use super::{attribute, element_type, layout, opcode};
 use crate::locate::{FileContext, InstructionRef};
 use crate::scope::read_shape;
 
-/// What a word means, as Markdown.
+/// The documentation of a keyword, as Markdown.
 pub(crate) enum Explained {
-    /// Of the instruction there is more to say.
+    /// The hover adds a description of the instruction.
     Opcode(Span, String),
     Other(Span, String),
 }
 
-/// The opcode, attribute name, element type or layout at byte `local` of a piece; `at` is the instruction there.
+/// The opcode, attribute name, element type or layout at byte `local` of a piece; `at` is the instruction
+/// there.
 pub(crate) fn at_cursor(
     context: &FileContext<'_>,
     at: Option<InstructionRef>,
@@ -57,7 +58,7 @@ fn in_shape(text: &str, span: Span, local: usize) -> Option<Explained> {
     let from = span.start as usize + line.map_or(0, |n| n + 1);
     let open = from + bytes.get(from..(local + 1).min(bytes.len()))?.iter().rposition(|&b| b == b'{')?;
     let close = open + bytes[open..span.end as usize].iter().position(|&b| b == b'}')? + 1;
-    // `]{1,0}`: the braces of a layout stand directly behind the sizes.
+    // `]{1,0}`: the braces of a layout directly follow the dimensions.
     if local >= close || open == 0 || bytes[open - 1] != b']' {
         return None;
     }
@@ -71,7 +72,7 @@ fn in_shape(text: &str, span: Span, local: usize) -> Option<Explained> {
 mod tests {
     use crate::fixture::{in_entry, open};
 
-    /// The first line and what is underlined.
+    /// The first line of the hover and the highlighted range.
     fn check(line: &str, expect: &str) {
         let text = in_entry(&format!("  p = f32[8,16]{{1,0}} parameter(0)\n  {line}"));
         let (analysis, file, offset) = open(&text);

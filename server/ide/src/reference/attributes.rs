@@ -1,33 +1,33 @@
-//! Attributes: what they say, and the form of their values.
+//! Attributes: their meaning and the form of their values.
 
 use ir::{AttributeKey, Opcode};
 
 use super::AttributeReference;
 
-/// What may stand behind the `=`.
+/// The form of an attribute's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Bool,
-    /// With an example.
+    /// An integer, with an example.
     Int(&'static str),
-    /// `{1,2}`: what stands between the braces, as an example.
+    /// `{1,2}`: an example of the text between the braces.
     Ints(&'static str),
-    /// One of these.
+    /// One of these keywords.
     Words(&'static [&'static str]),
-    /// `{high,default}`: some of these in braces.
+    /// `{high,default}`: some of these keywords in braces.
     WordList(&'static [&'static str]),
-    /// `"…"`; these are known, others are fine.
+    /// `"…"`; these are known values, others are valid too.
     Text(&'static [&'static str]),
     Computation,
     Computations,
     /// `{a, b}`: names of instructions.
     Instructions,
-    /// Anything else, by an example.
+    /// Any other form, with an example.
     Other(&'static str),
 }
 
 impl Form {
-    /// A value of this form, as it may be written.
+    /// A sample value of this form.
     pub(crate) fn example(self) -> String {
         match self {
             Form::Bool => "true".to_owned(),
@@ -42,7 +42,7 @@ impl Form {
         }
     }
 
-    /// The words that may stand here, for this opcode.
+    /// The keywords that this opcode accepts here.
     pub(crate) fn words(self, opcode: Opcode) -> &'static [&'static str] {
         match self {
             Form::Bool => &["true", "false"],
@@ -75,7 +75,7 @@ const DOT_ALGORITHMS: &[&str] = &[
     "unset",
 ];
 
-/// Targets that XLA and JAX print often.
+/// Targets that are common in dumps of XLA and JAX.
 const CALL_TARGETS: &[&str] = &[
     "Sharding",
     "SPMDFullToShardShape",

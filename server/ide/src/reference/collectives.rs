@@ -1,4 +1,4 @@
-//! Ops by which devices talk to each other and to the host.
+//! Communication between devices and with the host.
 
 use ir::Opcode;
 

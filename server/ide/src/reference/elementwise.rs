@@ -1,4 +1,4 @@
-//! Ops that make each element of the result from the elements at the same index.
+//! Ops that compute each element of the result from the elements at the same index.
 
 use ir::Opcode;
 

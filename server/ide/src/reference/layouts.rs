@@ -1,10 +1,10 @@
-//! What the braces behind a shape say of that array.
+//! Describes the layout in the braces after a shape.
 
 use ir::{ArrayShape, ElementTypeExt};
 
 use crate::markdown::code;
 
-/// Order of the dimensions in memory with their strides, then tiles, packing and memory space where there are any.
+/// The order of the dimensions in memory with their strides, then tiles, packing and memory space, if any.
 pub(crate) fn layout(array: &ArrayShape) -> Option<String> {
     let layout = array.layout.as_ref()?;
     let mut out = format!("{}: layout, fastest dimension first\n\n", code(&layout.to_string()));

@@ -1,4 +1,4 @@
-//! Ops that move, select or make elements.
+//! Ops that move, select or create elements.
 
 use ir::Opcode;
 

@@ -1,4 +1,4 @@
-//! Element types: range, precision, what is special.
+//! Element types: range, precision, special values.
 
 use ir::{ElementType, ElementTypeExt};
 

@@ -1,4 +1,4 @@
-//! `#map = …` and its uses: written out, taken out into an alias, and removed where it is unused.
+//! Inlines, extracts, or removes unused `#map = …` aliases.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::mlir::code_actions::map_texts::{MapText, letters, map_texts};
 use crate::mlir::occurrences::{Occurrence, Symbol, definitions, occurrence_at, occurrences};
 use crate::{TextEdit, TextRange};
 
-/// Bytes that an edit may write.
+/// The largest size in bytes of an edit's text.
 const MAX_WRITTEN: usize = 1 << 20;
 
 pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
@@ -21,7 +21,7 @@ pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     extract(context, range, actions);
 }
 
-/// The value of an alias of a part, as text, where it is defined once.
+/// The value of an alias of a part, as text, if it is defined once.
 pub(super) fn value_of(context: &FileContext<'_>, part: usize, name: &str) -> Option<String> {
     let found = definitions(context, &Symbol::Alias { part, name: name.to_owned() });
     let [definition] = found.as_slice() else { return None };
@@ -30,7 +30,7 @@ pub(super) fn value_of(context: &FileContext<'_>, part: usize, name: &str) -> Op
     Some(value.trim().to_owned())
 }
 
-/// The whole `#map = …`, of where its name stands.
+/// The whole `#map = …` of the alias whose name is given.
 fn definition_span(context: &FileContext<'_>, at: &Occurrence) -> Option<(usize, Span)> {
     let parse = &context.mlir_piece(at.piece).parse;
     let op = parse.op(parse.op_at(at.span.start as usize)?);
@@ -51,7 +51,7 @@ fn of_alias(context: &FileContext<'_>, at: Occurrence, symbol: &Symbol, actions:
         return;
     }
     let Some(value) = value_of(context, *part, name) else { return };
-    // A location in a location is written without its word.
+    // A location inside a location is written without `loc`.
     if value.starts_with("loc(") || value.len().saturating_mul(uses.len()) > MAX_WRITTEN {
         return;
     }
@@ -75,7 +75,7 @@ fn of_alias(context: &FileContext<'_>, at: Occurrence, symbol: &Symbol, actions:
     });
 }
 
-/// A span with the rest of its lines, where nothing else stands on them.
+/// A span extended to whole lines, if nothing else is on them.
 fn whole_lines(context: &FileContext<'_>, piece: usize, span: Span) -> TextRange {
     let text = &context.mlir_piece(piece).text;
     let Range { start, end } = span.range();
@@ -85,7 +85,7 @@ fn whole_lines(context: &FileContext<'_>, piece: usize, span: Span) -> TextRange
     context.range(piece, if is_alone { Span::new(line, behind) } else { span })
 }
 
-/// Takes the map under the cursor, and all that are written like it, out into an alias.
+/// Extracts the map under the cursor, and all with the same text, to an alias.
 fn extract(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
     let Some(at) = context.op_at(range.start) else { return };
     let read = context.mlir_piece(at.piece);
@@ -117,10 +117,10 @@ fn extract(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'
     });
 }
 
-/// Maps of a part that are written alike.
+/// Maps of a part with the same text.
 struct Maps {
     uses: Vec<(usize, Span)>,
-    /// Aliases that stand for it.
+    /// Aliases with this value.
     aliases: Vec<String>,
 }
 
@@ -168,7 +168,7 @@ impl Maps {
     }
 }
 
-/// Whether a text starts with these letters, were there no white space in it.
+/// Whether a text starts with these letters, ignoring white space in it.
 fn starts_with_letters(text: &str, letters: &str) -> bool {
     let mut here = text.chars().filter(|c| !c.is_whitespace());
     letters.chars().all(|letter| here.next() == Some(letter))
@@ -176,7 +176,7 @@ fn starts_with_letters(text: &str, letters: &str) -> bool {
 
 /// `#map`, or the first of `#map1`, `#map2`, … that is neither defined nor used.
 fn fresh_name(context: &FileContext<'_>, part: usize) -> String {
-    // Definitions are known by name; uses of undefined names are looked for where there is no definition.
+    // Definitions are indexed by name; uses of undefined names are searched only without a definition.
     let is_taken = |name: &str| {
         !context.mlir_module().alias(part, name).is_empty()
             || !occurrences(context, &Symbol::Alias { part, name: name.to_owned() }).is_empty()
@@ -185,7 +185,7 @@ fn fresh_name(context: &FileContext<'_>, part: usize) -> String {
     names.into_iter().find(|name| !is_taken(name)).unwrap_or_else(|| "#map_extracted".to_owned())
 }
 
-/// Where the first op of a part starts its line.
+/// The start of the line of a part's first op.
 fn top_of(context: &FileContext<'_>, part: usize) -> Option<usize> {
     for piece in context.mlir_module().pieces_of(part) {
         let read = context.mlir_piece(piece);

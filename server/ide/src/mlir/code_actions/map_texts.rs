@@ -1,10 +1,10 @@
-//! Maps that stand in a text: `affine_map<…>`, `#xla.indexing_map<"…">`, and its older names.
+//! Maps in a text: `affine_map<…>`, `#xla.indexing_map<"…">`, and its older names.
 
 use indexing_map::is_map_attribute;
 use mlir::{TokenKind, tokens};
 use syntax::Span;
 
-/// A map as it is written.
+/// A map in its textual form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MapText {
     /// From the first letter to the closing bracket.
@@ -18,7 +18,7 @@ pub(super) enum MapKind {
     Indexing,
 }
 
-/// Bytes of an op in which maps are looked for: one that is longer holds a payload.
+/// Longer ops are not searched for maps, because they hold a payload.
 const MAX_BYTES: usize = 256 << 10;
 
 /// The maps between two offsets of a text, in order.

@@ -1,4 +1,5 @@
-//! An op in its generic form, `"stablehlo.add"(%a, %b) : (T, T) -> T`, and back: of ops whose custom form is certain.
+//! Converts an op to its generic form, `"stablehlo.add"(%a, %b) : (T, T) -> T`, and back, if its custom form
+//! is certain.
 
 mod body;
 mod by_format;
@@ -31,7 +32,7 @@ pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     });
 }
 
-/// The op in the form that it is not in, from its name to its types; nothing where that is not certain.
+/// The op in the other form, from its name to its types; `None` where that is not certain.
 fn other_form(parse: &Parse, id: OpId, text: &str) -> Option<(Span, String)> {
     let op = parse.op(id);
     let name = parse.name(id, text);
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
     use crate::mlir::code_actions::tests::{apply, titles};
 
-    /// Both forms, each made from the other.
+    /// Checks that each form converts to the other.
     #[track_caller]
     fn check(custom: &str, generic: &str) {
         let with_cursor =
@@ -93,7 +94,8 @@ mod tests {
         check("func.call @f() : () -> T", "\"func.call\"() <{callee = @f}> : () -> T");
     }
 
-    /// Of an op in every file of a tree that `MLIR_TREE` names: the form changes there and back and there, and says the same.
+    /// For one op in every file of the tree `MLIR_TREE`: converting the form there, back and there again
+    /// gives the same text.
     #[test]
     fn forms_of_a_tree_change_there_and_back() {
         let Some(paths) = test_files::below_variable("MLIR_TREE") else { return };
@@ -209,7 +211,7 @@ mod tests {
         ] {
             check(&format!("stablehlo.{custom}"), &format!("\"stablehlo.{generic}"));
         }
-        // Text of before there were properties has all in one dictionary.
+        // Texts from before MLIR had properties put all attributes in one dictionary.
         let old = "%0 = $0\"stablehlo.transpose\"(%a) {k, permutation = dense<[1, 0]> : tensor<2xi64>} : (tensor<4x3xf32>) -> tensor<3x4xf32>\n";
         let new = "%0 = stablehlo.transpose %a, dims = [1, 0] {k} : (tensor<4x3xf32>) -> tensor<3x4xf32>\n";
         assert_eq!(apply(old, "to-custom-form").as_deref(), Some(new));

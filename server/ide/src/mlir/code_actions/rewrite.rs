@@ -1,4 +1,4 @@
-//! Slices of reshapes as slices of what was reshaped, where that is proven.
+//! Rewrites slices of reshapes as slices of the reshape's operand, where this is proven correct.
 
 use mlir::{OpId, PieceState};
 use mlir_indexing::Source;
@@ -24,12 +24,12 @@ pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     }
 }
 
-/// The rewrites of an op, and where the text starts that their edits are of.
+/// The rewrites of an op, and the offset of the text that their edits refer to.
 fn found(context: &FileContext<'_>, at: OpRef) -> Option<(Vec<Rewrite>, usize)> {
     let read = context.mlir_piece(at.piece);
     if let Some(part) = read.part_around(at.id) {
-        // What is new must fit to names in all of the function, and what goes away must be used nowhere in it: that is looked at
-        // where the op and its operands promise something, which is seldom.
+        // New names must not clash in the whole function, and removed values must have no uses in it. The
+        // whole function is checked only if the op and its operands match a rewrite, which is rare.
         let promises = db::with_mlir_operands(context.db, context.view.file, at.piece, at.id, |source| {
             !rewrites(source, at.id).is_empty()
         });
@@ -40,7 +40,7 @@ fn found(context: &FileContext<'_>, at: OpRef) -> Option<(Vec<Rewrite>, usize)> 
     Some((rewrites(&source, at.id), context.view.starts[at.piece].offset))
 }
 
-/// Those of an op of a function that is cut, with the text of the pieces of the function.
+/// The rewrites of an op of a cut function, with the text of the function's pieces.
 fn in_function(context: &FileContext<'_>, at: OpRef, part: usize) -> Option<(Vec<Rewrite>, usize)> {
     let pieces = context.mlir_giants().pieces_of(at.piece, part);
     let (first, last) = (pieces.first()?.0, pieces.last()?.0);
@@ -87,7 +87,7 @@ func.func @f(%1: !x, %c0: index, %c100: index) {
         assert_eq!(analysis.diagnostics(file, 10).expect("nobody cancels").shown, []);
     }
 
-    /// The alias of a type is in another piece than the slice.
+    /// The alias of a type is in a different piece from the slice.
     #[test]
     fn aliases_of_other_pieces_count() {
         let filler = "func.func @g(%a: f32) {\n  x.y %a : f32\n  return\n}\n".repeat(2000);

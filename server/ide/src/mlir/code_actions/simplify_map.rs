@@ -1,4 +1,4 @@
-//! A map in the text as our simplifier has it, where that is shorter and proven to be the same map.
+//! Replaces a map in the text with its simplified form, if that is shorter and proven equal.
 
 use indexing_map::{
     IndexingMap, MapAttribute, PrintStyle, SimplifyMode, Verdict, parse_map, print_map, same_function,
@@ -11,9 +11,9 @@ use crate::locate::FileContext;
 use crate::mlir::code_actions::map_texts::{MapKind, map_texts};
 use crate::{TextEdit, TextRange};
 
-/// Points and boxes that a proof may look at.
+/// The number of points and boxes that a proof may examine.
 const BUDGET: usize = 10_000;
-/// Letters of a map that is read.
+/// The largest size in bytes of a map that is parsed.
 const MAX_BYTES: usize = 64 << 10;
 
 pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
@@ -39,10 +39,10 @@ pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     }
 }
 
-/// The simplified map, where it has fewer operators or constraints and is the same function.
+/// The simplified map, if it has fewer operators or constraints and is the same function.
 fn simplified(map: &IndexingMap) -> Option<IndexingMap> {
     let simple = map.clone().simplified(SimplifyMode::Replace);
-    // Uses give a map its variables by position.
+    // Uses pass a map's variables by position.
     let counts = |m: &IndexingMap| (m.num_dims(), m.num_ranges(), m.num_runtime(), m.results().len());
     let size =
         |m: &IndexingMap| (m.node_count() + m.constraints().len(), print_map(m, PrintStyle::Floordiv).len());

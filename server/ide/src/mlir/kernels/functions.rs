@@ -1,4 +1,4 @@
-//! Functions as kernels ask for them, whole or cut.
+//! Functions for kernel queries, whole or split.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::kernels::KernelKey;
 use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 
-/// A function with a body, in the piece that it starts in.
+/// A function with a body, in the piece where it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::mlir) struct FunctionRef {
     pub(in crate::mlir) piece: usize,
     pub(in crate::mlir) op: OpId,
 }
 
-/// The functions that start in a piece and have bodies, in the order of the text.
+/// The functions with bodies that start in a piece, in text order.
 pub(in crate::mlir) fn functions(context: &FileContext<'_>, piece: usize) -> Vec<FunctionRef> {
     let read = context.mlir_piece(piece);
     let all = Slice::whole(&read.parse, &read.text).functions();
@@ -32,7 +32,7 @@ pub(in crate::mlir) fn all_functions(context: &FileContext<'_>) -> Vec<FunctionR
     (0..context.pieces()).flat_map(|piece| functions(context, piece)).collect()
 }
 
-/// The ops of the first block of a function, in whatever pieces they are.
+/// The ops of the first block of a function, from all of its pieces.
 pub(in crate::mlir) fn body<'a>(
     context: &'a FileContext<'_>,
     function: FunctionRef,
@@ -46,7 +46,7 @@ pub(in crate::mlir) fn body<'a>(
         let parse = &context.mlir_piece(piece).parse;
         let region = parse.regions_of(op).next().filter(|_| !has_ended)?;
         let first = parse.blocks_of(region).next()?;
-        // Where another piece goes on behind a label the block in front has ended.
+        // A label at the continuation in a later piece ends the first block.
         let is_other = piece != function.piece && !parse.blocks[first as usize].label.is_empty();
         has_ended = parse.blocks[first as usize].next.is_some();
         (!is_other).then_some((piece, first))
@@ -54,7 +54,8 @@ pub(in crate::mlir) fn body<'a>(
     parts.flat_map(|(piece, block)| context.mlir_piece(piece).parse.ops_of(block).map(move |op| (piece, op)))
 }
 
-/// Why a function is not one kernel, in words. Nothing where all of its ops are of a kind that XLA fuses.
+/// The reason why a function is not one kernel, in words. `None` if all of its ops are of a kind that XLA
+/// fuses.
 pub(in crate::mlir) fn why_no_kernel(context: &FileContext<'_>, function: FunctionRef) -> Option<String> {
     Some(match no_kernel(context, function)? {
         NoKernel::TooLong => {
@@ -78,7 +79,7 @@ pub(in crate::mlir) fn may_be_kernel(context: &FileContext<'_>, function: Functi
     no_kernel(context, function).is_none()
 }
 
-/// The functions that may be one kernel each, in the order of the text.
+/// The functions that may be one kernel each, in text order.
 pub(in crate::mlir) fn kernels<'a>(
     context: &'a FileContext<'_>,
 ) -> impl Iterator<Item = FunctionRef> + use<'a> {
@@ -91,7 +92,7 @@ pub(in crate::mlir) fn kernels<'a>(
     all.filter(move |f| !is_cut(f) || may_be_kernel(context, *f))
 }
 
-/// Whether kernels can be expected of a function: one of its first ops is of HLO.
+/// Whether a function may have kernels: one of its first ops is an HLO op.
 pub(in crate::mlir) fn is_of_hlo(context: &FileContext<'_>, function: FunctionRef) -> bool {
     let mut first = body(context, function).take(MAX_OPS_OF_KERNEL);
     first.any(|(piece, id)| {
@@ -100,23 +101,23 @@ pub(in crate::mlir) fn is_of_hlo(context: &FileContext<'_>, function: FunctionRe
     })
 }
 
-/// Without its sign.
+/// The symbol without `@`.
 pub(in crate::mlir) fn symbol<'a>(context: &FileContext<'a>, function: FunctionRef) -> Option<&'a str> {
     let read = context.mlir_piece(function.piece);
     Slice::whole(&read.parse, &read.text).symbol(function.op)
 }
 
-/// The symbol of a function, where its lens stands.
+/// The symbol of a function, where its lens is shown.
 pub(in crate::mlir) fn name_of(context: &FileContext<'_>, function: FunctionRef) -> Option<TextRange> {
     let read = context.mlir_piece(function.piece);
     let found = read.parse.symbols.iter().find(|s| s.op == function.op && s.is_definition)?;
     Some(context.range(function.piece, found.span))
 }
 
-/// Where the names of a function's arguments are bound, in its piece.
+/// The spans of the names of a function's arguments, in its piece.
 pub(in crate::mlir) fn arguments(context: &FileContext<'_>, function: FunctionRef) -> Vec<Span> {
     let parse = &context.mlir_piece(function.piece).parse;
-    // The custom form binds them in the head, the generic form at the first block.
+    // The custom form binds them in the head, the generic form in the first block.
     let is_own =
         |value: &&mlir::Value| matches!(value.definition, Definition::Binder(op) if op == function.op);
     let mut arguments: Vec<Span> = parse.values.iter().filter(is_own).map(|value| value.name).collect();
@@ -129,14 +130,14 @@ pub(in crate::mlir) fn arguments(context: &FileContext<'_>, function: FunctionRe
     arguments
 }
 
-/// The same, without their signs.
+/// The names of a function's arguments, without `%`.
 pub(in crate::mlir) fn argument_names(context: &FileContext<'_>, function: FunctionRef) -> Vec<String> {
     let text = &context.mlir_piece(function.piece).text;
     let name = |span: Span| span.of(text).trim_start_matches('%').to_owned();
     arguments(context, function).into_iter().map(name).collect()
 }
 
-/// The function around a place.
+/// The function around an offset.
 pub(in crate::mlir) fn function_at(context: &FileContext<'_>, offset: usize) -> Option<FunctionRef> {
     let at = context.op_at(offset)?;
     let path = context.mlir_piece(at.piece).parse.path_to(at.id).into_iter();
@@ -149,7 +150,7 @@ pub(in crate::mlir) fn function_at(context: &FileContext<'_>, offset: usize) -> 
     functions(context, piece).into_iter().find(|f| f.op == op)
 }
 
-/// The number of a function in its piece, and what its computation is called.
+/// The number of a function in its piece, and the name of its computation.
 pub(in crate::mlir) fn computation<'a>(
     context: &FileContext<'a>,
     function: FunctionRef,
@@ -166,20 +167,20 @@ pub(in crate::mlir) fn computation<'a>(
     Some((CUT_FUNCTION, environment.computation(slice.symbol(function.op)?)?))
 }
 
-/// The kernel of a function; unlike that of what is [`Converted`] it costs nothing to ask for.
+/// The database key of a function's kernel; cheap, unlike [`Converted`].
 pub(in crate::mlir) fn key(context: &FileContext<'_>, function: FunctionRef) -> Option<KernelKey> {
     let (nth, name) = computation(context, function)?;
     Some(KernelKey::of(context.piece_input(function.piece), nth, name.into()))
 }
 
-/// A function as kernels ask for it.
+/// A function converted to HLO for kernel queries.
 pub(in crate::mlir) struct Converted<'a> {
     pub(in crate::mlir) piece: db::Piece,
     /// Its number in the piece.
     nth: u32,
-    /// What its computation is called.
+    /// The name of its computation.
     pub(in crate::mlir) name: &'a str,
-    /// The whole function, where that is not too long to be one kernel.
+    /// The whole function, unless it is too long to be one kernel.
     pub(in crate::mlir) function: Option<&'a Arc<MlirFunction>>,
 }
 
@@ -191,7 +192,7 @@ impl<'a> Converted<'a> {
         Some(Converted { piece, nth, name, function })
     }
 
-    /// What an op of the function is called in its computation, where XLA would wrap it alone.
+    /// The instruction of an op of the function, if XLA would wrap it alone.
     pub(in crate::mlir) fn instruction_of(
         &self,
         context: &FileContext<'_>,
@@ -210,7 +211,7 @@ impl<'a> Converted<'a> {
         }
     }
 
-    /// The op that an instruction of the computation is of.
+    /// The op from which an instruction of the computation was converted.
     pub(in crate::mlir) fn place_of(
         &self,
         context: &FileContext<'_>,
@@ -227,7 +228,7 @@ impl<'a> Converted<'a> {
         Some(OpRef { piece, id })
     }
 
-    /// The kernel of the function, or of one of its instructions.
+    /// The key of the kernel of the function, or of one of its instructions.
     pub(in crate::mlir) fn key(&self, instruction: &str) -> KernelKey {
         KernelKey::of(self.piece, self.nth, instruction.into())
     }

@@ -1,4 +1,4 @@
-//! Ops of a function that XLA would not fuse into what reads them: such a function is several kernels.
+//! Ops of a function that XLA would not fuse into their consumers, so that the function is several kernels.
 
 use gpu::{Decision, Elsewhere};
 use ir::{Graph, OpId, Opcode};
@@ -8,14 +8,15 @@ use crate::mlir::kernels::functions::{Converted, FunctionRef};
 
 /// An op, and why XLA does not fuse it.
 pub(in crate::mlir) struct Unfused {
-    /// With `%`, as the text has it.
+    /// The name with `%`, as in the text.
     pub(in crate::mlir) op: String,
     pub(in crate::mlir) reason: String,
-    /// A dot or a convolution, which no emitter of XLA's writes.
+    /// Whether it is a dot or a convolution, for which XLA has no emitter.
     pub(in crate::mlir) is_left_to_others: bool,
 }
 
-/// Asked of ops of which an element costs many others: XLA computes them again for each element of what reads them, or not at all.
+/// Checks ops whose elements are expensive: XLA either recomputes them for each element of the consumer, or
+/// does not fuse them.
 pub(in crate::mlir) fn unfused(
     context: &FileContext<'_>,
     function: FunctionRef,
@@ -45,7 +46,7 @@ pub(in crate::mlir) fn unfused(
     let costly = all.filter(is_costly);
     let of = |id: OpId| {
         let decision = gpu::decide(&graph, Some(graph.root), id, context.db.device(), &graph_of)?;
-        // What a tuple of results takes beside others is no reason.
+        // Use in a tuple of results alone does not count.
         let is_read =
             decision.consumers.iter().any(|c| graph.ops[c.consumer as usize].opcode != Opcode::Tuple);
         (is_read && !decision.is_fused()).then(|| Unfused {
@@ -58,8 +59,8 @@ pub(in crate::mlir) fn unfused(
     found
 }
 
-/// What a library's kernel does with its operands by itself: it reads them in the order that they are in. One dot and
-/// nothing else is one kernel.
+/// Ops that a library kernel absorbs with its operands, since it reads them in their layout. A dot with only
+/// such ops is one kernel.
 fn is_part_of_a_gemm(opcode: Opcode) -> bool {
     use Opcode::{Bitcast, Parameter, Reshape, Transpose, Tuple};
     Elsewhere::of_op(opcode).is_some() || matches!(opcode, Bitcast | Parameter | Reshape | Transpose | Tuple)
@@ -76,7 +77,7 @@ fn reason(graph: &Graph, decision: &Decision) -> String {
     }
 }
 
-/// The name that the text has for an instruction: that of the op's first result, with its sign.
+/// The name of an instruction in the text: that of the op's first result, with `%`.
 pub(in crate::mlir) fn written(
     context: &FileContext<'_>,
     function: FunctionRef,

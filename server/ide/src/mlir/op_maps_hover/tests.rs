@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 
 use crate::fixture::open_mlir;
 
-/// What the hover of an op says behind its line.
+/// The hover of an op after its line.
 fn check(text: &str, expect: Expect) {
     let (analysis, file, offset) = open_mlir(text);
     let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is an op");
@@ -268,7 +268,7 @@ fn variables_of_loops_have_ranges() {
     assert_eq!(ranges, ["2 ≤ i ≤ 9, (i + 1) mod 3 = 0"]);
 }
 
-/// Aliases stand at the top, and what uses them in other pieces.
+/// Aliases are at the top, and their uses in other pieces.
 #[test]
 fn aliases_of_other_pieces_are_known() {
     let filler: String = (0..1500)

@@ -2,7 +2,7 @@
 
 use mlir::{Token, TokenKind};
 
-/// What stands behind the name of an op, read from left to right.
+/// The text after the name of an op, read from left to right.
 pub(super) struct Body<'t> {
     pub(super) text: &'t str,
     pub(super) all: &'t [Token],
@@ -22,13 +22,13 @@ impl<'t> Body<'t> {
         self.all.get(self.at).map_or("", |t| t.span.of(self.text))
     }
 
-    /// `word =`
+    /// For example `word =`.
     pub(super) fn clause(&mut self, word: &str) -> Option<()> {
         (self.eat(TokenKind::Word)? == word).then_some(())?;
         self.eat(TokenKind::Equal).map(|_| ())
     }
 
-    /// What a bracket encloses, with both of them.
+    /// A bracketed group, including its brackets.
     pub(super) fn group(&mut self) -> Option<&'t str> {
         let first = self.at;
         let mut depth = 0usize;
@@ -54,7 +54,7 @@ impl<'t> Body<'t> {
         None
     }
 
-    /// What stands in front of the colon in front of the types.
+    /// The text before the colon that precedes the types.
     pub(super) fn up_to_types(&mut self) -> Option<&'t str> {
         let first = self.at;
         while self.kind()? != TokenKind::Colon {
@@ -71,7 +71,7 @@ impl<'t> Body<'t> {
         Some(token.span.of(self.text))
     }
 
-    /// `%a, %b`
+    /// For example `%a, %b`.
     pub(super) fn values(&mut self) -> Option<Vec<&'t str>> {
         let mut found = Vec::new();
         while let Some(value) = self.eat(TokenKind::Value) {
@@ -83,7 +83,7 @@ impl<'t> Body<'t> {
         found.is_empty().then_some(found)
     }
 
-    /// `{…}`, were there one.
+    /// `{…}`, if present.
     pub(super) fn dictionary(&mut self) -> Option<&'t str> {
         let first = self.at;
         if self.kind() != Some(TokenKind::OpenBrace) {
@@ -107,7 +107,7 @@ impl<'t> Body<'t> {
         &self.text[start..self.all[behind - 1].span.end as usize]
     }
 
-    /// What stands behind a colon, to the end.
+    /// The text after a colon, to the end.
     pub(super) fn types(&mut self) -> Option<&'t str> {
         self.eat(TokenKind::Colon)?;
         (self.at < self.all.len()).then(|| self.between(self.at, self.all.len()))

@@ -1,15 +1,15 @@
-//! Both forms of an op by its [`Format`]: what one says is read, and written as the other says it. Here the generic form, of
-//! which all ops have one.
+//! Converts between both forms of an op by its [`Format`]: one form is parsed, and the other printed. This
+//! file handles the generic form, which all ops have.
 
 use mlir::{AttributePlace, OpId, Parse, TokenKind, tokens};
 
 use super::body::Body;
 use super::formats::{Format, Piece};
 
-/// What an op says, whichever form says it.
+/// The contents of an op, independent of its form.
 pub(super) struct Said {
     pub(super) operands: Vec<String>,
-    /// Attributes that the format knows, as the generic form has them.
+    /// Attributes that the format knows, as in the generic form.
     pub(super) attributes: Vec<(&'static str, String)>,
     /// `{k = 1}`, or empty.
     pub(super) others: String,
@@ -18,7 +18,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Reads the generic form of an op; `body` is behind the name.
+    /// Parses the generic form of an op; `body` is the text after the name.
     pub(super) fn of_generic(
         mut body: Body<'_>,
         (parse, op): (&Parse, OpId),
@@ -105,7 +105,7 @@ pub(super) fn list_of(types: &str) -> Vec<String> {
     list_items(types).into_iter().map(str::to_owned).collect()
 }
 
-/// What stands between commas that no bracket encloses.
+/// The items between top-level commas.
 pub(super) fn list_items(list: &str) -> Vec<&str> {
     let (all, _) = tokens(list, 0, list.len(), false);
     let mut body = Body { text: list, all: &all, at: 0 };

@@ -9,7 +9,7 @@ use super::products::products;
 use crate::mlir::code_actions::map_texts::letters;
 
 impl Said {
-    /// Reads the custom form; `body` is behind the name.
+    /// Parses the custom form; `body` is the text after the name.
     pub(super) fn of_custom(mut body: Body<'_>, format: &Format) -> Option<Said> {
         let mut operands = Vec::new();
         let mut attributes = Vec::new();
@@ -73,7 +73,7 @@ impl Said {
                 }
             }
         };
-        // The value of a constant is of the type that stands there once.
+        // A constant's type is written once, so its value has it as well.
         for (_, value) in attributes.iter_mut().filter(|_| format.is_constant()) {
             *value += &format!(" : {result_type}");
         }
@@ -81,11 +81,11 @@ impl Said {
         Said { operands, attributes, others, operand_types, result_type }.checked()
     }
 
-    /// Nothing where an attribute has no place in the custom form.
+    /// `None` if an attribute cannot be written in the custom form.
     pub(super) fn custom(&self, name: &str, format: &Format) -> Option<String> {
         let mut text = format!("{name} ");
         let mut operands = self.operands.iter();
-        // `#stablehlo<comparison_direction EQ>`
+        // For example `#stablehlo<comparison_direction EQ>`.
         let case = |value: &str, of: &str| {
             let inside = value.trim().strip_prefix("#stablehlo<")?.strip_suffix('>')?;
             Some(inside.trim().strip_prefix(of)?.trim().to_owned())
@@ -165,7 +165,7 @@ impl Said {
     }
 }
 
-/// `array<i64: 0, 1>`
+/// For example `array<i64: 0, 1>`.
 fn array(list: &[i64]) -> String {
     let numbers: Vec<String> = list.iter().map(i64::to_string).collect();
     match numbers.is_empty() {

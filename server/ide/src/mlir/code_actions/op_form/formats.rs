@@ -1,42 +1,42 @@
-//! Ops of StableHLO whose custom form names their attributes, as a table: what stands in the custom form, piece by piece, and
-//! which attribute of the generic form each piece is.
+//! A table of StableHLO ops whose custom form names their attributes: the elements of the custom form in
+//! order, and the attribute of the generic form for each.
 //!
 //! Source: `stablehlo/dialect/StablehloOps.td`, `stablehlo/dialect/AssemblyFormat.cpp`.
 
-/// What stands in the custom form.
+/// An element of the custom form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece {
     /// `%a`
     Operand,
-    /// All operands that are left, one or more, with commas between them.
+    /// All remaining operands, one or more, separated by commas.
     Operands,
     Comma,
-    /// `EQ`, of `#stablehlo<comparison_direction EQ>`: the attribute, and what the enumeration is called.
+    /// `EQ`, for `#stablehlo<comparison_direction EQ>`: the attribute, and the name of the enumeration.
     Case(&'static str, &'static str),
-    /// `, FLOAT`, were it there.
+    /// `, FLOAT`, optional.
     MaybeCase(&'static str, &'static str),
-    /// `dims = [0, 1]`, of `array<i64: 0, 1>`: the word, and the attribute.
+    /// `dims = [0, 1]`, for `array<i64: 0, 1>`: the keyword, and the attribute.
     List(&'static str, &'static str),
-    /// `dim = 0`, of `0 : i64`
+    /// `dim = 0`, for `0 : i64`.
     Number(&'static str, &'static str),
-    /// `dense<0.0>`, which is of the type of the result.
+    /// `dense<0.0>`, which has the type of the result.
     Elements(&'static str),
-    /// `[0:8:2, 1:4]`, of three lists.
+    /// `[0:8:2, 1:4]`, for three lists.
     Ranges([&'static str; 3]),
     /// `batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT]`
     Products,
 }
 
-/// How the types are written behind the colon.
+/// The form of the types after the colon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Types {
     /// `(A, B) -> C`
     Functional,
-    /// `T` where all are one type, else `(A, B) -> C`.
+    /// `T` if all types are equal, else `(A, B) -> C`.
     Same,
-    /// `C`, of an op without operands.
+    /// `C`, for an op without operands.
     Result,
-    /// `P, T` where the second and third operand and the result are of one type, else `(P, A, B) -> C`.
+    /// `P, T` if the second and third operand and the result have one type, else `(P, A, B) -> C`.
     Choice,
 }
 

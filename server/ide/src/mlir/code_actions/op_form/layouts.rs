@@ -1,14 +1,14 @@
-//! Ops whose custom form is their operands and types.
+//! Ops whose custom form consists of their operands and types.
 
 use mlir::TokenKind;
 
 use super::body::Body;
 use crate::mlir::code_actions::map_texts::letters;
 
-/// How the custom form of an op is written.
+/// The layout of an op's custom form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// `%a, %b : T`, or a function type where the types differ.
+    /// `%a, %b : T`, or a function type if the types differ.
     SameType,
     /// `%a, %b : T`
     OneType,
@@ -18,7 +18,7 @@ pub(super) enum Layout {
     Call,
 }
 
-/// Operands of an op, with its layout.
+/// The layout of an op, with its number of operands.
 ///
 /// Sources: `stablehlo/dialect/StablehloOps.td`, `mlir/include/mlir/Dialect/{Arith,Func}/IR/*Ops.td`.
 pub(super) fn layout(name: &str) -> Option<(Layout, Option<usize>)> {
@@ -124,7 +124,7 @@ impl<'t> Body<'t> {
         if operands.is_some_and(|n| n != values.len()) {
             return None;
         }
-        // Text of before there were properties has the callee among the attributes.
+        // Texts from before MLIR had properties have the callee among the attributes.
         let both = [properties, attributes];
         let [properties, attributes] = match (layout, both) {
             (Layout::Call, ["", callee]) => [callee, ""],
@@ -141,7 +141,7 @@ impl<'t> Body<'t> {
                 }
                 head = callee.to_owned();
             }
-            // What is not written means the same.
+            // These are the defaults, which the custom form omits.
             "{fastmath=#arith.fastmath<none>}" | "{overflowFlags=#arith.overflow<none>}" => {}
             _ if layout == Layout::OneType || !attributes.is_empty() => return None,
             _ => kept = properties,

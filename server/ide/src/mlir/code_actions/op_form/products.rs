@@ -1,4 +1,4 @@
-//! The dimensions of `stablehlo.dot_general`, and how precise it is.
+//! The dimension numbers and precision of `stablehlo.dot_general`.
 
 use mlir::{TokenKind, field, integers};
 
@@ -6,7 +6,7 @@ use super::body::Body;
 use super::by_format::{Said, list_items};
 
 impl Said {
-    /// The numbers of dimensions of `stablehlo.dot_general`, and how precise it is.
+    /// The dimension numbers and precision of `stablehlo.dot_general` in the custom form.
     pub(super) fn products(&self) -> Option<String> {
         let numbers = self.attribute("dot_dimension_numbers")?;
         numbers.trim().starts_with("#stablehlo.dot<").then_some(())?;
