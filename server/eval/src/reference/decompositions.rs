@@ -137,7 +137,7 @@ fn factor(matrix: &Matrix, size: usize, is_lower: bool) -> Matrix {
 pub(crate) fn triangular_solve(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
     let attributes = &asked.op.attributes;
     let is = |key| attributes.bool(key).unwrap_or(false);
-    let is_left = attributes.bool(AttributeKey::LeftSide).unwrap_or(true);
+    let is_left = is(AttributeKey::LeftSide);
     let transpose = attributes.text(AttributeKey::TransposeA).unwrap_or("NO_TRANSPOSE");
     let kind = kind_of(&asked.op.shape)?;
     let (size, of) = matrices(evaluator, asked, 0)?;

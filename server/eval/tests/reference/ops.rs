@@ -287,3 +287,12 @@ fn what_is_open_is_said() {
         "f32[100000,100000] has too many elements to hold: 10000000000, at most 16777216"
     );
 }
+
+/// XLA omits `left_side` where it is false.
+#[test]
+fn triangular_solve_without_left_side_has_the_matrix_on_the_right() {
+    let parameters = [("f32[2,2]", "{{2, 0}, {1, 4}}"), ("f32[2,2]", "{{3, 4}, {5, 8}}")];
+    let solve = |more: &str| format!("triangular-solve(a, b), lower=true, transpose_a=NO_TRANSPOSE{more}");
+    check_op("f32[2,2]", &solve(""), &parameters, "[1.0, 1.0, 1.5, 2.0]");
+    check_op("f32[2,2]", &solve(", left_side=true"), &parameters, "[1.5, 2.0, 0.875, 1.5]");
+}
