@@ -1,4 +1,5 @@
-//! Thread-instructions a second: kernels of arithmetic, of memory traffic, of branches, of shared memory and shuffles.
+//! Measures thread-instructions per second: kernels with arithmetic, memory traffic, branches, shared memory
+//! and shuffles.
 //!
 //! `cargo run --profile dist -p eval --example ptx_bench`
 
@@ -16,7 +17,7 @@ const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .ent
 
 const TAIL: &str = "\nst.global.b32 [%d5], %r4;\nret;\n}\n";
 
-/// Repeats a body so often.
+/// A loop that runs a body `count` times.
 fn turns(count: u32, body: &str) -> String {
     format!("$LOOP:\n{body}\nadd.s32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, {count}; @%p1 bra $LOOP;")
 }

@@ -1,9 +1,10 @@
-//! Whether a kernel answers what its fusion means: PTX run on seeded inputs, its outputs held against the interpreter.
+//! Checks that a kernel computes its fusion: runs PTX on seeded inputs and compares the outputs with the
+//! interpreter.
 //!
-//! [`check`] takes the HLO text and the PTX. Whole numbers, data movement and single roundings must be met exactly, all
-//! else as [`crate::reference`] says; what that leaves open is counted.
+//! [`check`] takes the HLO text and the PTX. Integers, data movement and single roundings must match exactly,
+//! everything else within the error of [`crate::reference`]. Elements that it leaves open are counted.
 //!
-//! Architecture Invariant: nothing here knows who wrote the kernel.
+//! Architecture Invariant: nothing here depends on which compiler wrote the kernel.
 
 mod buffers;
 mod comparison;
@@ -22,42 +23,42 @@ pub use buffers::memory_bits;
 pub use graphs::Graphs;
 pub use values::{Flavour, bits};
 
-/// A kernel and how it is launched.
+/// A kernel and its launch dimensions.
 #[derive(Debug, Clone)]
 pub struct Kernel {
-    /// Text with one kernel.
+    /// PTX text with one kernel.
     pub ptx: String,
     pub grid: [u32; 3],
     pub threads: [u32; 3],
 }
 
-/// How much is run and compared.
+/// Limits on what is run and compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
-    /// Of the inputs, and of the blocks that are run of many.
+    /// The seed of the inputs, and of the choice of blocks in large grids.
     pub seed: u64,
-    /// What floating-point inputs are like.
+    /// The kind of floating-point inputs.
     pub flavour: Flavour,
-    /// Threads up to which a grid is run whole.
+    /// The largest number of threads for which the whole grid is run.
     pub threads: u64,
-    /// Elements of an output that are compared; with 0 nothing is, only the kernel is run.
+    /// The number of elements compared per output. With 0 the kernel is only run.
     pub elements: usize,
     /// Whether the reports count sectors.
     pub traces: bool,
 }
 
-/// What came of it.
+/// The result of a check.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Elements.
+    /// The number of compared elements.
     pub compared: u64,
-    /// Elements whose answer the reference leaves open.
+    /// The number of elements that the reference leaves open.
     pub open: u64,
-    /// One line per wrong element, up to a thousand.
+    /// One line per wrong element, at most a thousand.
     pub wrong: Vec<String>,
-    /// Of each launch.
+    /// One report per launch.
     pub reports: Vec<Report>,
-    /// The buffers of the results; those of the operands are numbered in order.
+    /// The buffers of the results. Buffers of operands are numbered in order.
     pub results: Vec<usize>,
     /// Whether a result shares the buffer of an operand.
     pub is_in_place: bool,
@@ -67,10 +68,12 @@ fn leaf_arrays(shape: &Shape) -> Vec<ArrayShape> {
     crate::case::leaves(shape).into_iter().filter_map(|s| s.as_array().cloned()).collect()
 }
 
-/// Runs a fusion's kernel and compares. `hlo` is a module whose entry's root is the fusion; of a sort the kernels are those of
-/// all launches, in order. The kernel's arguments are the fusion's operands, then its results. `Err` says why it cannot be.
+/// Runs a fusion's kernel and compares its outputs. `hlo` is a module whose entry's root is the fusion. For a
+/// sort, the kernels are those of all launches, in order. The kernel's arguments are the fusion's operands,
+/// then its results. `Err` says why the check is not possible.
 pub fn check(hlo: &str, kernels: &[Kernel], effort: Effort) -> Result<Outcome, Reason> {
-    // Stable sorts get an index operand before they are compiled; these were not, so that their kernels are not stable.
+    // XLA adds an index operand to stable sorts before compiling them. It is missing here, so these kernels
+    // are not stable.
     let graphs = Graphs::new(&hlo.replace("is_stable=true", "is_stable=false"));
     let entry = graphs.entry().ok_or("no fusion in the text")?;
     let fusion = &entry.ops[entry.root as usize];
@@ -84,7 +87,7 @@ pub fn check(hlo: &str, kernels: &[Kernel], effort: Effort) -> Result<Outcome, R
     let mut arguments = Vec::new();
     let mut arrays = Vec::new();
     let neutral = graphs.init_parameters(fusion);
-    // XLA's allocations are multiples of 256 bytes, and some of its kernels read what is behind an array.
+    // XLA's allocations are multiples of 256 bytes, and some of its kernels read past the end of an array.
     let size_of = |array: &ArrayShape| {
         (array.elements().unwrap_or(0) as u64)
             .saturating_mul(memory_bits(array))
@@ -171,7 +174,8 @@ pub fn check(hlo: &str, kernels: &[Kernel], effort: Effort) -> Result<Outcome, R
     };
     let callees = |name: &str| graphs.get(name);
     let mut evaluator = Evaluator::new(entry.clone(), &callees, &inputs);
-    // An output whose address the kernel does not ask for shares the buffer of an operand, the one that is written.
+    // An output whose address the kernel does not load shares the buffer of the operand that the kernel
+    // writes.
     for (leaf, array) in outputs.iter().enumerate() {
         let parameter = format!("_param_{}]", operands.len() + leaf);
         if kernels.iter().any(|launch| launch.ptx.contains(&parameter)) || in_place[leaf] {
@@ -183,7 +187,7 @@ pub fn check(hlo: &str, kernels: &[Kernel], effort: Effort) -> Result<Outcome, R
             is_written && memory.size(i) == size_of(array) && !written.contains(&i)
         };
         let candidates: Vec<usize> = (0..operands.len()).filter(is_it).collect();
-        // Several of one size: the one that holds it.
+        // If several have this size, the one that holds the output.
         let is_right = |&&candidate: &&usize| {
             let few: Vec<u64> = (0..array.elements().unwrap_or(0).min(16) as u64).collect();
             let mut outcome = Outcome::default();

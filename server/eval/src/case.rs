@@ -1,4 +1,4 @@
-//! One op under evaluation: its shapes, the integers that its index operands hold, and the replica it runs on.
+//! One op under evaluation: its shapes, the integers of its index operands, and the replica it runs on.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,51 +7,52 @@ use ir::{AttributeKey, Graph, Op, Shape};
 
 use crate::traced::{Read, Traced, for_each_index, position};
 
-/// Why an op is not evaluated.
+/// The reason why an op is not evaluated.
 pub type Reason = Cow<'static, str>;
 
 pub(crate) type Checked<T> = Result<T, Reason>;
 
-/// Arrays with more elements than this are not evaluated: the answer is a set per element.
+/// The largest number of elements of an evaluated array: the result has a set per element.
 pub const MAX_ELEMENTS: i64 = 1 << 16;
 
-/// Loop turns, and elements read by all output elements together, beyond which an op is not evaluated.
+/// The largest number of loop iterations, and of elements read by all output elements together, for which an
+/// op is evaluated.
 pub const MAX_WORK: i64 = 1 << 24;
 
-/// The computation of a name.
+/// Looks up a computation by name.
 pub type Callees<'a> = dyn Fn(&str) -> Option<Arc<Graph>> + 'a;
 
-/// For ops that call no computation, or whose computations do not matter.
+/// The lookup for ops whose called computations are absent or irrelevant.
 pub fn no_callees(_: &str) -> Option<Arc<Graph>> {
     None
 }
 
-/// What an op's data movement depends on beside the op.
+/// The inputs of an op's data movement other than the op itself.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
-    /// Per operand, the integers that it holds in row-major order, where they are known.
+    /// For each operand, its integers in row-major order, if they are known.
     pub values: &'a [Option<Vec<i64>>],
-    /// The replica whose result is asked for.
+    /// The replica whose result is computed.
     pub replica: u32,
-    /// How many there are.
+    /// The number of replicas.
     pub replicas: u32,
     pub callees: &'a Callees<'a>,
 }
 
 impl Setting<'_> {
-    /// One replica, nothing known of the operands.
+    /// One replica, with unknown operands.
     pub const ALONE: Setting<'static> =
         Setting { values: &[], replica: 0, replicas: 1, callees: &no_callees };
 }
 
 pub(crate) struct Case<'a> {
     pub(crate) op: &'a Op,
-    /// Number of the array in the result, nested tuples flattened.
+    /// The number of the array in the result, with nested tuples flattened.
     pub(crate) output: usize,
     pub(crate) setting: Setting<'a>,
 }
 
-/// What one output element reads, as it is collected.
+/// Collects the reads of one output element.
 pub(crate) struct Reads<'a> {
     case: &'a Case<'a>,
     list: Vec<Read>,
@@ -70,13 +71,14 @@ pub(crate) fn ensure(holds: bool, reason: impl Into<Reason>) -> Checked<()> {
     if holds { Ok(()) } else { Err(reason.into()) }
 }
 
-/// `numbers` as dimension numbers below `rank`.
+/// `numbers` as dimension numbers; fails if one is not below `rank`.
 pub(crate) fn dimensions(numbers: &[i64], rank: usize) -> Checked<Vec<usize>> {
     let of = |&n: &i64| usize::try_from(n).ok().filter(|&n| n < rank);
     numbers.iter().map(|n| of(n).ok_or_else(|| format!("{n} is not a dimension of {rank}").into())).collect()
 }
 
-/// The sizes of an array that is not too large. A size of zero does not make the others small: loops go over these too.
+/// The sizes of an array; fails if it is too large. A size of zero does not offset the others, because loops
+/// run over these too.
 pub(crate) fn sizes<'a>(shape: &'a Shape, what: &str) -> Checked<&'a [i64]> {
     let array = shape.as_array().ok_or_else(|| Reason::from(format!("{what} is not an array")))?;
     let count = array.dims.iter().try_fold(1i64, |count, &size| {
@@ -92,7 +94,7 @@ impl<'a> Case<'a> {
         self.op.operand_shapes.get(i).ok_or_else(|| format!("operand {i} is missing").into())
     }
 
-    /// Sizes of operand `i`, an array.
+    /// The sizes of operand `i`, an array.
     pub(crate) fn operand(&self, i: usize) -> Checked<&'a [i64]> {
         sizes(self.operand_shape(i)?, "an operand")
     }
@@ -106,7 +108,7 @@ impl<'a> Case<'a> {
         shape.ok_or_else(|| format!("there is no output {}", self.output).into())
     }
 
-    /// Sizes of the output that is asked for.
+    /// The sizes of the requested output.
     pub(crate) fn output(&self) -> Checked<&'a [i64]> {
         sizes(self.output_shape()?, "the output")
     }
@@ -115,7 +117,7 @@ impl<'a> Case<'a> {
         self.op.attributes.ints(key)
     }
 
-    /// The attribute as dimension numbers below `rank`.
+    /// The attribute as dimension numbers; fails if one is not below `rank`.
     pub(crate) fn dimensions(&self, key: AttributeKey, rank: usize) -> Checked<Vec<usize>> {
         dimensions(self.ints(key), rank)
     }
@@ -125,7 +127,7 @@ impl<'a> Case<'a> {
         self.dimensions(key, rank)?.first().copied().ok_or_else(|| format!("{key} is missing").into())
     }
 
-    /// The integers of operand `i`, which decide what is read.
+    /// The integers of operand `i`, which determine what is read.
     pub(crate) fn values(&self, i: usize) -> Checked<&'a [i64]> {
         let values = self.setting.values.get(i).and_then(Option::as_deref);
         let values =
@@ -135,14 +137,14 @@ impl<'a> Case<'a> {
         Ok(values)
     }
 
-    /// Whether every output element may take the product of `turns` as its loop.
+    /// Fails if a loop with the product of `turns` iterations per output element exceeds [`MAX_WORK`].
     pub(crate) fn afford(&self, turns: impl IntoIterator<Item = i64>) -> Checked<()> {
         let count = self.output()?.iter().product::<i64>();
         let work = turns.into_iter().try_fold(count, |work, n| work.checked_mul(n.max(1)));
         ensure(work.is_some_and(|work| work <= MAX_WORK), "too much work to evaluate")
     }
 
-    /// The result, `f` telling what each element of it reads.
+    /// The result. `f` adds the reads of each element.
     pub(crate) fn trace(&self, mut f: impl FnMut(&[i64], &mut Reads<'_>)) -> Checked<Traced> {
         let dims = self.output()?;
         let mut elements = Vec::new();
@@ -172,12 +174,12 @@ impl<'a> Case<'a> {
 }
 
 impl Reads<'_> {
-    /// The element at `index` of operand `operand`, an array.
+    /// Adds the element at `index` of operand `operand`, an array.
     pub(crate) fn at(&mut self, operand: usize, index: &[i64]) {
         self.at_of(operand, self.case.setting.replica, index);
     }
 
-    /// [`Reads::at`] of another replica's operand.
+    /// [`Reads::at`] for another replica's operand.
     pub(crate) fn at_of(&mut self, operand: usize, replica: u32, index: &[i64]) {
         let dims = self.case.operand(operand).unwrap_or(&[]);
         match position(dims, index) {
@@ -188,7 +190,7 @@ impl Reads<'_> {
         }
     }
 
-    /// [`Reads::at`] where `index` is inside the operand, else nothing. Answers whether it is.
+    /// [`Reads::at`] if `index` is inside the operand. Returns whether it is.
     pub(crate) fn at_if_inside(&mut self, operand: usize, index: &[i64]) -> bool {
         let dims = self.case.operand(operand).unwrap_or(&[]);
         let found = position(dims, index);
@@ -198,7 +200,7 @@ impl Reads<'_> {
         found.is_some()
     }
 
-    /// By row-major position.
+    /// Adds the element at a row-major position.
     pub(crate) fn position(&mut self, operand: usize, position: usize) {
         self.position_of(operand, self.case.setting.replica, position);
     }
@@ -212,7 +214,7 @@ impl Reads<'_> {
         self.list.push(read);
     }
 
-    /// Every element of an operand.
+    /// Adds every element of an operand.
     pub(crate) fn all(&mut self, operand: usize) {
         let count = self.case.operand(operand).unwrap_or(&[]).iter().product::<i64>();
         (0..count as usize).for_each(|position| self.position(operand, position));

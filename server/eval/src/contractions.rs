@@ -1,4 +1,4 @@
-//! Dot in its forms, and convolution. Semantics: XLA "Operation Semantics", `service/hlo_evaluator*`.
+//! Dots of all kinds, and convolution. Semantics: XLA "Operation Semantics", `service/hlo_evaluator*`.
 
 use ir::AttributeKey::{self, *};
 
@@ -14,7 +14,7 @@ struct Side {
 }
 
 impl Side {
-    /// `without` is a dimension that is none of the three: the group dimension of a ragged dot.
+    /// `without` is the group dimension of a ragged dot, which has none of the three roles.
     fn of(case: &Case<'_>, operand: usize, keys: [AttributeKey; 2], without: Option<usize>) -> Checked<Side> {
         let rank = case.operand(operand)?.len();
         let (batch, contracting) = (case.dimensions(keys[0], rank)?, case.dimensions(keys[1], rank)?);
@@ -24,7 +24,7 @@ impl Side {
         Ok(Side { batch, contracting, free })
     }
 
-    /// The element of this side: place in its batch, free and contracting dimensions.
+    /// The index into this side for batch, free and contracting indices.
     fn index(&self, batch: &[i64], free: &[i64], contracted: &[i64], rank: usize) -> Vec<i64> {
         let mut index = vec![0; rank];
         let parts = [(&self.batch, batch), (&self.free, free), (&self.contracting, contracted)];
@@ -43,8 +43,8 @@ fn sides(case: &Case<'_>, group: Option<usize>) -> Checked<[Side; 2]> {
     Ok([lhs, rhs])
 }
 
-/// Output dimensions are batch, free ones of lhs, free ones of rhs. A scale of a scaled dot has one element per block of
-/// its operand.
+/// The output dimensions are batch, free ones of lhs, free ones of rhs. A scale of a scaled dot has one
+/// element per block of its operand.
 pub(crate) fn dot(case: &Case<'_>) -> Checked<Traced> {
     let sides = sides(case, None)?;
     let dims = [case.operand(0)?, case.operand(1)?];
@@ -78,9 +78,10 @@ pub(crate) fn dot(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// The rows of the ragged dimension are cut into groups of the sizes in operand 2, in order; what is behind the last one
-/// belongs to none. A free ragged dimension: row m uses the rhs of its group. A contracted one: output group g contracts
-/// the rows of group g. A batch one: a dot as any other. Group sizes are one vector here.
+/// The rows of the ragged dimension form groups of the sizes in operand 2, in order; rows after the last
+/// group belong to none. If the ragged dimension is free, row m uses the rhs of its group. If it is
+/// contracted, output group g contracts the rows of group g. If it is a batch dimension, this is an ordinary
+/// dot. Group sizes are one vector here.
 pub(crate) fn ragged_dot(case: &Case<'_>) -> Checked<Traced> {
     let lhs = case.operand(0)?;
     let ragged = case.dimension(LhsRaggedDims, lhs.len())?;
@@ -130,9 +131,9 @@ pub(crate) fn ragged_dot(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// `out[b, f, y] = Σ in[b', i, under the window] * kernel[i', f, k]`: with feature groups, output feature f sees the input
-/// features of its group only; with batch groups, the batch of its group only. A reversed window dimension reads the
-/// kernel from the end.
+/// `out[b, f, y] = Σ in[b', i, under the window] * kernel[i', f, k]`. With feature groups, output feature f
+/// reads the input features of its group only; with batch groups, the batch of its group only. A reversed
+/// window dimension reads the kernel from the end.
 pub(crate) fn convolution(case: &Case<'_>) -> Checked<Traced> {
     let (input, kernel, output) = (case.operand(0)?, case.operand(1)?, case.output()?);
     let labels = case.op.attributes.convolution_dims().ok_or("dim_labels is missing")?;
@@ -180,7 +181,8 @@ pub(crate) fn convolution(case: &Case<'_>) -> Checked<Traced> {
             for i in 0..features {
                 from[labels.input_feature] = feature_group * features + i;
                 weight[labels.kernel_input_feature] = i;
-                // Padding and gaps are zeros: no element of the input, but multiplied by the kernel as any other.
+                // Padding and holes are zeros: they read no input element, but are multiplied by the kernel
+                // like any other.
                 if is_inside {
                     reads.at(0, &from);
                 }

@@ -1,4 +1,4 @@
-//! One op: which evaluation belongs to which opcode.
+//! Dispatches an op to the evaluation of its opcode.
 
 use ir::{AttributeKey, Op, Opcode, is_elementwise};
 
@@ -6,11 +6,13 @@ use crate::case::{Case, Checked, Reason, Setting, ensure, leaves};
 use crate::traced::Traced;
 use crate::{contractions, graph, indexed, moves, replicas, rows, windows};
 
-/// What each element of output `output` of `op` (0 unless the result is a tuple; nested tuples flattened) depends on.
+/// The dependences of each element of output `output` of `op` (0 unless the result is a tuple; nested tuples
+/// flattened).
 ///
-/// The dependence is that of the op's definition, whatever the data: a select depends on both branches, a sort on the
-/// row. Integers that decide places must be known, see [`Setting`]. `Err` says why an op is not evaluated: it is broken,
-/// too large ([`crate::MAX_ELEMENTS`]), needs values that are not known, or does not say what it reads (custom calls).
+/// The dependences are those of the op's definition, whatever the data: a select depends on both branches, a
+/// sort on the row. Integers that determine places must be known, see [`Setting`]. `Err` says why an op is
+/// not evaluated: it is broken, too large ([`crate::MAX_ELEMENTS`]), needs unknown values, or does not
+/// specify what it reads (custom calls).
 pub fn trace(op: &Op, output: usize, setting: &Setting<'_>) -> Result<Traced, Reason> {
     let case = Case { op, output, setting: *setting };
     use Opcode::*;
@@ -85,7 +87,7 @@ pub fn trace(op: &Op, output: usize, setting: &Setting<'_>) -> Result<Traced, Re
     }
 }
 
-/// The arrays of the operands one behind the other.
+/// Concatenates the arrays of the operands.
 fn tuple(case: &Case<'_>) -> Checked<Traced> {
     let mut leaf = case.output;
     for i in 0..case.operand_count() {

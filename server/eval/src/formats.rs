@@ -1,6 +1,6 @@
 //! Floating-point formats of less than 64 bits: their values, and rounding to them.
 
-/// A format by its bits: sign, exponent, mantissa.
+/// A format by its numbers of bits for sign, exponent and mantissa.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Format {
     pub(crate) exponent: u32,
@@ -9,18 +9,19 @@ pub(crate) struct Format {
     pub(crate) specials: Specials,
 }
 
-/// Which codes are no numbers. Source: `ml_dtypes`' descriptions of the formats that XLA's types are named after.
+/// The codes that are not numbers. Source: `ml_dtypes`' descriptions of the formats that XLA's types are
+/// named after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Specials {
-    /// The largest exponent: infinity and NaN.
+    /// The largest exponent encodes infinity and NaN.
     Ieee,
-    /// `fn`: no infinity; exponent and mantissa all ones is NaN.
+    /// `fn`: no infinity; all-ones exponent and mantissa is NaN.
     Finite,
-    /// `fnuz`: no infinity, no negative zero; its code is NaN.
+    /// `fnuz`: no infinity and no negative zero, whose code is NaN.
     FiniteUnsignedZero,
     /// No infinity and no NaN.
     NumbersOnly,
-    /// Powers of two alone, without a sign: an exponent of 8 bits. All ones is NaN; there is no zero.
+    /// Unsigned powers of two with an exponent of 8 bits. All ones is NaN; there is no zero.
     PowersOfTwo,
 }
 
@@ -51,7 +52,7 @@ pub(crate) const F6E3M2FN: Format =
 pub(crate) const F8E8M0FNU: Format =
     Format { exponent: 8, mantissa: 0, bias: 127, specials: Specials::PowersOfTwo };
 
-/// 2^`exponent`, for exponents that 64 bits hold as normal numbers.
+/// 2^`exponent`, for normal exponents of `f64`.
 pub(crate) fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023).clamp(0, 2047) as u64) << 52)
 }
@@ -62,7 +63,7 @@ impl Format {
         sign + self.exponent + self.mantissa
     }
 
-    /// Code of the largest finite number, without sign.
+    /// The code of the largest finite number, without sign.
     const fn largest_code(self) -> u64 {
         let all = (1u64 << (self.exponent + self.mantissa)) - 1;
         match self.specials {
@@ -84,8 +85,8 @@ impl Format {
         self.decode(self.largest_code())
     }
 
-    /// A number of ordinary size rounded to the mantissa, ties to even. Nothing where the exponent is not that of a normal
-    /// number, or a carry could leave the format.
+    /// A number rounded to the mantissa, ties to even. `None` if it is not normal in the format, or if a
+    /// carry could overflow.
     #[inline]
     fn quickly_rounded(self, value: f64) -> Option<u64> {
         if self.specials == Specials::PowersOfTwo {
@@ -139,8 +140,8 @@ impl Format {
         sign * (hidden + low) * power_of_two(field.max(1) - self.bias - self.mantissa as i32)
     }
 
-    /// A NaN keeps its sign and, where the format has several, its digits: comparisons by total order see them, and data movement
-    /// leaves them alone.
+    /// A NaN keeps its sign and, if the format has several NaNs, its payload: total-order comparisons see
+    /// them, and data movement preserves them.
     fn decode_nan(self, code: u64) -> f64 {
         let sign = match self.specials {
             Specials::FiniteUnsignedZero => 1,
@@ -153,7 +154,7 @@ impl Format {
         f64::from_bits(sign << 63 | 0x7FF << 52 | digits)
     }
 
-    /// The code of a NaN with its sign and the upper ones of its digits.
+    /// The code of a NaN with its sign and the upper bits of its payload.
     fn encode_nan(self, value: f64) -> u64 {
         let bits = value.to_bits();
         let sign = (bits >> 63) << (self.exponent + self.mantissa);
@@ -164,14 +165,14 @@ impl Format {
                 sign | ((1 << self.exponent) - 1) << self.mantissa | digits
             }
             Specials::Finite => sign | ((1 << (self.exponent + self.mantissa)) - 1),
-            // The code of a negative zero: NaN, or zero where the format has no NaN.
+            // The code of negative zero: NaN, or zero if the format has no NaN.
             Specials::FiniteUnsignedZero | Specials::NumbersOnly => 1 << (self.exponent + self.mantissa),
             Specials::PowersOfTwo => 0xFF,
         }
     }
 
-    /// The code of the nearest power of two, the larger one of two that are as near. What is no positive number is NaN, what is
-    /// too small the smallest one. Source: `float8_e8m0fnu` of `ml_dtypes`.
+    /// The code of the nearest power of two, ties to the larger one. Anything but a positive number becomes
+    /// NaN, too small numbers become the smallest. Source: `float8_e8m0fnu` of `ml_dtypes`.
     fn encode_power(self, value: f64, saturates: bool) -> u64 {
         if value.is_nan() || value <= 0.0 {
             return 0xFF;
@@ -187,8 +188,8 @@ impl Format {
         }
     }
 
-    /// The code of the nearest number, ties to even. What is too large becomes infinity; without one, NaN; without that,
-    /// the largest number. `saturates`: the largest number in any case (of infinity too).
+    /// The code of the nearest number, ties to even. Overflow gives infinity; without one, NaN; without that,
+    /// the largest number. With `saturates` it always gives the largest number, for infinity too.
     #[inline]
     pub(crate) fn encode(self, value: f64, saturates: bool) -> u64 {
         match self.quickly_rounded(value) {
@@ -217,7 +218,7 @@ impl Format {
             largest + 1
         } else {
             let units = (size * power_of_two(-quantum)).round_ties_even() as u64;
-            // Where the hidden bit is there it raises the exponent field from 0 to 1; a carry does so once more.
+            // The hidden bit raises the exponent field from 0 to 1; a carry raises it again.
             (((exponent - 1 + self.bias) as u64) << self.mantissa) + units
         };
         if code <= largest {
@@ -243,7 +244,7 @@ impl Format {
         }
     }
 
-    /// Distance between neighbours of the format around `value`.
+    /// The distance between neighbours of the format around `value`.
     pub(crate) fn ulp(self, value: f64) -> f64 {
         let size = value.abs().min(self.largest());
         let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(1 - self.bias);
@@ -255,13 +256,13 @@ pub(crate) fn bf16_to_f32(bits: u32) -> f32 {
     f32::from_bits(bits << 16)
 }
 
-/// Nearest, ties to even.
+/// Rounds to nearest, ties to even.
 pub(crate) fn f32_to_bf16(value: f32) -> u32 {
     let bits = value.to_bits();
     if value.is_nan() {
         return 0x7FFF;
     }
-    // Rounding up from below the largest number reaches infinity's code by itself.
+    // Rounding up from the largest number yields infinity's code.
     (bits.wrapping_add(0x7FFF + (bits >> 16 & 1))) >> 16
 }
 

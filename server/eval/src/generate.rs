@@ -1,8 +1,9 @@
-//! Random valid programs: one instruction of a wanted opcode, or a chain of instructions as a fused computation.
+//! Random valid programs: one instruction of a given opcode, or a chain of instructions as a fused
+//! computation.
 //!
-//! Shapes are small (at most [`MAX_SIZE`] elements an array, sizes 0 and 1 among them), layouts and attributes random,
-//! index operands hold known integers, inside and outside what is feasible. A program is its seed: the same on every
-//! machine. It is HLO text first and parsed from that, so that a failing one can be pasted.
+//! Shapes are small (at most [`MAX_SIZE`] elements per array, including sizes 0 and 1), layouts and
+//! attributes are random, index operands hold known integers, in and out of bounds. A seed determines the
+//! program, on every machine. Programs are HLO text that is then parsed, so that a failing one can be pasted.
 
 mod calls;
 mod contractions;
@@ -26,24 +27,24 @@ pub use random::Rng;
 use crate::case::Setting;
 use crate::reference::{Column, Kind};
 
-/// A module whose entry computation's root is of interest.
+/// A module; the root of its entry computation is the subject.
 #[derive(Debug, Clone)]
 pub struct Generated {
-    /// The state of the generator that it came from: `Rng::new(seed)` makes it again.
+    /// The state of the generator: `Rng::new(seed)` reproduces the program.
     pub seed: u64,
-    /// The whole module, ready to be pasted.
+    /// The text of the whole module, ready to paste.
     pub text: String,
     /// The entry computation.
     pub graph: Arc<Graph>,
     /// Every computation by name.
     pub computations: Vec<(String, Arc<Graph>)>,
-    /// Per parameter of the entry: the integers that it holds, where they decide places.
+    /// For each parameter of the entry, its integers if they determine places.
     pub values: Vec<Option<Vec<i64>>>,
-    /// How many replicas run it.
+    /// The number of replicas that run it.
     pub replicas: u32,
 }
 
-/// One instruction: the entry's root; its operands are parameters, in order.
+/// A module whose entry's root is one instruction; its operands are the parameters, in order.
 pub type GeneratedOp = Generated;
 
 impl Generated {
@@ -60,8 +61,9 @@ impl Generated {
         self.computations.iter().find(|(own, _)| own == name).map(|(_, graph)| graph.clone())
     }
 
-    /// Elements of a parameter for the interpreter: those that it is known to hold, else numbers of this seed, small ones where
-    /// they are integers. `graph` is the entry, or what was made of it. The error says why there are none.
+    /// The elements of a parameter for the interpreter: its known integers, else random numbers from this
+    /// seed, small ones for integer types. `graph` is the entry, or a graph derived from it. The error says
+    /// why there are none.
     pub fn input(
         &self,
         graph: &Graph,
@@ -81,22 +83,22 @@ impl Generated {
         Ok(Column::from_bits(kind, positions.iter().map(bits)))
     }
 
-    /// Calls `f` with the setting of `replica`.
+    /// Calls `f` with the setting for `replica`.
     pub fn on<T>(&self, replica: u32, f: impl FnOnce(&Setting<'_>) -> T) -> T {
         let callees = |name: &str| self.callee(name);
         f(&Setting { values: &self.values, replica, replicas: self.replicas, callees: &callees })
     }
 }
 
-/// The opcodes that [`random_op`] makes instructions of.
+/// The opcodes that [`random_op`] supports.
 pub fn opcodes() -> Vec<Opcode> {
     Opcode::ALL.iter().copied().filter(|&opcode| family(opcode).is_some()).collect()
 }
 
-/// How often a family may find that its random choices do not fit together.
+/// The most attempts of a family to make random choices that fit together.
 const ATTEMPTS: usize = 200;
 
-/// A random valid instruction; nothing for an opcode that is not in [`opcodes`].
+/// A random valid instruction; `None` for an opcode that is not in [`opcodes`].
 pub fn random_op(opcode: Opcode, rng: &mut Rng) -> Option<GeneratedOp> {
     let family = family(opcode)?;
     for _ in 0..ATTEMPTS {
@@ -111,8 +113,8 @@ pub fn random_op(opcode: Opcode, rng: &mut Rng) -> Option<GeneratedOp> {
     None
 }
 
-/// A chain of 3 to 6 instructions, each using the one before; some use an earlier one, too. All are of opcodes through
-/// which fusions go.
+/// A chain of 3 to 6 instructions, each using the previous one and some also an earlier one. All opcodes are
+/// ones that fusions contain.
 pub fn random_graph(rng: &mut Rng) -> Generated {
     use Opcode::*;
     let opcodes = [
@@ -146,7 +148,7 @@ pub fn random_graph(rng: &mut Rng) -> Generated {
             let before = program.mark();
             program.chain = last.clone();
             let made = family(opcode).and_then(|family| family(&mut program, opcode));
-            // An instruction that made no use of the chain would leave it dead; the others take what is `f32`.
+            // An instruction that does not use the chain would leave it dead; the others take `f32`.
             let goes_on = |value: &Operand| value.element == "f32" && !value.shape.starts_with('(');
             match made.filter(|value| program.chain.is_none() && goes_on(value)) {
                 Some(value) => {
@@ -178,7 +180,7 @@ fn element_of(kind: Kind, seed: u64) -> Column {
     }
 }
 
-/// Adds an instruction of this opcode, with the operands it needs; nothing where the random choices do not fit together.
+/// Adds an instruction of this opcode with its operands; `None` if the random choices do not fit together.
 type Family = fn(&mut Program<'_>, Opcode) -> Option<Operand>;
 
 fn family(opcode: Opcode) -> Option<Family> {

@@ -1,4 +1,4 @@
-//! Whole graphs: what the elements of each op depend on among the parameters' elements, by going through the operands;
+//! Whole graphs: the dependences of each op's elements on the parameters' elements, by following operands;
 //! and the ops that call graphs.
 
 use ir::{AttributeKey, Graph, OpId, Opcode, Shape};
@@ -8,17 +8,18 @@ use crate::evaluate::trace;
 use crate::numbers;
 use crate::traced::{Read, Traced};
 
-/// What is known of an op's result on one replica.
+/// The known properties of an op's result on one replica.
 #[derive(Debug, Clone)]
 pub struct Value {
-    /// Per array of the result.
+    /// One per array of the result.
     pub leaves: Vec<Traced>,
-    /// The integers that it holds, where they follow from what is given.
+    /// Its integers, if they follow from the known ones.
     pub numbers: Option<Vec<i64>>,
 }
 
-/// Per replica, per op of the graph: its elements, made of elements of parameters ([`Read::operand`] is the parameter's
-/// number). `setting.values` are per parameter, the same on all replicas. Time and size: of the sum of all sets.
+/// The values per replica, per op of the graph, as dependences on elements of parameters ([`Read::operand`]
+/// is the parameter's number). `setting.values` are per parameter, the same on all replicas. Time and memory
+/// are linear in the sum of all sets.
 pub fn trace_graph(graph: &Graph, setting: &Setting<'_>) -> Vec<Vec<Result<Value, Reason>>> {
     let mut values: Vec<Vec<Result<Value, Reason>>> = vec![Vec::new(); setting.replicas.max(1) as usize];
     for id in 0..graph.ops.len() as OpId {
@@ -67,7 +68,7 @@ fn step(
     Ok(Value { leaves: leaves.ok_or("an operand has fewer elements than are read")?, numbers })
 }
 
-/// Every element of every array of a parameter reads itself.
+/// Every element of every array of a parameter depends on itself.
 fn parameter_leaves(shape: &Shape, number: u32, replica: u32) -> Checked<Vec<Traced>> {
     let leaf = |(leaf, shape): (usize, &Shape)| {
         let dims = if shape.as_array().is_some() { sizes(shape, "a parameter")? } else { &[] };
@@ -76,7 +77,7 @@ fn parameter_leaves(shape: &Shape, number: u32, replica: u32) -> Checked<Vec<Tra
     leaves(shape).into_iter().enumerate().map(leaf).collect()
 }
 
-/// The root of the graph called `name` on this replica, its parameters being the operands `arguments`.
+/// The root of the graph called `name` on this replica, with the operands `arguments` as its parameters.
 fn root(case: &Case<'_>, name: Option<&str>, arguments: &[usize]) -> Checked<Value> {
     let callee = name.and_then(case.setting.callees).ok_or("the called computation is not at hand")?;
     let known = arguments.iter().map(|&i| case.setting.values.get(i).cloned().flatten());
@@ -107,13 +108,14 @@ fn called_numbers(op: &ir::Op, setting: &Setting<'_>) -> Option<Vec<i64>> {
     root(&case, called_name(op), &arguments).ok()?.numbers
 }
 
-/// Fusion and call: the called graph's root.
+/// Fusion and call: the root of the called graph.
 pub(crate) fn call(case: &Case<'_>) -> Checked<Traced> {
     let arguments: Vec<usize> = (0..case.operand_count()).collect();
     leaf(root(case, called_name(case.op), &arguments)?, case.output)
 }
 
-/// What the taken branch reads, and operand 0, which decides; of an unknown decision, what any branch reads.
+/// The reads of the taken branch, and operand 0, which selects it; if the selection is unknown, the reads of
+/// all branches.
 pub(crate) fn conditional(case: &Case<'_>) -> Checked<Traced> {
     let of = |key| case.op.attributes.computation(key);
     let branches: Vec<Option<&str>> = match of(AttributeKey::TrueComputation) {
@@ -145,11 +147,11 @@ pub(crate) fn conditional(case: &Case<'_>) -> Checked<Traced> {
     Ok(result)
 }
 
-/// Nothing is known of the number of turns: what is read in any, by all of them together, and by the condition.
+/// The number of iterations is unknown: the union of the reads of all iterations and of the condition.
 pub(crate) fn while_loop(case: &Case<'_>) -> Checked<Traced> {
     ensure(case.setting.replicas <= 1, "a loop over several replicas")?;
     let state = case.operand_shape(0)?;
-    // The values of the first turn are not those of the next ones.
+    // The values of the first iteration do not hold in later ones.
     let case = &Case { setting: Setting { values: &[], ..case.setting }, ..*case };
     let condition = root(case, case.op.attributes.computation(AttributeKey::Condition), &[0])?;
     let body = root(case, case.op.attributes.computation(AttributeKey::Body), &[0])?;

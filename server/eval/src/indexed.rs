@@ -1,14 +1,14 @@
-//! Ops whose places are runtime values: dynamic slices, gather, scatter. The values of the index operands must be known.
+//! Ops with dynamic indices: dynamic slices, gather, scatter. The values of the index operands must be known.
 //!
-//! Semantics: XLA "Operation Semantics"; places are clamped so that a slice stays inside, except that a scatter skips an
-//! update whose window leaves the operand.
+//! Semantics: XLA "Operation Semantics". Start indices are clamped so that a slice stays inside, except that
+//! a scatter skips an update whose window leaves the operand.
 
 use ir::AttributeKey;
 
 use crate::case::{Case, Checked, Reason, ensure};
 use crate::traced::{Read, Traced, for_each_index, position};
 
-/// Where the slice of size `slice` starts in `whole`, by the index operands from `first` on.
+/// The start of a slice of size `slice` in `whole`, by the index operands from `first` on.
 fn starts(case: &Case<'_>, first: usize, whole: &[i64], slice: &[i64]) -> Checked<Vec<i64>> {
     ensure(whole.len() == slice.len(), "the slice and the array differ in rank")?;
     ensure(
@@ -34,7 +34,8 @@ pub(crate) fn dynamic_slice(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// The update where it lies, the operand elsewhere; where it lies, all start indices decide.
+/// The update inside its window, the operand elsewhere; inside the window an element also depends on all
+/// start indices.
 pub(crate) fn dynamic_update_slice(case: &Case<'_>) -> Checked<Traced> {
     let starts = starts(case, 2, case.operand(0)?, case.operand(1)?)?;
     case.trace(|index, reads| {
@@ -49,7 +50,7 @@ pub(crate) fn dynamic_update_slice(case: &Case<'_>) -> Checked<Traced> {
 /// The index vectors of a gather or scatter.
 struct IndexVectors<'a> {
     dims: &'a [i64],
-    /// The dimension along which an index vector lies; the rank where vectors are scalars.
+    /// The dimension of the index vectors; the rank if vectors are scalars.
     vector_dim: usize,
     length: i64,
     values: &'a [i64],
@@ -65,12 +66,12 @@ impl<'a> IndexVectors<'a> {
         Ok(IndexVectors { dims, vector_dim, length, values: case.values(operand)? })
     }
 
-    /// Sizes of the array of vectors.
+    /// The sizes of the array of vectors.
     fn batch(&self) -> Vec<i64> {
         (0..self.dims.len()).filter(|&dim| dim != self.vector_dim).map(|dim| self.dims[dim]).collect()
     }
 
-    /// Component `k` of the vector at `batch`: where it lies, and its value.
+    /// Component `k` of the vector at `batch`: its index, and its value.
     fn component(&self, batch: &[i64], k: i64) -> Option<(Vec<i64>, i64)> {
         let mut at = batch.to_vec();
         if self.vector_dim < self.dims.len() {
@@ -80,16 +81,16 @@ impl<'a> IndexVectors<'a> {
         Some((at, value))
     }
 
-    /// The entry of a vector's place `batch` that belongs to dimension `dim` of the indices.
+    /// The entry of a vector's index `batch` for dimension `dim` of the indices.
     fn batch_entry(&self, batch: &[i64], dim: usize) -> i64 {
         let at = if dim > self.vector_dim { dim - 1 } else { dim };
         batch.get(at).copied().unwrap_or_default()
     }
 }
 
-/// An output element belongs to one index vector (its dimensions outside `offset_dims`) and to one element of the slice
-/// there (its dimensions in `offset_dims`, those of the slice that are neither collapsed nor batching). It reads that
-/// element and the whole vector.
+/// An output element belongs to one index vector (by its dimensions outside `offset_dims`) and to one element
+/// of the slice there (by its dimensions in `offset_dims`, those of the slice that are neither collapsed nor
+/// batching). It reads that element and the whole vector.
 pub(crate) fn gather(case: &Case<'_>) -> Checked<Traced> {
     let (operand, output) = (case.operand(0)?, case.output()?);
     let vectors = IndexVectors::of(case, 1)?;
@@ -126,9 +127,9 @@ pub(crate) fn gather(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// Every element of an update belongs to one index vector and one element of the window there; the window goes to the
-/// operand at the vector's place, or nowhere if it does not fit. An output element depends on its own old value, on all
-/// updates that come to it, and on all indices, since each could send an update there.
+/// Every update element belongs to one index vector and one element of its window. The window is placed in
+/// the operand at the vector's value, or nowhere if it does not fit. An output element depends on its old
+/// value, on all updates that land on it, and on all indices, since each could direct an update there.
 pub(crate) fn scatter(case: &Case<'_>) -> Checked<Traced> {
     let count = case.operand_count() / 2;
     ensure(count > 0 && case.operand_count() % 2 == 1, "a scatter takes n operands, indices, n updates")?;

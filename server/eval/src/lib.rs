@@ -1,16 +1,18 @@
-//! Reference evaluation: what each element of an op's result depends on, found by running the op's definition, in the
-//! plainest loops over indices, on tensors whose elements are tags; random valid programs to ask it about; what the elements
-//! are; and what kernels write.
+//! Reference evaluation: the dependences of each element of an op's result, computed by running the op's
+//! definition as plain loops over indices on tensors whose elements are tags; random valid programs to test
+//! with; the values of elements; and execution of kernels.
 //!
 //! * [`trace`]: one op. [`trace_graph`]: a graph, through its ops, over one or several replicas.
 //! * [`generate`]: random instructions and fusions of every opcode, as HLO text and as graphs.
-//! * [`mod@reference`]: the interpreter, values with the error that a right answer may have.
-//! * [`ptx`]: PTX text executed, threads, warps and blocks. [`agreement`]: whether it answers what the interpreter does.
+//! * [`mod@reference`]: the interpreter, which returns values with the error that a right answer may have.
+//! * [`ptx`]: executes PTX text: threads, warps and blocks. [`agreement`]: compares kernels with the
+//!   interpreter.
 //!
-//! Other crates hold their own, cleverer answers against this one, element for element.
+//! Other crates compare their faster results with these, element by element.
 //!
-//! Architecture Invariant: no maps, no algebra, no shortcuts: what is fast elsewhere is slow and obvious here. It knows
-//! nothing of `indexing`. Nothing panics, whatever the op; work is bounded by [`MAX_ELEMENTS`] and [`MAX_WORK`].
+//! Architecture Invariant: no maps, no algebra, no shortcuts: what is fast elsewhere is slow and obvious
+//! here. It does not depend on `indexing`. Nothing panics, whatever the op; work is bounded by
+//! [`MAX_ELEMENTS`] and [`MAX_WORK`].
 
 pub mod agreement;
 mod case;

@@ -1,11 +1,12 @@
-//! Ops that move elements to places known from shapes and attributes. Semantics: XLA "Operation Semantics".
+//! Ops that move elements, with places known from shapes and attributes. Semantics: XLA "Operation
+//! Semantics".
 
 use ir::{ArrayShape, AttributeKey, ElementTypeExt, Opcode};
 
 use crate::case::{Case, Checked, MAX_ELEMENTS, ensure};
 use crate::traced::{Traced, for_each_index, position};
 
-/// Element i of each operand; of a scalar beside arrays, its one element.
+/// Element i of each operand; a scalar operand beside arrays has one element.
 pub(crate) fn elementwise(case: &Case<'_>) -> Checked<Traced> {
     if case.op.opcode == Opcode::BitcastConvert {
         return bitcast_convert(case);
@@ -19,12 +20,12 @@ pub(crate) fn elementwise(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// Element i of operand 0, and operand 0 alone.
+/// Element i of operand 0 only.
 pub(crate) fn copy(case: &Case<'_>) -> Checked<Traced> {
     case.trace(|index, reads| reads.at(0, index))
 }
 
-/// The same bits under another width: a wide element is a row of narrow ones.
+/// The same bits with another width: a wide element is a row of narrow ones.
 fn bitcast_convert(case: &Case<'_>) -> Checked<Traced> {
     let (output, operand) = (case.output()?.len(), case.operand(0)?.to_vec());
     case.trace(|index, reads| {
@@ -67,7 +68,7 @@ pub(crate) fn reverse(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// Rotates to the left by a shift per listed dimension.
+/// Rotates left by one shift per listed dimension.
 pub(crate) fn shuffle(case: &Case<'_>) -> Checked<Traced> {
     let operand = case.operand(0)?;
     let dims = case.dimensions(AttributeKey::Dimensions, operand.len())?;
@@ -83,7 +84,7 @@ pub(crate) fn shuffle(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// The elements from start to limit, every stride-th.
+/// The elements from start to limit with a stride.
 pub(crate) fn slice(case: &Case<'_>) -> Checked<Traced> {
     let slices = case.op.attributes.triples(AttributeKey::Slice);
     let fits = slices.len() == case.output()?.len()
@@ -102,7 +103,7 @@ pub(crate) fn slice(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// Operands one behind the other.
+/// Concatenates the operands.
 pub(crate) fn concatenate(case: &Case<'_>) -> Checked<Traced> {
     let dim = case.dimension(AttributeKey::Dimensions, case.output()?.len())?;
     let mut sizes = Vec::new();
@@ -120,7 +121,7 @@ pub(crate) fn concatenate(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// Elements are put at `low + i * (interior + 1)`; what is not covered holds the padding value.
+/// Puts elements at `low + i * (interior + 1)`; the rest holds the padding value.
 pub(crate) fn pad(case: &Case<'_>) -> Checked<Traced> {
     let (operand, output) = (case.operand(0)?, case.output()?);
     let padding = case.op.attributes.triples(AttributeKey::Padding);
@@ -149,7 +150,7 @@ pub(crate) fn pad(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// The same elements in row-major order. The sizes of a dynamic reshape decide them all.
+/// The same elements in row-major order. The sizes of a dynamic reshape affect all of them.
 pub(crate) fn reshape(case: &Case<'_>) -> Checked<Traced> {
     let count: i64 = case.output()?.iter().product();
     ensure(case.operand(0)?.iter().product::<i64>() == count, "the element counts differ")?;
@@ -161,7 +162,7 @@ pub(crate) fn reshape(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// Bit of each element in memory, in row-major order of the array.
+/// The bit offset of each element in memory, in row-major order of the array.
 fn places(array: &ArrayShape) -> Checked<Vec<i64>> {
     let bits = i64::from(array.element.bits().ok_or("no element width")?);
     if let Some(layout) = &array.layout {
@@ -180,7 +181,7 @@ fn places(array: &ArrayShape) -> Checked<Vec<i64>> {
     Ok(places)
 }
 
-/// The same memory under another shape: what lies at an element's bits. Sub-byte elements are counted as packed.
+/// The same memory with another shape: the element at the same bits. Sub-byte elements count as packed.
 pub(crate) fn bitcast(case: &Case<'_>) -> Checked<Traced> {
     let array = |shape: &'static str, s: &ir::Shape| s.as_array().cloned().ok_or(shape);
     let output = array("the output is not an array", case.output_shape()?)?;
@@ -202,7 +203,7 @@ pub(crate) fn bitcast(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// An element of a tuple; `first` is the number of its first array there.
+/// An element of a tuple; `leaf` is the number of its first array there.
 pub(crate) fn leaf_of_operand(case: &Case<'_>, operand: usize, leaf: usize) -> Checked<Traced> {
     let dims = case.output()?;
     case.trace(|index, reads| {

@@ -1,11 +1,12 @@
-//! Integers that a graph computes: enough to know where index operands point.
+//! Integer arithmetic in graphs: enough to resolve index operands.
 
 use ir::{AttributeKey, ElementTypeExt, Op, Opcode};
 
 use crate::traced::{Traced, for_each_index};
 
-/// The result of `op` in row-major order, from those of its operands. `traced` is its dependence: an op that only moves
-/// elements has the numbers that it reads. Nothing where it is not integral, or an op that is not listed.
+/// The result of `op` in row-major order, from those of its operands. `traced` holds its dependences: an op
+/// that only moves elements has the numbers that it reads. `None` if the type is not integral or the op is
+/// not listed.
 pub(crate) fn of(op: &Op, operands: &[Option<Vec<i64>>], traced: Option<&Traced>) -> Option<Vec<i64>> {
     let element = op.shape.element()?;
     let is_integral =
@@ -48,7 +49,7 @@ pub(crate) fn of(op: &Op, operands: &[Option<Vec<i64>>], traced: Option<&Traced>
         | Opcode::OptBarrier
         | Opcode::DynamicSlice
         | Opcode::Gather => {
-            // Of the indexed ones operand 0 is data, the others are places.
+            // For indexed ops operand 0 is data, the others are indices.
             let is_indexed = matches!(op.opcode, Opcode::DynamicSlice | Opcode::Gather);
             let moved = |k: usize| {
                 let reads = &traced?.elements[k];
@@ -61,7 +62,7 @@ pub(crate) fn of(op: &Op, operands: &[Option<Vec<i64>>], traced: Option<&Traced>
     }
 }
 
-/// The numbers of a literal; a short one for a large array is not understood.
+/// The numbers of a literal. A short literal for a large array is not supported.
 fn constant(op: &Op) -> Option<Vec<i64>> {
     let is_separator = |c: char| c.is_whitespace() || matches!(c, '{' | '}' | ',');
     let words = op.literal.as_deref()?.split(is_separator).filter(|word| !word.is_empty());

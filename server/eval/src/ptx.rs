@@ -1,11 +1,12 @@
-//! PTX, run on the processor: [`Program::new`] reads text, [`run`] executes a grid of threads on a [`Memory`].
+//! Executes PTX on the CPU: [`Program::new`] reads text, [`run`] executes a grid of threads on a [`Memory`].
 //!
-//! A warp at a time: a register is 32 values, an instruction one function over them. Lanes that part at a branch go on one
-//! group after the other, those furthest behind first, and join where they meet. The run finds accesses outside of buffers,
-//! misaligned ones, races in shared memory, barriers that some lanes never reach, and reads of what nobody wrote.
+//! One warp at a time: a register is 32 values, an instruction one function over them. Lanes that diverge at
+//! a branch run one group after the other, the one at the lowest step first, and reconverge where they meet.
+//! The run reports out-of-bounds and misaligned accesses, races in shared memory, barriers that some lanes
+//! never reach, and reads of uninitialised data.
 //!
-//! Not run: matrix instructions, textures, asynchronous copies, clusters, calls through pointers, recursion. They are
-//! refused by name when the text is read.
+//! Not supported: matrix instructions, textures, asynchronous copies, clusters, indirect calls, recursion.
+//! Reading the text fails with the name of the instruction.
 //!
 //! Architecture Invariant: a text is data; whatever it says, nothing panics, hangs or grows without bound.
 

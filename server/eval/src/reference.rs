@@ -1,16 +1,16 @@
-//! The reference interpreter: what the elements of an op graph are, by the ops' definitions.
+//! The reference interpreter: the elements of an op graph, by the ops' definitions.
 //!
-//! [`evaluate`] goes from literals, or from a [`Fill`] of all parameters, to text. [`Evaluator::elements`] answers single
-//! elements, on demand through the operands; [`Evaluator::whole`] an array. Work is done on [`Column`]s, many elements of one
-//! op at a time. Numbers are rounded to their type after every op, as the GPU emitters do; next to each value stands how far a
-//! right answer may be from it ([`Column::error`]): nothing for whole numbers, data movement and single roundings, units in the
-//! last place for what hardware approximates, n·u·Σ|x| for sums.
+//! [`evaluate`] goes from literals, or from a [`Fill`] of all parameters, to text. [`Evaluator::elements`]
+//! returns single elements, evaluating operands on demand; [`Evaluator::whole`] returns an array. Ops work on
+//! [`Column`]s, many elements of one op at a time. Numbers are rounded to their type after every op, as the
+//! GPU emitters do. Each value has an error bound for right answers ([`Column::error`]): none for integers,
+//! data movement and single roundings, ulps for functions that the hardware approximates, n·u·Σ|x| for sums.
 //!
-//! Not evaluated: [`NOT_EVALUATED`], collectives of more than one device, tiled layouts, and ops that read across a dimension
-//! whose size is only known as the program runs. Denormal numbers are kept, as XLA's evaluator and GPU code keep them; its CPU
-//! code makes them zero. What XLA does not define (`rng`) has a note ([`Evaluator::notes`]).
+//! Not evaluated: [`NOT_EVALUATED`], collectives of more than one device, tiled layouts, and ops that read
+//! across a dynamic dimension. Denormals are kept, as in XLA's evaluator and GPU code; its CPU code flushes
+//! them to zero. Values that XLA does not define (`rng`) have a note ([`Evaluator::notes`]).
 //!
-//! Architecture Invariant: nothing of PTX or of kernels; what is evaluated is the graph alone.
+//! Architecture Invariant: nothing of PTX or of kernels; only the graph is evaluated.
 
 mod arrays;
 mod batch_norms;

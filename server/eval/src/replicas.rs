@@ -5,8 +5,8 @@ use ir::{AttributeKey, Op, Opcode};
 use crate::case::{Case, Checked, MAX_ELEMENTS, Reason, ensure};
 use crate::traced::{Traced, position};
 
-/// The replicas of `replica`'s group, in its order. No groups mean one of all `replicas`; nothing where the replica is in
-/// none, or the attribute has a form that is not understood.
+/// The replicas of `replica`'s group, in group order. Without groups there is one of all `replicas`. `None`
+/// if the replica is in no group, or the attribute has an unsupported form.
 pub fn replica_group(op: &Op, replica: u32, replicas: u32) -> Option<Vec<u32>> {
     let mut groups = parse_groups(op.attributes.text(AttributeKey::ReplicaGroups).unwrap_or("{}"))?;
     if groups.is_empty() {
@@ -16,7 +16,7 @@ pub fn replica_group(op: &Op, replica: u32, replicas: u32) -> Option<Vec<u32>> {
     group.iter().all(|&id| id < replicas).then_some(group)
 }
 
-/// The group, and the replica's place in it.
+/// The group, and the replica's index in it.
 fn group(case: &Case<'_>) -> Checked<(Vec<u32>, usize)> {
     let replica = case.setting.replica;
     let group = replica_group(case.op, replica, case.setting.replicas);
@@ -30,8 +30,8 @@ fn numbers(text: &str) -> Option<Vec<u32>> {
     words.map(|word| word.parse().ok()).collect()
 }
 
-/// `{{0,1},{2,3}}`, or `[2,4]<=[8]` and `[2,4]<=[4,2]T(1,0)`: an iota of the sizes on the right, transposed, cut into
-/// groups by the sizes on the left. Source: `IotaTileAssignment`.
+/// `{{0,1},{2,3}}`, or `[2,4]<=[8]` and `[2,4]<=[4,2]T(1,0)`: an iota of the sizes on the right, transposed,
+/// split into groups by the sizes on the left. Source: `IotaTileAssignment`.
 fn parse_groups(text: &str) -> Option<Vec<Vec<u32>>> {
     let text = text.trim();
     if let Some((groups, iota)) = text.split_once("<=") {
@@ -57,7 +57,7 @@ fn parse_groups(text: &str) -> Option<Vec<Vec<u32>>> {
     inner.split('}').map(numbers).filter(|group| group.as_ref().is_none_or(|g| !g.is_empty())).collect()
 }
 
-/// The operands of the group's members one behind the other.
+/// Concatenates the operands of the group's members.
 pub(crate) fn all_gather(case: &Case<'_>) -> Checked<Traced> {
     let (group, _) = group(case)?;
     let operand = output_operand(case)?;
@@ -72,7 +72,7 @@ pub(crate) fn all_gather(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// With several operands, output k is made of operand k.
+/// With several operands, output k comes from operand k.
 fn output_operand(case: &Case<'_>) -> Checked<usize> {
     ensure(case.output < case.operand_count(), "more outputs than operands")?;
     Ok(case.output)
@@ -84,7 +84,7 @@ pub(crate) fn all_reduce(case: &Case<'_>) -> Checked<Traced> {
     case.trace(|index, reads| group.iter().for_each(|&id| reads.at_of(operand, id, index)))
 }
 
-/// The sum over the group, of which the k-th member keeps the k-th part.
+/// The sum over the group; the k-th member keeps the k-th part.
 pub(crate) fn reduce_scatter(case: &Case<'_>) -> Checked<Traced> {
     let (group, at) = group(case)?;
     let operand = output_operand(case)?;
@@ -98,8 +98,7 @@ pub(crate) fn reduce_scatter(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// Part k of the k-th member's… seen from the receiver: part `at` of every member, in the group's order. In the tuple form
-/// parts are operands.
+/// From the receiver's view: part `at` of every member, in group order. In the tuple form parts are operands.
 pub(crate) fn all_to_all(case: &Case<'_>) -> Checked<Traced> {
     let (group, at) = group(case)?;
     if case.ints(AttributeKey::Dimensions).is_empty() {
@@ -118,7 +117,7 @@ pub(crate) fn all_to_all(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// A target gets its source's operand; who is no target gets zeros.
+/// A target gets its source's operand; all others get zeros.
 pub(crate) fn collective_permute(case: &Case<'_>) -> Checked<Traced> {
     let text = case.op.attributes.text(AttributeKey::SourceTargetPairs).ok_or("no source_target_pairs")?;
     let pairs = numbers(text).ok_or("source_target_pairs of this form")?;
@@ -129,7 +128,7 @@ pub(crate) fn collective_permute(case: &Case<'_>) -> Checked<Traced> {
     case.trace(|index, reads| source.iter().for_each(|&id| reads.at_of(operand, id, index)))
 }
 
-/// The root's operand: the first member's, or that of whom the last operand says.
+/// The root's operand. The root is the first member, or the one that the last operand selects.
 pub(crate) fn collective_broadcast(case: &Case<'_>) -> Checked<Traced> {
     let (group, _) = group(case)?;
     let operand = output_operand(case)?;
@@ -139,8 +138,8 @@ pub(crate) fn collective_broadcast(case: &Case<'_>) -> Checked<Traced> {
     case.trace(|index, reads| reads.at_of(operand, group[0], index))
 }
 
-/// What all members sum up to, on the root alone: what others hold is nobody's to read. The root is the first member, or what the
-/// last operand says.
+/// The sum over all members, on the root alone; results on other members are undefined and read nothing. The
+/// root is the first member, or the one that the last operand selects.
 pub(crate) fn collective_reduce(case: &Case<'_>) -> Checked<Traced> {
     let (group, at) = group(case)?;
     let operand = output_operand(case)?;
@@ -157,7 +156,7 @@ fn has_dynamic_root(case: &Case<'_>) -> bool {
     case.op.attributes.bool(AttributeKey::HasDynamicRoot) == Some(true)
 }
 
-/// What may be read whoever is the root, and who that is.
+/// The reads for every possible root, and of the operand that selects it.
 fn by_runtime_root(case: &Case<'_>, group: &[u32], operand: usize) -> Checked<Traced> {
     let mut traced = case.trace(|index, reads| {
         group.iter().for_each(|&id| reads.at_of(operand, id, index));
@@ -167,7 +166,7 @@ fn by_runtime_root(case: &Case<'_>, group: &[u32], operand: usize) -> Checked<Tr
     Ok(traced)
 }
 
-/// A start whose result holds the operands beside the results: arrays `0..n` are the operands as they are.
+/// A start whose result also holds the operands: arrays `0..n` are the operands unchanged.
 pub(crate) fn start(case: &Case<'_>) -> Checked<Traced> {
     let count = case.operand_count();
     if case.output < count {
@@ -180,7 +179,7 @@ pub(crate) fn start(case: &Case<'_>) -> Checked<Traced> {
 }
 
 fn started(case: &Case<'_>, count: usize) -> Checked<Traced> {
-    // The op without its operands' copies: output k is made of operand k.
+    // The op without the copies of its operands: output k comes from operand k.
     let leaves = crate::case::leaves(&case.op.shape);
     let elements = leaves.iter().skip(count).map(|&shape| shape.clone()).collect();
     let opcode = match case.op.opcode {

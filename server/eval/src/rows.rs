@@ -1,26 +1,27 @@
-//! Ops whose elements depend on whole rows, columns, triangles or features. Semantics: XLA "Operation Semantics"; the
-//! dependences of the solvers are those of the textbook recurrences.
+//! Ops whose elements depend on whole rows, columns, triangles or features. Semantics: XLA "Operation
+//! Semantics"; the dependences of the solvers are those of the textbook recurrences.
 
 use ir::{AttributeKey, Opcode};
 
 use crate::case::{Case, Checked, ensure};
 use crate::traced::{Read, Traced, for_each_index, position};
 
-/// Where an element of a row goes depends on the whole row, of all operands since the comparator sees them all.
+/// The new index of an element depends on the whole row, of all operands since the comparator receives them
+/// all.
 pub(crate) fn sort(case: &Case<'_>) -> Checked<Traced> {
     let dims = case.output()?;
     let dim = case.dimension(AttributeKey::Dimensions, dims.len())?;
     along(case, dims, &[dim])
 }
 
-/// The largest of the last dimension; as with a sort each depends on the row.
+/// The largest elements of the last dimension; as in a sort, each depends on the row.
 pub(crate) fn topk(case: &Case<'_>) -> Checked<Traced> {
     let dims = case.operand(0)?;
     ensure(!dims.is_empty(), "topk needs a dimension")?;
     along(case, dims, &[dims.len() - 1])
 }
 
-/// Every element of the transformed dimensions, the last ones.
+/// Every element along the transformed dimensions, the last ones.
 pub(crate) fn fft(case: &Case<'_>) -> Checked<Traced> {
     let dims = case.operand(0)?;
     let count = case.ints(AttributeKey::FftLength).len();
@@ -28,7 +29,8 @@ pub(crate) fn fft(case: &Case<'_>) -> Checked<Traced> {
     along(case, dims, &(dims.len() - count..dims.len()).collect::<Vec<_>>())
 }
 
-/// Every element of every operand, all of sizes `dims`, that has the output's index outside the dimensions `whole`.
+/// Every element of every operand, all of sizes `dims`, that has the output's index outside the dimensions
+/// `whole`.
 fn along(case: &Case<'_>, dims: &[i64], whole: &[usize]) -> Checked<Traced> {
     ensure(case.output()?.len() == dims.len(), "output and operand differ in rank")?;
     case.afford(dims.iter().copied())?;
@@ -41,7 +43,7 @@ fn along(case: &Case<'_>, dims: &[i64], whole: &[usize]) -> Checked<Traced> {
     })
 }
 
-/// Batch dimensions of matrices and the index of a row and column in them.
+/// An index into a batch of matrices: the batch indices, then row and column.
 fn matrix_at(batch: &[i64], row: i64, column: i64) -> Vec<i64> {
     [batch, &[row, column]].concat()
 }
@@ -53,8 +55,8 @@ fn union<'a>(sets: impl IntoIterator<Item = &'a Vec<Read>>) -> Vec<Read> {
     all
 }
 
-/// `l[i][j] = (a[i][j] - Σ_{k<j} l[i][k] l[j][k]) / l[j][j]`, of the triangle that is asked for (an upper one is the
-/// transpose). The other triangle is not defined: it reads nothing here.
+/// `l[i][j] = (a[i][j] - Σ_{k<j} l[i][k] l[j][k]) / l[j][j]`, for the requested triangle (an upper one is the
+/// transpose). The other triangle is undefined and reads nothing here.
 pub(crate) fn cholesky(case: &Case<'_>) -> Checked<Traced> {
     let dims = case.operand(0)?;
     ensure(dims.len() >= 2 && case.output()? == dims, "cholesky needs matrices")?;
@@ -87,8 +89,9 @@ pub(crate) fn cholesky(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// `a x = b` (or `x a = b`) by substitution: an unknown depends on its own right side, on the coefficients of its row in
-/// the triangle, and on the unknowns before it. `transpose_a` and the side decide which end comes first.
+/// `a x = b` (or `x a = b`) by substitution: an unknown depends on its own right side, on the coefficients of
+/// its row in the triangle, and on the unknowns before it. `transpose_a` and the side determine which end
+/// comes first.
 pub(crate) fn triangular_solve(case: &Case<'_>) -> Checked<Traced> {
     let (a, b) = (case.operand(0)?, case.operand(1)?);
     let rank = b.len();
@@ -102,7 +105,7 @@ pub(crate) fn triangular_solve(case: &Case<'_>) -> Checked<Traced> {
     let is_transposed =
         !matches!(case.op.attributes.text(AttributeKey::TransposeA), None | Some("NO_TRANSPOSE"));
     let (is_lower, is_unit) = (has(AttributeKey::Lower), has(AttributeKey::UnitDiagonal));
-    // x a = b is aᵀ xᵀ = bᵀ. `flips` is whether coefficient (i, j) of the system lies at a[j][i].
+    // x a = b is aᵀ xᵀ = bᵀ. `flips` is whether coefficient (i, j) of the system is at a[j][i].
     let flips = is_transposed == is_left;
     let is_forward = is_lower != flips;
     let replica = case.setting.replica;
@@ -132,7 +135,8 @@ pub(crate) fn triangular_solve(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// Statistics are over everything with the same index in the feature dimension; the gradients are functions of them.
+/// Statistics cover all elements with the same index in the feature dimension; the gradients are functions of
+/// them.
 pub(crate) fn batch_norm(case: &Case<'_>) -> Checked<Traced> {
     let dims = case.operand(0)?;
     let feature = case.op.attributes.int(AttributeKey::FeatureIndex).and_then(|f| usize::try_from(f).ok());

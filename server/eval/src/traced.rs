@@ -1,29 +1,29 @@
-//! Tensors whose elements are sets of tags: the answer of the evaluation.
+//! Tensors whose elements are sets of tags: the result of the evaluation.
 
-/// One element that is read: of which operand (of a graph: parameter), which array of it where it is a tuple, on which
-/// replica, and its row-major position in that array.
+/// One element that is read: its operand (in a graph: parameter), the array in a tuple operand, the replica,
+/// and the row-major position in that array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Read {
     pub operand: u32,
-    /// Number of the array in a tuple operand, nested tuples flattened; 0 for arrays.
+    /// The number of the array in a tuple operand, with nested tuples flattened; 0 for arrays.
     pub leaf: u32,
     pub replica: u32,
     pub position: u32,
 }
 
-/// One array of a result: per element, in row-major order, what it depends on.
+/// One array of a result: the dependences of each element, in row-major order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Traced {
     pub dims: Vec<i64>,
     /// Sorted, without duplicates.
     pub elements: Vec<Vec<Read>>,
-    /// False where the sets may hold more than the op reads in one run: a loop of unknown length, a branch that depends
-    /// on unknown values. They never hold less.
+    /// False if the sets may hold more than the op reads in one run: a loop of unknown length, a branch that
+    /// depends on unknown values. They never hold less.
     pub is_exact: bool,
 }
 
-/// Calls `f` with every index of an array, the last dimension fastest. Once, with `[]`, for a scalar; never where a size
-/// is zero.
+/// Calls `f` with every index of an array, last dimension fastest. Once, with `[]`, for a scalar; never if a
+/// size is zero.
 pub fn for_each_index(dims: &[i64], mut f: impl FnMut(&[i64])) {
     if dims.iter().any(|&size| size <= 0) {
         return;
@@ -37,7 +37,7 @@ pub fn for_each_index(dims: &[i64], mut f: impl FnMut(&[i64])) {
     }
 }
 
-/// Row-major position of `index` in an array, nothing where it is outside.
+/// The row-major position of `index` in an array; `None` if it is outside.
 pub fn position(dims: &[i64], index: &[i64]) -> Option<usize> {
     if dims.len() != index.len() {
         return None;
@@ -59,14 +59,14 @@ pub fn index_at(dims: &[i64], mut position: usize) -> Vec<i64> {
 }
 
 impl Traced {
-    /// Every element reads itself: an array that is operand `operand`'s leaf `leaf`.
+    /// An array in which every element depends on itself: leaf `leaf` of operand `operand`.
     pub fn parameter(operand: u32, leaf: u32, replica: u32, dims: &[i64]) -> Traced {
         let count = dims.iter().product::<i64>() as u32;
         let elements = (0..count).map(|position| vec![Read { operand, leaf, replica, position }]).collect();
         Traced { dims: dims.to_vec(), elements, is_exact: true }
     }
 
-    /// Through the operands: `source(operand, leaf, replica)` is what each of them is made of.
+    /// Replaces each read by the dependences of the element that it reads in `source`.
     pub fn through<'a>(&self, source: impl Fn(&Read) -> Option<&'a Traced>) -> Option<Traced> {
         let mut is_exact = self.is_exact;
         let mut elements = Vec::with_capacity(self.elements.len());
@@ -84,7 +84,7 @@ impl Traced {
         Some(Traced { dims: self.dims.clone(), elements, is_exact })
     }
 
-    /// Element by element the sum of both; answers whether `self` grew.
+    /// Adds the reads of the other array, element by element; returns whether `self` grew.
     pub(crate) fn add(&mut self, other: &Traced) -> bool {
         let mut grew = false;
         for (own, others) in self.elements.iter_mut().zip(&other.elements) {

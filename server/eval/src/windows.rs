@@ -1,11 +1,12 @@
-//! Reductions, sliding windows and scans. Semantics: XLA "Operation Semantics"; window arithmetic: `window_util.h`.
+//! Reductions, sliding windows and scans. Semantics: XLA "Operation Semantics"; window arithmetic:
+//! `window_util.h`.
 
 use ir::{AttributeKey, WindowDim};
 
 use crate::case::{Case, Checked, MAX_ELEMENTS, Reads, ensure};
 use crate::traced::{Traced, for_each_index, position};
 
-/// Inputs in the first half of the operands, init values behind.
+/// The number of inputs: the first half of the operands; the init values follow.
 fn inputs(case: &Case<'_>) -> Checked<usize> {
     let count = case.operand_count();
     ensure(count > 0 && count.is_multiple_of(2), "inputs and init values do not come in pairs")?;
@@ -19,7 +20,8 @@ fn init_values(inputs: usize, reads: &mut Reads<'_>) {
     (inputs..2 * inputs).for_each(|i| reads.at(i, &[]));
 }
 
-/// All elements with the output's index in the kept dimensions. Of a variadic one, every output depends on every input.
+/// All elements with the output's index in the kept dimensions. If the reduction is variadic, every output
+/// depends on every input.
 pub(crate) fn reduce(case: &Case<'_>) -> Checked<Traced> {
     let inputs = inputs(case)?;
     let operand = case.operand(0)?;
@@ -37,8 +39,8 @@ pub(crate) fn reduce(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// The element of a dimension that window element `k` at output place `at` lies on; nothing on padding and in the gaps
-/// of a dilated base. Whether the window is reversed does not matter to the base.
+/// The index along a dimension of window element `k` at output index `at`; `None` for padding and holes of a
+/// dilated base. A reversed window covers the same base elements.
 pub(crate) fn under(window: &WindowDim, size: i64, at: i64, k: i64) -> Option<i64> {
     let place = at * window.stride + k * window.window_dilation - window.pad_low;
     let is_element = place % window.base_dilation == 0;
@@ -78,8 +80,8 @@ pub(crate) fn reduce_window(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// Each source element goes to one element of its window, chosen by comparing them: an output element depends on the
-/// sources of all windows that it lies in and on all elements of these windows.
+/// Each source element goes to one element of its window, chosen by comparing them. An output element depends
+/// on the sources of all windows that contain it and on all elements of these windows.
 pub(crate) fn select_and_scatter(case: &Case<'_>) -> Checked<Traced> {
     let (operand, source, window) = (case.operand(0)?, case.operand(1)?, case.op.attributes.window());
     check_window(window, operand.len())?;
@@ -102,8 +104,8 @@ pub(crate) fn select_and_scatter(case: &Case<'_>) -> Checked<Traced> {
     })
 }
 
-/// Operands are inputs, then carries; results are scanned arrays, then the carries at the end. An element depends on all
-/// inputs at or before its place in the scanned dimension, and on the carries beside them.
+/// Operands are inputs, then carries; results are scanned arrays, then the final carries. An element depends
+/// on all inputs at or before its index in the scanned dimension, and on the initial carries.
 pub(crate) fn scan(case: &Case<'_>) -> Checked<Traced> {
     let carries = case.op.attributes.int(AttributeKey::NumCarries).unwrap_or(0);
     let inputs = usize::try_from(carries).ok().and_then(|n| case.operand_count().checked_sub(n));

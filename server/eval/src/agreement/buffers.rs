@@ -1,4 +1,4 @@
-//! Arrays in memory: how wide elements are, where they lie, and what the inputs hold.
+//! Arrays in memory: element widths, positions, and the contents of inputs.
 
 use ir::ArrayShape;
 
@@ -6,19 +6,19 @@ use super::Effort;
 use super::values;
 use crate::reference::Kind;
 
-/// Bits of an element in memory.
+/// The bits of an element in memory.
 pub fn memory_bits(array: &ArrayShape) -> u64 {
     let Some(kind) = Kind::of(array.element) else { return 8 };
     let stated = array.layout.as_ref().map_or(0, |layout| layout.element_bits);
     match u64::try_from(stated) {
         Ok(bits) if bits > 0 => bits,
-        // XLA's GPU compiler packs these whether the layout says so or not.
+        // XLA's GPU compiler packs these whether or not the layout says so.
         _ if matches!(kind, Kind::Signed(2 | 4) | Kind::Unsigned(2 | 4)) => u64::from(kind.width()),
         _ => u64::from(kind.width()).next_multiple_of(8),
     }
 }
 
-/// What stands in memory for the array of a parameter, from a byte offset on.
+/// The memory contents of a parameter's array from a byte offset.
 pub(crate) fn fill(array: &ArrayShape, effort: Effort, parameter: u32, offset: u64, bytes: &mut [u8]) {
     let width = memory_bits(array);
     bytes.fill(0);
@@ -51,7 +51,7 @@ pub(crate) fn fill(array: &ArrayShape, effort: Effort, parameter: u32, offset: u
     }
 }
 
-/// Row-major positions of elements at places in memory.
+/// The row-major positions of the elements at these places in memory.
 pub(crate) fn logical(array: &ArrayShape, places: &[u64]) -> Vec<i64> {
     let order = array.minor_to_major();
     let mut strides = vec![1i64; array.dims.len()];
@@ -69,7 +69,7 @@ pub(crate) fn logical(array: &ArrayShape, places: &[u64]) -> Vec<i64> {
     places.iter().map(of).collect()
 }
 
-/// The place in memory of the element at a row-major position; `strides` are those in memory.
+/// The place in memory of the element at a row-major position. `strides` are the memory strides.
 pub(crate) fn physical(array: &ArrayShape, position: i64, strides: &[i64]) -> u64 {
     let mut rest = position;
     let mut place = 0;

@@ -1,4 +1,4 @@
-//! Which elements of an output are compared, and how.
+//! Selects elements of an output and compares them.
 
 use ir::ArrayShape;
 
@@ -8,7 +8,8 @@ use crate::case::Reason;
 use crate::ptx::Memory;
 use crate::reference::{Column, Evaluator, Kind};
 
-/// The elements of an output to compare: those that were written, or a part of them. `Err` where one was not that should be.
+/// The elements of an output to compare: those that were written, or a part of them. `Err` if a required
+/// element was not written.
 pub(crate) fn places(
     memory: &Memory<'_>,
     buffer: usize,
@@ -30,7 +31,7 @@ pub(crate) fn places(
         return Err(format!("{total} of {count} elements of an output were written"));
     }
     let step = (total / effort.elements as u64).max(1);
-    // The first and last ones, and every step-th with a wandering offset.
+    // The first and last elements, and every step-th with a varying offset.
     let mut all = Vec::new();
     let mut seen = 0;
     for range in ranges {
@@ -45,7 +46,7 @@ pub(crate) fn places(
     Ok(all)
 }
 
-/// Compares elements of an output with what the interpreter answers.
+/// Compares elements of an output with the interpreter's values.
 pub(crate) fn compare(
     evaluator: &mut Evaluator<'_>,
     (root, leaf): (u32, usize),

@@ -1,4 +1,4 @@
-//! The graphs of a module around one fusion, and which buffers its kernel shares.
+//! The graphs of a module around one fusion, and the buffers that its kernel shares.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ impl Graphs {
         self.0.get(name).cloned()
     }
 
-    /// The computation around a fusion, its root.
+    /// The computation whose root is a fusion.
     pub fn entry(&self) -> Option<Arc<Graph>> {
         let is_entry = |graph: &&Arc<Graph>| graph.ops[graph.root as usize].opcode == Opcode::Fusion;
         self.0.values().find(is_entry).cloned()
     }
 
-    /// The operands of a fusion that are init values of its reductions: XLA wants neutral ones.
+    /// The fusion's operands that are init values of its reductions. XLA requires neutral ones.
     pub fn init_parameters(&self, fusion: &Op) -> Vec<usize> {
         let callee = fusion.attributes.computation(AttributeKey::Calls).and_then(|name| self.get(name));
         let Some(graph) = callee else { return Vec::new() };
@@ -41,7 +41,8 @@ impl Graphs {
         inits.filter_map(|id| Some(graph.ops[id as usize].parameter? as usize)).collect()
     }
 
-    /// Per output of a fusion: the operand whose buffer it shares, and how it does.
+    /// For each output of a fusion, the operand whose buffer it shares, and the opcode that causes the
+    /// sharing.
     pub fn shared_buffers(&self, fusion: &Op) -> Vec<Option<(usize, Opcode)>> {
         let callee = fusion.attributes.computation(AttributeKey::Calls).and_then(|name| self.get(name));
         let Some(graph) = callee else { return Vec::new() };

@@ -1,14 +1,14 @@
-//! The values of inputs: a function of the seed, the parameter and the element's place in memory.
+//! Input values, as a function of the seed, the parameter and the element's place in memory.
 
 use crate::reference::{Column, Kind};
 use ir::ElementType;
 
-/// What the floating-point numbers among the inputs are like.
+/// The kind of floating-point inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flavour {
-    /// Of ordinary size.
+    /// Numbers of ordinary magnitude.
     Plain,
-    /// Denormal numbers, zeros, infinities, NaN and numbers of all sizes among them.
+    /// Includes denormals, zeros, infinities, NaN and numbers of every magnitude.
     Special,
 }
 
@@ -49,7 +49,7 @@ fn float(random: u64, flavour: Flavour) -> f64 {
     }
 }
 
-/// One element's bits.
+/// The bits of one element.
 pub fn bits(element: ElementType, seed: u64, parameter: u32, place: u64, flavour: Flavour) -> u128 {
     let random = mixed(seed, u64::from(parameter), place);
     let Some(kind) = Kind::of(element) else { return 0 };
@@ -57,7 +57,7 @@ pub fn bits(element: ElementType, seed: u64, parameter: u32, place: u64, flavour
         Kind::Pred => u128::from(random >> 20 & 1),
         Kind::Signed(_) | Kind::Unsigned(_) => {
             let whole = (random >> 16) as i64;
-            // Places of gathers and slices are often inside.
+            // Indices of gathers and slices are often in bounds.
             let value = match random % 16 {
                 0 => whole,
                 1 => whole % 4096 - 100,

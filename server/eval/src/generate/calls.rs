@@ -26,7 +26,7 @@ pub(super) fn tuple(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     Some(p.push_of(opcode, "f32", &dims, shape, &[&operand], &format!("index={index}")))
 }
 
-/// The body of a computation from one array to another of the same sizes (a matrix): some moves one after the other.
+/// The body of a computation from one array to another of the same sizes (a matrix): a sequence of moves.
 fn moves(p: &mut Program<'_>, input: &str, dims: &[i64]) -> Vec<String> {
     let shape = format!("f32[{}]", list(dims));
     let turned = format!("f32[{},{}]", dims[1], dims[0]);
@@ -69,7 +69,7 @@ pub(super) fn call(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
             Some(p.push_of(opcode, "f32", &dims, shape.clone(), &[&operand], &attributes))
         }
         Opcode::Conditional => {
-            // Not known: maps say what is read of a branch's operand where that branch is taken.
+            // Unknown: maps describe what is read of a branch's operand if that branch is taken.
             let predicate = p.parameter_of("pred", &[], "pred[]".to_owned(), None);
             let operands = [predicate, parameter(p), parameter(p)];
             let mut names = Vec::new();

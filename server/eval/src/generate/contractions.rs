@@ -1,11 +1,11 @@
-//! Dot in its forms, and convolution.
+//! Dots of all kinds, and convolution.
 
 use ir::Opcode;
 
 use super::program::{Operand, Program, braces};
 use super::windows::window;
 
-/// Sizes of `roles` in a random order, and where each role is.
+/// The sizes of `roles` in a random order, and the position of each role.
 fn shuffled(p: &mut Program<'_>, roles: &[i64]) -> (Vec<i64>, Vec<usize>) {
     let order = p.rng.permutation(roles.len());
     let mut dims = vec![0; roles.len()];
@@ -16,7 +16,7 @@ fn shuffled(p: &mut Program<'_>, roles: &[i64]) -> (Vec<i64>, Vec<usize>) {
 /// Operand dimensions in the order batch, contracting, free.
 struct Side {
     dims: Vec<i64>,
-    /// Where each of them is.
+    /// The position of each of them.
     places: Vec<usize>,
     batch: usize,
     contracting: usize,
@@ -31,7 +31,7 @@ impl Side {
         braces(&self.places[self.batch..self.batch + self.contracting])
     }
 
-    /// Free sizes in the order of the dimensions, without those at `except`.
+    /// The free sizes in dimension order, without those at `except`.
     fn free(&self, except: Option<usize>) -> Vec<i64> {
         let taken = &self.places[..self.batch + self.contracting];
         let is_free = |dim: &usize| !taken.contains(dim) && Some(*dim) != except;
@@ -101,7 +101,7 @@ pub(super) fn dot(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     p.push(opcode, "f32", &output, &operands, &attributes(&lhs, &rhs))
 }
 
-/// The ragged dimension is free, contracted or a batch one.
+/// The ragged dimension is free, contracted or a batch dimension.
 pub(super) fn ragged_dot(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     let (batch, contracting, free) =
         (vec![p.rng.range(1, 2)], vec![p.rng.range(1, 4)], vec![p.rng.range(1, 5)]);
@@ -119,7 +119,7 @@ pub(super) fn ragged_dot(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand>
         1 => (lhs.places[1], contracting[0]),
         _ => (lhs.places[0], batch[0]),
     };
-    // The groups may leave rows over at the end.
+    // The groups may leave rows at the end.
     let mut left = size;
     let sizes: Vec<i64> = (0..groups)
         .map(|_| {

@@ -1,10 +1,10 @@
-//! Ops element by element, and ops without data operands.
+//! Elementwise ops, and ops without data operands.
 
 use ir::Opcode;
 
 use super::program::{Operand, Program, braces};
 
-/// Element types of operands and result, where they are not all `f32`.
+/// The element types of operands and result, if they are not all `f32`.
 fn types(opcode: Opcode) -> (Vec<&'static str>, &'static str) {
     use Opcode::*;
     match opcode {
@@ -30,7 +30,7 @@ fn types(opcode: Opcode) -> (Vec<&'static str>, &'static str) {
 pub(super) fn elementwise(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     let (operand_types, result) = types(opcode);
     let is_chained = p.chain.is_some();
-    // In a chain the value goes to the last operand, which has the result's type.
+    // In a chain the value becomes the last operand, which has the result's type.
     let first = p.input(0..=4, 6)?;
     let dims = first.dims.clone();
     let mut operands = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn elementwise(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand
         } else if may_be_scalar && p.rng.one_in(2) {
             p.parameter(element, &[])
         } else if opcode == Opcode::StochasticConvert {
-            // Both in one layout.
+            // All in one layout.
             let shape = first.shape.replacen(&first.element, element, 1);
             p.parameter_of(element, &dims, shape, None)
         } else if *element == "f32" {
@@ -53,7 +53,7 @@ pub(super) fn elementwise(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand
         };
         operands.push(operand);
     }
-    // The first parameter was made for its sizes only.
+    // The first parameter only served for its sizes.
     if !is_chained && !operands.iter().any(|o| o.name == first.name) {
         let kept: Vec<String> = operands.iter().map(|o| o.element.clone()).collect();
         let sizes: Vec<Vec<i64>> = operands.iter().map(|o| o.dims.clone()).collect();
@@ -78,7 +78,7 @@ pub(super) fn map(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     p.push(opcode, "f32", &first.dims, &[&first, &second], &attributes)
 }
 
-/// Equal widths, a wide element into a row of narrow ones, or back.
+/// Equal widths, one wide element to a row of narrow ones, or the reverse.
 pub(super) fn bitcast_convert(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     let rank = p.rng.range(0, 3) as usize;
     let wide = p.sizes(rank, 5);

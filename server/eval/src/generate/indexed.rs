@@ -1,11 +1,11 @@
-//! Ops whose places are runtime values: the index operands are parameters whose integers are known.
+//! Ops with dynamic indices: the index operands are parameters with known integers.
 
 use ir::Opcode;
 
 use super::program::{Operand, Program, braces};
 
-/// The start indices of a slice of sizes `slice` in `whole`: mostly feasible, sometimes to be clamped; scalars or one
-/// vector. In a chain constants and sums of constants, too.
+/// The start indices of a slice of sizes `slice` in `whole`: mostly in bounds, sometimes clamped; scalars or
+/// one vector. In a chain also constants and sums of constants.
 fn starts(p: &mut Program<'_>, whole: &[i64], slice: &[i64], is_chained: bool) -> Vec<Operand> {
     let values: Vec<i64> = whole
         .iter()
@@ -58,17 +58,17 @@ pub(super) fn dynamic_update_slice(p: &mut Program<'_>, opcode: Opcode) -> Optio
     p.push(opcode, "f32", &input.dims, &operands, "")
 }
 
-/// What a gather and a scatter share: the array that is indexed, and the vectors.
+/// The common parts of a gather and a scatter: the indexed array, and the index vectors.
 struct Indexed {
     batching: Vec<usize>,
     index_batching: Vec<usize>,
-    /// Which dimension each component of a vector is an index of.
+    /// The dimension that each component of a vector indexes.
     start_map: Vec<usize>,
-    /// Sizes of the window.
+    /// The sizes of the window.
     sizes: Vec<i64>,
-    /// Dimensions of the array that the window does not have: collapsed or inserted.
+    /// Dimensions of the array that the window lacks: collapsed or inserted.
     collapsed: Vec<usize>,
-    /// Dimensions of the window that are in the result (or the updates).
+    /// Window dimensions in the result (or the updates).
     window: Vec<usize>,
     indices: Operand,
     vector_dim: usize,
@@ -134,7 +134,7 @@ impl Indexed {
         })
     }
 
-    /// The dimensions of the result (or the updates): which of them are the window's, and all sizes.
+    /// The window dimensions of the result (or the updates), and all its sizes.
     fn interleaved(&self, p: &mut Program<'_>) -> (Vec<usize>, Vec<i64>) {
         let rank = self.batch.len() + self.window.len();
         let places = p.rng.choose(rank, self.window.len());
@@ -148,7 +148,7 @@ impl Indexed {
     }
 }
 
-/// Half of them in XLA's simplified form.
+/// Half of the gathers have XLA's simplified form.
 pub(super) fn gather(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     let input = p.input(1..=3, 6)?;
     let mut of = Indexed::of(p, &input.dims)?;
@@ -178,7 +178,7 @@ pub(super) fn gather(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
         let (operand, indices) = (braces(&of.batching), braces(&of.index_batching));
         attributes += &format!(", operand_batching_dims={operand}, start_indices_batching_dims={indices}");
     }
-    // A batching slice of size 0 reads nothing and has no place to say so.
+    // A batching slice of size 0 reads nothing and cannot express that.
     let is_read = of.batching.iter().chain(&of.collapsed).all(|&dim| of.sizes[dim] == 1);
     is_read.then_some(())?;
     p.push(opcode, "f32", &dims, &[&input, &of.indices], &attributes)
@@ -205,7 +205,7 @@ pub(super) fn scatter(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
         let (operand, indices) = (braces(&of.batching), braces(&of.index_batching));
         attributes += &format!(", input_batching_dims={operand}, scatter_indices_batching_dims={indices}");
     }
-    // An inserted dimension of size 0 holds no element that an update could go to.
+    // An inserted dimension of size 0 has no element to update.
     dims.iter().enumerate().all(|(i, &d)| d > 0 || of.window.contains(&i)).then_some(())?;
     attributes += &format!(", to_apply={to_apply}");
     let operands: Vec<&Operand> = operands.iter().collect();

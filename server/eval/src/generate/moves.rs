@@ -1,4 +1,4 @@
-//! Ops that move elements to places known from shapes and attributes.
+//! Ops that move elements, with places known from shapes and attributes.
 
 use ir::Opcode;
 
@@ -101,7 +101,7 @@ pub(super) fn reshape(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     p.push(opcode, "f32", &dims, &operands, "")
 }
 
-/// Through random layouts; alone also to another element width.
+/// Random layouts; outside of chains also another element width.
 pub(super) fn bitcast(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     let is_chained = p.chain.is_some();
     let input = p.input(0..=4, 6)?;
@@ -134,7 +134,7 @@ pub(super) fn dimension_size(p: &mut Program<'_>, opcode: Opcode) -> Option<Oper
     Some(p.push_of(opcode, "f32", &input.dims, shape, &[&input, &size], &attributes))
 }
 
-/// Results that are operands as they are.
+/// Ops whose results are their operands unchanged.
 pub(super) fn in_place(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     let input = p.input(0..=3, 6)?;
     let shape = match opcode {

@@ -1,4 +1,4 @@
-//! The program that is being made: lines of HLO text, and what its values are.
+//! The program under construction: lines of HLO text, and the types of its values.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use syntax::hlo::PieceState;
 
 use super::{Generated, Rng};
 
-/// Elements of an array, at most.
+/// The largest number of elements of an array.
 pub const MAX_SIZE: i64 = 200;
 
 /// A value of the entry computation.
@@ -17,13 +17,13 @@ pub(super) struct Operand {
     pub name: String,
     pub element: String,
     pub dims: Vec<i64>,
-    /// As text, with the layout.
+    /// The shape as text, with the layout.
     pub shape: String,
 }
 
 pub(super) struct Program<'r> {
     pub rng: &'r mut Rng,
-    /// The value that the next instruction is to use; taken by the first [`Program::input`].
+    /// The value that the next instruction must use; taken by the first [`Program::input`].
     pub chain: Option<Operand>,
     pub replicas: u32,
     lines: Vec<(String, String)>,
@@ -69,7 +69,7 @@ impl<'r> Program<'r> {
         self.values.truncate(values);
     }
 
-    /// Forgets all that was made.
+    /// Discards everything.
     pub fn restart(&mut self) {
         self.undo(Mark(0, 0, 0));
     }
@@ -78,7 +78,7 @@ impl<'r> Program<'r> {
         self.earlier.push(value.clone());
     }
 
-    /// Sizes of `rank` dimensions, mostly above 1, seldom 0, with at most [`MAX_SIZE`] elements.
+    /// The sizes of `rank` dimensions, mostly above 1, rarely 0, with at most [`MAX_SIZE`] elements.
     pub fn sizes(&mut self, rank: usize, largest: i64) -> Vec<i64> {
         let mut sizes = vec![1; rank];
         for dim in self.rng.permutation(rank) {
@@ -92,7 +92,7 @@ impl<'r> Program<'r> {
         sizes
     }
 
-    /// The value of the chain if its rank fits, else nothing; a new parameter where there is no chain.
+    /// The value of the chain, `None` if its rank does not fit; without a chain, a new parameter.
     pub fn input(&mut self, ranks: RangeInclusive<usize>, largest: i64) -> Option<Operand> {
         if let Some(chain) = self.chain.take() {
             if !ranks.contains(&chain.dims.len()) {
@@ -106,7 +106,7 @@ impl<'r> Program<'r> {
         Some(self.parameter("f32", &dims))
     }
 
-    /// An operand of these sizes: in a chain now and then an earlier value.
+    /// An operand of these sizes: in a chain sometimes an earlier value.
     pub fn beside(&mut self, dims: &[i64]) -> Operand {
         let fitting: Vec<Operand> = self.earlier.iter().filter(|e| e.dims == dims).cloned().collect();
         if !fitting.is_empty() && self.rng.one_in(2) {
@@ -139,7 +139,7 @@ impl<'r> Program<'r> {
         Operand { name, element: element.to_owned(), dims: dims.to_vec(), shape }
     }
 
-    /// A shape in a random layout.
+    /// A shape with a random layout.
     pub fn shape(&mut self, element: &str, dims: &[i64]) -> String {
         let mut order: Vec<usize> = (0..dims.len()).rev().collect();
         if self.rng.one_in(2) {
@@ -151,7 +151,7 @@ impl<'r> Program<'r> {
         }
     }
 
-    /// An instruction with an array as its result; nothing where that is too large.
+    /// Adds an instruction with an array result; `None` if that is too large.
     pub fn push(
         &mut self,
         opcode: Opcode,
@@ -165,7 +165,7 @@ impl<'r> Program<'r> {
         is_small.then(|| self.push_of(opcode, element, dims, shape, operands, attributes))
     }
 
-    /// An instruction with any shape, which is given as text.
+    /// Adds an instruction with any shape, given as text.
     pub fn push_of(
         &mut self,
         opcode: Opcode,
@@ -183,14 +183,14 @@ impl<'r> Program<'r> {
         Operand { name, element: element.to_owned(), dims: dims.to_vec(), shape }
     }
 
-    /// A line as it is, for constants.
+    /// Adds a line as given, for constants.
     pub fn push_line(&mut self, element: &str, dims: &[i64], shape: String, right: &str) -> Operand {
         let name = format!("v{}", self.lines.len());
         self.lines.push((name.clone(), format!("{shape} {right}")));
         Operand { name, element: element.to_owned(), dims: dims.to_vec(), shape }
     }
 
-    /// A computation above the entry: its body's lines, the root last. Answers its name.
+    /// Adds a computation before the entry, given the lines of its body, root last. Returns its name.
     pub fn computation(&mut self, name: &str, lines: &[String]) -> String {
         if !self.computations.iter().any(|(own, _)| own == name) {
             let (root, before) =
@@ -203,7 +203,7 @@ impl<'r> Program<'r> {
         name.to_owned()
     }
 
-    /// A computation of scalars: `inputs` pairs are added; a tuple where there are several.
+    /// A computation on scalars that adds `inputs` pairs; a tuple for several.
     pub fn adder(&mut self, inputs: usize) -> String {
         let mut lines: Vec<String> =
             (0..2 * inputs).map(|i| format!("a{i} = f32[] parameter({i})")).collect();
@@ -215,7 +215,7 @@ impl<'r> Program<'r> {
         self.computation(&format!("add{inputs}"), &lines)
     }
 
-    /// A comparison of the first two of `2 * inputs` scalars.
+    /// A computation that compares the first two of `2 * inputs` scalars.
     pub fn comparison(&mut self, inputs: usize) -> String {
         let mut lines: Vec<String> =
             (0..2 * inputs).map(|i| format!("a{i} = f32[] parameter({i})")).collect();
@@ -223,7 +223,7 @@ impl<'r> Program<'r> {
         self.computation(&format!("less{inputs}"), &lines)
     }
 
-    /// The text, parsed. Nothing where it does not lower completely, which would be an error of a family.
+    /// Parses the text. `None` if it does not lower completely, which would be an error of a family.
     pub fn finish(self, root: &Operand, seed: u64) -> Option<Generated> {
         let mut text = "HloModule generated\n\n".to_owned();
         self.computations.iter().for_each(|(_, computation)| text += computation);

@@ -4,7 +4,7 @@ use ir::Opcode;
 
 use super::program::{Operand, Program, braces, list};
 
-/// Groups of equal sizes of all replicas, in a random order; as text, and their size.
+/// All replicas in groups of equal size and random order, as text, and the group size.
 fn groups(p: &mut Program<'_>) -> (String, i64) {
     let replicas = i64::from(p.replicas);
     let sizes: Vec<i64> = (1..=replicas).filter(|size| replicas % size == 0).collect();
@@ -59,7 +59,7 @@ pub(super) fn collective(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand>
             one(p, &dims, format!("{groups}, {along}"))
         }
         Opcode::AllToAll => {
-            // The tuple form: an operand per member of the group, all of one shape.
+            // The tuple form: one operand per member of the group, all of one shape.
             p.restart();
             let shape = format!("f32[{}]", list(&dims));
             let operands: Vec<Operand> =
@@ -96,7 +96,7 @@ pub(super) fn collective(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand>
     }
 }
 
-/// A done whose start is a parameter: what it takes out of the start's result.
+/// A done whose start is a parameter: the array it takes from the start's result.
 pub(super) fn done(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     let rank = p.rng.range(1, 3) as usize;
     let dims = p.sizes(rank, 4);

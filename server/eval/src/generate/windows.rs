@@ -4,7 +4,7 @@ use ir::Opcode;
 
 use super::program::{Operand, Program, braces, list};
 
-/// One to three inputs of equal sizes, then as many scalars.
+/// One to three inputs of equal sizes, followed by as many scalars.
 fn inputs_and_inits(p: &mut Program<'_>, first: Operand) -> Vec<Operand> {
     let inputs = if p.chain.is_some() || !p.rng.one_in(4) { 1 } else { p.rng.range(2, 3) as usize };
     let dims = first.dims.clone();
@@ -14,7 +14,7 @@ fn inputs_and_inits(p: &mut Program<'_>, first: Operand) -> Vec<Operand> {
     operands
 }
 
-/// One array, or a tuple of as many as there are inputs.
+/// One array, or a tuple of one per input.
 fn push_each(
     p: &mut Program<'_>,
     opcode: Opcode,
@@ -46,13 +46,13 @@ pub(super) fn reduce(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     push_each(p, opcode, &dims, &operands, &format!("dimensions={}, to_apply={to_apply}", braces(&reduced)))
 }
 
-/// A window over `dims`: its text, and the sizes that it makes.
+/// A window over `dims`: its text, and the output sizes.
 pub(super) struct Window {
     pub text: String,
     pub output: Vec<i64>,
 }
 
-/// `kernel`: sizes that the window must have. Base dilation, dilation and reversal where `is_full`.
+/// `kernel`: the sizes that the window must have. Base dilation, dilation and reversal only if `is_full`.
 pub(super) fn window(
     p: &mut Program<'_>,
     dims: &[i64],
@@ -109,7 +109,7 @@ pub(super) fn select_and_scatter(p: &mut Program<'_>, opcode: Opcode) -> Option<
     p.push(opcode, "f32", &operand.dims, &[&operand, &source, &init], &attributes)
 }
 
-/// Inputs and as many carries that are their slices; each input is added to its carry.
+/// Inputs and as many carries, which are slices of them; each input is added to its carry.
 pub(super) fn scan(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     let first = p.input(1..=3, 5)?;
     let dims = first.dims.clone();
@@ -122,7 +122,7 @@ pub(super) fn scan(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     (0..inputs).for_each(|_| operands.push(p.parameter("f32", &beside)));
     let scalar = format!("f32[{}]", list(&beside));
     let mut lines: Vec<String> = (0..2 * inputs).map(|i| format!("a{i} = {scalar} parameter({i})")).collect();
-    // Outputs are numbered by inputs; every sum is both a result and the next carry, and takes all inputs in.
+    // Outputs are numbered by input. Every sum is both a result and the next carry, and includes all inputs.
     for i in 0..inputs {
         lines.push(format!("b{i} = {scalar} add(a{i}, a{})", inputs + i));
         let before = if i == 0 { "b0".to_owned() } else { format!("sum{}", i - 1) };

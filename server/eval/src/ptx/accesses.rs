@@ -1,4 +1,4 @@
-//! Where the accesses of a warp go: addresses, spaces, pages, and the sectors of a request.
+//! The memory accesses of a warp: addresses, spaces, pages, and the sectors of a request.
 
 use super::block::Machine;
 use super::memory::{PAGE, Page, Refused};
@@ -15,7 +15,7 @@ pub(crate) fn in_page(address: u64) -> usize {
     (address % PAGE) as usize
 }
 
-/// Calls `f` with each lane that is set.
+/// Calls `f` with each set lane.
 pub(crate) fn each_lane(mut lanes: u32, mut f: impl FnMut(u32)) {
     while lanes != 0 {
         f(lanes.trailing_zeros());
@@ -48,14 +48,15 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// The space of a generic address, and the address there.
+    /// The state space of a generic address, and the address in it.
     pub(crate) fn resolve(&self, space: Space, address: u64) -> (Space, u64) {
         match space {
             Space::Generic if address >= GLOBAL => (Space::Global, address),
             Space::Generic if address >= LOCAL => (Space::Local, address - LOCAL),
             Space::Generic if address >= SHARED => (Space::Shared, address - SHARED),
             Space::Generic => (Space::Global, address),
-            // A generic address stands for itself in global memory only, yet both name the same bytes.
+            // A generic address equals the state-space address in global memory only, but both refer to the
+            // same bytes.
             Space::Shared if (SHARED..LOCAL).contains(&address) => (Space::Shared, address - SHARED),
             known => (known, address),
         }
@@ -88,7 +89,7 @@ impl Machine<'_, '_> {
         Err(self.problem("misaligned", step, warp, 1 << lane, words))
     }
 
-    /// Thread-local bytes of a lane.
+    /// The thread-local bytes of a lane.
     pub(crate) fn local(
         &mut self,
         step: u32,
@@ -122,7 +123,8 @@ impl Machine<'_, '_> {
         Ok(address as usize)
     }
 
-    /// The page that all accesses of a request lie in, all aligned: the common case of global memory.
+    /// The page that contains all accesses of a request, if all are aligned: the common case of global
+    /// memory.
     #[inline]
     pub(crate) fn one_page(
         &mut self,
@@ -146,7 +148,7 @@ impl Machine<'_, '_> {
         if is_one { self.memory.page(high, bytes).ok().map(|(page, _)| page) } else { None }
     }
 
-    /// Whether all accesses of a request are aligned and inside of shared memory, by its own addresses.
+    /// Whether all accesses of a request are aligned and inside shared memory, by shared-space addresses.
     #[inline]
     pub(crate) fn is_plainly_shared(
         &self,
@@ -163,7 +165,7 @@ impl Machine<'_, '_> {
             })
     }
 
-    /// Copies of a call, for the lanes that make it.
+    /// Copies the arguments or results of a call, for the calling lanes.
     pub(crate) fn copy_local(&mut self, warp: &Warp, copies: (u32, u32), lanes: u32) {
         let own = self.program.local_bytes;
         for copy in &self.program.copies[copies.0 as usize..copies.1 as usize] {

@@ -1,4 +1,4 @@
-//! Atomic updates: one lane after the other, the lowest first.
+//! Atomic updates, lane by lane from the lowest.
 
 use super::accesses::each_lane;
 use super::block::Machine;
@@ -130,7 +130,7 @@ impl Machine<'_, '_> {
     }
 }
 
-/// What memory holds after an update of `old` by `value`.
+/// The new memory value after updating `old` with `value`.
 pub(crate) fn combine(update: Update, kind: Kind, bits: u32, old: u64, value: u64, swap: u64) -> u64 {
     let cut = |value: u64| if bits >= 64 { value } else { value & ((1 << bits) - 1) };
     let signed = |value: u64| (value << (64 - bits)) as i64 >> (64 - bits);

@@ -1,4 +1,4 @@
-//! One block of threads at a time: its warps run from barrier to barrier.
+//! Executes one block of threads at a time: its warps run from barrier to barrier.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,13 @@ use super::sectors::Traffic;
 use super::shared::{Amiss, Shared};
 use super::warp::Warp;
 
-/// All that a run changes, but for the warps.
+/// The mutable state of a run, except for the warps.
 pub(crate) struct Machine<'r, 'm> {
     pub(crate) program: &'r Program,
     pub(crate) launch: &'r Launch,
     pub(crate) memory: &'r mut Memory<'m>,
     pub(crate) shared: Shared,
-    /// Thread-local memory, one thread behind the other.
+    /// The thread-local memory of all threads, contiguous.
     pub(crate) local: Vec<u8>,
     /// The kernel's arguments.
     pub(crate) arguments: Vec<u8>,
@@ -127,7 +127,7 @@ impl<'r, 'm> Machine<'r, 'm> {
         problem
     }
 
-    /// Notes that `lanes` of a warp did something that does not end the run.
+    /// Records a finding about `lanes` of a warp that does not end the run.
     pub(crate) fn finding(
         &mut self,
         code: &'static str,

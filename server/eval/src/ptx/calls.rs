@@ -1,4 +1,4 @@
-//! Calls of functions of the same text: arguments and results are copies in thread-local memory.
+//! Calls of functions in the same text. Arguments and results are copied in thread-local memory.
 
 use super::decode::Decoder;
 use super::names::{Names, Placed};
@@ -7,7 +7,7 @@ use super::problem::{Place, Problem};
 use super::program::{Copy, Op, Space};
 
 impl<'a> Decoder<'_, 'a> {
-    /// Where a function's parameters and results lie; the same for its declaration and its body.
+    /// The places of a function's parameters and results, shared by its declaration and its body.
     pub(crate) fn formals(&mut self, name: &'a str) -> Result<&(Vec<Placed>, Vec<Placed>), Problem> {
         if !self.formals.contains_key(name) {
             let module = self.module;
@@ -71,11 +71,11 @@ impl<'a> Decoder<'_, 'a> {
         Ok(Op::Call { to: 0, arguments: (start, middle), results: (middle, end) })
     }
 
-    /// Registers and parameters of a function exist once.
+    /// Rejects recursion, since the registers and parameters of a function exist only once.
     pub(crate) fn refuse_recursion(&self, entry: &Function<'a>) -> Result<(), Problem> {
         let mut left: Vec<(u32, &str)> = self.called_by.clone();
         loop {
-            // Takes away the functions that call none that is left.
+            // Removes the functions that call none of the remaining ones.
             let before = left.len();
             let callers: Vec<u32> = left.iter().map(|&(caller, _)| caller).collect();
             left.retain(|(_, name)| self.numbers.get(name).is_some_and(|number| callers.contains(number)));

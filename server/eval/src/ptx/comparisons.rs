@@ -1,4 +1,4 @@
-//! `setp`: the comparisons, a bit per lane.
+//! `setp`: comparisons, with one bit per lane.
 
 use std::cmp::Ordering::{Equal, Greater, Less};
 
@@ -25,7 +25,7 @@ pub(crate) fn find(op: &Opcode<'_>) -> Option<Map> {
     macro_rules! partial {
         ($shape:ident, $get:expr) => {
             match comparison {
-                // Of a NaN these are false, `ne` too.
+                // With a NaN these are false, including `ne`.
                 "eq" => lanes!($shape, |a, b| $get(a) == $get(b)),
                 "ne" => lanes!($shape, |a, b| matches!($get(a).partial_cmp(&$get(b)), Some(Less | Greater))),
                 "lt" => lanes!($shape, |a, b| $get(a) < $get(b)),

@@ -1,4 +1,4 @@
-//! `cvt`: between integers, between numbers, and from one to the other.
+//! `cvt`: conversions among integers, among floats, and between the two.
 
 use super::floats::{put, saturate};
 use super::lanes::{Doubles, Map, Words, lanes};
@@ -27,8 +27,8 @@ fn integers(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
     if op.saturates {
         return saturating(to, from);
     }
-    // The value is read with the sign of the source, cut to the destination, and extended to the register with the sign of
-    // the destination. Narrow registers are cut by whoever stores the result.
+    // The value is read with the sign of the source, truncated to the destination, and extended to the
+    // register with the sign of the destination. Storing the result truncates it to narrow registers.
     macro_rules! narrow {
         ($get:ty) => {
             match to {
@@ -84,7 +84,7 @@ fn to_float(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
     if op.rounding != Some("rn") || op.saturates {
         return None;
     }
-    // A whole number of 32 bits is exact in 64 bits, so 16-bit results round once.
+    // A 32-bit integer is exact in 64 bits, so 16-bit results round once.
     macro_rules! of_word {
         ($get:ty) => {
             match to {
@@ -101,7 +101,8 @@ fn to_float(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
             match to {
                 "f32" => lanes!(WofD, |a| ((a as $get) as f32).to_bits()),
                 "f64" => lanes!(D1, |a| ((a as $get) as f64).to_bits()),
-                // Far beyond 16-bit numbers' precision, so the odd rounding of the last bit is enough.
+                // 64 bits far exceed the precision of 16-bit floats, so rounding the last bit to odd is
+                // enough.
                 "f16" => lanes!(WofD, |a| F16.encode(odd((a as $get) as i128), false) as u32),
                 "bf16" => lanes!(WofD, |a| BF16.encode(odd((a as $get) as i128), false) as u32),
                 _ => return None,
@@ -121,7 +122,7 @@ fn to_float(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
     })
 }
 
-/// A whole number in 64 bits; what does not fit is told by an odd last bit.
+/// An integer rounded to odd in 64 bits: an odd last bit marks an inexact value.
 fn odd(value: i128) -> f64 {
     let near = value as f64;
     if near as i128 == value || near.to_bits() & 1 == 1 {
@@ -141,7 +142,8 @@ fn rounded(value: f64, mode: u8) -> f64 {
 }
 
 fn to_integer(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
-    // The casts of the language saturate, and make NaN 0, as `cvt` does; but NaN as 64 bits, or from `f64`, is the lowest.
+    // Rust's casts saturate and convert NaN to 0, as `cvt` does. But NaN to 64 bits, or from `f64`, gives the
+    // smallest integer.
     macro_rules! with {
         ($mode:literal) => {{
             macro_rules! of_word {
@@ -232,7 +234,7 @@ fn toward_zero(value: f32) -> u32 {
 }
 
 fn floats(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
-    // `put` flushes the result; a flushed operand gives a flushed result wherever the width stays.
+    // `put` flushes the result; if the width stays, a flushed operand gives a flushed result.
     Some(match (to, from, op.rounding, op.saturates) {
         ("f32", "f32", None, true) => lanes!(W1, |a| saturate(f32::from_bits(a)).to_bits()),
         ("f32", "f32", None, false) if op.flushes => lanes!(W1, |a| put::<true>(f32::from_bits(a))),
@@ -287,7 +289,7 @@ fn tf32(op: &Opcode<'_>) -> Option<Map> {
     }
 }
 
-/// The instructions answer one NaN, whatever the operand's.
+/// The instructions return one canonical NaN, whatever the operand's.
 fn saturated(format: Format, value: f64) -> u32 {
     let value = if value.is_nan() { f64::NAN } else { value };
     u32::from(format.encode(value, true) as u8)
@@ -297,7 +299,7 @@ fn short(format: Format, bits: u32) -> u32 {
     saturated(format, f64::from(f32::from_bits(bits)))
 }
 
-/// Two numbers in one register; the first operand is the upper one.
+/// Two floats in one register; the first operand is the upper one.
 fn packed(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
     if op.rounding != Some("rn") {
         return None;

@@ -1,4 +1,4 @@
-//! From parsed PTX to a [`Program`]: names resolved, opcodes looked up.
+//! Decodes parsed PTX to a [`Program`]: resolves names, looks up opcodes.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use super::parse::{self, Function, Instruction, Module, Operand, Statement};
 use super::problem::{Place, Problem};
 use super::program::*;
 
-/// Instructions of one text, all functions together.
+/// The largest number of instructions of one text, over all functions.
 const MAX_STEPS: usize = 1 << 21;
 
 impl Program {
-    /// Reads PTX text and prepares the kernel of a name, or its first one.
+    /// Reads PTX text and prepares the kernel with a name, or the first one.
     ///
-    /// The first problem ends it: text that is no PTX, a name that is not declared, or an instruction that is not run
-    /// (`ptx-unsupported`, naming it).
+    /// Stops at the first problem: invalid PTX, an undeclared name, or an unsupported instruction
+    /// (`ptx-unsupported`, with its name).
     pub fn new(text: &str, kernel: Option<&str>) -> Result<Program, Problem> {
         let module = parse::parse(text)?;
         let wanted = |f: &&Function<'_>| f.is_entry && kernel.is_none_or(|name| name == f.name);
@@ -51,7 +51,7 @@ pub(crate) struct Decoder<'m, 'a> {
     entries: HashMap<&'a str, u32>,
     pub(crate) numbers: HashMap<&'a str, u32>,
     pub(crate) wanted: Vec<&'a str>,
-    /// Formal parameters and results of each function, in thread-local memory.
+    /// The formal parameters and results of each function, in thread-local memory.
     pub(crate) formals: HashMap<&'a str, (Vec<Placed>, Vec<Placed>)>,
     pub(crate) function: u32,
     word_constants: HashMap<u32, Slot>,
@@ -147,7 +147,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             }
         }
         self.names.close();
-        // Whoever falls off the end returns.
+        // Control that falls off the end returns.
         self.push(Step { op: Op::Return, guard: ALWAYS }, function.place)
     }
 
@@ -209,7 +209,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         Ok(self.program)
     }
 
-    /// A register that no name means.
+    /// A register without a name.
     pub(crate) fn temporary(&mut self) -> Slot {
         self.names.counts.words += 1;
         self.names.counts.words - 1
@@ -231,8 +231,8 @@ impl<'m, 'a> Decoder<'m, 'a> {
         })
     }
 
-    /// A register, constant or address that is read as `class`. `bits`: of the instruction's type, to which whole numbers
-    /// are cut.
+    /// A register, constant or address read as `class`. `bits` is the width of the instruction's type, to
+    /// which integers are truncated.
     pub(crate) fn read(
         &mut self,
         operand: &Operand<'a>,

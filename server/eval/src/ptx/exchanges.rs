@@ -1,4 +1,4 @@
-//! What the lanes of a warp tell each other: shuffles, votes, sums.
+//! Exchanges between the lanes of a warp: shuffles, votes, reductions.
 
 use super::accesses::each_lane;
 use super::atomics::combine;
@@ -8,7 +8,7 @@ use super::program::*;
 use super::warp::Warp;
 
 impl Machine<'_, '_> {
-    /// All lanes that the instruction names are here.
+    /// Executes an exchange. All lanes that the instruction names are present.
     pub(crate) fn exchange(&mut self, warp: &mut Warp, op: &Op, step: u32, active: u32) {
         match *op {
             Op::Shuffle { mode, to, found, from: [value, by, limits], .. } => {
@@ -23,7 +23,7 @@ impl Machine<'_, '_> {
                     let source = source(mode, lane, by[i], limits[i]);
                     inside |= u32::from(source.is_some()) << lane;
                     let source = source.unwrap_or(lane);
-                    // A lane that does not take part has no value to give.
+                    // A lane that does not participate has no value to give.
                     if active >> source & 1 == 0 {
                         self.finding("inactive-shuffle", step, warp, 1 << lane, || {
                             format!("takes the value of lane {source}, which does not take part")
@@ -62,7 +62,7 @@ fn all(holds: bool) -> u32 {
     if holds { u32::MAX } else { 0 }
 }
 
-/// The lane whose value `lane` takes, where that lies within the limits.
+/// The lane whose value `lane` takes, if it is within the limits.
 fn source(mode: Shuffle, lane: u32, by: u32, limits: u32) -> Option<u32> {
     let (by, clamp, segment) = (by & 31, limits & 31, limits >> 8 & 31);
     let highest = (lane & segment) | (clamp & !segment);

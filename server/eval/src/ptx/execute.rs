@@ -1,4 +1,4 @@
-//! The instructions of one warp, one after the other.
+//! Executes the instructions of one warp.
 
 use super::block::{Machine, Stop};
 use super::problem::Problem;
@@ -6,7 +6,7 @@ use super::program::*;
 use super::warp::{Frame, Split, Warp};
 
 impl Machine<'_, '_> {
-    /// Runs a warp to its next barrier, or to its end.
+    /// Runs a warp to its next barrier or its end.
     pub(crate) fn run_warp(&mut self, warp: &mut Warp) -> Result<Stop, Problem> {
         if warp.is_waiting {
             warp.is_waiting = false;
@@ -63,7 +63,7 @@ impl Machine<'_, '_> {
                     match (matches!(op, Op::Return), warp.frames.last_mut()) {
                         (true, Some(frame)) => frame.returned |= active,
                         _ => {
-                            // Who has ended is not waited for.
+                            // Barriers do not wait for ended lanes.
                             warp.live &= !active;
                             warp.others.iter_mut().for_each(|split| split.is_parked = false);
                         }
@@ -108,7 +108,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// After a branch, a meeting or an end: which lanes go on. False where none is left.
+    /// Selects the lanes that run next, after a branch, a reconvergence or an end. Returns false if there are
+    /// none.
     fn next(&mut self, warp: &mut Warp, step: u32) -> Result<bool, Problem> {
         loop {
             if !warp.choose() {
@@ -119,7 +120,7 @@ impl Machine<'_, '_> {
             if warp.current.lanes != 0 {
                 return Ok(true);
             }
-            // All lanes of a function have returned, or ended.
+            // All lanes of a function have returned or ended.
             let Some(frame) = warp.frames.pop() else { return Ok(false) };
             self.copy_local(warp, frame.results, frame.returned);
             warp.others = frame.waiting;
@@ -127,7 +128,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// The current lanes wait here for others of the warp.
+    /// Makes the current lanes wait here for others of the warp.
     fn park(&mut self, warp: &mut Warp, step: u32, code: &'static str) -> Result<(), Problem> {
         let lanes = warp.current.lanes;
         warp.current.is_parked = true;
@@ -137,7 +138,7 @@ impl Machine<'_, '_> {
         Err(self.problem(code, step, warp, lanes, "not all lanes of the warp come here"))
     }
 
-    /// Finds reads of registers that nobody wrote.
+    /// Reports reads of uninitialised registers.
     #[inline]
     pub(crate) fn unknown_register(&mut self, unknown: u32, step: u32, warp: &Warp) {
         if unknown != 0 {

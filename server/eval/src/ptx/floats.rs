@@ -1,7 +1,7 @@
 //! Floating-point instructions on 32 and 64 bits.
 //!
-//! `approx` instructions answer the nearest number of the true result: within half a unit in the last place, where the
-//! hardware may be one or two off (`ex2`, `rcp`, `sqrt`, `rsqrt`, `div.full` 2 units; `lg2`, `sin`, `cos`, `tanh` more).
+//! `approx` instructions return the float nearest to the true result, within half an ulp. The hardware may be
+//! one or two ulps off (`ex2`, `rcp`, `sqrt`, `rsqrt`, `div.full` 2 units; `lg2`, `sin`, `cos`, `tanh` more).
 
 use super::lanes::{Doubles, Map, Words, lanes};
 use super::opcode::Opcode;
@@ -23,7 +23,7 @@ fn get<const FLUSH: bool>(bits: u32) -> f32 {
     if FLUSH && value.is_subnormal() { 0f32.copysign(value) } else { value }
 }
 
-/// Bits of a result: one NaN for all.
+/// The bits of a result, with one canonical NaN.
 pub(crate) fn put<const FLUSH: bool>(value: f32) -> u32 {
     if value.is_nan() {
         0x7FFF_FFFF
@@ -39,7 +39,8 @@ pub(crate) fn saturate(value: f32) -> f32 {
     if value > 0.0 { value.min(1.0) } else { 0.0 }
 }
 
-/// The sum in 64 bits, inexact ones with an odd last bit: rounding to 32 bits afterwards is as from the true sum.
+/// The sum in 64 bits, rounded to odd if inexact, so that rounding it to 32 bits is the same as rounding the
+/// true sum.
 fn sum_to_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let rest_of_b = sum - a;
@@ -51,7 +52,7 @@ fn sum_to_odd(a: f64, b: f64) -> f64 {
     f64::from_bits(if grows { sum.to_bits() + 1 } else { sum.to_bits() - 1 })
 }
 
-/// Rounds what [`sum_to_odd`] or an exact product gave.
+/// Rounds down a result of [`sum_to_odd`] or an exact product.
 fn round_down(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) > value { near.next_down() } else { near }
@@ -70,7 +71,7 @@ fn product(a: f32, b: f32) -> f64 {
     f64::from(a) * f64::from(b)
 }
 
-/// One rounding, in the nearest mode.
+/// A fused multiply-add with one rounding, to nearest.
 pub(crate) fn fused(a: f32, b: f32, c: f32) -> f32 {
     sum_to_odd(product(a, b), f64::from(c)) as f32
 }
@@ -79,7 +80,7 @@ pub(crate) fn fused_wide(a: f32, b: f32, c: f32) -> f64 {
     sum_to_odd(product(a, b), f64::from(c))
 }
 
-/// The number where only one is.
+/// The minimum, ignoring a single NaN.
 pub(crate) fn smaller(a: f32, b: f32) -> f32 {
     if a.is_nan() || b < a || a == b && b.is_sign_negative() { b } else { a }
 }
@@ -155,7 +156,7 @@ fn singles<const F: bool>(op: &Opcode<'_>) -> Option<Map> {
         ("max", "NaN", _) => lanes!(W2, |a, b| put::<F>(or_nan(get::<F>(a), get::<F>(b), larger))),
         ("neg", "", _) => lanes!(W1, |a| (if F { put::<F>(get::<F>(a)) } else { a }) ^ 0x8000_0000),
         ("abs", "", _) => lanes!(W1, |a| (if F { put::<F>(get::<F>(a)) } else { a }) & 0x7FFF_FFFF),
-        // The sign is the first operand's.
+        // The sign comes from the first operand.
         ("copysign", "", _) => lanes!(W2, |a, b| (a & 0x8000_0000) | (b & 0x7FFF_FFFF)),
         ("sqrt", "" | "approx", "rn") => lanes!(W1, |a| put::<F>(get::<F>(a).sqrt())),
         ("rcp", "" | "approx", "rn") => lanes!(W1, |a| put::<F>(1.0 / get::<F>(a))),
@@ -179,7 +180,7 @@ fn put64(value: f64) -> u64 {
     if value.is_nan() { 0x7FFF_FFFF_FFFF_FFFF } else { value.to_bits() }
 }
 
-/// The seeds of `rcp` and `rsqrt` have their low word zero.
+/// In seeds of `rcp` and `rsqrt` the low word is zero.
 fn seed(value: f64) -> u64 {
     put64(value) & 0xFFFF_FFFF_0000_0000
 }
@@ -228,7 +229,7 @@ fn doubles(op: &Opcode<'_>) -> Option<Map> {
     })
 }
 
-/// Two 32-bit numbers in 64 bits.
+/// Instructions on two 32-bit floats in 64 bits.
 fn pairs(op: &Opcode<'_>) -> Option<Map> {
     if op.saturates || op.flushes || op.rounding.is_some_and(|r| r != "rn") || !op.modifier().is_empty() {
         return None;
@@ -252,7 +253,7 @@ fn pairs(op: &Opcode<'_>) -> Option<Map> {
     })
 }
 
-/// `add.rn.f32.bf16 d, a, c`: the short number is the first operand, its product's factor in `fma`.
+/// `add.rn.f32.bf16 d, a, c`: the narrow float is the first operand, or in `fma` the factors of the product.
 fn mixed(op: &Opcode<'_>) -> Option<Map> {
     if op.saturates || op.rounding.is_some_and(|r| r != "rn") || !op.modifier().is_empty() {
         return None;

@@ -1,11 +1,11 @@
-//! Floating-point instructions on 16 bits, one or two in a register.
+//! Floating-point instructions on 16 bits, with one or two floats per register.
 
 use super::floats::{fused_wide, larger, smaller};
 use super::lanes::{Map, Words, lanes};
 use super::opcode::Opcode;
 use crate::formats::{BF16, F16, bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
-/// What an instruction on `f16`, `bf16` and their pairs does.
+/// The function of an instruction on `f16`, `bf16` and their pairs.
 pub(crate) fn find(op: &Opcode<'_>) -> Option<Map> {
     let is_simple = op.rounding.is_none_or(|r| r == "rn") && !op.flushes && !op.saturates;
     let is_approximate = op.modifier() == "approx";

@@ -1,4 +1,4 @@
-//! Each instruction's operands: which registers it reads and writes.
+//! Decodes the operands of each instruction: the registers it reads and writes.
 
 use super::decode::Decoder;
 use super::lanes::{Class, Doubles, Map, Words, lanes};
@@ -11,7 +11,8 @@ use super::{comparisons, conversions, floats, halves, integers, moves, transfers
 
 type Decoded = Result<Op, Problem>;
 
-/// The operation of an instruction other than a branch or a call. What needs two steps pushes the first, under `guard`.
+/// The operation of an instruction other than a branch or a call. An instruction that needs two steps pushes
+/// the first, under `guard`.
 pub(crate) fn decode<'a>(
     decoder: &mut Decoder<'_, 'a>,
     opcode: &Opcode<'a>,
@@ -40,7 +41,7 @@ pub(crate) fn decode<'a>(
         "add" | "addc" | "sub" | "subc" | "mad" | "madc" if takes_carry(opcode) => {
             carry(decoder, opcode, operands, place)
         }
-        // The extreme of three: of the first two, and of that and the third.
+        // The minimum or maximum of three: that of the first two, then of it and the third.
         "min" | "max" if operands.len() == 4 && matches!(opcode.kind, "f32" | "s32" | "u32") => {
             let Some(map) = find(opcode) else { return unsupported(instruction.opcode, place) };
             let (to, mask) = target(decoder, &operands[0], Class::Word, place)?;
@@ -83,7 +84,7 @@ fn find(opcode: &Opcode<'_>) -> Option<Map> {
     }
 }
 
-/// The register that is written: its slot, and the mask of its bits.
+/// The destination register: its slot, and the mask of its bits.
 pub(crate) fn target<'a>(
     decoder: &Decoder<'_, 'a>,
     operand: &Operand<'a>,
@@ -107,7 +108,7 @@ pub(crate) fn target<'a>(
     }
 }
 
-/// A predicate that is read, or a constant.
+/// A predicate operand, or a constant.
 pub(crate) fn condition<'a>(
     decoder: &Decoder<'_, 'a>,
     operand: &Operand<'a>,
@@ -146,7 +147,7 @@ pub(crate) fn mapped<'a>(
     let (to, mask) = target(decoder, &operands[0], map.result(), place)?;
     let mut from = [0; 4];
     for (i, &class) in classes.iter().enumerate() {
-        // A shift's amount, and the selector of `prmt`, are 32 bits whatever the type.
+        // A shift amount, and the selector of `prmt`, are 32 bits for every type.
         let bits = if i > 0 && matches!(opcode.name, "shl" | "shr") { 32 } else { bits };
         from[i] = decoder.read(&operands[i + 1], class, bits, place)?;
     }
@@ -281,7 +282,7 @@ fn carry<'a>(
     Ok(Op::Carry { to, from, kind, takes, leaves })
 }
 
-/// `mov` of a word: the operand as it is.
+/// `mov` of a word: the operand unchanged.
 pub(crate) fn same_word() -> Map {
     lanes!(W1, |a| a)
 }

@@ -3,7 +3,7 @@
 use super::lanes::{Doubles, Map, Words, lanes};
 use super::opcode::Opcode;
 
-/// The function of an integer instruction; nothing where it is none, or not known.
+/// The function of an integer instruction; `None` if it is not one, or not supported.
 pub(crate) fn find(op: &Opcode<'_>) -> Option<Map> {
     narrow(op).or_else(|| words(op)).or_else(|| doubles(op)).or_else(|| bits(op))
 }
@@ -191,7 +191,8 @@ fn join(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// `bfe`: `len` bits from `at` on; the sign is that of the last bit taken, or of the value where the field leaves it.
+/// `bfe`: `len` bits from bit `at`. The sign is that of the last extracted bit, or of the value if the field
+/// extends past it.
 fn field(value: u64, at: u32, len: u32, width: u32, is_signed: bool) -> u64 {
     let (at, len) = (at & 0xFF, len & 0xFF);
     if len == 0 {

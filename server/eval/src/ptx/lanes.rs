@@ -1,12 +1,13 @@
-//! One warp's values of a register, and functions over them: an instruction works on 32 lanes at a time.
+//! The values of a register in one warp, and functions over them: an instruction processes 32 lanes at a
+//! time.
 
-/// 32 values of up to 32 bits; of narrower registers the higher bits are zero.
+/// 32 values of up to 32 bits. The upper bits of narrower registers are zero.
 pub(crate) type Words = [u32; 32];
 
 /// 32 values of 64 bits.
 pub(crate) type Doubles = [u64; 32];
 
-/// A function of registers to a register, or to a mask of lanes.
+/// A function from registers to a register or a lane mask.
 #[derive(Clone, Copy)]
 pub(crate) enum Map {
     W1(fn(&Words) -> Words),
@@ -23,15 +24,15 @@ pub(crate) enum Map {
     DofDW(fn(&Doubles, &Words) -> Doubles),
     DofDWW(fn(&Doubles, &Words, &Words) -> Doubles),
     WofD(fn(&Doubles) -> Words),
-    /// Comparisons: a bit per lane.
+    /// Comparisons, with one bit per lane.
     Compare32(fn(&Words, &Words) -> u32),
     Compare64(fn(&Doubles, &Doubles) -> u32),
-    /// A question about one value (`testp`, `isspacep`).
+    /// A test of one value (`testp`, `isspacep`).
     Test32(fn(&Words) -> u32),
     Test64(fn(&Doubles) -> u32),
 }
 
-/// What an operand or a result is kept in.
+/// The register class of an operand or a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     Word,
@@ -66,9 +67,9 @@ impl Map {
     }
 }
 
-/// `lanes!(W2, |a, b| a.wrapping_add(b))`: the function of one lane, over all of them.
+/// `lanes!(W2, |a, b| a.wrapping_add(b))`: applies the function of one lane to all lanes.
 macro_rules! lanes {
-    // Closures that capture nothing become functions.
+    // Closures without captures coerce to function pointers.
     (@each $result:ident, [$($name:ident : $kind:ident),*], $body:expr) => {
         |$($name: &$kind),*| -> $result {
             std::array::from_fn(|lane| {

@@ -1,4 +1,4 @@
-//! Running a grid of threads: which blocks, with which arguments, and what came of it.
+//! Runs a grid of threads: the choice of blocks, the arguments, the report.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::problem::{Place, Problem, Thread};
 use super::program::Program;
 use super::sectors::Traffic;
 
-/// Grids with more threads than this are run in part, see [`Blocks`].
+/// The largest number of threads of a grid that is run whole, see [`Blocks`].
 pub const MAX_THREADS: u64 = 1 << 22;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,12 +18,12 @@ pub enum Argument {
     Value(u64),
 }
 
-/// Which blocks of the grid are run.
+/// The blocks of the grid that are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blocks {
-    /// All of them, or [`Blocks::Some`] of 64 where there are more than [`MAX_THREADS`] threads.
+    /// All blocks, or [`Blocks::Some`] with 64 if there are more than [`MAX_THREADS`] threads.
     Whole { seed: u64 },
-    /// The first, the last and `count` that `seed` chooses; all where that is not more.
+    /// The first, the last and `count` others chosen by `seed`; all blocks if there are not more.
     Some { count: u64, seed: u64 },
 }
 
@@ -33,29 +33,29 @@ pub struct Launch {
     pub threads: [u32; 3],
     pub arguments: Vec<Argument>,
     pub blocks: Blocks,
-    /// Bytes of shared memory beside what the text declares.
+    /// The bytes of shared memory in addition to those that the text declares.
     pub dynamic_shared: u64,
-    /// Instructions of warps, all together, after which the run ends with `step-limit`.
+    /// The number of warp instructions, in total, after which the run ends with `step-limit`.
     pub max_steps: u64,
     /// Whether the sectors of each request are counted.
     pub traces: bool,
 }
 
 impl Launch {
-    /// All blocks, no tracing, some minutes of work at most.
+    /// All blocks, no tracing, at most some minutes of work.
     pub fn new(grid: [u32; 3], threads: [u32; 3], arguments: Vec<Argument>) -> Launch {
         let blocks = Blocks::Whole { seed: 1 };
         Launch { grid, threads, arguments, blocks, dynamic_shared: 0, max_steps: 1 << 32, traces: false }
     }
 }
 
-/// Something amiss that does not end the run. One per code and instruction.
+/// A defect that does not end the run. One per code and instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// `shared-race`, `uninitialised-register`, `uninitialised-shared`, `uninitialised-global`.
     pub code: &'static str,
     pub place: Place,
-    /// How often, and who was first.
+    /// How often it occurred, and the first thread.
     pub count: u64,
     pub thread: Thread,
     pub words: String,
@@ -64,17 +64,17 @@ pub struct Finding {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
     pub findings: Vec<Finding>,
-    /// Instructions of threads, and of warps, that were executed.
+    /// The numbers of executed thread instructions and warp instructions.
     pub thread_steps: u64,
     pub warp_steps: u64,
     pub blocks: u64,
     /// Whether every block of the grid was run.
     pub is_whole: bool,
-    /// Per instruction that touches global memory, where [`Launch::traces`].
+    /// One per instruction that accesses global memory, if [`Launch::traces`].
     pub traffic: Vec<Traffic>,
 }
 
-/// The findings of a run as they come.
+/// Collects the findings of a run.
 #[derive(Default)]
 pub(crate) struct Findings {
     list: Vec<Finding>,
@@ -100,9 +100,10 @@ impl Findings {
     }
 }
 
-/// Runs a kernel. Buffers of `memory` hold what it wrote, also where the run ends with a problem.
+/// Runs a kernel. Buffers of `memory` hold what it wrote, even if the run ends with a problem.
 ///
-/// The same arguments give the same run: warps of a block run one after the other from barrier to barrier, blocks in order.
+/// Runs are deterministic: the warps of a block run one after the other from barrier to barrier, the blocks
+/// in order.
 pub fn run(program: &Program, launch: &Launch, memory: &mut Memory<'_>) -> Result<Report, Problem> {
     let wrong = |words: String| Err(Problem::new("launch", Place::default(), words));
     let product = |sizes: [u32; 3]| sizes.iter().try_fold(1u64, |n, &size| n.checked_mul(u64::from(size)));
@@ -136,7 +137,7 @@ pub fn run(program: &Program, launch: &Launch, memory: &mut Memory<'_>) -> Resul
     Ok(report)
 }
 
-/// The numbers of the blocks to run, in order; nothing for all.
+/// The numbers of the blocks to run, in order; `None` for all.
 fn chosen(blocks: u64, threads: u64, which: Blocks) -> Option<Vec<u64>> {
     let (count, seed) = match which {
         Blocks::Whole { seed } if blocks.saturating_mul(threads) > MAX_THREADS => (64, seed),
@@ -148,7 +149,7 @@ fn chosen(blocks: u64, threads: u64, which: Blocks) -> Option<Vec<u64>> {
     }
     let mut state = seed;
     let mut list = vec![0, blocks - 1];
-    // Twins are dropped: a few fewer than asked for.
+    // Duplicates are dropped, so there may be a few fewer than requested.
     for _ in 0..count {
         state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

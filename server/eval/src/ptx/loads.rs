@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::program::{Access, Cell, Space};
 use super::warp::Warp;
 
-/// The whole number that bytes hold.
+/// The integer in these bytes.
 #[inline]
 fn value(bytes: &[u8], is_signed: bool) -> u64 {
     match *bytes {

@@ -1,4 +1,4 @@
-//! Global memory: buffers that come into being page by page, as they are touched.
+//! Global memory: buffers whose pages are allocated on first access.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,22 @@ use super::names::{FIRST_CONSTANT, GLOBAL};
 
 pub(crate) const PAGE: u64 = 4096;
 
-/// Pages of a buffer that are kept in a list.
+/// The pages of a buffer that are kept in a list.
 const NEAR: usize = 1 << 20;
 
-/// Writes what stands from an offset on.
+/// Writes the contents from an offset on.
 pub type Fill<'a> = dyn Fn(u64, &mut [u8]) + 'a;
 
-/// What a buffer holds before anybody writes.
+/// The initial contents of a buffer.
 pub enum Contents<'a> {
-    /// Nothing: reading it is a finding.
+    /// None: reading it is a finding.
     Unknown,
-    /// As a function of the offset.
+    /// A function of the offset.
     Known(Box<Fill<'a>>),
 }
 
-/// Buffers in global memory. Holds at most [`Memory::new`]'s bytes, whatever the sizes of the buffers.
+/// Buffers in global memory. Holds at most the bytes passed to [`Memory::new`], whatever the sizes of the
+/// buffers.
 pub struct Memory<'a> {
     buffers: Vec<Buffer<'a>>,
     constants: Vec<Buffer<'a>>,
@@ -31,32 +32,33 @@ struct Buffer<'a> {
     size: u64,
     contents: Contents<'a>,
     pages: Vec<Option<Box<Page>>>,
-    /// Pages from [`NEAR`] on: few of many.
+    /// Pages from [`NEAR`] on, stored sparsely.
     far: BTreeMap<usize, Box<Page>>,
 }
 
 pub(crate) struct Page {
     pub(crate) bytes: [u8; PAGE as usize],
-    /// A bit per byte that was written by a thread.
+    /// One bit per byte that a thread wrote.
     written: [u64; PAGE as usize / 64],
     is_known: bool,
 }
 
-/// Why an access does not happen.
+/// Why an access fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// No buffer has that address; the number of the one it misses, and its size.
+    /// No buffer has that address; holds the number of the buffer that the access overruns, if any, and its
+    /// size.
     Outside(Option<(usize, u64)>),
     TooMuch,
 }
 
 impl<'a> Memory<'a> {
-    /// `limit`: bytes of pages that may come into being.
+    /// `limit` is the number of bytes of pages that may be allocated.
     pub fn new(limit: u64) -> Memory<'a> {
         Memory { buffers: Vec::new(), constants: Vec::new(), pages_left: limit / PAGE }
     }
 
-    /// Adds a buffer of `size` bytes; answers its number.
+    /// Adds a buffer of `size` bytes and returns its number.
     pub fn add(&mut self, size: u64, contents: Contents<'a>) -> usize {
         self.buffers.push(Buffer::new(size, contents));
         self.buffers.len() - 1
@@ -75,7 +77,7 @@ impl<'a> Memory<'a> {
         self.constants = constants.iter().map(buffer).collect();
     }
 
-    /// Address of a buffer's first byte: aligned to more than anything asks for.
+    /// The address of a buffer's first byte, aligned to more than any access needs.
     pub fn address(&self, buffer: usize) -> u64 {
         GLOBAL * (buffer as u64 + 1)
     }
@@ -84,7 +86,7 @@ impl<'a> Memory<'a> {
         self.buffers.get(buffer).map_or(0, |b| b.size)
     }
 
-    /// The buffer that an address lies in, and where in it; of the module's own variables nothing.
+    /// The buffer that contains an address, and the offset in it; `None` for the module's own variables.
     pub(crate) fn place(&self, address: u64) -> Option<(usize, u64)> {
         let number = (address / GLOBAL).checked_sub(1)? as usize;
         let buffer = self.buffers.get(number)?;
@@ -102,7 +104,8 @@ impl<'a> Memory<'a> {
         self.buffers.get_mut(index).map(|b| (b, index))
     }
 
-    /// The page that `len` bytes at `address` lie in, and where in it. They must be aligned to a power of two not below `len`.
+    /// The page of `len` bytes at `address`, and the offset in it. The address must be aligned to a power of
+    /// two not below `len`.
     #[inline]
     pub(crate) fn page(&mut self, address: u64, len: u64) -> Result<(&mut Page, usize), Refused> {
         let left = self.pages_left;
@@ -136,7 +139,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Bytes of a buffer as they are now, where they are known: `Err` with the first offset that nobody wrote.
+    /// Reads the current bytes of a buffer; `Err` with the first offset that is uninitialised.
     pub fn read(&self, buffer: usize, offset: u64, bytes: &mut [u8]) -> Result<(), u64> {
         let Some(buffer) = self.buffers.get(buffer) else { return Err(offset) };
         for (i, byte) in bytes.iter_mut().enumerate() {
@@ -217,13 +220,13 @@ impl Page {
         if len >= 64 { u64::MAX } else { (1 << len) - 1 }
     }
 
-    /// Whether all of it holds something.
+    /// Whether the whole page is initialised.
     #[inline]
     pub(crate) fn is_known(&self) -> bool {
         self.is_known
     }
 
-    /// Whether `len` bytes (a power of two, aligned to it) hold something.
+    /// Whether `len` bytes (a power of two, aligned to it) are initialised.
     #[inline]
     pub(crate) fn knows(&self, at: usize, len: usize) -> bool {
         self.is_known || self.written[at / 64] >> (at % 64) & Self::bits(len) == Self::bits(len)

@@ -1,4 +1,4 @@
-//! `mov` in its forms, and addresses between spaces.
+//! `mov` in all forms, and address conversion between state spaces.
 
 use super::decode::Decoder;
 use super::instructions::{condition, same_word, target, unsupported};
@@ -9,7 +9,7 @@ use super::parse::Operand;
 use super::problem::{Place, Problem};
 use super::program::*;
 
-/// `mov`, packing and unpacking included.
+/// `mov`, including packing and unpacking.
 pub(crate) fn decode<'a>(
     decoder: &mut Decoder<'_, 'a>,
     opcode: &Opcode<'a>,
@@ -134,7 +134,7 @@ fn special(name: &str) -> Option<Special> {
         ("%lanemask_ge", None) => Special::LanesFrom,
         ("%lanemask_eq", None) => Special::LaneItself,
         ("%dynamic_smem_size", None) => Special::DynamicShared,
-        // Time is not kept: a run is the same every time.
+        // There is no clock: runs are deterministic.
         ("%clock" | "%clock64" | "%globaltimer" | "%smid" | "%gridid" | "%cluster_ctarank", None) => {
             Special::Zero
         }
@@ -142,7 +142,7 @@ fn special(name: &str) -> Option<Special> {
     })
 }
 
-/// `cvta`: from a space's own addresses to generic ones, and back.
+/// `cvta`: from a state space's addresses to generic ones, and back.
 pub(crate) fn address<'a>(
     decoder: &mut Decoder<'_, 'a>,
     opcode: &Opcode<'a>,

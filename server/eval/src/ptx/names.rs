@@ -6,12 +6,12 @@ use super::parse::{Function, Module, Statement, Variable, bits_of};
 use super::problem::{Place, Problem};
 use super::program::{Constant, Space};
 
-/// Generic addresses of shared and of thread-local memory begin here; global buffers begin at [`GLOBAL`].
+/// The first generic addresses of shared and of thread-local memory; global buffers begin at [`GLOBAL`].
 pub(crate) const SHARED: u64 = 1 << 32;
 pub(crate) const LOCAL: u64 = 1 << 33;
 pub(crate) const GLOBAL: u64 = 1 << 46;
 
-/// Shared memory and a thread's own may not be larger.
+/// The largest sizes of shared memory and of a thread's local memory.
 const MAX_BLOCK_MEMORY: u64 = 1 << 20;
 const MAX_CONSTANTS: u64 = 1 << 26;
 
@@ -22,7 +22,7 @@ pub(crate) enum Register {
     Predicate(u32),
 }
 
-/// Where a variable lies: its space and its address there.
+/// The state space of a variable and its address there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placed {
     pub(crate) space: Space,
@@ -40,7 +40,7 @@ pub(crate) struct Counts {
     pub(crate) constants: Vec<Constant>,
 }
 
-/// The names that one block of a function adds.
+/// The names declared in one block of a function.
 #[derive(Default)]
 struct Scope<'a> {
     /// Single registers, and stems of numbered ones with their count.
@@ -49,7 +49,7 @@ struct Scope<'a> {
     variables: HashMap<&'a str, Placed>,
 }
 
-/// The names in force, the innermost block last.
+/// The visible names, innermost block last.
 #[derive(Default)]
 pub(crate) struct Names<'a> {
     scopes: Vec<Scope<'a>>,
@@ -125,7 +125,7 @@ impl<'a> Names<'a> {
         self.scopes.iter().rev().find_map(|scope| scope.variables.get(name).copied())
     }
 
-    /// Gives a variable its place.
+    /// Assigns an address to a variable.
     pub(crate) fn declare(&mut self, variable: &Variable<'a>) -> Result<Placed, Problem> {
         let counts = &mut self.counts;
         let problem = |words: &str| Problem::new("ptx-unsupported", variable.place, words);
@@ -174,7 +174,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The module's own variables. Shared ones without a size come last: they stand for what the launch adds.
+    /// Declares the module's variables. Shared ones without a size come last: the launch adds their bytes.
     pub(crate) fn module(&mut self, module: &Module<'a>) -> Result<(), Problem> {
         let mut dynamic = Vec::new();
         for variable in &module.variables {
@@ -183,7 +183,7 @@ impl<'a> Names<'a> {
                 false => _ = self.declare(variable)?,
             }
         }
-        // Behind the static ones of the functions too.
+        // After the static ones of the functions too.
         let in_functions = |f: &Function<'a>| -> u64 {
             let statements = f.body.iter().flatten();
             let shared = statements.filter_map(|s| match s {
@@ -201,10 +201,10 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Variables of the module lie behind the arguments' buffers.
+/// The address of a module variable, after the buffers of arguments.
 pub(crate) fn constant_address(number: usize) -> u64 {
     GLOBAL * (FIRST_CONSTANT + number as u64)
 }
 
-/// Number of the first buffer that holds a variable; arguments are numbered from 1.
+/// The number of the first buffer for a variable; arguments are numbered from 1.
 pub(crate) const FIRST_CONSTANT: u64 = 1 << 16;

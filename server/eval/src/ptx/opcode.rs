@@ -5,10 +5,10 @@ use super::parse::bits_of;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Opcode<'a> {
     pub(crate) name: &'a str,
-    /// What stands between name and type, without the dots; `ftz`, `sat` and the rounding of [`Opcode::rounding`] are
-    /// taken out.
+    /// The part between name and type, without the dots, and without `ftz`, `sat` and the
+    /// [`Opcode::rounding`].
     modifiers: &'a str,
-    /// The last type; of `cvt`, `slct`, `set`, `dp4a` the last two with a dot between.
+    /// The last type; for `cvt`, `slct`, `set`, `dp4a` the last two, separated by a dot.
     pub(crate) kind: &'a str,
     pub(crate) flushes: bool,
     pub(crate) saturates: bool,
@@ -43,7 +43,7 @@ impl<'a> Opcode<'a> {
             split = start.saturating_sub(1);
         }
         let mut between = &rest[..split];
-        // Taken off from both ends: `rn.ftz.sat`, `lo`, `approx.ftz`, `noftz`.
+        // Removed from both ends: `rn.ftz.sat`, `lo`, `approx.ftz`, `noftz`.
         loop {
             let (first, after) = between.split_once('.').unwrap_or((between, ""));
             if !opcode.take(first) {
@@ -86,7 +86,7 @@ impl<'a> Opcode<'a> {
         self.words().any(|w| w == word)
     }
 
-    /// Bits of the (last) type.
+    /// The bits of the (last) type.
     pub(crate) fn bits(&self) -> Option<u64> {
         bits_of(self.kind.rsplit('.').next()?)
     }

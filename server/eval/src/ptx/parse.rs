@@ -1,9 +1,9 @@
-//! PTX text as functions, variables and instructions; names are not resolved yet.
+//! Parses PTX text to functions, variables and instructions; names are not resolved yet.
 
 use super::problem::{Place, Problem};
 use super::tokens::{Token, Tokens};
 
-/// Texts nest and repeat no deeper and no longer than this.
+/// Limits on the nesting and length of texts.
 pub(crate) const MAX_DEPTH: u32 = 64;
 
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Function<'a> {
     pub(crate) parameters: Vec<Variable<'a>>,
     pub(crate) results: Vec<Variable<'a>>,
     pub(crate) threads: Option<[u32; 3]>,
-    /// Nothing of a declaration.
+    /// `None` for a declaration.
     pub(crate) body: Option<Vec<Statement<'a>>>,
     pub(crate) place: Place,
 }
@@ -31,9 +31,9 @@ pub(crate) struct Variable<'a> {
     /// `shared`, `local`, `param`, `global`, `const`.
     pub(crate) space: &'a str,
     pub(crate) align: u64,
-    /// Bytes of one element.
+    /// The bytes of one element.
     pub(crate) element: u64,
-    /// Bytes of the whole; 0 for `extern` arrays without a size.
+    /// The total bytes; 0 for `extern` arrays without a size.
     pub(crate) size: u64,
     pub(crate) initial: Vec<u64>,
     pub(crate) is_extern: bool,
@@ -73,9 +73,9 @@ pub(crate) enum Operand<'a> {
     Integer(u64),
     Single(u32),
     Double(u64),
-    /// `[%rd1+16]`, `[name]`; no name where the address is a number.
+    /// `[%rd1+16]`, `[name]`; `None` if the address is a number.
     Address(Option<&'a str>, i64),
-    /// `{%r1, %r2}`, and the lists in parentheses of a call.
+    /// `{%r1, %r2}`, and the parenthesised lists of a call.
     List(Vec<Operand<'a>>),
     /// `%r1|%p1`.
     Pair(&'a str, &'a str),
@@ -261,7 +261,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Bits of a fundamental type: `b32`, `f16x2`, `pred`.
+/// The bits of a fundamental type: `b32`, `f16x2`, `pred`.
 pub(crate) fn bits_of(name: &str) -> Option<u64> {
     Some(match name {
         "pred" => 1,

@@ -1,23 +1,23 @@
-//! What is wrong with PTX text, or with a run of it.
+//! Problems with PTX text, or with a run of it.
 
 use std::fmt;
 
-/// A place in the text, both from 1; columns count characters.
+/// A position in the text, both from 1; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Place {
     pub line: u32,
     pub column: u32,
 }
 
-/// Why a text is not run, or a run ended.
+/// Why a text cannot be run, or why a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// `ptx-syntax`, `ptx-unsupported`, `ptx-name`, `ptx-operand`; of a run `out-of-bounds`, `misaligned`, `divergent-barrier`,
-    /// `step-limit`, `memory-limit`, `trap`, `launch`.
+    /// `ptx-syntax`, `ptx-unsupported`, `ptx-name`, `ptx-operand`; for a run `out-of-bounds`, `misaligned`,
+    /// `divergent-barrier`, `step-limit`, `memory-limit`, `trap`, `launch`.
     pub code: &'static str,
     pub place: Place,
     pub words: String,
-    /// Block and thread that did it, for problems of a run.
+    /// The block and thread that caused it, for problems of a run.
     pub thread: Option<Thread>,
 }
 

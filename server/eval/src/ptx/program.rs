@@ -1,18 +1,18 @@
-//! PTX as it is run: a flat list of instructions with resolved registers, labels and variables.
+//! Executable PTX: a flat list of instructions with resolved registers, labels and variables.
 
 use super::lanes::Map;
 use super::problem::Place;
 
-/// Number of a register within its class, or of a constant: those with [`CONSTANT`].
+/// The number of a register in its class, or of a constant, which has [`CONSTANT`] set.
 pub(crate) type Slot = u32;
 
-/// Set in a [`Slot`] that names a constant.
+/// The bit of a [`Slot`] that marks a constant.
 pub(crate) const CONSTANT: u32 = 1 << 31;
 
-/// A register that an instruction does not want.
+/// The slot of an unused destination.
 pub(crate) const NOWHERE: Slot = u32::MAX;
 
-/// A predicate that is read.
+/// A predicate operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Condition {
     /// A predicate register, or [`CONSTANT`] for always, `CONSTANT + 1` for never.
@@ -22,7 +22,7 @@ pub(crate) struct Condition {
 
 pub(crate) const ALWAYS: Condition = Condition { slot: CONSTANT, is_negated: false };
 
-/// A register that a load fills or a store empties.
+/// A register that a load writes or a store reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cell {
     /// With the mask of its bits.
@@ -38,7 +38,7 @@ pub(crate) enum Space {
     Local,
     /// The arguments of the kernel.
     Parameter,
-    /// The address tells.
+    /// Determined by the address.
     Generic,
 }
 
@@ -69,7 +69,7 @@ pub(crate) enum Update {
     Xor,
     Exchange,
     CompareAndSwap,
-    /// Up to a limit, then from 0; down to 0, then from the limit.
+    /// Increments up to a limit, then wraps to 0; decrements to 0, then wraps to the limit.
     Increment,
     Decrement,
 }
@@ -111,7 +111,7 @@ pub(crate) enum Special {
     Lane,
     Warp,
     WarpSize,
-    /// The lanes below, up to, above, from this one; this one.
+    /// The masks of lanes below, up to, above, and from this one; this one alone.
     LanesBelow,
     LanesUpTo,
     LanesAbove,
@@ -126,7 +126,7 @@ pub(crate) enum Gate {
     And,
     Or,
     Xor,
-    /// Just the first.
+    /// Only the first element.
     First,
 }
 
@@ -162,7 +162,7 @@ pub(crate) enum Op {
         a: Condition,
         b: Condition,
     },
-    /// `mov.b32 {a, b}, c` and `mov.b64 {a, b}, c`: halves, the lower first.
+    /// `mov.b32 {a, b}, c` and `mov.b64 {a, b}, c`: halves, lower first.
     SplitWord {
         to: [Slot; 2],
         from: Slot,
@@ -179,7 +179,7 @@ pub(crate) enum Op {
         to: Slot,
         from: [Slot; 4],
     },
-    /// `a * b + c` (low or high half) or `a + b`, with the carry flag in and out.
+    /// `a * b + c` (low or high half) or `a + b`, with carry in and out.
     Carry {
         to: Slot,
         from: [Slot; 3],
@@ -231,13 +231,13 @@ pub(crate) enum Op {
     Branch {
         to: u32,
     },
-    /// Into a function: its entry, and the copies of arguments and results (ranges of [`Program::copies`]).
+    /// Calls a function: its entry, and the copies of arguments and results (ranges of [`Program::copies`]).
     Call {
         to: u32,
         arguments: (u32, u32),
         results: (u32, u32),
     },
-    /// From a function; from the kernel it ends the thread.
+    /// Returns from a function; in the kernel, ends the thread.
     Return,
     Exit,
     Trap,
@@ -265,13 +265,13 @@ pub(crate) struct Copy {
     pub(crate) bytes: u64,
 }
 
-/// A variable of the module in global memory, with its first contents.
+/// A module variable in global memory, with its initial contents.
 #[derive(Debug, Clone)]
 pub(crate) struct Constant {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// A kernel, ready to run. Owned by whoever runs it; some 100 bytes an instruction.
+/// A kernel, ready to run. Takes some 100 bytes per instruction.
 pub struct Program {
     pub(crate) steps: Vec<Step>,
     pub(crate) places: Vec<Place>,
@@ -285,17 +285,17 @@ pub struct Program {
     pub(crate) entry: u32,
     pub(crate) shared_bytes: u64,
     pub(crate) local_bytes: u64,
-    /// The narrowest access of shared memory, in bytes.
+    /// The size of the narrowest access to shared memory, in bytes.
     pub(crate) shared_grain: u64,
     pub(crate) constants: Vec<Constant>,
     pub(crate) name: String,
-    /// Byte offset and size of each argument.
+    /// The byte offset and size of each argument.
     pub(crate) parameters: Vec<(u64, u64)>,
     pub(crate) threads: Option<[u32; 3]>,
 }
 
 impl Program {
-    /// Instructions of the kernel and the functions it calls.
+    /// The number of instructions of the kernel and the functions it calls.
     pub fn instructions(&self) -> usize {
         self.steps.len()
     }
@@ -305,17 +305,17 @@ impl Program {
         &self.name
     }
 
-    /// How many arguments the kernel takes.
+    /// The number of arguments of the kernel.
     pub fn parameter_count(&self) -> usize {
         self.parameters.len()
     }
 
-    /// Threads of a block where the text states them (`.reqntid`).
+    /// The threads of a block, if the text states them (`.reqntid`).
     pub fn threads(&self) -> Option<[u32; 3]> {
         self.threads
     }
 
-    /// Bytes of shared memory that the text declares.
+    /// The bytes of shared memory that the text declares.
     pub fn shared_bytes(&self) -> u64 {
         self.shared_bytes
     }

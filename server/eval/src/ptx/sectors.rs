@@ -1,30 +1,30 @@
-//! Memory traffic as it happens: the 32-byte sectors that each request of a warp touches.
+//! Counts memory traffic: the 32-byte sectors that each request of a warp touches.
 
-/// Bytes of a sector: what memory moves at once.
+/// The bytes of a sector, the unit of memory transfers.
 pub const SECTOR: u64 = 32;
 
 /// All requests of one instruction to one buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traffic {
-    /// Line of the instruction in the text.
+    /// The line of the instruction in the text.
     pub line: u32,
     pub buffer: usize,
     pub is_store: bool,
     pub is_atomic: bool,
-    /// Bytes that one thread asks for.
+    /// The bytes that one thread requests.
     pub bytes: u64,
-    /// One warp's execution of the instruction is one request.
+    /// The number of requests. A warp's execution of the instruction is one request.
     pub requests: u64,
-    /// Sectors of all requests together, each request's counted once.
+    /// The sectors of all requests together, each counted once per request.
     pub sectors: u64,
-    /// Sectors of the smallest and the largest request.
+    /// The sectors of the smallest and the largest request.
     pub fewest: u64,
     pub most: u64,
-    /// Threads that took part, over all requests.
+    /// The number of participating threads, over all requests.
     pub threads: u64,
 }
 
-/// Sectors that accesses of `bytes` at `addresses` touch, each counted once.
+/// The number of sectors that accesses of `bytes` at `addresses` touch, each counted once.
 pub(crate) fn count(addresses: &mut [u64], bytes: u64) -> u64 {
     addresses.sort_unstable();
     let mut sectors = 0;

@@ -1,9 +1,9 @@
-//! Shared memory of a block, and who touched it since the last barrier.
+//! The shared memory of a block, with the accesses since the last barrier.
 
-/// Per grain (the narrowest access), its last writer and readers.
+/// The last writer and readers of a grain (the narrowest access).
 #[derive(Debug, Clone, Copy, Default)]
 struct Trace {
-    /// The block that last wrote it.
+    /// The last block that wrote it.
     block: u32,
     write_epoch: u32,
     writer: u32,
@@ -14,25 +14,25 @@ struct Trace {
 
 const MANY: u32 = u32::MAX;
 
-/// What an access finds amiss; the access happens all the same.
+/// A defect of an access, which happens all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Amiss {
     /// Another thread wrote or read it since the last barrier.
     Race { other: u32 },
-    /// Nobody of the block wrote it.
+    /// No thread of the block wrote it.
     Unknown,
 }
 
 pub(crate) struct Shared {
     pub(crate) bytes: Vec<u8>,
     traces: Vec<Trace>,
-    /// The grain as a power of two, and one less than it.
+    /// The grain as an exponent of two, and the grain minus one.
     shift: u32,
     round: u64,
-    /// Counts the blocks, and the barriers of all of them, from 1.
+    /// Counters of blocks, and of barriers in all of them, from 1.
     block: u32,
     epoch: u32,
-    /// Threads of one warp are told apart: not where the kernel orders them by `bar.warp.sync`.
+    /// Whether races within a warp count; not if the kernel orders its threads with `bar.warp.sync`.
     within_warps: bool,
 }
 
@@ -65,7 +65,7 @@ impl Shared {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// Notes a read of `len` bytes inside the memory.
+    /// Records a read of `len` bytes inside the memory.
     #[inline]
     pub(crate) fn note_read(&mut self, at: u64, len: u64, thread: u32) -> Option<Amiss> {
         let mut amiss = None;
@@ -84,7 +84,7 @@ impl Shared {
         amiss
     }
 
-    /// Notes a write of `len` bytes inside the memory; `is_atomic` ones do not disturb each other.
+    /// Records a write of `len` bytes inside the memory; `is_atomic` ones do not race with each other.
     #[inline]
     pub(crate) fn note_write(&mut self, at: u64, len: u64, thread: u32, is_atomic: bool) -> Option<Amiss> {
         let mut amiss = None;

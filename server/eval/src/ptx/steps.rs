@@ -1,4 +1,4 @@
-//! Instructions that leave all lanes where they are: each is a function of registers, or an access.
+//! Instructions without control flow: each is a function of registers, or an access.
 
 use super::block::Machine;
 use super::lanes::{Doubles, Map, Words};
@@ -25,7 +25,7 @@ impl Machine<'_, '_> {
         warp.lanes(condition)
     }
 
-    /// Everything that leaves the lanes together.
+    /// Executes an instruction that keeps the lanes together.
     pub(crate) fn plain(&mut self, warp: &mut Warp, op: &Op, step: u32, active: u32) -> Result<(), Problem> {
         match *op {
             Op::Map { map, to, from, mask } => self.map(warp, map, to, from, mask, step, active),

@@ -1,13 +1,14 @@
-//! Words of PTX text with their places.
+//! Tokens of PTX text with their positions.
 
 use super::problem::{Place, Problem};
 
-/// One word. Names hold dots after the first letter (`ld.global.nc.v2.b32`, `%tid.x`) and keep their percent sign.
+/// One token. Names may contain dots after the first letter (`ld.global.nc.v2.b32`, `%tid.x`) and keep their
+/// percent sign.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Token<'a> {
     /// `add.s32`, `%r1`, `$L__BB0_2`, `_`, `.reg`.
     Name(&'a str),
-    /// A whole number; the minus sign belongs to it.
+    /// An integer, including its minus sign.
     Integer(u64),
     /// `0f3F800000`.
     Single(u32),
@@ -19,13 +20,13 @@ pub(crate) enum Token<'a> {
     End,
 }
 
-/// Takes words off a text, one ahead.
+/// A token stream with one token of lookahead.
 pub(crate) struct Tokens<'a> {
     text: &'a str,
     at: usize,
     line: u32,
     line_start: usize,
-    /// The word ahead and where it starts.
+    /// The current token and its position.
     pub(crate) token: Token<'a>,
     pub(crate) place: Place,
 }
@@ -42,7 +43,7 @@ impl<'a> Tokens<'a> {
         Ok(tokens)
     }
 
-    /// The word ahead; looks at the next one.
+    /// Returns the current token and advances.
     pub(crate) fn next(&mut self) -> Result<Token<'a>, Problem> {
         let token = self.token;
         self.advance()?;

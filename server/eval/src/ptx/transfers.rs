@@ -1,4 +1,4 @@
-//! Loads, stores, atomic updates, and exchanges between the lanes of a warp.
+//! Decodes loads, stores, atomic updates, and exchanges between the lanes of a warp.
 
 use super::decode::Decoder;
 use super::instructions::{condition, target, unsupported};
@@ -14,14 +14,14 @@ fn space_of(opcode: &Opcode<'_>) -> Space {
         "global" | "const" => Some(Space::Global),
         "shared" => Some(Space::Shared),
         "local" => Some(Space::Local),
-        // Of a function's own: in thread-local memory. Which one the name tells.
+        // In a function these are in thread-local memory. The name decides.
         "param" => Some(Space::Parameter),
         _ => None,
     };
     opcode.words().find_map(known).unwrap_or(Space::Generic)
 }
 
-/// The address, and the space where the variable it names lies in one.
+/// The address, and the state space if it names a variable.
 fn base<'a>(
     decoder: &mut Decoder<'_, 'a>,
     operand: &Operand<'a>,
@@ -139,7 +139,7 @@ fn update_of(opcode: &Opcode<'_>) -> Option<Update> {
     })
 }
 
-/// The type is not always the last word: `atom.global.v4.f32.add`.
+/// The type is not always last: `atom.global.v4.f32.add`.
 fn kind_of(opcode: &Opcode<'_>) -> Option<(Kind, u64)> {
     opcode.words().find_map(|word| {
         Some(match word {

@@ -1,11 +1,12 @@
-//! Declarations of variables, with their sizes and first values.
+//! Declarations of variables, with their sizes and initial values.
 
 use super::parse::{Parsed, Parser, Variable, bits_of};
 use super::problem::Problem;
 use super::tokens::Token;
 
 impl<'a> Parser<'a> {
-    /// From the space on: `.param .u64 .ptr .align 16 name`, `.global .align 4 .b8 name[8] = {1, 2}`.
+    /// The part from the state space on: `.param .u64 .ptr .align 16 name`,
+    /// `.global .align 4 .b8 name[8] = {1, 2}`.
     pub(crate) fn variable(&mut self) -> Parsed<Variable<'a>> {
         let space = self.name()?.trim_start_matches('.');
         let (mut align, mut element, mut vector) = (0, 0, 1u64);

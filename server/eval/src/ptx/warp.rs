@@ -1,18 +1,18 @@
-//! A warp: the registers of 32 threads, and where they are in the program.
+//! A warp: the registers of 32 threads, and their positions in the program.
 
 use super::lanes::{Doubles, Words};
 use super::program::{CONSTANT, Condition, NOWHERE, Program, Slot};
 
-/// Lanes at one place of the program.
+/// Lanes at the same step of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Split {
     pub(crate) at: u32,
     pub(crate) lanes: u32,
-    /// Waits for other lanes to come to the same place.
+    /// Whether they wait for other lanes at the same step.
     pub(crate) is_parked: bool,
 }
 
-/// Where a call returns to.
+/// The return point of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
     pub(crate) waiting: Vec<Split>,
@@ -25,21 +25,21 @@ pub(crate) struct Warp {
     pub(crate) words: Vec<Words>,
     pub(crate) doubles: Vec<Doubles>,
     pub(crate) predicates: Vec<u32>,
-    /// Per register, the lanes that have written it.
+    /// For each register, the lanes that have written it.
     pub(crate) known_words: Vec<u32>,
     pub(crate) known_doubles: Vec<u32>,
     pub(crate) known_predicates: Vec<u32>,
     pub(crate) carry: u32,
-    /// The lanes that run now; empty where the warp has ended.
+    /// The running lanes; empty if the warp has ended.
     pub(crate) current: Split,
     pub(crate) others: Vec<Split>,
     pub(crate) frames: Vec<Frame>,
     /// Lanes that have not ended.
     pub(crate) live: u32,
     pub(crate) is_waiting: bool,
-    /// Number of its first thread in the block.
+    /// The number of its first thread in the block.
     pub(crate) first: u32,
-    /// The constants of the program, for all lanes.
+    /// The constants of the program, replicated for all lanes.
     word_constants: Vec<Words>,
     double_constants: Vec<Doubles>,
 }
@@ -67,7 +67,7 @@ impl Warp {
         }
     }
 
-    /// At the start of the program, with the lanes that exist.
+    /// Resets to the start of the program, with the lanes that exist.
     pub(crate) fn start(&mut self, entry: u32, first: u32, lanes: u32) {
         self.known_words.fill(0);
         self.known_doubles.fill(0);
@@ -99,7 +99,7 @@ impl Warp {
         }
     }
 
-    /// The lanes for which it holds.
+    /// The lanes for which the condition holds.
     #[inline]
     pub(crate) fn lanes(&self, condition: Condition) -> u32 {
         let lanes =
@@ -159,14 +159,14 @@ impl Warp {
         self.known_predicates[slot as usize] |= active;
     }
 
-    /// Goes on with the lanes that are furthest behind and do not wait, together with all that are at the same place.
-    /// False where every lane waits.
+    /// Selects the lanes at the lowest step that do not wait, merged with all lanes at the same step. Returns
+    /// false if every lane waits.
     pub(crate) fn choose(&mut self) -> bool {
         if self.current.lanes != 0 {
             self.others.push(self.current);
             self.current.lanes = 0;
         }
-        // Lanes at one place are together; whoever comes to parked ones wakes them.
+        // Merges lanes at the same step; arriving lanes wake waiting ones.
         let mut merged: Vec<Split> = Vec::with_capacity(self.others.len());
         for split in self.others.drain(..) {
             match merged.iter_mut().find(|other| other.at == split.at) {
@@ -189,7 +189,7 @@ impl Warp {
         }
     }
 
-    /// The next place where other lanes are, on the way of the current ones.
+    /// The next step ahead of the current lanes where other lanes are.
     pub(crate) fn meeting(&self) -> u32 {
         let ahead = self.others.iter().map(|s| s.at).filter(|&at| at > self.current.at);
         ahead.min().unwrap_or(u32::MAX)

@@ -8,21 +8,21 @@ use super::positions::{array, count};
 use super::summary::Summary;
 use crate::case::Reason;
 
-/// Elements of an array that is written as a literal.
+/// The largest number of elements of an array that is printed as a literal.
 const MAX_SHOWN: i64 = 1 << 16;
 
 /// One array of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvaluatedArray {
-    /// Where it is in nested tuples; empty where the value is no tuple.
+    /// Its index in nested tuples; empty if the value is not a tuple.
     pub index: Vec<usize>,
     /// Its type, with the layout.
     pub shape: String,
-    /// In a summary, the reason where this array has no value.
+    /// In a summary, the reason if this array has no value.
     pub values: Result<String, Reason>,
 }
 
-/// All elements of an array.
+/// All elements of an array as a literal.
 pub(super) fn literal(
     evaluator: &mut Evaluator<'_>,
     op: OpId,
@@ -39,7 +39,7 @@ pub(super) fn literal(
     Ok(literals::print(&evaluator.whole(op, leaf)?, &array.dims))
 }
 
-/// The first `limit` arrays of an op, and how many there are beside them.
+/// The first `limit` arrays of an op, and the number of others.
 pub(super) fn summaries(
     evaluator: &mut Evaluator<'_>,
     op: OpId,
@@ -63,7 +63,7 @@ pub(super) fn summaries(
     (arrays.collect(), left_out)
 }
 
-/// The arrays (and tokens) of a shape with their places in nested tuples, in the order of [`leaves`].
+/// The arrays (and tokens) of a shape with their indices in nested tuples, in the order of [`leaves`].
 pub(super) fn indexed_leaves(shape: &Shape) -> Vec<(Vec<usize>, &Shape)> {
     let mut found = Vec::new();
     let mut open = vec![(Vec::new(), shape)];

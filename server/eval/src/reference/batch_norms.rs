@@ -1,4 +1,4 @@
-//! Batch norms as the ops that XLA replaces them by. Source: `BatchNormExpander`.
+//! Batch norms as the ops that XLA expands them to. Source: `BatchNormExpander`.
 
 use std::fmt::Write;
 
@@ -9,19 +9,19 @@ use super::expansions::{PREFIX, list, shape};
 use super::positions::array;
 use crate::case::{Checked, dimensions, ensure};
 
-/// Lines of a batch norm: `all` is the type of the input, `each` that of a value per feature.
+/// The lines of a batch norm: `all` is the type of the input, `each` the type of one value per feature.
 struct Lines {
     text: String,
     all: String,
     each: String,
     element: ElementType,
-    /// Every dimension but the feature's.
+    /// All dimensions except the feature dimension.
     others: String,
     feature: usize,
 }
 
 impl Lines {
-    /// The computation's head, its parameters by name, and what all three batch norms need.
+    /// The head of the computation, its parameters by name, and the values that all three batch norms need.
     fn of(asked: &Asked<'_>, parameters: &[(&str, bool)]) -> Checked<Lines> {
         let input = array(asked.operand_shape(0)?)?;
         let element = input.element;
@@ -38,7 +38,7 @@ impl Lines {
             ensure(fits, format!("operand {i} does not fit the first one"))?;
         }
         let (all, each) = (shape(element, &input.dims), shape(element, &each_dims));
-        // A number of 32 bits, whatever the type is.
+        // A 32-bit float for every type.
         let epsilon =
             asked.op.attributes.text(AttributeKey::Epsilon).and_then(|text| text.parse::<f32>().ok());
         let epsilon = f64::from(epsilon.ok_or("epsilon is missing")?);
@@ -75,7 +75,7 @@ impl Lines {
         self.line(name, &self.each.clone(), op);
     }
 
-    /// A value per feature for every element of the feature.
+    /// Broadcasts a value per feature to every element of the feature.
     fn spread(&mut self, name: &str, of: &str) {
         self.all(name, &format!("broadcast({of}), dimensions={{{}}}", self.feature));
     }

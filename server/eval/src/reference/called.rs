@@ -14,12 +14,12 @@ use super::literals;
 use super::moves;
 use crate::case::{Checked, ensure, leaves};
 
-/// Turns of all loops together.
+/// The largest number of iterations of all loops together.
 const MAX_TURNS: u64 = 1 << 20;
 
 type Answer = Checked<Rc<Column>>;
 
-/// The arrays of the operands one behind the other.
+/// Concatenates the arrays of the operands.
 pub(crate) fn tuple(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let mut leaf = asked.leaf;
     for (&operand, shape) in asked.operands().iter().zip(&asked.op.operand_shapes) {
@@ -32,7 +32,8 @@ pub(crate) fn tuple(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer 
     Err("there is no such element".into())
 }
 
-/// The number of a tuple element's first array. `f.1` written as an operand is an op whose name tells the index.
+/// The number of a tuple element's first array. `f.1` written as an operand is an op whose name gives the
+/// index.
 fn index_of(asked: &Asked<'_>) -> Option<usize> {
     match asked.op.attributes.int(AttributeKey::Index) {
         Some(index) => usize::try_from(index).ok(),
@@ -56,7 +57,7 @@ pub(crate) fn call(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     evaluator.eval(frame, root, asked.leaf, asked.batch)
 }
 
-/// The branch that operand 0 chooses; a number that is none of them is the last one's.
+/// The branch that operand 0 selects; the last branch for an index out of range.
 pub(crate) fn conditional(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let attributes = &asked.op.attributes;
     let by_number = attributes.computations(AttributeKey::BranchComputations);
@@ -80,7 +81,7 @@ pub(crate) fn conditional(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> A
     evaluator.eval(frame, root, asked.leaf, asked.batch)
 }
 
-/// Turn after turn on whole arrays.
+/// Runs the loop on whole arrays.
 pub(crate) fn while_loop(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
     let name = |key| asked.op.attributes.computation(key).ok_or("a computation of the loop is not named");
     let condition = evaluator.callee(name(AttributeKey::Condition)?)?;
@@ -113,7 +114,7 @@ pub(crate) fn while_loop(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Ch
     Err("the loop takes too many turns".into())
 }
 
-/// The computation on the elements of all operands.
+/// Applies the computation to the elements of all operands.
 pub(crate) fn map(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
     let name =
         asked.op.attributes.computation(AttributeKey::ToApply).ok_or("the computation is not named")?;
@@ -126,8 +127,8 @@ pub(crate) fn map(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<C
     Ok(Rc::unwrap_or_clone(results.swap_remove(0)))
 }
 
-/// A computation of scalars, on many at a time: parameter i is column i of `arguments`, the arrays of the root are the
-/// answer.
+/// Runs a computation of scalars on many elements at a time: parameter i is column i of `arguments`. Returns
+/// the arrays of the root.
 pub(crate) fn lanes(
     evaluator: &mut Evaluator<'_>,
     name: &str,
@@ -191,7 +192,7 @@ pub(crate) fn lanes(
     values.remove(&graph.root).ok_or_else(|| "the computation has no root".into())
 }
 
-/// The ops that the root needs, in order of definition.
+/// The ops that the root needs, in definition order.
 fn reachable(graph: &Graph) -> Vec<OpId> {
     let mut needed = vec![false; graph.ops.len()];
     let mut stack = vec![graph.root];
@@ -205,8 +206,8 @@ fn reachable(graph: &Graph) -> Vec<OpId> {
     (0..graph.ops.len() as OpId).filter(|&id| needed[id as usize]).collect()
 }
 
-/// The op of each value, where a computation of `count` pairs of scalars treats each by itself with one op that asks for no
-/// order: `add(parameter(0), parameter(1))`, or a tuple of those.
+/// The op of each value, if a computation of `count` pairs of scalars combines each pair separately with one
+/// order-independent op: `add(parameter(0), parameter(1))`, or a tuple of those.
 pub(crate) fn parts(graph: &Graph, count: usize) -> Option<Vec<Opcode>> {
     use Opcode::{Add, And, Maximum, Minimum, Multiply, Or, Xor};
     let root = graph.ops.get(graph.root as usize)?;

@@ -1,4 +1,4 @@
-//! Collectives of one device: whoever is alone has what it gave. And the two ends of asynchronous ops.
+//! Collectives of a single device, which return their operands, and both ends of asynchronous ops.
 
 use std::rc::Rc;
 
@@ -9,12 +9,12 @@ use super::dispatch::Asked;
 use super::evaluator::{Evaluator, kind_of, leaf_shape};
 use crate::case::{Checked, ensure, leaves};
 
-/// Elements of a collective, of its start or of its end.
+/// The elements of a collective, its start or its done.
 pub(crate) fn collective(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Rc<Column>> {
     let given: usize = asked.op.operand_shapes.iter().map(|shape| leaves(shape).len()).sum();
     let leaf = match asked.op.opcode {
         Opcode::AllReduceDone => return passed(evaluator, asked, asked.leaf),
-        // The start answers its operands, its results, and what only the hardware reads.
+        // The start returns its operands, its results, and data for the hardware only.
         Opcode::AllGatherDone | Opcode::CollectivePermuteDone => {
             let results = leaves(&asked.op.shape).len();
             return passed(evaluator, asked, results + asked.leaf);
@@ -32,7 +32,7 @@ pub(crate) fn collective(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Ch
         ensure(!in_place, "an in-place collective-permute is not evaluated")?;
         let pairs = asked.op.attributes.source_target_pairs().ok_or("no source_target_pairs")?;
         if !pairs.contains(&(0, 0)) {
-            // Who is no target gets zeros.
+            // A device that is not a target gets zeros.
             let kind = kind_of(leaf_shape(&asked.op.shape, asked.leaf)?)?;
             let zeros = super::fill::Fill::Zeros.column(kind, 0, 0, &asked.batch.positions);
             return Ok(Rc::new(zeros));
@@ -45,7 +45,7 @@ pub(crate) fn collective(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Ch
     evaluator.eval(asked.frame, from.0, from.2, asked.batch)
 }
 
-/// The op, shape and array of leaf `leaf` of all operands together.
+/// The op, shape and array of leaf `leaf` over all operands.
 fn operand_leaf<'a>(asked: &Asked<'a>, mut leaf: usize) -> Checked<(ir::OpId, &'a Shape, usize)> {
     for (&operand, shape) in asked.graph.operands[asked.id as usize].iter().zip(&asked.op.operand_shapes) {
         let own = leaves(shape);
@@ -62,11 +62,11 @@ fn passed(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, leaf: usize) -> Chec
     evaluator.eval(asked.frame, asked.operand(0)?, leaf, asked.batch)
 }
 
-/// Fails where the values of other devices are asked for.
+/// Fails if the values of other devices are needed.
 fn ensure_alone(evaluator: &Evaluator<'_>, asked: &Asked<'_>, is_pair: bool) -> Checked<()> {
     let opcode = asked.op.opcode;
     let devices = evaluator.devices();
-    // A group of one is alone however many devices there are.
+    // A group of one is alone, however many devices there are.
     if !is_pair && asked.op.attributes.replica_group_size() == Some(1) {
         return Ok(());
     }
@@ -80,20 +80,20 @@ fn ensure_alone(evaluator: &Evaluator<'_>, asked: &Asked<'_>, is_pair: bool) -> 
     ensure(is_own, format!("{opcode} among {groups} is not evaluated: {others}"))
 }
 
-/// The number of the replica or the partition, which is 0 of one device.
+/// The number of the replica or the partition, which is 0 for a single device.
 pub(crate) fn number(evaluator: &Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
     let (opcode, devices) = (asked.op.opcode, evaluator.devices());
     ensure(devices <= 1, format!("{opcode} is not evaluated: it differs between {devices} devices"))?;
     Ok(Column::int(kind_of(&asked.op.shape)?, vec![0; asked.batch.positions.len()]))
 }
 
-/// `copy-start` answers the copy, the operand and what only the hardware reads; `copy-done` the copy.
+/// `copy-start` returns the copy, the operand and data for the hardware only; `copy-done` returns the copy.
 pub(crate) fn copied(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Rc<Column>> {
     ensure(asked.op.opcode == Opcode::CopyDone || asked.leaf < 2, "an output that holds no data")?;
     passed(evaluator, asked, 0)
 }
 
-/// `async-start` answers its operands and what the computation answers, which `async-done` takes.
+/// `async-start` returns its operands and the results of the computation; `async-done` returns those results.
 pub(crate) fn asynchronous(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Rc<Column>> {
     let operands = |shape: &Shape| match shape.tuple_elements().and_then(|elements| elements.first()) {
         Some(first) => leaves(first).len(),

@@ -1,8 +1,9 @@
-//! Columns: some elements of an array, with how far from them a right answer may be.
+//! Columns: elements of an array, with error bounds for right answers.
 
 use super::types::Kind;
 
-/// The values of elements. Integers (`pred` too) as 64 bits, numbers of all formats as `f64`, which holds them exactly.
+/// The values of elements: integers (including `pred`) as 64 bits, floats of all formats as `f64`, which
+/// holds them exactly.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     Int(Vec<i64>),
@@ -10,9 +11,9 @@ pub enum Values {
     Complex(Vec<[f64; 2]>),
 }
 
-/// Elements of one array. `error` bounds, per element, how far a right answer may lie from the value: nothing where all
-/// must be met exactly, infinity where the answer is open. It follows from the operations' stated precision, not from
-/// the data that is compared.
+/// Elements of one array. `error` bounds, per element, the distance of a right answer from the value: `None`
+/// if all must match exactly, infinity if the answer is open. It follows from the operations' stated
+/// precision, not from the compared data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     pub kind: Kind,
@@ -45,7 +46,7 @@ impl Column {
         self.len() == 0
     }
 
-    /// Whole numbers; empty where it holds others.
+    /// The integers; empty for other types.
     pub fn ints(&self) -> &[i64] {
         match &self.values {
             Values::Int(v) => v,
@@ -72,7 +73,7 @@ impl Column {
         self.error.as_ref().map_or(0.0, |e| e[i])
     }
 
-    /// The elements at `indices` of this column, which must be inside.
+    /// The elements at `indices` of this column, which must be in range.
     pub(crate) fn pick(&self, indices: &[u32]) -> Column {
         fn of<T: Copy>(values: &[T], indices: &[u32]) -> Vec<T> {
             let mut picked = Vec::with_capacity(indices.len());
@@ -90,7 +91,7 @@ impl Column {
         Column { kind: self.kind, values, error: self.error.as_ref().map(|e| of(e, indices)) }
     }
 
-    /// No elements.
+    /// An empty column.
     pub(crate) fn none(kind: Kind) -> Column {
         let values = match kind {
             _ if kind.is_integral() => Values::Int(Vec::new()),
@@ -100,8 +101,8 @@ impl Column {
         Column { kind, values, error: None }
     }
 
-    /// Puts another column of the same kind behind this one. Of what is not of the same kind, which only broken graphs
-    /// have, the values are open.
+    /// Appends another column of the same kind. If the kinds differ, as only in broken graphs, the values are
+    /// open.
     pub(crate) fn append(&mut self, other: &Column) {
         if std::mem::discriminant(&self.values) != std::mem::discriminant(&other.values) {
             let len = other.len();
@@ -111,7 +112,7 @@ impl Column {
                 Values::Real(v) => v.resize(len, 0.0),
                 Values::Complex(v) => v.resize(len, [0.0; 2]),
             }
-            // A column that is not of its own kind either stays as it is.
+            // A column whose values do not match its own kind stays as it is.
             if std::mem::discriminant(&self.values) == std::mem::discriminant(&open.values) {
                 open.error = Some(vec![f64::INFINITY; len]);
                 self.append(&open);
@@ -143,7 +144,7 @@ impl Column {
         both.pick(&indices)
     }
 
-    /// The bits of element `i` as memory holds them; of complex numbers the real part in the low half.
+    /// The bits of element `i` as in memory; for complex numbers the real part is the low half.
     pub fn bits(&self, i: usize) -> u128 {
         match &self.values {
             Values::Int(v) => {
@@ -161,7 +162,7 @@ impl Column {
         }
     }
 
-    /// The elements that bits stand for.
+    /// The elements with these bits.
     pub fn from_bits(kind: Kind, bits: impl Iterator<Item = u128>) -> Column {
         match kind {
             Kind::Pred => Column::int(kind, bits.map(|b| i64::from(b & 0xFF != 0)).collect()),
@@ -180,8 +181,8 @@ impl Column {
         }
     }
 
-    /// How far element `i` of `got`, which ran elsewhere, is from the right answer: nothing where it is right, else both.
-    /// NaNs are alike; infinities must be met.
+    /// Compares element `i` with that of `got`, which was computed elsewhere. `None` if it is right, else
+    /// both values. All NaNs are equal; infinities must match.
     pub fn differs(&self, i: usize, got: &Column) -> Option<(f64, f64)> {
         let allowed = self.error_at(i);
         if allowed.is_infinite() || allowed.is_nan() {
@@ -204,14 +205,14 @@ impl Column {
         }
     }
 
-    /// Elements whose answer is open.
+    /// Whether the value of element `i` is open.
     pub fn is_open(&self, i: usize) -> bool {
         !self.error_at(i).is_finite()
     }
 }
 
 impl Column {
-    /// Makes elements zero, exactly.
+    /// Sets elements to zero, exactly.
     pub(crate) fn zero_where(&mut self, is_zero: impl Fn(usize) -> bool) {
         for i in (0..self.len()).filter(|&i| is_zero(i)) {
             match &mut self.values {

@@ -22,7 +22,7 @@ pub(crate) fn part(kind: Kind, a: &Column, which: usize) -> Column {
     Column { error: a.error.clone(), ..Column::real(kind, values) }
 }
 
-/// `a * c + b * d`, the rounding of one product made good by the other's.
+/// `a * c + b * d`, with the rounding error of one product compensated by the other.
 fn sum_of_products([a, c]: [f64; 2], [b, d]: [f64; 2]) -> f64 {
     let second = b * d;
     let lost = b.mul_add(d, -second);
@@ -34,7 +34,7 @@ fn product([a, b]: Number, [c, d]: Number) -> Number {
     [sum_of_products([a, c], [-b, d]), sum_of_products([a, d], [b, c])]
 }
 
-/// As XLA computes it, by Smith's method: accurate to some units of the larger part.
+/// Smith's method, as XLA uses it: accurate to a few units of the larger part.
 fn smiths_quotient([a, b]: Number, [c, d]: Number) -> Number {
     if c.abs() < d.abs() {
         let ratio = c / d;
@@ -47,7 +47,7 @@ fn smiths_quotient([a, b]: Number, [c, d]: Number) -> Number {
     }
 }
 
-/// A power of two that brings a size near one.
+/// A power of two that scales a magnitude to near one.
 fn scale(size: f64) -> f64 {
     match size {
         0.0 => 1.0,
@@ -58,12 +58,12 @@ fn scale(size: f64) -> f64 {
     }
 }
 
-/// Accurate in both parts; what is no number, and the signs of zeros, as XLA has them. Source: the cases of
+/// A quotient accurate in both parts. NaNs and the signs of zeros are as in XLA. Source: the cases of
 /// `EmitComplexDivide`, which are those of C's annex G.
 fn quotient([a, b]: Number, [c, d]: Number) -> Number {
     let rough = smiths_quotient([a, b], [c, d]);
     if [a, b, c, d].iter().all(|part| part.is_finite()) && (c != 0.0 || d != 0.0) {
-        // Scaled, so that no square leaves the format.
+        // Scaled, so that no square overflows or underflows.
         let (by, of) = (scale(c.abs().max(d.abs())), scale(a.abs().max(b.abs())));
         let (p, q, x, y) = (c * by, d * by, a * of, b * of);
         let below = sum_of_products([p, p], [q, q]);
@@ -93,7 +93,7 @@ fn quotient([a, b]: Number, [c, d]: Number) -> Number {
     }
 }
 
-/// e^(b ln a). What is raised to 0 is 1, whatever it is; and so is any power of 1.
+/// e^(b ln a). Anything raised to 0 is 1, and so is any power of 1.
 fn power(a: Number, b: Number) -> Number {
     if b == [0.0; 2] || a == [1.0, 0.0] {
         return [1.0, 0.0];
@@ -115,7 +115,7 @@ fn arc_tangent_2(y: Number, x: Number) -> Number {
     [im, -re]
 }
 
-/// What follows from the values' sizes: some units of the last place of the larger part, beside the operands' own errors.
+/// Errors from the values' magnitudes: a few ulps of the larger part, in addition to the operands' errors.
 fn column(kind: Kind, values: Vec<Number>, spread: impl Fn(usize) -> f64) -> Column {
     let errors: Vec<f64> = (0..values.len()).map(&spread).collect();
     let rounded = values.iter().map(|&[re, im]| [kind.round(re), kind.round(im)]).collect();
@@ -205,7 +205,7 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
                     (ea, eb) if opcode == Opcode::Multiply => 4.0 * (p * eb + q * ea + ea * eb),
                     _ => f64::INFINITY,
                 };
-                // Where a part is no number or too large, the order of the steps decides.
+                // If a part is NaN or overflows, the order of the steps decides.
                 if scale.is_finite() { 8.0 * ulp(4.0 * scale) + moved } else { f64::INFINITY }
             };
             column(kind, values, spread)
@@ -214,7 +214,7 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
             let f = if opcode == Opcode::Power { power } else { arc_tangent_2 };
             let values: Vec<Number> = pairs.map(|(&a, &b)| f(a, b)).collect();
             let sizes: Vec<f64> = values.iter().map(|&v| size(v)).collect();
-            // The exponent carries the error of the logarithm, as many units as it is large.
+            // The exponent multiplies the logarithm's error by its magnitude.
             let grown = |i: usize| match opcode {
                 Opcode::Power => 64.0 * (1.0 + size(product(y[i], functions::logarithm(x[i])))),
                 _ => 64.0,

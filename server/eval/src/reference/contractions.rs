@@ -1,4 +1,5 @@
-//! `dot` and `convolution`. Semantics: XLA "Operation Semantics"; numbers of less than 32 bits are added up in 32.
+//! `dot` and `convolution`. Semantics: XLA "Operation Semantics"; numbers of less than 32 bits are
+//! accumulated in 32.
 
 use ir::AttributeKey::{self, *};
 
@@ -14,7 +15,7 @@ use crate::windows::under;
 
 const CHUNK: usize = 1 << 18;
 
-/// Rows of `length` products, added up.
+/// Sums of rows of `length` products.
 pub(crate) fn products(
     kind: Kind,
     left: &Column,
@@ -59,7 +60,7 @@ pub(crate) fn products(
     }
     let (a, b) = (left.reals(), right.reals());
     ensure(a.len() == b.len() && a.len() == length * rows, "floating-point numbers times others")?;
-    // Emitters multiply in the operands' type and add in it, or in 32 bits.
+    // Emitters multiply in the operands' type, and add in it or in 32 bits.
     let short = if left.kind == right.kind { left.kind } else { kind };
     let working = match short {
         Kind::F64 => kind,
@@ -88,17 +89,17 @@ pub(crate) fn products(
     Ok(Column { error: Some(errors), ..Column::real(kind, values) })
 }
 
-/// Both sides in the type of the result.
+/// Converts a side to the type of the result.
 pub(crate) fn in_result_type(kind: Kind, column: &Column) -> Checked<Column> {
     let is_same_sort = column.kind.is_integral() == kind.is_integral();
     match column.kind == kind || is_same_sort && !matches!(kind, Kind::Complex { .. }) {
-        // A product is exact in 64 bits whatever the short types are.
+        // A product of short types is exact in 64 bits.
         true => Ok(column.clone()),
         false => super::elementwise::convert(kind, column),
     }
 }
 
-/// Output dimensions are batch, free ones of lhs, free ones of rhs.
+/// The output dimensions are batch, free ones of lhs, free ones of rhs.
 pub(crate) fn dot(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,
@@ -158,7 +159,7 @@ pub(crate) fn dot(
     Ok(vec![result])
 }
 
-/// See the convolution of the traced evaluation for the places.
+/// For the index arithmetic see the convolution of the traced evaluation.
 pub(crate) fn convolution(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,
@@ -202,7 +203,8 @@ pub(crate) fn convolution(
     ensure(length <= 1 << 22, "too much is contracted")?;
     let mut result = Column::none(kind);
     for positions in positions.chunks((CHUNK / length.max(1)).max(1)) {
-        // Padding is zero: its products are left out, by reading element 0 of both and counting it as nothing.
+        // Padding is zero: its products are skipped, by reading element 0 of both sides and counting it as
+        // zero.
         let (mut left, mut right, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         each_index(positions, &output.dims, |_, index| {
             let feature = index[labels.output_feature];

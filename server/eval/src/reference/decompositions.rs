@@ -1,5 +1,5 @@
-//! `cholesky` and `triangular-solve`, matrix by matrix. How exact an answer is depends on the matrix's condition, which is not
-//! estimated: the error is open.
+//! `cholesky` and `triangular-solve`, matrix by matrix. Their accuracy depends on the matrix's condition,
+//! which is not estimated: the error is open.
 
 use ir::AttributeKey;
 
@@ -12,7 +12,7 @@ use crate::case::{Checked, ensure};
 
 type Number = [f64; 2];
 
-/// Square or rectangular, row-major.
+/// A square or rectangular matrix, row-major.
 struct Matrix {
     columns: usize,
     numbers: Vec<Number>,
@@ -29,7 +29,7 @@ impl Matrix {
 }
 
 fn product([a, b]: Number, [c, d]: Number) -> Number {
-    // Real matrices stay free of NaN from 0 * inf.
+    // Avoids NaN from 0 * inf in real matrices.
     if b == 0.0 && d == 0.0 { [a * c, 0.0] } else { [a * c - b * d, a * d + b * c] }
 }
 
@@ -50,7 +50,7 @@ fn conjugate([re, im]: Number) -> Number {
     [re, -im]
 }
 
-/// An operand's matrices.
+/// The matrices of an operand.
 fn matrices(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,
@@ -72,7 +72,7 @@ fn matrices(
     ))
 }
 
-/// The matrices as one array; the error is open.
+/// Concatenates the matrices to one array; the error is open.
 fn together(kind: Kind, matrices: Vec<Matrix>) -> Column {
     let numbers = matrices.into_iter().flat_map(|matrix| matrix.numbers);
     let mut result = match kind {
@@ -85,7 +85,7 @@ fn together(kind: Kind, matrices: Vec<Matrix>) -> Column {
     result
 }
 
-/// The triangle that is not asked for is zero. A matrix that is not positive definite becomes NaN, all of it. Source: XLA
+/// The other triangle is zero. If a matrix is not positive definite, all of it becomes NaN. Source: XLA
 /// `CholeskyExpander`.
 pub(crate) fn cholesky(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
     let kind = kind_of(&asked.op.shape)?;

@@ -1,4 +1,4 @@
-//! Ops that are not elementwise: which evaluation belongs to which opcode.
+//! Dispatches ops that are not elementwise to the evaluation of their opcode.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use super::{
 };
 use crate::case::{Checked, Reason};
 
-/// Opcodes whose values are not known here: they are of other programs, of the device, or of other devices, or are tokens.
+/// Opcodes without values here: their results come from other programs, the device or other devices, or are
+/// tokens.
 pub const NOT_EVALUATED: [Opcode; 10] = [
     Opcode::AfterAll,
     Opcode::CustomCall,
@@ -29,7 +30,7 @@ pub const NOT_EVALUATED: [Opcode; 10] = [
     Opcode::SendDone,
 ];
 
-/// What is asked: elements of one array of an op's result.
+/// A request for elements of one array of an op's result.
 pub(crate) struct Asked<'a> {
     pub(crate) frame: usize,
     pub(crate) graph: &'a Arc<Graph>,

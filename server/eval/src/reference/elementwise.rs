@@ -1,5 +1,6 @@
-//! Elementwise ops on columns. Semantics: XLA "Operation Semantics" and `elemental_ir_emitter.cc`: whole numbers wrap, a
-//! division by zero is -1, a shift by the width or more leaves nothing (or the sign), NaN is what max and min answer.
+//! Elementwise ops on columns. Semantics: XLA "Operation Semantics" and `elemental_ir_emitter.cc`: integers
+//! wrap, a division by zero gives -1, a shift by the width or more gives zero (or the sign), max and min
+//! return NaN.
 
 use ir::{AttributeKey, Op, Opcode};
 
@@ -59,7 +60,7 @@ fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
     }
 }
 
-/// The op on columns of one type.
+/// A binary op on columns of one type.
 pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Checked<Column> {
     match (&a.values, &b.values) {
         (Values::Int(_), Values::Int(_)) => integers::binary(opcode, kind, a, b),
@@ -74,7 +75,7 @@ pub(crate) fn larger_errors(a: &Column, b: &Column) -> Option<Vec<f64>> {
         .then(|| (0..a.len()).map(|i| a.error_at(i).max(b.error_at(i))).collect())
 }
 
-/// What follows from an inexact operand in a way that is not followed: the answer is open.
+/// Marks results of inexact operands as open, for ops that do not propagate errors.
 pub(crate) fn with_doubt(mut result: Column, operand: &Column) -> Column {
     if let Some(errors) = &operand.error {
         let doubt = errors.iter().map(|&e| if e == 0.0 { 0.0 } else { f64::INFINITY });
@@ -86,7 +87,7 @@ pub(crate) fn with_doubt(mut result: Column, operand: &Column) -> Column {
     result
 }
 
-/// Distance between element `i` of two columns.
+/// The distance between elements `i` of two columns.
 fn distance(a: &Column, b: &Column, i: usize) -> f64 {
     let of = |a: f64, b: f64| if a == b || a.is_nan() && b.is_nan() { 0.0 } else { (a - b).abs() };
     match (&a.values, &b.values) {
@@ -103,7 +104,7 @@ fn select(by: &Column, on_true: &Column, on_false: &Column) -> Checked<Column> {
     }
     let chosen = by.ints();
     let mut result = on_true.merge(on_false, |i| chosen[i] != 0);
-    // An open decision leaves both.
+    // If the condition is open, both branches are possible.
     if by.error.is_some() {
         let errors = result.error.get_or_insert_with(|| vec![0.0; chosen.len()]);
         for (i, error) in errors.iter_mut().enumerate() {
@@ -130,13 +131,13 @@ fn holds<T: PartialOrd>(direction: &str, a: &T, b: &T) -> Checked<bool> {
     })
 }
 
-/// A key by which floats are ordered totally: -NaN, -inf, …, -0, 0, …, inf, NaN.
+/// A key that orders floats totally: -NaN, -inf, …, -0, 0, …, inf, NaN.
 fn total(value: f64) -> i64 {
     let bits = value.to_bits() as i64;
     if bits < 0 { !(bits & i64::MAX) } else { bits }
 }
 
-/// `compare` with its direction, as `pred`.
+/// `compare` in a direction; the result is `pred`.
 pub(crate) fn compare(direction: &str, is_total: bool, a: &Column, b: &Column) -> Checked<Column> {
     let len = a.len();
     let mut values = Vec::with_capacity(len);
@@ -173,7 +174,7 @@ pub(crate) fn compare(direction: &str, is_total: bool, a: &Column, b: &Column) -
     if a.error.is_some() || b.error.is_some() {
         let errors = (0..len).map(|i| {
             let allowed = a.error_at(i) + b.error_at(i);
-            // Farther apart than both may be off: decided.
+            // The order is certain if the distance exceeds the errors.
             let is_sure = allowed == 0.0 || distance(a, b, i) > allowed;
             if is_sure { 0.0 } else { 1.0 }
         });
@@ -182,7 +183,7 @@ pub(crate) fn compare(direction: &str, is_total: bool, a: &Column, b: &Column) -
     Ok(result)
 }
 
-/// `convert`: to whole numbers by truncation, NaN to 0, what is too large to the nearest that there is. Source: XLA
+/// `convert`: to integers by truncation, NaN to 0, out-of-range values to the nearest integer. Source: XLA
 /// `ElementalIrEmitter::EmitFloatUnaryOp`, `elemental_hlo_to_mlir.cc`.
 pub(crate) fn convert(kind: Kind, a: &Column) -> Checked<Column> {
     let result = match (&a.values, kind) {
@@ -249,14 +250,14 @@ fn from_int(kind: Kind, a: &Column, v: &[i64]) -> Column {
                 x as f64
             }
         }
-        // Through 32 bits: shorter formats are made of those.
+        // Shorter formats are converted from 32 bits.
         _ => kind.round(single(x)),
     });
     let mut result = Column::real(kind, values.collect());
     let is_short = !matches!(kind, Kind::F64) && kind.width() < 32;
     let is_inexact = |x: i64| is_short && x.unsigned_abs() > 1 << 24;
     if a.error.is_some() || v.iter().any(|&x| is_inexact(x)) {
-        // Rounding once or twice: both are done.
+        // Emitters round once or twice: both are possible.
         let error = |(i, &x): (usize, &i64)| {
             let spread = a.error_at(i) + if is_inexact(x) { (x as f64).abs() * 1e-7 } else { 0.0 };
             rounded(kind, x as f64, spread).1

@@ -1,4 +1,4 @@
-//! A whole op from the values of parameters to text, as a user asks for it.
+//! Evaluates a whole op from the values of parameters to text, on user request.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -13,46 +13,48 @@ use super::fill::Fill;
 use super::literals;
 use crate::case::{Reason, ensure, leaves};
 
-/// Elements of all ops together that are computed for one answer.
+/// The largest number of elements of all ops together that one request computes.
 const MAX_WORK: u64 = 1 << 28;
 
-/// Arrays of a result, and of all parameters together, that a summary shows.
+/// The largest number of arrays of a result, and of all parameters together, in a summary.
 const MAX_ARRAYS: usize = 64;
 
-/// Rows of an array that a summary shows; of a parameter's fewer.
+/// The largest number of rows of an array in a summary; fewer for parameters.
 const MAX_ROWS: i64 = 256;
 const MAX_PARAMETER_ROWS: i64 = 16;
 
-/// Ops that nest take room on the stack.
+/// Nested ops use stack space.
 const STACK: usize = 64 << 20;
 
-/// What is evaluated.
+/// What to evaluate.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     /// All computations, by name.
     pub graphs: &'a HashMap<String, Arc<Graph>>,
     pub computation: &'a str,
-    /// The computation's root where it is not given.
+    /// The op, or `None` for the computation's root.
     pub op: Option<OpId>,
-    /// How many devices run the program: replicas times partitions.
+    /// The number of devices that run the program: replicas times partitions.
     pub devices: i64,
 }
 
-/// What the parameters of the computation hold.
+/// The values of the computation's parameters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arguments {
-    /// Literals of arrays, by the number of the parameter. One that is not needed, or is filled, may be missing or blank.
+    /// Array literals, by the number of the parameter. May be missing or blank for a parameter that is filled
+    /// or not needed.
     pub literals: Vec<String>,
-    /// Of parameters without a literal.
+    /// The values of parameters without a literal.
     pub fill: Option<Fill>,
 }
 
-/// How arrays are written.
+/// How arrays are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// All elements, as HLO text has them: of at most 65,536, else the answer is an error.
+    /// All elements, as in HLO text, for at most 65,536; more are an error.
     Literal,
-    /// Rows with their indices. Long rows, many rows and many arrays are left out in the middle, and not computed.
+    /// Rows with their indices. Long rows, many rows and many arrays are elided in the middle, and not
+    /// computed.
     Summary,
 }
 
@@ -62,15 +64,15 @@ pub struct Evaluation {
     /// The op's type.
     pub shape: String,
     pub arrays: Vec<EvaluatedArray>,
-    /// Arrays of the result that a summary leaves out.
+    /// The number of arrays of the result that a summary omits.
     pub left_out: usize,
     /// In a summary, the values of the parameters that the op needs: name and arrays.
     pub parameters: Vec<(String, Vec<EvaluatedArray>)>,
-    /// What is to be said of the values, such as that XLA does not define them.
+    /// Remarks on the values, such as that XLA does not define them.
     pub notes: Vec<String>,
 }
 
-/// The values of the target. An error where it has none: in a summary, where none of its arrays has.
+/// The values of the target. Fails if it has none; in a summary, if none of its arrays has any.
 pub fn evaluate(target: Target<'_>, arguments: &Arguments, form: Form) -> Result<Evaluation, Reason> {
     let name = target.computation;
     let graph =
@@ -168,7 +170,7 @@ fn answer(
     Ok(evaluation)
 }
 
-/// A parameter's literal; nothing where it is blank.
+/// A parameter's literal; `None` if it is blank.
 fn parsed(graph: &Graph, number: usize, text: &str) -> Result<Option<Column>, Reason> {
     if text.trim().is_empty() {
         return Ok(None);
@@ -236,7 +238,7 @@ e {
     fn parameters_are_filled() {
         let filled = Arguments { literals: Vec::new(), fill: Some(Fill::Iota) };
         assert_eq!(shown("a", &filled, Form::Literal), "[] s32[2]: {0, 1}\n");
-        // A literal goes before.
+        // A literal takes precedence.
         let mixed =
             Arguments { literals: vec![String::new(), String::new(), "{5, 6, 7}".to_owned()], ..filled };
         assert_eq!(shown("q", &mixed, Form::Literal), "[] f32[3]: {5, 6, 7}\n");

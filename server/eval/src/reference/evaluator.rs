@@ -1,4 +1,4 @@
-//! The evaluator: elements of an op's result on demand, through its operands.
+//! The evaluator: computes elements of an op's result on demand, through its operands.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,19 +13,19 @@ use super::types::Kind;
 use super::{elementwise, scatters};
 use crate::case::{Callees, Checked, Reason, leaves};
 
-/// Elements of all ops together that one evaluator computes.
+/// The default limit on the elements of all ops together that one evaluator computes.
 pub const DEFAULT_WORK: u64 = 1 << 34;
 
-/// Elements that are held at a time, of one op.
+/// The largest number of elements of one op that are held at a time.
 pub(crate) const MAX_HELD: i64 = 1 << 24;
 
-/// How deep ops that are not elementwise nest.
+/// The deepest nesting of ops that are not elementwise.
 const MAX_DEPTH: u32 = 400;
 
-/// Where parameters come from: elements of leaf `leaf` of parameter `number` at row-major positions.
+/// Supplies parameters: elements of leaf `leaf` of parameter `number` at row-major positions.
 pub type Inputs<'a> = dyn Fn(u32, usize, &[i64]) -> Result<Column, Reason> + 'a;
 
-/// Evaluates ops of graphs. Memory and work are bounded; what is beyond is an error that says so.
+/// Evaluates ops of graphs. Memory and work are bounded; beyond the bounds there is an error that says so.
 pub struct Evaluator<'a> {
     pub(crate) callees: &'a Callees<'a>,
     pub(crate) inputs: &'a Inputs<'a>,
@@ -34,13 +34,13 @@ pub struct Evaluator<'a> {
     work: u64,
     work_left: u64,
     depth: u32,
-    /// Arrivals of scatters, by frame and op.
+    /// Landing updates of scatters, by frame and op.
     pub(crate) arrivals: HashMap<(usize, OpId), Rc<scatters::Arrivals>>,
-    /// Arrays that are computed as a whole, by frame and op.
+    /// Arrays computed as a whole, by frame and op.
     pub(crate) wholes: HashMap<(usize, OpId), Rc<Column>>,
     /// All arrays of scans, by frame and op.
     pub(crate) scans: HashMap<(usize, OpId), Rc<Vec<Rc<Column>>>>,
-    /// Computations of which ops are made that stand for others, by name.
+    /// Computations that ops are expanded to, by name.
     pub(crate) expansions: HashMap<String, Arc<Graph>>,
     devices: i64,
     notes: Vec<&'static str>,
@@ -69,12 +69,12 @@ impl<'a> Evaluator<'a> {
         evaluator
     }
 
-    /// Bounds the elements of all ops together that are computed from now on.
+    /// Limits the elements of all ops together that are computed from now on.
     pub fn limit(&mut self, work: u64) {
         (self.work, self.work_left) = (work, work);
     }
 
-    /// How many devices run the program, of which one is looked at.
+    /// Sets the number of devices that run the program; one of them is evaluated.
     pub fn run_on(&mut self, devices: i64) {
         self.devices = devices;
     }
@@ -83,14 +83,14 @@ impl<'a> Evaluator<'a> {
         self.devices
     }
 
-    /// Keeps what is to be said of values beside the values.
+    /// Records a remark on the values.
     pub(crate) fn note(&mut self, note: &'static str) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
-    /// What is to be said of the values that were computed.
+    /// Remarks on the computed values.
     pub fn notes(&self) -> &[&'static str] {
         &self.notes
     }
@@ -148,7 +148,7 @@ impl<'a> Evaluator<'a> {
         }
         let mut whole: Option<Column> = None;
         let mut from = 0;
-        // Chunks bound what the ops on the way hold.
+        // Chunks bound the elements that intermediate ops hold.
         while from < elements || whole.is_none() {
             let to = (from + (1 << 16)).min(elements);
             let batch = self.batch((from..to).collect());
@@ -165,13 +165,13 @@ impl<'a> Evaluator<'a> {
         Ok(Rc::new(whole.unwrap_or_else(|| Column::none(Kind::Pred))))
     }
 
-    /// The one element of a scalar operand.
+    /// The single element of a scalar operand.
     pub(crate) fn scalar(&mut self, frame: usize, op: OpId) -> Checked<Column> {
         let batch = self.batch(vec![0]);
         Ok(Rc::unwrap_or_clone(self.eval(frame, op, 0, &batch)?))
     }
 
-    /// Elements at places that need not differ.
+    /// Elements at positions, which may repeat.
     pub(crate) fn at(
         &mut self,
         frame: usize,
@@ -208,7 +208,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The elementwise ops between `op` and what is not elementwise, in order of definition, without recursion.
+    /// Evaluates the elementwise ops between `op` and its non-elementwise producers in definition order,
+    /// without recursion.
     fn sweep(&mut self, frame: usize, op: OpId, leaf: usize, batch: &Rc<Batch>) -> Checked<Rc<Column>> {
         let graph = self.op(frame, op)?.0;
         if let Some(known) = self.frames[frame].recent.get(&(op, leaf, batch.id)) {
@@ -244,7 +245,7 @@ impl<'a> Evaluator<'a> {
                 let mut operands = Vec::new();
                 for (&id, shape) in graph.operands[one as usize].iter().zip(&op.operand_shapes) {
                     let column = columns.get(&id).cloned().ok_or("an operand comes after its use")?;
-                    // A scalar beside arrays stands for all elements.
+                    // A scalar beside arrays is broadcast.
                     operands.push(
                         match shape.dims().is_empty() && column.len() == 1 && batch.positions.len() != 1 {
                             true => Rc::new(column.pick(&vec![0; batch.positions.len()])),
@@ -280,7 +281,7 @@ pub(crate) fn named(graph: &Graph, op: OpId, why: Reason) -> Reason {
     if why.contains(" [") { why } else { format!("{why} [{}]", graph.names[op as usize]).into() }
 }
 
-/// Whether element i of the result comes from element i of the operands.
+/// Whether element i of the result depends on element i of the operands only.
 fn goes_along(op: &Op) -> bool {
     let is_array = op.shape.as_array().is_some();
     let dims = op.shape.dims();

@@ -1,6 +1,7 @@
-//! Ops that XLA itself replaces by others: each is evaluated as those, whose numbers are rounded where XLA rounds them.
+//! Ops that XLA expands to others: each is evaluated as its expansion, with numbers rounded where XLA rounds
+//! them.
 //!
-//! Sources: `TopkDecomposer`, `ScaledDotRewriter`; of batch norms see there.
+//! Sources: `TopkDecomposer`, `ScaledDotRewriter`; for batch norms see `batch_norms.rs`.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,10 +16,10 @@ use super::frames::Binding;
 use super::positions::array;
 use crate::case::{Checked, Reason, ensure};
 
-/// Names of computations that expansions call start with this.
+/// The prefix of computation names in expansions.
 pub(super) const PREFIX: &str = "hlo-analyzer.expansion.";
 
-/// Elements of an op from those of the computation that it stands for.
+/// The elements of an op from those of its expansion.
 pub(crate) fn expanded(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Rc<Column>> {
     let frame = match evaluator.expansion(asked.frame, asked.id) {
         Some(frame) => frame,
@@ -46,7 +47,7 @@ fn text(asked: &Asked<'_>) -> Checked<String> {
     }
 }
 
-/// The entry of a text. The computations that it calls become known to the evaluator.
+/// The entry of a text. Registers the computations that it calls with the evaluator.
 fn graph(evaluator: &mut Evaluator<'_>, text: &str) -> Checked<Arc<Graph>> {
     let text: Arc<str> = Arc::from(text);
     let parse = Arc::new(syntax::hlo::parse(&text, syntax::hlo::PieceState::HEADER));
@@ -71,7 +72,7 @@ pub(super) fn list(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// A sort by the total order, with the indices beside the values, of which the first `k` are taken.
+/// A sort by total order of values with their indices; the first `k` are taken.
 fn top_k(asked: &Asked<'_>) -> Checked<String> {
     let input = array(asked.operand_shape(0)?)?;
     let last = input.dims.len().checked_sub(1).ok_or("the operand has no dimension")?;
@@ -110,8 +111,8 @@ ENTRY {PREFIX}entry {{
     ))
 }
 
-/// A dot of the operands times their scales, which stand for blocks of elements. A scalar scale is none. Products with scales are
-/// not rounded to the operands' types.
+/// A dot of the operands multiplied by their scales, each of which applies to a block of elements. A scalar
+/// scale has no effect. Products with scales are not rounded to the operands' types.
 fn scaled_dot(asked: &Asked<'_>) -> Checked<String> {
     let result = array(&asked.op.shape)?;
     let working = if result.element == ElementType::F64 { ElementType::F64 } else { ElementType::F32 };
@@ -127,7 +128,7 @@ fn scaled_dot(asked: &Asked<'_>) -> Checked<String> {
             continue;
         }
         ensure(factor.dims.len() == own.dims.len(), "a scale of another rank")?;
-        // Each dimension of blocks beside that of the elements in a block.
+        // Splits each dimension into blocks and elements of a block.
         let mut blocks = Vec::new();
         let mut kept = Vec::new();
         for (&size, &count) in own.dims.iter().zip(&factor.dims) {

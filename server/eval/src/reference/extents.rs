@@ -1,5 +1,5 @@
-//! Dimensions whose size is only known as the program runs. An extent is followed from where it is read to the
-//! `set-dimension-size` that gives it, through ops that leave the dimension as it is; a parameter's is not known.
+//! Dynamic dimensions. An extent is traced from where it is read to the `set-dimension-size` that defines it,
+//! through ops that keep the dimension. The extent of a parameter is unknown.
 
 use ir::{AttributeKey, Graph, OpId, Opcode, is_elementwise};
 
@@ -9,7 +9,7 @@ use super::evaluator::{Evaluator, kind_of};
 use super::positions::{array, count, each_index, strides};
 use crate::case::{Checked, dimensions, ensure};
 
-/// Ops between the question and the answer.
+/// The largest number of ops on that path.
 const MAX_STEPS: usize = 1 << 12;
 
 fn dimension(asked: &Asked<'_>) -> Checked<usize> {
@@ -25,7 +25,7 @@ pub(crate) fn size_of(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Check
     Ok(Column::int(kind, vec![kind.wrap(extent); asked.batch.positions.len()]))
 }
 
-/// `set-dimension-size`: the elements stay where they are. Those behind the extent mean nothing.
+/// `set-dimension-size`: elements stay in place. Those past the extent are undefined.
 pub(crate) fn resized(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
     let dim = dimension(asked)?;
     ensure(asked.operand_shape(0)?.dims() == asked.op.shape.dims(), "the bounds of the dimensions differ")?;
@@ -34,7 +34,7 @@ pub(crate) fn resized(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Check
     Ok(Column::clone(&column))
 }
 
-/// `dynamic-reshape`: the elements that there are keep their order. Those behind the sizes mean nothing, and are zero here.
+/// `dynamic-reshape`: existing elements keep their order. Those past the sizes are undefined, and zero here.
 pub(crate) fn reshaped(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
     let (bounds, operand) = (array(&asked.op.shape)?, array(asked.operand_shape(0)?)?);
     let (mut sizes, mut given) = (Vec::new(), Vec::new());
@@ -72,7 +72,7 @@ pub(crate) fn reshaped(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Chec
     Ok(column)
 }
 
-/// The size that a `set-dimension-size` gives, which must be inside the bound.
+/// The size set by a `set-dimension-size`, which must be within the bound.
 fn given_extent(
     evaluator: &mut Evaluator<'_>,
     frame: usize,
@@ -89,7 +89,7 @@ fn given_extent(
     Ok(extent)
 }
 
-/// How many elements dimension `dim` of an op's result has.
+/// The extent of dimension `dim` of an op's result.
 pub(crate) fn extent(evaluator: &mut Evaluator<'_>, frame: usize, op: OpId, dim: usize) -> Checked<i64> {
     let (mut op, mut dim) = (op, dim);
     for _ in 0..MAX_STEPS {
@@ -132,7 +132,7 @@ pub(crate) fn extent(evaluator: &mut Evaluator<'_>, frame: usize, op: OpId, dim:
             }
             Opcode::Copy | Opcode::OptBarrier | Opcode::Reverse | Opcode::Sort => (next()?, dim),
             opcode if is_elementwise(opcode) => {
-                // Operands agree, but for scalars that stand for every element.
+                // Operands agree, except for scalars that are broadcast.
                 let operands = graph.operands[at].iter().zip(&own.operand_shapes);
                 let full =
                     operands.into_iter().find(|(_, shape)| shape.dims().len() == shape_rank(&graph, at));
@@ -148,7 +148,8 @@ fn shape_rank(graph: &Graph, at: usize) -> usize {
     graph.ops[at].shape.dims().len()
 }
 
-/// Whether an op reads across a dimension whose size is not that of its bound: then elements that mean nothing would count.
+/// Whether an op reads across a dimension whose size is not its bound, so that undefined elements would
+/// count.
 pub(crate) fn is_exposed(op: &ir::Op) -> bool {
     let has_dynamic =
         op.operand_shapes.iter().filter_map(ir::Shape::as_array).any(|array| array.dynamic.contains(&true));

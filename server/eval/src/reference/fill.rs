@@ -1,34 +1,35 @@
-//! Values of parameters that nobody types: zeros, random numbers, or positions.
+//! Default values of parameters: zeros, random numbers, or positions.
 
 use random::Rng;
 
 use super::column::Column;
 use super::types::Kind;
 
-/// What the elements of a parameter are. Each follows from its position alone, so that an array needs no memory.
+/// The elements of a parameter. Each follows from its position alone, so an array needs no memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
-    /// Of `f8e8m0fnu`, which holds powers of two alone: the smallest one.
+    /// For `f8e8m0fnu`, which holds only powers of two, the smallest one.
     Zeros,
-    /// The same for the same seed, parameter and position. Floating-point numbers have three decimal digits and lie in
-    /// [-1, 1], whole numbers have one digit, `pred` is true for every other element on average. `f8e8m0fnu`: 2^-3 to 2^3.
+    /// The same for the same seed, parameter and position. Floats have three decimal digits and lie in [-1,
+    /// 1], integers have one digit, `pred` is true for half of the elements on average. `f8e8m0fnu`: 2^-3 to
+    /// 2^3.
     Random { seed: u64 },
-    /// The row-major position. It starts again at 0 where the type does not hold the next whole number exactly. `f8e8m0fnu`:
+    /// The row-major position. Restarts at 0 when the type cannot hold the next integer exactly. `f8e8m0fnu`:
     /// 2^0 to 2^7.
     Iota,
 }
 
-/// How many powers of two, from 1, [`Fill::Iota`] has of a type that holds nothing else.
+/// The number of powers of two, from 1, in [`Fill::Iota`] for a type that holds nothing else.
 const SCALES: i64 = 8;
 
-/// Largest whole number of [`Fill::Random`].
+/// The largest integer of [`Fill::Random`].
 const LARGEST: i64 = 9;
 
 impl Fill {
-    /// The words of requests and options.
+    /// The names in requests and options.
     pub const NAMES: [&str; 3] = ["zeros", "random", "iota"];
 
-    /// Nothing where `name` is none of [`Fill::NAMES`]. Only random numbers have a seed.
+    /// `None` if `name` is not one of [`Fill::NAMES`]. Only random numbers use the seed.
     pub fn from_name(name: &str, seed: u64) -> Option<Fill> {
         match name {
             "zeros" => Some(Fill::Zeros),
@@ -47,7 +48,7 @@ impl Fill {
             }
             Fill::Zeros | Fill::Iota => 0,
         };
-        // Of the position as of a number in a sequence.
+        // Treats the position as a number in a sequence.
         let random =
             |position: i64, part: u64| Rng::new(stream.wrapping_add(hash(position, part))).next_u64();
         let whole = |position: i64| match self {
@@ -84,7 +85,7 @@ fn hash(position: i64, part: u64) -> u64 {
     Rng::new((position as u64).wrapping_mul(2).wrapping_add(part)).next_u64()
 }
 
-/// How many whole numbers from 0 the type holds without a gap.
+/// The number of integers from 0 that the type holds without a gap.
 fn counted(kind: Kind) -> i64 {
     match kind {
         Kind::Pred => 2,
@@ -99,7 +100,7 @@ fn counted(kind: Kind) -> i64 {
     }
 }
 
-/// A whole number of one digit that the type holds.
+/// An integer of one digit that the type holds.
 fn small(kind: Kind, random: u64) -> i64 {
     let (low, high) = match kind {
         Kind::Pred => (0, 1),

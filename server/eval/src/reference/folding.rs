@@ -1,8 +1,8 @@
-//! Many elements to one: sums, products and other reductions of rows of a column.
+//! Reductions: sums, products and others of rows of a column.
 //!
-//! XLA does not say in which order a reduction goes, nor how often the init value takes part. What is one addition of
-//! floating-point numbers is summed in 64 bits, with the bound n·u·Σ|x| on what any order may answer (u: half a unit in the last
-//! place at 1). Everything else is folded in pairs; where `f(a, b)` and `f(b, a)` differ the answer is open.
+//! XLA does not specify the order of a reduction, nor how often the init value takes part. A single
+//! floating-point addition is summed in 64 bits, with the bound n·u·Σ|x| on the result of any order (u: half
+//! an ulp of 1). Everything else is folded in pairs; where `f(a, b)` and `f(b, a)` differ the result is open.
 
 use std::rc::Rc;
 
@@ -15,19 +15,20 @@ use super::evaluator::Evaluator;
 use super::types::Kind;
 use crate::case::Checked;
 
-/// How two sets of values become one.
+/// How two sets of values are combined.
 #[derive(Clone, PartialEq)]
 pub(crate) enum Combine {
-    /// Of floating-point or complex numbers.
+    /// A sum of floating-point or complex numbers.
     Sum(Kind),
     Single(Opcode, Kind),
-    /// Each value by itself.
+    /// Each value separately.
     Parts(Vec<Combine>),
-    /// The computation of a name.
+    /// The computation with this name.
     Called(String),
 }
 
-/// A sum on its way: value, sum of sizes, error of the terms, terms, whether one is no finite number.
+/// An accumulator: the sum, the sum of magnitudes, the terms' errors, the number of terms, whether one is not
+/// finite.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sum {
     pub(crate) value: f64,
@@ -50,16 +51,16 @@ impl Sum {
         }
     }
 
-    /// The sum as a number of `kind`, added up in numbers of `working`, with its error.
+    /// The sum as a number of `kind`, accumulated in `working`, with its error.
     pub(crate) fn finish(self, kind: Kind, working: Kind) -> (f64, f64) {
-        // Where partial sums may leave the format the order decides.
+        // If partial sums may overflow the order decides.
         if self.size + self.error > working.largest().min(kind.largest()) {
             return (kind.round(self.value), f64::INFINITY);
         }
         if self.special {
             return (self.value, if self.error.is_finite() { 0.0 } else { f64::INFINITY });
         }
-        // One addition of two terms is rounded once.
+        // A single addition of two terms is rounded once.
         let roundings = (self.terms - 1.0).max(0.0);
         if roundings <= 1.0 && self.error == 0.0 && (working == kind || roundings == 0.0) {
             return (kind.round(self.value), 0.0);
@@ -69,7 +70,7 @@ impl Sum {
     }
 }
 
-/// Sums of rows; of complex numbers both parts.
+/// Sums of rows, for complex numbers of both parts.
 pub(crate) struct Sums {
     kind: Kind,
     parts: [Vec<Sum>; 2],
@@ -101,7 +102,8 @@ impl Sums {
         }
     }
 
-    /// Adds an init value where it is a term: not a zero, which is left out. What it does as another is not said.
+    /// Adds an init value as a term, unless it is zero. A non-zero one beside other terms leaves the sum
+    /// open, because it is not specified how often it takes part.
     pub(crate) fn add_init(&mut self, init: &Column) {
         for row in 0..self.parts[0].len() {
             let is_zero = match &init.values {
@@ -135,7 +137,7 @@ impl Sums {
     }
 }
 
-/// Which it is, of a computation's name.
+/// The kind of combination that the computation with this name performs.
 pub(crate) fn combine_of(evaluator: &Evaluator<'_>, name: &str, kinds: &[Kind]) -> Checked<Combine> {
     let graph = evaluator.callee(name)?;
     let single = |opcode, kind: Kind| match opcode {
@@ -151,7 +153,7 @@ pub(crate) fn combine_of(evaluator: &Evaluator<'_>, name: &str, kinds: &[Kind]) 
     })
 }
 
-/// Two sets of values, element by element.
+/// Combines two sets of values, element by element.
 pub(crate) fn combined(
     evaluator: &mut Evaluator<'_>,
     how: &Combine,
@@ -197,7 +199,8 @@ fn open_where_different(one: &mut Column, other: &Column) {
     }
 }
 
-/// Products of floating-point numbers in any order: n·u of the value, open where a part of them may leave the format.
+/// Errors for products of floats in any order: n·u of the value, open if a partial product may overflow or
+/// underflow.
 fn order_of_products(kind: Kind, column: &Column, length: usize, product: &mut Column) {
     if !kind.is_float() || length < 2 {
         return;
@@ -223,7 +226,7 @@ fn order_of_products(kind: Kind, column: &Column, length: usize, product: &mut C
     product.error = Some(errors);
 }
 
-/// Rows of `length` elements, folded in pairs of neighbours.
+/// Folds rows of `length` elements in pairs of neighbours.
 pub(crate) fn fold_rows(
     evaluator: &mut Evaluator<'_>,
     how: &Combine,

@@ -1,4 +1,4 @@
-//! Activations of computations: what their parameters stand for, and what is known of their ops.
+//! Activations of computations: the bindings of their parameters, and the cached values of their ops.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use super::evaluator::Evaluator;
 use super::known::Known;
 use crate::case::Checked;
 
-/// What a parameter of a graph stands for.
+/// The binding of a graph's parameter.
 #[derive(Clone)]
 pub(crate) enum Binding {
     Input(u32),
@@ -25,19 +25,20 @@ pub(crate) enum Binding {
 pub(crate) struct Frame {
     pub(crate) graph: Arc<Graph>,
     pub(crate) parameters: Vec<Binding>,
-    /// Elements of costly ops that are known: per op, where each position is in the columns of its leaves.
+    /// The computed elements of costly ops: for each op, the index of each position in the columns of its
+    /// leaves.
     pub(crate) known: HashMap<OpId, Known>,
-    /// Frames of the computations that ops call, by op and number.
+    /// The frames of called computations, by op and number.
     pub(super) calls: HashMap<(OpId, usize), usize>,
-    /// Results of the present batch.
+    /// The results of the current batch.
     pub(super) recent: HashMap<(OpId, usize, u64), Rc<Column>>,
 }
 
-/// Stands for the first argument of calls that are no call of the text.
+/// The number for expansions, which are not calls in the text.
 const EXPANSION: usize = usize::MAX;
 
 impl<'a> Evaluator<'a> {
-    /// The computation of a name.
+    /// The computation with this name.
     pub(crate) fn callee(&self, name: &str) -> Checked<Arc<Graph>> {
         let graph = self.expansions.get(name).cloned().or_else(|| (self.callees)(name));
         graph.ok_or_else(|| format!("the computation {name} is not at hand").into())
@@ -54,7 +55,7 @@ impl<'a> Evaluator<'a> {
         self.frames.len() - 1
     }
 
-    /// The frame of a computation that an op calls, made when first asked for.
+    /// The frame of a computation that an op calls, created on first use.
     pub(crate) fn called(
         &mut self,
         frame: usize,
@@ -76,7 +77,7 @@ impl<'a> Evaluator<'a> {
         Ok(made)
     }
 
-    /// The frame of the computation that an op stands for.
+    /// The frame of an op's expansion.
     pub(crate) fn expansion(&self, frame: usize, op: OpId) -> Option<usize> {
         self.frames.get(frame)?.calls.get(&(op, EXPANSION)).copied()
     }
@@ -87,8 +88,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Forgets what belongs to the turn of a loop that is over: all frames from `before` on. Nothing points into them; those of
-    /// the loop's surroundings stay.
+    /// Discards the frames of a finished loop iteration: all from `before` on. Nothing refers to them; frames
+    /// outside the loop stay.
     pub(crate) fn end_turn(&mut self, before: usize) {
         self.arrivals.retain(|&(frame, _), _| frame < before);
         self.wholes.retain(|&(frame, _), _| frame < before);

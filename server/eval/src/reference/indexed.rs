@@ -1,4 +1,4 @@
-//! Slices and gathers whose places are runtime values: these are clamped so that a slice stays inside.
+//! Slices and gathers with dynamic start indices, which are clamped so that a slice stays inside.
 
 use std::rc::Rc;
 
@@ -12,12 +12,12 @@ use super::positions::{array, count, each_index, strides};
 use super::types::Kind;
 use crate::case::{Checked, dimensions, ensure};
 
-/// An index as a number: unsigned ones beyond the signed range are very large.
+/// An index as a number. Unsigned ones beyond the signed range become very large.
 fn as_index(kind: Kind, value: i64) -> i64 {
     if kind == Kind::Unsigned(64) && value < 0 { i64::MAX } else { value }
 }
 
-/// Where the slice of size `slice` starts in `whole`, by the index operands from `first` on.
+/// The start of a slice of size `slice` in `whole`, by the index operands from `first` on.
 fn starts(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,
@@ -49,7 +49,7 @@ pub(crate) fn dynamic_slice(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) ->
     Ok(Rc::unwrap_or_clone(evaluator.at(asked.frame, asked.operand(0)?, 0, from)?))
 }
 
-/// The update where it lies, the operand elsewhere.
+/// The update inside its window, the operand elsewhere.
 pub(crate) fn dynamic_update_slice(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
     let (operand, update) = (array(asked.operand_shape(0)?)?, array(asked.operand_shape(1)?)?);
     let starts = starts(evaluator, asked, 2, &operand.dims, &update.dims)?;
@@ -79,7 +79,7 @@ pub(crate) fn dynamic_update_slice(evaluator: &mut Evaluator<'_>, asked: &Asked<
     Ok(woven(kind, &parts, &choice))
 }
 
-/// The index vectors of a gather or scatter: their dimensions, and how they lie.
+/// The layout of the index vectors of a gather or scatter.
 pub(crate) struct Vectors {
     operand: usize,
     pub(crate) dims: Vec<i64>,
@@ -101,19 +101,19 @@ impl Vectors {
         self.dims.len() - usize::from(self.vector_dim < self.dims.len())
     }
 
-    /// Position of component 0 of the vector at `batch`, and the distance to the next component.
+    /// The position of component 0 of the vector at `batch`, and the distance to the next component.
     pub(crate) fn place(&self, batch: &[i64], own: &[i64]) -> i64 {
         let dims = (0..self.dims.len()).filter(|&d| d != self.vector_dim);
         dims.zip(batch).map(|(d, i)| own[d] * i).sum()
     }
 
-    /// The entry of a vector's place that belongs to dimension `dim` of the indices.
+    /// The entry of a vector's index for dimension `dim` of the indices.
     pub(crate) fn batch_entry(&self, batch: &[i64], dim: usize) -> i64 {
         let at = if dim > self.vector_dim { dim - 1 } else { dim };
         batch.get(at).copied().unwrap_or_default()
     }
 
-    /// Components of all vectors at `batches`, one vector behind the other.
+    /// The components of all vectors at `batches`, vector by vector.
     pub(crate) fn values(
         &self,
         evaluator: &mut Evaluator<'_>,

@@ -1,4 +1,4 @@
-//! Elementwise ops on whole numbers and truth values.
+//! Elementwise ops on integers and `pred`.
 
 use ir::Opcode;
 
@@ -44,7 +44,7 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
         Opcode::Add => Box::new(i64::wrapping_add),
         Opcode::Subtract => Box::new(i64::wrapping_sub),
         Opcode::Multiply => Box::new(i64::wrapping_mul),
-        // XLA has none of shorter numbers.
+        // XLA does not support narrower types.
         Opcode::Mulhi if width >= 8 && is_signed => {
             Box::new(move |a, b| ((i128::from(a) * i128::from(b)) >> width) as i64)
         }
@@ -83,7 +83,7 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
         return Ok(result);
     }
     if is_pred {
-        // One that decides alone decides whatever the other is.
+        // An operand that determines the result does so whatever the other is.
         let decides = |x: &Column, i: usize| {
             let decisive = i64::from(matches!(opcode, Opcode::Or | Opcode::Add | Opcode::Maximum));
             opcode != Opcode::Xor && x.error_at(i) == 0.0 && x.ints()[i] == decisive
@@ -98,8 +98,8 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
     Ok(with_doubt(with_doubt(result, a), b))
 }
 
-/// A negative exponent leaves what is left of a fraction; of others six bits count, and an even base to more than 63 is 0.
-/// Source: XLA's lowering of integer powers (`MapMhloOpToStdScalarOp` of `PowOp`).
+/// A negative exponent gives the integer part of the fraction. Of other exponents six bits count, and an even
+/// base to more than 63 is 0. Source: XLA's lowering of integer powers (`MapMhloOpToStdScalarOp` of `PowOp`).
 fn power(mut base: i64, exponent: i64, is_signed: bool) -> i64 {
     if is_signed && exponent < 0 {
         return match base {

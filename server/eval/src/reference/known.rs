@@ -1,4 +1,4 @@
-//! Elements of costly ops, each computed once.
+//! A cache for elements of costly ops.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::dispatch::Asked;
 use super::evaluator::{Evaluator, MAX_HELD};
 use crate::case::Checked;
 
-/// The elements of one op that are known. Lives as long as the frame that the op is in; at most [`MAX_HELD`] elements.
+/// The computed elements of one op. Lives as long as the op's frame; at most [`MAX_HELD`] elements.
 #[derive(Default)]
 pub(crate) struct Known {
     places: HashMap<i64, u32>,
@@ -15,7 +15,7 @@ pub(crate) struct Known {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Elements of a costly op: each is computed once. `compute` answers all leaves at positions that differ.
+    /// Elements of a costly op, each computed once. `compute` returns all leaves at distinct positions.
     pub(crate) fn known(
         &mut self,
         asked: &Asked<'_>,

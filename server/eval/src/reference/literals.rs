@@ -1,4 +1,4 @@
-//! The elements of a constant's text.
+//! Parses and prints literals.
 
 use ir::Op;
 
@@ -14,12 +14,12 @@ pub(crate) fn constant(op: &Op) -> Checked<Column> {
     parse(text, &op.shape)
 }
 
-/// The elements of a literal's text for an array shape. Nested braces and commas only separate.
+/// The elements of a literal for an array shape. Nested braces and commas only separate.
 pub fn parse(text: &str, shape: &ir::Shape) -> Checked<Column> {
     let kind = kind_of(shape)?;
     let wanted = count(array(shape)?);
     let is_separator = |c: char| c.is_whitespace() || matches!(c, '{' | '}' | ',');
-    // A shape in front of the elements is not one of them.
+    // A shape before the elements is not one of them.
     let text = match text.split_once('{') {
         Some((before, _)) if before.contains('[') => &text[before.len()..],
         _ => text,
@@ -99,7 +99,7 @@ fn hexadecimal(word: &str) -> Option<f64> {
     Some(if is_negative { -value } else { value })
 }
 
-/// A whole array as the text of a literal: `{{1, 2}, {3, 4}}`.
+/// A whole array as a literal: `{{1, 2}, {3, 4}}`.
 pub fn print(column: &Column, dims: &[i64]) -> String {
     let mut text = String::new();
     let mut next = 0;
@@ -125,17 +125,17 @@ fn nested(column: &Column, dims: &[i64], next: &mut usize, text: &mut String) {
     text.push('}');
 }
 
-/// Element `i` as a literal has it.
+/// Element `i` as in a literal.
 pub(crate) fn element(column: &Column, i: usize) -> String {
     let float = |x: f64, is_wide: bool| {
-        // With an exponent where there would be many zeros.
+        // With an exponent if there would be many zeros.
         let is_plain = x == 0.0 || (1e-5..1e16).contains(&x.abs());
         match x {
             _ if x.is_nan() => "nan".to_owned(),
             _ if x.is_infinite() => if x > 0.0 { "inf" } else { "-inf" }.to_owned(),
             _ if is_wide && is_plain => x.to_string(),
             _ if is_wide => format!("{x:e}"),
-            // The shortest text that reads as this number of 32 bits; shorter formats lie among those.
+            // The shortest text that reads back as this 32-bit float; shorter formats are a subset.
             _ if is_plain => (x as f32).to_string(),
             _ => format!("{:e}", x as f32),
         }

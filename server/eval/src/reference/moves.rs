@@ -1,4 +1,5 @@
-//! Ops that move elements: places from shapes and attributes, and from index operands for the dynamic ones.
+//! Ops that move elements, with places from shapes and attributes, or from index operands for the dynamic
+//! ones.
 
 use std::rc::Rc;
 
@@ -63,13 +64,13 @@ pub(crate) fn moved(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer 
     }
 }
 
-/// Elements of an operand at places that all differ, or nearly.
+/// Elements of an operand at places that are distinct, or nearly.
 fn taken(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, operand: usize, from: Vec<i64>) -> Answer {
     let column = evaluator.at(asked.frame, asked.operand(operand)?, 0, from)?;
     Ok(Rc::unwrap_or_clone(column))
 }
 
-/// Elements of an operand at places that may be the same: each is evaluated once.
+/// Elements of an operand at places that may repeat: each is evaluated once.
 pub(crate) fn shared(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,
@@ -92,14 +93,14 @@ fn broadcast(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     }
     let mut steps = vec![0; output.dims.len()];
     for ((&dim, stride), &size) in dims.iter().zip(strides(&operand.dims)).zip(&operand.dims) {
-        // A size 1 stretches.
+        // A dimension of size 1 is repeated.
         steps[dim] += if size == 1 { 0 } else { stride };
     }
     let from = affine(&asked.batch.positions, &output.dims, 0, &steps);
     shared(evaluator, asked, 0, &from)
 }
 
-/// Operand positions of transpose, reverse and slice.
+/// The operand positions of a transpose, reverse or slice.
 fn places(asked: &Asked<'_>) -> Checked<Vec<i64>> {
     let output = array(&asked.op.shape)?;
     let operand = array(asked.operand_shape(0)?)?;
@@ -133,7 +134,7 @@ fn places(asked: &Asked<'_>) -> Checked<Vec<i64>> {
     Ok(affine(&asked.batch.positions, &output.dims, base, &steps))
 }
 
-/// Operand positions of a shuffle, which rotates to the left by a shift per listed dimension.
+/// The operand positions of a shuffle, which rotates left by one shift per listed dimension.
 fn rotated(asked: &Asked<'_>) -> Checked<Vec<i64>> {
     let attributes = &asked.op.attributes;
     let mode = attributes.text(AttributeKey::Mode).unwrap_or_default();
@@ -151,7 +152,7 @@ fn rotated(asked: &Asked<'_>) -> Checked<Vec<i64>> {
         let moved = dims.iter().zip(shifts).map(|(&dim, &shift)| {
             let size = operand.dims[dim];
             let shift = shift.rem_euclid(size);
-            // Without a sum beyond the size.
+            // Avoids a sum beyond the size.
             let by = if index[dim] >= size - shift { shift - size } else { shift };
             by * own[dim]
         });
@@ -160,7 +161,7 @@ fn rotated(asked: &Asked<'_>) -> Checked<Vec<i64>> {
     Ok(from)
 }
 
-/// The same memory under another shape.
+/// The same memory with another shape.
 fn bitcast(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let output = array(&asked.op.shape)?;
     let operand = array(asked.operand_shape(0)?)?;
@@ -174,8 +175,8 @@ fn bitcast(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     taken(evaluator, asked, 0, from_memory(&places, operand))
 }
 
-/// The same bits as numbers of another kind, as wide. An error of the operand may be any in the result, unless both are of one
-/// kind, and so may the bits of a NaN that was computed.
+/// The same bits as numbers of another kind of equal width. The result is open where the operand has an error
+/// and the kinds differ, and for the bits of a computed NaN.
 pub(super) fn reinterpreted(column: &Column, to: Kind) -> Column {
     if column.kind == to {
         return column.clone();
@@ -194,7 +195,7 @@ pub(super) fn reinterpreted(column: &Column, to: Kind) -> Column {
     result
 }
 
-/// The bits under another type: of another width, a wide element is a row of narrow ones, the lowest first.
+/// The bits as another type. If the width differs, a wide element is a row of narrow ones, lowest first.
 fn bitcast_convert(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let output = array(&asked.op.shape)?;
     let operand = array(asked.operand_shape(0)?)?;
@@ -235,7 +236,7 @@ fn bitcast_convert(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     Ok(result)
 }
 
-/// Columns of several operands put together: element i is the next one of operand `choice[i]`.
+/// Interleaves columns of several operands: element i is the next one of operand `choice[i]`.
 pub(crate) fn woven(kind: Kind, parts: &[Column], choice: &[usize]) -> Column {
     let mut all = Column::none(kind);
     let mut starts = Vec::with_capacity(parts.len());
@@ -291,7 +292,7 @@ fn concatenate(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     Ok(woven(kind_of(&asked.op.shape)?, &parts, &choice))
 }
 
-/// Elements are put at `low + i * (interior + 1)`; what is not covered holds the padding value.
+/// Puts elements at `low + i * (interior + 1)`; the rest holds the padding value.
 fn pad(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let output = array(&asked.op.shape)?;
     let operand = array(asked.operand_shape(0)?)?;

@@ -1,17 +1,18 @@
-//! Places of elements: row-major positions, and the same in memory.
+//! Positions of elements: row-major, and in memory.
 
 use ir::{ArrayShape, Shape};
 
 use crate::case::{Checked, Reason};
 
-/// Row-major positions of elements, asked for together. Batches of one id are the same.
+/// Row-major positions of elements that are requested together. Batches with the same id are equal.
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) id: u64,
     pub(crate) positions: Vec<i64>,
 }
 
-/// The array, its sizes being numbers whose product 64 bits hold.
+/// The array; fails if a size is negative, or if there are 2^56 or more elements (with sizes of zero counted
+/// as one).
 pub(crate) fn array(shape: &Shape) -> Checked<&ArrayShape> {
     let array = shape.as_array().ok_or_else(|| Reason::from("not an array"))?;
     let count = array.dims.iter().try_fold(1i64, |n, &d| if d < 0 { None } else { n.checked_mul(d.max(1)) });
@@ -25,7 +26,7 @@ pub(crate) fn count(array: &ArrayShape) -> i64 {
     array.dims.iter().product()
 }
 
-/// How far neighbours in each dimension are apart, row-major.
+/// The row-major stride of each dimension.
 pub(crate) fn strides(dims: &[i64]) -> Vec<i64> {
     let mut strides = vec![1; dims.len()];
     for d in (1..dims.len()).rev() {
@@ -34,7 +35,7 @@ pub(crate) fn strides(dims: &[i64]) -> Vec<i64> {
     strides
 }
 
-/// How far neighbours in each dimension are apart in memory, in elements.
+/// The memory stride of each dimension, in elements.
 pub fn memory_strides(array: &ArrayShape) -> Vec<i64> {
     let mut strides = vec![1; array.dims.len()];
     let mut stride = 1i64;
@@ -59,7 +60,7 @@ pub(crate) fn each_index(positions: &[i64], dims: &[i64], mut f: impl FnMut(usiz
     }
 }
 
-/// `base` plus the index weighed with `steps`, for each position.
+/// `base` plus the dot product of index and `steps`, for each position.
 pub(crate) fn affine(positions: &[i64], dims: &[i64], base: i64, steps: &[i64]) -> Vec<i64> {
     let mut result = Vec::with_capacity(positions.len());
     each_index(positions, dims, |_, index| {
@@ -68,7 +69,7 @@ pub(crate) fn affine(positions: &[i64], dims: &[i64], base: i64, steps: &[i64]) 
     result
 }
 
-/// Row-major position of what lies at each place in memory.
+/// The row-major position of the element at each place in memory.
 pub(crate) fn from_memory(places: &[i64], array: &ArrayShape) -> Vec<i64> {
     let order = array.minor_to_major();
     let strides = strides(&array.dims);
@@ -86,7 +87,7 @@ pub(crate) fn from_memory(places: &[i64], array: &ArrayShape) -> Vec<i64> {
     places.iter().map(of).collect()
 }
 
-/// Sorts in a way that can be cancelled.
+/// A sort that can be cancelled.
 pub(crate) fn sort<T: Ord>(values: &mut [T]) {
     values.sort_unstable_by(|a, b| {
         cancel::tick();
@@ -94,7 +95,7 @@ pub(crate) fn sort<T: Ord>(values: &mut [T]) {
     });
 }
 
-/// The different ones in order, and for each of `positions` its number among them.
+/// The distinct positions in order, and the index into them of each of `positions`.
 pub(crate) fn distinct(positions: &[i64]) -> (Vec<i64>, Vec<u32>) {
     let mut sorted: Vec<i64> = positions.to_vec();
     sort(&mut sorted);

@@ -1,7 +1,7 @@
-//! How exact an operation is: the error of a result from those of its operands and the operation's own.
+//! Accuracy of operations: the error of a result from those of its operands and the operation's own.
 //!
-//! Rounded results of exact operands are exact answers. Functions that the hardware approximates have a budget in units of
-//! the last place of the working precision (32 bits for shorter types): what `libdevice` and PTX state, rounded up.
+//! Rounded results of exact operands are exact. Functions that the hardware approximates have a budget in
+//! ulps of the working precision (32 bits for shorter types): the figures of `libdevice` and PTX, rounded up.
 
 use ir::Opcode;
 
@@ -26,7 +26,7 @@ pub(crate) fn rounded(kind: Kind, true_value: f64, spread: f64) -> (f64, f64) {
     (value, if error.is_nan() { f64::INFINITY } else { error })
 }
 
-/// Units in the last place that an approximated function may be off; 0 of those that round correctly.
+/// The error of an approximated function in ulps; 0 for correctly rounded ones.
 pub(crate) fn budget(opcode: Opcode) -> f64 {
     match opcode {
         Opcode::Divide => 3.0,

@@ -1,5 +1,5 @@
-//! `ragged-dot`: rows, contracted elements or batches belong to groups whose sizes are values. Source: the `HandleRaggedDot*`
-//! functions of XLA's evaluator.
+//! `ragged-dot`: rows, contracted elements or batches belong to groups with dynamic sizes. Source: the
+//! `HandleRaggedDot*` functions of XLA's evaluator.
 
 use ir::AttributeKey::{self, *};
 
@@ -10,17 +10,17 @@ use super::evaluator::{Evaluator, kind_of};
 use super::positions::{array, each_index, strides};
 use crate::case::{Checked, dimensions, ensure};
 
-/// Products of one chunk of output elements.
+/// The largest number of products in one chunk of output elements.
 const CHUNK: usize = 1 << 18;
 
-/// What belongs to groups.
+/// The dimension that is split into groups.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     /// Rows of the left operand: each group has its own right operand.
     Rows,
-    /// Contracted elements: the result has a dimension of groups in front.
+    /// Contracted elements: the result has a leading dimension of groups.
     Contracted,
-    /// Batches: those behind the last group are zero.
+    /// Batches: those after the last group are zero.
     Batches,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn ragged_dot(
         && (mode != Mode::Rows || group_dim.is_some_and(|d| right.dims[d] == group_count))
         && (mode != Mode::Contracted || output.dims[0] == group_count);
     ensure(fits, "the shapes do not fit")?;
-    // Dimensions of the left operand that lead to the group sizes of an element.
+    // Dimensions of the left operand that select the group sizes of an element.
     let outer: Vec<usize> = left_batch.iter().chain(&left_free).copied().filter(|&d| d != ragged).collect();
     let outer = outer.get(..groups.dims.len() - 1).ok_or("group sizes of too many dimensions")?;
     let fits = outer.iter().zip(&groups.dims).all(|(&d, &size)| left.dims[d] == size);
@@ -76,7 +76,7 @@ pub(crate) fn ragged_dot(
     let ragged_turn = left_inner.iter().position(|&d| d == ragged);
     let mut result = Column::none(kind);
     for positions in positions.chunks((CHUNK / length.max(1)).max(1)) {
-        // Elements of no group count as zero: their products are left out, by reading element 0 of both.
+        // Elements of no group count as zero: their products are skipped, by reading element 0 of both sides.
         let (mut from_left, mut from_right, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         each_index(positions, &output.dims, |_, index| {
             let mut at = vec![0; ranks.0];
@@ -135,7 +135,7 @@ pub(crate) fn ragged_dot(
     Ok(vec![result])
 }
 
-/// Where each group ends.
+/// The end of each group.
 fn ends(sizes: &[i64], start: i64, count: i64) -> Vec<i64> {
     let own = sizes.iter().skip(start as usize).take(count as usize);
     own.scan(0i64, |end, &size| {

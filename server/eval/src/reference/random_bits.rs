@@ -1,5 +1,6 @@
-//! `rng-bit-generator`: counters through Threefry or Philox. Every bit is XLA's. Source: `xla/hlo/builder/lib/prng.cc` and
-//! `rng_bit_generator_expander.cc`. Of `rng_default` the answer is that of XLA's CPU and GPU backends, Philox.
+//! `rng-bit-generator`: counters through Threefry or Philox. Every bit equals XLA's. Source:
+//! `xla/hlo/builder/lib/prng.cc` and `rng_bit_generator_expander.cc`. `rng_default` is Philox, as on XLA's
+//! CPU and GPU backends.
 
 use ir::AttributeKey;
 
@@ -77,12 +78,12 @@ fn joined([low, high]: [u32; 2]) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// Which counter, and which half of what it becomes, an element is made of. Words of 32 bits come in pairs that lie next to
-/// each other in one dimension: the first of an even size, or else the first of the largest.
+/// The counter, and the half of its output, that an element comes from. 32-bit words come in pairs adjacent
+/// along one dimension: the first of even size, or else the first of the largest.
 struct Pairs {
     dims: Vec<i64>,
     split: Option<usize>,
-    /// Counters that are used.
+    /// The number of counters used.
     count: u64,
 }
 
@@ -139,8 +140,8 @@ fn threefry(counter: [u32; 2], key: [u32; 2]) -> [u32; 2] {
     [a, b]
 }
 
-/// The 128-bit counter of a state: behind the key in three words, in two the counter's low word is the state's second and
-/// the key its high one.
+/// The 128-bit counter of a state. In a state of three words it follows the key; with two words, its low word
+/// is the second and its high word is the key.
 fn philox_counter(state: &[u64]) -> u128 {
     let (low, high) = if state.len() >= 3 { (state[1], state[2]) } else { (state[1], state[0]) };
     u128::from(low) | u128::from(high) << 64
@@ -153,7 +154,7 @@ fn next_philox(state: &[u64], blocks: u64) -> Vec<u64> {
     words
 }
 
-/// Element `position` of the bits. Blocks are four words of 32 bits, or two of 64.
+/// Element `position` of the bits. A block is four words of 32 bits, or two of 64.
 fn philox_bits(state: &[u64], position: u64, wide: bool) -> u64 {
     let per_block = if wide { 2 } else { 4 };
     let counter = philox_counter(state).wrapping_add(u128::from(position / per_block));

@@ -1,6 +1,7 @@
-//! Elementwise ops on floating-point numbers: computed in 64 bits, rounded to the type after every op.
+//! Elementwise ops on floats: computed in 64 bits, rounded to the type after every op.
 //!
-//! For types of at most 32 bits a sum, product or quotient in 64 bits, rounded, is the rounded true one.
+//! For types of at most 32 bits, rounding a sum, product or quotient in 64 bits gives the correctly rounded
+//! result.
 
 use ir::{AttributeKey, Op, Opcode};
 
@@ -45,7 +46,7 @@ fn function(opcode: Opcode) -> Option<fn(f64) -> f64> {
     })
 }
 
-/// The logarithm of twice a number that may be too large to be doubled.
+/// The logarithm of 2x, for x that may overflow when doubled.
 fn log_of_double(x: f64) -> f64 {
     x.ln() + std::f64::consts::LN_2
 }
@@ -54,7 +55,7 @@ fn area_sine(x: f64) -> f64 {
     if x.abs() > 1e150 { log_of_double(x.abs()).copysign(x) } else { x.asinh() }
 }
 
-/// Without cancellation near one.
+/// The area hyperbolic cosine, without cancellation near one.
 fn area_cosine(x: f64) -> f64 {
     let over = x - 1.0;
     if x > 1e150 {
@@ -90,7 +91,7 @@ pub(crate) fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
         let value = f(x);
         let mut spread = 0.0;
         if ulps > 0.0 && value.is_finite() {
-            // Results below the normal numbers may be flushed; large arguments are reduced by a rounded multiple of pi.
+            // Denormal results may be flushed; large arguments are reduced by a rounded multiple of pi.
             spread = ulps * kind.working_ulp(value) + kind.smallest_normal();
         }
         let error = a.error_at(i);
@@ -112,7 +113,7 @@ pub(crate) fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
                 moved
             };
         }
-        // Nowhere near a number: NaN and infinities are not a matter of precision.
+        // NaN and infinities must match regardless of precision.
         let (value, error) = rounded(kind, value, spread);
         values.push(value);
         errors.push(error);
@@ -120,19 +121,20 @@ pub(crate) fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
     Ok(Column { error: Some(errors), ..Column::real(kind, values) })
 }
 
-/// 1 / (1 + e^-x) of numbers of 16 bits: XLA makes four ops of it, each rounded to their type. Source: XLA `LogisticExpander`.
+/// 1 / (1 + e^-x) of 16-bit floats: XLA expands it to four ops, each rounded to the type. Source: XLA
+/// `LogisticExpander`.
 fn half_logistic(kind: Kind, a: &Column) -> Checked<Column> {
     let one = Column::real(kind, vec![1.0; a.len()]);
     let power = unary(Opcode::Exponential, kind, &unary(Opcode::Negate, kind, a)?)?;
     binary(Opcode::Divide, kind, &one, &binary(Opcode::Add, kind, &power, &one)?)
 }
 
-/// Max and min answer NaN where one operand is NaN.
+/// The maximum or minimum; NaN if one operand is NaN.
 fn extreme(a: f64, b: f64, is_max: bool) -> f64 {
     if a.is_nan() || b.is_nan() {
         f64::NAN
     } else if a == b {
-        // Of two zeros max is the positive one.
+        // Of two zeros, the maximum is the positive one.
         if a.is_sign_negative() == is_max { b } else { a }
     } else if (a > b) == is_max {
         a
@@ -185,7 +187,7 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
                 }
                 Opcode::Remainder => f64::INFINITY,
                 _ => {
-                    // The largest move over the corners; open where the divisor may be zero.
+                    // The largest change over the corners; open if the divisor may be zero.
                     let corners =
                         [f(p - ep, q - eq), f(p - ep, q + eq), f(p + ep, q - eq), f(p + ep, q + eq)];
                     let moved = corners.iter().map(|c| (c - value).abs());
@@ -207,7 +209,7 @@ fn power(a: f64, b: f64) -> f64 {
     a.powf(b)
 }
 
-/// The error function, to some 1e-16: the series near zero, the continued fraction of the complement else.
+/// The error function, to about 1e-16: a series near zero, else the continued fraction of the complement.
 pub(crate) fn erf(x: f64) -> f64 {
     let size = x.abs();
     if x.is_nan() {
@@ -230,8 +232,8 @@ pub(crate) fn erf(x: f64) -> f64 {
     (1.0 - rest).copysign(x)
 }
 
-/// To `exponent_bits` and `mantissa_bits`, on the bits of the operand's own type: rounded in its own binade, ties to even; then
-/// what is below the normal numbers becomes zero, and what is above them infinity. Source: XLA `EmitReducePrecisionIR`.
+/// Rounds to `exponent_bits` and `mantissa_bits`, on the bits of the operand's type: first in its own binade,
+/// ties to even, then denormals become zero and overflows infinity. Source: XLA `EmitReducePrecisionIR`.
 pub(crate) fn reduce_precision(op: &Op, kind: Kind, a: &Column) -> Checked<Column> {
     let bits = |key| op.attributes.int(key).and_then(|n| u32::try_from(n).ok());
     let (Some(exponent @ 1..), Some(mantissa)) =
@@ -242,7 +244,7 @@ pub(crate) fn reduce_precision(op: &Op, kind: Kind, a: &Column) -> Checked<Colum
     let working = match kind {
         Kind::Float(Short(format)) if format.bits() >= 16 => Some(format),
         Kind::F64 => None,
-        // XLA widens the others first.
+        // XLA widens the other types first.
         _ => Some(formats::F16),
     };
     let of = |x: f64| match working {
@@ -264,7 +266,7 @@ pub(crate) fn reduce_precision(op: &Op, kind: Kind, a: &Column) -> Checked<Colum
     Ok(result)
 }
 
-/// The bits of a number of `from` exponent and mantissa bits, no NaN, that has no more than `to`.
+/// Reduces the bits of a non-NaN with `from` exponent and mantissa bits to at most `to`.
 fn reduced(bits: u64, from: (u32, u32), to: (u32, u32)) -> u64 {
     let infinity = ((1u64 << from.0) - 1) << from.1;
     let sign = bits & 1 << (from.0 + from.1);

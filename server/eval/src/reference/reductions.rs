@@ -13,10 +13,10 @@ use super::positions::{affine, array, each_index, strides};
 use super::types::Kind;
 use crate::case::{Checked, dimensions, ensure};
 
-/// Elements of the operands that are held at a time.
+/// The largest number of operand elements held at a time.
 const CHUNK: usize = 1 << 18;
 
-/// Kinds and number of the inputs: the first half of the operands.
+/// The kinds of the inputs, which are the first half of the operands.
 pub(crate) fn inputs(asked: &Asked<'_>) -> Checked<Vec<Kind>> {
     let shapes = &asked.op.operand_shapes;
     ensure(
@@ -36,7 +36,7 @@ pub(crate) fn name(asked: &Asked<'_>) -> Checked<String> {
     Ok(name.ok_or("the computation is not named")?.to_owned())
 }
 
-/// The init values, for `len` elements.
+/// The init values, repeated for `len` elements.
 pub(crate) fn init_values(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,
@@ -51,7 +51,7 @@ pub(crate) fn init_values(
     Ok(columns)
 }
 
-/// All elements with the output's index in the kept dimensions, and the init value once.
+/// Reduces all elements with the output's index in the kept dimensions, and the init value once.
 pub(crate) fn reduce(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,
@@ -69,7 +69,7 @@ pub(crate) fn reduce(
     reduce_as(evaluator, asked, positions, &how, 0..kinds.len())
 }
 
-/// The inputs of a range of numbers.
+/// Reduces a range of the inputs.
 fn reduce_as(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,
@@ -139,7 +139,8 @@ fn reduce_as(
     Ok(results)
 }
 
-/// A reduction and its init value, which may take part once or often: open where that shows.
+/// Combines a reduction with its init value, which may take part once or more: open where that makes a
+/// difference.
 pub(crate) fn with_init(
     evaluator: &mut Evaluator<'_>,
     how: &Combine,

@@ -1,5 +1,5 @@
-//! `rng`: XLA says how the numbers are distributed, not which they are. Here they follow from the instruction and the position,
-//! and any other number is right, too.
+//! `rng`: XLA specifies the distribution of the numbers, not their values. Here they follow from the
+//! instruction and the position, and any other numbers are right, too.
 
 use ir::AttributeKey;
 use random::Rng;
@@ -10,7 +10,7 @@ use super::evaluator::{Evaluator, kind_of};
 use super::types::Kind;
 use crate::case::{Checked, ensure};
 
-/// What is said of values that depend on such numbers.
+/// The remark on values that depend on such numbers.
 const NOTE: &str =
     "rng: XLA does not define its numbers, each backend has its own; these are from a fixed seed";
 
@@ -50,7 +50,7 @@ pub(crate) fn random(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checke
                 // In [0, 1).
                 let [x, y] = bits(p).map(|bits| (bits >> 11) as f64 / (1u64 << 53) as f64);
                 match is_normal {
-                    // Box and Muller.
+                    // The Box–Muller transform.
                     true => {
                         let size = (-2.0 * (1.0 - x).ln()).sqrt();
                         kind.round(a + b * size * (std::f64::consts::TAU * y).cos())

@@ -1,4 +1,4 @@
-//! `scan`: a computation on slice after slice, with values that are carried along.
+//! `scan`: a computation on consecutive slices, with carried values.
 
 use std::rc::Rc;
 
@@ -11,10 +11,10 @@ use super::frames::Binding;
 use super::positions::array;
 use crate::case::{Checked, dimensions, ensure, leaves};
 
-/// Steps of one scan.
+/// The largest number of steps of one scan.
 const MAX_STEPS: i64 = 1 << 20;
 
-/// Elements of one of the results: outputs, of which each step writes a slice, then the last values that are carried.
+/// Elements of one result: first the outputs, each step of which writes a slice, then the final carries.
 pub(crate) fn scan(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
     let key = (asked.frame, asked.id);
     let results = match evaluator.scans.get(&key) {
@@ -31,7 +31,7 @@ pub(crate) fn scan(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<
     Ok(whole.pick(&indices))
 }
 
-/// The elements of one slice, and where they are in a whole array: `outer` times `size` times `inner`.
+/// The elements of one slice and their positions in a whole array: `outer` times `size` times `inner`.
 #[derive(Clone, Copy)]
 struct Slices {
     outer: i64,
@@ -51,7 +51,7 @@ impl Slices {
         rows.flat_map(|start| (start..start + self.inner).map(|place| place as u32)).collect()
     }
 
-    /// Where each element of the whole is among slices one behind the other, the first being that of `order[0]`.
+    /// For each element of the whole, its index among the concatenated slices, which are in step order.
     fn gathered(self, is_reverse: bool) -> Vec<u32> {
         let length = self.outer * self.inner;
         let step = |at: i64| if is_reverse { self.size - 1 - at } else { at };

@@ -1,4 +1,4 @@
-//! `scatter`: updates go to places that are runtime values; one whose window leaves the operand is skipped.
+//! `scatter`: updates go to dynamic places; an update whose window leaves the operand is skipped.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use super::moves::shared;
 use super::positions::{array, count, each_index, sort, strides};
 use crate::case::{Checked, dimensions, ensure};
 
-/// Updates of a scatter and where they go: (place in the operand, place in the updates), in order.
+/// The updates of a scatter with their targets, in order: (position in the operand, position in the updates).
 pub(crate) type Arrivals = Vec<(i64, i64)>;
 
 /// Every element of an update belongs to one index vector and one element of the window there.
@@ -100,8 +100,9 @@ pub(crate) fn scatter(
     arrived(evaluator, asked, &how, positions, &start, &arrived_all, (operands + 1, !is_unique))
 }
 
-/// What elements become of whom updates arrive. Where the order of two updates shows, or they were said not to meet, the answer
-/// is open. `first` is the number of the first operand with updates.
+/// The new values of elements that updates land on. The result is open where the order of two updates
+/// matters, or where updates collide despite unique indices. `first` is the number of the first operand with
+/// updates.
 pub(crate) fn arrived(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,

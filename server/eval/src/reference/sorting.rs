@@ -13,10 +13,10 @@ use super::reductions::name;
 use super::types::Kind;
 use crate::case::{Checked, dimensions, ensure};
 
-/// The longest row.
+/// The longest row that is sorted.
 const MAX_ROW: i64 = 1 << 20;
 
-/// The rows that `positions` lie in, sorted; equal elements keep their order.
+/// The sorted rows that contain `positions`; equal elements keep their order.
 pub(crate) fn sort(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,
@@ -31,7 +31,7 @@ pub(crate) fn sort(
         .ok_or("dimensions is missing")?;
     let (length, own) = (operand.dims[dim], strides(&operand.dims));
     ensure(length <= MAX_ROW, "a row is too long to sort")?;
-    // Where each row starts, and which of its elements is asked for.
+    // The start of each row, and the requested element in it.
     let mut asked_for = Vec::with_capacity(positions.len());
     each_index(positions, &operand.dims, |i, index| {
         asked_for.push((positions[i] - index[dim] * own[dim], index[dim]));
@@ -77,15 +77,15 @@ pub(crate) fn sort(
     Ok(results)
 }
 
-/// The numbers of a row's elements in their new order: a merge sort whose comparisons of one level are made together, one
-/// comparison of each pair of runs at a time.
+/// The permutation that sorts a row: a merge sort that batches the comparisons of a level, one bisection step
+/// for all elements at a time.
 fn order(evaluator: &mut Evaluator<'_>, comparator: &str, columns: &[Rc<Column>]) -> Checked<Vec<u32>> {
     let len = columns.first().map_or(0, |c| c.len());
     let mut order: Vec<u32> = (0..len as u32).collect();
     let mut width = 1;
     while width < len {
-        // Each element's place is its own in its run, and that of the first not less (or greater) one in the other run: found by
-        // bisection, all elements at once.
+        // An element's new index is its index in its run plus that of the first element not less (or greater)
+        // in the other run, found by bisection for all elements at once.
         let starts = |i: usize| i / (2 * width) * 2 * width;
         let mut low: Vec<usize> = Vec::with_capacity(len);
         let mut high: Vec<usize> = Vec::with_capacity(len);
@@ -103,8 +103,8 @@ fn order(evaluator: &mut Evaluator<'_>, comparator: &str, columns: &[Rc<Column>]
         while !open.is_empty() {
             cancel::check();
             let probe = |i: usize| (low[i] + high[i]) / 2;
-            // Of equal elements the left run's come first: a left one goes before the first right one that is not less than
-            // it, a right one behind all left ones that it is not less than.
+            // Equal elements of the left run come first: a left one goes before the first right one that is
+            // not less than it, a right one after all left ones that it is not less than.
             let first: Vec<u32> =
                 open.iter().map(|&i| order[if is_left[i] { probe(i) } else { i }]).collect();
             let second: Vec<u32> =
@@ -134,7 +134,7 @@ fn order(evaluator: &mut Evaluator<'_>, comparator: &str, columns: &[Rc<Column>]
             let start = starts(i);
             let middle = (start + width).min(len);
             let place = if is_left[i] { i + low[i] - middle } else { i - middle + low[i] };
-            // A comparator that is no order may send two to one place.
+            // A comparator that is not an order may map two elements to one index.
             if let Some(slot) = merged.get_mut(place) {
                 *slot = order[i];
             }
@@ -145,7 +145,7 @@ fn order(evaluator: &mut Evaluator<'_>, comparator: &str, columns: &[Rc<Column>]
     Ok(order)
 }
 
-/// Whether all comparisons of floating-point numbers in a comparator order NaN too.
+/// Whether all float comparisons in a comparator order NaN too.
 fn is_total(evaluator: &Evaluator<'_>, comparator: &str) -> Option<bool> {
     let graph = evaluator.callee(comparator).ok()?;
     let partial = graph.ops.iter().any(|op| {
@@ -157,8 +157,8 @@ fn is_total(evaluator: &Evaluator<'_>, comparator: &str) -> Option<bool> {
     Some(!partial)
 }
 
-/// The answer is open where neighbours are equal but not the same and no order is promised, and in rows with a NaN that the
-/// comparator does not order (`is_disorder`).
+/// Marks results as open where neighbours compare equal but differ and the sort is not stable, and in rows
+/// with a NaN that the comparator does not order (`is_disorder`).
 fn open_ties(
     evaluator: &mut Evaluator<'_>,
     comparator: &str,
@@ -183,7 +183,7 @@ fn open_ties(
                 open[i + 1] = true;
             }
         }
-        // All of a run of equal ones may change places.
+        // All elements of a run of equal ones may swap.
         for i in 1..len {
             let is_tie = less.iter().all(|less| less[0].ints().get(i - 1) == Some(&0));
             open[i] |= is_tie && open[i - 1];

@@ -1,12 +1,13 @@
-//! `stochastic-convert`: to one of the two whole numbers beside a number, by a random one. Source: `StochasticConvertOp` of XLA's
-//! evaluator.
+//! `stochastic-convert`: to one of the two integers next to a number, chosen by a random one. Source:
+//! `StochasticConvertOp` of XLA's evaluator.
 
 use super::column::Column;
 use super::elementwise::with_doubt;
 use super::types::Kind;
 use crate::case::Checked;
 
-/// Numbers of `operand` away from zero where their fraction exceeds the one that `random` is of its type's range.
+/// Rounds elements of `operand` away from zero if their fraction exceeds `random` as a fraction of its type's
+/// range.
 pub(crate) fn convert(kind: Kind, operand: &Column, random: &Column) -> Checked<Column> {
     let (Kind::Signed(bits), Kind::Unsigned(width), true) = (kind, random.kind, operand.kind.is_float())
     else {
@@ -19,7 +20,7 @@ pub(crate) fn convert(kind: Kind, operand: &Column, random: &Column) -> Checked<
         if x.is_nan() {
             return 0;
         }
-        // As the operand's type has the largest number.
+        // Compares with the largest integer as the operand's type represents it.
         if x >= operand.kind.round(largest as f64) {
             return largest;
         }
@@ -28,11 +29,11 @@ pub(crate) fn convert(kind: Kind, operand: &Column, random: &Column) -> Checked<
         }
         let size = x.abs();
         let below = size.floor();
-        // Both are exact: the fraction has as many digits as the operand at most.
+        // Both are exact: the fraction has at most as many digits as the operand.
         let fraction = ((size - below) * 2f64.powi(width as i32)) as u64;
         let rounds_up = (random as u64) < fraction;
         let value = below as i64 + i64::from(rounds_up);
-        // The largest number and one are the smallest.
+        // The largest integer plus one wraps to the smallest.
         kind.wrap(if x < 0.0 { value.wrapping_neg() } else { kind.wrap(value) })
     };
     let values = operand.reals().iter().zip(random.ints()).map(whole).collect();

@@ -1,23 +1,23 @@
-//! Arrays as people read them: row by row, what is long left out in the middle.
+//! Arrays in readable form: row by row, elided in the middle.
 
 use super::column::Column;
 use super::literals::element;
 
-/// Elements of a row, and rows of a dimension, that are shown without a gap.
+/// The most elements of a row, or rows of a dimension, that are shown without a gap.
 const WHOLE: i64 = 16;
 
-/// Elements, or rows, in front of a gap and behind it.
+/// The number of elements or rows before and after a gap.
 const EDGE: i64 = 6;
 
-/// Elements of an array that are shown, and the gaps between them. A row runs along the last dimension.
+/// The elements of an array that are shown, and the gaps between them. A row runs along the last dimension.
 pub(crate) struct Summary {
     dims: Vec<i64>,
-    /// Per dimension, how many indices are shown at its start and at its end.
+    /// For each dimension, the number of indices shown at its start and at its end.
     edges: Vec<(i64, i64)>,
 }
 
 impl Summary {
-    /// At most `max_rows` rows, but for one.
+    /// Shows at most `max_rows` rows, but at least one.
     pub(crate) fn of(dims: &[i64], max_rows: i64) -> Summary {
         let edge = |&size: &i64| if size <= WHOLE { (size, 0) } else { (EDGE, EDGE) };
         let mut edges: Vec<(i64, i64)> = dims.iter().map(edge).collect();
@@ -25,7 +25,7 @@ impl Summary {
         let rows = |edges: &[(i64, i64)]| {
             edges[..outer].iter().fold(1i64, |rows, (head, tail)| rows.saturating_mul(head + tail))
         };
-        // The outermost dimensions become shorter first.
+        // The outermost dimensions are shortened first.
         for (head, tail) in [(3, 3), (1, 1), (1, 0)] {
             for d in 0..outer {
                 if rows(&edges) > max_rows && edges[d].0 + edges[d].1 > head + tail {
@@ -36,7 +36,7 @@ impl Summary {
         Summary { dims: dims.to_vec(), edges }
     }
 
-    /// Row-major positions of the elements that are shown, in this order.
+    /// The row-major positions of the shown elements, in display order.
     pub(crate) fn positions(&self) -> Vec<i64> {
         let mut positions = vec![0];
         for (&size, &(head, tail)) in self.dims.iter().zip(&self.edges) {
@@ -46,7 +46,7 @@ impl Summary {
         positions
     }
 
-    /// The lines of `column`, which holds the elements at [`Summary::positions`].
+    /// The lines for `column`, which holds the elements at [`Summary::positions`].
     pub(crate) fn text(&self, column: &Column) -> String {
         if self.dims.contains(&0) {
             return "no elements".to_owned();
@@ -62,14 +62,14 @@ impl Summary {
 
 struct Lines<'a> {
     summary: &'a Summary,
-    /// Those that are not written yet.
+    /// The cells not yet written.
     cells: &'a [String],
     width: usize,
     text: String,
 }
 
 impl Lines<'_> {
-    /// The rows whose first indices are `index`; `outer` is how many indices a row has.
+    /// Writes the rows whose first indices are `index`; `outer` is the number of indices of a row.
     fn nested(&mut self, index: &mut Vec<i64>, outer: usize) {
         let d = index.len();
         if d == outer {
@@ -91,7 +91,7 @@ impl Lines<'_> {
         }
     }
 
-    /// The line in place of the rows of dimension `d` that are left out.
+    /// Writes the line for the omitted rows of dimension `d`.
     fn gap(&mut self, d: usize, outer: usize) {
         let left_out = self.summary.left_out(d);
         if left_out > 0 {
@@ -135,7 +135,7 @@ impl Lines<'_> {
 }
 
 impl Summary {
-    /// Indices of dimension `d` that are not shown.
+    /// The number of indices of dimension `d` that are not shown.
     fn left_out(&self, d: usize) -> i64 {
         let (head, tail) = self.edges[d];
         self.dims[d] - head - tail
@@ -177,7 +177,7 @@ mod tests {
         check(&[3, 2, 2], 1, "[0,0]  0  1\n… 1 more row …\n… 4 more rows …");
     }
 
-    /// What is shown and what the gaps count are all of the array.
+    /// The shown elements and the counts of gaps add up to the whole array.
     #[test]
     fn nothing_is_lost() {
         let mut random = Rng::new(5);

@@ -1,5 +1,6 @@
-//! `fft`: discrete Fourier transforms of any length, over the last one to three dimensions. Semantics: XLA "Operation
-//! Semantics"; the inverse divides by the length, the real ones hold the first half of the frequencies.
+//! `fft`: discrete Fourier transforms of any length, over the last one to three dimensions. Semantics: XLA
+//! "Operation Semantics"; the inverse divides by the length, the real ones hold the first half of the
+//! frequencies.
 
 use std::f64::consts::PI;
 
@@ -50,7 +51,7 @@ pub(crate) fn fft(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<C
     };
     ensure(data.len() as i64 == count(from), "the operand has no numbers")?;
     let block: usize = outer.iter().product::<usize>() * width_before;
-    // The bound of a transform's error is in the size of all that it reads.
+    // The error bound of a transform is relative to the norm of all that it reads.
     let norms: Vec<(f64, bool)> = (0..data.len() / block)
         .map(|b| {
             let range = b * block..(b + 1) * block;
@@ -100,8 +101,8 @@ pub(crate) fn fft(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<C
     })
 }
 
-/// All frequencies of real rows from the first half of them. The imaginary parts of the first one and, of even lengths, of the
-/// last one do not count.
+/// All frequencies of real rows from the first half of them. The imaginary parts of the first one and, for
+/// even lengths, of the last one are ignored.
 fn mirrored(data: &[Number], length: usize) -> Vec<Number> {
     let half = length / 2 + 1;
     let whole = |row: &[Number]| {
@@ -136,7 +137,7 @@ fn strided(
     Ok(())
 }
 
-/// e^(±2πik/n). Multiples of an eighth turn are reduced, so that they are exact where they can be.
+/// e^(±2πik/n). Multiples of an eighth turn are reduced, so that they are exact where possible.
 fn root_of_unity(k: usize, n: usize, sign: f64) -> Number {
     let eighths = 8 * k / n;
     let rest = (8 * k) as f64 / n as f64 - eighths as f64;
@@ -170,7 +171,7 @@ fn prime_factors(mut n: usize) -> Vec<usize> {
     factors
 }
 
-/// Decimation in time: the transforms of every p-th element, put together. At most 24 deep, one level per factor.
+/// Decimation in time: combines the transforms of every p-th element. At most 24 deep, one level per factor.
 fn transformed(row: &[Number], factors: &[usize], roots: &[Number], step: usize) -> Vec<Number> {
     let Some((&p, rest)) = factors.split_first() else { return row.to_vec() };
     let (n, m) = (row.len(), row.len() / p);

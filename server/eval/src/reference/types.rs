@@ -1,10 +1,10 @@
-//! Element types as the reference interpreter computes with them: what an element holds, rounding, and its bits.
+//! Element types of the reference interpreter: kinds, rounding, and bits.
 
 use ir::ElementType;
 
 use crate::formats::{self, Format};
 
-/// What an element is.
+/// The kind of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Pred,
@@ -13,7 +13,7 @@ pub enum Kind {
     /// All floating-point types of at most 32 bits.
     Float(Short),
     F64,
-    /// Of two `f32`, or of two `f64`.
+    /// Two `f32`, or two `f64`.
     Complex {
         is_double: bool,
     },
@@ -24,7 +24,7 @@ pub enum Kind {
 pub struct Short(pub(crate) Format);
 
 impl Kind {
-    /// Nothing of tokens, opaque values and types that are not computed with.
+    /// `None` for tokens, opaque values and types without arithmetic.
     pub fn of(element: ElementType) -> Option<Kind> {
         use ElementType::*;
         let short = |format| Some(Kind::Float(Short(format)));
@@ -65,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// Whether it holds powers of two alone, not zero.
+    /// Whether the type holds only powers of two, without zero.
     pub(crate) fn is_scale(self) -> bool {
         self == Kind::Float(Short(formats::F8E8M0FNU))
     }
@@ -78,7 +78,7 @@ impl Kind {
         matches!(self, Kind::Float(_) | Kind::F64)
     }
 
-    /// Bits of an integer's value; `pred` has one.
+    /// The bits of an integer's value; `pred` has one.
     pub fn width(self) -> u32 {
         match self {
             Kind::Pred => 1,
@@ -95,7 +95,7 @@ impl Kind {
         }
     }
 
-    /// The low bits of a whole number as a number of this type. Unsigned 64-bit numbers keep their bits.
+    /// The low bits of an integer as a number of this type. Unsigned 64-bit numbers keep their bits.
     pub fn wrap(self, value: i64) -> i64 {
         match self {
             Kind::Pred => value & 1,
@@ -114,7 +114,8 @@ impl Kind {
         }
     }
 
-    /// Distance of neighbours around `value`, of the type that arithmetic is done in: 32 bits for all shorter ones.
+    /// The distance between neighbours around `value`, in the type of the arithmetic: 32 bits for all shorter
+    /// types.
     pub(crate) fn working_ulp(self, value: f64) -> f64 {
         match self {
             Kind::F64 | Kind::Complex { is_double: true } => {
@@ -125,7 +126,7 @@ impl Kind {
         }
     }
 
-    /// Half the distance of neighbours around 1: the largest relative error of one rounding.
+    /// Half the distance between neighbours around 1: the largest relative error of one rounding.
     pub(crate) fn unit(self) -> f64 {
         match self {
             Kind::Float(short) => formats::power_of_two(-(short.0.mantissa as i32) - 1),
@@ -134,7 +135,7 @@ impl Kind {
         }
     }
 
-    /// Half the distance of the smallest numbers: the error of what is rounded near zero.
+    /// Half the distance between the smallest numbers: the rounding error near zero.
     pub(crate) fn tiny(self) -> f64 {
         match self {
             Kind::Float(short) => short.0.smallest_normal() * self.unit(),
@@ -163,7 +164,7 @@ impl Kind {
         }
     }
 
-    /// The number that a code stands for, of floating-point types. Of others see [`super::Column::from_bits`].
+    /// The number with this code, for floating-point types. For others see [`super::Column::from_bits`].
     pub fn real_from_bits(self, bits: u64) -> f64 {
         match self {
             Kind::Float(short) => short.0.decode(bits),
@@ -171,10 +172,10 @@ impl Kind {
         }
     }
 
-    /// The code of the nearest number, of floating-point types.
+    /// The code of the nearest number, for floating-point types.
     pub fn real_to_bits(self, value: f64) -> u64 {
         match self {
-            // A conversion of the processor makes signalling NaNs quiet.
+            // A hardware conversion makes signalling NaNs quiet.
             Kind::Float(short) if short.0 == formats::F32 && !value.is_nan() => {
                 u64::from((value as f32).to_bits())
             }

@@ -1,4 +1,4 @@
-//! Answers of ops that are computed as a whole: each once.
+//! A cache for ops that are computed as a whole.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use super::evaluator::Evaluator;
 use crate::case::Checked;
 
 impl<'a> Evaluator<'a> {
-    /// Elements of an op whose only array `compute` answers as a whole.
+    /// Elements of an op whose only array `compute` returns as a whole.
     pub(crate) fn as_whole(
         &mut self,
         asked: &Asked<'_>,

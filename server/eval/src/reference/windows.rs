@@ -14,7 +14,7 @@ use super::reductions::{init_values, inputs, name, with_init};
 use crate::case::{Checked, Reason, ensure};
 use crate::windows::under;
 
-/// Elements of a window.
+/// The largest number of elements of a window.
 const MAX_WINDOW: i64 = 1 << 16;
 const CHUNK: usize = 1 << 18;
 
@@ -30,7 +30,8 @@ pub(crate) fn check(window: &[WindowDim], rank: usize) -> Checked<i64> {
     size.ok_or_else(|| Reason::from("the window is too large to evaluate"))
 }
 
-/// Per output position and window element, the operand's element there; -1 on padding and in gaps.
+/// For each output position and window element, the position of the operand's element; -1 for padding and
+/// holes.
 fn taps(window: &[WindowDim], operand: &[i64], output: &[i64], positions: &[i64]) -> Vec<i64> {
     let own = strides(operand);
     let sizes: Vec<i64> = window.iter().map(|w| w.size).collect();
@@ -49,7 +50,7 @@ fn taps(window: &[WindowDim], operand: &[i64], output: &[i64], positions: &[i64]
     all
 }
 
-/// The elements of an operand at places, and of `outside` where there is none.
+/// The elements of an operand at places, or `outside` where there is none.
 fn with_padding(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,
@@ -68,7 +69,7 @@ fn with_padding(
     Ok(Rc::new(woven(outside.kind, &[column, padding], &choice)))
 }
 
-/// Every operand element under the window, padding counting as the init value.
+/// Reduces every operand element under the window; padding counts as the init value.
 pub(crate) fn reduce_window(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,
@@ -113,7 +114,7 @@ pub(crate) fn reduce_window(
     Ok(results)
 }
 
-/// Each source element goes to the element of its window that `select` prefers to all before it.
+/// Adds each source element to the element of its window that `select` prefers to all before it.
 pub(crate) fn select_and_scatter(
     evaluator: &mut Evaluator<'_>,
     asked: &Asked<'_>,
@@ -133,7 +134,7 @@ pub(crate) fn select_and_scatter(
     let all: Vec<i64> = (0..sources).collect();
     let places = taps(window, &operand.dims, &source.dims, &all);
     let kind = kind_of(asked.operand_shape(0)?)?;
-    // The chosen place of each window so far.
+    // The position chosen in each window so far.
     let mut chosen: Vec<i64> = vec![-1; all.len()];
     for k in 0..length {
         let candidates: Vec<i64> = (0..all.len()).map(|i| places[i * length + k]).collect();

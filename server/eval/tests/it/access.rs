@@ -1,28 +1,28 @@
-//! What an access of `indexing` reads at one point: its map enumerated over the range variables, its runtime variables
-//! bound to the integers that the index operands hold.
+//! The elements that an access of `indexing` reads at one point: its map enumerated over the range variables,
+//! with runtime variables bound to the integers of the index operands.
 
 use eval::position;
 use indexing::{IndexingMap, OperandIndexing, RuntimeSource};
 
 use crate::{Element, Elements};
 
-/// Sizes and integers of the array that holds a runtime variable's value.
+/// The sizes and integers of the array that holds a runtime variable's value.
 pub type Integers<'a> = dyn Fn(&RuntimeSource) -> Option<(Vec<i64>, Vec<i64>)> + 'a;
 
-/// The arrays that an access goes from and to, and what decides its places.
+/// The source and target arrays of an access, and the values that determine its places.
 pub struct World<'a> {
-    /// Per operand (or op of the graph), its sizes and integers.
+    /// For each operand (or op of the graph), its sizes and integers.
     pub integers: &'a Integers<'a>,
-    /// Replica numbers of the group, in its order.
+    /// The replica numbers of the group, in group order.
     pub group: &'a [u32],
-    /// The executing replica's place in it.
+    /// The executing replica's index in the group.
     pub own: i64,
-    /// The leaf that an access of a tuple means where it names none.
+    /// The default leaf of an access to a tuple.
     pub leaf: usize,
 }
 
-/// Every element that `access` leads to from `from`, an index of the array that it starts at, in arrays whose sizes
-/// `dims` tells per leaf. `Err` says what is wrong with the access itself.
+/// Every element that `access` reads for `from`, an index of its source array. `dims` returns the sizes of
+/// each leaf. `Err` says what is wrong with the access itself.
 pub fn elements(
     access: &OperandIndexing,
     from: &[i64],
@@ -52,7 +52,7 @@ pub fn elements(
         let mut point: Vec<i64> = from.iter().copied().chain(ranges).collect();
         let mut runtime = vec![0; map.num_runtime()];
         let mut unplaced = None;
-        // Where a value is may depend on those of the variables behind, which consumers further down have brought.
+        // The place of a value may depend on later variables, which come from consumers further down.
         for (i, (variable, (sizes, values))) in
             access.runtime_variables.iter().zip(&integers).enumerate().rev()
         {
@@ -93,11 +93,11 @@ pub fn elements(
     result
 }
 
-/// What `elements` says where a runtime variable's own range or runtime variables cannot be found in the access.
+/// The error of `elements` if a runtime variable's own range or runtime variables are not in the access.
 pub const UNBOUND: &str = "a runtime variable whose place depends on variables that the access does not have";
 
-/// The map of runtime variable `number` has the access's range variables with more than one value, or none, and depends
-/// on no runtime variable that is not behind it.
+/// Whether the place of runtime variable `number` cannot be computed: its map has range variables with more
+/// than one value that are not those of the access, or depends on a runtime variable that is not after it.
 fn is_unbound(number: usize, variable: &IndexingMap, access: &IndexingMap) -> bool {
     let open = |map: &IndexingMap| {
         map.ranges().iter().map(|v| v.bounds.size()).filter(|&size| size > 1).collect::<Vec<_>>()
@@ -110,8 +110,8 @@ fn is_unbound(number: usize, variable: &IndexingMap, access: &IndexingMap) -> bo
         || open(variable) != open(access) && variable.ranges().iter().any(|v| v.bounds.size() > 1)
 }
 
-/// Where the value of a runtime variable is. Its map has the range variables of the access from before that was
-/// simplified; those with one value may be gone from the access.
+/// The index of a runtime variable's value in its array. The map has the range variables of the access before
+/// simplification, which may have removed those with one value.
 fn source_index(
     variable: &IndexingMap,
     from: &[i64],
@@ -135,8 +135,8 @@ fn source_index(
     variable.results().iter().map(|e| e.evaluate(&point)).collect()
 }
 
-/// The replicas that hold the element, where the access tells. The replica map has range variables of its own; its
-/// runtime variable is the executing device.
+/// The replicas that hold the element, if the access names them. The replica map has its own range variables;
+/// its runtime variable is the executing device.
 fn replicas(access: &OperandIndexing, from: &[i64], world: &World<'_>) -> Result<Vec<Option<u32>>, String> {
     let Some(map) = &access.replica_id_map else { return Ok(vec![None]) };
     let mut all = Vec::new();
@@ -156,7 +156,7 @@ fn replicas(access: &OperandIndexing, from: &[i64], world: &World<'_>) -> Result
     result.map(|()| all)
 }
 
-/// `elements` without the replicas, for comparison with accesses that do not tell them.
+/// The elements without replicas, for comparison with accesses that do not name them.
 pub fn without_replicas(elements: &Elements) -> Elements {
     elements.iter().map(|&(leaf, _, at): &Element| (leaf, None, at)).collect()
 }

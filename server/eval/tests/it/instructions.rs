@@ -1,4 +1,4 @@
-//! Every opcode, one instruction at a time, both directions.
+//! Every opcode, one instruction at a time, in both directions.
 
 use eval::generate::{self, Generated, Rng};
 use eval::{Read, Traced, leaves, trace};
@@ -65,7 +65,8 @@ fn check(generated: &Generated, rng: &mut Rng, tally: &Tally) {
             .collect();
         let traced = match traced {
             Ok(mut traced) => {
-                // A branch's operand is read by that branch alone: what all branches read is exact for each of them.
+                // A branch's operand is read by that branch alone, so the union over all branches is exact
+                // for each of them.
                 traced.iter_mut().for_each(|t| t.is_exact |= op.opcode == Opcode::Conditional);
                 traced
             }
@@ -79,7 +80,7 @@ fn check(generated: &Generated, rng: &mut Rng, tally: &Tally) {
                 Rules::Exact => (Direction::OutputToInput, Direction::InputToOutput),
                 Rules::Xla => (Direction::XlaOutputToInput, Direction::XlaInputToOutput),
             };
-            // With its graph an op's called computations are known. The unsimplified maps mean the same.
+            // In its graph, an op's called computations are known. The unsimplified maps are equivalent.
             let mut answer = match rng.one_in(2) || calls(op.opcode) {
                 true => in_graph(&generated.graph, generated.root(), output, rules, &callees),
                 false => output_to_input_by(op, output, rules),
@@ -111,7 +112,7 @@ fn calls(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Fusion | Opcode::Call | Opcode::While | Opcode::Conditional)
 }
 
-/// Whether a list of accesses says all that there is, or nothing, or that it is an upper bound.
+/// Whether a list of accesses is an upper bound. `Err` if there is no map, or if XLA's map is not exact.
 fn claim(list: &[OperandIndexing], rules: Rules) -> Result<bool, Outcome> {
     if let Some(unknown) = list.iter().find(|access| access.map.is_undefined()) {
         let reason = unknown.note.as_deref().unwrap_or("and no reason");
@@ -120,7 +121,7 @@ fn claim(list: &[OperandIndexing], rules: Rules) -> Result<bool, Outcome> {
             false => Outcome::Wrong("no map, and no reason".to_owned()),
         });
     }
-    // Notes on XLA's maps say what they leave out, on both sides.
+    // Notes on XLA's maps say what they omit, in both directions.
     if rules == Rules::Xla && list.iter().any(|access| access.note.is_some() || access.is_upper_bound) {
         return Err(Outcome::Unknown("XLA's map is not exact, and a note says so".to_owned()));
     }
@@ -200,8 +201,8 @@ fn output_to_input(
     if is_bound { Outcome::Bound } else { Outcome::Exact }
 }
 
-/// The inverse: of every element of an operand on `replica`, the elements of the output, on all replicas, that depend on
-/// it. `traced` is the output per replica.
+/// The inverse: for every element of an operand on `replica`, the elements of the output, on all replicas,
+/// that depend on it. `traced` is the output per replica.
 fn input_to_output(
     traced: &[Traced],
     replica: u32,
@@ -227,7 +228,7 @@ fn input_to_output(
                 own.for_each(|read| _ = fed[read.position as usize].insert((0, Some(of as u32), at as u32)));
             }
         }
-        // Of a tuple operand an access names the leaf that it starts at.
+        // For a tuple operand an access names its source leaf.
         let starts_here = |access: &&OperandIndexing| access.element.unwrap_or(world.leaf) == leaf;
         let world = World { leaf: 0, ..*world };
         for (at, expected) in fed.iter().enumerate() {

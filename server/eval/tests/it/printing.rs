@@ -1,4 +1,5 @@
-//! Printing against parsing: what is printed reads back as the same program, and is printed the same again.
+//! Round trips of printing and parsing: printed text reads back as the same program, and prints the same
+//! again.
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ fn entry(block: &Block) -> Graph {
     Graph::build(&[(block, entry as u32)]).expect("it is complete")
 }
 
-/// Element types, sizes and the layout that is meant, written or not.
+/// Element types, sizes and the effective layout, written or default.
 fn meaning(shape: &Shape) -> String {
     match (shape.as_array(), shape.tuple_elements()) {
         (Some(array), _) => {
@@ -43,12 +44,12 @@ fn meaning(shape: &Shape) -> String {
     }
 }
 
-/// All of an op but the names of what it calls.
+/// Everything about an op except the names of what it calls.
 fn op_meaning(op: &Op) -> String {
     let mut out = format!("{} {} {:?}", op.opcode, meaning(&op.shape), op.parameter);
     let of = &op.attributes;
     for &key in AttributeKey::ALL {
-        // Flags that are not written are false, but those of topk.
+        // Omitted flags are false, except for topk.
         let flag = of.bool(key).filter(|&b| b != (op.opcode == Opcode::Topk));
         let value = (of.int(key), flag, of.ints(key), of.triples(key));
         if value != (None, None, &[][..], &[][..]) {
@@ -59,7 +60,7 @@ fn op_meaning(op: &Op) -> String {
     out + &format!("{:?}", of.source_target_pairs())
 }
 
-/// Walks both programs from their roots.
+/// Compares both programs from their roots.
 fn assert_same(a: &Graph, b: &Graph, text: &dyn Fn() -> String) {
     let mut seen = std::collections::BTreeMap::<OpId, OpId>::new();
     let mut open = vec![(a.root, b.root)];
@@ -106,7 +107,7 @@ fn elements_of_tuples_are_written_where_they_are_used() {
     let compact = PrintOptions { compact_gte: true, ..PrintOptions::lossless() };
     let text = "HloModule m\n\nENTRY e {\n  p = (f32[4], (f32[2], f32[3])) parameter(0)\n  a = f32[4] get-tuple-element(p), index=0\n  b = (f32[2], f32[3]) get-tuple-element(p), index=1\n  c = f32[2] get-tuple-element(b), index=0\n  s = f32[4] negate(a)\n  k = f32[4] add(s, a), control-predecessors={b}\n  ROOT t = (f32[4], f32[2], (f32[2], f32[3])) tuple(k, c, b)\n}\n";
     let printed = print(&block(text), &compact);
-    // What a control dependency names has a line of its own.
+    // The target of a control dependency has its own line.
     for line in ["negate(%p#0)", "add(%s, %p#0), control-predecessors={%b}", "tuple(%k, %b#0, %b)"] {
         assert!(printed.contains(line), "{line} is not in\n{printed}");
     }
@@ -139,7 +140,7 @@ fn shardings_are_written_as_xla_writes_them() {
 fn strings_may_hold_line_breaks() {
     let text = "HloModule m\n\nENTRY e {\n  a = f32[] parameter(0)\n  ROOT c = f32[] custom-call(a), custom_call_target=\"two\nlines\", backend_config=\"{\n   x = 1\n}\"\n}\n";
     let printed = print(&block(text), &PrintOptions::lossless());
-    // A dictionary is written without quotes, as it is.
+    // A dictionary is printed without quotes, verbatim.
     let kept = [r#"custom_call_target="two\nlines""#, "backend_config={\n   x = 1\n}"];
     assert!(kept.iter().all(|part| printed.contains(part)), "{printed}");
     assert_eq!(print(&block(&printed), &PrintOptions::lossless()), printed);

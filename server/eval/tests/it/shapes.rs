@@ -1,4 +1,4 @@
-//! Shape inference against generated instructions, whose shapes come from the definitions of the ops.
+//! Shape inference on generated instructions, whose shapes come from the definitions of the ops.
 
 use eval::generate::{self, Generated, Rng};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ fn inferred_shapes_are_the_declared_ones() {
     });
 }
 
-/// Wrong operands, attributes of other ops, sizes that overflow: an answer in words, never a panic.
+/// Wrong operands, attributes of other ops, overflowing sizes: an error message, never a panic.
 #[test]
 fn no_input_panics() {
     let opcodes = generate::opcodes();
@@ -81,7 +81,7 @@ fn no_input_panics() {
             let given =
                 Given { operands: &operands, attributes: attributes.view(), declared, called: &lookup };
             _ = result_shape(opcode, &given);
-            // The evaluation has to refuse these, too.
+            // The evaluation must reject these, too.
             let op = ir::Op {
                 opcode,
                 shape: declared.unwrap_or(&one.op().shape).clone(),

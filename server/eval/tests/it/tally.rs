@@ -1,4 +1,4 @@
-//! What came of the comparisons, counted by opcode.
+//! Results of the comparisons, counted by opcode.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ pub enum Direction {
     /// By the rules `Exact`.
     OutputToInput,
     InputToOutput,
-    /// XLA's own answers, where they claim to be all there is.
+    /// XLA's own maps, where they claim to be exact.
     XlaOutputToInput,
     XlaInputToOutput,
 }
@@ -19,11 +19,11 @@ pub enum Direction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Exact,
-    /// A map that says that it is an upper bound, and is one.
+    /// A map that is marked as an upper bound, and is one.
     Bound,
     /// No map, for this reason.
     Unknown(String),
-    /// The reference does not know.
+    /// The reference does not evaluate it.
     NotEvaluated(String),
     Wrong(String),
 }
@@ -35,9 +35,9 @@ struct Counts {
     unknown: u64,
     not_evaluated: u64,
     wrong: u64,
-    /// A reason why there is no map, or no evaluation.
+    /// The reason why there is no map, or no evaluation.
     reason: String,
-    /// The shortest.
+    /// The shortest failing program.
     failure: Option<String>,
 }
 
@@ -45,7 +45,7 @@ struct Counts {
 pub struct Tally(Mutex<BTreeMap<(Direction, &'static str), Counts>>);
 
 impl Tally {
-    /// `program` is the text and seed to print for what is wrong.
+    /// `program` is the text and seed to print for a failure.
     pub fn count(
         &self,
         opcode: Opcode,
@@ -76,7 +76,7 @@ impl Tally {
         }
     }
 
-    /// The table, to be printed.
+    /// The table to print.
     pub fn table(&self) -> String {
         let mut text = String::new();
         for ((direction, opcode), c) in self.0.lock().unwrap().iter() {
@@ -93,7 +93,7 @@ impl Tally {
         text
     }
 
-    /// Fails with one program for every opcode and direction in which something is wrong.
+    /// Fails with one program for every opcode and direction that has a failure.
     pub fn verdict(&self) {
         let mut text = String::new();
         for ((direction, opcode), counts) in self.0.lock().unwrap().iter() {

@@ -1,6 +1,7 @@
-//! The kernels that XLA's GPU compiler wrote, run and held against the interpreter.
+//! Runs the kernels that XLA's GPU compiler wrote, and compares them with the interpreter.
 //!
-//! A seeded sample; `EVAL_KERNELS=all` runs all of them (`cargo xtask kernels --all`), `EVAL_KERNELS=<part of a name>` those.
+//! A seeded sample; `EVAL_KERNELS=all` runs all of them (`cargo xtask kernels --all`),
+//! `EVAL_KERNELS=<part of a name>` those that match.
 
 #![allow(clippy::print_stdout, reason = "the figures are what a run over all kernels is for")]
 
@@ -82,7 +83,7 @@ fn on_all(pairs: &[&Pair], efforts: &[Effort], verbose: bool) -> Tally {
     };
     std::thread::scope(|scope| {
         for _ in 0..2 {
-            // Computations nest.
+            // Nested computations need stack space.
             let thread = std::thread::Builder::new().stack_size(64 << 20);
             thread.spawn_scoped(scope, work).expect("a thread");
         }

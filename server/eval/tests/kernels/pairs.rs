@@ -1,4 +1,4 @@
-//! The kernels of XLA's GPU compiler with the fusions they came from, where the shared data is there.
+//! The kernels of XLA's GPU compiler with their fusions, if the shared data is present.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -21,7 +21,7 @@ pub struct Pair {
 
 pub struct Loaded {
     pub pairs: Vec<Pair>,
-    /// Written by other emitters than XLA's own (Triton, collectives), and fusions that use another one's kernel.
+    /// Kernels of emitters other than XLA's own (Triton, collectives), and fusions that reuse another kernel.
     pub custom: usize,
     pub reused: usize,
 }
@@ -39,7 +39,7 @@ fn sizes(value: &Value) -> [u32; 3] {
     [of(0), of(1), of(2)]
 }
 
-/// All pairs; nothing, said aloud, where the data is not there.
+/// All pairs; `None`, with a message, if the data is missing.
 pub fn load() -> Option<Loaded> {
     load_from(
         "data",
@@ -47,7 +47,7 @@ pub fn load() -> Option<Loaded> {
     )
 }
 
-/// The same of fusions that were made at random.
+/// [`load`] for randomly generated fusions.
 #[allow(dead_code, reason = "not every test runs them")]
 pub fn load_random() -> Option<Loaded> {
     load_from("data-random", &["xla_gpu_sweep/pairs"])

@@ -1,4 +1,4 @@
-//! A kernel against its fusion: right ones agree, spoilt ones do not.
+//! Kernels compared with their fusions: correct ones agree, modified ones do not.
 
 use eval::agreement::{Effort, Flavour, Kernel, check};
 
@@ -54,7 +54,7 @@ fn spoilt_kernels_are_found_out() {
         let (_, wrong) = outcome(&BODY.replace(from, to)).expect(to);
         assert!(wrong > 20, "{to}: {wrong}");
     }
-    // A permutation of all elements alike is right.
+    // A permutation of equal elements is correct.
     assert_eq!(outcome(&BODY.replace(spoilt[5].0, spoilt[5].1)), Ok((200, 0)));
     let fewer = outcome(&BODY.replace("%r1, 100", "%r1, 99"));
     assert_eq!(fewer, Err("99 of 100 elements of an output were written".to_owned()));

@@ -1,10 +1,11 @@
-//! Kernels that do wrong, and texts that are wrong.
+//! Kernels with defects, and invalid texts.
 
 use eval::ptx::Program;
 
 use crate::{kernel, run_on};
 
-/// The problem that ends the run of a kernel on 64 threads: its code, the line within the body, the thread.
+/// Checks the problem that ends the run of a kernel on 64 threads: its code, the line within the body, the
+/// thread.
 #[track_caller]
 fn check_problem(body: &str, expect: (&str, u32, u32)) {
     let ran = run_on(&kernel(1, body), 1, 64, &[], 64);
@@ -13,7 +14,7 @@ fn check_problem(body: &str, expect: (&str, u32, u32)) {
     assert_eq!((problem.code, problem.place.line - 10, thread), expect, "{problem}");
 }
 
-/// The findings: codes, lines within the body, counts.
+/// Checks the findings: codes, lines within the body, counts.
 #[track_caller]
 fn check_findings(body: &str, expect: &[(&str, u32, u64)]) {
     let ran = run_on(&kernel(1, body), 1, 64, &[], 64);
@@ -43,7 +44,7 @@ fn accesses_that_miss() {
 fn threads_that_disturb_each_other() {
     let shared = ".shared .align 4 .b8 s[256]; mov.u32 %r3, %tid.x; mov.b64 %d2, s; mad.wide.u32 %d3, %r3, 4, %d2;\n\
                   xor.b32 %r4, %r3, 32; mad.wide.u32 %d4, %r4, 4, %d2;";
-    // What the second warp reads the first has written; what the first reads nobody has.
+    // The second warp reads what the first wrote; the first reads uninitialised data.
     check_findings(
         &format!("{shared}\nst.shared.b32 [%d3], %r3;\nld.shared.b32 %r5, [%d4]; ret;"),
         &[("shared-race", 2, 32), ("uninitialised-shared", 3, 32), ("shared-race", 3, 32)],
@@ -72,7 +73,7 @@ fn barriers_that_are_not_met() {
         "mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra $A;\nbar.sync 0; bra $B;\n$A:\nbar.sync 0;\n$B: ret;",
         ("divergent-barrier", 3, 0),
     );
-    // Threads that have ended are not waited for; those on their way are.
+    // Barriers do not wait for ended threads, only for those still running.
     check_findings("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 ret; bar.sync 0; ret;", &[]);
     check_findings(
         "mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra $A;\n$B: bar.sync 0; ret;\n$A: add.s32 %r1, %r1, 1; bra $B;",
@@ -86,7 +87,7 @@ fn runs_that_do_not_end() {
     check_problem("mov.b32 %r1, 1;\ntrap;", ("trap", 1, 0));
 }
 
-/// Where and why a text is refused.
+/// Checks where and why a text is rejected.
 #[track_caller]
 fn check_text(text: &str, expect: (&str, u32, u32)) {
     let Err(problem) = Program::new(text, None) else { panic!("no problem: {text}") };

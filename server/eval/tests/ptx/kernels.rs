@@ -1,10 +1,10 @@
-//! What kernels write.
+//! The outputs of kernels.
 
 use eval::ptx::{Blocks, Program};
 
 use crate::{check, check_value, kernel, run_on, run_with};
 
-/// Address of this thread's word of the last parameter, in `%d1`; the thread's number in `%r1`.
+/// The address of this thread's word of the last parameter, in `%d1`; the thread's number in `%r1`.
 const OWN: &str = "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r1, %r1, %r2, %r3;\n\
                    ld.param.u64 %d0, [p0]; cvta.to.global.u64 %d0, %d0; mad.wide.u32 %d1, %r1, 4, %d0;";
 
@@ -68,7 +68,7 @@ fn floating_point() {
 
 #[test]
 fn lanes_talk() {
-    // The sum of all lanes by shuffles, and what votes say.
+    // The sum over all lanes by shuffles, and the results of votes.
     check_value(
         "mov.u32 %r0, %laneid; shfl.sync.bfly.b32 %r1, %r0, 16, 31, -1; add.s32 %r0, %r0, %r1;\n\
          shfl.sync.bfly.b32 %r1, %r0, 8, 31, -1; add.s32 %r0, %r0, %r1; shfl.sync.bfly.b32 %r1, %r0, 4, 31, -1;\n\
@@ -83,7 +83,7 @@ fn lanes_talk() {
 
 #[test]
 fn lanes_part_and_meet() {
-    // Every thread counts to its own number; they meet again and count who is there.
+    // Every thread counts to its own number; they reconverge and count the active lanes.
     let body = format!(
         "{OWN} mov.b32 %r4, 0; mov.b32 %r5, 0;\n$LOOP: setp.ge.u32 %p1, %r4, %r3; @%p1 bra $DONE;\n\
          add.s32 %r5, %r5, %r4; add.s32 %r4, %r4, 1; bra.uni $LOOP;\n$DONE: activemask.b32 %r6; popc.b32 %r6, %r6;\n\
@@ -115,7 +115,7 @@ fn a_block_sums_through_shared_memory() {
 
 #[test]
 fn atomic_updates_of_all_blocks_meet() {
-    // The sum of 1, and the largest number by a loop of compare and swap.
+    // A sum of ones, and the maximum by a compare-and-swap loop.
     let body = format!(
         "{OWN} ld.param.u64 %d2, [p1]; red.global.add.u32 [%d2], 1; ld.global.b32 %r4, [%d2+4];\n\
          $AGAIN: max.u32 %r5, %r4, %r1; atom.global.cas.b32 %r6, [%d2+4], %r4, %r5; setp.eq.b32 %p1, %r6, %r4;\n\

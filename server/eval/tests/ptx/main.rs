@@ -1,4 +1,4 @@
-//! Small kernels, run: what they write, what is found amiss, where they end.
+//! Small kernels: their outputs, their findings, where they end.
 
 mod agreement;
 mod broken;
@@ -6,7 +6,7 @@ mod kernels;
 
 use eval::ptx::{Argument, Contents, Launch, Memory, Problem, Program, Report, run};
 
-/// A kernel of a body, with 64-bit parameters `p0`, `p1`, … and registers of all kinds.
+/// A kernel around a body, with 64-bit parameters `p0`, `p1`, … and registers of all kinds.
 pub fn kernel(parameters: usize, body: &str) -> String {
     let list: Vec<String> = (0..parameters).map(|i| format!(".param .u64 p{i}")).collect();
     format!(
@@ -18,7 +18,7 @@ pub fn kernel(parameters: usize, body: &str) -> String {
 
 pub struct Ran {
     pub report: Result<Report, Problem>,
-    /// The last buffer, as words; 0xEEEE_EEEE where nobody wrote.
+    /// The last buffer, as words; 0xEEEE_EEEE where nothing was written.
     pub words: Vec<u32>,
 }
 
@@ -65,7 +65,7 @@ pub fn run_with(
     Ran { report, words }
 }
 
-/// The words that a kernel of one parameter writes, run by one warp.
+/// Checks the words that a kernel with one parameter writes, run by one warp.
 #[track_caller]
 pub fn check(body: &str, expect: &[u32]) {
     let ran = run_on(&kernel(1, body), 1, 32, &[], expect.len());
@@ -74,7 +74,7 @@ pub fn check(body: &str, expect: &[u32]) {
     assert_eq!(report.findings, []);
 }
 
-/// One value that every lane computes into `%r0`.
+/// Checks one value that every lane computes into `%r0`.
 #[track_caller]
 pub fn check_value(body: &str, expect: u32) {
     let store = "ld.param.u64 %d0, [p0];\nmov.u32 %r31, %laneid;\nsetp.ne.u32 %p7, %r31, 0;\n@%p7 ret;\n\

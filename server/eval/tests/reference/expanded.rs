@@ -1,4 +1,4 @@
-//! Ops that stand for several others, ops of several devices, and what XLA leaves open.
+//! Ops that expand to several others, ops across devices, and values that XLA leaves open.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use syntax::hlo::{ElementType, Opcode};
 
 use crate::{check, check_op, graphs};
 
-/// The last computation, its parameters being literals or filled.
+/// Evaluates the last computation, with literal or filled parameters.
 fn evaluate(text: &str, literals: &[&str], devices: i64) -> Result<Evaluation, String> {
     let (graphs, last): (HashMap<String, Arc<ir::Graph>>, String) = graphs(&format!("HloModule m\n{text}"));
     let target = Target { graphs: &graphs, computation: &last, op: None, devices };
@@ -39,7 +39,7 @@ fn upper_halves_of_products() {
     mulhi("s32", "{1073741824, -5, -2147483648}", "{8, 1, -2147483648}", "[2, -1, 1073741824]");
     mulhi("u8", "{255, 16, 15}", "{255, 16, 17}", "[254, 1, 0]");
     mulhi("s64", "{-9223372036854775808, 9223372036854775807, -1}", "{2, 4, 1}", "[-1, 1, -1]");
-    // As bits: 2^64 - 2, which is the largest number times itself.
+    // As bits: 2^64 - 2, the high half of the largest number squared.
     mulhi(
         "u64",
         "{18446744073709551615, 4294967296, 1}",
@@ -65,7 +65,7 @@ fn scaled_dots_take_a_scale_per_block() {
     let literals = ["{{1, 2, 3, 4}}", "{{1}, {1}, {1}, {1}}", "{{2, 0.5}}", "{{4}, {1}}"];
     // 2 * 4 * (1 + 2) + 0.5 * 1 * (3 + 4)
     check_text(&text("1,2", "2,1"), &literals, 1, "{{27.5}}");
-    // Scalar scales stand for none.
+    // Scalar scales have no effect.
     check_text(&text("", ""), &["{{1, 2, 3, 4}}", "{{1}, {1}, {1}, {1}}", "2", "2"], 1, "{{10}}");
 }
 
@@ -170,7 +170,7 @@ fn numbers_that_xla_does_not_define_carry_a_note() {
     let mean = normal.iter().sum::<f64>() / 500.0;
     let deviation = (normal.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 500.0).sqrt();
     assert!((mean - 10.0).abs() < 0.5 && (deviation - 2.0).abs() < 0.5, "{mean} {deviation}");
-    // Nothing random, no note.
+    // No random values, no note.
     let plain = evaluate("e {\n  ROOT i = f32[3] iota(), iota_dimension=0\n}\n", &[], 1);
     assert_eq!(plain.expect("it is evaluated").notes, Vec::<String>::new());
 }

@@ -1,4 +1,4 @@
-//! The reference interpreter on small modules, and its agreement with itself on random ones.
+//! The reference interpreter on small modules, and its self-consistency on random ones.
 
 mod expanded;
 mod ops;
@@ -13,7 +13,7 @@ use eval::reference::{Column, Evaluator, Values, parse_literal};
 use ir::Graph;
 use syntax::hlo::{PieceState, parse};
 
-/// The graphs of a module, and the name of the last, which is the one to run.
+/// The graphs of a module, and the name of the last, which is evaluated.
 pub fn graphs(text: &str) -> (HashMap<String, Arc<Graph>>, String) {
     let text: Arc<str> = Arc::from(text);
     let parse = Arc::new(parse(&text, PieceState::HEADER));
@@ -30,7 +30,7 @@ pub fn graphs(text: &str) -> (HashMap<String, Arc<Graph>>, String) {
     (graphs, last)
 }
 
-/// All arrays of the last computation's root, its parameters being the literals.
+/// All arrays of the last computation's root, with the literals as its parameters.
 pub fn evaluate(text: &str, inputs: &[&str]) -> Result<Vec<Column>, Cow<'static, str>> {
     let (graphs, last) = graphs(text);
     let graph = graphs[&last].clone();
@@ -63,7 +63,7 @@ fn shown(columns: &[Column]) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
-/// Checks the values that a module's last computation answers.
+/// Checks the values that a module's last computation returns.
 #[track_caller]
 pub fn check(text: &str, inputs: &[&str], expect: &str) {
     let got = evaluate(&format!("HloModule m\n{text}"), inputs).unwrap_or_else(|why| panic!("{why}"));

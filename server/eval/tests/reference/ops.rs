@@ -1,4 +1,4 @@
-//! What ops answer.
+//! Results of single ops.
 
 use crate::{check, check_op, evaluate};
 
@@ -268,7 +268,7 @@ e { b = s32[] parameter(0)\n x = s32[] parameter(1)\n ROOT c = s32[] conditional
 
 #[test]
 fn what_is_open_is_said() {
-    // The sum of three numbers depends on the order by at most some units in the last place.
+    // The sum of three numbers depends on the order by at most a few ulps.
     let text = format!(
         "HloModule m\n{CALLED}e {{\n  a = f32[3] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(a, z), dimensions={{0}}, to_apply=add\n}}\n"
     );

@@ -1,4 +1,4 @@
-//! Random programs: elements on demand are those of the whole, and nothing panics.
+//! Random programs: elements computed on demand equal those of the whole, and nothing panics.
 
 use eval::reference::{Arguments, Evaluator, Fill, Form, Target, evaluate};
 

@@ -1,8 +1,9 @@
-//! Values that XLA's CPU backend answers, against the interpreter's.
+//! Values that XLA's CPU backend returns, compared with the interpreter's.
 //!
-//! `xla_values.py` made `xla_values.txt.gz` with jaxlib 0.12.0.1, and `xla_expanded_values.txt.gz` with 0.10.2. A line is an instruction on parameters `a`, `b`, …:
-//! `shape | instruction | shape bits… | … | bits…`, the bits of elements in hexadecimal digits, the last ones the answer. Behind the
-//! shape of a tuple stands the number of the array that is answered.
+//! `xla_values.py` made `xla_values.txt.gz` with jaxlib 0.12.0.1, and `xla_expanded_values.txt.gz` with
+//! 0.10.2. A line is an instruction on parameters `a`, `b`, …:
+//! `shape | instruction | shape bits… | … | bits…`, with the bits of elements in hexadecimal digits, the
+//! result last. A tuple shape is followed by the number of the returned array.
 
 use std::io::Read;
 
@@ -11,7 +12,7 @@ use syntax::hlo::ElementType;
 
 use crate::graphs;
 
-/// Computations that ops name, as in `xla_values.py`.
+/// The computations that ops name, as in `xla_values.py`.
 const CALLED: &str = "sum {
  a = f32[] parameter(0)
  b = f32[] parameter(1)
@@ -95,13 +96,13 @@ impl std::fmt::Display for Line<'_> {
     }
 }
 
-/// The exponent of the smallest normal number, and the bits of the mantissa, of a type or of its parts.
+/// The exponent of the smallest normal number, and the mantissa bits, of a type or of its parts.
 fn format_of(kind: Kind) -> (i32, i32) {
     if matches!(kind, Kind::F64 | Kind::Complex { is_double: true }) {
         return (-1022, 52);
     }
     let digits = (0..52).find(|&n| kind.round(1.0 + 0.5f64.powi(n + 1)) == 1.0).unwrap_or(52);
-    // A format's smallest number is a unit of its smallest normal number.
+    // A format's smallest number is one ulp of its smallest normal number.
     let smallest =
         (0..200).rev().map(|n| -n).find(|&n| kind.round(2f64.powi(n)) == 2f64.powi(n)).unwrap_or(0);
     (smallest + digits, digits)
@@ -115,8 +116,8 @@ fn parts(column: &Column, i: usize) -> Vec<f64> {
     }
 }
 
-/// Whether XLA's CPU code may take an element for zero: a denormal number of a type that it computes with, or, as a result, one
-/// that is rounded to the smallest normal number.
+/// Whether XLA's CPU code may flush an element to zero: a denormal of a type that it computes with, or, for a
+/// result, one that is rounded to the smallest normal number.
 fn may_be_flushed(column: &Column, i: usize, is_result: bool) -> bool {
     let (least, _) = format_of(column.kind);
     let is_small = |x: &f64| {
@@ -126,12 +127,13 @@ fn may_be_flushed(column: &Column, i: usize, is_result: bool) -> bool {
     least <= -126 && parts(column, i).iter().any(is_small)
 }
 
-/// How far XLA's approximations may be from the right answer, in units in the last place; 0 where its answers are exact.
+/// The error of XLA's approximations in ulps; 0 if its results are exact.
 fn allowed(op: &str, operand: Kind) -> f64 {
     let name = op.split('(').next().unwrap_or(op);
     let is_complex = matches!(operand, Kind::Complex { .. });
     match name {
-        // XLA's CPU code does not round short types between the ops that it fuses, and multiplies and adds in one rounding.
+        // XLA's CPU code does not round short types between fused ops, and fuses multiplications and
+        // additions into one rounding.
         _ if name.starts_with("batch-norm") && operand.width() == 16 => 8.0,
         _ if name.starts_with("batch-norm") => 2.0,
         "divide" | "multiply" | "sqrt" | "abs" if is_complex => 4.0,
@@ -166,14 +168,15 @@ fn allowed(op: &str, operand: Kind) -> f64 {
     }
 }
 
-/// Whether XLA's answer is the interpreter's, within `ulps` of the size of the number, or of the largest of the array.
+/// Whether XLA's result agrees with the interpreter's, within `ulps` of the number's magnitude, or of the
+/// largest in the array.
 fn agrees(op: &str, operand: Kind, want: &Column, got: &Column, i: usize) -> bool {
     let ulps = allowed(op, operand);
     if want.bits(i) == got.bits(i) {
         return true;
     }
     let (a, b) = (parts(want, i), parts(got, i));
-    // Where XLA's formulas overflow, or follow infinities, they say less than there is to know.
+    // Where XLA's formulas overflow or propagate infinities, their results are less precise than possible.
     let is_lost = ulps >= 16.0 && b.iter().any(|x| !x.is_finite());
     let (least, digits) = format_of(want.kind);
     let is_whole = op.starts_with("fft")
@@ -183,7 +186,7 @@ fn agrees(op: &str, operand: Kind, want: &Column, got: &Column, i: usize) -> boo
     let sizes =
         |i: usize| parts(want, i).into_iter().filter(|x| x.is_finite()).fold(0f64, |m, x| m.max(x.abs()));
     let size = if is_whole { (0..want.len()).map(sizes).fold(0.0, f64::max) } else { sizes(i) };
-    // Complex functions are sums: their error is in the size of the terms.
+    // Complex functions are sums: their error is relative to the magnitude of the terms.
     let size = if ulps >= 16.0 { size.max(1.0) } else { size };
     let ulp = f64::exp2(size.log2().floor().max(f64::from(least)) - f64::from(digits));
     let is_near = |(&x, &y): (&f64, &f64)| {
@@ -194,8 +197,8 @@ fn agrees(op: &str, operand: Kind, want: &Column, got: &Column, i: usize) -> boo
     is_lost || a.iter().zip(&b).all(is_near)
 }
 
-/// Where XLA's CPU code is wrong: counts in the byte that holds 4 bits, and saturates the largest number of `f4e2m1fn`;
-/// divides by |z| where that is infinite; loses the sign of -0 in a reduce-scatter.
+/// Known defects of XLA's CPU code: it counts in the byte that holds 4 bits, and saturates the largest number
+/// of `f4e2m1fn`; divides by |z| where that is infinite; loses the sign of -0 in a reduce-scatter.
 fn is_xlas_defect(line: &Line<'_>, i: usize) -> bool {
     let from = line.parameters.first().map_or("", |(shape, _)| *shape);
     let operand = parts(&line.parameters[0].1, i);
@@ -243,7 +246,7 @@ fn check(path: &str) {
     assert!(wrong.is_empty() && values > 0, "{}", wrong.join("\n"));
 }
 
-/// Ops that are several others: the interpreter knows how far they may be off.
+/// Whether an op expands to several others, for which the interpreter bounds the error.
 fn is_composite(op: &str) -> bool {
     ["batch-norm", "scan", "ragged-dot"].iter().any(|name| op.starts_with(name))
 }

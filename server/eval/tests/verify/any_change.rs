@@ -1,12 +1,12 @@
-//! Instructions with any change at all, written out for XLA to judge.
+//! Instructions with arbitrary changes, written out for XLA to judge.
 
 use eval::generate::{self, Rng};
 
 use crate::mutations::cases;
 use crate::{lowered, verified};
 
-/// Writes instructions with any change at all, for XLA to judge: `VERIFY_ANY` is the folder. The name ends with what the
-/// verifier says.
+/// Writes instructions with arbitrary changes for XLA to judge, to the folder `VERIFY_ANY`. The file name
+/// ends with the verifier's verdict.
 #[test]
 fn any_change_is_written_for_a_judge() {
     let Ok(folder) = std::env::var("VERIFY_ANY") else {
@@ -28,7 +28,7 @@ fn any_change_is_written_for_a_judge() {
     }
 }
 
-/// A number, an element type or an attribute of any instruction changes.
+/// Changes a number, an element type or an attribute of any instruction.
 fn any_change(text: &str, rng: &mut Rng) -> Option<String> {
     let block = lowered(text);
     let count = block.parse.instructions.len() as i64;
@@ -67,7 +67,7 @@ fn any_change(text: &str, rng: &mut Rng) -> Option<String> {
     Some(text)
 }
 
-/// Numbers that are no part of a word.
+/// Numbers that are not part of a word.
 fn number_tokens(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let bytes = text.as_bytes();
     let is_word = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.' || b == b'-';

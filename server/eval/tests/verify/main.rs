@@ -1,7 +1,7 @@
-//! The verifier: nothing to say of valid modules, and every rule broken in one place is told at that place.
+//! The verifier: no findings in valid modules, and every broken rule is reported at its place.
 //!
-//! `VERIFY_CASES` says how many instructions are broken (default 4,000), `VERIFY_MODULES` names files or folders of
-//! valid modules to look at beside the generated ones.
+//! `VERIFY_CASES` sets the number of instructions that are broken (default 4,000), `VERIFY_MODULES` names
+//! files or folders of valid modules to check in addition to the generated ones.
 
 mod any_change;
 mod modules;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use ir::{Block, InstructionFinding, Surroundings};
 use syntax::hlo::PieceState;
 
-/// The text as one piece.
+/// The text as one block.
 fn lowered(text: &str) -> Block {
     let text: Arc<str> = Arc::from(text);
     let parse = Arc::new(syntax::hlo::parse(&text, PieceState::HEADER));

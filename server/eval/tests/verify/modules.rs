@@ -1,4 +1,4 @@
-//! Valid modules: nothing to say.
+//! Valid modules have no findings.
 
 use std::path::{Path, PathBuf};
 

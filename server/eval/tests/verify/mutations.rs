@@ -1,7 +1,7 @@
-//! Valid instructions, broken in one place in a way that XLA's rules forbid, by the kind of change alone.
+//! Valid instructions, broken in one place in a way that XLA's rules forbid, by kind of change.
 //!
-//! Source of what is forbidden: XLA `service/shape_inference.cc` and `service/hlo_verifier.cc`. No case asks the verifier
-//! whether it is one.
+//! Source of what is forbidden: XLA `service/shape_inference.cc` and `service/hlo_verifier.cc`. No case
+//! depends on what the verifier says.
 
 mod attributes;
 mod shapes;
@@ -16,7 +16,7 @@ use syntax::hlo::{InstructionId, Value};
 
 use crate::{lowered, verified};
 
-/// A text, and which bytes of it are wrong.
+/// A text, and its wrong bytes.
 pub struct Broken {
     pub kind: &'static str,
     pub opcode: Opcode,
@@ -24,7 +24,7 @@ pub struct Broken {
     pub wrong: Vec<Span>,
 }
 
-/// The entry's root with what is needed to break it.
+/// The entry's root, with the data needed to break it.
 struct Root<'a> {
     block: &'a Block,
     id: InstructionId,
@@ -38,7 +38,7 @@ pub fn cases() -> u64 {
 #[test]
 fn what_is_forbidden_is_told_at_its_place() {
     let opcodes = generate::opcodes();
-    // Per opcode: cases, told, at the token.
+    // For each opcode: cases, reported, reported at the token.
     let tally: Mutex<BTreeMap<Opcode, [usize; 3]>> = Mutex::default();
     let misses: Mutex<Vec<String>> = Mutex::default();
     let dump = std::env::var("VERIFY_DUMP").ok();
@@ -102,7 +102,7 @@ fn root_line(text: &str) -> String {
     parameters.lines().skip(1).take_while(|line| *line != "}").map(|line| format!("{line}\n")).collect()
 }
 
-/// Whether anything is told, and whether it is told where the text is wrong.
+/// Whether there is a finding, and whether one is where the text is wrong.
 fn judge(broken: &Broken) -> (bool, bool) {
     let (block, findings) = verified(&broken.text);
     let mut spans: Vec<Span> = findings.iter().map(|f| block.part(f.instruction, f.part)).collect();
@@ -113,13 +113,13 @@ fn judge(broken: &Broken) -> (bool, bool) {
     (!spans.is_empty(), is_there)
 }
 
-/// The text broken in a random way that fits its root; nothing where the drawn way does not.
+/// The text broken in a random way that applies to its root; `None` if the chosen way does not.
 fn broken(text: &str, rng: &mut Rng) -> Option<Broken> {
     let block = lowered(text);
     let entry = block.parse.computations.iter().position(|c| c.is_entry)?;
     let id = block.root(entry as u32)?;
     let opcode = block.instruction(id).opcode?;
-    // A start without its done is no valid module to begin with.
+    // A start without its done is not a valid module to begin with.
     let (_, findings) = verified(text);
     let is_read = block.parse.errors.is_empty() && block.parse.unknown.is_empty();
     let is_valid = is_read && block.findings.is_empty() && findings.is_empty();
@@ -168,7 +168,7 @@ impl Root<'_> {
         self.block.part(self.id, part)
     }
 
-    /// The text with `insert` where `span` was.
+    /// The text with `span` replaced by `insert`.
     fn replaced(&self, kind: &'static str, span: Span, insert: &str) -> Broken {
         let mut text = self.block.text.to_string();
         text.replace_range(span.range(), insert);
@@ -176,7 +176,7 @@ impl Root<'_> {
         Broken { kind, opcode: self.opcode, text, wrong }
     }
 
-    /// Operand `i` is another parameter, of this shape.
+    /// Replaces operand `i` by another parameter, of this shape.
     fn with_operand(&self, kind: &'static str, i: usize, shape: &str) -> Option<Broken> {
         let (operand, _) = self.block.operands_of(self.id).nth(i)?;
         let mut broken = self.replaced(kind, operand.span, "stranger");
@@ -189,7 +189,7 @@ impl Root<'_> {
         let moved = |span: Span| Span::new(span.start as usize + line.len(), span.end as usize + line.len());
         broken.wrong = broken.wrong.iter().map(|&span| moved(span)).collect();
         if self.operands() == 1 {
-            // What does not fit together is one operand and the result: either may be meant.
+            // The operand and the result are inconsistent: either may be reported.
             let shape = self.part(Part::Shape);
             broken.wrong.push(moved(shape));
         }

@@ -1,9 +1,9 @@
-//! Rules that no change of one number breaks, each with a module that keeps it and modules that do not. What is refused
-//! here is what XLA 0.10.2 refuses; what is accepted it accepts.
+//! Rules that no change of one number breaks, each with a module that satisfies it and modules that violate
+//! it. The rejected modules are those that XLA 0.10.2 rejects; it accepts the others.
 
 use crate::verified;
 
-/// `code «token»` of each finding, in the order of the text.
+/// Checks `code «token»` of each finding, in text order.
 fn check(text: &str, expected: &[&str]) {
     let (block, findings) = verified(text);
     let parser = block.findings.iter().map(|f| (f.span, f.code));
@@ -16,7 +16,7 @@ fn check(text: &str, expected: &[&str]) {
     assert_eq!(shown, expected, "{text}");
 }
 
-/// A fusion of one operand around a body.
+/// Checks a fusion of one operand with this body.
 fn check_fusion(body: &str, expected: &[&str]) {
     let head = "HloModule m\n\nf {\n  p = f32[2] parameter(0)\n";
     let entry = "ENTRY e {\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] fusion(a), kind=kLoop, calls=f\n}\n";
@@ -27,7 +27,7 @@ fn check_fusion(body: &str, expected: &[&str]) {
 fn everything_in_a_fusion_leads_to_its_root() {
     check_fusion("  x = f32[2] abs(p)\n  ROOT n = f32[2] negate(x)\n", &[]);
     check_fusion("  x = f32[2] abs(p)\n  ROOT n = f32[2] negate(p)\n", &["unused-in-fusion «x»"]);
-    // Of a chain the end is told: what leads to it follows.
+    // For a chain only the end is reported; its producers follow from it.
     check_fusion(
         "  x = f32[2] abs(p)\n  y = f32[2] abs(x)\n  ROOT n = f32[2] negate(p)\n",
         &["unused-in-fusion «y»"],
@@ -39,7 +39,7 @@ fn everything_in_a_fusion_leads_to_its_root() {
         |is: bool| format!("  c = f32[2] custom-call(p), {effect}={is}\n  ROOT n = f32[2] negate(p)\n");
     check_fusion(&with(true), &[]);
     check_fusion(&with(false), &["unused-in-fusion «c»"]);
-    // Elsewhere such code is only pointless.
+    // Elsewhere such code is only useless.
     check(
         "HloModule m\n\nENTRY e {\n  p = f32[2] parameter(0)\n  x = f32[2] abs(p)\n  ROOT n = f32[2] negate(p)\n}\n",
         &[],
@@ -71,7 +71,7 @@ fn a_composite_has_a_name_and_a_version() {
     }
 }
 
-/// A parameter with a sharding.
+/// Checks a parameter with a sharding.
 fn check_sharding(shape: &str, sharding: &str, is_told: bool) {
     let told = format!("sharding «{sharding}»");
     let told = [told.as_str()];
@@ -180,7 +180,7 @@ fn called_computations_run_on_the_thread_of_their_caller() {
     check(&text(thread, "call(a), to_apply=f"), &[]);
 }
 
-/// An async op whose steps are these lines.
+/// Checks an async op with these steps.
 fn check_async(steps: &str, expected: &[&str]) {
     let wrapped = "w {\n  p = f32[2] parameter(0)\n  ROOT n = f32[2] custom-call(p), custom_call_target=\"t\"\n}, execution_thread=\"side\"\n";
     let start = "  s = ((f32[2]), f32[2], s32[]) async-start(a), async_execution_thread=\"side\", calls=w\n";
@@ -263,7 +263,7 @@ fn custom_calls_that_xla_knows_by_name() {
 
 const ALIAS: &str = "output_to_operand_aliasing={{}: (0, {})}";
 
-/// `a` is pinned to the buffer `b`; the lines go on from there.
+/// `a` is pinned to the buffer `b`; the lines follow.
 fn check_buffer(lines: &[&str], expected: &[&str]) {
     let pin = format!("  b = b(f32[2]) custom-call(a), custom_call_target=\"Pin\", {ALIAS}");
     let lines: Vec<String> =
@@ -307,7 +307,7 @@ fn a_buffer_is_passed_on_and_written_once() {
     );
 }
 
-/// Instructions behind parameters `p` and `q`, `f32[4]` each.
+/// Checks instructions after parameters `p` and `q`, `f32[4]` each.
 fn check_entry(lines: &str, expected: &[&str]) {
     let text = format!(
         "HloModule m\n\nsum {{\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT s = f32[] add(x, y)\n}}\n\nmixed {{\n  x = f32[] parameter(0)\n  y = f16[] parameter(1)\n  ROOT s = f32[] add(x, x)\n}}\n\nENTRY e {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n  z = f32[] constant(0)\n{lines}}}\n"
@@ -360,7 +360,7 @@ fn what_xla_prints_and_reads_is_no_error() {
     check_entry(buffer, &[]);
     // Layout assignment keeps the element size of a packed operand.
     check_entry("  ROOT r = bf16[4]{0:E(4)} convert(p)\n", &[]);
-    // The verifier does not look at the roots of a broadcast, nor at operands behind the first.
+    // The verifier ignores the roots of a broadcast, and operands after the first.
     let by_root = |op: &str, root: &str| {
         let to_apply = if op == "collective-reduce" { ", to_apply=sum" } else { "" };
         format!(
@@ -399,7 +399,7 @@ fn async_ops_bind_their_operands_late() {
     };
     let late = "  s = ((), f32[4], s32[]) async-start(), calls=f\n  u = ((f32[4]), f32[4], s32[]) async-update(s, p)\n  v = ((f32[4], f32[4]), f32[4], s32[]) async-update(u, q)\n  ROOT d = f32[4] async-done(v)\n";
     check(&module(late), &[]);
-    // An operand that is bound later may share memory with the result already.
+    // An operand that is bound later may already share memory with the result.
     check(&module(&late.replacen("calls=f", "calls=f, output_to_operand_aliasing={{1}: (0, {})}", 1)), &[]);
     check(
         "HloModule m\n\nENTRY e {\n  l = f32[4,4] parameter(0)\n  r = f32[4,4] parameter(1)\n  s = ((), (), u32[]) dot-start()\n  u = ((f32[4,4]), (), u32[]) dot-update(s, l)\n  v = ((f32[4,4], f32[4,4]), f32[4,4], u32[]) dot-update(u, r)\n  ROOT d = f32[4,4] dot-done(v)\n}\n",

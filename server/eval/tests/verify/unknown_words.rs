@@ -1,11 +1,12 @@
-//! What XLA may have added since is a warning, not an error: it is named, kept, and printed as it is written.
+//! Words that XLA may have added since are warnings, not errors: they are named, kept, and printed as
+//! written.
 
 use eval::generate::{self, Rng};
 use ir::{Block, Module, PrintOptions, Severity, Surroundings, UNKNOWN_WORD};
 
 use crate::{floor, lowered};
 
-/// Messages of the warnings that a word is not known, in the order of the text. Nothing else may be found.
+/// The warnings about unknown words, in text order. There must be no other findings.
 fn unknown(block: &Block) -> Vec<String> {
     assert_eq!(block.parse.errors, [], "{}", block.text);
     let findings: Vec<_> = block.findings.iter().filter(|f| f.code != UNKNOWN_WORD).collect();
@@ -24,7 +25,7 @@ fn print(block: &Block) -> String {
     ir::print_module(&[block], &module, &PrintOptions::lossless()).expect("it is small")
 }
 
-/// The words that are not known in the root of an entry, and what is printed of it.
+/// Checks the unknown words in the root of an entry, and how it is printed.
 fn check(root: &str, words: &[&str], kept: &str) {
     let text = format!(
         "HloModule m\n\nENTRY e {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n  ROOT r = {root}\n}}\n"
@@ -135,7 +136,7 @@ fn fields_of_layouts_are_kept() {
     add("{0:X(3)}", &["X"], "{0:X(3)}");
     add("{0:NEW}", &["NEW"], "{0:NEW}");
     add("{0:T(8)X((1,2),a)S(1)Y}", &["X", "Y"], "{0:T(8)S(1)X((1,2),a)Y}");
-    // Each place has its warning.
+    // Each occurrence has its own warning.
     check(
         "f32[4] add(f32[4]{0:X} negate(p), f32[4]{0:X} abs(q))",
         &["X", "X"],
@@ -162,7 +163,7 @@ fn what_is_malformed_is_still_an_error() {
     }
 }
 
-/// Any instruction with one more attribute is what it was, with that attribute.
+/// Any instruction with one more attribute is unchanged except for that attribute.
 #[test]
 fn any_instruction_may_have_one_more_attribute() {
     let mut rng = Rng::new(7);
@@ -170,7 +171,7 @@ fn any_instruction_may_have_one_more_attribute() {
         let Some(generated) = generate::random_op(opcode, &mut rng) else { continue };
         let text = generated.text.trim_end();
         let Some(body) = text.strip_suffix('}').map(str::trim_end) else { continue };
-        // A start without its done is no valid module to begin with.
+        // A start without its done is not a valid module to begin with.
         if !crate::verified(text).1.is_empty() {
             continue;
         }

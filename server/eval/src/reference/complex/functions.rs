@@ -1,7 +1,7 @@
-//! Functions of one complex number: accurate in each part, with XLA's answers for infinities, NaNs and zeros.
+//! Functions of one complex number: accurate in each part, with XLA's results for infinities, NaNs and zeros.
 //!
-//! Computed in 64 bits for both complex types. XLA's CPU code works in the parts' own type, so its answers for `c64` may
-//! overflow, or lose the smaller part, where these do not. The cases that have no limit follow XLA's
+//! Computed in 64 bits for both complex types. XLA's CPU code works in the parts' own type, so its results
+//! for `c64` may overflow, or lose the smaller part, where these do not. Cases without a limit follow XLA's
 //! `ElementalIrEmitter::EmitComplex*`.
 
 use super::{Number, product, quotient};
@@ -11,7 +11,7 @@ pub(super) fn exponential([re, im]: Number) -> Number {
     if im == 0.0 {
         return [re.exp(), 0.0];
     }
-    // Halves do not overflow before the sine makes the product small.
+    // Half the exponent does not overflow before the sine makes the product small.
     let half = (re / 2.0).exp();
     [half * im.cos() * half, half * im.sin() * half]
 }
@@ -27,7 +27,7 @@ pub(super) fn exponential_minus_one([re, im]: Number) -> Number {
     [real, imaginary]
 }
 
-/// |z|. NaN wins over infinity, as in XLA's code.
+/// |z|. NaN takes precedence over infinity, as in XLA's code.
 pub(super) fn size([re, im]: Number) -> f64 {
     if re.is_nan() || im.is_nan() { f64::NAN } else { re.hypot(im) }
 }
@@ -61,12 +61,12 @@ pub(super) fn logarithm_plus_one([re, im]: Number) -> Number {
     [log_of_size([1.0 + re, im]), angle]
 }
 
-/// The branch cut belongs to the upper half plane: an imaginary -0 is 0.
+/// The branch cut belongs to the upper half plane: an imaginary -0 counts as 0.
 pub(super) fn square_root([re, im]: Number) -> Number {
     root_of_signed([re, im + 0.0])
 }
 
-/// An imaginary -0 lies below the branch cut.
+/// A square root with an imaginary -0 below the branch cut.
 fn root_of_signed([re, im]: Number) -> Number {
     if re == 0.0 && im == 0.0 {
         return [0.0, 0.0];
@@ -80,7 +80,7 @@ fn root_of_signed([re, im]: Number) -> Number {
     if re.is_infinite() {
         return if re > 0.0 { [re, 0f64.copysign(im)] } else { [0.0, f64::INFINITY.copysign(im)] };
     }
-    // An even power of two brings the larger part near one.
+    // An even power of two scales the larger part to near one.
     let scale = even_scale(re.abs().max(im.abs()));
     let (a, b) = (re * scale * scale, im * scale * scale);
     let large = ((a.abs() + a.hypot(b)) / 2.0).sqrt();
@@ -89,7 +89,7 @@ fn root_of_signed([re, im]: Number) -> Number {
     [real / scale, imaginary.copysign(im) / scale]
 }
 
-/// A power of two whose square brings `size`, which is finite and not zero, near one.
+/// A power of two whose square scales `size`, which is finite and not zero, to near one.
 fn even_scale(size: f64) -> f64 {
     let exponent = if size < f64::MIN_POSITIVE { -1022 } else { (size.to_bits() >> 52) as i32 - 1023 };
     crate::formats::power_of_two(-(exponent / 2))
@@ -112,7 +112,7 @@ pub(super) fn reciprocal_root([re, im]: Number) -> Number {
     [a / size / size, -b / size / size]
 }
 
-/// z / |z|; zero stays.
+/// z / |z|, and zero for zero.
 pub(super) fn sign(z: Number) -> Number {
     let size = size(z);
     if size == 0.0 {
@@ -246,7 +246,7 @@ pub(super) fn area_tangent([re, im]: Number) -> Number {
 mod tests {
     use super::*;
 
-    /// Each function undoes its inverse, in both parts.
+    /// Each function is the inverse of its inverse, in both parts.
     type Function = fn(Number) -> Number;
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Both parts are accurate where one is much smaller, and nothing overflows on the way.
+    /// Both parts are accurate if one is much smaller, and no step overflows.
     #[test]
     fn parts_of_different_size() {
         let near = |[a, b]: Number, [c, d]: Number| {

@@ -1,4 +1,4 @@
-//! Attributes that do not fit: dimensions, numbers, called computations, devices.
+//! Invalid attributes: dimensions, numbers, called computations, devices.
 
 use eval::generate::Rng;
 use ir::{AttributeKey, Opcode, Part};
@@ -6,7 +6,7 @@ use syntax::Span;
 
 use super::{Broken, Root};
 
-/// Lists that name dimensions of an operand or of the result.
+/// Whether a list names dimensions of an operand or of the result.
 fn names_dimensions(key: AttributeKey) -> bool {
     use AttributeKey::*;
     matches!(
@@ -53,7 +53,7 @@ pub fn list_duplicate(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     Some(root.replaced("duplicate", root.part(Part::Element(*key, n as u32)), &numbers[n - 1].to_string()))
 }
 
-/// One number too few, where there is one per dimension.
+/// One number too few in a list with one per dimension.
 pub fn list_length(root: &Root<'_>, _: &mut Rng) -> Option<Broken> {
     use AttributeKey::*;
     let lists = root.lists();
@@ -67,7 +67,7 @@ pub fn list_length(root: &Root<'_>, _: &mut Rng) -> Option<Broken> {
     Some(root.replaced("too few", *span, &format!("{{{}}}", fewer.join(","))))
 }
 
-/// A number or word out of its range.
+/// A number or word out of range.
 pub fn number(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     use AttributeKey::*;
     let ways: &[(AttributeKey, &[&str])] = match root.opcode {
@@ -91,7 +91,7 @@ pub fn number(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     let text = span.of(&root.block.text);
     let insert = match root.opcode {
         Opcode::Compare if root.operand(0)?.as_array()?.element.name() != "f32" => return None,
-        // The first range ends outside, or runs backwards.
+        // The first range ends out of bounds, or runs backwards.
         Opcode::Slice => {
             let first = root.part(Part::Element(*key, 0));
             let (start, _) = first.of(&root.block.text).trim_start_matches('[').split_once(':')?;
@@ -144,7 +144,7 @@ pub fn computation(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     Some(broken)
 }
 
-/// Devices twice, missing or negative.
+/// Duplicate, missing or negative devices.
 pub fn groups(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     use AttributeKey::{ReplicaGroups, SourceTargetPairs};
     use Opcode::*;

@@ -1,4 +1,4 @@
-//! Shapes that do not fit: of the result, and of one operand.
+//! Invalid shapes: of the result, and of one operand.
 
 use eval::generate::Rng;
 use ir::{AttributeKey, Opcode, Part};
@@ -6,13 +6,13 @@ use syntax::Span;
 
 use super::{Broken, Root};
 
-/// One size of the result, where sizes follow from operands and attributes.
+/// One size of the result, if sizes follow from operands and attributes.
 pub fn result_size(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     use Opcode::*;
     if root.is(&[Parameter, Constant, Broadcast, Iota, Rng, RngBitGenerator, Bitcast, Scan, CustomCall]) {
         return None;
     }
-    // A group of one device leaves the factor open.
+    // A group of one device does not determine the factor.
     let is_group_of_one =
         |groups: &str| groups.contains(",1]") || groups.split("},{").all(|g| !g.contains(','));
     if root.is(&[AllGather, AllGatherStart, ReduceScatter])
@@ -55,7 +55,7 @@ pub fn result_size(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     Some(root.replaced("result size", span, &shape))
 }
 
-/// The element type of the result, where it follows from the operands.
+/// The element type of the result, if it follows from the operands.
 pub fn result_type(root: &Root<'_>, _: &mut Rng) -> Option<Broken> {
     use Opcode::*;
     let is_free = [
@@ -86,7 +86,7 @@ pub fn result_type(root: &Root<'_>, _: &mut Rng) -> Option<Broken> {
     Some(root.replaced("result type", span, &text.replacen(from, to, 1)))
 }
 
-/// An operand of another element type, beside one of which it must have the type.
+/// An operand of another element type, beside one whose type it must have.
 pub fn operand_type(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     use Opcode::*;
     if root.operands() == 0 {
@@ -117,7 +117,7 @@ pub fn operand_type(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     root.with_operand("operand type", i, &format!("{other}[{}]", sizes.join(",")))
 }
 
-/// An operand with one size changed, where every size of it shows elsewhere.
+/// An operand with one size changed, if each of its sizes also occurs elsewhere.
 pub fn operand_size(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     use Opcode::*;
     if root.operands() == 0 {
@@ -144,7 +144,7 @@ pub fn operand_size(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     let sizes: Vec<String> = dims.iter().map(i64::to_string).collect();
     let mut broken =
         root.with_operand("operand size", i, &format!("{}[{}]", shape.element, sizes.join(",")))?;
-    // Where only the result shows this size it may be the one that is meant.
+    // If only the result has this size, either may be reported.
     let is_alone = matches!(
         root.opcode,
         Pad | DynamicUpdateSlice
