@@ -2,14 +2,14 @@
 
 use ir::{AttributeKey, Op, Shape};
 
-/// Sizes in memory order, the slowest first, without those of 1.
+/// Dimensions and sizes in memory order, slowest first, without those of size 1.
 fn physical(shape: &Shape) -> Option<Vec<(usize, i64)>> {
     let array = shape.as_array()?;
     let order = array.minor_to_major().into_iter().rev();
     Some(order.map(|dim| (dim, array.dims[dim])).filter(|(_, size)| *size != 1).collect())
 }
 
-/// Do row-major linear positions of both shapes follow memory in the same way?
+/// Whether row-major linear positions of both shapes follow memory in the same way.
 /// Source: `ShapeUtil::ReshapeIsBitcast`.
 pub(crate) fn reshape_is_bitcast(from: &Shape, to: &Shape) -> bool {
     let (Some(a), Some(b)) = (physical(from), physical(to)) else { return false };
@@ -44,7 +44,7 @@ pub(crate) fn reshape_is_bitcast(from: &Shape, to: &Shape) -> bool {
     }
 }
 
-/// Per dimension of both shapes, the number of the shortest group of equal products that it is in.
+/// Per dimension of both shapes, the number of the shortest group of equal products that contains it.
 fn groups(from: &[i64], to: &[i64]) -> Option<(Vec<usize>, Vec<usize>)> {
     let (mut of_from, mut of_to) = (vec![0; from.len()], vec![0; to.len()]);
     let (mut i, mut j, mut group) = (0, 0, 0);
@@ -81,7 +81,7 @@ pub(crate) fn transpose_is_bitcast(operand: &Shape, transpose: &Op) -> bool {
     moved.is_some_and(|moved| moved.into_iter().eq(from.into_iter().map(|(dim, _)| dim)))
 }
 
-/// Can one be read as the other without moving an element: by a reshape, or by a transpose?
+/// Whether one shape can be read as the other without moving an element, by a reshape or by a transpose.
 /// Source: `ShapeUtil::IsReshapeOrTransposeBitcast`.
 pub(crate) fn is_bitcast(from: &Shape, to: &Shape) -> bool {
     let sizes = |shape: &Shape| {
@@ -107,7 +107,7 @@ mod tests {
         Shape::Array(array.into())
     }
 
-    /// By enumeration: do equal row-major positions have equal places in memory?
+    /// Whether equal row-major positions have equal places in memory, by enumeration.
     fn by_enumeration(from: &Shape, to: &Shape) -> bool {
         let places = |shape: &Shape| {
             let array = shape.as_array().unwrap();

@@ -1,8 +1,10 @@
-//! Block sizes of kernels that others write, as the fusion's backend configuration states them.
+//! Block sizes that the backend configuration of a fusion states for kernels from other compilers and
+//! libraries.
 
 use ir::{AttributeKey, Attributes};
 
-/// `tiles 1×128, 4 warps`, `block_m 64, block_n 64, block_k 32, 4 warps, 3 stages`; nothing where none are stated.
+/// `tiles 1×128, 4 warps`, `block_m 64, block_n 64, block_k 32, 4 warps, 3 stages`; `None` if none are
+/// stated.
 /// Source: `BlockLevelFusionConfig` and `AutotuneResult.TritonGemmKey`, `service/gpu/backend_configs.proto`.
 pub(crate) fn block_config(attributes: &Attributes) -> Option<String> {
     let text = attributes.text(AttributeKey::BackendConfig)?;

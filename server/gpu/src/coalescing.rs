@@ -1,5 +1,5 @@
-//! How well the reads and writes of a kernel use memory: exact counts of 32-byte sectors per request, and XLA's own
-//! verdict beside them.
+//! How well the reads and writes of a kernel use memory: exact counts of 32-byte sectors per request, and
+//! XLA's verdict.
 
 mod accesses;
 mod cause;
@@ -34,7 +34,7 @@ pub use tiled::tiled_efficiency;
 pub use traffic::{Access, Traffic, traffic};
 pub use xla_rule::xla_coalesced;
 
-/// Bytes that memory is read and written in. Source: the "sector" of NVIDIA's profiling guides.
+/// Bytes of a sector, the unit of memory traffic. Source: the "sector" of NVIDIA's profiling guides.
 pub const SECTOR_BYTES: u64 = 32;
 /// Bytes of a cache line: four sectors.
 pub const LINE_BYTES: u64 = 128;

@@ -1,10 +1,11 @@
-//! What a kernel costs: the estimate that XLA decides fusions by, and the least that the hardware allows.
+//! The cost of a kernel: the estimate by which XLA decides fusions, and the lower bound that the hardware
+//! sets.
 //!
-//! * [`estimate`]: both, of the kernel of a fusion.
+//! * [`estimate`]: both, for the kernel of a fusion.
 //! * [`InstructionCost`]: arithmetic and bytes of one instruction as XLA counts them.
 //! * [`FusionUse`]: how often a fusion computes each of its ops and reads its operands.
-//! * [`times`]: from counts to microseconds.
-//! * [`Roofline`]: bytes over bandwidth and operations over the rate of their units, with nothing guessed.
+//! * [`times`]: converts counts to microseconds.
+//! * [`Roofline`]: bytes over bandwidth and operations over the rate of their units, without heuristics.
 
 mod bandwidth;
 mod block_level;
@@ -35,42 +36,43 @@ use indexing::Callees;
 use crate::fusion_analysis::FusionAnalysis;
 use crate::heroes::Kind;
 
-/// What decides how long a kernel takes.
+/// The factor that limits a kernel's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bound {
-    /// Reading and writing.
+    /// Memory traffic.
     Memory,
     /// Arithmetic.
     Compute,
-    /// It is over before the next one could be launched.
+    /// The launch: the kernel ends before the next one can be launched.
     Launch,
 }
 
 /// The cost of one execution of a kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
-    /// XLA's estimate, where its model reaches and is followed here.
+    /// XLA's estimate, where its model applies and is implemented here.
     pub xla: Option<KernelTime>,
-    /// What the device needs at least.
+    /// The lower bound that the device sets.
     pub roofline: Roofline,
-    /// Of [`Estimate::exec_us`].
+    /// The limit of [`Estimate::exec_us`].
     pub bound: Bound,
-    /// Why there is no estimate of XLA, in words.
+    /// Why there is no estimate by XLA's model, as text.
     pub not_modelled: Option<&'static str>,
 }
 
 impl Estimate {
-    /// Whether the time is a bound from below, the roofline, and no estimate of how long the kernel takes.
+    /// Whether the time is only a lower bound, the roofline, and not an estimate.
     pub fn is_at_least(&self) -> bool {
         self.xla.is_none()
     }
 
-    /// Microseconds that the kernel takes, without its launch: XLA's figure; the roofline where XLA's model does not reach.
+    /// The kernel's time in microseconds without its launch: XLA's figure, or the roofline where XLA's model
+    /// does not apply.
     pub fn exec_us(&self) -> f64 {
         self.times().2
     }
 
-    /// Computing, memory traffic, both together, in microseconds.
+    /// Computing, memory traffic, and both together, in microseconds.
     fn times(&self) -> (f64, f64, f64) {
         match &self.xla {
             Some(time) => (time.compute_us, time.read_us + time.write_us, time.exec_us),
@@ -79,7 +81,8 @@ impl Estimate {
     }
 }
 
-/// The estimate for a fusion on the device that it was analysed for. `callees` finds what reductions and scatters apply.
+/// Estimates a fusion on the device that it was analysed for. `callees` finds the computations that
+/// reductions and scatters apply.
 pub fn estimate(analysis: &FusionAnalysis, callees: &Callees<'_>) -> Estimate {
     let roofline = roofline(analysis, callees);
     let has_dot = analysis.fused.ops().any(|(_, op)| roofline::is_contraction(op.opcode));
@@ -126,7 +129,7 @@ mod tests {
         check("p = f32[64] parameter(0)\n ROOT n = f32[64] negate(p)", Bound::Launch);
     }
 
-    /// Whatever the sizes, the answer is a number that is no less than nothing.
+    /// The answer is a non-negative number for all sizes.
     #[test]
     fn no_size_panics() {
         let bodies = [

@@ -1,4 +1,4 @@
-//! What is known of a GPU.
+//! The properties of a GPU.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use ir::ElementType;
 
 use crate::devices::DEVICES;
 
-/// Who makes the device and what code it takes.
+/// The vendor of the device and its target architecture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
-    /// NVIDIA: compute capability, and whether features of exactly this one may be used (`sm_90a`).
+    /// NVIDIA: the compute capability, and whether features specific to it (`sm_90a`) may be used.
     Cuda { major: u32, minor: u32, accelerated: bool },
     /// AMD: the name of the instruction set.
     Rocm { arch: &'static str },
@@ -17,28 +17,28 @@ pub enum Platform {
     Sycl { arch: &'static str },
 }
 
-/// One GPU as XLA describes it. Sizes are in bytes, limits in what they are called after.
+/// One GPU as XLA describes it. Sizes are in bytes; limits count what their names say.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Device {
-    /// As it is asked for: `h100-sxm`.
+    /// The name by which users ask for it: `h100-sxm`.
     pub name: &'static str,
-    /// As the driver names it.
+    /// The name that the driver reports.
     pub description: &'static str,
     pub platform: Platform,
     pub threads_per_warp: i64,
     pub threads_per_block_limit: i64,
     pub threads_per_core_limit: i64,
-    /// Streaming multiprocessors, compute units.
+    /// The number of streaming multiprocessors or compute units.
     pub cores: i64,
     pub fpus_per_core: i64,
     pub clock_ghz: f64,
-    /// Most blocks of a grid in x, y, z.
+    /// The maximum number of blocks of a grid in x, y, z.
     pub block_dim_limit: [i64; 3],
-    /// Most threads of a block in x, y, z, where it is stated.
+    /// The maximum number of threads of a block in x, y, z, where it is stated.
     pub thread_dim_limit: Option<[i64; 3]>,
-    /// Static shared memory that a block may have.
+    /// The static shared memory that a block may have.
     pub shared_memory_per_block: i64,
-    /// What a block may have if it asks for more.
+    /// The shared memory that a block may have if it opts in.
     pub shared_memory_per_block_optin: i64,
     pub reserved_shared_memory_per_block: i64,
     pub shared_memory_per_core: i64,
@@ -54,21 +54,22 @@ pub struct Device {
     pub pcie_bandwidth: Option<i64>,
     pub nvlinks: u32,
     pub has_ecc: bool,
-    /// Version of the CUDA toolkit that XLA is taken to be built with.
+    /// The version of the CUDA toolkit that XLA is assumed to be built with.
     pub toolkit: Option<(u32, u32)>,
     pub units: Option<Units>,
 }
 
-/// How much the arithmetic units of a core do in a clock.
+/// The throughput of a core's arithmetic units per clock.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Units {
-    /// Clock of the matrix units; those for `f64` run at the device's clock, and so do all scalar units.
+    /// The clock of the matrix units. Those for `f64` and all scalar units run at the device's clock.
     pub matrix_clock_ghz: f64,
     pub scalar: &'static [Rate],
     pub matrix: &'static [Rate],
 }
 
-/// Units of one kind in a core, and operations of each in a clock (a fused multiply and add counts once).
+/// The number of units of one kind in a core, and the operations of each per clock (a fused multiply-add
+/// counts once).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     pub elements: &'static [ElementType],
@@ -76,34 +77,34 @@ pub struct Rate {
     pub operations: i64,
 }
 
-/// There is no device of that name.
+/// The error for an unknown device name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownDevice {
     pub name: String,
 }
 
-/// The device that is meant where none is named.
+/// The device that is used where none is named.
 pub const DEFAULT_DEVICE: &str = "h100-sxm";
 
 impl Device {
-    /// The device of that name; `_` may stand for `-`, and case does not matter.
+    /// Returns the device of that name. `_` may replace `-`, and case does not matter.
     pub fn find(name: &str) -> Result<&'static Device, UnknownDevice> {
         let plain = name.trim().to_ascii_lowercase().replace('_', "-");
         let found = DEVICES.iter().find(|device| device.name == plain);
         found.ok_or_else(|| UnknownDevice { name: name.to_owned() })
     }
 
-    /// All devices, the oldest first.
+    /// All devices, oldest first.
     pub fn all() -> &'static [Device] {
         &DEVICES
     }
 
-    /// Threads that the whole device runs at once.
+    /// The number of threads that the whole device runs at once.
     pub fn threads(&self) -> i64 {
         self.threads_per_core_limit * self.cores
     }
 
-    /// `sm_100` and later.
+    /// Whether the compute capability is `sm_100` or later.
     pub fn is_blackwell_or_later(&self) -> bool {
         matches!(self.platform, Platform::Cuda { major, .. } if major >= 10)
     }
@@ -112,7 +113,7 @@ impl Device {
         matches!(self.platform, Platform::Rocm { .. })
     }
 
-    /// First-level cache of a core as XLA's cost model counts it: not what the hardware has.
+    /// Bytes of a core's L1 cache in XLA's cost model, which differs from the hardware's.
     /// Source: `stream_executor/device_description.h` (`l1_cache_size_per_SM`).
     pub fn l1_cache_per_core(&self) -> i64 {
         match self.platform {
@@ -122,7 +123,7 @@ impl Device {
         }
     }
 
-    /// Bytes that move between memory and the second-level cache at once.
+    /// Bytes of one transfer between memory and the L2 cache.
     /// Source: as above (`dram_to_l2_transaction_size_bytes`).
     pub fn dram_transaction_bytes(&self) -> i64 {
         match self.platform {
@@ -131,7 +132,7 @@ impl Device {
         }
     }
 
-    /// Bytes that a block can ask for in a clock.
+    /// Bytes that a block can request per clock.
     /// Source: as above (`memory_transactions_per_clock`).
     pub fn memory_transactions_per_clock(&self) -> i64 {
         match self.platform {
@@ -145,7 +146,7 @@ fn is_mi100_or_mi200(arch: &str) -> bool {
     arch.starts_with("gfx908") || arch.starts_with("gfx90a")
 }
 
-/// MI300 and MI350.
+/// Whether this is an MI300 or MI350.
 fn is_mi300(arch: &str) -> bool {
     arch.starts_with("gfx94") || arch.starts_with("gfx950")
 }
@@ -182,7 +183,7 @@ mod tests {
         }
     }
 
-    /// The table against the files it was made from, field by field.
+    /// Compares the table with the files it was made from, field by field.
     #[test]
     fn specs_agree() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/gpu-specs");
@@ -201,7 +202,7 @@ mod tests {
         assert_eq!(seen, DEVICES.len());
     }
 
-    /// The value of a field that is there once; `-1` means unknown.
+    /// The value of a field that occurs once; `-1` means unknown.
     fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         let value = text.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(": "))?;
         Some(value.trim().trim_matches('"')).filter(|value| *value != "-1")
@@ -233,7 +234,7 @@ mod tests {
         optional("active_links", positive(device.nvlinks.into()));
         optional("reserved_shared_memory_per_block", positive(device.reserved_shared_memory_per_block));
         expect("mem_clock_ghz", device.memory_clock_ghz);
-        // The clock comes before those of the units.
+        // The device's clock comes before those of the units.
         expect("clock_rate_ghz", Some(device.clock_ghz));
         for (i, axis) in ["x", "y", "z"].into_iter().enumerate() {
             int(&format!("block_dim_limit_{axis}"), device.block_dim_limit[i]);
@@ -288,7 +289,7 @@ mod tests {
         all
     }
 
-    /// XLA's number of a type, `xla_data.proto`.
+    /// The number of an element type in `xla_data.proto`.
     fn primitive_type(element: ElementType) -> i64 {
         use ElementType::*;
         match element {

@@ -5,7 +5,7 @@ use ir::ElementType;
 
 use crate::device::{Device, Platform, Rate, Units};
 
-/// What most NVIDIA devices have in common.
+/// The properties that most NVIDIA devices share.
 const CUDA: Device = Device {
     name: "",
     description: "",
@@ -36,7 +36,7 @@ const CUDA: Device = Device {
     units: None,
 };
 
-/// What most AMD devices have in common.
+/// The properties that most AMD devices share.
 const ROCM: Device = Device {
     threads_per_warp: 64,
     block_dim_limit: [2_147_483_647; 3],
@@ -47,7 +47,7 @@ const ROCM: Device = Device {
     ..CUDA
 };
 
-/// What the Intel devices have in common.
+/// The properties that the Intel devices share.
 const SYCL: Device = Device {
     threads_per_core_limit: 1024,
     block_dim_limit: [4_294_967_295; 3],
@@ -102,7 +102,7 @@ const BLACKWELL: Units = Units {
     ],
 };
 
-/// By maker, the oldest first.
+/// By vendor, oldest first.
 pub(crate) static DEVICES: [Device; 19] = [
     Device {
         name: "p100",

@@ -1,4 +1,4 @@
-//! One file per emitter: how it distributes a fusion over threads.
+//! One file per emitter: how it distributes a fusion's work over threads.
 
 mod concatenate;
 mod dynamic_update_slice;
@@ -38,17 +38,17 @@ use crate::heroes::Kind;
 use crate::launch::Launch;
 use crate::thread_map::then;
 
-/// What is known of a fusion when its emitter is set up.
+/// The inputs of an emitter.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub fused: &'a Fused,
-    /// Per root.
+    /// The hero of each root.
     pub heroes: &'a [OpId],
     pub kind: Kind,
     pub device: &'a Device,
 }
 
-/// The emitter of a fusion with all that it decided.
+/// The emitter of a fusion with its decisions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Emitter {
     Loop(LoopEmitter),
@@ -59,12 +59,12 @@ pub enum Emitter {
     DynamicUpdateSlice(DynamicUpdateSliceEmitter),
     Scatter(ScatterEmitter),
     Sort(SortEmitter),
-    /// No emitter of ours: the kernel comes from somewhere else.
+    /// The kernel comes from another compiler or a library.
     Elsewhere(ElsewhereEmitter),
 }
 
 impl Emitter {
-    /// The emitter for what the context says. Source: `GetFusionEmitter`, `backends/gpu/codegen/fusions.cc`.
+    /// Chooses the emitter for the context. Source: `GetFusionEmitter`, `backends/gpu/codegen/fusions.cc`.
     pub fn new(context: &Context<'_>) -> Result<Emitter, Reason> {
         Ok(match context.kind {
             Kind::Triton | Kind::CuDnn | Kind::Custom => Emitter::Elsewhere(ElsewhereEmitter::new(context)),
@@ -88,7 +88,7 @@ impl Emitter {
         })
     }
 
-    /// As users know it: `loop`, `reduction-row`, …
+    /// The name that users know: `loop`, `reduction-row`, …
     pub fn name(&self) -> &'static str {
         match self {
             Emitter::Loop(_) => "loop",
@@ -102,7 +102,7 @@ impl Emitter {
         }
     }
 
-    /// Nothing where the launch is decided by somebody else.
+    /// The launch dimensions; `None` if this crate does not decide them.
     pub fn launch(&self) -> Option<Launch> {
         match self {
             Emitter::Loop(e) => Some(e.launch),
@@ -117,18 +117,18 @@ impl Emitter {
         }
     }
 
-    /// From threads to the elements of root number `root` that they write, once each; nothing where they are not
-    /// determined, or not by a map. Of an in-place update the elements count from where the update starts.
+    /// Maps threads to the elements of root number `root` that they write, once each. `None` if they are not
+    /// determined, or not by a map. For an in-place update, elements are relative to the start of the update.
     pub fn thread_to_output(&self, context: &Context<'_>, root: usize) -> Option<IndexingMap> {
         match self {
             Emitter::Loop(e) => Some(e.thread_to_output(context, root)),
             Emitter::Transpose(e) => Some(e.thread_to_output(context, root)),
             Emitter::PackedTranspose(e) => Some(e.thread_to_output(context, root)),
             Emitter::Reduction(e) => Some(e.thread_to_output(context, root)),
-            // Which operand's elements a thread writes, and whether, is decided in the kernel.
+            // The kernel decides at run time which operand's elements a thread writes, and whether.
             Emitter::Concatenate(_) => None,
             Emitter::DynamicUpdateSlice(e) => Some(e.thread_to_update()),
-            // Where it is written is known at run time only.
+            // The written position is known only at run time.
             Emitter::Scatter(_) => None,
             // Elements move.
             Emitter::Sort(_) => None,
@@ -136,8 +136,8 @@ impl Emitter {
         }
     }
 
-    /// From threads to the elements of each operand of the hero of root number `root` that they read. An undefined map
-    /// stands for an operand that is not read by a map.
+    /// Maps threads to the elements of each operand of the hero of root number `root` that they read. The map
+    /// is undefined for an operand that is not read by a map.
     pub fn thread_to_input(&self, context: &Context<'_>, root: usize) -> Vec<IndexingMap> {
         let maps = match self {
             Emitter::Loop(e) => e.thread_to_input(context, root),
@@ -155,7 +155,8 @@ impl Emitter {
 }
 
 impl Context<'_> {
-    /// `threads`, from threads to the elements of `op`, composed with what these read of the operands.
+    /// Composes `threads`, from threads to elements of `op`, with the maps from these to the operands of
+    /// `op`.
     pub(crate) fn through_operands(&self, threads: &IndexingMap, op: OpId) -> Vec<IndexingMap> {
         let read = indexing::output_to_input(self.fused.op(op), 0);
         let one = |list: Vec<indexing::OperandIndexing>| match &list[..] {
@@ -169,7 +170,7 @@ impl Context<'_> {
         read.operands.into_iter().map(one).collect()
     }
 
-    /// `threads`, from threads to the elements of the hero, brought on to the elements of its root.
+    /// Extends `threads`, from threads to elements of the hero, to elements of its root.
     pub(crate) fn on_to_root(&self, threads: IndexingMap, root: usize) -> IndexingMap {
         let (hero, root) = (self.heroes[root], self.fused.roots[root]);
         if hero == root {

@@ -1,4 +1,4 @@
-//! Texts of fused computations, and what must hold of their kernels, for tests.
+//! Test fixtures: texts of fused computations, and checks of their kernels.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use syntax::hlo::{PieceState, parse};
 
 use crate::{Device, Emitter, Fused, FusionAnalysis, Reason};
 
-/// What reductions apply.
+/// The computations that reductions apply.
 const CALLED: &str = "HloModule m
 add {
   a = f32[] parameter(0)
@@ -28,7 +28,7 @@ pub(crate) fn graphs(text: &str) -> Vec<(String, Arc<Graph>)> {
     named.collect()
 }
 
-/// The instruction `name` of a module: the fusion that it is, or a fusion around it.
+/// The instruction `name` of a module: itself if it is a fusion, else a fusion around it.
 pub(crate) fn fused(module: &str, name: &str) -> Result<Fused, Reason> {
     let graphs = graphs(module);
     let callee = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
@@ -48,7 +48,7 @@ pub(crate) fn attributes(text: &str) -> ir::Attributes {
     graph.ops[graph.root as usize].attributes.clone()
 }
 
-/// What [`analysis`] knows: `add`.
+/// The computations that [`analysis`] knows: `add`.
 pub(crate) fn callees() -> impl Fn(&str) -> Option<Arc<Graph>> {
     let graphs = graphs(CALLED);
     move |name| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone())
@@ -63,9 +63,9 @@ pub(crate) fn analysis(instructions: &str, device: &str) -> Result<FusionAnalysi
     FusionAnalysis::new(fused, device)
 }
 
-/// Checks emitter, hero and launch: `"loop root 2x128"`, with `x2` in front of the threads for a second group of blocks
-/// and ` +4224` behind for bytes of shared memory; and that what is written and what the hero reads of its operands is
-/// covered once, by enumeration.
+/// Checks emitter, hero and launch: `"loop root 2x128"`, with `x2` before the threads for a second group of
+/// blocks, and ` +4224` at the end for bytes of shared memory. Also checks by enumeration that the elements
+/// written, and those that the hero reads of its operands, are covered once.
 #[track_caller]
 pub(crate) fn check(instructions: &str, device: &str, expect: &str) -> FusionAnalysis {
     let analysis = analysis(instructions, device).unwrap_or_else(|reason| panic!("no kernel: {reason}"));
@@ -92,7 +92,7 @@ pub(crate) fn check(instructions: &str, device: &str, expect: &str) -> FusionAna
     analysis
 }
 
-/// The maps to the operands of the hero cover each element once, those that are not undefined.
+/// Checks that each defined map to an operand of the hero covers each element once.
 #[track_caller]
 pub(crate) fn check_reads_once(analysis: &FusionAnalysis) {
     let mut read = 0;

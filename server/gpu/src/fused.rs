@@ -1,4 +1,4 @@
-//! A fusion as the emitters see it: one graph without fusions in it, its roots, and who uses what.
+//! A fusion as the emitters see it: one graph without nested fusions, its roots, and the users of each op.
 
 use indexing::Callees;
 use ir::{
@@ -12,22 +12,22 @@ use crate::block_config::block_config;
 use crate::cost::BlockLevel;
 use crate::emitters::Elsewhere;
 
-/// A fusion with more ops is not looked into. Freeing its graph is not to take longer than a cancellation may.
+/// A fusion with more ops is not analysed: freeing its graph must not take longer than a cancellation may.
 pub const MAX_OPS: usize = 1 << 14;
 
-/// A fusion with more results is not looked into.
+/// A fusion with more results is not analysed.
 pub const MAX_ROOTS: usize = 4096;
 
-/// Fusions in fusions beyond this depth are opaque.
+/// Nested fusions beyond this depth are opaque.
 const MAX_DEPTH: usize = 16;
 
 /// The ops of a fusion. Lives for one analysis.
 #[derive(Debug, Clone)]
 pub struct Fused {
-    /// Parameters are the fusion's operands. Fusions inside are dissolved into their ops.
+    /// The ops. Parameters are the fusion's operands; nested fusions are inlined.
     pub graph: Graph,
-    /// What is written: the root, or the operands of a root tuple, each once, in order. An op with several results is one
-    /// root.
+    /// The written values: the root, or the operands of a root tuple, each once, in order. An op with several
+    /// results is one root.
     pub roots: Vec<OpId>,
     /// Per result of the fusion, the position of its root.
     pub outputs: Vec<usize>,
@@ -35,30 +35,32 @@ pub struct Fused {
     pub users: Vec<Vec<OpId>>,
     /// `kind` of the fusion's backend configuration: `__triton`, `__custom_fusion`, …
     pub backend_kind: Option<String>,
-    /// Its kind in the text is `kCustom`: no emitter is chosen by its ops.
+    /// Whether its kind in the text is `kCustom`: no emitter is chosen by its ops.
     pub is_custom: bool,
-    /// Block sizes that the same configuration states, in words.
+    /// Block sizes that the same configuration states, as text.
     pub block_config: Option<String>,
-    /// Of a block-level fusion: its tiling.
+    /// The tiling of a block-level fusion.
     pub block_level: Option<BlockLevel>,
-    /// Operands whose memory something else may write while the kernel runs, by number. Source: the frontend attribute
-    /// `xla.no_invariant_operands`.
+    /// Numbers of the operands whose memory may be written from elsewhere while the kernel runs. Source: the
+    /// frontend attribute `xla.no_invariant_operands`.
     pub changing: Vec<usize>,
-    /// Per operand, the first operand that is the same array; empty where all are different. Source: `slice_index` of
-    /// `codegen/emitters/kernel_arguments.cc`.
+    /// Per operand, the first operand that is the same array; empty if all are different. Source:
+    /// `slice_index` of `codegen/emitters/kernel_arguments.cc`.
     pub same_as: Vec<usize>,
-    /// Who writes the kernel of what is no fusion that XLA made: see [`Fused::standing_alone`] and [`Fused::of_function`].
+    /// The origin of the kernel if XLA made no fusion for it: see [`Fused::standing_alone`] and
+    /// [`Fused::of_function`].
     pub left_to: Option<Elsewhere>,
 }
 
-/// Refuses what this vocabulary lacks of a fusion and of its computation: a kernel that leaves it out is another one.
+/// Refuses a fusion or computation with parts that are not in this vocabulary: a kernel without them would be
+/// another one.
 fn understood(op: &Op, callee: &Graph) -> Result<(), Reason> {
     let of_op = op.attributes.unknown().first().map(|unknown| format!("{unknown}; it is not understood"));
     of_op.or_else(|| callee.not_understood()).map_or(Ok(()), |unknown| Err(unknown.into()))
 }
 
 impl Fused {
-    /// The fusion `op` whose computation is `callee`.
+    /// Builds the fusion `op` whose computation is `callee`.
     pub fn of_fusion(op: &Op, callee: &Graph, callees: &Callees<'_>) -> Result<Fused, Reason> {
         understood(op, callee)?;
         if !callee.is_complete {
@@ -75,8 +77,8 @@ impl Fused {
         Ok(fused)
     }
 
-    /// A computation that XLA has not compiled yet, as one fusion: a dot or a convolution in it is left to others, and what
-    /// they fuse with it is theirs to say.
+    /// Treats a computation that XLA has not compiled yet as one fusion. A dot or a convolution in it is left
+    /// to other compilers and libraries, which decide what they fuse with it.
     pub fn of_function(op: &Op, callee: &Graph, callees: &Callees<'_>) -> Result<Fused, Reason> {
         let mut fused = Fused::of_fusion(op, callee, callees)?;
         let left_to = fused.ops().find_map(|(_, op)| Elsewhere::of_op(op.opcode));
@@ -84,15 +86,16 @@ impl Fused {
         Ok(fused)
     }
 
-    /// An op where it stands in a module, outside of fusions: dots and convolutions are left to libraries and to Triton, the
-    /// others are wrapped.
+    /// Takes an op as it occurs in a module, outside of fusions. Dots and convolutions are left to libraries
+    /// and to Triton; other ops are wrapped.
     pub fn standing_alone(op: &Op, name: &str) -> Result<Fused, Reason> {
         let mut fused = Fused::wrapping(op, name)?;
         fused.left_to = Elsewhere::of_op(op.opcode);
         Ok(fused)
     }
 
-    /// An op that is not fused, in a fusion of its own with a parameter for each operand. Only what XLA wraps so.
+    /// Wraps an unfused op in a fusion of its own with a parameter for each operand. Only for ops that XLA
+    /// wraps so.
     /// Source: `service/gpu/transforms/fusion_wrapper.cc`.
     pub fn wrapping(op: &Op, name: &str) -> Result<Fused, Reason> {
         understood(op, &Graph::default())?;
@@ -112,7 +115,7 @@ impl Fused {
     fn new(mut graph: Graph, results: Vec<OpId>) -> Result<Fused, Reason> {
         for (op, operands) in graph.ops.iter().zip(&graph.operands) {
             cancel::tick();
-            // What follows takes operands by their place.
+            // The code below takes operands by position.
             let has_all =
                 op.operand_shapes.len() == operands.len() && op_info(op.opcode).arity.accepts(operands.len());
             if !has_all && op.opcode != Opcode::Parameter {
@@ -180,12 +183,12 @@ impl Fused {
         &self.graph.operands[id as usize]
     }
 
-    /// Is it computed in the fusion, not an operand of it?
+    /// Whether the op is computed in the fusion, as opposed to being an operand of it.
     pub fn is_inside(&self, id: OpId) -> bool {
         self.op(id).opcode != Opcode::Parameter
     }
 
-    /// Ops in an order in which users come before their operands.
+    /// Ops, users before their operands.
     pub fn users_first(&self) -> impl Iterator<Item = OpId> + '_ {
         (0..self.graph.ops.len() as OpId).rev()
     }
@@ -196,13 +199,13 @@ impl Fused {
         all.filter(|(_, op)| op.opcode != Opcode::Parameter)
     }
 
-    /// The array that a root writes, its first one if there are several.
+    /// The array that a root writes; the first one if there are several.
     pub fn root_shape(&self, root: usize) -> &Shape {
         let shape = &self.op(self.roots[root]).shape;
         first_array(shape).unwrap_or(shape)
     }
 
-    /// Bits of the narrowest element type among the operands; nothing where there are none.
+    /// Bits of the narrowest element type among the operands; `None` if there are none.
     /// Source: `HloFusionAnalysis::InputOutputInfo`.
     pub fn smallest_input_bits(&self) -> Option<i64> {
         let parameters = self.graph.ops.iter().filter(|op| op.opcode == Opcode::Parameter);
@@ -215,7 +218,8 @@ impl Fused {
     }
 }
 
-/// `kind` in `backend_config={…"fusion_backend_config":{"kind":"…"}}`, or the whole of a configuration that is a name.
+/// `kind` in `backend_config={…"fusion_backend_config":{"kind":"…"}}`, or the whole configuration if it is a
+/// name.
 fn backend_kind(attributes: &Attributes) -> Option<String> {
     let text = attributes.text(AttributeKey::BackendConfig)?.trim().trim_matches('"');
     let plain: String = text.chars().filter(|c| !c.is_whitespace() && *c != '\\').collect();
@@ -236,21 +240,22 @@ fn changing(attributes: &Attributes) -> Vec<usize> {
     numbers.into_iter().flat_map(|list| list.split(',')).filter_map(|n| n.trim().parse().ok()).collect()
 }
 
-/// Whether this is the configuration of an instruction from XLA's CPU compiler. Only that one says over how many threads an
-/// instruction is split, and only it gives fusions to these libraries.
+/// Whether this is the configuration of an instruction from XLA's CPU compiler. Only that compiler states the
+/// number of threads over which an instruction is split, and only it gives fusions to these libraries.
 /// Source: `service/cpu/backend_config.proto`, `service/cpu/cpu_compiler.cc`.
 pub fn is_of_cpu_backend(backend_config: &str) -> bool {
     let marks = ["outer_dimension_partitions", "__ynn_fusion", "__xnn_fusion", "__onednn_fusion"];
     marks.iter().any(|mark| backend_config.contains(mark))
 }
 
-/// Whether this target of a custom call is LAPACK on the host, which JAX calls on CPUs alone: seen in its dumps; on GPUs the same
-/// functions call cuSOLVER or are expanded.
+/// Whether this target of a custom call is LAPACK on the host, which JAX calls only on CPUs. Observed in its
+/// dumps; on GPUs the same functions call cuSOLVER or are expanded.
 pub fn is_call_of_cpu(target: &str) -> bool {
     target.contains("\"lapack_")
 }
 
-/// Whether XLA puts an op that stands alone into a fusion of its own. Source: `service/gpu/transforms/fusion_wrapper.cc`.
+/// Whether XLA puts an unfused op into a fusion of its own. Source:
+/// `service/gpu/transforms/fusion_wrapper.cc`.
 pub fn is_wrapped(opcode: Opcode) -> bool {
     use Opcode::*;
     is_elementwise(opcode)
@@ -277,8 +282,8 @@ pub fn is_wrapped(opcode: Opcode) -> bool {
         )
 }
 
-/// Why the shape of an op is not what its operands and attributes give. What follows takes dimensions by their place in one
-/// shape or the other: of such an op it would say something wrong, or nothing.
+/// Why the shape of an op contradicts its operands and attributes. The analysis takes dimensions by position
+/// in one shape or the other, so its results for such an op would be wrong or empty.
 fn contradiction(graph: &Graph, op: &Op, operands: &[OpId]) -> Option<Reason> {
     if matches!(op.opcode, Opcode::Parameter | Opcode::Fusion) {
         return None;
@@ -308,7 +313,7 @@ fn has_same_dims(a: &Shape, b: &Shape) -> bool {
     }
 }
 
-/// Of an element of a tuple, the op that makes the tuple.
+/// For an element of a tuple, the op that makes the tuple.
 fn producer(graph: &Graph, mut result: OpId) -> OpId {
     while graph.ops[result as usize].opcode == Opcode::GetTupleElement {
         let Some(&of) = graph.operands[result as usize].first() else { break };
@@ -329,7 +334,7 @@ fn first_array(shape: &Shape) -> Option<&Shape> {
     }
 }
 
-/// Are all sizes known, or at least their bounds?
+/// Whether all sizes, or at least their bounds, are known.
 fn has_bounds(shape: &Shape) -> bool {
     match shape {
         Shape::Tuple(elements) => elements.iter().all(has_bounds),
@@ -350,7 +355,8 @@ struct Flattened {
 }
 
 impl Flattened {
-    /// Adds the ops of a computation and answers its results. `arguments` are its parameters, its own where none.
+    /// Adds the ops of a computation and returns its results. `arguments` replace its parameters; without
+    /// them it keeps its own.
     fn add(
         &mut self,
         computation: &Graph,
@@ -359,7 +365,7 @@ impl Flattened {
         depth: usize,
     ) -> Result<Vec<OpId>, Reason> {
         let mut new_ids: Vec<OpId> = Vec::with_capacity(computation.ops.len());
-        // Results of dissolved fusions that have several.
+        // Results of inlined fusions that have several.
         let mut tuples: FxHashMap<OpId, Vec<OpId>> = FxHashMap::default();
         for (id, op) in computation.ops.iter().enumerate() {
             cancel::tick();

@@ -1,4 +1,4 @@
-//! Everything about a fusion's kernel that is decided before its code is written.
+//! The decisions about a fusion's kernel that are made before its code is written.
 
 use indexing::{Callees, IndexingMap};
 use ir::{OpId, Opcode};
@@ -12,19 +12,19 @@ use crate::heroes::{Kind, hero, kind};
 use crate::launch::Launch;
 use crate::partition::{Partition, Reason as PartitionReason, partition};
 
-/// The emitter of a fusion on a device, and what follows from it. A plain value: it owns the fusion's ops.
+/// The emitter of a fusion on a device, and its consequences. A plain value: it owns the fusion's ops.
 #[derive(Debug, Clone)]
 pub struct FusionAnalysis {
     pub fused: Fused,
     pub device: &'static Device,
     pub kind: Kind,
-    /// Per root, the op that its elements are distributed after.
+    /// Per root, its hero: the op whose elements are distributed over the threads.
     pub heroes: Vec<OpId>,
     pub emitter: Emitter,
 }
 
 impl FusionAnalysis {
-    /// The reason, where no emitter takes the fusion.
+    /// Analyses a fusion. Fails with the reason if no emitter takes it.
     pub fn new(fused: Fused, device: &'static Device) -> Result<FusionAnalysis, Reason> {
         let mut heroes: Vec<OpId> = fused.roots.iter().map(|&root| hero(&fused, root)).collect();
         let kind = kind(&fused, &heroes, device);
@@ -43,7 +43,7 @@ impl FusionAnalysis {
         Context { fused: &self.fused, heroes: &self.heroes, kind: self.kind, device: self.device }
     }
 
-    /// The hero that the emitter is chosen for: the first that makes it what it is.
+    /// The hero that decides the emitter: the first one that requires it.
     pub fn hero(&self) -> OpId {
         let is_wanted = |&hero: &OpId| match &self.emitter {
             Emitter::Transpose(_) | Emitter::PackedTranspose(_) => {
@@ -55,10 +55,10 @@ impl FusionAnalysis {
         self.heroes.iter().copied().find(is_wanted).unwrap_or(self.heroes[0])
     }
 
-    /// The functions of the kernel, of which `computation` gives the names: what the entry computes itself is called `kernel`.
-    /// Beside what XLA's criteria ask for, each result opens one, and so do heroes that an epilogue follows, and what they
-    /// read. Source: `computation_partitioner.cc` and `EpilogueSpecification`; a hero that nothing else uses has no function,
-    /// `emitter_base.cc`.
+    /// The functions of the kernel, named after `computation`; the part that the entry computes itself is
+    /// called `kernel`. In addition to XLA's criteria, each result opens a function, and so do heroes that an
+    /// epilogue follows and the ops that these heroes read. Source: `computation_partitioner.cc` and
+    /// `EpilogueSpecification`; a hero that nothing else uses has no function, `emitter_base.cc`.
     pub fn partition(&self, kernel: &str, computation: &str, callees: &Callees<'_>) -> Partition {
         let graph = &self.fused.graph;
         let heroes = self.distributed_heroes();
@@ -78,7 +78,8 @@ impl FusionAnalysis {
                     () => PartitionReason::ReadByHero,
                 };
             }
-            // What changes several elements of its operand has no value at one index, and a tuple has none at all.
+            // An op that changes several elements of its operand has no value at one index, and a tuple has
+            // none at all.
             let is_written_whole =
                 matches!(graph.ops[root as usize].opcode, Opcode::Scatter | Opcode::Sort | Opcode::Tuple);
             let is_unused_hero = is_hero && self.fused.users[root as usize].is_empty();
@@ -90,7 +91,7 @@ impl FusionAnalysis {
         partition
     }
 
-    /// Heroes whose elements the threads exchange or combine before what follows them.
+    /// Heroes whose elements the threads exchange or combine before their epilogue.
     fn distributed_heroes(&self) -> FxHashSet<OpId> {
         let is_distributed = |root: OpId, hero: OpId| match &self.emitter {
             Emitter::Reduction(reduction) => reduction.reductions.contains(&hero),
@@ -101,12 +102,12 @@ impl FusionAnalysis {
         pairs.filter(|&(&root, &hero)| is_distributed(root, hero)).map(|(_, &hero)| hero).collect()
     }
 
-    /// Nothing where somebody else decides, see [`Emitter::Elsewhere`].
+    /// The launch dimensions; `None` for [`Emitter::Elsewhere`].
     pub fn launch(&self) -> Option<Launch> {
         self.emitter.launch()
     }
 
-    /// The launch, also of a kernel that Triton writes where the text states its tiles.
+    /// The launch dimensions, including those of a Triton kernel whose tiles the text states.
     pub fn stated_launch(&self) -> Option<Launch> {
         match &self.emitter {
             Emitter::Elsewhere(elsewhere) => elsewhere.launch,
@@ -122,13 +123,13 @@ impl FusionAnalysis {
         self.fused.outputs.iter().map(|&root| maps[root].clone()).collect()
     }
 
-    /// The same of root number `root`; a result may be several roots, and a root several results.
+    /// The same for root number `root`. A result may be several roots, and a root several results.
     pub fn thread_to_root(&self, root: usize) -> Option<IndexingMap> {
         self.emitter.thread_to_output(&self.context(), root)
     }
 
-    /// Per hero, each once, and per operand of it, the map from threads to the elements that they read. Undefined where
-    /// the operand is not read by a map.
+    /// Per hero, each once, and per operand of it, the map from threads to the elements that they read.
+    /// Undefined if the operand is not read by a map.
     pub fn thread_to_input(&self) -> Vec<(OpId, Vec<IndexingMap>)> {
         let context = self.context();
         let mut answer: Vec<(OpId, Vec<IndexingMap>)> = Vec::new();
@@ -146,7 +147,7 @@ mod tests {
     use crate::Device;
     use crate::fixture::{analysis, check, fused};
 
-    /// Whatever the sizes, there is an answer or a reason, and maps that can be asked for.
+    /// All sizes give an analysis or a reason, and maps that can be computed.
     #[test]
     fn no_size_panics() {
         let bodies = [
@@ -207,14 +208,14 @@ mod tests {
 
     #[test]
     fn heroes() {
-        // Another operand behind a transpose is fine, behind a reduction it is not.
+        // Another operand may pass through a transpose, but not through a reduction.
         let transpose = "p = f32[40,50] parameter(0)\n q = f32[50,40] parameter(1)
             t = f32[50,40] transpose(p), dimensions={1,0}\n ROOT a = f32[50,40] add(t, q)";
         check(transpose, "h100-sxm", "transpose t 4x128 +4224");
         let reduce = "p = f32[64,64] parameter(0)\n q = f32[64] parameter(1)\n z = f32[] constant(0)
             r = f32[64] reduce(p, z), dimensions={0}, to_apply=add\n ROOT a = f32[64] add(r, q)";
         check(reduce, "h100-sxm", "loop a 1x64");
-        // What is computed from a transpose by something that moves elements is computed element by element.
+        // An op that moves elements of a transpose's result is computed element by element.
         let moved = "p = f32[40,50] parameter(0)\n t = f32[50,40] transpose(p), dimensions={1,0}
             ROOT r = f32[50,40] reverse(t), dimensions={0}";
         check(moved, "h100-sxm", "loop r 16x128");
@@ -224,7 +225,7 @@ mod tests {
             ROOT r = (f32[16,17], s8[16,17]) tuple(t, u)";
         check(widths, "h100-sxm", "loop t 3x128");
         check(&widths.replace("s8", "s32"), "h100-sxm", "transpose t 1x128 +8448");
-        // Two candidates are none.
+        // With two candidates there is no hero.
         let two = "p = f32[40,50] parameter(0)\n n = f32[40,50] negate(p)
             t = f32[50,40] transpose(p), dimensions={1,0}\n u = f32[50,40] transpose(n), dimensions={1,0}
             ROOT a = f32[50,40] add(t, u)";

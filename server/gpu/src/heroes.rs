@@ -1,4 +1,4 @@
-//! Which op of a fusion the kernel is built around, and which emitter that calls for.
+//! The hero of a fusion, and the emitter that it requires.
 
 use std::collections::VecDeque;
 
@@ -21,16 +21,16 @@ pub enum Kind {
     Concatenate,
     Scatter,
     Sort,
-    /// Left to Triton.
+    /// Triton writes the kernel.
     Triton,
-    /// Left to cuDNN.
+    /// cuDNN runs it.
     CuDnn,
-    /// Left to a library or to code of its own.
+    /// A library or custom code runs it.
     Custom,
 }
 
-/// The hero of a root: the op whose elements the kernel distributes over threads. What is between the two is computed in
-/// passing.
+/// The hero of a root: the op whose elements the kernel distributes over threads. The ops between hero and
+/// root are computed as its epilogue.
 /// Source: `FindNonTrivialHero`, `codegen/ir_emission_utils.cc`.
 pub fn hero(fused: &Fused, root: OpId) -> OpId {
     let mut hero = root;
@@ -48,7 +48,7 @@ pub fn hero(fused: &Fused, root: OpId) -> OpId {
     if fused.op(hero).opcode == Opcode::Reduce { hero } else { root }
 }
 
-/// How a transpose of the fusion goes through shared memory; nothing for what is no such transpose.
+/// How a transpose of the fusion goes through shared memory; `None` for other ops.
 pub fn tiling(fused: &Fused, op: OpId) -> Option<Tiling> {
     match fused.op(op).opcode {
         Opcode::Transpose => Tiling::of(fused.op(*fused.operands(op).first()?), fused.op(op)),
@@ -56,7 +56,8 @@ pub fn tiling(fused: &Fused, op: OpId) -> Option<Tiling> {
     }
 }
 
-/// The one op that `is_hero`, reached from `root` through intermediates of up to three operands, if nothing else uses it.
+/// The only op that `is_hero`, reached from `root` through intermediates of up to three operands, if nothing
+/// else uses it.
 fn only_hero(fused: &Fused, root: OpId, is_hero: &dyn Fn(OpId) -> bool) -> Option<OpId> {
     let mut found = None;
     let mut queue = VecDeque::from([root]);
@@ -96,7 +97,8 @@ fn only_feeds_intermediates(fused: &Fused, hero: OpId) -> bool {
     true
 }
 
-/// Can its element be computed where it is used, from one element of each of at most so many operands?
+/// Whether each element of the op can be computed where it is used, from one element of each of at most
+/// `most_operands` operands.
 /// Source: `IsIntermediate`, as above.
 fn is_intermediate(fused: &Fused, id: OpId, most_operands: usize) -> bool {
     let (op, operands) = (fused.op(id), fused.operands(id));
@@ -120,7 +122,7 @@ fn has_same_layout(a: &Shape, b: &Shape) -> bool {
     }
 }
 
-/// What the fusion's roots and heroes call for; with [`Kind::Loop`] every root is its own hero.
+/// The kind that the fusion's roots and heroes require. With [`Kind::Loop`] every root is its own hero.
 /// Source: `GetEmitterFusionKind`, `service/gpu/hlo_fusion_analysis.cc`.
 pub fn kind(fused: &Fused, heroes: &[OpId], device: &Device) -> Kind {
     if fused.left_to.is_some() {
@@ -130,7 +132,7 @@ pub fn kind(fused: &Fused, heroes: &[OpId], device: &Device) -> Kind {
         Some(CUSTOM_FUSION) => return Kind::Custom,
         Some("__cudnn$fusion") => return Kind::CuDnn,
         Some(name) if name.starts_with("__triton") => return Kind::Triton,
-        // Whoever gave it this kind has an emitter for it, which is none of those here.
+        // The producer of this kind has an emitter of its own, which is none of those here.
         Some(_) if fused.is_custom => return Kind::Custom,
         _ => {}
     }
@@ -151,7 +153,7 @@ pub fn kind(fused: &Fused, heroes: &[OpId], device: &Device) -> Kind {
     }
 }
 
-/// Is the hero a reduction that is worth a kernel of its own under this root?
+/// Whether the hero is a reduction that warrants a reduction kernel under this root.
 /// Source: `IsRealReductionHero`, as above.
 pub fn is_real_reduction(fused: &Fused, root: OpId, hero: OpId, device: &Device) -> bool {
     let op = fused.op(hero);
@@ -178,7 +180,7 @@ fn has_compatible_reductions(fused: &Fused, heroes: &[OpId], device: &Device) ->
 fn has_compatible_transposes(fused: &Fused, heroes: &[OpId]) -> bool {
     let mut first: Option<(Tiling, OpId)> = None;
     let mut others = Vec::new();
-    // Tiles must be of one size in shared memory.
+    // Tiles in shared memory must have the same size.
     let bits = |hero: OpId| fused.op(hero).shape.element().and_then(|e| e.bits());
     for (i, &hero) in heroes.iter().enumerate() {
         match (tiling(fused, hero), &first) {

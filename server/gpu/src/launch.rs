@@ -1,11 +1,11 @@
-//! How many blocks and threads a kernel is launched with.
+//! The launch dimensions of a kernel.
 
 use indexing_map::ceil_div;
 
 use crate::Reason;
 use crate::device::Device;
 
-/// Blocks of the grid, threads of a block, and bytes of static shared memory that a block has.
+/// Blocks of the grid, threads of a block, and bytes of static shared memory per block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launch {
     pub grid: [i64; 3],
@@ -24,7 +24,7 @@ impl Launch {
         Launch { shared_bytes, ..self }
     }
 
-    /// A thread for every `unroll` of `elements`: four warps a block.
+    /// A thread for every `unroll` of `elements`, four warps per block.
     /// Source: `CalculateLaunchDimensions`, `service/gpu/launch_dimensions.cc`.
     pub fn for_elements(elements: i64, unroll: i64, device: &Device) -> Launch {
         if elements <= 1 {
@@ -53,7 +53,7 @@ impl Launch {
     }
 }
 
-/// Blocks along x where these are more than the device takes: as many along y as needed, a power of two.
+/// Splits the blocks along x if the device does not take so many: as many along y as needed, a power of two.
 /// Source: `MaybeSplitGridDimensionX`, `service/gpu/gpu_fusible.cc`.
 pub fn split_grid_x(blocks: i64, threads: i64, device: &Device) -> (i64, i64) {
     let [limit_x, limit_y, _] = device.block_dim_limit;
@@ -75,7 +75,7 @@ pub fn split_grid_x(blocks: i64, threads: i64, device: &Device) -> (i64, i64) {
     (ceil_div(blocks, limit_y).unwrap_or(1), limit_y)
 }
 
-/// The product, or the reason why there is none.
+/// The product of the sizes, or the reason why there is none.
 pub(crate) fn product(sizes: &[i64]) -> Result<i64, Reason> {
     if sizes.contains(&0) {
         return Ok(0);

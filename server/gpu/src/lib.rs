@@ -1,19 +1,19 @@
-//! What XLA's GPU compiler makes of a fusion: the emitter that writes its kernel, the hero that the kernel is built around,
-//! how many blocks and threads it is launched with, and which elements each thread reads and writes.
+//! The kernel that XLA's GPU compiler makes of a fusion: its emitter, its hero, its launch dimensions, and
+//! the elements that each thread reads and writes.
 //!
-//! * [`FusionAnalysis`]: the answer. [`Emitter`] has one variant, and one file, per emitter.
-//! * [`partition()`]: the functions that a computation becomes.
+//! * [`FusionAnalysis`]: the entry point. [`Emitter`] has one variant, and one file, per emitter.
+//! * [`partition()`]: the functions into which a computation is split.
 //! * [`traffic`], [`xla_coalesced`], [`tiled_efficiency`]: how well reads and writes use memory.
-//! * [`estimate`]: how long it takes, by XLA's cost model and by the device's bandwidth and arithmetic alone.
+//! * [`estimate`]: a kernel's time, by XLA's cost model and by the device's bandwidth and arithmetic alone.
 //! * [`decide`]: whether XLA fuses a producer into its consumers, and why not.
-//! * [`Device`]: what is known of a GPU; [`Device::find`] knows nineteen.
+//! * [`Device`]: the properties of a GPU; [`Device::find`] knows nineteen.
 //! * [`Fused`]: a fusion, or an op that XLA would wrap into one.
 //!
-//! Rules: XLA `service/gpu/hlo_fusion_analysis.cc`, `backends/gpu/codegen/emitters/*`. Each file names the facts it
-//! follows.
+//! Rules: XLA `service/gpu/hlo_fusion_analysis.cc`, `backends/gpu/codegen/emitters/*`. Each file names the
+//! XLA sources that it follows.
 //!
-//! Architecture Invariant: no fusion panics, whatever its shapes and attributes. What no emitter takes gets the reason in
-//! words. Sizes are computed with checks.
+//! Architecture Invariant: no fusion panics, whatever its shapes and attributes. A fusion that no emitter
+//! takes gets the reason as text. Arithmetic on sizes is checked.
 //! Architecture Invariant: this crate knows neither text nor editors nor JSON; it reads [`ir`] and [`indexing`].
 
 mod bitcasts;
@@ -66,5 +66,5 @@ pub use thread_map::{bitcast, work_items};
 pub use transpose::{Normalized, Packed, Tiling};
 pub use unroll::{may_prevent_vectorization, reduction_vector, unroll_factor};
 
-/// Why a fusion is not emitted, in words that follow "no kernel: ".
+/// The reason why a fusion is not emitted: text that follows "no kernel: ".
 pub type Reason = Cow<'static, str>;

@@ -1,5 +1,6 @@
-//! How a computation becomes functions: a value that is needed at several different indices gets a function of its own, so
-//! that it is not written out twice. Source: XLA `codegen/emitters/computation_partitioner.cc`.
+//! How a computation is split into functions: a value that is needed at several different indices gets a
+//! function of its own, so that its code is not duplicated. Source: XLA
+//! `codegen/emitters/computation_partitioner.cc`.
 
 use indexing::{Callees, OperandIndexing, Rules};
 use indexing_map::IndexingMap;
@@ -7,14 +8,14 @@ use ir::{Graph, OpId, Opcode};
 
 use crate::post_order::post_order;
 
-/// A function that an instruction was first counted into takes no more than these; the next instruction that is used once
-/// opens its own. Source: XLA `computation_partitioner.cc`.
+/// The maximum number of instructions that are added to a function while they are counted into it; after
+/// that, the next instruction with one use opens its own function. Source: XLA `computation_partitioner.cc`.
 const MAX_INSTRUCTIONS: usize = 2000;
 
 /// The functions of one computation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
-    /// The function of the computation's root first; a function comes before those that it calls.
+    /// The functions, that of the computation's root first; a function comes before those that it calls.
     pub functions: Vec<Function>,
     /// Per op of the graph, the number of its function.
     pub function_of: Vec<u32>,
@@ -22,51 +23,52 @@ pub struct Partition {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
-    /// The computation's name and the root's, with `_` for everything that is no letter or digit.
+    /// The names of the computation and of the root, with `_` for every character that is not a letter or
+    /// digit.
     pub name: String,
     pub root: OpId,
     /// Operands before their users, the root last.
     pub ops: Vec<OpId>,
-    /// Moves data only, and so is always inlined.
+    /// Whether it only moves data, and so is always inlined.
     pub has_no_compute: bool,
-    /// The entry of the kernel computes it itself: it is no function in the code.
+    /// Whether the kernel's entry computes it itself, so that the code has no function for it.
     pub is_entry: bool,
     pub reason: Reason,
 }
 
-/// Why a function of its own begins at an instruction.
+/// Why an instruction starts a function of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// Nothing uses it: the computation's root, or dead code.
     NoUser,
-    /// Asked for from outside.
+    /// Requested by the caller.
     Forced,
     /// A hero, whose elements are distributed over the threads before an epilogue follows.
     Hero,
     /// Read by a hero.
     ReadByHero,
-    /// A result of the kernel: the entry writes it.
+    /// A result of the kernel, which the entry writes.
     Result,
-    /// Functions with these numbers use it.
+    /// Used by the functions with these numbers.
     SeveralFunctions(Vec<u32>),
-    /// Function `user` needs it at two different indices: from the index of that function's root, the first two maps
-    /// that differ.
+    /// Needed by function `user` at two different indices: the first two maps, from the index of that
+    /// function's root, that differ.
     SeveralMaps { user: u32, first: IndexingMap, second: IndexingMap },
-    /// Function `user` would have more instructions than 2000.
+    /// With it, function `user` would have more than 2000 instructions.
     TooLarge { user: u32 },
 }
 
-/// What is known of an op before its turn, from its users.
+/// The uses of an op, collected before the op is assigned to a function.
 #[derive(Default)]
 struct Demand {
     users: Vec<u32>,
-    /// From the index of the user's function's root, each once.
+    /// From the index of the root of the user's function, each once.
     accesses: Vec<OperandIndexing>,
     edges: usize,
 }
 
-/// The functions of `graph`, named after `computation`. Ops for which `is_forced` holds open a function even where XLA's
-/// criteria ask for none. Dead code has functions too. Empty for an empty graph.
+/// Splits `graph` into functions, named after `computation`. Ops for which `is_forced` holds open a function
+/// even where XLA's criteria require none. Dead code has functions too. Empty for an empty graph.
 pub fn partition(
     graph: &Graph,
     computation: &str,
@@ -129,8 +131,9 @@ fn reason(demand: &Demand, is_forced: bool, sizes: &[usize]) -> Option<Reason> {
     is_full.then_some(Reason::TooLarge { user: *user })
 }
 
-/// Tells the operands of `op` that `function` needs them, and at which indices: those at which `op` reads them, behind
-/// `way`, the way from the root of the function to `op` (nothing for the root itself).
+/// Records for the operands of `op` that `function` needs them, and at which indices: those at which `op`
+/// reads them, composed with `way`, the map from the root of the function to `op` (`None` for the root
+/// itself).
 fn demand_operands(
     graph: &Graph,
     op: OpId,
@@ -143,7 +146,7 @@ fn demand_operands(
     if operands.is_empty() {
         return;
     }
-    // XLA asks for no maps of these.
+    // XLA computes no maps for these.
     let passes_through = matches!(graph.ops[op as usize].opcode, Opcode::Tuple | Opcode::Scatter);
     let indexing = match passes_through {
         true => Default::default(),
@@ -176,7 +179,8 @@ fn demand_operands(
     }
 }
 
-/// To the partitioner two maps are one when their results are: domains do not count.
+/// Adds an access unless one with the same results is known: the partitioner ignores domains when it compares
+/// maps.
 fn insert(accesses: &mut Vec<OperandIndexing>, access: OperandIndexing) {
     if accesses.iter().all(|known| known.map.results() != access.map.results()) {
         accesses.push(access);
@@ -300,7 +304,7 @@ mod tests {
         );
     }
 
-    /// A long chain of ops that are used once is cut where it is longer than a function may be.
+    /// A long chain of ops with one use each is split where it exceeds the maximum size of a function.
     #[test]
     fn functions_have_a_size() {
         let mut text = "f {\n p = f32[6] parameter(0)\n x0 = f32[6] negate(p)\n".to_owned();

@@ -2,8 +2,8 @@
 
 use ir::{Graph, OpId};
 
-/// All ops of `graph`, each after its operands, first operand first; ops that nothing uses start a walk in order of
-/// definition. XLA numbers functions and heroes by this order, and its names depend on it.
+/// All ops of `graph` after their operands, first operand first. Ops that nothing uses start a walk in order
+/// of definition. XLA numbers functions and heroes in this order, and its names depend on it.
 /// Source: `HloComputation::MakeInstructionPostOrder`.
 pub fn post_order(graph: &Graph) -> Vec<OpId> {
     let mut is_used = vec![false; graph.ops.len()];

@@ -1,12 +1,14 @@
-//! Which producer XLA fuses into its consumers, and why it does not.
+//! Which producers XLA fuses into their consumers, and why it does not fuse others.
 //!
-//! XLA's pass decides by producer: one is computed anew in all of its consumers, or in none. [`decide`] says whether it may
-//! be, in the words of XLA's own log, and how long producer and consumers take apart and together.
+//! XLA's pass decides per producer: it is recomputed in all of its consumers, or in none. [`decide`] returns
+//! whether it may be fused, in the words of XLA's log, and the times of producer and consumers, unfused and
+//! fused.
 //!
 //! * [`Candidate`]: an instruction with the kernel that it would be on its own.
 //! * [`can_fuse()`]: the rules for a pair, in XLA's order.
 //! * [`Pair`]: producer and consumer as one fusion.
-//! * [`siblings`], [`into_several_results`]: what the later pass for fusions of several results says of two instructions.
+//! * [`siblings`], [`into_several_results`]: whether the later multi-output fusion pass may fuse two
+//! instructions.
 //!
 //! Source: XLA `backends/gpu/transforms/priority_fusion.cc`, `service/gpu/gpu_fusible.cc`,
 //! `service/gpu/model/gpu_performance_model.cc`. Facts: which flags are XLA's defaults.
@@ -33,40 +35,41 @@ use crate::Reason;
 use crate::cost::times::LAUNCH_OVERHEAD_US;
 use crate::device::Device;
 
-/// What XLA makes of a producer.
+/// XLA's decision about a producer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// Those that are asked, each once: users but bitcasts.
+    /// The consumers that XLA considers, each once: users other than bitcasts.
     pub consumers: Vec<ConsumerDecision>,
-    /// Why it stays a kernel of its own, in XLA's words; nothing where all consumers may take it.
+    /// Why it stays a kernel of its own, in XLA's words; `None` if all consumers may take it.
     pub ineligible: Option<Reason>,
-    /// Microseconds with all launches, apart and together. Nothing where the producer is not eligible or a time is not
-    /// known; XLA fuses where the second is not larger.
+    /// Microseconds with all launches, unfused and fused. `None` if the producer is not eligible or a time is
+    /// not known. XLA fuses if the second is not larger.
     pub unfused_us: Option<f64>,
     pub fused_us: Option<f64>,
 }
 
-/// One consumer of it.
+/// The decision about one consumer of the producer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConsumerDecision {
     pub consumer: OpId,
-    /// Why not this one, in XLA's words.
+    /// Why the producer is not fused into this consumer, in XLA's words.
     pub reason: Option<Reason>,
-    /// Why the pass behind does not make them a fusion with the results of both either; nothing where it may.
+    /// Why the later pass does not make them a multi-output fusion either; `None` if it may.
     pub several_results: Option<Reason>,
 }
 
 impl Decision {
-    /// Does XLA fuse it, when its turn comes?
+    /// Whether XLA fuses the producer when its turn comes.
     pub fn is_fused(&self) -> bool {
         let is_faster = self.unfused_us.zip(self.fused_us).is_some_and(|(unfused, fused)| fused <= unfused);
         self.ineligible.is_none() && is_faster
     }
 }
 
-/// Of an instruction of a computation; nothing where XLA does not ask: parameters, constants, tuples and their elements,
-/// bitcasts. `graph` holds the producer, its users and all their operands; a graph that is a part of a computation has a
-/// `root` only if that is in it. Source: `CalculateProducerPriority`.
+/// The decision about an instruction of a computation. `None` for instructions that XLA does not consider:
+/// parameters, constants, tuples and their elements, bitcasts. `graph` holds the producer, its users and all
+/// their operands; a graph that is a part of a computation has a `root` only if it contains the root. Source:
+/// `CalculateProducerPriority`.
 pub fn decide(
     graph: &Graph,
     root: Option<OpId>,
@@ -101,7 +104,7 @@ pub fn decide(
             .zip(candidate.exec_us())
             .zip(pair.exec_us())
             .map(|(((apart, together), consumer), pair)| (apart + consumer, together + pair));
-        // A bitcast is no kernel: the producer stays for it, and XLA counts it all the same.
+        // A bitcast is not a kernel: the producer stays for it, and XLA counts it nevertheless.
         if !is_bitcast(consumer) {
             let verdict = can_fuse(graph, &producer, &candidate, &pair, is_root, device);
             let several_results = match is_root {

@@ -1,4 +1,4 @@
-//! What a reduction looks like in memory: rows or columns.
+//! The layout of a reduction in memory: rows or columns.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use ir::{ArrayShape, AttributeKey, Layout, Op, Opcode, Shape};
 use crate::device::Device;
 use crate::launch::product;
 
-/// Three sizes that stand for all dimensions, in memory order.
+/// Three sizes that summarise all dimensions, in memory order.
 /// Source: `ReductionDimensions`, `service/gpu/reduction_utils.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReductionDims {
@@ -17,15 +17,15 @@ pub enum ReductionDims {
     Column { major_kept: i64, reduced: i64, minor_kept: i64 },
 }
 
-/// Most elements that a row may have to be reduced without atomics: 16 elements of each of 1024 threads.
+/// The longest row that is reduced without atomics: 16 elements for each of 1024 threads.
 const RACE_FREE_ROW: i64 = 16 * 1024;
-/// Rows that a thread may add up beside its own.
+/// The largest major reduced size without atomics: the rows that one thread adds up.
 const RACE_FREE_MAJOR: i64 = 8;
-/// Most elements of a column: 128 of each of 32 warps.
+/// The longest column that is reduced without atomics: 128 elements for each of 32 warps.
 const RACE_FREE_COLUMN: i64 = 32 * 128;
 
 impl ReductionDims {
-    /// Nothing where the op is no reduction of an array.
+    /// `None` if the op is not a reduction of an array.
     /// Source: `GetReductionKindAndContiguousComponents`, `service/gpu/reduction_utils.cc`.
     pub fn of(reduce: &Op) -> Option<ReductionDims> {
         let (sizes, reduced) = physical(reduce)?;
@@ -50,8 +50,8 @@ impl ReductionDims {
     }
 }
 
-/// The result with its dimensions in the order in which the operand has them in memory: threads count its elements in this
-/// order, whatever the layout of the result. Nothing where the op is no reduction of arrays.
+/// The result with its dimensions in the operand's memory order. Threads enumerate its elements in this
+/// order, whatever the layout of the result. `None` if the op is not a reduction of arrays.
 pub(crate) fn result_in_operand_order(reduce: &Op) -> Option<Shape> {
     let operand = reduce.operand_shapes.first()?.as_array()?;
     let reduced = reduce.attributes.ints(AttributeKey::Dimensions);
@@ -65,7 +65,7 @@ pub(crate) fn result_in_operand_order(reduce: &Op) -> Option<Shape> {
     Some(Shape::Array(Arc::new(ArrayShape { element, dims, dynamic: Vec::new(), layout: Some(layout) })))
 }
 
-/// Sizes in memory order, the slowest first, and which are reduced.
+/// Sizes in memory order, slowest first, and whether each is reduced.
 fn physical(reduce: &Op) -> Option<(Vec<i64>, Vec<bool>)> {
     if reduce.opcode != Opcode::Reduce {
         return None;
@@ -80,7 +80,7 @@ fn physical(reduce: &Op) -> Option<(Vec<i64>, Vec<bool>)> {
     Some(order.iter().rev().map(|dim| (array.dims[*dim], is_reduced(dim))).unzip())
 }
 
-/// Products before, of and behind the marked dimensions; nothing where these are not consecutive.
+/// Products of the sizes before, in and after the marked dimensions; `None` if these are not consecutive.
 fn around(sizes: &[i64], marked: &[bool]) -> Option<[i64; 3]> {
     let first = marked.iter().position(|&m| m)?;
     let behind = marked.iter().rposition(|&m| m)? + 1;
@@ -94,7 +94,8 @@ fn around(sizes: &[i64], marked: &[bool]) -> Option<[i64; 3]> {
     ])
 }
 
-/// Is it a reduction over, or to, neighbouring dimensions, and large enough that threads should share the work?
+/// Whether the op reduces over, or to, neighbouring dimensions, and is large enough for threads to share the
+/// work.
 /// Source: `IsReductionFromOrToContiguousDimensions`, `IsUnnestedReductionFasterThanElemental`, as above.
 pub fn is_reduction_hero(op: &Op, device: &Device) -> bool {
     let warp = device.threads_per_warp;
@@ -113,7 +114,7 @@ pub fn is_reduction_hero(op: &Op, device: &Device) -> bool {
     }
 }
 
-/// Does one block see all that is added up into an element?
+/// Whether one block sees all elements that are reduced into one result.
 /// Source: `ReductionIsRaceFree`, as above.
 pub fn is_race_free(dims: &ReductionDims) -> bool {
     match *dims {

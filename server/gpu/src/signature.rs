@@ -60,8 +60,8 @@ fn leaves<'s>(shape: &'s Shape, out: &mut Vec<&'s Shape>) {
     }
 }
 
-/// `tensor<8x4xf32>`; a layout that is not the default one is an encoding: `tensor<8x4xf32, dense<[0, 1]> :
-/// tensor<2xi64>>`, minor to major.
+/// `tensor<8x4xf32>`; a non-default layout is an encoding, minor to major: `tensor<8x4xf32, dense<[0, 1]> :
+/// tensor<2xi64>>`.
 fn tensor(out: &mut String, shape: &Shape) {
     let Some(array) = shape.as_array() else {
         out.push_str("none");
@@ -79,7 +79,7 @@ fn tensor(out: &mut String, shape: &Shape) {
     out.push('>');
 }
 
-/// The name of an element type in MLIR. Integers have no sign there; a `pred` is held in 8 bits.
+/// The name of an element type in MLIR. Integers are signless there; a `pred` is stored in 8 bits.
 fn element(element: ElementType) -> &'static str {
     use ElementType::*;
     match element {

@@ -1,6 +1,7 @@
 //! From thread and block ids to elements.
 //!
-//! The dimensions of every map are `th_x th_y th_z bl_x bl_y bl_z`; range variables are what one thread loops over.
+//! The dimensions of every map are `th_x th_y th_z bl_x bl_y bl_z`; range variables are the loops of one
+//! thread.
 
 use std::sync::Arc;
 
@@ -9,15 +10,15 @@ use ir::{ArrayShape, ElementType, Layout, Op, Opcode, Shape};
 
 use crate::launch::{Launch, product};
 
-/// Flat ids of the dimensions.
+/// Variable ids of the dimensions.
 pub(crate) const TH_X: usize = 0;
 pub(crate) const BL_X: usize = 3;
 pub(crate) const BL_Y: usize = 4;
 pub(crate) const BL_Z: usize = 5;
-/// Flat id of the first range variable.
+/// Variable id of the first range variable.
 pub(crate) const RANGES: usize = 6;
 
-/// Each thread computes `unroll` neighbouring elements of `shape`, in memory order.
+/// Maps each thread to `unroll` neighbouring elements of `shape`, in memory order.
 /// Source: `GetDefaultWorkItemIndexingMap`, `codegen/emitters/kernel_api_builder.cc`.
 pub fn work_items(launch: &Launch, unroll: i64, shape: &ArrayShape) -> IndexingMap {
     let sizes = launch.sizes();
@@ -32,7 +33,7 @@ pub fn work_items(launch: &Launch, unroll: i64, shape: &ArrayShape) -> IndexingM
     for axis in 0..3 {
         let id = Expr::var(TH_X + axis) + Expr::var(BL_X + axis) * sizes[axis];
         linear = linear + id * stride;
-        // The product of all is `items`, which fits unless one of them is 0.
+        // The product of all sizes is `items`, which fits unless one of them is 0.
         stride = stride.saturating_mul(sizes[axis]).saturating_mul(sizes[axis + 3]);
     }
     let mut results = vec![Expr::ZERO; shape.rank()];
@@ -55,7 +56,8 @@ pub(crate) fn grid_map(launch: &Launch, ranges: &[i64], results: Vec<Expr>) -> I
     IndexingMap::new(Variable::gpu_grid(launch.sizes()), ranges, Vec::new(), results)
 }
 
-/// The components of `linear`, which is below the product of `sizes`: the first needs no `mod`, a size of 1 no digit.
+/// The components of `linear`, which is below the product of `sizes`. The first needs no `mod`, and a size of
+/// 1 no digit.
 /// Source: `DelinearizeInBoundsIndex`, `hlo/analysis/indexing_analysis.cc`.
 pub(crate) fn delinearize(linear: &Expr, sizes: &[i64]) -> Vec<Expr> {
     if sizes.contains(&0) {
@@ -79,12 +81,13 @@ pub(crate) fn in_bounds(map: IndexingMap, sizes: &[i64]) -> IndexingMap {
     bounds.fold(map, |map, (result, &size)| map.with_constraint(result, Interval::from_size(size)))
 }
 
-/// From the elements of a row-major array of these sizes to those of `to` that lie at the same place in memory.
+/// Maps the elements of a row-major array of these sizes to the elements of `to` at the same place in memory.
 pub(crate) fn bitcast_from_sizes(sizes: &[i64], to: &Shape) -> IndexingMap {
     bitcast(&Shape::array(ElementType::F32, sizes), to)
 }
 
-/// From the elements of `from` to those of `to` that lie at the same place in memory. Element types do not matter.
+/// Maps the elements of `from` to the elements of `to` at the same place in memory. Element types do not
+/// matter.
 pub fn bitcast(from: &Shape, to: &Shape) -> IndexingMap {
     let (Some(from), Some(to)) = (untyped(from), untyped(to)) else { return IndexingMap::undefined() };
     if from == to {
@@ -96,7 +99,7 @@ pub fn bitcast(from: &Shape, to: &Shape) -> IndexingMap {
     access.map_or_else(IndexingMap::undefined, |access| access.map)
 }
 
-/// Sizes and order of the dimensions alone, with elements of one byte.
+/// The shape with the same sizes and dimension order, and elements of one byte.
 fn untyped(shape: &Shape) -> Option<Shape> {
     let array = shape.as_array()?;
     let minor_to_major = array.minor_to_major().into_iter().map(|dim| dim as i64).collect();
@@ -108,7 +111,7 @@ fn untyped(shape: &Shape) -> Option<Shape> {
     })))
 }
 
-/// `first`, then `second`, simplified.
+/// The composition of `first` and `second`, simplified.
 pub(crate) fn then(first: &IndexingMap, second: &IndexingMap) -> IndexingMap {
     if second.is_identity() && first.results().len() == second.num_dims() {
         return first.clone();

@@ -3,22 +3,22 @@
 use indexing_map::ceil_div;
 use ir::{AttributeKey, ElementTypeExt, Op, Opcode};
 
-/// Rows and columns of a tile, in the elements or vectors that a warp moves at once. All devices: the emitters are written
-/// for 32 banks of shared memory.
+/// Rows and columns of a tile, in the elements or vectors that a warp moves at once. The same on all devices:
+/// the emitters are written for 32 banks of shared memory.
 pub(crate) const TILE: i64 = 32;
 /// Bits of one bank of shared memory.
 const BANK_BITS: i64 = 32;
-/// Most bits of the kept minor dimension.
+/// The maximum number of bits of the kept minor dimension.
 const MAX_MINOR_BITS: i64 = 64;
-/// Fewest bits of the kept minor dimension times the one beside it.
+/// The minimum number of bits of the kept minor dimension times the one next to it.
 const MIN_ROW_BITS: i64 = 128;
-/// Both swapped dimensions at least this …
+/// Both swapped dimensions have at least this size …
 const MIN_DIM: i64 = 16;
-/// … or both this and together that.
+/// … or both have at least this size and their product is at least the next one.
 const MIN_SMALL_DIM: i64 = 8;
 const MIN_SMALL_PRODUCT: i64 = 64 * 128;
 
-/// A transpose with dimensions of size 1 left out and those that stay neighbours merged.
+/// A transpose without dimensions of size 1, and with dimensions that stay adjacent merged.
 /// Source: `ShapeUtil::GetNormalizedLogicalTransposeShape`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Normalized {
@@ -31,21 +31,21 @@ pub struct Normalized {
 /// How a transpose is done through shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tiling {
-    /// Elements below 32 bits, moved as words of a bank.
+    /// Elements below 32 bits are moved as words of a bank.
     Packed(Packed),
-    /// The minor dimension stays: vectors are moved.
+    /// The minor dimension stays, and vectors are moved.
     KeptMinor(Normalized),
     /// The minor dimension moves.
     Swapped(Normalized),
 }
 
-/// The canonical form of a packed transpose: `[…, T2, …, A, T1, B]` becomes `[…, T1, …, A, T2, B]`; and its tile.
+/// The canonical form of a packed transpose, `[…, T2, …, A, T1, B]` to `[…, T1, …, A, T2, B]`, and its tile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packed {
     pub input: Vec<i64>,
     pub output: Vec<i64>,
     pub permutation: Vec<usize>,
-    /// Elements in a bank.
+    /// The number of elements in a bank.
     pub vector: i64,
     /// Tile sizes of T1, A, T2.
     pub t1: i64,
@@ -54,7 +54,7 @@ pub struct Packed {
 }
 
 impl Normalized {
-    /// Nothing where sizes and attributes do not fit, or a layout is not row-major.
+    /// Normalises a transpose. `None` if sizes and attributes do not fit, or a layout is not row-major.
     pub fn of(operand: &Op, transpose: &Op) -> Option<Normalized> {
         if transpose.opcode != Opcode::Transpose {
             return None;
@@ -85,7 +85,7 @@ impl Normalized {
         let rank_of = |dim: usize| kept.partition_point(|&k| k < dim);
         let order: Vec<usize> =
             permutation.iter().filter(|&&dim| input[dim] > 1).map(|&d| rank_of(d)).collect();
-        // Runs of neighbours in the output, by the input dimension they start at.
+        // Runs of dimensions that are adjacent in input and output, by the input dimension they start at.
         let mut runs: Vec<(usize, i64)> = Vec::new();
         for (i, &dim) in order.iter().enumerate() {
             let size = input[kept[dim]];
@@ -112,7 +112,7 @@ impl Normalized {
 }
 
 impl Tiling {
-    /// How the emitter does it; nothing where it does not.
+    /// How the emitter tiles the transpose; `None` if it does not.
     /// Source: `GetDescriptionForTiledTransposeEmitter`, `service/gpu/ir_emission_utils.cc`.
     pub fn of(operand: &Op, transpose: &Op) -> Option<Tiling> {
         let normal = Normalized::of(operand, transpose)?;
@@ -138,7 +138,7 @@ impl Tiling {
         ((is_large || is_long) && bits > 4).then_some(Tiling::Swapped(normal))
     }
 
-    /// Do the two move elements of shapes alike in the same way?
+    /// Whether the two move elements of equally shaped arrays in the same way.
     pub fn is_equivalent(&self, other: &Tiling) -> bool {
         match (self, other) {
             (Tiling::Packed(a), Tiling::Packed(b)) => a.input == b.input && a.permutation == b.permutation,
@@ -164,7 +164,7 @@ impl Packed {
         if rank < 3 {
             return None;
         }
-        // The dimension before the last moved one, A; of size 1 where what is there moves itself.
+        // A, the dimension before the last moved one; of size 1 if the dimension there is moved itself.
         if permutation[rank - 3] != rank - 3 {
             permutation.iter_mut().filter(|dim| **dim > rank - 3).for_each(|dim| *dim += 1);
             permutation.insert(rank - 2, rank - 2);
@@ -186,7 +186,7 @@ impl Packed {
         fits.then_some(Packed { input, output, permutation, vector, t1, a, t2 })
     }
 
-    /// Rows and columns of the tile in shared memory.
+    /// The number of rows, and of columns, of the tile in shared memory.
     pub fn tile(&self) -> i64 {
         TILE * self.vector
     }
@@ -201,14 +201,14 @@ impl Packed {
         tile
     }
 
-    /// Tiles along each of the input's dimensions.
+    /// The number of tiles along each of the input's dimensions.
     pub fn input_blocks(&self) -> Vec<i64> {
         let tiles = self.input_tile();
         self.input.iter().zip(tiles).map(|(&size, tile)| ceil_div(size, tile).unwrap_or(1)).collect()
     }
 }
 
-/// Values in input order, brought into output order.
+/// Reorders values from input order to output order.
 pub(crate) fn permute<T: Clone>(values: &[T], permutation: &[usize]) -> Vec<T> {
     permutation.iter().map(|&dim| values[dim].clone()).collect()
 }
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(packed.output, [20, 170, 1, 160, 1]);
         assert_eq!((packed.t1, packed.a, packed.t2), (64, 1, 64));
         assert_eq!(packed.input_blocks(), [20, 3, 1, 3, 1]);
-        // Words of 32 bits and rows that are no whole words are not packed.
+        // 32-bit elements are not packed, nor are rows that do not fill whole words.
         assert!(Packed::of(&Normalized::new(&[160, 170], &[1, 0]), 32).is_none());
         assert!(Packed::of(&Normalized::new(&[161, 170], &[1, 0]), 16).is_none());
     }

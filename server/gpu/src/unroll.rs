@@ -1,4 +1,4 @@
-//! How many elements one thread computes: the unroll factor, and the width of vectors in reductions.
+//! The number of elements per thread: the unroll factor, and the vector width of reductions.
 
 use indexing_map::{ceil_div, gcd};
 use ir::{ArrayShape, ElementTypeExt, OpId, Opcode};
@@ -13,8 +13,8 @@ use crate::transpose::Normalized;
 /// XLA's default of `xla_gpu_experimental_max_unroll_factor`.
 const BLACKWELL_MAX_UNROLL: i64 = 32;
 
-/// The unroll factor for a kernel that covers `shape`: more than one only where the device is full anyway, and as much as
-/// results narrower than a byte need to own whole bytes.
+/// The unroll factor for a kernel that covers `shape`: more than 1 only if the device stays full, and enough
+/// for results narrower than a byte to own whole bytes.
 /// Source: `ComputeLoopFusionConfig`, `service/gpu/gpu_fusible.cc`.
 pub fn unroll_factor(fused: &Fused, kind: Kind, shape: &ArrayShape, device: &Device) -> Result<i64, Reason> {
     let elements = product(&shape.dims)?;
@@ -70,7 +70,8 @@ fn previous_power_of_two(n: i64) -> i64 {
     1 << n.max(1).ilog2()
 }
 
-/// Ops that make many registers of every element. Source: `MayPreventVectorization`, as above.
+/// Whether the fusion has ops that need many registers per element. Source: `MayPreventVectorization`, as
+/// above.
 pub fn may_prevent_vectorization(fused: &Fused) -> bool {
     fused.ops().any(|(_, op)| match op.opcode {
         Opcode::ReduceWindow => {
@@ -84,7 +85,7 @@ pub fn may_prevent_vectorization(fused: &Fused) -> bool {
     })
 }
 
-/// Elements that a thread of a reduction reads at once, of `minor` elements that `threads` threads share.
+/// The vector width of a thread's reads in a reduction, for `minor` elements shared by `threads` threads.
 /// Source: `GetVectorSizeForMlir`, `service/gpu/reduction_utils.cc`.
 pub fn reduction_vector(fused: &Fused, heroes: &[OpId], minor: i64, threads: i64) -> i64 {
     let is_complex = heroes.iter().any(|&hero| {

@@ -19,24 +19,24 @@ pub enum Buffer {
     Result(usize),
 }
 
-/// One way in which a kernel touches an array.
+/// One way in which a kernel accesses an array.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryAccess {
     pub buffer: Buffer,
-    /// Of the array in memory.
+    /// The shape of the array in memory.
     pub shape: Shape,
-    /// From threads to the element's index. Undefined where it is not known, with the reason.
+    /// Maps threads to the element's index. Undefined if it is not known, with the reason.
     pub elements: OperandIndexing,
-    /// From threads to the element's position, counted in elements.
+    /// Maps threads to the element's position, counted in elements.
     pub positions: IndexingMap,
-    /// The op whose elements the threads were given first, from which the access follows.
+    /// The op from whose elements, assigned to threads, the access follows.
     pub from: OpId,
-    /// From threads to the elements of `from`.
+    /// Maps threads to the elements of `from`.
     pub threads: IndexingMap,
-    /// Read for the hero, and no scalar: XLA's own rule looks at these alone.
+    /// Whether it reads for the hero and is not a scalar: XLA's rule considers only these reads.
     pub is_of_hero: bool,
-    /// As `positions`, with the loops of a thread that only runtime variables depend on: each turn is a request of its own.
-    /// Nothing where that is `positions`.
+    /// As `positions`, plus those loops of a thread on which only runtime variables depend: each iteration is
+    /// a request of its own. `None` if that is `positions`.
     counted: Option<IndexingMap>,
     gathered_at: Vec<IndexingMap>,
 }
@@ -74,7 +74,8 @@ impl MemoryAccess {
         }
     }
 
-    /// What [`super::traffic()`] counts, in the kernel of `analysis`; `None` where the map or the launch is not known.
+    /// The input of [`super::traffic()`] in the kernel of `analysis`; `None` if the map or the launch is not
+    /// known.
     pub fn access(&self, analysis: &FusionAnalysis) -> Option<Access<'_>> {
         let launch = analysis.launch()?;
         Some(Access {
@@ -90,7 +91,8 @@ impl MemoryAccess {
     }
 }
 
-/// Bits of an element in memory: those of its type in whole bytes, unless the layout states others.
+/// Bits of an element in memory: those of its type rounded up to whole bytes, unless the layout states
+/// others.
 pub(crate) fn element_bits(shape: &Shape) -> Option<i64> {
     let array = shape.as_array()?;
     match array.layout.as_ref().map_or(0, |layout| layout.element_bits) {
@@ -99,8 +101,8 @@ pub(crate) fn element_bits(shape: &Shape) -> Option<i64> {
     }
 }
 
-/// `access` from threads, with the loops that only the places of its runtime variables depend on. Nothing where it has no
-/// runtime variables, or their loops are not its own.
+/// Composes `access` with `threads`, keeping the loops on which only the positions of its runtime variables
+/// depend. `None` if it has no runtime variables, or their loops are not its own.
 fn in_step(threads: &OperandIndexing, access: &OperandIndexing) -> Option<OperandIndexing> {
     let loops = access.map.num_ranges();
     let is_own = |map: &IndexingMap| map.num_ranges() == 0 || map.num_ranges() == loops;
@@ -110,14 +112,14 @@ fn in_step(threads: &OperandIndexing, access: &OperandIndexing) -> Option<Operan
     (!exact.map.is_undefined()).then_some(exact)
 }
 
-/// What a thread writes of each operand of a concatenate, where that is one element behind the other: as one map with a loop
-/// over those that are stored at once. Nothing where they are apart.
+/// Merges a thread's writes of the operands of a concatenate, if they are consecutive elements, into one map
+/// with a loop over the elements that one instruction stores. `None` if they are not consecutive.
 fn side_by_side(maps: &[IndexingMap], element_bits: i64) -> Option<IndexingMap> {
     let (first, others) = maps.split_first()?;
     if others.is_empty() || maps.iter().any(|map| !map.is_mapped()) {
         return None;
     }
-    // The result in which they differ, by 1 from one to the next.
+    // The result in which they differ, by 1 from each to the next.
     let mut moved = None;
     for (step, other) in (1i64..).zip(others) {
         let is_alike = other.variables() == first.variables()
@@ -157,8 +159,8 @@ fn side_by_side(maps: &[IndexingMap], element_bits: i64) -> Option<IndexingMap> 
     Some(map)
 }
 
-/// Where the runtime variables are read from, of those that lanes of a warp may read at different places. Loops of the
-/// thread stand at their first turn.
+/// The maps to the positions from which runtime variables are read, for those variables that lanes of a warp
+/// may read at different positions. Loops of the thread are at their first iteration.
 fn gathered_at(elements: &OperandIndexing, graph: &Graph) -> Vec<IndexingMap> {
     let differs = |m: &IndexingMap| m.results().iter().any(|result| (0..3).any(|id| result.uses_var(id)));
     let mut maps = Vec::new();
@@ -171,7 +173,7 @@ fn gathered_at(elements: &OperandIndexing, graph: &Graph) -> Vec<IndexingMap> {
         };
         let results = map.results().iter().map(|e| e.substitute(&mut { first })).collect();
         let mut at = IndexingMap::new(map.dims().to_vec(), Vec::new(), Vec::new(), results);
-        // As one number: it repeats sooner than its digits.
+        // As one number, which has a shorter period than its digits.
         if let RuntimeSource::Op { op, .. } = &variable.source
             && let Some(source) = graph.ops.get(*op as usize)
             && source.shape.dims().len() == at.results().len()
@@ -183,7 +185,7 @@ fn gathered_at(elements: &OperandIndexing, graph: &Graph) -> Vec<IndexingMap> {
     maps
 }
 
-/// An op of the fusion and the elements of it that threads compute.
+/// An op of the fusion and the map from threads to the elements of it that they compute.
 struct Start {
     op: OpId,
     threads: IndexingMap,
@@ -191,10 +193,11 @@ struct Start {
 }
 
 impl FusionAnalysis {
-    /// Every way in which the kernel reads an operand or writes a result, each once: reads first. Empty where another than
-    /// XLA's own emitters writes the kernel. Where it is not known how an array is touched, its map is undefined.
+    /// Every way in which the kernel reads an operand or writes a result, each once, reads first. Empty if
+    /// the kernel is not written by one of XLA's own emitters. The map is undefined if it is not known how an
+    /// array is accessed.
     ///
-    /// A value that several results need is taken to be read once where it is read at the same indices.
+    /// Assumes that a value that several results need is read once if it is read at the same indices.
     pub fn memory_accesses(&self) -> Vec<MemoryAccess> {
         let mut accesses: Vec<MemoryAccess> = Vec::new();
         if matches!(self.emitter, Emitter::Elsewhere(_) | Emitter::Sort(_)) {
@@ -233,13 +236,13 @@ impl FusionAnalysis {
         for start in &starts {
             self.read(start, &all, &mut accesses);
         }
-        // The hero's reads first: they are what the kernel is about.
+        // The hero's reads come first, because the kernel is built around them.
         accesses.sort_by_key(|a| (a.buffer, !a.is_of_hero));
         self.write(&mut accesses);
         accesses
     }
 
-    /// Per root, from threads to its elements.
+    /// Per root, the maps from threads to its elements.
     fn outputs_by_root(&self) -> Vec<Vec<IndexingMap>> {
         let of_outputs = self.thread_to_output();
         let position = |root: usize| self.fused.outputs.iter().position(|&r| r == root);
@@ -247,7 +250,7 @@ impl FusionAnalysis {
         (0..self.fused.roots.len()).map(|root| map(root).into_iter().collect()).collect()
     }
 
-    /// From the threads of a concatenate to the elements of its root, an operand each.
+    /// Maps the threads of a concatenate to the elements of its root, one map per operand.
     fn concatenated(&self, root: usize, of_hero: &[IndexingMap]) -> Vec<IndexingMap> {
         let (op, hero) = (self.fused.roots[root], self.heroes[root]);
         let graph = &self.fused.graph;
@@ -296,7 +299,7 @@ impl FusionAnalysis {
         let maps = self.thread_to_output();
         for (result, &root) in self.fused.outputs.iter().enumerate() {
             let op = self.fused.roots[root];
-            // Of a root with several arrays, which one this is.
+            // The number of this array among the arrays of the root.
             let nth = self.fused.outputs[..result].iter().filter(|&&r| r == root).count();
             let mut leaves = Vec::new();
             array_leaves(&self.fused.op(op).shape, &mut leaves);
@@ -331,7 +334,8 @@ impl FusionAnalysis {
         }
     }
 
-    /// From the threads of an in-place update to the elements of the whole array: the start indices are known at run time.
+    /// Maps the threads of an in-place update to the elements of the whole array. The start indices are
+    /// runtime variables.
     fn updated(&self, root: usize, threads: Option<&IndexingMap>) -> OperandIndexing {
         let (op, hero) = (self.fused.roots[root], self.heroes[root]);
         let graph = &self.fused.graph;

@@ -1,4 +1,4 @@
-//! Which op or layout makes an access uncoalesced.
+//! The op or layout that makes an access uncoalesced.
 
 use indexing::{OperandIndexing, Rules, grouped, logical_to_linear, no_callees};
 use indexing_map::IndexingMap;
@@ -9,22 +9,23 @@ use super::traffic::{Access, traffic};
 use crate::fusion_analysis::FusionAnalysis;
 use crate::thread_map::then;
 
-/// Blocks and iterations looked at per op on the way.
+/// The maximum number of blocks and iterations examined per op on the way.
 const BUDGET: u64 = 512;
-/// Ops followed from the one that the threads were given to the array.
+/// The maximum number of ops on the way from the op that defines the thread mapping to the array.
 const MAX_STEPS: usize = 256;
 
-/// Where the lanes part.
+/// Where the accesses of the lanes diverge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// The threads do not follow the elements of this op as they lie in its layout: nothing behind it is to blame.
+    /// The thread mapping does not follow the layout of this op; later ops are not the cause.
     Layout(OpId),
-    /// This op reads elements that lie apart although its own lie side by side.
+    /// This op reads elements that are apart although its own elements are adjacent.
     Op(OpId),
 }
 
 impl FusionAnalysis {
-    /// The first op on the way from the threads to the array from which on a request moves `threshold` times its ideal.
+    /// The first op on the way from the threads to the array at which a request moves `threshold` times its
+    /// ideal.
     pub fn cause(&self, access: &MemoryAccess, threshold: f64) -> Cause {
         let Buffer::Operand(number) = access.buffer else { return Cause::Layout(access.from) };
         let graph = &self.fused.graph;
@@ -55,7 +56,7 @@ impl FusionAnalysis {
         Cause::Op(at)
     }
 
-    /// Would it be, if the elements of `op` were in memory in its layout?
+    /// Whether an access to the elements of `op`, stored in its layout, would exceed the threshold.
     fn is_wasteful(&self, op: OpId, threads: &IndexingMap, threshold: f64) -> bool {
         let shape = &self.fused.op(op).shape;
         let (Some(launch), Some(bits)) = (self.launch(), element_bits(shape)) else { return false };

@@ -1,5 +1,6 @@
-//! Exact counts without looking at every block: blocks and iterations that shift all lanes by whole cache lines ask for
-//! the same sectors, so one of each class is looked at. Constraints that cut the grid are followed to where they cut.
+//! Exact counts without visiting every block. Blocks and iterations that shift all lanes by whole cache lines
+//! request the same sectors, so only one of each class is visited. The grid is split where a constraint cuts
+//! it.
 
 use indexing_map::{BinaryOp, Expr, Interval, RangeContext, Variable, gcd};
 
@@ -7,21 +8,22 @@ use super::points::uses_lanes;
 use super::shift::{Shift, lcm};
 use super::traffic::Access;
 
-/// One combination of block and iteration that represents `times` of them.
+/// Called with one combination of block and iteration that represents `times` of them.
 pub(super) type Visit<'f> = dyn FnMut(&[i64], u64) + 'f;
 
-/// The blocks and iterations of an access, in classes.
+/// The blocks and iterations of an access, grouped into classes.
 pub(super) struct Classes<'a> {
     access: &'a Access<'a>,
-    /// Ids of the variables that blocks and iterations differ in.
+    /// Ids of the variables in which blocks and iterations differ.
     outer: Vec<u32>,
-    /// Per outer variable, when the address has moved by whole lines; nothing where it never does.
+    /// Per outer variable, the number of steps that move the address by whole lines; `None` if there is none.
     address: Vec<Option<i64>>,
-    /// Per constraint and outer variable.
+    /// Per constraint and outer variable, the shift of the constraint.
     constraints: Vec<Vec<Option<Shift>>>,
-    /// Per result of the maps that tell which lanes are sent to one place, likewise: all lanes move alike.
+    /// The same per result of the maps that group lanes by the position they gather from: all lanes shift
+    /// alike.
     keys: Vec<Vec<Option<Shift>>>,
-    /// Combinations that may still be looked at, and boxes.
+    /// The number of combinations and boxes that may still be visited.
     left: u64,
 }
 
@@ -35,12 +37,13 @@ fn add_summands<'e>(e: &'e Expr, out: &mut Vec<&'e Expr>) {
     }
 }
 
-/// After how many steps of `v` every summand has moved by a multiple of `unit`, the same in all lanes.
+/// The number of steps of `v` after which every summand has moved by a multiple of `unit`, the same in all
+/// lanes.
 fn address_period(summands: &[&Expr], v: u32, unit: i64) -> Option<i64> {
     let mut period = 1;
     for summand in summands.iter().filter(|e| e.uses_var(v)) {
         let (e, scale) = summand.as_scaled().unwrap_or((summand, 1));
-        // Of a summand that all lanes share only what is left of whole lines matters.
+        // A summand that all lanes share matters only modulo whole lines.
         let rest = unit / i64::try_from(gcd(scale, unit)).ok()?.max(1);
         if rest == 1 && !uses_lanes(e) {
             continue;
@@ -51,11 +54,11 @@ fn address_period(summands: &[&Expr], v: u32, unit: i64) -> Option<i64> {
 }
 
 impl<'a> Classes<'a> {
-    /// Positions that differ by a multiple of `unit` elements are alike.
+    /// Groups positions that differ by a multiple of `unit` elements.
     pub(super) fn new(access: &'a Access<'a>, outer: Vec<u32>, unit: i64, budget: u64) -> Classes<'a> {
         let shifts = |e| outer.iter().map(|&v| Shift::of(e, v)).collect::<Vec<_>>();
         let address = access.map.results().first().map_or_else(Vec::new, |result| {
-            // Lanes that all touch one element are in one sector, wherever that is.
+            // Lanes that all access one element are in one sector at any position.
             if !uses_lanes(result) && (access.element_bits as u64).is_power_of_two() {
                 return vec![Some(1); outer.len()];
             }
@@ -68,8 +71,9 @@ impl<'a> Classes<'a> {
         Classes { access, outer, address, constraints, keys, left: budget }
     }
 
-    /// Calls `visit` with the values of all variables (those that are not outer as in `values`) for one combination per
-    /// class. Nothing where there are more classes than the budget allows; then what was visited is not all.
+    /// Calls `visit` with the values of all variables (those that are not outer as in `values`) for one
+    /// combination per class. `None` if there are more classes than the budget allows; the visits are then
+    /// incomplete.
     pub(super) fn for_each(
         &mut self,
         bounds: &[Variable],
@@ -104,7 +108,7 @@ impl<'a> Classes<'a> {
         self.visit_classes(bounds, &periods, values, visit)
     }
 
-    /// After how many steps of an outer variable address and undecided constraints are as before.
+    /// The number of steps of an outer variable after which address and undecided constraints repeat.
     fn period(&self, at: usize, undecided: &[usize]) -> Option<i64> {
         let mut period = (*self.address.get(at)?)?;
         for &constraint in undecided {
@@ -117,8 +121,8 @@ impl<'a> Classes<'a> {
         Some(period)
     }
 
-    /// Cuts the range of `v` into what meets all constraints from its lower end on, the first value that does not, and
-    /// the rest.
+    /// Splits the range of `v` into a part from its lower end that meets all constraints, the first value
+    /// that does not, and the rest.
     fn cut(
         &mut self,
         v: u32,
@@ -130,7 +134,7 @@ impl<'a> Classes<'a> {
         let whole = bounds[v as usize].bounds;
         let mut parts = Vec::new();
         if undecided.is_empty() {
-            // Only the address is in the way: value by value.
+            // Only the address does not repeat: bisects the range.
             let middle = whole.lower + (whole.upper - whole.lower) / 2;
             parts.extend([Interval::new(whole.lower, middle), Interval::new(middle + 1, whole.upper)]);
         } else {
@@ -160,7 +164,8 @@ impl<'a> Classes<'a> {
         Some(())
     }
 
-    /// The largest upper bound for `v` so that the ranges tell that all of these constraints are met (or that one is not).
+    /// The largest upper bound for `v` for which range analysis proves that all of these constraints are met
+    /// (or that one is not).
     fn longest(
         &self,
         v: u32,
@@ -175,7 +180,7 @@ impl<'a> Classes<'a> {
             let all = &self.access.map.constraints();
             let mut ranges = constraints.iter().map(|&c| (ranges.range(&all[c].expr), all[c].interval));
             match met {
-                // Those that depend on something else stay undecided, and are no reason to cut here.
+                // Constraints that depend on other variables stay undecided and cause no split here.
                 true => ranges.all(|(range, wanted)| range.intersect(wanted) == range),
                 false => ranges.any(|(range, wanted)| range.intersect(wanted).is_empty()),
             }

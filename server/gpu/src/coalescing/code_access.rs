@@ -1,4 +1,4 @@
-//! The reads and writes of a kernel's code, instruction by instruction: what its figures are counted from.
+//! The reads and writes of a kernel's code, per instruction. The kernel's figures are counted from them.
 
 use indexing_map::IndexingMap;
 
@@ -10,24 +10,25 @@ use super::picture::LanePicture;
 use super::traffic::{Access, Traffic, traffic};
 use crate::fusion_analysis::FusionAnalysis;
 
-/// The code of a kernel as far as memory sees it; `None` where it is not known.
+/// Returns the memory accesses of a kernel's code; `None` if the code is not known.
 pub type Code<'a> = dyn Fn(&FusionAnalysis) -> Option<Vec<CodeAccess>> + 'a;
 
-/// What an instruction does to memory.
+/// The kind of access of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CodeAccessKind {
     Read,
     Write,
-    /// Reads and writes at once, while no other thread does.
+    /// An atomic read and write.
     Change,
 }
 
-/// Instructions that touch an array, alike but for a distance.
+/// Instructions that access an array in the same way, except for an offset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeAccess {
     pub kind: CodeAccessKind,
     pub buffer: Buffer,
-    /// From the ids of thread and block to the first byte. Range variables are the loops around the instruction.
+    /// Maps the ids of thread and block to the first byte. Range variables are the loops around the
+    /// instruction.
     pub map: IndexingMap,
     /// As [`Access::gathered_at`].
     pub gathered_at: Vec<IndexingMap>,
@@ -35,27 +36,28 @@ pub struct CodeAccess {
     pub bytes: i64,
     /// Bits of an element of the array.
     pub element_bits: i64,
-    /// Per instruction, bytes to add to the map.
+    /// Per instruction, the offset in bytes to add to the map.
     pub distances: Vec<i64>,
-    /// False where data decides whether it is carried out.
+    /// False if data decides whether it is executed.
     pub is_certain: bool,
 }
 
-/// What they move.
+/// The traffic of such instructions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeTraffic {
     pub access: CodeAccess,
-    /// Of all the instructions together.
+    /// The sum over all the instructions.
     pub traffic: Traffic,
-    /// The same with instructions at neighbouring addresses as one request: what one of them brings, the others find.
+    /// The same with instructions at neighbouring addresses as one request, because they share sectors in the
+    /// cache.
     pub near: Traffic,
 }
 
-/// Addresses that are apart by a multiple of this are alike.
+/// Addresses that differ by a multiple of this are equivalent.
 const LINE: i64 = LINE_BYTES as i64;
 
 impl CodeAccess {
-    /// As [`LanePicture::of`]: the instructions that are alike count as iterations.
+    /// As [`LanePicture::of`], with the instructions counted as iterations.
     pub fn picture(
         &self,
         analysis: &FusionAnalysis,
@@ -75,7 +77,7 @@ impl CodeAccess {
         Some(picture)
     }
 
-    /// One of the instructions, in bytes.
+    /// The access of one of the instructions, in bytes.
     fn access<'a>(
         &'a self,
         map: &'a IndexingMap,
@@ -105,7 +107,7 @@ impl CodeAccess {
             true => traffic,
             false => self.sum(analysis, budget, clusters)?,
         };
-        // Together they fill what lies between two lanes.
+        // Together the instructions fill the gap between two lanes.
         if let Pattern::Strided(step) = near.pattern
             && side_by_side == Some(step)
         {
@@ -114,7 +116,7 @@ impl CodeAccess {
         Some(CodeTraffic { access: self, traffic, near })
     }
 
-    /// Of requests at these distances, each with those beside it.
+    /// The sum of the traffic of requests at these offsets, each with its neighbours.
     fn sum(&self, analysis: &FusionAnalysis, budget: u64, requests: Vec<Vec<i64>>) -> Option<Traffic> {
         let mut known: Vec<(i64, Vec<i64>, u64)> = Vec::new();
         for request in requests {
@@ -153,7 +155,7 @@ impl CodeAccess {
     }
 }
 
-/// Distances less than a cache line apart, each with those that follow.
+/// Groups of offsets less than a cache line apart.
 fn clusters(distances: &[i64]) -> Vec<Vec<i64>> {
     let mut sorted = distances.to_vec();
     sorted.sort_unstable();

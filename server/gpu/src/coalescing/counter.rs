@@ -1,5 +1,5 @@
-//! All requests of an access at certain values of its runtime variables: by classes where blocks repeat, point by point where
-//! these are few, else by samples.
+//! Counts all requests of an access at certain values of its runtime variables: by classes where blocks
+//! repeat, point by point if there are few, else by samples.
 
 use indexing_map::{IndexingMap, Interval, Variable};
 
@@ -13,25 +13,25 @@ use super::requests::together;
 use super::samples::choose_points;
 use super::traffic::Access;
 
-/// Combinations of block and iteration that are all looked at where they do not repeat.
+/// The maximum number of combinations of block and iteration that are all visited if they do not repeat.
 const MAX_POINTS: u64 = 1 << 15;
 
 /// Counts the requests of an access.
 pub(super) struct Counter<'a> {
     pub(super) access: &'a Access<'a>,
     pub(super) vector: i64,
-    /// The elements of a vector are the rounds of the last loop.
+    /// Whether the elements of a vector are the iterations of the last loop.
     pub(super) is_last_loop: bool,
     pub(super) program: Program,
-    /// Lanes that differ in one of these may be sent to different places.
+    /// Lanes that differ in one of these may gather from different positions.
     pub(super) keys: Vec<Program>,
-    /// How many lanes took part in the request that it is of.
+    /// The pattern, and the number of active lanes of the request that it describes.
     pub(super) pattern: Option<(usize, Pattern)>,
     pub(super) counts: Counts,
 }
 
 impl Counter<'_> {
-    /// Counts all requests at these values of the runtime variables; whether none is left out.
+    /// Counts all requests at these values of the runtime variables. Returns whether the count is complete.
     pub(super) fn count(&mut self, values: &mut [i64], unit: i64, budget: u64) -> Option<bool> {
         let access = self.access;
         let map = access.map;
@@ -87,7 +87,7 @@ impl Counter<'_> {
         Some(is_whole)
     }
 
-    /// All requests, point by point; false where there are too many points.
+    /// Counts all requests point by point; false if there are too many points.
     fn count_points(
         &mut self,
         outer: &[u32],
@@ -159,7 +159,8 @@ impl Counter<'_> {
         if self.keys.is_empty() {
             return together(starts, self.access, self.vector);
         }
-        // Lanes with equal keys read relative to one place; the places are taken to be apart.
+        // Lanes with equal keys read relative to one position. Different positions are assumed to share no
+        // sectors.
         for key in &mut self.keys {
             key.run(*lanes, values, &|v| ids.get(v as usize).copied());
         }
@@ -180,7 +181,8 @@ impl Counter<'_> {
     }
 }
 
-/// Where the lanes that take part start, in lane order, and which they are; answers how many.
+/// Writes the start positions of the active lanes, in lane order, and their numbers; returns how many are
+/// active.
 pub(super) fn active_lanes(
     program: &mut Program,
     map: &IndexingMap,

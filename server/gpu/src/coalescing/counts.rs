@@ -1,14 +1,14 @@
-//! What the memory system sees of an access.
+//! Counts of sectors, lines and bytes of an access.
 
 use super::SECTOR_BYTES;
 
-/// Requests and what they move. A request is what one warp asks for with one instruction.
+/// Requests and the memory they move. A request is one instruction of one warp.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub requests: u64,
     /// 32-byte sectors, each counted once per request.
     pub sectors: u64,
-    /// 128-byte lines, likewise.
+    /// 128-byte lines, each counted once per request.
     pub lines: u64,
     /// The fewest sectors that could hold the bytes that the lanes of each request use.
     pub ideal_sectors: u64,
@@ -29,12 +29,12 @@ impl Counts {
         ratio(self.ideal_sectors, self.requests)
     }
 
-    /// Bytes used of the bytes moved, from 0 to 1; 1 for an access that moves nothing.
+    /// Bytes used over bytes moved, from 0 to 1; 1 for an access that moves nothing.
     pub fn efficiency(&self) -> f64 {
         if self.sectors == 0 { 1.0 } else { ratio(self.bytes_used, self.bytes_moved()) }
     }
 
-    /// How many times the sectors of the ideal are moved; 1 for an access that moves nothing.
+    /// Sectors moved over the ideal number of sectors; 1 for an access that moves nothing.
     pub fn excess(&self) -> f64 {
         if self.ideal_sectors == 0 { 1.0 } else { ratio(self.sectors, self.ideal_sectors) }
     }
@@ -51,7 +51,7 @@ impl Counts {
         };
     }
 
-    /// Both.
+    /// The sum of both.
     #[must_use]
     pub fn plus(mut self, other: Counts) -> Counts {
         self.add(other, 1);

@@ -1,4 +1,4 @@
-//! The coarse answer that XLA gives where it asks no maps: one for all operands.
+//! XLA's coarse heuristic, used where it computes no maps: one answer for all operands.
 //! Source: `IsReadCoalescedHeuristic`, `service/gpu/model/coalescing_analysis.cc`.
 
 use ir::{AttributeKey, Graph, OpId, Opcode, Shape, is_elementwise};
@@ -7,9 +7,9 @@ use crate::device::Device;
 use crate::heroes::Kind;
 use crate::reduction_dims::is_reduction_hero;
 
-/// Whether XLA takes the reads of a fusion to be coalesced, from the ops in it; `producer` are those of a fusion or an op
-/// that might be fused into it. A transpose that moves the fastest dimension is bad, unless its operand is a broadcast or
-/// an iota; two row reductions in one kernel are too.
+/// Whether XLA assumes that the reads of a fusion are coalesced, from its ops; `producer` are those of a
+/// fusion or an op that might be fused into it. They are not if a transpose moves the fastest dimension,
+/// unless its operand is a broadcast or an iota, or if there are two row reductions in one kernel.
 pub fn xla_heuristic(kind: Kind, consumer: &Graph, producer: Option<&Graph>, device: &Device) -> bool {
     let both = || producer.into_iter().chain([consumer]);
     let moves_minor = |graph: &Graph| {
@@ -22,7 +22,7 @@ pub fn xla_heuristic(kind: Kind, consumer: &Graph, producer: Option<&Graph>, dev
     !(kind == Kind::Reduction && producer.is_some() && both().all(reduces))
 }
 
-/// Whether the fastest dimension of the result, of those that are longer than 1, is another one than the operand's.
+/// Whether the fastest dimension longer than 1 differs between result and operand.
 fn transposes_minor(graph: &Graph, op: OpId) -> bool {
     let op = &graph.ops[op as usize];
     let Some(operand) = op.operand_shapes.first() else { return false };
@@ -40,7 +40,7 @@ fn minor_dim(shape: &Shape) -> Option<usize> {
     order.iter().copied().find(|&dim| array.dims[dim] != 1).or_else(|| order.first().copied())
 }
 
-/// Is the operand a broadcast or an iota, or made of one by what keeps elements where they are?
+/// Whether the operand is a broadcast or an iota, or one followed by ops that do not move elements.
 fn is_spread(graph: &Graph, op: OpId) -> bool {
     let mut at = op;
     while let Some(&operand) = graph.operands[at as usize].first() {

@@ -1,4 +1,4 @@
-//! Coalescing of a whole kernel: array by array.
+//! Coalescing of a whole kernel, per array.
 
 use indexing::SymbolicTile;
 use indexing::{Rules, grouped, no_callees};
@@ -15,43 +15,44 @@ use crate::Reason;
 use crate::emitters::Emitter;
 use crate::fusion_analysis::FusionAnalysis;
 
-/// Combinations of block and iteration that are looked at for one access.
+/// The maximum number of combinations of block and iteration that are visited for one access.
 const BUDGET: u64 = 4096;
-/// The same for all instructions of a kernel's code together, and for each of them at least.
+/// The maximum for all instructions of a kernel's code together, and the minimum for each of them.
 const CODE_BUDGET: u64 = 1 << 17;
 const LEAST_BUDGET: u64 = 256;
 
-/// More sectors than so many times the ideal are waste that a user wants to know of.
+/// A user is warned if more sectors are moved than this many times the ideal.
 pub const DEFAULT_THRESHOLD: f64 = 2.0;
 
-/// What a kernel does with one array.
+/// The traffic of one array in a kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BufferTraffic {
     pub buffer: Buffer,
-    /// XLA's own verdict on reads; of a result nothing.
+    /// XLA's verdict on reads; `None` for a result.
     pub xla_coalesced: Option<bool>,
-    /// Which elements threads touch, as maps. What these move is counted where the code is not known.
+    /// The elements that threads access, as maps. Their traffic counts if the code is not known.
     pub accesses: Vec<AccessTraffic>,
-    /// The instructions of the code: all figures are theirs. Nothing where the code is not known.
+    /// The instructions of the code, from which all figures are computed. `None` if the code is not known.
     pub code: Option<Vec<CodeTraffic>>,
-    /// Why nothing is known of what the kernel moves.
+    /// Why the traffic is not known.
     pub unknown: Option<Reason>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccessTraffic {
     pub access: MemoryAccess,
-    /// Nothing where the map is not known.
+    /// `None` if the map is not known.
     pub traffic: Option<Traffic>,
 }
 
 impl BufferTraffic {
-    /// Of all accesses, at best (runtime variables aside: exactly). Nothing where one of them is not known.
+    /// The sum over all accesses in the best case, which is exact without runtime variables. `None` if one of
+    /// them is not known.
     pub fn best(&self) -> Option<Counts> {
         self.sum(|traffic| traffic.best)
     }
 
-    /// The same at worst.
+    /// The same in the worst case.
     pub fn worst(&self) -> Option<Counts> {
         self.sum(|traffic| traffic.worst)
     }
@@ -64,32 +65,35 @@ impl BufferTraffic {
         all.try_fold(Counts::default(), |sum, traffic| Some(sum.plus(of(&traffic?))))
     }
 
-    /// Of each instruction of the code; where that is not known, of each map.
+    /// The traffic of each instruction of the code or, if the code is not known, of each map.
     pub fn traffic(&self) -> impl Iterator<Item = Option<Traffic>> + '_ {
         let of_code = self.code.iter().flatten().map(|c| Some(c.traffic));
         let of_maps = self.accesses.iter().filter(|_| self.code.is_none()).map(|a| a.traffic);
         of_code.chain(of_maps)
     }
 
-    /// No request moves more than twice the sectors that would do, whatever the data. Nothing where that is not known.
+    /// Whether it moves less than twice the ideal number of sectors, whatever the data. `None` if that is not
+    /// known.
     pub fn is_coalesced(&self) -> Option<bool> {
         Some(self.judged()?.excess() < DEFAULT_THRESHOLD)
     }
 
-    /// The counts by which it is judged: at worst where data says where each lane reads, else at best.
+    /// The counts that decide [`BufferTraffic::is_coalesced`]: the worst case if data decides where each lane
+    /// reads, else the best.
     pub fn judged(&self) -> Option<Counts> {
         let (best, worst) = self.with_reuse()?;
         Some(if self.pattern() == Some(Pattern::Gathered) { worst } else { best })
     }
 
-    /// Whether [`BufferTraffic::judged`] is the worst case and not the best: data decides where a gather reads.
+    /// Whether [`BufferTraffic::judged`] is the worst case and differs from the best, because data decides
+    /// where a gather reads.
     pub fn is_judged_at_worst(&self) -> bool {
         self.with_reuse().is_some_and(|(best, worst)| best != worst)
             && self.pattern() == Some(Pattern::Gathered)
     }
 
-    /// At best and at worst, with instructions at neighbouring addresses as one request: what one of them brings, the others
-    /// find in the cache.
+    /// The best and the worst case, with instructions at neighbouring addresses as one request, because they
+    /// share sectors in the cache.
     pub fn with_reuse(&self) -> Option<(Counts, Counts)> {
         let Some(code) = self.code.as_ref().filter(|_| self.unknown.is_none()) else {
             return self.best().zip(self.worst());
@@ -100,18 +104,18 @@ impl BufferTraffic {
         Some((sum(&|c| c.near.best), sum(&|c| c.near.worst)))
     }
 
-    /// The counts are the kernel's, whatever the data: every request was counted or is proved to be like one that was, and
-    /// runtime variables decide nothing.
+    /// Whether the counts hold for all data: every request was counted or is proved to be like one that was,
+    /// and no counts depend on runtime variables.
     pub fn is_exact(&self) -> bool {
         self.unknown.is_none() && self.traffic().all(|t| t.is_some_and(|t| t.is_exact && t.best == t.worst))
     }
 
-    /// Some requests stand for others that were not looked at.
+    /// Whether some requests are extrapolated from others.
     pub fn is_sampled(&self) -> bool {
         self.traffic().any(|t| t.is_some_and(|t| !t.is_exact))
     }
 
-    /// How the lanes lie in the requests that waste most.
+    /// The pattern of the lanes in the most wasteful requests.
     pub fn pattern(&self) -> Option<Pattern> {
         let waste = |t: &Traffic| t.worst.sectors.saturating_sub(t.worst.ideal_sectors);
         let known: Vec<Traffic> = match &self.code {
@@ -121,7 +125,7 @@ impl BufferTraffic {
         known.into_iter().rev().max_by_key(waste).map(|traffic| traffic.pattern)
     }
 
-    /// The access that wastes most.
+    /// The most wasteful access.
     pub fn worst_access(&self) -> Option<&AccessTraffic> {
         let waste =
             |a: &&AccessTraffic| a.traffic.map_or(0, |t| t.best.sectors.saturating_sub(t.best.ideal_sectors));
@@ -130,13 +134,13 @@ impl BufferTraffic {
 }
 
 impl FusionAnalysis {
-    /// As [`FusionAnalysis::coalescing_of`], of a kernel whose code is not known.
+    /// As [`FusionAnalysis::coalescing_of`], for a kernel whose code is not known.
     pub fn coalescing(&self) -> Vec<BufferTraffic> {
         self.coalescing_of(&|_| None)
     }
 
-    /// The traffic of every operand that has one, then of every result. Of a kernel that others write nothing is known; XLA's
-    /// verdict on it is that of its heuristic.
+    /// The traffic of every operand that has one, then of every result. The traffic of kernels from other
+    /// compilers is not known; XLA's verdict on them is that of its heuristic.
     pub fn coalescing_of(&self, code: &Code<'_>) -> Vec<BufferTraffic> {
         let unknown = match &self.emitter {
             Emitter::Elsewhere(elsewhere) => Some(elsewhere.reason()),
@@ -179,8 +183,8 @@ impl FusionAnalysis {
         buffers
     }
 
-    /// For an operand of a kernel whose first result is computed in tiles of these sizes: the part of the bytes moved that
-    /// a tile needs, at its least. Nothing where the elements are no tile.
+    /// For an operand of a kernel whose first result is computed in tiles of these sizes: the part of the
+    /// bytes moved that a tile needs, in the worst case. `None` if the elements are not a tile.
     pub fn tiled_operand_efficiency(&self, operand: u32, tile_sizes: &[i64]) -> Option<f64> {
         let graph = &self.fused.graph;
         let at = graph.parameter(operand)?;
@@ -203,7 +207,7 @@ impl FusionAnalysis {
     }
 }
 
-/// All maps must pass; an array that no map leads to passes.
+/// Whether XLA's rule accepts all maps. An array that no map leads to is accepted.
 fn xla_verdict(buffer: &BufferTraffic) -> bool {
     let bytes = |a: &MemoryAccess| element_bits(&a.shape).map_or(1, |bits| (bits / 8).max(1));
     let of_hero = buffer.accesses.iter().map(|a| &a.access).filter(|a| a.is_of_hero);
@@ -217,7 +221,7 @@ mod tests {
     use super::*;
     use crate::fixture;
 
-    /// Kernels of every emitter that has maps.
+    /// Kernels of every emitter that has thread maps.
     const KERNELS: &[&str] = &[
         "p = f32[100,70]{0,1} parameter(0)\n q = bf16[100,70]{1,0} parameter(1)\n c = f32[100,70] convert(q)
          ROOT a = f32[100,70]{1,0} add(p, c)",
@@ -244,7 +248,8 @@ mod tests {
          ROOT n = bf16[100,2] negate(c)",
     ];
 
-    /// The counts are those of putting every byte of every lane of every warp into a set, request by request.
+    /// The counts equal those of collecting every byte of every lane of every warp in a set, request by
+    /// request.
     #[test]
     fn kernels_are_counted_lane_by_lane() {
         for (text, device) in KERNELS.iter().flat_map(|text| [(text, "h100-sxm"), (text, "mi350")]) {
@@ -314,7 +319,8 @@ mod tests {
         counts
     }
 
-    /// A row for each index: every element of the result is read from the table, loop turn by loop turn.
+    /// With a row per index, every element of the result is read from the table, one loop iteration after the
+    /// other.
     #[test]
     fn rows_that_are_looked_up_are_read_whole() {
         for (rows, width) in [(8192, 768), (500, 64), (70, 33), (3, 4096)] {
@@ -327,7 +333,7 @@ mod tests {
             let buffers = analysis.coalescing();
             let table = &buffers[0];
             let (best, worst) = (table.best().expect("counts"), table.worst().expect("counts"));
-            // Samples stand for the others up to the last block, which may be partly empty.
+            // Samples represent the others up to the last block, which may be partly empty.
             let elements = rows * width;
             let is_near = |bytes: u64| bytes.abs_diff(4 * elements) * 100 <= 4 * elements;
             assert!(is_near(worst.bytes_used), "{text}\n{worst:?}");
@@ -338,7 +344,7 @@ mod tests {
         }
     }
 
-    /// The same behind a transpose: the row is another one at each turn of a thread's loop, the place in it is not.
+    /// The same with a transpose: each iteration of a thread's loop reads another row at the same offset.
     #[test]
     fn each_turn_that_looks_up_another_row_counts() {
         let text = "p = f32[50304,768] parameter(0)\n i = s32[8192,1] parameter(1)
@@ -350,7 +356,7 @@ mod tests {
         assert_eq!((counts.requests, counts.bytes_moved()), (8192 * 768 / 32, 8192 * 768 * 4));
     }
 
-    /// Which element of a row it is, data says: the best of it is no promise.
+    /// Data decides which element of a row is read, so the best case is not exact.
     #[test]
     fn what_data_decides_is_not_exact() {
         let text = "p = f32[4096,5030] parameter(0)\n i = s32[4096,1] parameter(1)
@@ -360,7 +366,8 @@ mod tests {
             let text = text.replace("5030] ", &format!("5030]{layout} "));
             let analysis = fixture::analysis(&text, "h100-sxm").expect(&text);
             let table = &analysis.coalescing()[0];
-            // A row each: apart, wherever in it. Column by column all may read one place, or as many as there are lanes.
+            // Row-major: each lane reads another row, and rows are apart. Column-major: all lanes may read
+            // one position, or as many as there are lanes.
             assert_eq!(table.is_exact(), layout == "{1,0}", "{text}");
             assert!(!table.is_sampled(), "{text}");
             let cause = analysis.cause(&table.accesses[0].access, DEFAULT_THRESHOLD);
@@ -370,7 +377,7 @@ mod tests {
         }
     }
 
-    /// What a thread writes of each operand is one store, where it lies side by side.
+    /// Adjacent elements that a thread writes of each operand are one store.
     #[test]
     fn elements_of_a_concatenate_are_stored_together() {
         let check = |count: usize, element: &str, expect: (f64, i64)| {
@@ -392,12 +399,12 @@ mod tests {
         check(4, "bf16", (1.0, 4));
         check(2, "f32", (1.0, 2));
         check(4, "f32", (1.0, 4));
-        // Three are no vector, and four of 8 bytes are two stores.
+        // Three elements are not a vector, and four of 8 bytes are two stores.
         check(3, "f32", (3.0, 1));
         check(4, "f64", (2.0, 2));
     }
 
-    /// Every byte of a result is written, and none twice, but where lanes of a concatenate leave some to others.
+    /// Every byte of a result is written once, except that lanes of a concatenate leave some to other lanes.
     #[test]
     fn results_are_written_whole() {
         for text in KERNELS {

@@ -1,12 +1,12 @@
-//! Expressions evaluated for all lanes of a warp at once.
+//! Evaluation of expressions for all lanes of a warp at once.
 
 use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, RangeContext};
 use rustc_hash::FxHashMap;
 
-/// Lanes of the widest warp.
+/// The number of lanes of the widest warp.
 pub(super) const MAX_LANES: usize = 64;
 
-/// Values of one expression, a lane each. What does not depend on the lane is computed once.
+/// The values of one expression, one per lane. Expressions that do not depend on the lane are computed once.
 #[derive(Clone, Copy)]
 enum Step {
     Uniform(Op),
@@ -20,21 +20,23 @@ enum Op {
     Binary(BinaryOp, u32, u32),
 }
 
-/// The results and constraints of a map, in an order in which parts come before the whole. Built only where all values
-/// are known to fit into 64 bits and no divisor can be 0, so that plain arithmetic is right.
+/// The results and constraints of a map, with subexpressions before the expressions that use them. Built only
+/// if all values are known to fit into 64 bits and no divisor can be 0, so that unchecked arithmetic is
+/// correct.
 pub(super) struct Program {
     steps: Vec<Step>,
     results: Vec<u32>,
     constraints: Vec<(u32, Interval)>,
     per_lane: Vec<[i64; MAX_LANES]>,
     uniform: Vec<i64>,
-    /// Uniform steps that per-lane steps use, or that are results; no constants.
+    /// Uniform steps, other than constants, that are results or that per-lane steps use.
     frontier: Vec<u32>,
 }
 
 impl Program {
-    /// `is_per_lane` tells the variables that lanes differ in. Nothing where a value may overflow, or have none.
-    // What a node remembers of its simplification is no part of its hash.
+    /// `is_per_lane` selects the variables in which lanes differ. `None` if a value may overflow or be
+    /// undefined.
+    // The hash of a node does not cover its cached simplification.
     #[allow(clippy::mutable_key_type)]
     pub(super) fn new(map: &IndexingMap, is_per_lane: &dyn Fn(u32) -> bool) -> Option<Program> {
         let mut program = Program {
@@ -45,7 +47,7 @@ impl Program {
             uniform: Vec::new(),
             frontier: Vec::new(),
         };
-        // Lanes that a constraint turns off are computed as well: only bounds may be relied on.
+        // Lanes that a constraint disables are computed as well, so that only bounds may be used.
         let ranges = RangeContext::new(map.variables(), &[]);
         let mut known = FxHashMap::default();
         for result in map.results() {
@@ -112,8 +114,8 @@ impl Program {
         shared
     }
 
-    /// Computes all steps for `lanes` lanes. `uniform` has the value of each variable; where lanes differ `per_lane` has
-    /// them.
+    /// Computes all steps for `lanes` lanes. `uniform` has the value of each variable, `per_lane` those of
+    /// variables that differ between lanes.
     pub(super) fn run(
         &mut self,
         lanes: usize,
@@ -149,8 +151,8 @@ impl Program {
         self.value(self.results[i], lane)
     }
 
-    /// The values of what the lanes share and compute with, after [`Program::run`]: results are functions of these and of
-    /// the lane.
+    /// The values of the uniform steps on which results depend, after [`Program::run`]: results are functions
+    /// of these and of the lane.
     pub(super) fn frontier(&self, out: &mut Vec<i64>) {
         out.extend(self.frontier.iter().map(|&step| self.uniform[step as usize]));
     }
@@ -173,7 +175,7 @@ impl Program {
     }
 }
 
-/// Values are known to fit; divisors are positive.
+/// Applies an operator. Values are known to fit, and divisors are positive.
 fn apply(op: BinaryOp, a: i64, b: i64) -> i64 {
     match op {
         BinaryOp::Add => a.wrapping_add(b),

@@ -1,24 +1,24 @@
-//! How the lanes of a request lie in memory, by name.
+//! Names for the access patterns of requests.
 
 use std::fmt;
 
-/// How the lanes of a typical request lie in memory.
+/// The access pattern of a typical request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// All lanes touch one element.
+    /// All lanes access one element.
     Uniform,
-    /// Lane i + 1 touches what lies right behind what lane i touches.
+    /// Lane i + 1 accesses the elements directly after those of lane i.
     Contiguous,
-    /// Lane i + 1 is this many elements behind lane i.
+    /// Lane i + 1 is this many elements after lane i.
     Strided(i64),
-    /// Some lanes touch the same elements, and the elements touched lie side by side.
+    /// Some lanes access the same elements, and the accessed elements are adjacent.
     Broadcast,
-    /// Runs of this many neighbouring lanes lie side by side; from one run to the next it is this many elements.
+    /// Runs of this many lanes access adjacent elements; the distance between runs is this many elements.
     Runs {
         lanes: i64,
         step: i64,
     },
-    /// Where a lane reads is in memory too, at another place for each.
+    /// Each lane reads its position from memory.
     Gathered,
     Irregular,
 }
@@ -37,7 +37,8 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Of the positions of the lanes' first elements, in lane order; a lane touches `vector` elements.
+/// Classifies the positions of the lanes' first elements, in lane order; each lane accesses `vector`
+/// elements.
 pub(super) fn pattern_of(starts: &[i64], vector: i64) -> Pattern {
     let mut steps = starts.windows(2).map(|pair| pair[1] - pair[0]);
     let Some(first) = steps.next() else { return Pattern::Uniform };

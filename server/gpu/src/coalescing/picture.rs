@@ -1,4 +1,4 @@
-//! One request, lane by lane: what "show access pattern" draws.
+//! One request, lane by lane, for "show access pattern".
 
 use super::counter::active_lanes;
 use super::counts::Counts;
@@ -6,7 +6,7 @@ use super::lanes::{MAX_LANES, Program};
 use super::requests::{Vector, request, vector_of};
 use super::traffic::Access;
 
-/// What there is to choose from: blocks of the grid, warps of a block, iterations of a thread's loops.
+/// The numbers of blocks of the grid, warps of a block, and iterations of a thread's loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PictureSizes {
     pub blocks: i64,
@@ -17,19 +17,19 @@ pub struct PictureSizes {
 /// The lanes of one request on memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LanePicture {
-    /// Per lane, the bytes that it touches, from the start of the array: first and behind the last. Nothing for a lane that
-    /// takes no part.
+    /// Per lane, the bytes that it accesses, as offsets from the start of the array: first, and one past the
+    /// last. `None` for an inactive lane.
     pub lanes: Vec<Option<(i64, i64)>>,
     pub counts: Counts,
     pub sizes: PictureSizes,
-    /// The block's numbers along x, y and z, and the values of the loops.
+    /// The block's ids along x, y and z, and the values of the loops.
     pub block: [i64; 3],
     pub iteration: Vec<i64>,
 }
 
 impl LanePicture {
-    /// The request of one warp of one block in one iteration, by number; numbers beyond the last stand for the last.
-    /// Runtime variables have their least value. Nothing where the access has no map.
+    /// The request of one warp of one block in one iteration, by number; numbers are clamped to the last.
+    /// Runtime variables have their least value. `None` if the access has no map.
     pub fn of(access: &Access<'_>, block: i64, warp: i64, iteration: i64) -> Option<LanePicture> {
         let map = access.map;
         if !map.is_mapped() || map.num_dims() != 6 || map.results().len() != 1 {
@@ -74,7 +74,7 @@ impl LanePicture {
         let ids = [of_axis(&|t| t % x), of_axis(&|t| t / x % y), of_axis(&|t| t / x / y)];
         let mut program = Program::new(map, &|v| v < 3)?;
         let (mut starts, mut chosen) = ([0i64; MAX_LANES], [0usize; MAX_LANES]);
-        // A block that the map does not have asks for nothing.
+        // A block outside the domain of the map requests nothing.
         let is_there = map.dims()[3..].iter().zip(block).all(|(v, id)| v.bounds.contains(id));
         let active = match is_there {
             true => active_lanes(&mut program, map, &values, &ids, lanes, &mut starts, &mut chosen),
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// All requests together are what the counts say.
+    /// The sum over all pictures equals the counts.
     #[test]
     fn pictures_add_up() {
         let text = "p = f32[100,70]{0,1} parameter(0)\n q = bf16[100,70]{1,0} parameter(1)

@@ -1,12 +1,13 @@
-//! Exact counts by looking at every block and iteration, but at their lanes only where these may ask for something else:
-//! what does not depend on the lane is computed apart, and points that agree in it are counted once.
+//! Exact counts that visit every block and iteration, but evaluate their lanes only where the request may
+//! differ: the parts that do not depend on the lane are computed separately, and points at which they are
+//! equal are counted once.
 
 use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, RangeContext, Variable};
 use rustc_hash::FxHashMap;
 
 use super::lanes::{MAX_LANES, Program};
 
-/// An expression as a sum: what all lanes have in common, and the rest.
+/// Splits an expression into a sum of the part that all lanes share and the rest.
 pub(super) fn split_lanes(e: &Expr) -> (Expr, Expr) {
     let (mut common, mut lanes) = (Expr::ZERO, Expr::ZERO);
     let mut open = vec![e];
@@ -26,21 +27,21 @@ pub(super) fn uses_lanes(e: &Expr) -> bool {
     (0..3).any(|id| e.uses_var(id))
 }
 
-/// Kinds of points whose lanes are looked at.
+/// The maximum number of kinds of points whose lanes are evaluated.
 const MAX_KINDS: usize = 1024;
 
 /// A map with its expressions split. Lives for one access.
 pub(super) struct Points {
-    /// The common parts of address and constraints.
+    /// The shared parts of address and constraints.
     common: Program,
-    /// The rest.
+    /// The rest of each.
     lanes: Program,
-    /// Per constraint, its interval and the range of its rest.
+    /// Per constraint, its interval and the range of the rest.
     constraints: Vec<(Interval, Interval)>,
     unit: i64,
 }
 
-/// A request's lanes as they start in memory, up to whole lines; given the ids of a warp.
+/// Computes the start positions of a request's lanes, up to whole lines, from the ids of a warp.
 pub(super) struct Starts<'a> {
     points: &'a mut Points,
     values: &'a [i64],
@@ -48,7 +49,7 @@ pub(super) struct Starts<'a> {
 }
 
 impl Points {
-    /// Nothing where a value may be beyond 64 bits. `bounds` are those of the map's variables.
+    /// `None` if a value may exceed 64 bits. `bounds` are those of the map's variables.
     pub(super) fn new(map: &IndexingMap, bounds: &[Variable], unit: i64) -> Option<Points> {
         let result = map.results().first()?;
         let exprs = std::iter::once(result).chain(map.constraints().iter().map(|c| &c.expr));
@@ -70,8 +71,8 @@ impl Points {
         Some(Points { common, lanes, constraints, unit })
     }
 
-    /// Calls `count` once for points that are alike and `add` with its answer for each of them. Points at which no lane
-    /// takes part are left out. False, halfway, where there are too many kinds of points.
+    /// Calls `count` once per kind of point, and `add` with its result for each point. Points without an
+    /// active lane are skipped. Returns false, after some points, if there are too many kinds of points.
     pub(super) fn for_each<T: Copy>(
         &mut self,
         outer: &[u32],
@@ -104,7 +105,8 @@ impl Points {
         }
     }
 
-    /// What the lanes' part in this point depends on, into `key`; the common parts. Nothing where no lane takes part.
+    /// Writes the values on which the lanes depend at this point to `key`, and returns the shared parts.
+    /// `None` if no lane is active.
     fn key(&mut self, values: &[i64], key: &mut Vec<i64>) -> Option<Vec<i64>> {
         key.clear();
         self.common.run(0, values, &|_| None);
@@ -125,7 +127,7 @@ impl Points {
     }
 }
 
-/// The next point of the box; false behind the last.
+/// Advances to the next point of the box; false after the last.
 fn advance(outer: &[u32], bounds: &[Variable], values: &mut [i64]) -> bool {
     for &v in outer.iter().rev() {
         let (value, range) = (&mut values[v as usize], bounds[v as usize].bounds);
@@ -139,7 +141,7 @@ fn advance(outer: &[u32], bounds: &[Variable], values: &mut [i64]) -> bool {
 }
 
 impl Starts<'_> {
-    /// The positions of the lanes that take part, in lane order, up to whole lines.
+    /// The positions of the active lanes, in lane order, up to whole lines.
     pub(super) fn of(
         &mut self,
         ids: &[[i64; MAX_LANES]; 3],

@@ -1,4 +1,5 @@
-//! What would make an array coalesced: the kernel is analysed again with the array changed.
+//! Changes that would make an array coalesced. Each is checked by analysing the kernel again with the array
+//! changed.
 
 use std::sync::Arc;
 
@@ -12,14 +13,15 @@ use super::kernel::BufferTraffic;
 use crate::fused::Fused;
 use crate::fusion_analysis::FusionAnalysis;
 
-/// Arrays of more dimensions are not laid out anew.
+/// Arrays with more dimensions get no new layouts.
 const MAX_RANK: usize = 6;
 
-/// A change of the program, with what the same array moves then. The other arrays of the kernel move no more than before.
+/// A change of the program, with the array's traffic before and after it. All arrays of the kernel together move
+/// less than before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remedy {
     pub change: RemedyChange,
-    /// At the worst that runtime variables may make of it, and still below the threshold.
+    /// The counts in the worst case of the runtime variables, which are below the threshold too.
     pub counts: Counts,
     pub before: Counts,
 }
@@ -28,13 +30,14 @@ pub struct Remedy {
 pub enum RemedyChange {
     /// The array in this layout, minor to major.
     Layout(Vec<i64>),
-    /// The transpose done on its own, before this kernel.
+    /// A separate transpose before this kernel.
     TransposeBefore(OpId),
 }
 
 impl FusionAnalysis {
-    /// The change under which the array moves least, if the waste is below `threshold` then. Layouts with each dimension as
-    /// the fastest are tried, and where a transpose of the operand is the cause, the kernel without it.
+    /// The change with which the array moves least, if the waste is then below `threshold`. Tries layouts
+    /// with each dimension as the fastest and, if a transpose of the operand is the cause, the kernel without
+    /// it.
     pub fn remedy(&self, buffer: Buffer, cause: Cause, threshold: f64, code: &Code<'_>) -> Option<Remedy> {
         let own = self.coalescing_of(code);
         let before = own.iter().find(|b| b.buffer == buffer)?.judged()?;
@@ -87,7 +90,8 @@ impl FusionAnalysis {
         }
     }
 
-    /// The fusion with one array in another layout. Nothing where a bitcast ties the layout to another array's.
+    /// The fusion with one array in another layout. `None` if a bitcast ties the layout to that of another
+    /// array.
     fn relaid(&self, buffer: Buffer, minor_to_major: &[i64]) -> Option<Fused> {
         let op = self.op_of(buffer)?;
         let is_tied = |op: OpId| self.fused.op(op).opcode == Opcode::Bitcast;
@@ -104,7 +108,7 @@ impl FusionAnalysis {
         Some(fused)
     }
 
-    /// The fusion with an operand that is transposed already; nothing where another op reads it.
+    /// The fusion with an operand that is already transposed; `None` if another op reads it.
     fn without_transpose(&self, operand: u32, transpose: OpId) -> Option<Fused> {
         let parameter = self.fused.graph.parameter(operand)?;
         let is_only_user = self.fused.users[parameter as usize] == [transpose];
@@ -114,20 +118,20 @@ impl FusionAnalysis {
         let mut fused = self.fused.clone();
         let shape = self.fused.op(transpose).shape.clone();
         fused.reshape(parameter, shape.clone());
-        // The same elements at the same places.
+        // A copy of the same elements at the same positions.
         fused.graph.ops[transpose as usize] =
             Op { opcode: Opcode::Bitcast, operand_shapes: vec![shape.clone()], ..Op::leaf(shape) };
         Some(fused)
     }
 }
 
-/// Of all arrays whose accesses are known.
+/// The sectors of all arrays whose accesses are known.
 fn sectors(buffers: &[BufferTraffic]) -> u64 {
     buffers.iter().filter_map(|b| b.judged()).fold(0, |sum, counts| sum.saturating_add(counts.sectors))
 }
 
 impl Fused {
-    /// Gives an op another shape, for its users too.
+    /// Changes the shape of an op, also as its users see it.
     fn reshape(&mut self, op: OpId, shape: Shape) {
         for &user in &self.users[op as usize] {
             for (i, &operand) in self.graph.operands[user as usize].iter().enumerate() {
@@ -147,7 +151,7 @@ mod tests {
     use super::*;
     use crate::fixture;
 
-    /// Cause and remedy of the first operand or result that is not coalesced.
+    /// Checks cause and remedy of the first operand or result that is not coalesced.
     #[track_caller]
     fn check(instructions: &str, expect: &str) {
         let analysis = fixture::analysis(instructions, "h100-sxm").expect("a kernel");
@@ -184,7 +188,7 @@ mod tests {
              ROOT r = f32[512,512] reverse(t), dimensions={0}",
             "Operand(0) 32 by t: Layout([0, 1]) 4",
         );
-        // In another layout one of the transposes would be of the kind that goes through shared memory.
+        // In another layout, one of the transposes would go through shared memory.
         check(
             "p = f32[512,512] parameter(0)\n n = f32[512,512] negate(p)
              t = f32[512,512] transpose(n), dimensions={1,0}\n s = f32[512,512] transpose(p), dimensions={1,0}

@@ -4,14 +4,15 @@ use super::counts::Counts;
 use super::traffic::Access;
 use super::{LINE_BYTES, SECTOR_BYTES};
 
-/// Bytes that one lane can move at once.
+/// The maximum number of bytes that one lane moves at once.
 pub(super) const MAX_VECTOR_BYTES: i64 = 16;
 
-/// The counts of one request whose lanes touch `vector` elements from these positions on. Sorts them.
+/// The counts of one request whose lanes access `vector` elements from these positions on. Sorts the
+/// positions.
 pub(super) fn request(starts: &mut [i64], element_bits: i64, vector: i64) -> Counts {
     starts.sort_unstable();
     let (mut sectors, mut lines, mut bytes) = (0u64, 0u64, 0u64);
-    // The end of the bytes seen, the last sector and the last line counted.
+    // The end of the covered bytes, and the last sector and line that were counted.
     let (mut covered, mut sector, mut line) = (i64::MIN, i64::MIN, i64::MIN);
     for &start in &*starts {
         let first_bit = start.saturating_mul(element_bits);
@@ -33,7 +34,7 @@ pub(super) fn request(starts: &mut [i64], element_bits: i64, vector: i64) -> Cou
     Counts { requests: 1, sectors, lines, ideal_sectors: bytes.div_ceil(SECTOR_BYTES), bytes_used: bytes }
 }
 
-/// The counts of one request with what is asked for beside it.
+/// The counts of one request including the instructions of [`Access::beside`].
 pub(super) fn together(starts: &mut [i64], access: &Access<'_>, vector: i64) -> Counts {
     if access.beside.is_empty() {
         return request(starts, access.element_bits, vector);
@@ -45,11 +46,11 @@ pub(super) fn together(starts: &mut [i64], access: &Access<'_>, vector: i64) -> 
     request(&mut all, access.element_bits, vector)
 }
 
-/// What a lane moves with one instruction.
+/// The elements that a lane moves with one instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Vector {
     pub elements: i64,
-    /// These are the rounds of the map's last loop.
+    /// Whether these are the iterations of the map's last loop.
     pub is_last_loop: bool,
 }
 
@@ -63,8 +64,8 @@ pub(super) fn vector_of(access: &Access<'_>) -> Vector {
     }
 }
 
-/// Elements that the innermost loop of a thread moves with one instruction: all of the last range variable's, where they
-/// follow each other, are a power of two, fill at most 16 bytes, and start at a multiple of their number.
+/// The number of elements that the innermost loop of a thread moves with one instruction: all of the last
+/// range variable's, if they are consecutive, a power of two, at most 16 bytes, and aligned to their number.
 fn rounds_at_once(access: &Access<'_>) -> i64 {
     let map = access.map;
     let Some(innermost) = map.ranges().last().map(|v| v.bounds) else { return 1 };

@@ -1,14 +1,14 @@
-//! Which values stand for all where not all are looked at: the first and last, and others spread evenly.
+//! Samples of values: the first and the last, and others spread evenly.
 
 use indexing_map::{IndexingMap, Interval};
 
 use super::shift::Shift;
 
-/// Values of runtime variables that are all tried.
+/// The maximum number of values of runtime variables that are all tried.
 const MAX_RUNTIME_CLASSES: i64 = 64;
 
-/// Values of the runtime variables to try, and whether they stand for all: one per class where the positions repeat after
-/// a few steps, else the lower, middle and upper bound, and next to these.
+/// Values of the runtime variables to try, and whether they cover all values: one per class if the positions
+/// repeat after a few steps, else the lower, middle and upper bound, and the values next to these.
 pub(super) fn runtime_choices(map: &IndexingMap, first: usize, unit: i64) -> (Vec<Vec<i64>>, bool) {
     if map.num_runtime() == 0 {
         return (vec![Vec::new()], true);
@@ -42,7 +42,7 @@ pub(super) fn runtime_choices(map: &IndexingMap, first: usize, unit: i64) -> (Ve
     (choices, false)
 }
 
-/// Numbers from 0 up to `count`, all of them or `wanted` spread evenly, the first and the last among them.
+/// Numbers below `count`: all of them, or `wanted` spread evenly, including the first and the last.
 fn choose(count: i64, wanted: u64) -> Vec<i64> {
     let wanted = i64::try_from(wanted).unwrap_or(i64::MAX).max(2);
     if count <= wanted {
@@ -54,7 +54,7 @@ fn choose(count: i64, wanted: u64) -> Vec<i64> {
     chosen
 }
 
-/// Points of a box, all of them or some: the first and last, and others spread evenly.
+/// Points of a box: all of them, or some spread evenly, including the first and the last.
 pub(super) fn choose_points(bounds: &[Interval], wanted: u64) -> Vec<Vec<i64>> {
     let count = bounds.iter().fold(1u64, |n, b| n.saturating_mul(b.size()));
     let count = i64::try_from(count).unwrap_or(i64::MAX);

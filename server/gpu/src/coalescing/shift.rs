@@ -1,11 +1,11 @@
-//! What adding to one variable does to an expression: after a period the value moves by a fixed step.
+//! The effect of a variable on an expression: after a period the value has moved by a fixed step.
 
 use indexing_map::{BinaryOp, Expr, gcd};
 
-/// Periods beyond this are of no use.
+/// The maximum period.
 const MAX_PERIOD: i64 = 1 << 24;
 
-/// `e(v + period) = e(v) + step`, whatever the other variables are.
+/// The property `e(v + period) = e(v) + step` for all values of the other variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shift {
     pub(super) period: i64,
@@ -15,7 +15,8 @@ pub(super) struct Shift {
 impl Shift {
     const NONE: Shift = Shift { period: 1, step: 0 };
 
-    /// Of an expression in variable `v`. Nothing where there is no such period, or none that is small enough.
+    /// The shift of an expression in variable `v`. `None` if there is no such period, or none that is small
+    /// enough.
     pub(super) fn of(e: &Expr, v: u32) -> Option<Shift> {
         match e {
             Expr::Const(_) => Some(Shift::NONE),
@@ -52,13 +53,13 @@ impl Shift {
         }
     }
 
-    /// The same fact for the least number of periods whose step `unit` divides.
+    /// The same property for the least number of periods whose step is a multiple of `unit`.
     pub(super) fn until_multiple_of(self, unit: i64) -> Option<Shift> {
         let times = unit / i64::try_from(gcd(self.step, unit)).ok()?.max(1);
         self.times(times)
     }
 
-    /// Both with one period.
+    /// Both with a common period.
     fn with(self, other: Shift) -> Option<(Shift, Shift)> {
         let period = lcm(self.period, other.period)?;
         Some((self.times(period / self.period)?, other.times(period / other.period)?))
@@ -75,7 +76,7 @@ impl Shift {
     }
 }
 
-/// The least common multiple, if it is a possible period.
+/// The least common multiple, if it does not exceed the maximum period.
 pub(super) fn lcm(a: i64, b: i64) -> Option<i64> {
     let gcd = i64::try_from(gcd(a, b)).ok()?.max(1);
     (a / gcd).checked_mul(b).filter(|&p| p <= MAX_PERIOD)
@@ -87,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// The shift of a result, checked at many values.
+    /// Checks the shift of a result at many values.
     #[track_caller]
     fn check(result: &str, expect: Option<(i64, i64)>) {
         let map =

@@ -1,9 +1,9 @@
-//! How much of what a block-level kernel reads for a tile is in the tile.
+//! The part of a block-level kernel's traffic that its tiles need.
 
-/// The part of the bytes moved that a tile needs, from more than 0 to 1, when memory is moved in units of
-/// `transaction_bytes`. Dimensions count from major to minor by `minor_to_major`, sizes and strides of the tile are per
-/// dimension, as the array's `dims`. Source: XLA `BandwidthUtilizationRateHeuristicForTiledMemoryAccess`,
-/// `service/gpu/model/coalescing_analysis.cc`.
+/// The part of the bytes moved that a tile needs, above 0 and up to 1, if memory moves in units of
+/// `transaction_bytes`. Dimensions are ordered from minor to major by `minor_to_major`; sizes and strides of
+/// the tile are per dimension, as the array's `dims`. Source: XLA
+/// `BandwidthUtilizationRateHeuristicForTiledMemoryAccess`, `service/gpu/model/coalescing_analysis.cc`.
 pub fn tiled_efficiency(
     dims: &[i64],
     minor_to_major: &[usize],

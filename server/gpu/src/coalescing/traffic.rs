@@ -1,4 +1,4 @@
-//! The traffic of one access: every request that a kernel makes, from the addresses of the lanes of its warps.
+//! The traffic of one access: all requests of a kernel, from the addresses of the lanes of its warps.
 
 use indexing_map::IndexingMap;
 
@@ -10,44 +10,49 @@ use super::pattern::Pattern;
 use super::requests::{Vector, vector_of};
 use super::samples::runtime_choices;
 
-/// One read or write of a kernel: which element of an array in memory each thread touches.
+/// One read or write of a kernel: the array element that each thread accesses.
 #[derive(Debug, Clone, Copy)]
 pub struct Access<'a> {
-    /// From the ids `th_x, th_y, th_z, bl_x, bl_y, bl_z` to the element's position in memory, counted in elements. Range
-    /// variables are loops of a thread.
+    /// Maps the ids `th_x, th_y, th_z, bl_x, bl_y, bl_z` to the element's position in memory, counted in
+    /// elements. Range variables are loops of a thread.
     pub map: &'a IndexingMap,
-    /// From the same ids to where the values of the map's runtime variables are read, of those that differ between lanes.
-    /// Two lanes for which all of these are equal have the same values.
+    /// Maps the same ids to the positions from which the values of the map's runtime variables are read, for
+    /// those that differ between lanes. Two lanes for which all of these are equal have the same values.
     pub gathered_at: &'a [IndexingMap],
     /// Bits of one element in memory.
     pub element_bits: i64,
-    /// Elements that a lane moves with one instruction, as the code says. Nothing where that follows from the map's last loop.
+    /// The number of elements that a lane moves with one instruction of the code. `None` if it follows from
+    /// the map's last loop.
     pub at_once: Option<i64>,
-    /// Further instructions of the thread that are taken to be part of the same request: their distances, in elements. What
-    /// one of them brings is at hand for the others.
+    /// Offsets, in elements, of further instructions of the thread that count as part of the same request,
+    /// because they share sectors in the cache.
     pub beside: &'a [i64],
     pub grid: [i64; 3],
     pub block: [i64; 3],
     pub threads_per_warp: i64,
 }
 
-/// The answer of [`traffic`].
+/// The result of [`traffic`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traffic {
-    /// Of all requests of the grid. A range where runtime variables decide: the best and the worst of their values.
+    /// The sum over all requests of the grid. A range if runtime variables decide: the best and the worst of
+    /// their values.
     pub best: Counts,
     pub worst: Counts,
-    /// Elements that one lane moves with one instruction.
+    /// The number of elements that one lane moves with one instruction.
     pub vector: i64,
-    /// Of the first request in which all lanes take part, or else of that with most.
+    /// The pattern of the first request in which all lanes are active, or else of the request with the most
+    /// active lanes.
     pub pattern: Pattern,
-    /// Nothing was left out: every request was counted, or is proved to be like one that was. Else the first and last
-    /// blocks and iterations, the middle, and others spread evenly stand for all.
+    /// Whether the count is complete: every request was counted, or is proved to be like one that was.
+    /// Otherwise the counts are extrapolated from the first and last blocks and iterations, the middle, and
+    /// others spread evenly.
     pub is_exact: bool,
 }
 
-/// Counts the requests of an access. Arrays are taken to start at a cache line. `budget` is for combinations of block and
-/// iteration that are looked at. Nothing where the map is undefined, or a position is beyond 64 bits.
+/// Counts the requests of an access. Assumes that arrays start at a cache line. `budget` is the maximum
+/// number of combinations of block and iteration that are visited. `None` if the map is undefined, or a
+/// position exceeds 64 bits.
 pub fn traffic(access: &Access<'_>, budget: u64) -> Option<Traffic> {
     let map = access.map;
     if map.is_undefined() || map.num_dims() != 6 || map.results().len() != 1 {
@@ -61,7 +66,7 @@ pub fn traffic(access: &Access<'_>, budget: u64) -> Option<Traffic> {
     let program = Program::new(map, &|v| v < 3)?;
     let first_runtime = map.num_dims() + map.num_ranges();
     let unit = elements_per_line(access.element_bits);
-    // Places to which lanes are sent one by one are taken to begin where the least values lead.
+    // Gathered positions are assumed to start where the least values of the runtime variables lead.
     let (choices, mut is_exact) = match access.gathered_at.is_empty() {
         true => runtime_choices(map, first_runtime, unit),
         false => (vec![map.runtime().iter().map(|v| v.bounds.lower).collect()], true),
@@ -91,7 +96,8 @@ pub fn traffic(access: &Access<'_>, budget: u64) -> Option<Traffic> {
     let (mut best, worst) = answer?;
     let mut pattern = counter.pattern.map_or(Pattern::Uniform, |(_, pattern)| pattern);
     if !access.gathered_at.is_empty() {
-        // At best all lanes are sent to one place; what was counted keeps those apart that may be.
+        // In the best case all lanes gather from one position; the count above keeps possibly different
+        // positions apart.
         counter.keys.clear();
         let mut values = vec![0; map.variables().len()];
         for (value, variable) in values[first_runtime..].iter_mut().zip(map.runtime()) {
@@ -106,7 +112,8 @@ pub fn traffic(access: &Access<'_>, budget: u64) -> Option<Traffic> {
     Some(Traffic { best, worst, vector, pattern, is_exact })
 }
 
-/// Elements of 128 bytes; of elements that do not divide them, of as many bytes as are whole elements and whole lines.
+/// The number of elements in 128 bytes or, if their size does not divide 128 bytes, in the least whole number
+/// of lines that is also a whole number of elements.
 fn elements_per_line(element_bits: i64) -> i64 {
     let line = 8 * LINE_BYTES as i64;
     let bits = element_bits.max(1);
@@ -188,7 +195,7 @@ mod tests {
         assert_eq!((counts.requests, counts.sectors, counts.bytes_used), (5, 17, 130 * 4));
     }
 
-    /// Blocks that are alike are counted without being looked at.
+    /// Blocks that are alike are counted without being visited.
     #[test]
     fn a_large_grid_is_exact_where_blocks_repeat() {
         let map =
@@ -224,7 +231,7 @@ mod tests {
         assert_eq!((traffic.pattern, traffic.is_exact), (Pattern::Gathered, true));
     }
 
-    /// The counts are those of putting every byte of every lane into a set, request by request.
+    /// The counts equal those of collecting every byte of every lane in a set, request by request.
     #[test]
     fn brute_force() {
         let results = [

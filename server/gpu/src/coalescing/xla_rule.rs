@@ -1,16 +1,17 @@
-//! XLA's own verdict on a map. It looks at the first warp of the first block alone, and at memory transactions of 128 bytes.
+//! XLA's verdict on a map. It considers only the first warp of the first block, and memory transactions of
+//! 128 bytes.
 //! Source: `service/gpu/model/coalescing_analysis.cc`.
 
 use indexing_map::{BinaryOp, Expr, IndexingMap, SimplifyMode, Variable};
 
-/// Lanes that XLA looks at, also where a warp has 64.
+/// The number of lanes that XLA considers, even if a warp has 64.
 const LANES: i64 = 32;
 const TRANSACTION_BYTES: i64 = 128;
-/// Of the transactions made, those that the bytes need.
+/// The minimum ratio of needed to actual transactions.
 const LEAST_EFFICIENCY: f64 = 0.9;
 
-/// Whether XLA calls an access coalesced. `map` takes the six thread and block ids to the position of the element in
-/// memory, counted in elements; `element_bytes` is the size of one, sub-byte types rounded up.
+/// Whether XLA calls an access coalesced. `map` takes the six thread and block ids to the element's position
+/// in memory, counted in elements; `element_bytes` is the element size, with sub-byte types rounded up.
 pub fn xla_coalesced(map: &IndexingMap, element_bytes: i64) -> bool {
     if map.is_undefined() {
         return false;
@@ -42,7 +43,7 @@ fn simplify(map: &mut IndexingMap) {
     map.remove_unused_symbols();
 }
 
-/// Runtime variables have the middle of their bounds; as in XLA constraints are forgotten then.
+/// Sets runtime variables to the middle of their bounds and, as XLA does, drops constraints.
 fn with_runtime_midpoints(map: &IndexingMap) -> IndexingMap {
     if map.num_runtime() == 0 {
         return map.clone();
@@ -60,7 +61,7 @@ fn with_runtime_midpoints(map: &IndexingMap) -> IndexingMap {
     IndexingMap::new(map.dims().to_vec(), map.ranges().to_vec(), Vec::new(), results)
 }
 
-/// Thread ids of the first warp of block (0, 0, 0), along x.
+/// Restricts the map to the first warp of block (0, 0, 0), along x.
 fn first_warp(map: &IndexingMap) -> IndexingMap {
     let mut ids = vec![Expr::ZERO; map.num_dims()];
     if let Some(th_x) = ids.first_mut() {
@@ -69,8 +70,8 @@ fn first_warp(map: &IndexingMap) -> IndexingMap {
     IndexingMap::from_sizes(&[LANES], &[], ids).compose(map)
 }
 
-/// The last range variable is taken for the innermost loop; the others have their first value. As in XLA constraints are
-/// forgotten.
+/// Treats the last range variable as the innermost loop and sets the others to their first value. As XLA
+/// does, drops constraints.
 fn with_innermost_loop(map: &IndexingMap) -> IndexingMap {
     let (first, last) = (map.num_dims(), map.num_ranges() - 1);
     let results = (map.results().iter())
@@ -87,7 +88,7 @@ fn with_innermost_loop(map: &IndexingMap) -> IndexingMap {
     IndexingMap::new(map.dims().to_vec(), map.ranges()[last..].to_vec(), Vec::new(), results)
 }
 
-/// The elements that the lanes touch, as intervals. Nothing where lane and loop are entangled.
+/// The elements that the lanes access, as intervals. `None` if lane and loop do not separate.
 fn intervals(map: &IndexingMap) -> Option<Vec<(i64, i64)>> {
     let [result] = map.results() else { return None };
     match map.constraints() {
@@ -125,7 +126,8 @@ fn intervals(map: &IndexingMap) -> Option<Vec<(i64, i64)>> {
     Some(merged)
 }
 
-/// The summands that depend on the lane, and those that depend on the loop; nothing where one depends on both.
+/// Splits the summands into those that depend on the lane and those that depend on the loop; `None` if one
+/// depends on both.
 fn split(result: &Expr) -> Option<(Expr, Expr)> {
     let (mut of_lane, mut of_loop) = (Expr::ZERO, Expr::ZERO);
     let mut open = vec![result];

@@ -1,8 +1,9 @@
-//! The model against XLA's own figures.
+//! Tests of the model against XLA's figures.
 //!
-//! `testdata/kernel_costs_*.hlo.gz` hold modules of real models after XLA's GPU pipeline, one after the other, with what
-//! its pass `gpu_cost_model_stats_collection` wrote into each fusion for that device: `reification_cost`, of which the entry
-//! without a name is the analytical model and `indexing-cost-model` that for block-level fusions.
+//! `testdata/kernel_costs_*.hlo.gz` hold modules of real models after XLA's GPU pipeline, concatenated, with
+//! the results of its pass `gpu_cost_model_stats_collection` for that device in each fusion: in
+//! `reification_cost`, the entry without a name is the analytical model, and `indexing-cost-model` is the
+//! model for block-level fusions.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,7 +23,7 @@ struct Figures {
     is_tiled: bool,
 }
 
-/// The entry of `reification_cost` that XLA goes by.
+/// The entry of `reification_cost` that XLA uses.
 fn figures(config: &str) -> Option<Figures> {
     let plain: String = config.chars().filter(|c| !"\\\" ".contains(*c)).collect();
     let (_, list) = plain.split_once("reification_cost:[{")?;
@@ -53,7 +54,7 @@ fn estimate_of(graphs: &BTreeMap<String, Arc<Graph>>, op: &ir::Op, device: &str)
     Some(estimate(&analysis, &callee))
 }
 
-/// Within 5 %, or a quarter of a nanosecond, the step of XLA's figures.
+/// Whether the two agree within 5 %, or a quarter of a nanosecond, which is the resolution of XLA's figures.
 fn is_close(ours: f64, theirs: f64) -> bool {
     (ours - theirs).abs() <= (theirs * 0.05).max(0.000_25 + 1e-9)
 }
@@ -64,7 +65,7 @@ fn kernels_of_real_models() {
     check(&unpacked(h100), "h100-sxm", [174, 14]);
 }
 
-/// Other caches, another bandwidth, other tables of ops.
+/// Devices with other caches, another bandwidth, and other tables of ops.
 #[test]
 fn kernels_of_other_devices() {
     let a100 = include_bytes!("../../testdata/kernel_costs_a100.hlo.gz");
@@ -73,11 +74,12 @@ fn kernels_of_other_devices() {
     check(&unpacked(b200), "b200", [60, 8]);
 }
 
-/// At least so many fusions of the analytical and of the tiled model are there, and their times are XLA's.
+/// Checks that there are at least `least` fusions of the analytical and of the tiled model, and that their
+/// times are XLA's.
 #[track_caller]
 fn check(modules: &str, device: &str, least: [usize; 2]) {
     let mut report = String::new();
-    // By model: fusions, and those close in time together, computing, memory.
+    // Per model: the number of fusions, and of those with close total, computing and memory times.
     let mut counts: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
     let mut unmodelled = 0;
     for module in modules.split("HloModule ").skip(1) {

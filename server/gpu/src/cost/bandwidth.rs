@@ -1,4 +1,4 @@
-//! How much of the bandwidth a kernel's reads use, as XLA guesses it.
+//! The part of the bandwidth that a kernel's reads use, by XLA's heuristic.
 
 use ir::{AttributeKey, ElementTypeExt, Op, OpId, Opcode, Shape, is_elementwise};
 
@@ -6,15 +6,15 @@ use crate::device::Device;
 use crate::fused::Fused;
 use crate::heroes::Kind;
 
-/// XLA's guess whether the reads of a kernel are coalesced: one answer for all operands. They are not where something is
-/// transposed on the way that the kernel is not built around. Source: `IsReadCoalescedHeuristic`,
-/// `service/gpu/model/coalescing_analysis.cc`. What is really read together: [`crate::traffic`].
+/// XLA's heuristic for whether the reads of a kernel are coalesced: one answer for all operands. They are not
+/// if an op other than the kernel's hero transposes. Source: `IsReadCoalescedHeuristic`,
+/// `service/gpu/model/coalescing_analysis.cc`. [`crate::traffic`] counts the actual requests.
 pub fn has_coalesced_reads(fused: &Fused, kind: Kind) -> bool {
     kind == Kind::Transpose
         || !fused.ops().any(|(id, op)| transposes_minor(op) && !is_of_broadcast(fused, fused.operands(id)[0]))
 }
 
-/// The part of the bandwidth that is of use: one element of each unit that memory moves, where reads are not coalesced.
+/// The useful part of the bandwidth: one element of each unit that memory moves, if reads are not coalesced.
 /// Source: `GetCoalescingUtilizationRate`.
 pub(crate) fn read_efficiency(shape: &Shape, is_coalesced: bool, device: &Device) -> f64 {
     if is_coalesced {
@@ -25,7 +25,7 @@ pub(crate) fn read_efficiency(shape: &Shape, is_coalesced: bool, device: &Device
     f64::from(bytes) / device.dram_transaction_bytes() as f64
 }
 
-/// Is the same value read over and over, however it is moved?
+/// Whether the op is a broadcast or an iota, or one followed by elementwise ops and bitcasts only.
 fn is_of_broadcast(fused: &Fused, mut id: OpId) -> bool {
     loop {
         let opcode = fused.op(id).opcode;
@@ -42,7 +42,8 @@ fn is_of_broadcast(fused: &Fused, mut id: OpId) -> bool {
     }
 }
 
-/// Does another dimension run fastest in the result than in the operand? Source: `TransposesMinorDimension`, as above.
+/// Whether the fastest dimension differs between result and operand. Source: `TransposesMinorDimension`, as
+/// above.
 pub(crate) fn transposes_minor(op: &Op) -> bool {
     let Some(operand) = op.operand_shapes.first() else { return false };
     let (Some(from), Some(to)) = (fastest(operand), fastest(&op.shape)) else { return false };
@@ -56,7 +57,7 @@ pub(crate) fn transposes_minor(op: &Op) -> bool {
     }
 }
 
-/// The most minor dimension that has more than one element.
+/// The most minor dimension with more than one element.
 fn fastest(shape: &Shape) -> Option<usize> {
     let array = shape.as_array()?;
     array.minor_to_major().into_iter().find(|&dim| array.dims[dim] != 1)

@@ -1,9 +1,9 @@
-//! The tiling that a block-level fusion carries in its text.
+//! The tiling that the text of a block-level fusion states.
 
 use ir::{AttributeKey, Attributes};
 
-/// `block_level_fusion_config` of a fusion that Triton writes: which part of the result a block makes, and by how many
-/// warps. Source: `BlockLevelFusionConfig`, `service/gpu/backend_configs.proto`.
+/// `block_level_fusion_config` of a fusion that Triton writes: the tile of the result that a block computes,
+/// and its number of warps. Source: `BlockLevelFusionConfig`, `service/gpu/backend_configs.proto`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BlockLevel {
     /// Per result, a size per dimension.
@@ -12,7 +12,7 @@ pub struct BlockLevel {
 }
 
 impl BlockLevel {
-    /// Nothing where the fusion has none, or one that says no tile.
+    /// Reads the tiling. `None` if the fusion has none, or one without a tile.
     pub fn of(attributes: &Attributes) -> Option<BlockLevel> {
         let text = attributes.text(AttributeKey::BackendConfig)?;
         let plain: String = text.chars().filter(|c| !c.is_whitespace() && !"\\\"".contains(*c)).collect();
@@ -22,7 +22,7 @@ impl BlockLevel {
         let (_, tiles) = config.split_once("output_tiles:[")?;
         let tiles = tiles.split("]}]").next()?;
         let sizes = |tile: &str| match tile.split(']').next()? {
-            // Of a scalar.
+            // The tile of a scalar.
             "" => Some(Vec::new()),
             sizes => sizes.split(',').map(|n| n.parse().ok()).collect(),
         };

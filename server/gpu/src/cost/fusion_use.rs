@@ -7,31 +7,35 @@ use super::instruction_cost::{InstructionCost, elements};
 use crate::device::Device;
 use crate::fused::Fused;
 
-/// Entries of all lists of use roots together; a fusion with more gets no answer. Elementwise chains have one each.
+/// The maximum total length of all lists of use roots; a fusion with more gets no answer. Elementwise chains
+/// have one each.
 const MAX_USE_ROOTS: usize = 1 << 20;
 
-/// XLA's account of a fusion: its ops are computed where they are used, an op that is used at other indices once per use.
+/// XLA's account of a fusion: ops are computed where they are used, and an op used at several indices once
+/// per use.
 /// Source: `GpuHloCostAnalysis::FusionCalculateUtilizations`, `service/gpu/model/gpu_hlo_cost_analysis.cc`.
 #[derive(Debug, Clone)]
 pub struct FusionUse {
-    /// Of all ops, as often as they are computed.
+    /// The sum over all ops, each counted as often as it is computed.
     pub flops: f64,
-    /// Copies of ops in the code of the kernel.
+    /// The number of copies of ops in the code of the kernel.
     pub ir_size: f64,
-    /// Per op of the graph: elements computed by element that it has.
+    /// Per op of the graph: elements computed per element of the op.
     pub utilisation: Vec<f64>,
-    /// Per op: the ops at whose index it is computed. One past the last op stands for a root of several results.
+    /// Per op: the ops at whose index it is computed. One past the last op represents a root of several
+    /// results.
     use_roots: Vec<Vec<OpId>>,
-    /// Per op and for that root: how often it is computed, as a use root.
+    /// Per op and for that root: how often it is computed as a use root.
     root_utilisation: Vec<f64>,
-    /// Per op: copies of it in the code.
+    /// Per op: the number of its copies in the code.
     pub copies: Vec<f64>,
     /// As [`InstructionCost::bytes_written`].
     pub bytes_written: f64,
 }
 
 impl FusionUse {
-    /// Nothing where a number does not fit, or where the fusion is too entangled to be counted.
+    /// Counts a fusion. `None` if a number does not fit, or if the fusion has more than [`MAX_USE_ROOTS`]
+    /// entries.
     pub fn of(fused: &Fused, device: &Device, callees: &Callees<'_>) -> Option<FusionUse> {
         let graph = &fused.graph;
         let count = graph.ops.len();
@@ -81,7 +85,7 @@ impl FusionUse {
                 insert(of_operand, operand);
                 let size = elements(&graph.ops[operand as usize].shape)?;
                 let part = cost.utilisation.get(i).copied().unwrap_or(1.0);
-                // A part of an element is an element.
+                // A partly read element counts as a whole one.
                 let read = if size > 0.0 { (often * part * size).ceil() / size } else { 0.0 };
                 all.root_utilisation[operand as usize] += read;
                 root_copies[operand as usize] += copies;
@@ -92,7 +96,8 @@ impl FusionUse {
         Some(all)
     }
 
-    /// How often what both ops compute is computed at the same index. Source: `CommonElementwiseUtilization`.
+    /// How often the common parts of two ops are computed at the same index. Source:
+    /// `CommonElementwiseUtilization`.
     pub fn common(&self, a: OpId, b: OpId) -> f64 {
         let (a, b) = (&self.use_roots[a as usize], &self.use_roots[b as usize]);
         a.iter().filter(|root| b.contains(root)).map(|&root| self.root_utilisation[root as usize]).sum()
@@ -105,7 +110,7 @@ fn insert(roots: &mut Vec<OpId>, root: OpId) {
     }
 }
 
-/// Does the op read its operands at its own index?
+/// Whether the op reads its operands at its own index.
 fn keeps_index(graph: &Graph, id: OpId) -> bool {
     let op = &graph.ops[id as usize];
     match op.opcode {
@@ -115,7 +120,7 @@ fn keeps_index(graph: &Graph, id: OpId) -> bool {
     }
 }
 
-/// A result that is updated in place is written where it is updated.
+/// Bytes of the results; a result that is updated in place counts only the update.
 fn bytes_written(fused: &Fused) -> Option<f64> {
     let mut written = 0.0;
     for (position, &root) in fused.roots.iter().enumerate() {
@@ -136,7 +141,7 @@ mod tests {
     use super::*;
     use crate::fixture;
 
-    /// Flops, copies in the code, and how often `p` is read.
+    /// Expects flops, copies in the code, and how often `p` is read.
     #[track_caller]
     fn check(lines: &str, flops: f64, ir_size: f64, p: f64) -> FusionUse {
         let analysis = fixture::analysis(lines, "h100-sxm").unwrap();

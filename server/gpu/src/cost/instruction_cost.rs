@@ -1,4 +1,4 @@
-//! What XLA's cost analysis counts of one instruction.
+//! The cost of one instruction by XLA's cost analysis.
 
 use std::cell::Cell;
 
@@ -8,35 +8,35 @@ use ir::{AttributeKey, CalledCost, Op, Opcode, Shape, is_elementwise};
 use super::op_profile::flops_per_element;
 use crate::device::Device;
 
-/// Calls inside calls that are followed.
+/// The maximum depth of nested calls that is followed.
 const MAX_DEPTH: u32 = 8;
 
-/// Instructions of called computations that are counted for one instruction: where many call the next ones many times, each
-/// level has as many times more.
+/// The maximum number of instructions of called computations that is counted for one instruction. If
+/// computations call others many times, the number grows exponentially with the depth.
 const MAX_CALLED: u32 = 1 << 14;
 
-/// How far calls are followed still.
+/// The remaining depth and number of instructions for following calls.
 #[derive(Clone, Copy)]
 struct Left<'a> {
     depth: u32,
     instructions: &'a Cell<u32>,
 }
 
-/// Arithmetic, reads and writes of an instruction on its own. Numbers are floats as in XLA: they are estimates, and large
-/// ones lose digits, not sense.
+/// Arithmetic, reads and writes of one instruction. Numbers are floats as in XLA: they are estimates, and
+/// large ones may be rounded.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct InstructionCost {
     /// In units of XLA's tables: [`flops_per_element`].
     pub flops: f64,
-    /// Per operand: how often each of its elements is read, on average.
+    /// Per operand: the average number of times that each of its elements is read.
     pub utilisation: Vec<f64>,
-    /// Per operand: bytes read, each as often as it is read.
+    /// Per operand: bytes read, counted once per read.
     pub bytes_read: Vec<f64>,
     pub bytes_written: f64,
 }
 
 impl InstructionCost {
-    /// Of any instruction but a fusion. Nothing where a size does not fit 64 bits.
+    /// The cost of any instruction but a fusion. `None` if a size does not fit 64 bits.
     /// Source: XLA `service/hlo_cost_analysis.cc`, `service/gpu/model/gpu_hlo_cost_analysis.cc`.
     pub fn of(op: &Op, device: &Device, callees: &Callees<'_>) -> Option<InstructionCost> {
         let left = Left { depth: MAX_DEPTH, instructions: &Cell::new(MAX_CALLED) };
@@ -52,7 +52,7 @@ impl InstructionCost {
         Some(cost)
     }
 
-    /// For ops that do not read every operand once.
+    /// Adjusts the counts of ops that do not read every operand once.
     fn correct(&mut self, op: &Op) -> Option<()> {
         use Opcode::*;
         let out = elements(&op.shape)?;
@@ -105,7 +105,7 @@ impl InstructionCost {
     }
 }
 
-/// Arithmetic of the op, with what it calls.
+/// Arithmetic of the op and of the computations that it calls.
 fn flops(op: &Op, device: &Device, callees: &Callees<'_>, left: Left<'_>) -> Option<f64> {
     let out = elements(&op.shape)?;
     Some(match op.opcode {
@@ -114,7 +114,7 @@ fn flops(op: &Op, device: &Device, callees: &Callees<'_>, left: Left<'_>) -> Opt
         Opcode::Concatenate => {
             let dim = op.attributes.ints(AttributeKey::Dimensions).first().copied().unwrap_or(0);
             let width = usize::try_from(dim).ok().and_then(|d| op.operand_shapes.first()?.dims().get(d));
-            // Where a warp meets the seam it computes both sides.
+            // A warp that spans the boundary of two operands computes both sides.
             let is_uneven = dim != 0 && width.is_some_and(|width| width % 32 != 0);
             out * if is_uneven { 400.0 } else { 6.0 }
         }
@@ -137,8 +137,8 @@ fn flops(op: &Op, device: &Device, callees: &Callees<'_>, left: Left<'_>) -> Opt
     })
 }
 
-/// One execution of a computation on scalars. What is not there counts as one addition, and so does what is called too deep
-/// or too often.
+/// The arithmetic of one execution of a computation on scalars. A missing computation counts as one addition,
+/// and so do calls beyond the limits.
 pub(super) fn called_flops(name: &str, device: &Device, callees: &Callees<'_>) -> f64 {
     flops_of_callee(name, device, callees, Left { depth: MAX_DEPTH, instructions: &Cell::new(MAX_CALLED) })
 }
@@ -153,12 +153,12 @@ fn flops_of_callee(name: &str, device: &Device, callees: &Callees<'_>, left: Lef
     graph.ops.iter().filter_map(|op| flops(op, device, callees, Left { depth, ..left })).sum()
 }
 
-/// Of all arrays in it.
+/// Bytes of all arrays in the shape.
 pub(super) fn bytes(shape: &Shape) -> Option<f64> {
     shape.bytes().map(|bytes| bytes as f64)
 }
 
-/// Of an array, or of the first one of a tuple.
+/// Elements of an array, or of the first array of a tuple.
 pub(super) fn elements(shape: &Shape) -> Option<f64> {
     match shape {
         Shape::Tuple(all) => all.first().map_or(Some(0.0), elements),

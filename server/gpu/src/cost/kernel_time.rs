@@ -1,4 +1,4 @@
-//! XLA's estimate of a kernel that its own emitters write.
+//! XLA's time estimate for kernels of its own emitters.
 
 use indexing::Callees;
 use indexing_map::ceil_div;
@@ -8,14 +8,14 @@ use super::fusion_use::FusionUse;
 use super::times;
 use crate::fusion_analysis::FusionAnalysis;
 
-/// An operand as it is read.
+/// The reads of one operand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Counted {
-    /// Bytes that it has.
+    /// Bytes of the operand.
     pub size: f64,
-    /// Bytes read, each as often as it is read.
+    /// Bytes read, counted once per read.
     pub total: f64,
-    /// The part of the bandwidth that is of use.
+    /// The useful part of the bandwidth.
     pub efficiency: f64,
 }
 
@@ -29,12 +29,12 @@ pub struct KernelTime {
     pub compute_us: f64,
     pub read_us: f64,
     pub write_us: f64,
-    /// Computing and memory traffic, which overlap; without the launch.
+    /// Computing and memory traffic, which overlap, without the launch.
     pub exec_us: f64,
 }
 
 impl KernelTime {
-    /// From counts and a launch of `blocks` of `threads`.
+    /// Computes the times from counts and a launch of `blocks` of `threads`.
     pub fn new(
         flops: f64,
         reads: &[Counted],
@@ -60,7 +60,7 @@ impl KernelTime {
     }
 }
 
-/// Nothing where a number does not fit.
+/// Estimates a kernel. `None` if a number does not fit.
 /// Source: `EstimateRunTimeForInstruction`, `service/gpu/model/gpu_performance_model.cc`.
 pub fn kernel_time(analysis: &FusionAnalysis, callees: &Callees<'_>) -> Option<KernelTime> {
     let fused = &analysis.fused;
@@ -78,7 +78,8 @@ pub fn kernel_time(analysis: &FusionAnalysis, callees: &Callees<'_>) -> Option<K
     Some(KernelTime::new(all.flops, &reads, all.bytes_written, launch, analysis.device))
 }
 
-/// Blocks, and threads of each: of the emitter, of a block-level fusion's tiling, else a thread for every element.
+/// Blocks, and threads of each: from the emitter, else from a block-level fusion's tiling, else a thread for
+/// every element.
 /// Source: `EstimateFusionLaunchDimensions`, `service/gpu/model/gpu_performance_model_base.cc`.
 pub(crate) fn launch(analysis: &FusionAnalysis) -> Option<(i64, i64)> {
     if let Some(launch) = analysis.launch() {

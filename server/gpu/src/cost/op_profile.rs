@@ -6,13 +6,14 @@ use ir::{ElementType, Op, Opcode};
 
 use crate::device::{Device, Platform};
 
-/// What an op costs that is in no table. Source: `kDefaultFlopsPerElement`,
+/// The cost of ops that are in no table. Source: `kDefaultFlopsPerElement`,
 /// `service/gpu/model/gpu_hlo_cost_analysis.cc`.
 const DEFAULT: f64 = 3.0;
 
-/// Twice the clock cycles that a fused multiply-add unit of the device needs for one element of the op's result: the unit in
-/// which XLA counts arithmetic. It comes from XLA's measurements for six generations of NVIDIA devices; a device of none of
-/// them is taken for the one with compute capability 8.6. What was not measured there counts 3.
+/// Twice the clock cycles that a fused multiply-add unit of the device needs for one element of the op's
+/// result: the unit in which XLA counts arithmetic. The figures are XLA's measurements for six generations of
+/// NVIDIA devices; other devices use those for compute capability 8.6. Ops without a measurement there count
+/// 3.
 /// Source: `service/gpu/model/hlo_op_profiles.cc`.
 pub fn flops_per_element(op: &Op, device: &Device) -> f64 {
     let element = match op.shape.tuple_elements() {
@@ -35,7 +36,8 @@ fn column(device: &Device) -> usize {
     }
 }
 
-/// By result type, for compute capability 6.0, 7.0, 8.0, 8.6, 9.0, 10.0. Rows that would be all [`DEFAULT`] are left out.
+/// Cost by result type, for compute capability 6.0, 7.0, 8.0, 8.6, 9.0, 10.0. Rows that would be all
+/// [`DEFAULT`] are omitted.
 #[rustfmt::skip]
 const TABLE: &[(Opcode, ElementType, [u16; 6])] = &[
     (Add, S8, [2, 3, 3, 3, 3, 3]),

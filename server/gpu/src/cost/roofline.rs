@@ -1,4 +1,4 @@
-//! The least time that a kernel needs on a device: nothing is guessed, nothing is lost.
+//! The lower bound of a kernel's time on a device, without heuristics and with perfect overlap.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,12 @@ use crate::device::{Device, Rate};
 use crate::emitters::Emitter;
 use crate::fusion_analysis::FusionAnalysis;
 
-/// Fusions with more ops times results have their operands counted whole.
+/// The maximum number of ops times results for which maps are computed; beyond it, operands are counted
+/// whole.
 const MAX_MAPPED_OPS: usize = 512;
 
-/// Bytes that must move and operations that must be done, against what the device does of each in a second.
+/// Bytes that must move and operations that must be done, against the device's bandwidth and arithmetic
+/// rates.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Roofline {
     /// Distinct bytes of the operands that are read at least once.
@@ -28,13 +30,13 @@ pub struct Roofline {
 }
 
 impl Roofline {
-    /// The longer of the two: the other one may hide behind it.
+    /// The longer of the two, because they can overlap.
     pub fn exec_us(&self) -> f64 {
         self.memory_us.max(self.compute_us)
     }
 }
 
-/// Of a fusion, each op of which is computed once.
+/// The roofline of a fusion, each op of which is computed once.
 pub fn roofline(analysis: &FusionAnalysis, callees: &Callees<'_>) -> Roofline {
     let (fused, device) = (&analysis.fused, analysis.device);
     let mut sum = Roofline { bytes_read: bytes_read(analysis), ..Roofline::default() };
@@ -46,7 +48,8 @@ pub fn roofline(analysis: &FusionAnalysis, callees: &Callees<'_>) -> Roofline {
             }
             _ => &op.shape,
         };
-        // An array that is several results is written for each; an op with several results is one root with all of them.
+        // An array that is several results is written once per result; an op with several results is one root
+        // with all of them.
         let times = match op.shape {
             Shape::Tuple(_) => 1,
             _ => fused.outputs.iter().filter(|&&output| output == place).count().max(1),
@@ -62,7 +65,8 @@ pub fn roofline(analysis: &FusionAnalysis, callees: &Callees<'_>) -> Roofline {
     sum
 }
 
-/// Of an instruction that is no fusion, from its shapes alone: a call of a library, a collective.
+/// The roofline of an instruction that is not a fusion, such as a library call or a collective, from its
+/// shapes alone.
 pub fn roofline_of(op: &Op, device: &Device) -> Roofline {
     let cost = ir::op_cost(op);
     let written = bytes(&op.shape).unwrap_or(0.0);
@@ -73,12 +77,12 @@ pub fn roofline_of(op: &Op, device: &Device) -> Roofline {
     Roofline { bytes_read, bytes_written: written, flops, memory_us, compute_us }
 }
 
-/// Is it work for the matrix units?
+/// Whether the matrix units compute the op.
 pub(super) fn is_contraction(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Dot | Opcode::ScaledDot | Opcode::RaggedDot | Opcode::Convolution)
 }
 
-/// With what the op calls; that counts one operation each.
+/// Operations of the op and of its called computations, which count one operation each.
 fn operations(op: &Op, callees: &Callees<'_>) -> f64 {
     let own = ir::op_cost(op);
     let own = own.flops as f64 + own.transcendentals as f64;
@@ -98,7 +102,8 @@ fn operations(op: &Op, callees: &Callees<'_>) -> f64 {
     }
 }
 
-/// At the rate of the matrix units for a contraction of that element type, else of the scalar ones.
+/// Microseconds at the rate of the matrix units for a contraction of that element type, else of the scalar
+/// ones.
 fn operations_us(op: &Op, flops: f64, device: &Device) -> f64 {
     let of_operand = op.operand_shapes.first().and_then(|shape| shape.element());
     let element = of_operand.or_else(|| op.shape.element()).unwrap_or(ElementType::F32);
@@ -106,8 +111,8 @@ fn operations_us(op: &Op, flops: f64, device: &Device) -> f64 {
     flops / per_second * 1e6
 }
 
-/// Two for a fused multiply-add. A type without units of its own is computed as `f32`, integers as `s32`; where a device
-/// states no units, every `f32` unit does one multiply-add a clock.
+/// Operations per second, two for a fused multiply-add. A type without units of its own is computed as `f32`,
+/// integers as `s32`. If a device states no units, every `f32` unit does one multiply-add per clock.
 fn flops_per_second(element: ElementType, in_matrix_units: bool, device: &Device) -> f64 {
     let plain = device.fpus_per_core as f64 * device.clock_ghz;
     let per_core = device.units.and_then(|units| {
@@ -126,7 +131,8 @@ fn flops_per_second(element: ElementType, in_matrix_units: bool, device: &Device
     per_core.unwrap_or(plain) * device.cores as f64 * 2e9
 }
 
-/// Each element of an array that is needed for any result, once; an array that is passed as several operands is one.
+/// Bytes of the array elements that any result needs, each once. An array passed as several operands counts
+/// once.
 fn bytes_read(analysis: &FusionAnalysis) -> f64 {
     let fused = &analysis.fused;
     let mut arrays: BTreeMap<usize, Vec<OpId>> = BTreeMap::new();
@@ -143,7 +149,7 @@ fn bytes_read(analysis: &FusionAnalysis) -> f64 {
     let maps = |&root: &OpId| grouped(&fused.graph, root, 0, &set, Rules::Exact, &|_| None);
     let maps: Vec<Grouped> = fused.roots.iter().map(maps).collect();
     let part = |operands: &Vec<OpId>| {
-        // Results and operands that read the same elements read them once.
+        // Results and operands that read the same elements share the reads.
         let mut accesses: Vec<OperandIndexing> = Vec::new();
         let read = operands.iter().filter(|&&operand| !is_updated_in_place(analysis, operand));
         for access in read.flat_map(|&operand| maps.iter().filter_map(move |m| m.of(operand))).flatten() {
@@ -160,7 +166,7 @@ fn bytes_read(analysis: &FusionAnalysis) -> f64 {
     arrays.values().map(part).sum()
 }
 
-/// Whether a root writes into this operand: what is not written is not read.
+/// Whether a root updates this operand in place: the elements that are not written are not read.
 fn is_updated_in_place(analysis: &FusionAnalysis, operand: OpId) -> bool {
     let fused = &analysis.fused;
     let updates =
@@ -184,7 +190,7 @@ mod tests {
     use super::*;
     use crate::fixture;
 
-    /// Bytes read, bytes written, operations.
+    /// Expects bytes read, bytes written, operations.
     #[track_caller]
     fn check(lines: &str, read: f64, written: f64, flops: f64) -> Roofline {
         let analysis = fixture::analysis(lines, "h100-sxm").unwrap();

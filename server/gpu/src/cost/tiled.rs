@@ -1,4 +1,4 @@
-//! XLA's estimate of a block-level kernel: what a block does for its tile, times the blocks.
+//! XLA's estimate of a block-level kernel: the work of a block for its tile, times the number of blocks.
 
 use indexing::{Callees, Rules, SymbolicTile, grouped};
 use indexing_map::{Expr, IndexingMap, ceil_div};
@@ -13,20 +13,20 @@ use crate::coalescing::tiled_efficiency;
 use crate::device::Device;
 use crate::fusion_analysis::FusionAnalysis;
 
-/// Ops of a fusion beyond which no tiles are made.
+/// The maximum number of ops of a fusion that is tiled.
 const MAX_OPS: usize = 2048;
 
-/// A tile of an op for the tile of the root that a block makes.
+/// The tile of an op that corresponds to the root's tile of one block.
 #[derive(PartialEq)]
 struct OpTile {
     op: OpId,
-    /// Where it begins, in terms of the block's tile.
+    /// Its offsets, in terms of the block's tile.
     starts: Vec<Expr>,
     sizes: Vec<i64>,
     strides: Vec<i64>,
 }
 
-/// As the fusion's own configuration tiles it; the reason where XLA's model does not reach.
+/// The time with the fusion's own tiling, or the reason why XLA's model does not apply.
 /// Source: `EstimateRunTimeForTiledHloComputation`, `service/gpu/model/gpu_indexing_performance_model.cc`.
 pub(crate) fn tiled_time(
     analysis: &FusionAnalysis,
@@ -39,16 +39,16 @@ pub(crate) fn tiled_time(
     TiledKernel::of(analysis, root)?.time_at(tile, Some(config.warps), callees)
 }
 
-/// A fusion with one result, all of whose ops and operands are tiles where a tile of the result is.
+/// A fusion with one result in which every op and operand has a tile for each tile of the result.
 pub(crate) struct TiledKernel<'a> {
     analysis: &'a FusionAnalysis,
     root: OpId,
-    /// Per op, each way in which it is needed.
+    /// Per op, the ways in which it is needed.
     needed: Vec<(OpId, Vec<(IndexingMap, SymbolicTile)>)>,
 }
 
 impl<'a> TiledKernel<'a> {
-    /// The reason where an op is no tile, whatever the sizes.
+    /// Derives the tiles, or the reason why an op has none, whatever the sizes.
     pub(crate) fn of(analysis: &'a FusionAnalysis, root: OpId) -> Result<TiledKernel<'a>, &'static str> {
         let fused = &analysis.fused;
         if fused.graph.ops.len() > MAX_OPS {
@@ -68,7 +68,8 @@ impl<'a> TiledKernel<'a> {
         Ok(TiledKernel { analysis, root, needed })
     }
 
-    /// With these tile sizes of the result and so many warps, as many as XLA would take where none are given.
+    /// The time with these tile sizes of the result and this many warps; by default as many as XLA would
+    /// take.
     pub(crate) fn time_at(
         &self,
         tile: &[i64],
@@ -85,7 +86,7 @@ impl<'a> TiledKernel<'a> {
         let per_dim = dims.iter().zip(tile).map(|(&size, &tile)| ceil_div(size, tile.max(1)));
         let blocks =
             per_dim.into_iter().try_fold(1i64, |n, blocks| n.checked_mul(blocks?)).ok_or(TOO_LARGE)?;
-        // A tile is a power of two; what of it lies outside the result is neither read nor written.
+        // A tile is a power of two; its part outside the result is neither read nor written.
         let tile: Vec<i64> = dims.iter().zip(tile).map(|(&size, &tile)| tile.min(size)).collect();
         let limit = device.registers_per_block.map(|registers| registers as f64 * 0.4);
         let (mut flops, mut largest, mut read) = (0.0, 1.0f64, FxHashMap::default());
@@ -125,7 +126,7 @@ impl<'a> TiledKernel<'a> {
         Ok(KernelTime { flops, bytes_read, bytes_written, compute_us, read_us, write_us, exec_us })
     }
 
-    /// Tiles of all ops and operands that a tile of the root needs, each once.
+    /// The distinct tiles of all ops and operands that a tile of the root needs.
     fn tiles(&self, tile: &[i64]) -> Result<Vec<OpTile>, &'static str> {
         let dims = self.analysis.fused.op(self.root).shape.dims();
         let has_one_tile: Vec<bool> = dims.iter().zip(tile).map(|(&size, &tile)| tile >= size).collect();
@@ -140,7 +141,7 @@ impl<'a> TiledKernel<'a> {
                 let (Some(sizes), Some(strides)) = (whole(&values.sizes), whole(&values.strides)) else {
                     return Err("a tile beyond 64 bits");
                 };
-                // Two accesses of the same elements by every block are one tile.
+                // Two accesses of the same elements in every block are one tile.
                 let next = OpTile { op: *op, starts: starts(map, &has_one_tile), sizes, strides };
                 if !tiles[first..].contains(&next) {
                     tiles.push(next);
@@ -151,7 +152,7 @@ impl<'a> TiledKernel<'a> {
     }
 }
 
-/// Warps of a block whose largest tile has so many elements. Source: `GetNumWarps`, as above.
+/// The number of warps of a block whose largest tile has this many elements. Source: `GetNumWarps`, as above.
 fn warps_for(elements: f64) -> i64 {
     match elements {
         n if n <= 256.0 => 1,
@@ -161,7 +162,7 @@ fn warps_for(elements: f64) -> i64 {
     }
 }
 
-/// Where the tile of an op starts, over the dimensions of the root of which there are several tiles.
+/// The offsets of the op's tile, over the root's dimensions that have several tiles.
 fn starts(map: &IndexingMap, has_one_tile: &[bool]) -> Vec<Expr> {
     let (dims, ranges) = (map.num_dims(), map.num_ranges());
     let start = |v: u32| {
@@ -172,7 +173,7 @@ fn starts(map: &IndexingMap, has_one_tile: &[bool]) -> Vec<Expr> {
     map.results().iter().map(|result| result.substitute(&mut |v| start(v))).collect()
 }
 
-/// Bytes of an operand's or a result's tile, and the part of the bandwidth that is of use.
+/// Bytes of an operand's or a result's tile, and the useful part of the bandwidth.
 fn traffic(tile: &OpTile, op: &Op, device: &Device) -> Result<(f64, f64), &'static str> {
     let Some(array) = op.shape.as_array() else { return Err("a tuple in a Triton fusion") };
     let bytes = i64::from(array.element.bits().unwrap_or(8).div_ceil(8));
@@ -188,7 +189,8 @@ fn traffic(tile: &OpTile, op: &Op, device: &Device) -> Result<(f64, f64), &'stat
     Ok((size * bytes as f64, efficiency))
 }
 
-/// Per element of the op's tile. What only moves elements is free. Source: `FlopsPerElement`, as above.
+/// Flops per element of the op's tile. Ops that only move elements are free. Source: `FlopsPerElement`, as
+/// above.
 fn tile_flops(op: &Op, device: &Device, callees: &Callees<'_>) -> f64 {
     match op.opcode {
         Opcode::Reduce => {
@@ -226,7 +228,7 @@ mod tests {
             b = f32[8192,1024] broadcast(r), dimensions={0}\n ROOT d = f32[8192,1024] divide(p, b)";
         let time = time(text, &[2, 1024]).unwrap();
         let bytes = 8192.0 * 1024.0 * 4.0;
-        // The operand is needed as the row that is summed and as what is divided: the same tile.
+        // The operand is needed as the row that is summed and as the dividend, with the same tile.
         assert_eq!((time.bytes_read, time.bytes_written), (bytes, bytes));
         assert_eq!(time.flops, 8192.0 * (1023.0 * 7.0 + 1024.0 * 19.0));
     }

@@ -1,24 +1,24 @@
-//! From counts to microseconds, as XLA's analytical model has it.
+//! Conversion from counts to microseconds by XLA's analytical model.
 //!
-//! Source: `service/gpu/model/gpu_performance_model_base.cc`. Times are kept in microseconds, in steps of a quarter of a
-//! nanosecond, which is the resolution of XLA's durations.
+//! Source: `service/gpu/model/gpu_performance_model_base.cc`. Times are in microseconds, rounded to a quarter
+//! of a nanosecond, the resolution of XLA's durations.
 
 use crate::device::Device;
 
-/// Between two kernels. Source: `kKernelLaunchOverhead`.
+/// The time between two kernels. Source: `kKernelLaunchOverhead`.
 pub const LAUNCH_OVERHEAD_US: f64 = 1.0;
 
-/// How much faster what lies in the second-level cache is read again. Source: `kL2CacheSpeedup`.
+/// The speedup of repeated reads that hit the L2 cache. Source: `kL2CacheSpeedup`.
 const L2_SPEEDUP: f64 = 2.5;
 
-/// And in the first-level one, on top of it. Source: `kL1CacheSpeedup`.
+/// The additional speedup in the L1 cache. Source: `kL1CacheSpeedup`.
 const L1_SPEEDUP: f64 = 8.0;
 
-/// The part of the shorter one of computing and memory traffic that the longer one hides.
+/// The part of the shorter of computing and memory traffic that overlaps with the longer.
 /// Source: `kMemoryComputeParallelism`.
 const OVERLAP: f64 = 0.95;
 
-/// As XLA's durations round.
+/// Microseconds, rounded as XLA's durations are.
 fn microseconds(seconds: f64) -> f64 {
     if seconds.is_nan() {
         return 0.0;
@@ -26,7 +26,7 @@ fn microseconds(seconds: f64) -> f64 {
     (seconds * 4e9).round() / 4e3
 }
 
-/// Time of `flops` on as many units as `blocks` of `threads` keep busy. The units are XLA's: those for `f32`.
+/// The time of `flops` on the units that `blocks` of `threads` keep busy. XLA counts the `f32` units.
 /// Source: `ComputeTime`.
 pub fn compute_us(flops: f64, blocks: i64, threads: i64, device: &Device) -> f64 {
     let units = threads.min(device.fpus_per_core).saturating_mul(blocks.min(device.cores));
@@ -35,8 +35,9 @@ pub fn compute_us(flops: f64, blocks: i64, threads: i64, device: &Device) -> f64
     if per_nanosecond < 1.0 { 0.0 } else { microseconds(flops.trunc() / per_nanosecond * 1e-9) }
 }
 
-/// Time to read `total` bytes of which `net` are different ones: those from memory, of whose bandwidth the part
-/// `efficiency` is of use; the rest from a cache if `net` bytes fit into it. Source: `ReadTimeWithDRAMHeuristic`.
+/// The time to read `total` bytes, `net` of them distinct. The distinct bytes come from memory at the part
+/// `efficiency` of its bandwidth; the rest come from a cache if `net` bytes fit into it. Source:
+/// `ReadTimeWithDRAMHeuristic`.
 pub fn read_us(net: f64, total: f64, blocks: i64, efficiency: f64, device: &Device) -> f64 {
     let full = device.memory_bandwidth as f64;
     let memory = full * efficiency;
@@ -53,18 +54,18 @@ pub fn read_us(net: f64, total: f64, blocks: i64, efficiency: f64, device: &Devi
     microseconds(seconds(first, memory.min(limit))) + microseconds(seconds(total - first, again.min(limit)))
 }
 
-/// Bytes per second that so many blocks can ask for. Source: `AdjustBandwidth`.
+/// Bytes per second that this many blocks can request. Source: `AdjustBandwidth`.
 fn block_bandwidth(blocks: i64, device: &Device) -> f64 {
     let each = device.clock_ghz * 1e9 * device.memory_transactions_per_clock() as f64;
     blocks.max(1) as f64 * each
 }
 
-/// Source: `WriteTime`; a tiled kernel uses a part of the bandwidth.
+/// The time to write `bytes`; a tiled kernel uses a part of the bandwidth. Source: `WriteTime`.
 pub fn write_us(bytes: f64, efficiency: f64, device: &Device) -> f64 {
     microseconds(bytes / (device.memory_bandwidth as f64 * efficiency))
 }
 
-/// Both together, partly at the same time. Source: `CombineComputeAndMemoryAccessTime`.
+/// The combined time, with partial overlap. Source: `CombineComputeAndMemoryAccessTime`.
 pub fn combined_us(compute: f64, memory: f64) -> f64 {
     compute + memory - compute.min(memory) * OVERLAP
 }
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn an_elementwise_op_of_sixteen_million() {
-        // Figures of XLA for `multiply` of f32[16777216] on an H100: three operations an element.
+        // XLA's figures for `multiply` of f32[16777216] on an H100: three operations per element.
         let h100 = Device::find("h100-sxm").unwrap();
         close(compute_us(3.0 * 16_777_216.0, 32_768, 128, h100), 0.75225);
         close(write_us(67_108_864.0, 1.0, h100), 20.01875);
@@ -96,7 +97,7 @@ mod tests {
         assert!((speedup(2.6e5) - 20.0).abs() < 1.0, "{}", speedup(2.6e5));
         assert!((speedup(1e7) - 2.5).abs() < 0.01);
         assert!((speedup(1e8) - 1.0).abs() < 0.01);
-        // One block cannot ask for all of it.
+        // One block cannot request the full bandwidth.
         close(read_us(1e6, 1e6, 1, 1.0, h100), 15.78275);
     }
 

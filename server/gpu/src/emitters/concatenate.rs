@@ -1,4 +1,4 @@
-//! The concatenate emitter: a thread goes over all operands and copies from each what it has there.
+//! The concatenate emitter: each thread iterates over all operands and copies its elements of each.
 
 use indexing::IndexingMap;
 use indexing_map::{SimplifyMode, gcd};
@@ -15,7 +15,7 @@ use crate::unroll::unroll_factor;
 pub struct ConcatenateEmitter {
     pub launch: Launch,
     pub unroll: i64,
-    /// The operand that is longest in the concatenated dimension: what the threads are counted after.
+    /// The operand that is longest in the concatenated dimension; the launch is sized by it.
     pub largest: Shape,
 }
 
@@ -26,10 +26,10 @@ impl ConcatenateEmitter {
             hero.attributes.ints(AttributeKey::Dimensions).first().and_then(|&d| usize::try_from(d).ok());
         let dim = dim.ok_or("the concatenate names no dimension")?;
         let length = |shape: &&Shape| shape.dims().get(dim).copied().unwrap_or(0);
-        // Of equals the first.
+        // The first of equally long ones.
         let largest = hero.operand_shapes.iter().rev().max_by_key(length).ok_or("nothing to concatenate")?;
         let array = largest.as_array().ok_or("an operand is no array")?;
-        // A thread stays in one operand.
+        // All elements of a thread must be in one operand.
         let mut unroll = unroll_factor(context.fused, context.kind, array, context.device)?;
         for operand in &hero.operand_shapes {
             let length = operand.dims().get(dim).copied().unwrap_or(1);
@@ -39,7 +39,7 @@ impl ConcatenateEmitter {
         Ok(ConcatenateEmitter { launch, unroll, largest: largest.clone() })
     }
 
-    /// The same map for every operand, but for what is beyond a shorter one.
+    /// The same map for every operand, restricted to the bounds of the shorter ones.
     pub(super) fn thread_to_input(&self, context: &Context<'_>) -> Vec<IndexingMap> {
         let Some(array) = self.largest.as_array() else { return Vec::new() };
         let threads = work_items(&self.launch, self.unroll, array);

@@ -1,4 +1,5 @@
-//! The in-place dynamic-update-slice emitter: only the updated elements are computed, and written into the operand's buffer.
+//! The in-place dynamic-update-slice emitter: only the updated elements are computed and written into the
+//! operand's buffer.
 
 use indexing::IndexingMap;
 use ir::{OpId, Opcode, Shape, is_elementwise};
@@ -14,21 +15,21 @@ use crate::unroll::unroll_factor;
 pub struct DynamicUpdateSliceEmitter {
     pub launch: Launch,
     pub unroll: i64,
-    /// Per root, its dynamic-update-slice.
+    /// The dynamic-update-slice of each root.
     pub updates: Vec<OpId>,
     /// The shape of every update.
     pub update: Shape,
 }
 
 impl DynamicUpdateSliceEmitter {
-    /// Nothing where a root is no update that can be done in place. That the operand may be overwritten is taken for
-    /// granted: only the buffer assignment knows.
+    /// `None` if a root is not an update that can be done in place. Assumes that the operand may be
+    /// overwritten, which only the buffer assignment decides.
     pub(super) fn new(context: &Context<'_>) -> Result<Option<DynamicUpdateSliceEmitter>, Reason> {
         let fused = context.fused;
         let updates: Option<Vec<OpId>> = fused.roots.iter().map(|&root| update_of(context, root)).collect();
         let Some(updates) = updates else { return Ok(None) };
         let Some(update) = fused.op(updates[0]).operand_shapes.get(1).cloned() else { return Ok(None) };
-        // An update of everything overwrites the operand as a whole, which no longer is its buffer then.
+        // An update of everything overwrites the whole operand, so that the result does not share its buffer.
         if fused.op(updates[0]).shape.dims() == update.dims() {
             return Ok(None);
         }
@@ -45,8 +46,8 @@ impl DynamicUpdateSliceEmitter {
         Ok(Some(DynamicUpdateSliceEmitter { launch, unroll, updates, update }))
     }
 
-    /// From threads to the elements of the update. They are written behind the start indices, which are known at run time
-    /// only; the rest of the result is there already.
+    /// Maps threads to the elements of the update. They are written at an offset by the start indices, which
+    /// are known only at run time; the rest of the result is in the buffer already.
     pub fn thread_to_update(&self) -> IndexingMap {
         self.update
             .as_array()
@@ -74,7 +75,8 @@ fn update_of(context: &Context<'_>, root: OpId) -> Option<OpId> {
     (fused.op(op).opcode == Opcode::DynamicUpdateSlice).then_some(op)
 }
 
-/// Is it used by one root alone, and is the operand, which is one of the fusion's, read by others only where it is written?
+/// Whether one root alone uses the update, its operand is one of the fusion's, and others read that operand
+/// only at the written elements.
 /// Source: `CanEmitFusedDynamicUpdateSliceInPlaceForGpu`, `service/gpu/ir_emission_utils.cc`.
 fn can_be_in_place(context: &Context<'_>, dus: OpId) -> bool {
     let fused = context.fused;

@@ -1,4 +1,4 @@
-//! The loop emitter: a thread for every few neighbouring elements of the first result.
+//! The loop emitter: each thread computes a few neighbouring elements of the first result.
 
 use indexing::IndexingMap;
 
@@ -12,7 +12,7 @@ use crate::unroll::unroll_factor;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopEmitter {
     pub launch: Launch,
-    /// Elements of a thread.
+    /// The number of elements per thread.
     pub unroll: i64,
 }
 
@@ -24,7 +24,7 @@ impl LoopEmitter {
         Ok(LoopEmitter { launch, unroll })
     }
 
-    /// All results share the first one's iteration space.
+    /// All results share the iteration space of the first one.
     pub(super) fn thread_to_output(&self, context: &Context<'_>, root: usize) -> IndexingMap {
         let first = context.fused.root_shape(0);
         let Some(array) = first.as_array() else { return IndexingMap::undefined() };

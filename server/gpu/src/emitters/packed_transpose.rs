@@ -21,12 +21,12 @@ pub struct PackedTransposeEmitter {
     pub groups: i64,
 }
 
-/// Threads of a block; AMD's have twice as many.
+/// The number of threads of a block; AMD's blocks have twice as many.
 const THREADS: i64 = 128;
 const ROCM_THREADS: i64 = 256;
 
 impl PackedTransposeEmitter {
-    /// Nothing where the transposes are not packed.
+    /// `None` if the transposes are not packed.
     pub(super) fn new(context: &Context<'_>) -> Result<Option<PackedTransposeEmitter>, Reason> {
         let mut heroes: Vec<OpId> = context.heroes.to_vec();
         heroes.retain(|&hero| matches!(tiling(context.fused, hero), Some(Tiling::Packed(_))));
@@ -44,7 +44,7 @@ impl PackedTransposeEmitter {
         Ok(Some(PackedTransposeEmitter { launch, transpose, groups: threads / TILE }))
     }
 
-    /// From threads to the elements of `shape`, the input's or the output's, that they move.
+    /// Maps threads to the elements of `shape`, the input's or the output's, that they move.
     pub fn moved(&self, is_input: bool, shape: &Shape) -> IndexingMap {
         self.tile_map(is_input, shape)
     }
@@ -54,9 +54,9 @@ impl PackedTransposeEmitter {
         vec![self.transpose.tile(); 2]
     }
 
-    /// Where in shared memory the element is that a thread reads from the input (`is_input`) or writes to the output: from
-    /// the variables of the thread map to an index into [`Self::shared_dims`]. Rows are turned against each other, so that a
-    /// column of words is not in one bank.
+    /// The position in shared memory of the element that a thread reads from the input (`is_input`) or writes
+    /// to the output: from the variables of the thread map to an index into [`Self::shared_dims`]. Rows are
+    /// swizzled, so that a column of words is spread over the banks.
     pub fn shared_index(&self, is_input: bool) -> Vec<Expr> {
         let vector = self.transpose.vector;
         let (row, column, _) = self.row_and_column(is_input);
@@ -64,7 +64,7 @@ impl PackedTransposeEmitter {
         vec![row, turned.modulo(self.transpose.tile())]
     }
 
-    /// Row and column in the tile, before they are swizzled, and the sizes of the range variables they use.
+    /// Row and column in the tile before swizzling, and the sizes of the range variables they use.
     fn row_and_column(&self, is_input: bool) -> (Expr, Expr, Vec<i64>) {
         let vector = self.transpose.vector;
         let (group, lane) = (Expr::var(TH_X).floor_div(TILE), Expr::var(TH_X).modulo(TILE));
@@ -90,7 +90,8 @@ impl Tiles for PackedTransposeEmitter {
         let output_tile = order(&packed.input_tile());
         let output_blocks = delinearize(&Expr::var(BL_X), &order(&packed.input_blocks()));
         let (row, column, ranges) = self.row_and_column(is_input);
-        // By output dimension: T2 is the last moved one, T1 where the input's last moved one went to.
+        // By output dimension: T2 is the last moved one, T1 is where the input's last moved one is in the
+        // output.
         let t1 = packed.permutation.iter().position(|&dim| dim == rank - 2).unwrap_or(0);
         let mut inside = vec![Expr::ZERO; rank];
         inside[rank - 2] = row.clone();

@@ -1,4 +1,5 @@
-//! The reduction emitters: what the four have in common. Each thread reduces a tile, then threads reduce among themselves.
+//! The common parts of the four reduction emitters. Each thread reduces a tile, then threads reduce among
+//! themselves.
 
 use indexing::IndexingMap;
 use indexing_map::{Expr, Interval, SimplifyMode};
@@ -14,63 +15,63 @@ use crate::thread_map::{
     BL_X, BL_Y, BL_Z, RANGES, TH_X, bitcast, bitcast_from_sizes, delinearize, grid_map, in_bounds, then,
 };
 
-/// Which of the four emitters.
+/// The variant of the reduction emitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReductionVariant {
-    /// Threads of a block share a row, or a few.
+    /// Threads of a block share one row or a few.
     Row,
     /// Threads of a warp share several short rows.
     MultiRow,
     /// A tile of 32 columns, transposed through shared memory.
     Column,
-    /// Columns of which a warp's width holds a whole number.
+    /// Few columns: a warp's width is a multiple of their number.
     SmallColumn,
 }
 
-/// What an emitter decided about one reduction. The lists are over its own dimensions, see its file.
+/// The decisions about one reduction. The lists are over the variant's own dimensions; see its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReductionPlan {
     pub variant: ReductionVariant,
     pub dims: ReductionDims,
-    /// Elements that a thread reads at once.
+    /// The number of elements that a thread reads at once.
     pub vector: i64,
-    /// Threads of a block.
+    /// The number of threads of a block.
     pub threads: Vec<i64>,
-    /// Elements of a thread: the sizes of the range variables.
+    /// The number of elements of a thread: the sizes of the range variables.
     pub tile: Vec<i64>,
     pub blocks: Vec<i64>,
-    /// Elements that one result of one reduction has in shared memory.
+    /// The number of elements that one result of one reduction occupies in shared memory.
     pub shared_elements: i64,
-    /// Threads of a warp.
+    /// The number of threads of a warp.
     pub warp: i64,
 }
 
-/// How partial results go from thread to thread, for one result of one reduction. Indices are over `th_x` and, where a
-/// thread has several columns, a range variable behind the six ids of thread and block.
+/// How threads exchange partial results, for one result of one reduction. Indices are over `th_x` and, if a
+/// thread has several columns, a range variable after the six ids of thread and block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exchange {
-    /// Of the array in shared memory.
+    /// The sizes of the array in shared memory.
     pub dims: Vec<i64>,
-    /// Where a thread writes what it has.
+    /// The index to which a thread writes its partial result.
     pub write: Vec<Expr>,
-    /// Threads that write: this is 0.
+    /// Threads for which this is 0 write.
     pub writes_if_zero: Expr,
-    /// Where it reads what it goes on with.
+    /// The index from which it reads the value to continue with.
     pub read: Vec<Expr>,
-    /// Threads that read, the others go on with the initial value: this is below the bound.
+    /// Threads for which this is below the bound read; the others continue with the initial value.
     pub reads_if_below: (Expr, i64),
-    /// Of the first thread that is added behind shared memory.
+    /// The distance to the first thread that is added after the exchange.
     pub distance: i64,
 }
 
-/// From threads to the elements that they write.
+/// Maps threads to the elements that they write.
 pub(super) struct Written {
     pub(super) results: Vec<Expr>,
     /// Sizes of the range variables.
     pub(super) ranges: Vec<i64>,
-    /// The canonical output.
+    /// The sizes of the canonical output.
     pub(super) sizes: Vec<i64>,
-    /// Threads that write: this is 0.
+    /// Threads for which this is 0 write.
     pub(super) writes_if_zero: Expr,
 }
 
@@ -134,7 +135,8 @@ impl ReductionEmitter {
         Ok(ReductionEmitter { launch, plan, groups, reductions })
     }
 
-    /// The loop of each thread over what it reduces: to the canonical input, and its sizes.
+    /// The loop of each thread over the elements that it reduces: the map to the canonical input, and the
+    /// sizes of that input.
     pub fn thread_loop(&self) -> (IndexingMap, Vec<i64>) {
         let plan = &self.plan;
         let (t, b) = self.ids();
@@ -144,12 +146,13 @@ impl ReductionEmitter {
         (map.simplified(SimplifyMode::Replace), sizes)
     }
 
-    /// From the canonical input of [`ReductionEmitter::thread_loop`] to a shape of as many elements.
+    /// Maps the canonical input of [`ReductionEmitter::thread_loop`] to a shape with the same number of
+    /// elements.
     pub fn of_canonical(&self, sizes: &[i64], shape: &Shape) -> IndexingMap {
         bitcast_from_sizes(sizes, shape)
     }
 
-    /// Columns whose partial results a thread has, where threads exchange these.
+    /// The number of columns for which a thread has partial results, where threads exchange these.
     pub fn columns(&self) -> i64 {
         match self.plan.variant {
             ReductionVariant::Row | ReductionVariant::MultiRow => 1,
@@ -157,7 +160,7 @@ impl ReductionEmitter {
         }
     }
 
-    /// Columns whose results a thread writes.
+    /// The number of columns whose results a thread writes.
     pub fn written_columns(&self) -> i64 {
         match self.plan.variant {
             ReductionVariant::Column => reduction_column::written_columns(&self.plan),
@@ -165,8 +168,8 @@ impl ReductionEmitter {
         }
     }
 
-    /// How far away the first thread is whose partial result is added to a thread's own, in the same warp; 0 where that is
-    /// none.
+    /// The distance to the first thread in the same warp whose partial result is added to a thread's own; 0
+    /// if there is none.
     pub fn first_distance(&self) -> i64 {
         match self.plan.variant {
             ReductionVariant::Row => self.plan.warp / 2,
@@ -175,7 +178,7 @@ impl ReductionEmitter {
         }
     }
 
-    /// Nothing where a warp has all that becomes one element.
+    /// The exchange through shared memory; `None` if one warp has all partial results of an element.
     pub fn exchange(&self) -> Option<Exchange> {
         let t = self.ids().0;
         match self.plan.variant {
@@ -211,7 +214,7 @@ impl ReductionEmitter {
         map.with_constraint(Expr::var(BL_Z), Interval::point(group))
     }
 
-    /// From threads to the elements that are reduced, as `shape` has them.
+    /// Maps threads to the elements of `shape` that are reduced.
     fn read_map(&self, root: usize, shape: &Shape) -> IndexingMap {
         let plan = &self.plan;
         let (t, b) = self.ids();
@@ -222,7 +225,7 @@ impl ReductionEmitter {
         self.in_group(map, root).simplified(SimplifyMode::Replace)
     }
 
-    /// From threads to the elements of a reduction, as `shape` has them.
+    /// Maps threads to the elements of `shape` that a reduction writes.
     fn written_map(&self, root: usize, shape: &Shape) -> IndexingMap {
         let plan = &self.plan;
         let (t, b) = self.ids();
@@ -244,7 +247,7 @@ impl ReductionEmitter {
             let shape = result_in_operand_order(hero).unwrap_or_else(|| first_array(&hero.shape).clone());
             return context.on_to_root(self.written_map(root, &shape), root);
         }
-        // Another result is written where the reductions read.
+        // Results other than reductions are written at the indices that the reductions read.
         let input = &context.fused.op(self.reductions[0]).operand_shapes[0];
         then(&self.read_map(root, input), &bitcast(input, context.fused.root_shape(root)))
     }
@@ -254,7 +257,7 @@ impl ReductionEmitter {
             return context
                 .through_operands(&self.thread_to_output(context, root), context.fused.roots[root]);
         }
-        // Operands, then as many initial values, which are no part of the iteration.
+        // The operands, then as many initial values, which are not part of the iteration.
         let shapes = &context.fused.op(context.heroes[root]).operand_shapes;
         let maps = shapes.iter().enumerate().map(|(i, shape)| match i < shapes.len() / 2 {
             true => self.read_map(root, shape),
@@ -271,7 +274,7 @@ fn first_array(shape: &Shape) -> &Shape {
     }
 }
 
-/// Per result.
+/// Bytes of an element of each result.
 fn element_bytes(shape: &Shape) -> Vec<i64> {
     match shape.tuple_elements() {
         Some(elements) => elements.iter().flat_map(element_bytes).collect(),
@@ -316,7 +319,7 @@ mod tests {
         let text = "p = f32[100,32] parameter(0)\n z = f32[] constant(0)
             ROOT r = f32[100] reduce(p, z), dimensions={1}, to_apply=add";
         check_reads_once(&check(text, "h100-sxm", "reduction-multirow r 13x256"));
-        // 64 would need a vector of 2, but then there are fewer blocks than cores.
+        // 64 would allow a vector of 2, but then there are fewer blocks than cores.
         let text = text.replace("32]", "64]");
         check_reads_once(&check(&text, "h100-sxm", "reduction-row r 13x256"));
     }

@@ -1,6 +1,6 @@
-//! The column reduction emitter: a tile of a warp's width goes through shared memory, so that a warp reduces a column.
-//! Dimensions: threads {reduced, kept}; blocks {kept major, vectors of the kept minor}; of the input {kept major, reduced,
-//! kept minor}.
+//! The column reduction emitter: a tile as wide as a warp goes through shared memory, so that a warp reduces
+//! a column. Dimensions: threads {reduced, kept}; blocks {kept major, vectors of the kept minor}; of the
+//! input {kept major, reduced, kept minor}.
 
 use indexing_map::{Expr, ceil_div};
 use ir::OpId;
@@ -15,7 +15,7 @@ use crate::unroll::reduction_vector;
 pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) -> Option<ReductionPlan> {
     let ReductionDims::Column { major_kept, reduced, minor_kept } = dims else { return None };
     let warp = context.device.threads_per_warp;
-    // As many warps as a warp has threads, where a block may have so many.
+    // As many warps as a warp has threads, if a block may have that many.
     let warps = warp.min(context.device.threads_per_block_limit / warp);
     let vector = reduction_vector(context.fused, heroes, minor_kept, warp);
     Some(ReductionPlan {
@@ -39,7 +39,8 @@ pub(super) fn read(plan: &ReductionPlan, t: &[Expr], b: &[Expr], s: &[Expr]) -> 
     (vec![b[0].clone(), row, column], vec![major_kept, reduced, minor_kept])
 }
 
-/// A warp had a row of the tile, and reads a column of it; several where a block has fewer warps than a warp has threads.
+/// Each warp writes a row of the tile and reads a column of it, or several if a block has fewer warps than a
+/// warp has threads.
 pub(super) fn exchange(plan: &ReductionPlan, t: &[Expr]) -> Exchange {
     let dims = vec![plan.threads[0], plan.shared_elements / plan.threads[0].max(1)];
     let column = |thread: &Expr, columns: i64| match columns {
@@ -66,7 +67,7 @@ pub(super) fn exchange(plan: &ReductionPlan, t: &[Expr]) -> Exchange {
     }
 }
 
-/// Columns whose results a thread writes.
+/// The number of columns whose results a thread writes.
 pub(super) fn written_columns(plan: &ReductionPlan) -> i64 {
     plan.vector * (plan.threads[1] / plan.threads[0].max(1)).max(1)
 }
@@ -76,7 +77,7 @@ pub(super) fn written(plan: &ReductionPlan, t: &[Expr], b: &[Expr]) -> Written {
         ReductionDims::Column { major_kept, minor_kept, .. } => (major_kept, minor_kept),
         ReductionDims::Row { .. } => (0, 0),
     };
-    // Transposed: a warp has a column.
+    // After the transposition each warp has a column.
     let vector = Expr::var(crate::thread_map::RANGES);
     let columns = written_columns(plan);
     let column = (b[1].clone() * plan.threads[0] + t[0].clone()) * columns + vector;

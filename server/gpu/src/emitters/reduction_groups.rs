@@ -1,17 +1,17 @@
-//! Roots of a reduction fusion that share nothing are computed by different blocks.
+//! Groups of roots: those of a reduction fusion that share no computation run in different blocks.
 
 use ir::{Op, OpId, Opcode};
 
 use super::Context;
 use crate::heroes::is_real_reduction;
 
-/// Groups of roots, by position. Reductions that share nothing but scalars and constants are apart; all other roots are
-/// together, and with what they share anything with.
+/// Groups of roots, by position. Reductions that share nothing but scalars and constants are in different
+/// groups. All other roots are in one group, together with the reductions that share computation with them.
 /// Source: `GroupDisjointReductions`, `backends/gpu/codegen/emitters/reduction.cc`.
 pub(super) fn group_roots(context: &Context<'_>) -> Vec<Vec<usize>> {
     let fused = context.fused;
     let mut sets = Sets((0..fused.roots.len()).collect());
-    // Per op, the roots that need it, as bits; emptied once it has been handed on.
+    // Per op, the roots that need it, as bits; cleared once they are passed on to the operands.
     let words = fused.roots.len().div_ceil(64);
     let mut reached: Vec<Vec<u64>> = vec![Vec::new(); fused.graph.ops.len()];
     let mut is_reduction = Vec::new();
@@ -36,7 +36,7 @@ pub(super) fn group_roots(context: &Context<'_>) -> Vec<Vec<usize>> {
             bits.resize(words, 0);
             bits.iter_mut().zip(&roots).for_each(|(all, more)| *all |= more);
         }
-        // What is cheap to compute twice holds one reduction only.
+        // An op that is cheap to compute twice merges only one reduction with the other roots.
         let is_cheap = is_broadcast_scalar(context, id);
         let mut has_reduction = false;
         let mut first = None;
@@ -72,7 +72,7 @@ fn is_broadcast_scalar(context: &Context<'_>, id: OpId) -> bool {
         || (op.opcode == Opcode::Broadcast && operand.is_some_and(|&o| is_simple(context.fused.op(o))))
 }
 
-/// Disjoint sets of roots; each names a member, the set's first names itself.
+/// Disjoint sets of roots. Each root names a member of its set; the first of a set names itself.
 struct Sets(Vec<usize>);
 
 impl Sets {

@@ -1,5 +1,5 @@
-//! The multi-row reduction emitter, for rows that a warp holds. Dimensions: threads {kept, reduced}; blocks {kept}; of the
-//! input {reduced major, kept, reduced minor}.
+//! The multi-row reduction emitter, for rows that fit in a warp. Dimensions: threads {kept, reduced}; blocks
+//! {kept}; of the input {reduced major, kept, reduced minor}.
 
 use indexing_map::{Expr, ceil_div};
 use ir::OpId;
@@ -9,7 +9,7 @@ use super::reduction::{ReductionPlan, ReductionVariant, Written};
 use super::reduction_row::THREADS_PER_BLOCK;
 use crate::reduction_dims::ReductionDims;
 
-/// Nothing where rows are too long, or of a size that is no power of two, and for reductions with several results.
+/// `None` if rows are too long, or of a size that is not a power of two, and for reductions with several results.
 /// Source: `MultiRowReductionFusion`, `backends/gpu/codegen/emitters/reduction.cc`.
 pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) -> Option<ReductionPlan> {
     let ReductionDims::Row { major_reduced, kept, minor_reduced } = dims else { return None };
@@ -20,7 +20,7 @@ pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) 
     if !u64::try_from(minor_reduced).ok()?.is_power_of_two() {
         return None;
     }
-    // XLA looks at the narrowest operand and the narrowest result for both bounds.
+    // XLA uses the narrowest operand and the narrowest result for both bounds.
     let (input, output) = (context.fused.smallest_input_bits(), context.fused.smallest_output_bits());
     let smallest = input.into_iter().chain(output).min()?;
     let largest = input.into_iter().chain(output).max()?;

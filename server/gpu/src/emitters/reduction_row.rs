@@ -9,9 +9,9 @@ use super::reduction::{Exchange, ReductionPlan, ReductionVariant, Written};
 use crate::reduction_dims::ReductionDims;
 use crate::unroll::reduction_vector;
 
-/// Elements of a row that a thread reduces.
+/// The number of elements of a row that a thread reduces.
 const ELEMENTS_PER_THREAD: i64 = 16;
-/// Rows share a block while it has fewer threads than this.
+/// Rows share a block as long as it has fewer threads than this.
 pub(super) const THREADS_PER_BLOCK: i64 = 256;
 const MAX_THREADS: i64 = 1024;
 
@@ -28,10 +28,10 @@ pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) 
     };
     let vector = reduction_vector(context.fused, heroes, minor_reduced, in_row);
     let vectors = minor_reduced / vector;
-    // Tightened here: from the constraints the simplifier cannot tell.
+    // A tighter bound: the simplifier cannot derive it from the constraints.
     let turns = (ELEMENTS_PER_THREAD / vector).min(ceil_div(vectors, in_row)?).max(1);
     let warps = in_row / warp;
-    // A column more where all rows would start in the same bank.
+    // One column of padding if all rows would start in the same bank.
     let padded = warps + i64::from(warps % warp == 0);
     Some(ReductionPlan {
         variant: ReductionVariant::Row,
@@ -55,7 +55,7 @@ pub(super) fn read(plan: &ReductionPlan, t: &[Expr], b: &[Expr], s: &[Expr]) -> 
     (results, vec![major_reduced, kept, minor_reduced / plan.vector, plan.vector])
 }
 
-/// Each warp leaves its result; the first warp of a row makes one of those.
+/// Each warp writes its result; the first warp of a row combines those of the row.
 pub(super) fn exchange(plan: &ReductionPlan, t: &[Expr]) -> Option<Exchange> {
     let warps = plan.threads[1] / plan.warp;
     if warps <= 1 {

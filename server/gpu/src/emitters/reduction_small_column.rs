@@ -1,5 +1,5 @@
-//! The small column reduction emitter: threads go along memory, over several rows of few columns at once. Dimensions:
-//! threads and blocks have one; of the input {kept major, reduced times kept minor}.
+//! The small column reduction emitter: threads follow memory order over several rows of few columns at once.
+//! Dimensions: threads and blocks have one; of the input {kept major, reduced times kept minor}.
 
 use indexing_map::{Expr, ceil_div};
 use ir::OpId;
@@ -12,7 +12,7 @@ use crate::unroll::reduction_vector;
 
 const THREADS: i64 = 128;
 
-/// Nothing where a warp does not hold a whole number of rows.
+/// `None` if a warp does not hold a whole number of rows.
 /// Source: `SmallColumnReductionFusion`, `backends/gpu/codegen/emitters/reduction.cc`.
 pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) -> Option<ReductionPlan> {
     let ReductionDims::Column { major_kept, reduced, minor_kept } = dims else { return None };
@@ -24,7 +24,7 @@ pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) 
     let mut vector = reduction_vector(context.fused, heroes, elements, warp);
     let mut threads = THREADS;
     let mut rows = vector * threads / minor_kept;
-    // More rows than a warp reduces at once would need another turn through shared memory.
+    // More rows than a warp reduces at once would need another pass through shared memory.
     while rows > warp && vector > 1 {
         vector /= 2;
         rows /= 2;
@@ -45,7 +45,7 @@ pub(super) fn plan(context: &Context<'_>, heroes: &[OpId], dims: ReductionDims) 
     })
 }
 
-/// Rows in shared memory: partial results of a column.
+/// The number of rows in shared memory, which is the number of partial results of a column.
 fn shared_rows(plan: &ReductionPlan, minor_kept: i64) -> i64 {
     plan.threads[0] * plan.vector / minor_kept.max(1)
 }
@@ -59,7 +59,7 @@ pub(super) fn read(plan: &ReductionPlan, t: &[Expr], b: &[Expr], s: &[Expr]) -> 
     (vec![b[0].clone(), row, linear.modulo(minor_kept)], vec![major_kept, reduced, minor_kept])
 }
 
-/// Neighbouring threads had a row, and read a column.
+/// Neighbouring threads write a row and read a column.
 pub(super) fn exchange(plan: &ReductionPlan) -> Option<Exchange> {
     let ReductionDims::Column { minor_kept, .. } = plan.dims else { return None };
     let rows = shared_rows(plan, minor_kept);

@@ -1,4 +1,4 @@
-//! The scatter emitter: threads go over the updates, or warps over the rows of indices.
+//! The scatter emitter: threads iterate over the updates, or warps over the rows of indices.
 
 use indexing::IndexingMap;
 use indexing_map::{Expr, Interval, SimplifyMode, Variable, ceil_div, gcd};
@@ -10,15 +10,15 @@ use crate::launch::{Launch, product};
 use crate::thread_map::{BL_X, RANGES, TH_X, delinearize, work_items};
 use crate::unroll::unroll_factor;
 
-/// How the work is shared.
+/// How the work is distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScatterMode {
-    /// Each thread has a few elements of the updates.
+    /// Each thread handles a few elements of the updates.
     Updates,
-    /// Each warp has a few rows of sorted indices and adds up the updates of equal ones in registers.
+    /// Each warp handles a few rows of sorted indices and adds up the updates of equal ones in registers.
     Indices {
         rows_per_warp: i64,
-        /// Indices that a thread reads at once.
+        /// The number of indices that a thread reads at once.
         index_vector: i64,
     },
 }
@@ -28,21 +28,21 @@ pub enum ScatterMode {
 pub struct ScatterEmitter {
     pub launch: Launch,
     pub mode: ScatterMode,
-    /// Elements of the updates that a thread has at once.
+    /// The number of elements of the updates that a thread handles at once.
     pub vector: i64,
-    /// Rows of indices, and indices in a row.
+    /// The number of rows of indices, and of indices in a row.
     pub rows: i64,
     pub row_length: i64,
-    /// Of an update.
+    /// The sizes of one update.
     pub slice: Vec<i64>,
     pub updates: Shape,
-    /// Operands that are scattered into.
+    /// The number of operands that are scattered into.
     pub operands: usize,
     pub warp: i64,
 }
 
 const WARPS_PER_BLOCK: i64 = 4;
-/// Bits that a thread reads at once at most.
+/// The maximum number of bits that a thread reads at once.
 const VECTOR_BITS: i64 = 128;
 
 impl ScatterEmitter {
@@ -82,7 +82,7 @@ impl ScatterEmitter {
             let unroll = unroll_factor(fused, context.kind, array, device)?;
             emitter.vector = gcd(elements, unroll).max(1) as i64;
             let launch = Launch::for_elements(product(&array.dims)?, emitter.vector, device);
-            // Whole warps; what is beyond the updates is cut off by the map.
+            // Whole warps; the map excludes elements beyond the updates.
             let warps = ceil_div(launch.threads_per_block(), warp).unwrap_or(1);
             emitter.launch = Launch::linear(launch.blocks()?, warps * warp);
             return Ok(emitter);
@@ -92,7 +92,7 @@ impl ScatterEmitter {
         while vector > 1 && warp * vector > elements {
             vector /= 2;
         }
-        // Different offsets that an update may have.
+        // The number of different offsets that an update may have.
         let places = (0..row_length as usize).map(|dim| {
             let (size, slice) = (operand.dims().get(dim).copied(), emitter.slice.get(dim).copied());
             size.unwrap_or(1) - slice.unwrap_or(1) + 1
@@ -112,7 +112,7 @@ impl ScatterEmitter {
         Ok(emitter)
     }
 
-    /// Operands undefined, then the indices, then each of the updates.
+    /// The maps of the operands, which are undefined, of the indices, and of each of the updates.
     pub(super) fn thread_to_input(&self, _context: &Context<'_>) -> Vec<IndexingMap> {
         let (updates, indices) = match self.mode {
             ScatterMode::Updates => self.by_updates(),
@@ -134,7 +134,7 @@ impl ScatterEmitter {
         let Some(row) = updates.results().first().cloned() else {
             return (updates, IndexingMap::undefined());
         };
-        // Ranges come last among the variables, so that adding one renumbers nothing.
+        // Range variables come last, so that adding one renumbers nothing.
         let mut indices = updates.with_results(vec![row.clone()]);
         let index = indices.add_range(Variable::from_size(self.row_length));
         let mut indices = indices.with_results(vec![row, index]);
@@ -179,7 +179,7 @@ impl ScatterEmitter {
     }
 }
 
-/// Only the form that XLA's simplifier leaves is emitted.
+/// Refuses all forms but the one that XLA's simplifier produces.
 fn check_form(
     attributes: &ir::Attributes,
     operand: &Shape,

@@ -1,5 +1,5 @@
-//! The sort emitter: a bitonic sort in several kernels, as much of it as fits in shared memory. There are no thread maps:
-//! elements move.
+//! The sort emitter: a bitonic sort in several kernels, with as many steps as possible in shared memory.
+//! There are no thread maps, because elements move.
 
 use indexing_map::ceil_div;
 use ir::{AttributeKey, ElementTypeExt};
@@ -12,22 +12,22 @@ use crate::launch::{Launch, product};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortStep {
     pub launch: Launch,
-    /// Each compares the elements whose index differs by exclusive or with it.
+    /// Each step compares the elements whose indices differ by an exclusive or with its mask.
     pub masks: Vec<i64>,
-    /// Elements of a tile in shared memory; none for a kernel that compares in place.
+    /// The number of elements of a tile in shared memory; none for a kernel that compares in place.
     pub tile: Option<i64>,
 }
 
 /// Source: `EmitSort`, `backends/gpu/codegen/llvm/llvm_emitter.cc`; `sort_util.cc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortEmitter {
-    /// In the order in which they run.
+    /// The kernels in the order in which they run.
     pub steps: Vec<SortStep>,
 }
 
-/// Elements of a tile that a thread copies.
+/// The number of elements of a tile that a thread copies.
 const UNROLL: i64 = 4;
-/// The shared array of an operand is not shorter.
+/// The minimum length of the shared array of an operand.
 const MIN_SHARED_ELEMENTS: i64 = 64;
 
 impl SortEmitter {
@@ -53,7 +53,7 @@ impl SortEmitter {
             .min(1 << stages);
         let tile = 1i64 << tile.max(1).ilog2();
 
-        // Elements that have a thread, where `size` of the sorted dimension have.
+        // The number of elements with a thread of their own, if those along the sorted dimension are `size`.
         let counted = |size: i64| {
             let mut sizes = keys.to_vec();
             sizes[dim] = size;
@@ -92,7 +92,7 @@ impl SortEmitter {
     }
 }
 
-/// Of each stage first one that turns a half around, then ever finer ones.
+/// The masks of each stage: first one that reverses a half, then successively smaller powers of two.
 fn masks(stages: u32) -> impl Iterator<Item = i64> {
     (0..stages).flat_map(|stage| {
         let turn = (1i64 << (stage + 1)) - 1;
@@ -104,7 +104,7 @@ fn masks(stages: u32) -> impl Iterator<Item = i64> {
 mod tests {
     use super::*;
 
-    /// The masks sort: as many elements as there are, in any order.
+    /// The masks sort any number of elements in any order.
     #[test]
     fn masks_sort() {
         for stages in 1..=6 {

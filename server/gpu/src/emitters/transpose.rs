@@ -19,33 +19,33 @@ pub struct TransposeEmitter {
     pub launch: Launch,
     pub transpose: Normalized,
     pub keeps_minor: bool,
-    /// Neighbouring elements that a thread moves at once.
+    /// The number of neighbouring elements that a thread moves at once.
     pub vector: i64,
-    /// Rows of a tile that all threads of a block move at once.
+    /// The number of rows of a tile that the threads of a block move at once.
     pub rows: i64,
-    /// Size of a tile in the dimensions that are swapped.
+    /// The size of a tile in the dimensions that are swapped.
     pub block: i64,
-    /// Sizes of a tile, by the input's dimensions.
+    /// The sizes of a tile, by the input's dimensions.
     pub tile: Vec<i64>,
-    /// Tiles, by the input's dimensions.
+    /// The number of tiles, by the input's dimensions.
     pub blocks: Vec<i64>,
 }
 
-/// Rows that a block moves at once: a warp each. AMD's blocks have 256 threads.
+/// The number of rows that a block moves at once, one per warp. AMD's blocks have 256 threads.
 const ROWS: i64 = 4;
 const ROCM_ROWS: i64 = 8;
-/// Bytes that a thread moves at once at most.
+/// The maximum number of bytes that a thread moves at once.
 const VECTOR_BYTES: i64 = 4;
 const ROCM_VECTOR_BYTES: i64 = 16;
 
-/// Does the root have a transpose that goes through shared memory as its hero?
+/// Whether the hero of the root is a transpose that goes through shared memory.
 pub(super) fn has_tiled_hero(context: &Context<'_>, root: usize) -> bool {
     tiling(context.fused, context.heroes[root]).is_some()
 }
 
 impl TransposeEmitter {
     pub(super) fn new(context: &Context<'_>) -> Result<TransposeEmitter, Reason> {
-        // Each transpose once, however many roots it is the hero of.
+        // Each transpose once, whether or not several roots share it as their hero.
         let mut heroes: Vec<OpId> = context.heroes.to_vec();
         heroes.retain(|&hero| tiling(context.fused, hero).is_some());
         heroes.sort_unstable();
@@ -85,7 +85,8 @@ impl TransposeEmitter {
         Ok(emitter)
     }
 
-    /// The widest vector with which the device is still full, the tiles fit, and no vector crosses an edge.
+    /// Chooses the widest vector with which the device stays full, the tiles fit, and no vector crosses an
+    /// edge.
     fn choose_vector(&mut self, context: &Context<'_>, widest: i64, bits: &[i64]) {
         let device = context.device;
         self.set_vector(1);
@@ -131,8 +132,8 @@ impl TransposeEmitter {
         dims
     }
 
-    /// Where in shared memory the element is that a thread reads from the input (`is_input`) or writes to the output: from
-    /// the variables of the thread map to an index into [`Self::shared_dims`].
+    /// The position in shared memory of the element that a thread reads from the input (`is_input`) or writes
+    /// to the output: from the variables of the thread map to an index into [`Self::shared_dims`].
     pub fn shared_index(&self, is_input: bool) -> Vec<Expr> {
         let permutation = &self.transpose.permutation;
         let rank = permutation.len();
@@ -154,7 +155,7 @@ impl TransposeEmitter {
         index
     }
 
-    /// A tile in shared memory has a column more, so that a column is not in one bank.
+    /// Bytes of a tile in shared memory; an additional column spreads each column over the banks.
     fn shared_bytes(&self, bits: i64) -> i64 {
         let minor = if self.keeps_minor { self.vector } else { 1 };
         ceil_div(self.block * (self.block + 1) * minor * bits, 8).unwrap_or(0)
@@ -162,7 +163,7 @@ impl TransposeEmitter {
 }
 
 impl TransposeEmitter {
-    /// From threads to the elements of `shape`, the input's or the output's, that they move.
+    /// Maps threads to the elements of `shape`, the input's or the output's, that they move.
     pub fn moved(&self, is_input: bool, shape: &ir::Shape) -> IndexingMap {
         self.tile_map(is_input, shape)
     }
@@ -188,9 +189,10 @@ impl Tiles for TransposeEmitter {
     }
 }
 
-/// What the emitters of transposes share: how threads reach the elements of their tiles is told by each.
+/// The common interface of the transpose emitters. Each defines how threads map to the elements of their
+/// tiles.
 pub(super) trait Tiles {
-    /// From threads to the elements of the input (`is_input`) or of the output, as `shape` has them.
+    /// Maps threads to the elements of the input (`is_input`) or of the output, indexed as in `shape`.
     fn tile_map(&self, is_input: bool, shape: &ir::Shape) -> IndexingMap;
 
     fn thread_to_output(&self, context: &Context<'_>, root: usize) -> IndexingMap {
@@ -201,7 +203,7 @@ pub(super) trait Tiles {
         self.beside(context, root)
     }
 
-    /// Another result is written where the transposes read.
+    /// The map of other results, which are written at the indices that the transposes read.
     fn beside(&self, context: &Context<'_>, root: usize) -> IndexingMap {
         let input = input_shape(context);
         then(&self.tile_map(true, &input), &bitcast(&input, context.fused.root_shape(root)))

@@ -1,4 +1,4 @@
-//! Fusions whose kernel is written by somebody else: Triton, cuDNN, libraries; and plain copies.
+//! Fusions whose kernel comes from elsewhere: Triton, cuDNN, libraries; and plain copies.
 
 use indexing_map::ceil_div;
 use ir::{Opcode, Shape};
@@ -11,7 +11,7 @@ use crate::launch::Launch;
 /// The kind of fusions that XLA's GPU compiler leaves to a library. Source: `kCustomFusionKind`, `ir_emission_utils.h`.
 pub(crate) const CUSTOM_FUSION: &str = "__custom_fusion";
 
-/// Who writes the kernel.
+/// The origin of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Elsewhere {
     Triton,
@@ -21,7 +21,7 @@ pub enum Elsewhere {
     Gemm,
     /// A convolution that is not in a fusion. Source: `service/gpu/transforms/conv_rewriter.cc`.
     Convolution,
-    /// Named in the fusion's backend configuration.
+    /// Custom code, named in the fusion's backend configuration.
     Custom,
     /// The module was compiled for a CPU.
     CpuBackend,
@@ -30,7 +30,7 @@ pub enum Elsewhere {
 }
 
 impl Elsewhere {
-    /// To whom XLA leaves an op of this kind that stands outside of fusions.
+    /// The origin of the kernel of an op of this kind outside of fusions.
     pub fn of_op(opcode: Opcode) -> Option<Elsewhere> {
         match opcode {
             Opcode::Dot | Opcode::ScaledDot | Opcode::RaggedDot => Some(Elsewhere::Gemm),
@@ -39,7 +39,7 @@ impl Elsewhere {
         }
     }
 
-    /// Who writes the kernel, in one or two words.
+    /// The origin of the kernel in one or two words.
     pub fn title(self) -> &'static str {
         match self {
             Elsewhere::Triton => "Triton",
@@ -51,7 +51,7 @@ impl Elsewhere {
         }
     }
 
-    /// Who writes the kernel, in words.
+    /// The origin of the kernel as text.
     pub fn reason(self) -> &'static str {
         match self {
             Elsewhere::Triton => "Triton writes this kernel",
@@ -68,9 +68,9 @@ impl Elsewhere {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElsewhereEmitter {
     pub by: Elsewhere,
-    /// Of custom code: the kind that the text gives it, where it is none that XLA's GPU compiler gives.
+    /// For custom code, the kind that the text states, if XLA's GPU compiler does not produce that kind.
     pub kind: Option<String>,
-    /// Of a kernel of Triton whose tiles the text states. What shared memory it takes Triton decides.
+    /// The launch of a Triton kernel whose tiles the text states. Triton decides its shared memory.
     pub launch: Option<Launch>,
 }
 
@@ -87,7 +87,8 @@ impl ElsewhereEmitter {
         ElsewhereEmitter { by, kind, launch }
     }
 
-    /// Do all results copy an operand as it lies in memory? Source: `IsMemcpyFusion`, `backends/gpu/codegen/copy.cc`.
+    /// Whether all results copy an operand unchanged in memory. Source: `IsMemcpyFusion`,
+    /// `backends/gpu/codegen/copy.cc`.
     pub(super) fn memory_copy(context: &Context<'_>) -> Option<ElsewhereEmitter> {
         let fused = context.fused;
         let is_copy = fused.roots.iter().all(|&root| {
@@ -106,7 +107,7 @@ impl ElsewhereEmitter {
         }
     }
 
-    /// Why there is no launch and no thread map.
+    /// The reason why there are no launch dimensions and no thread maps.
     pub fn reason(&self) -> Reason {
         match self.by {
             Elsewhere::Triton if self.launch.is_none() => {
@@ -120,7 +121,7 @@ impl ElsewhereEmitter {
     }
 }
 
-/// A block for each tile of the first result, of as many warps as the text says.
+/// A block for each tile of the first result, with as many warps as the text states.
 /// Source: `backends/gpu/codegen/triton/fusion.cc`.
 fn tiled_launch(context: &Context<'_>) -> Option<Launch> {
     let level = context.fused.block_level.as_ref()?;
@@ -207,7 +208,7 @@ mod tests {
         fixture::check(text, "h100-sxm", "loop c 1x72");
     }
 
-    /// XLA's own emitters write a dot in a fusion, and never one that stands alone.
+    /// XLA's own emitters write a dot inside a fusion, but never an unfused one.
     #[test]
     fn dots_and_convolutions_alone_are_left_to_others() {
         let check = |op: &str, expect: Elsewhere| {

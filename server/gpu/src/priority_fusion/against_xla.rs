@@ -1,7 +1,8 @@
-//! The decisions against those that XLA's pass logged.
+//! Tests of the decisions against those in the log of XLA's pass.
 //!
-//! `testdata/priority_fusion_h100.txt.gz` holds modules before the pass, each with its log. The log is replayed: every
-//! fusion in it is made, and each verdict and each time is asked for on the computation as it is then.
+//! `testdata/priority_fusion_h100.txt.gz` holds modules before the pass, each with its log. The test replays
+//! the log: it makes every fusion in it, and compares each verdict and each time on the computation at that
+//! step.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,14 +15,14 @@ use ir::{AttributeKey, Graph, Op, OpId, Opcode};
 use super::{Candidate, Pair, decide};
 use crate::{Device, fixture};
 
-/// A module while the pass runs.
+/// A module during the replay.
 struct Replay {
-    /// The computation that the step at hand is about, and the name of its root.
+    /// The computation of the current step, and the name of its root.
     graph: Graph,
     root: String,
-    /// The others.
+    /// The other computations.
     rest: Vec<(Graph, String)>,
-    /// Computations of the text, and those that fusions made, by the name of the fusion.
+    /// Computations of the text, and those of new fusions, by the name of the fusion.
     called: RefCell<BTreeMap<String, Arc<Graph>>>,
     device: &'static Device,
 }
@@ -42,7 +43,7 @@ impl Replay {
         self.called.borrow().get(name.trim_start_matches('%')).cloned()
     }
 
-    /// Instructions have names of their own in the whole module.
+    /// Switches to the computation with this instruction; names are unique in the module.
     fn turn_to(&mut self, instruction: &str) {
         if self.graph.find(instruction).is_none() {
             let at = self.rest.iter().position(|(graph, _)| graph.find(instruction).is_some());
@@ -58,7 +59,7 @@ impl Replay {
         decide(&self.graph, self.graph.find(&self.root), producer, self.device, &|name| self.callee(name))
     }
 
-    /// Makes the fusion `name` of both; the producer is removed when it has no users left.
+    /// Fuses the two into `name`; removes the producer if it has no users left.
     fn fuse(&mut self, name: &str, producer: &str, consumer: &str) {
         self.turn_to(producer);
         let (Some(p), Some(c)) = (self.graph.find(producer), self.graph.find(consumer)) else {
@@ -89,7 +90,7 @@ impl Replay {
         }
     }
 
-    /// The ops in an order in which operands come first, with another op in place of one.
+    /// Replaces an op, keeping operands before users.
     fn replace(&mut self, id: OpId, op: Op, operands: Vec<OpId>, name: &str) {
         self.graph.ops[id as usize] = op;
         self.graph.operands[id as usize] = operands;
@@ -123,7 +124,7 @@ fn place(old: &Graph, id: OpId, new_ids: &mut [Option<OpId>], graph: &mut Graph)
     new
 }
 
-/// The fusion as an op, its computation being handed to `made`.
+/// The fusion as an op; passes its computation to `made`.
 fn fused_op(
     graph: &Graph,
     producer: &Candidate,
@@ -157,8 +158,9 @@ fn cases() -> String {
 #[test]
 fn decisions_of_real_models() {
     let mut report = String::new();
-    // Of each reason: how often XLA gave it, how often we give it too, and how often for any consumer. XLA gives that of
-    // the consumer that came first to use the producer, which the text does not tell once it is fused.
+    // Per reason: how often XLA gives it, how often we give it too, and how often for any consumer. XLA gives
+    // the reason for the consumer that first used the producer, which the text does not show after the
+    // fusion.
     let mut reasons: BTreeMap<String, [usize; 3]> = BTreeMap::new();
     let (mut rated, mut eligible, mut close) = (0, 0, 0);
     for case in cases().split("HloModule ").skip(1) {
@@ -184,7 +186,7 @@ fn decisions_of_real_models() {
                     }
                 }
                 ["update", producer, fused, unfused, ref consumers @ ..] => {
-                    // Later updates are differences to the first one.
+                    // Later updates are relative to the first one.
                     if !seen.insert(producer.to_owned()) {
                         continue;
                     }

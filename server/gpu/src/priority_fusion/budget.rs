@@ -1,4 +1,4 @@
-//! What one kernel can hold.
+//! The limits of one kernel.
 
 use ir::{ElementTypeExt, Graph, Op, OpId, Opcode, Shape};
 
@@ -9,13 +9,14 @@ use crate::heroes::tiling;
 use crate::reduction_dims::{ReductionDims, is_reduction_hero};
 use crate::transpose::Tiling;
 
-/// Reductions that a kernel computes at once. Source: `FusionFitsInBudget`, `service/gpu/gpu_fusible.cc`.
+/// The maximum number of reductions in a kernel. Source: `FusionFitsInBudget`, `service/gpu/gpu_fusible.cc`.
 const MAX_REDUCTIONS: usize = 8;
 
-/// Buffers that a kernel takes and writes. Source: `MaxOperandsAndOutputsPerFusion`.
+/// The maximum number of operands and results of a kernel. Source: `MaxOperandsAndOutputsPerFusion`.
 const MAX_BUFFERS: usize = 96;
 
-/// Shared memory, reductions and buffers of both together. Source: `FusionFitsInBudget`, `service/gpu/gpu_fusible.cc`.
+/// Checks shared memory, reductions and buffers of both together. Source: `FusionFitsInBudget`,
+/// `service/gpu/gpu_fusible.cc`.
 pub(super) fn fits_budget(
     graph: &Graph,
     producer: &Candidate,
@@ -33,7 +34,8 @@ pub(super) fn fits_budget(
     fits_buffers(graph, producer, consumer)
 }
 
-/// The consumer may have as many operands as it has; more only up to the limit.
+/// Checks the number of buffers. The consumer may keep as many operands as it has, and get more only up to
+/// the limit.
 fn fits_buffers(graph: &Graph, producer: &Candidate, consumer: &Candidate) -> Result<(), Reason> {
     let operands = |of: &Candidate| &graph.operands[of.id as usize];
     let outputs = |of: &Candidate| subshapes(&of.op.shape);
@@ -52,7 +54,7 @@ fn fits_buffers(graph: &Graph, producer: &Candidate, consumer: &Candidate) -> Re
     Err("Number of operands and output buffers is larger than allowed budget per fusion".into())
 }
 
-/// A tuple and its elements.
+/// The number of subshapes: a tuple and its elements.
 fn subshapes(shape: &Shape) -> usize {
     1 + shape.tuple_elements().map_or(0, |elements| elements.iter().map(subshapes).sum())
 }
@@ -78,7 +80,7 @@ fn shared_bytes(candidate: &Candidate, device: &Device) -> i64 {
     fused.ops().map(of).fold(0, i64::saturating_add)
 }
 
-/// Rows leave a value per warp, columns a tile of 32 by 129.
+/// Bytes of shared memory of a reduction: a value per warp for rows, a tile of 32 by 129 for columns.
 fn reduction_bytes(op: &Op) -> i64 {
     let inputs = op.operand_shapes.len() / 2;
     let bytes: i64 = op.operand_shapes[..inputs].iter().map(element_bytes).sum();

@@ -1,4 +1,5 @@
-//! May this consumer take that producer? The first rule that refuses says so in XLA's words.
+//! Whether a producer may be fused into a consumer. The first rule that refuses gives the reason in XLA's
+//! words.
 
 use ir::{ElementTypeExt, Graph, Op, Opcode, Shape, is_elementwise};
 
@@ -10,14 +11,14 @@ use crate::Reason;
 use crate::device::Device;
 use crate::heroes::Kind;
 
-/// Copies of ops in one kernel beyond which it is too large. Source: `kMaxIRSize`,
+/// The maximum number of copies of ops in one kernel. Source: `kMaxIRSize`,
 /// `service/gpu/model/gpu_hlo_cost_analysis.h`.
 const MAX_IR_SIZE: f64 = 10_000.0;
 
-/// Elements added up from which a reduction is more than a detail. Source: `IsSignificantReduce`.
+/// The minimum number of reduced elements of a significant reduction. Source: `IsSignificantReduce`.
 const SIGNIFICANT_REDUCTION: i64 = 16;
 
-/// Instructions that XLA rates at all, as producers.
+/// Whether XLA considers the instruction as a producer.
 pub(super) fn is_asked(op: &Op) -> bool {
     use Opcode::*;
     let never = [Parameter, Constant, Tuple, GetTupleElement, Bitcast, While, Conditional, Call, Domain];
@@ -43,7 +44,8 @@ pub fn is_fusible(candidate: &Candidate) -> bool {
     }
 }
 
-/// The rules in XLA's order. `producer_is_root`: its value leaves the computation. `graph` is as for [`super::decide`].
+/// Applies the rules in XLA's order. `producer_is_root`: its value leaves the computation. `graph` is as for
+/// [`super::decide`].
 /// Source: `PriorityFusionQueue::CanFuse`.
 pub fn can_fuse(
     graph: &Graph,
@@ -62,7 +64,7 @@ pub fn can_fuse(
     if !is_fusible(consumer) {
         return Err("the consumer is not fusible".into());
     }
-    // Whether Triton takes both is what counts where it has one of them already.
+    // If one of them is a Triton fusion, only Triton's support for both counts.
     if let Some(tiled) = &pair.tiled {
         return match tiled {
             Ok(_) => Ok(()),
@@ -117,7 +119,8 @@ mod tests {
     use crate::fixture;
     use crate::priority_fusion::decide;
 
-    /// Whether `p` may be fused into `c`, in the entry of a module whose other computations come first.
+    /// Checks whether `p` may be fused into `c`, in the entry of a module whose other computations come
+    /// first.
     #[track_caller]
     fn check(module: &str, expect: Result<(), &str>) {
         let module = format!(
@@ -176,7 +179,7 @@ mod tests {
         };
         let update = "ROOT c = f32[64,64] dynamic-update-slice(x, p, i, i)";
         check(&entry("p = f32[1,64] negate(u)", update), Ok(()));
-        // What is read elsewhere in the buffer may have been written already.
+        // Elements read elsewhere in the buffer may have been overwritten already.
         let moved = "r = f32[64,64] reverse(x), dimensions={0}";
         let two = "p = f32[1,64] fusion(x), kind=kLoop, calls=f";
         let called = format!(
@@ -205,7 +208,7 @@ mod tests {
              ROOT c = f32[64] fusion(p, {operands}), kind=kLoop, calls=f\n}}",
             sum.replace(" t98", " ROOT t98")
         );
-        // As many operands as before are no more than before.
+        // The same number of operands as before is allowed.
         check(&module, Ok(()));
         let more = module
             .replace("negate(y0)", "add(y98, y99)")

@@ -1,4 +1,4 @@
-//! An instruction that may be fused: what it would be as a kernel of its own.
+//! An instruction that may be fused, with the kernel that it would be on its own.
 
 use indexing::Callees;
 use ir::{AttributeKey, Graph, Op, OpId, Opcode};
@@ -10,19 +10,20 @@ use crate::fused::Fused;
 use crate::fusion_analysis::FusionAnalysis;
 use crate::heroes::Kind;
 
-/// Lives for one decision.
+/// An instruction with its analysis and counts. Lives for one decision.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// In the graph of the computation.
+    /// The id in the graph of the computation.
     pub id: OpId,
     pub op: Op,
-    /// As a fusion, or in one of its own. Nothing where no kernel of a fusion emitter comes of it.
+    /// The analysis as a fusion, or as an op wrapped in one. `None` if no fusion emitter makes a kernel of
+    /// it.
     pub analysis: Option<FusionAnalysis>,
-    /// How often its ops are computed. Nothing where that is not counted.
+    /// How often its ops are computed. `None` if that is not counted.
     pub(super) uses: Option<FusionUse>,
     /// Per operand, how often its elements are read.
     pub(super) utilisation: Vec<f64>,
-    /// Per operand, bytes read, each as often as it is read.
+    /// Per operand, bytes read, counted once per read.
     pub(super) bytes_read: Vec<f64>,
     pub(super) time: Option<KernelTime>,
 }
@@ -44,12 +45,12 @@ impl Candidate {
         candidate
     }
 
-    /// Is it a fusion in the text?
+    /// Whether it is a fusion in the text.
     pub fn is_fusion(&self) -> bool {
         self.op.opcode == Opcode::Fusion
     }
 
-    /// A block-level fusion that Triton takes as it is. Source: `IsGenericTritonFusion`.
+    /// Whether it is a block-level fusion that Triton accepts. Source: `IsGenericTritonFusion`.
     pub fn is_triton(&self) -> bool {
         let kind = self.analysis.as_ref().and_then(|analysis| analysis.fused.backend_kind.as_deref());
         self.is_fusion() && kind == Some("__triton")
@@ -64,7 +65,7 @@ impl Candidate {
         self.time.map(|time| time.exec_us)
     }
 
-    /// Ops that it consists of, without parameters.
+    /// Its ops without parameters.
     pub(super) fn ops(&self) -> Vec<&Op> {
         match &self.analysis {
             Some(analysis) => analysis.fused.ops().map(|(_, op)| op).collect(),
@@ -72,7 +73,7 @@ impl Candidate {
         }
     }
 
-    /// Copies of its ops in the code of its kernel.
+    /// The number of copies of its ops in the code of its kernel.
     pub(super) fn ir_size(&self) -> f64 {
         match &self.uses {
             Some(uses) if self.is_fusion() => uses.ir_size,
@@ -80,8 +81,8 @@ impl Candidate {
         }
     }
 
-    /// Per operand and of the whole. Source: `EstimateRunTimeForInstruction`; a single op is counted as it is, not as the
-    /// fusion around it.
+    /// Counts per operand and in total. Source: `EstimateRunTimeForInstruction`; a single op is counted as it
+    /// is, not as the fusion around it.
     fn count(&mut self, device: &'static Device, callees: &Callees<'_>) -> Option<KernelTime> {
         if self.op.opcode == Opcode::Bitcast {
             (self.utilisation, self.bytes_read) = (vec![1.0], vec![0.0]);

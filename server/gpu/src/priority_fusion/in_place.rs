@@ -1,4 +1,4 @@
-//! Ops that write into the buffer of an operand: what may be fused into them.
+//! Rules for fusing into ops that write into an operand's buffer.
 
 use ir::{AttributeKey, Graph, Op, OpId, Opcode, is_elementwise};
 
@@ -88,7 +88,7 @@ fn keeps_index(opcode: Opcode) -> bool {
         )
 }
 
-/// Operands that the consumer writes into, with the update where it is a slice.
+/// Operands that the consumer updates in place, with the update if it is a dynamic-update-slice.
 fn in_place(consumer: &Candidate) -> Vec<(usize, Option<Op>)> {
     let Some(analysis) = &consumer.analysis else { return Vec::new() };
     let fused = &analysis.fused;
@@ -103,7 +103,7 @@ fn in_place(consumer: &Candidate) -> Vec<(usize, Option<Op>)> {
     fused.roots.iter().filter_map(of_root).collect()
 }
 
-/// The number of the parameter that an op passes on as it is.
+/// The number of the parameter that an op passes on unchanged.
 fn buffer(fused: &Fused, mut id: OpId) -> Option<usize> {
     while fused.op(id).opcode == Opcode::Bitcast {
         id = *fused.operands(id).first()?;
@@ -111,7 +111,7 @@ fn buffer(fused: &Fused, mut id: OpId) -> Option<usize> {
     fused.op(id).parameter.map(|number| number as usize)
 }
 
-/// Does the consumer read the producer anywhere else than where it writes?
+/// Whether the consumer reads the producer at other indices than those that it writes.
 fn has_other_index(consumer: &Candidate, operands: &[OpId], producer: OpId) -> bool {
     let Some(analysis) = consumer.analysis.as_ref().filter(|_| consumer.is_fusion()) else { return false };
     let fused = &analysis.fused;
@@ -134,7 +134,8 @@ fn has_other_index(consumer: &Candidate, operands: &[OpId], producer: OpId) -> b
     false
 }
 
-/// Does the producer read the slice that the consumer updates? Starts are compared where both are attributes alone.
+/// Whether the producer reads the slice that the consumer updates. Starts are compared only if both are
+/// attributes.
 fn is_same_slice(read: &Op, update: &Op) -> bool {
     let has_its_shape = update.operand_shapes.get(1).is_some_and(|shape| shape.dims() == read.shape.dims());
     match read.opcode {

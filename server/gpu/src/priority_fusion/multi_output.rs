@@ -1,4 +1,4 @@
-//! Fusions of several results: what the pass after priority fusion refuses, in XLA's words.
+//! Multi-output fusions: the refusals of the pass after priority fusion, in XLA's words.
 
 use ir::{ArrayShape, ElementTypeExt, Graph, Op, OpId, Opcode, Shape, is_elementwise};
 
@@ -10,9 +10,9 @@ use crate::device::Device;
 use crate::heroes::{Kind, is_real_reduction};
 use crate::reduction_dims::ReductionDims;
 
-/// May two users of one operand become one kernel with the results of both?
-/// Source: XLA `backends/gpu/transforms/multi_output_fusion.cc` (`CanFuseSiblings`). Not followed: whether both read parts of
-/// the operand that do not overlap.
+/// Whether two users of one operand may become one kernel with the results of both. Source: XLA
+/// `backends/gpu/transforms/multi_output_fusion.cc` (`CanFuseSiblings`). Not implemented: whether both read
+/// parts of the operand that do not overlap.
 pub fn siblings(graph: &Graph, a: &Candidate, b: &Candidate, device: &Device) -> Result<(), Reason> {
     let name = |candidate: &Candidate| &graph.names[candidate.id as usize];
     if is_connected(graph, a.id, b.id) || is_connected(graph, b.id, a.id) {
@@ -25,7 +25,7 @@ pub fn siblings(graph: &Graph, a: &Candidate, b: &Candidate, device: &Device) ->
     fits_budget(graph, a, b, device)
 }
 
-/// May the consumer take the producer and write its result as well?
+/// Whether the consumer may take the producer and write its result as well.
 /// Source: as above (`ProducerCandidateIsFusible`, `GetProducerConsumerMultiOutputFusionCandidates`).
 pub fn into_several_results(
     graph: &Graph,
@@ -71,7 +71,7 @@ fn is_eligible_root(candidate: &Candidate) -> bool {
         }
 }
 
-/// Heroes that share a kernel, and equal shapes that it loops over.
+/// Checks that the heroes can share a kernel, and that the shapes that it loops over are equal.
 /// Source: `FusionHeroesAreCompatible`, `ShapesCompatibleForMultiOutputFusion`, `service/gpu/gpu_fusible.cc`.
 fn compatible(a: &Candidate, b: &Candidate, device: &Device) -> Result<(), Reason> {
     let (Some(hero_a), Some(hero_b)) = (Hero::of(a, device), Hero::of(b, device)) else {
@@ -92,7 +92,7 @@ fn compatible(a: &Candidate, b: &Candidate, device: &Device) -> Result<(), Reaso
     }
 }
 
-/// What a kernel is built around, and the shape that it loops over.
+/// The hero of a kernel, and the shape that it loops over.
 struct Hero {
     reduction: Option<ReductionDims>,
     transposes: bool,
@@ -117,7 +117,7 @@ impl Hero {
     }
 }
 
-/// The same but for the element type, or the same elements in the same order in memory.
+/// Whether the shapes differ only in the element type, or have the same elements in the same order in memory.
 fn is_same_loop(a: &Shape, b: &Shape) -> bool {
     let equal = |a: &ArrayShape, b: &ArrayShape| a.dims == b.dims && a.minor_to_major() == b.minor_to_major();
     match (a.as_array(), b.as_array()) {
@@ -134,12 +134,12 @@ fn has_root(candidate: &Candidate, opcode: Opcode) -> bool {
     })
 }
 
-/// Does `user` depend on `of`?
+/// Whether `user` depends on `of`.
 fn is_connected(graph: &Graph, user: OpId, of: OpId) -> bool {
     reaches(graph, graph.operands[user as usize].clone(), of)
 }
 
-/// By another way than directly?
+/// Whether the consumer also depends on the producer indirectly.
 fn is_connected_otherwise(graph: &Graph, producer: OpId, consumer: OpId) -> bool {
     let others = graph.operands[consumer as usize].iter().copied().filter(|&operand| operand != producer);
     others.into_iter().any(|operand| is_connected(graph, operand, producer))
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
     use crate::fixture;
 
-    /// What is said of `a` and `b` of an entry, as siblings and as producer and consumer.
+    /// Checks the verdicts on `a` and `b` of an entry, as siblings and as producer and consumer.
     #[track_caller]
     fn check(lines: &str, as_siblings: Result<(), &str>, as_pair: Result<(), &str>) {
         let module = format!(

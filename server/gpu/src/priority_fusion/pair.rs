@@ -11,14 +11,15 @@ use crate::device::Device;
 use crate::fused::Fused;
 use crate::fusion_analysis::FusionAnalysis;
 
-/// Lives for one decision.
+/// Producer and consumer with the analysis of their fusion. Lives for one decision.
 #[derive(Debug, Clone)]
 pub struct Pair {
-    /// Of both together; nothing where no kernel comes of them.
+    /// The analysis of the fusion of both; `None` if it makes no kernel.
     pub analysis: Option<FusionAnalysis>,
     /// Operands of the fusion, each once, as ops of the computation's graph.
     pub operands: Vec<OpId>,
-    /// Where Triton takes both: the best tiling and its time in microseconds, or the reason why there is none.
+    /// If Triton takes both: the time of the best tiling in microseconds, or the reason why there is no
+    /// tiling.
     pub(super) tiled: Option<Result<f64, &'static str>>,
     /// Microseconds by XLA's model of its own emitters.
     exec_us: Option<f64>,
@@ -55,8 +56,8 @@ impl Pair {
         pair
     }
 
-    /// Microseconds of the fused kernel, without its launch, by XLA's model. It stands for this consumer alone: it writes
-    /// what the consumer writes.
+    /// Microseconds of the fused kernel without its launch, by XLA's model. Only for this consumer: the
+    /// kernel writes what the consumer writes.
     pub fn exec_us(&self) -> Option<f64> {
         match self.tiled {
             Some(time) => time.ok(),

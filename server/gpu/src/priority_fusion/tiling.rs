@@ -1,15 +1,15 @@
-//! The tiling that XLA would choose for a block-level fusion: the fastest of all.
+//! The tiling that XLA would choose for a block-level fusion: the fastest one.
 
 use indexing::Callees;
 
 use crate::cost::TiledKernel;
 use crate::fusion_analysis::FusionAnalysis;
 
-/// Tiles of ops looked at in all tilings together: a tenth of a second. A result of four dimensions of 1024 elements has
-/// 14641 tilings.
+/// The maximum number of op tiles over all tilings, which takes a tenth of a second. A result of four
+/// dimensions of 1024 elements has 14641 tilings.
 const MAX_TILES: usize = 1 << 17;
 
-/// Its time in microseconds, or the reason why nothing can be tiled.
+/// The time of the best tiling in microseconds, or the reason why there is none.
 /// Source: `TryFindBestTilingForFusion`, `service/gpu/model/gpu_indexing_performance_model.cc`.
 pub(super) fn best_time(analysis: &FusionAnalysis, callees: &Callees<'_>) -> Result<f64, &'static str> {
     let [root] = analysis.fused.roots[..] else { return Err("a fusion with several results") };
