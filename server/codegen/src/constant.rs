@@ -1,10 +1,10 @@
-//! Numbers that are written into a kernel.
+//! Numbers in the code of a kernel.
 
 use syntax::hlo::ElementType;
 
 use ir::ElementTypeExt;
 
-/// A scalar: the bits of its element type, the imaginary part above the real one.
+/// A scalar: the bits of its element type, with the imaginary part above the real one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Constant {
     pub element: ElementType,
@@ -16,7 +16,7 @@ impl Constant {
         Constant { element, bits: 0 }
     }
 
-    /// A whole number in the element type; that of a float is rounded.
+    /// An integer converted to the element type; floats are rounded.
     pub fn of_int(element: ElementType, value: i64) -> Constant {
         match element.is_floating() || element.is_complex() {
             true => Constant::of_float(element, value as f64),
@@ -37,7 +37,7 @@ impl Constant {
         Constant { element, bits }
     }
 
-    /// The text of a scalar literal: `-1`, `0x1p3`, `inf`, `true`, `(1, -2)`.
+    /// Parses the text of a scalar literal: `-1`, `0x1p3`, `inf`, `true`, `(1, -2)`.
     pub fn parse(element: ElementType, text: &str) -> Option<Constant> {
         let text = text.trim().trim_start_matches('{').trim_end_matches('}').trim();
         if element.is_complex() {
@@ -70,7 +70,7 @@ impl Constant {
         Some(Constant::of_int(element, value))
     }
 
-    /// The value of an integer with its sign.
+    /// The value of an integer, sign-extended.
     pub fn as_int(self) -> i64 {
         let bits = self.element.bits().unwrap_or(64).clamp(1, 64);
         let raw = self.bits as u64;
@@ -80,7 +80,7 @@ impl Constant {
         }
     }
 
-    /// Real and imaginary part.
+    /// The real and the imaginary part.
     pub fn parts(self) -> (Constant, Constant) {
         let part = if self.element == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
         let width = part.bits().unwrap_or(64);
@@ -90,26 +90,26 @@ impl Constant {
     }
 }
 
-/// A format of fewer than 32 bits.
+/// A floating-point format of fewer than 32 bits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Format {
-    /// Bits of the exponent and of the mantissa.
+    /// The number of bits of the exponent and of the mantissa.
     pub exponent: u32,
     pub mantissa: u32,
     pub bias: i32,
     pub top: Top,
 }
 
-/// What stands above the largest number.
+/// The bit patterns above the largest finite number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Top {
-    /// The highest exponent holds infinity and NaN.
+    /// The highest exponent encodes infinity and NaN.
     Infinity,
-    /// Only the very highest pattern is NaN.
+    /// Only the highest pattern is NaN.
     Nan,
-    /// Minus zero is the one NaN.
+    /// Minus zero encodes the only NaN.
     OnlyMinusZero,
-    /// All patterns are numbers.
+    /// All patterns are finite numbers.
     Number,
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn format(element: ElementType) -> Option<Format> {
     Some(Format { exponent, mantissa, bias, top })
 }
 
-/// Patterns are without sign, but for NaN where that is minus zero.
+/// Bit patterns exclude the sign, except for NaN encoded as minus zero.
 impl Format {
     pub fn bits(self) -> u32 {
         1 + self.exponent + self.mantissa
@@ -155,7 +155,7 @@ impl Format {
         }
     }
 
-    /// Where the number is none, minus zero.
+    /// The pattern of NaN; minus zero for formats without another one.
     pub fn nan(self) -> u32 {
         match self.top {
             Top::Infinity => self.infinity() | 1 << (self.mantissa - 1),
@@ -164,7 +164,7 @@ impl Format {
         }
     }
 
-    /// What a number beyond the largest one becomes.
+    /// The pattern to which a number beyond the largest one is rounded.
     pub fn above(self) -> u32 {
         match self.top {
             Top::Infinity => self.infinity(),
@@ -193,7 +193,7 @@ fn small_float(element: ElementType, value: f64) -> u32 {
     }
 }
 
-/// The pattern of a number that is not negative; `above` where it is beyond the largest one.
+/// The pattern of a non-negative number; `above` if it exceeds the largest one.
 fn magnitude(magnitude: f64, largest: u32, above: u32, mantissa_bits: u32, bias: i32) -> u32 {
     if magnitude == 0.0 {
         return 0;

@@ -1,4 +1,4 @@
-//! From a fusion to its kernel.
+//! Lowering of a fusion to its kernel.
 
 mod body;
 mod contraction;
@@ -29,22 +29,22 @@ use rustc_hash::FxHashMap;
 use crate::Reason;
 use crate::kernel::{Function, Kernel, Param, Role};
 
-/// A fusion, or an op that XLA would wrap into one, and all that its kernel is made of.
+/// A fusion, or an op that XLA would wrap into one, with the inputs of its kernel.
 pub struct Source<'a> {
-    /// Of the instruction: the kernel is called after it.
+    /// The name of the instruction, after which the kernel is named.
     pub name: &'a str,
-    /// Of the fused computation: functions are called after it.
+    /// The name of the fused computation, after which functions are named.
     pub computation: &'a str,
     pub analysis: &'a FusionAnalysis,
     pub callees: &'a Callees<'a>,
 }
 
-/// Addresses from outside of the module, and those that XLA hands out. Source: `kBytes` constants of
+/// Alignment of arguments of the module, and of buffers that XLA allocates. Source: `kBytes` constants of
 /// `service/gpu/gpu_constants.h`.
 const ENTRY_ALIGN: u32 = 16;
 const BUFFER_ALIGN: u32 = 256;
 
-/// The kernel of a fusion, or why there is none.
+/// Emits the kernel of a fusion, or the reason why there is none.
 pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
     recursion::with_stack(crate::STACK, || emitted(source))
 }
@@ -73,7 +73,7 @@ fn emitted(source: &Source<'_>) -> Result<Kernel, Reason> {
         added: RefCell::default(),
         computations: RefCell::default(),
     };
-    // Where a result is an element of a tuple the others have no memory.
+    // If a result is an element of a tuple, the other elements have no memory.
     let own = entry::results_of(&context).last().map_or(0, |last| last.end);
     if own > analysis.fused.outputs.len() {
         return Err("a result of the fusion is one of several that an instruction computes".into());
@@ -92,14 +92,14 @@ fn emitted(source: &Source<'_>) -> Result<Kernel, Reason> {
     Ok(kernel)
 }
 
-/// What all emitters read.
+/// The common inputs of all emitters.
 pub(crate) struct Emission<'a> {
     pub source: &'a Source<'a>,
     pub partition: &'a Partition,
     pub launch: Launch,
-    /// Constant arrays: the number of the table, or why there is none.
+    /// Constant arrays: the number of the table, or the reason why there is none.
     pub tables: FxHashMap<OpId, Result<usize, Reason>>,
-    /// Functions behind those of the partition: computations on scalars, and epilogues.
+    /// Functions after those of the partition: computations on scalars, and epilogues.
     pub added: RefCell<Vec<Function>>,
     /// Numbers of functions of computations on scalars, by name.
     computations: RefCell<FxHashMap<String, Result<usize, Reason>>>,
@@ -110,7 +110,7 @@ impl<'a> Emission<'a> {
         &self.source.analysis.fused.graph
     }
 
-    /// The same for another kernel of the op.
+    /// The same emission for another kernel of the op.
     pub fn with_launch(&self, launch: Launch) -> Emission<'a> {
         Emission {
             source: self.source,
@@ -122,15 +122,15 @@ impl<'a> Emission<'a> {
         }
     }
 
-    /// One function more; its number.
+    /// Adds a function and returns its number.
     pub fn add(&self, function: Function) -> usize {
         let mut added = self.added.borrow_mut();
         added.push(function);
-        // The entry, the functions of the partition, those that were added.
+        // Numbers count the entry, the functions of the partition, and the added ones.
         self.partition.functions.len() + added.len()
     }
 
-    /// The number of the function that is a computation on scalars.
+    /// The number of the function for a computation on scalars, which is added on first use.
     pub fn computation(&self, name: &str) -> Result<usize, Reason> {
         if let Some(known) = self.computations.borrow().get(name) {
             return known.clone();
@@ -155,7 +155,7 @@ fn elsewhere(analysis: &FusionAnalysis) -> Reason {
     }
 }
 
-/// Letters, digits and `_`. Source: `GetSanitizedUniqueName`.
+/// The name with `_` for all characters but letters and digits. Source: `GetSanitizedUniqueName`.
 pub fn kernel_name(instruction: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
     let name: String = instruction.chars().map(plain).collect();

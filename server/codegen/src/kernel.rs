@@ -1,8 +1,9 @@
 //! The kernel IR: functions of typed SSA values with structured control flow.
 //!
-//! Tensors are parameters and results; nothing is a pointer before PTX. An index is no value but an expression over the
-//! function's index variables: what defines one says so ([`OpKind::Loop`], [`OpKind::For`], [`OpKind::ToIndex`], the
-//! arguments of the function, and in the entry the ids of thread and block).
+//! Tensors are parameters and results; there are no pointers before PTX. An index is not a value but an
+//! expression over the function's index variables. These are defined by ops ([`OpKind::Loop`],
+//! [`OpKind::For`], [`OpKind::ToIndex`]), by the arguments of the function, and in the entry by the ids of
+//! thread and block.
 
 use std::sync::Arc;
 
@@ -19,30 +20,32 @@ pub type ValueId = u32;
 /// The kernel of a fusion. Lives for one preview.
 #[derive(Debug, Clone)]
 pub struct Kernel {
-    /// Letters, digits and `_`.
+    /// The name, of letters, digits and `_`.
     pub name: String,
     pub launch: Launch,
-    /// In the order of the arguments: operands of the fusion, then its results.
+    /// The arguments in order: operands of the fusion, then its results.
     pub params: Vec<Param>,
-    /// The entry first.
+    /// The functions, the entry first.
     pub functions: Vec<Function>,
-    /// Arrays of numbers that are written into the module.
+    /// Constant arrays of the module.
     pub tables: Vec<Table>,
-    /// Ops that no rule writes: zero stands in their place.
+    /// Ops that no rule implements; the code has zero in their place.
     pub missing: Vec<Missing>,
-    /// May it be launched before the kernel that it depends on is through, and waits for it then? XLA's sorts are not.
+    /// Whether the kernel uses programmatic dependent launch: it may be launched before the kernel on which
+    /// it depends ends, and waits for it. Sorts do not.
     pub waits: bool,
-    /// Kernels of the same op that run after it, in this order, with the same arguments. They have none themselves.
+    /// Kernels of the same op that run after it, in this order, with the same arguments. Their own lists are
+    /// empty.
     pub then: Vec<Kernel>,
 }
 
-/// A constant array of the fused computation, as it lies in memory.
+/// A constant array of the fused computation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     pub shape: Arc<ArrayShape>,
-    /// Row by row.
+    /// The elements in row-major order.
     pub elements: Vec<Constant>,
-    /// As they lie in memory.
+    /// The bytes in memory.
     pub bytes: Vec<u8>,
 }
 
@@ -58,13 +61,13 @@ pub struct Param {
     pub role: Role,
     pub shape: Arc<ArrayShape>,
     pub bytes: u64,
-    /// Of its address: 16 for what comes from outside, 256 for what XLA allocates.
+    /// The alignment of its address: 16 for arguments of the module, 256 for buffers that XLA allocates.
     pub align: u32,
-    /// The parameter whose memory this one shares: a buffer that is updated in place.
+    /// The parameter whose memory this one shares, if a buffer is updated in place.
     pub aliases: Option<usize>,
-    /// The first parameter that is the same array: itself, unless an operand is passed twice.
+    /// The first parameter that is the same array: the parameter itself, unless an operand is passed twice.
     pub same_as: usize,
-    /// Something else may write there while the kernel runs.
+    /// Whether the memory may be written from elsewhere while the kernel runs.
     pub is_changing: bool,
 }
 
@@ -77,9 +80,9 @@ pub enum Role {
 #[derive(Debug, Clone, Default)]
 pub struct Function {
     pub name: String,
-    /// Tensors, then scalars that the caller computed.
+    /// Tensors, then scalars that the caller computes.
     pub args: Vec<ValueId>,
-    /// How many of the first index variables are arguments.
+    /// The number of index variables that are arguments; they are the first ones.
     pub index_args: usize,
     pub index_vars: Vec<Variable>,
     /// Types, by [`ValueId`].
@@ -91,19 +94,19 @@ pub struct Function {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Type {
-    /// A `pred` is 0 or 1.
+    /// A number; a `pred` is 0 or 1.
     Scalar(ElementType),
-    /// In global memory, or in that of the block.
+    /// An array in global or shared memory.
     Tensor(Arc<ArrayShape>),
     Shared(SharedArray),
-    /// Elements of one thread, side by side in registers.
+    /// Several elements of one thread, in registers.
     Vector {
         element: ElementType,
         size: i64,
     },
 }
 
-/// An array in the memory that a block shares. Row-major.
+/// A row-major array in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedArray {
     pub element: ElementType,
@@ -112,7 +115,7 @@ pub struct SharedArray {
 
 #[derive(Debug, Clone, Default)]
 pub struct Region {
-    /// Values that the region begins with: what a loop carries.
+    /// Arguments of the region: the values that a loop carries.
     pub args: Vec<ValueId>,
     pub ops: Vec<Op>,
     pub yields: Vec<ValueId>,
@@ -122,48 +125,50 @@ pub struct Region {
 pub struct Op {
     pub results: Vec<ValueId>,
     pub kind: OpKind,
-    /// The op of the fused computation that it belongs to.
+    /// The op of the fused computation to which it belongs.
     pub origin: Option<OpId>,
 }
 
 #[derive(Debug, Clone)]
 pub enum OpKind {
     Constant(Constant),
-    /// A constant array of the kernel, by number: a tensor.
+    /// A constant array of the kernel, by number. The result is a tensor.
     Table(usize),
-    /// An element. Indices are within the tensor.
+    /// Reads an element. Indices are within the tensor.
     Read {
         tensor: ValueId,
         at: Vec<Expr>,
     },
-    /// The tensor with another element.
+    /// The tensor with one element replaced.
     Write {
         value: ValueId,
         tensor: ValueId,
         at: Vec<Expr>,
     },
-    /// What a function computes at an index. Tensors are those of the caller, by position.
+    /// Calls a function at an index. Tensors are those of the caller, by position.
     Call {
         function: usize,
         args: Vec<ValueId>,
         at: Vec<Expr>,
     },
-    /// An index as a number of the result's type.
+    /// Converts an index to a number of the result's type.
     FromIndex {
         index: Expr,
     },
-    /// A number as an index: the variable `var`, clamped to its bounds. HLO clamps in the type of the number.
+    /// Converts a number to an index: the variable `var`, clamped to its bounds. HLO clamps in the type of
+    /// the number.
     ToIndex {
         value: ValueId,
         var: u32,
     },
-    /// A number as an index, as it is: the variable `var`, which is used only where the number is within its bounds.
+    /// Converts a number to an index without clamping: `var` is used only where the number is within its
+    /// bounds.
     AsIndex {
         value: ValueId,
         var: u32,
     },
-    /// The tensor with another element: what `body` makes of the one that is there, while no other thread changes it. The
-    /// body's argument is that element, what it yields the new one.
+    /// The tensor with one element updated atomically by `body`. The body's argument is the old element, and
+    /// it yields the new one.
     Update {
         tensor: ValueId,
         at: Vec<Expr>,
@@ -175,21 +180,21 @@ pub enum OpKind {
         operands: Vec<ValueId>,
         detail: Detail,
     },
-    /// Only one of the regions runs. Their yields are the results.
+    /// Runs one of the regions. Their yields are the results.
     If {
         condition: Condition,
         then: Region,
         otherwise: Region,
     },
-    /// `count` rounds, one after the other; `var` counts from 0.
+    /// A loop of `count` sequential iterations; `var` counts from 0.
     For {
         var: u32,
         count: i64,
         inits: Vec<ValueId>,
         body: Region,
     },
-    /// All points of the map's range variables at which its constraints hold. `dims` stand for its dimensions, `vars` for
-    /// its range variables, and `results` name its results.
+    /// A loop over all points of the map's range variables at which its constraints hold. `dims` are the
+    /// values of its dimensions, `vars` its range variables, and `results` the variables of its results.
     Loop {
         map: IndexingMap,
         dims: Vec<Expr>,
@@ -198,68 +203,68 @@ pub enum OpKind {
         inits: Vec<ValueId>,
         body: Region,
     },
-    /// Memory of the block. The result is of type [`Type::Shared`].
+    /// Allocates shared memory. The result is of type [`Type::Shared`].
     AllocateShared,
-    /// The vector whose elements are all this one.
+    /// A vector with this value in all elements.
     Splat {
         value: ValueId,
     },
-    /// An element of a vector. The index is known where the loops around it are written out.
+    /// An element of a vector. The index is constant once the loops around it are unrolled.
     Extract {
         vector: ValueId,
         at: Expr,
     },
-    /// The vector with another element.
+    /// The vector with one element replaced.
     Insert {
         value: ValueId,
         vector: ValueId,
         at: Expr,
     },
-    /// Values of the threads of a warp become one: each thread takes those of the thread `distance` behind it, then half as
-    /// far, down to its neighbour's, and `combiner` (a function, by number) makes one of both.
+    /// Reduces values among the threads of a warp. In each step a thread takes those of the thread `distance`
+    /// above it and combines both with `combiner` (a function, by number); `distance` is halved until it
+    /// reaches the neighbour.
     ShuffleReduce {
         values: Vec<ValueId>,
         distance: i64,
         combiner: usize,
     },
-    /// An element, or the other value where one of the constraints does not hold.
+    /// Reads an element if all constraints hold; otherwise the result is `otherwise`.
     ReadIf {
         tensor: ValueId,
         at: Vec<Expr>,
         constraints: Vec<Constraint>,
         otherwise: ValueId,
     },
-    /// The tensor with another element where all constraints hold.
+    /// The tensor with one element replaced if all constraints hold.
     WriteIf {
         value: ValueId,
         tensor: ValueId,
         at: Vec<Expr>,
         constraints: Vec<Constraint>,
     },
-    /// One of the regions runs, the one whose number `on` is. Their yields are the results.
+    /// Runs the region with the number `on`. The region's yields are the results.
     Switch {
         on: Expr,
         cases: Vec<Region>,
     },
-    /// All threads of the block arrive here before one goes on. The results are the tensors as all threads have written
-    /// them.
+    /// A barrier for all threads of the block. The results are the tensors with the writes of all threads.
     Sync {
         tensors: Vec<ValueId>,
     },
-    /// An op that no rule writes.
+    /// An op that no rule implements.
     Missing,
 }
 
-/// What an elementwise op does beyond its opcode and the types of its operands and its result.
+/// The properties of an elementwise op other than its opcode and the types of its operands and its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Detail {
     None,
     Compare(Comparison),
-    /// Of reduce-precision: bits of exponent and mantissa.
+    /// For reduce-precision: the number of bits of exponent and mantissa.
     Precision(u32, u32),
 }
 
-/// How two numbers are compared. `is_total`: by the total order of floating-point numbers.
+/// A comparison of two numbers. `is_total`: by the total order of floating-point numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Comparison {
     pub direction: Direction,
@@ -278,14 +283,14 @@ pub enum Direction {
 
 #[derive(Debug, Clone)]
 pub enum Condition {
-    /// All of them hold.
+    /// Holds if all constraints hold.
     Within(Vec<Constraint>),
-    /// A `pred`.
+    /// The value of a `pred`.
     Value(ValueId),
 }
 
 impl Kernel {
-    /// Itself, and those that run after it.
+    /// The kernel itself, and those that run after it.
     pub fn stages(&self) -> impl Iterator<Item = &Kernel> {
         std::iter::once(self).chain(&self.then)
     }
@@ -308,7 +313,7 @@ impl Function {
 }
 
 impl Kernel {
-    /// Per parameter, the number of the memory that it is in: parameters that share one have the same.
+    /// Per parameter, the number of its memory: parameters that share memory have the same number.
     pub fn slices(&self) -> Vec<usize> {
         let first = |n: usize| {
             let own = self.params[n].aliases.unwrap_or(n);

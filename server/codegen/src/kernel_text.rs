@@ -1,18 +1,18 @@
-//! A kernel as text, and the way back.
+//! The text of a kernel, and the map from its lines to ops.
 
 use ir::OpId;
 
 use crate::kernel::Missing;
 
-/// The text, and where its lines come from.
+/// The text, and the ops to which its lines belong.
 #[derive(Debug, Clone)]
 pub struct KernelText {
     pub text: String,
     /// Per line, counted from 0: the op of the fused computation that it belongs to.
     pub lines: Vec<Option<OpId>>,
-    /// Ops in whose place zero stands.
+    /// Ops that are replaced by zero because no rule implements them.
     pub missing: Vec<Missing>,
-    /// Lines that read or write an argument of the kernel, each with the argument's number; in the order of the lines.
+    /// Lines that read or write an argument of the kernel, with the argument's number, in line order.
     pub accesses: Vec<(usize, usize)>,
     pub shared_bytes: i64,
 }

@@ -1,18 +1,21 @@
-//! The code that a fusion becomes: a kernel in a small IR, its MLIR text as XLA's emitters write it, and its PTX.
+//! The code of a fusion: a kernel in a small IR, its MLIR text as XLA's emitters write it, and its PTX.
 //!
-//! * [`Kernel`]: typed SSA with structured control flow. Indices stay expressions over named variables until the very end
-//!   ([`kernel::Function::index_vars`]), so that each text can say what it needs: MLIR a map, PTX shifts and masks.
-//! * [`emit()`]: from a [`gpu::FusionAnalysis`] to the kernel, a function per function of the partition.
-//! * [`passes`]: what XLA's pipeline makes of it, pass by pass.
-//! * [`ptx()`]: functions inlined, loops unrolled as far as they are short, index arithmetic reduced by the known ranges,
-//!   neighbouring loads and stores joined.
-//! * [`accesses()`]: the same instructions as maps from threads to addresses, for figures of what they move.
+//! * [`Kernel`]: typed SSA with structured control flow. Indices stay expressions over named variables until
+//! the texts are
+//!   written ([`kernel::Function::index_vars`]), so that MLIR can use maps, and PTX shifts and masks.
+//! * [`emit()`]: lowers a [`gpu::FusionAnalysis`] to the kernel, one function per function of the partition.
+//! * [`passes`]: the passes of XLA's pipeline.
+//! * [`ptx()`]: inlines functions, unrolls short loops, simplifies index arithmetic by the known ranges, and
+//! joins
+//!   neighbouring loads and stores.
+//! * [`accesses()`]: the same instructions as maps from threads to addresses, to compute their memory
+//! traffic.
 //!
 //! Rules: XLA `codegen/emitters/*`, `backends/gpu/codegen/emitters/*`. No LLVM.
 //!
-//! Architecture Invariant: whatever the fusion, there is a kernel or a reason in words. An op that no rule writes is named
-//! in [`Kernel::missing`], and everything around it is there.
-//! Architecture Invariant: knows neither text positions nor editors; lines lead back to ops of the fused computation.
+//! Architecture Invariant: every fusion gives a kernel or a reason as text. An op that no rule implements is
+//! listed in [`Kernel::missing`], and the code around it is emitted. Architecture Invariant: knows neither
+//! text positions nor editors; lines refer to ops of the fused computation.
 
 mod constant;
 mod emit;
@@ -31,8 +34,9 @@ pub use ptx::{accesses, ptx};
 
 use std::borrow::Cow;
 
-/// Why there is no kernel, in words that follow "no kernel: ".
+/// The reason why there is no kernel: text that follows "no kernel: ".
 pub type Reason = Cow<'static, str>;
 
-/// Stack for passes over regions in regions: there are as many as an element has choices in choices, which is bounded.
+/// Stack size for passes over nested regions. Their depth is the depth of nested conditionals of an element,
+/// which is bounded.
 const STACK: usize = 4 << 20;

@@ -18,7 +18,7 @@ use crate::KernelText;
 use crate::kernel::{Kernel, Region, ValueId};
 use names::Names;
 
-/// The kernel as MLIR, before it is lowered; those that run after it each as a module of its own.
+/// The MLIR text of a kernel before lowering. Each kernel that runs after it is a module of its own.
 pub fn mlir(kernel: &Kernel) -> KernelText {
     recursion::with_stack(crate::STACK, || written(kernel))
 }
@@ -29,7 +29,7 @@ fn written(kernel: &Kernel) -> KernelText {
     let mut accesses = Vec::new();
     for (n, stage) in kernel.stages().enumerate() {
         if n > 0 {
-            // As tools of MLIR part their inputs.
+            // The separator that MLIR's tools use between inputs.
             text += "// -----\n";
             lines.push(None);
         }
@@ -37,7 +37,7 @@ fn written(kernel: &Kernel) -> KernelText {
             let _ = writeln!(text, "{line}");
             lines.push(origin);
         });
-        // The body stands at the end, with a brace behind it.
+        // The body is at the end of the text, followed by one brace.
         let first = lines.len().saturating_sub(own.lines + 1);
         accesses.extend(own.accesses.into_iter().map(|(at, argument)| (first + at, argument)));
     }
@@ -45,7 +45,7 @@ fn written(kernel: &Kernel) -> KernelText {
     KernelText { text, lines, missing, accesses, shared_bytes: kernel.launch.shared_bytes }
 }
 
-/// How many lines the functions of a module have, and which of them read an argument of the kernel.
+/// The number of lines of a module's functions, and the lines that read an argument of the kernel.
 struct Body {
     lines: usize,
     accesses: Vec<(usize, usize)>,
@@ -55,7 +55,7 @@ fn module(kernel: &Kernel, line: &mut dyn FnMut(Option<OpId>, &str)) -> Body {
     let mut printer =
         Printer { kernel, maps: Vec::new(), lines: Vec::new(), accesses: Vec::new(), indent: 1 };
     for (number, function) in kernel.functions.iter().enumerate() {
-        // A tuple of results is no function.
+        // A tuple of results is not a function.
         if number == 0 || !function.name.is_empty() {
             printer.function(number, function);
         }
@@ -88,7 +88,7 @@ struct Printer<'k> {
     kernel: &'k Kernel,
     maps: Vec<String>,
     lines: Vec<(Option<OpId>, String)>,
-    /// Places in `lines`, with the argument of the kernel that is read there.
+    /// Positions in `lines`, with the argument of the kernel that is read there.
     accesses: Vec<(usize, usize)>,
     indent: usize,
 }
@@ -99,7 +99,7 @@ impl<'k> Printer<'k> {
         self.lines.push((origin, text));
     }
 
-    /// The next line reads a tensor.
+    /// Records that the next line reads a tensor.
     fn note_read(&mut self, names: &Names<'k>, tensor: ValueId) {
         // Tensors that are arguments of a function are those of the kernel, by position.
         let argument = names.function.args.iter().position(|&arg| arg == tensor);

@@ -1,8 +1,8 @@
-//! What XLA's pipeline does to a kernel before it is lowered, a pass at a time, each from kernel to kernel.
+//! The passes of XLA's pipeline before lowering, each from kernel to kernel.
 //!
-//! Order, names and rules are those of `CreateOptimizationPipeline` and its neighbours in
-//! `backends/gpu/codegen/emitters/mlir_kernel_emitter.cc`, as far as they change something here. A pass that stands there
-//! several times does so here.
+//! Order, names and rules are those of `CreateOptimizationPipeline` and related functions in
+//! `backends/gpu/codegen/emitters/mlir_kernel_emitter.cc`, for the passes that change something here. Passes
+//! that run several times there do so here.
 
 mod canonicalize;
 mod copy;
@@ -24,12 +24,12 @@ use crate::kernel::Kernel;
 use crate::{KernelText, mlir};
 pub(crate) use ops::{indices, operands};
 
-/// From kernel to kernel.
+/// A pass from kernel to kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Pass {
-    /// As XLA calls it: `PeelLoopsPass`.
+    /// The name in XLA: `PeelLoopsPass`.
     pub name: &'static str,
-    /// As it is named in a pipeline: `xla-gpu-peel-loops`.
+    /// The name in a pipeline: `xla-gpu-peel-loops`.
     pub flag: &'static str,
     run: fn(&mut Kernel),
 }
@@ -42,7 +42,7 @@ const CANONICALIZE: Pass = pass("CanonicalizerPass", "canonicalize", canonicaliz
 const CSE: Pass = pass("CSEPass", "cse", cse::run);
 const INVARIANT: Pass = pass("LoopInvariantCodeMotionPass", "loop-invariant-code-motion", invariant::run);
 
-/// In the order in which they run.
+/// The passes in the order in which they run.
 pub const PIPELINE: &[Pass] = &[
     CANONICALIZE,
     CSE,
@@ -66,21 +66,21 @@ pub const PIPELINE: &[Pass] = &[
 ];
 
 impl Pass {
-    /// On the kernel, and on those that run after it.
+    /// Runs the pass on the kernel and on those that run after it.
     pub fn run(&self, kernel: &mut Kernel) {
         cancel::check();
         (self.run)(kernel);
         kernel.then.iter_mut().for_each(|then| self.run(then));
     }
 
-    /// Is it the one that is asked for: by its name, with or without `Pass`, or by its flag?
+    /// Whether `asked` names this pass: by its name, with or without `Pass`, or by its flag.
     pub fn is_called(&self, asked: &str) -> bool {
         asked == self.flag
             || asked.trim_end_matches("Pass").eq_ignore_ascii_case(self.name.trim_end_matches("Pass"))
     }
 }
 
-/// The kernel after each pass, in their order. Each is made when it is asked for.
+/// The kernel after each pass, in order. Each is computed on demand.
 pub fn after_each(kernel: &Kernel) -> impl Iterator<Item = (&'static Pass, Kernel)> + use<> {
     let mut kernel = kernel.clone();
     PIPELINE.iter().map(move |pass| {
@@ -89,8 +89,8 @@ pub fn after_each(kernel: &Kernel) -> impl Iterator<Item = (&'static Pass, Kerne
     })
 }
 
-/// The MLIR text after each pass that `asked` names, or after `all` of them, each below a head as MLIR's tools print it; nothing
-/// where there is no such pass.
+/// The MLIR text after each pass that `asked` names, or after `all` of them, each below a header as MLIR's
+/// tools print it; `None` if there is no such pass.
 pub fn mlir_after(kernel: &Kernel, asked: &str) -> Option<KernelText> {
     recursion::with_stack(crate::STACK, || written_after(kernel, asked))
 }
@@ -124,7 +124,7 @@ fn written_after(kernel: &Kernel, asked: &str) -> Option<KernelText> {
     Some(all)
 }
 
-/// What is asked for where a pass is: `all`, and the flags, each once.
+/// The values that select passes: `all`, and the flags, each once.
 pub fn known() -> Vec<&'static str> {
     let mut known = vec!["all"];
     for pass in PIPELINE {

@@ -44,7 +44,7 @@ use machine::Reg;
 use print::Lowered;
 pub(crate) use unrolling::{is_expensive, partial_unroll};
 
-/// What the text is made for: `sm_90a` is 9, 0 and the features of exactly this one.
+/// The target of the text: `sm_90a` is 9, 0 and the features specific to it.
 #[derive(Clone, Copy)]
 struct Target {
     major: u32,
@@ -61,13 +61,13 @@ impl Target {
     }
 }
 
-/// A kernel as instructions, as they are printed.
+/// The instructions of a kernel, as printed.
 struct Instructions {
     code: Code,
-    /// Per argument, the register with its address, where it was asked for.
+    /// Per argument, the register with its address, if it is used.
     pointers: Vec<Option<Reg>>,
     shared: Vec<SharedArray>,
-    /// Ops that no rule writes, with the reason.
+    /// Ops that no rule implements, with the reason.
     missing: Vec<(OpId, String)>,
     is_too_large: bool,
 }
@@ -79,7 +79,7 @@ fn instructions(kernel: &Kernel, Target { major, minor, .. }: Target) -> Instruc
     code.drop_dead();
     sink::sink(&mut code);
     hoist::hoist(&mut code);
-    // Blackwell reads and writes 32 bytes at once.
+    // Blackwell has 32-byte loads and stores.
     let widest = if major >= 10 { 32 } else { 16 };
     let is_packed = |param: &Param| packed::packed(param.shape.element).is_some();
     let packed = kernel.params.iter().map(is_packed).collect();
@@ -89,7 +89,7 @@ fn instructions(kernel: &Kernel, Target { major, minor, .. }: Target) -> Instruc
             widest,
             vector_atomics: major >= 9,
             in_pairs,
-            // The code of sorts moves numbers one by one.
+            // The code of sorts moves numbers individually.
             has_wide_pairs: major >= 10 && kernel.waits,
             packed,
             vectors: chosen,
@@ -99,7 +99,7 @@ fn instructions(kernel: &Kernel, Target { major, minor, .. }: Target) -> Instruc
     Instructions { code, pointers, shared, missing, is_too_large }
 }
 
-/// How the code of a kernel reads and writes its arguments. An error where that is not known of all of it.
+/// The accesses of a kernel's code to its arguments. An error if some of them are not known.
 pub fn accesses(kernel: &Kernel, device: &Device) -> Result<Vec<CodeAccess>, Reason> {
     let target = Target::of(device)?;
     if !kernel.then.is_empty() || !kernel.waits {
@@ -120,7 +120,8 @@ fn accesses_of(kernel: &Kernel, target: Target) -> Result<Vec<CodeAccess>, Reaso
     }
 }
 
-/// The kernel, and those that run after it, as PTX for a device. `name_of` tells the names of ops, for comments and for what is missing.
+/// The PTX text of the kernel, and of those that run after it, for a device. `name_of` returns the names of
+/// ops, for comments and for missing ops.
 pub fn ptx(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -> Result<KernelText, Reason> {
     recursion::with_stack(crate::STACK, || lowered(kernel, device, name_of))
 }

@@ -1,5 +1,5 @@
-//! Which accesses kernels have, where LLVM decides it: small fusions that are run, held against the interpreter, and whose loads
-//! and stores are counted. On the first device, which is the one that XLA's own kernels were compiled for.
+//! The accesses of kernels where LLVM decides them: small fusions are run and compared with the interpreter,
+//! and their loads and stores are counted. On the first device, for which XLA's own kernels were compiled.
 
 mod agreeing;
 mod written;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use agreeing::agrees_calling;
 
-/// Accesses to global memory by width: of `ld` or of `st`.
+/// Accesses to global memory by width, for `ld` or `st`.
 fn counted(text: &str, kind: &str) -> Vec<(String, usize)> {
     let mut found: BTreeMap<String, usize> = BTreeMap::new();
     for line in text.lines() {
@@ -48,14 +48,14 @@ fn sine_and_cosine_read_tables() {
         assert_eq!(of("f16")[0], widths(&[("b16", 1), ("b32", 1)]));
         assert_eq!(of("f64")[0], widths(&[("b64", 2), ("v2.b64", 3)]));
     }
-    // The slow path between two elements does not keep their loads apart.
+    // The slow path between two elements does not prevent joining their loads.
     let [loads, stores] =
         accesses("", &["f32[1024,1024]"], "  ROOT r = f32[1024,1024] cosine(p0)", "f32[1024,1024]");
     assert_eq!(loads, widths(&[("b32", 4), ("v4.b32", 1)]));
     assert_eq!(stores, widths(&[("v4.b32", 1)]));
 }
 
-/// Two elements of a thread are not computed two at a time, but rounded so.
+/// Two elements of a thread are not computed as a pair, but rounded as one.
 #[test]
 fn an_only_pair() {
     let shape = |element: &str| format!("{element}[405506]");
@@ -70,7 +70,7 @@ fn an_only_pair() {
     assert_eq!(stores("f16", "bf16", rounded), widths(&[("b32", 1)]));
 }
 
-/// Numbers of 16 bits that the device computes as such stay apart; those that are rounded are packed.
+/// 16-bit numbers that the device computes natively are not packed; those that are rounded are.
 #[test]
 fn steps_of_sixteen_bits() {
     let stores = |op: &str, element: &str| {
@@ -87,7 +87,7 @@ fn steps_of_sixteen_bits() {
     }
 }
 
-/// A product that starts with 0 is 0 whatever is read.
+/// A product that starts with 0 stays 0 for every read value.
 #[test]
 fn absorbed_operands_are_not_read() {
     let product = |element: &str, op: &str| {
@@ -114,7 +114,7 @@ fn absorbed_operands_are_not_read() {
     }
 }
 
-/// What falls is aligned only where the array has a power of two elements.
+/// Decreasing indices are aligned only if the array has a power of two elements.
 #[test]
 fn reversed_elements() {
     let loads = |shape: &str| {
@@ -125,8 +125,8 @@ fn reversed_elements() {
     assert_eq!(loads("f32[1000,516]"), widths(&[("b32", 4)]));
 }
 
-/// The last round alone is guarded, so it is a branch of its own, which reads again what is the same in all rounds: unless nothing
-/// is asked before the loop.
+/// Only the last iteration is guarded, so it is a branch of its own that reads loop-invariant operands again,
+/// unless there is no condition before the loop.
 #[test]
 fn the_last_round_reads_invariant_operands_again() {
     let add = "f {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT s = s32[] add(a, b)\n}";
@@ -146,8 +146,8 @@ fn the_last_round_reads_invariant_operands_again() {
     assert_eq!(loads(94, 64), widths(&[("v2.b32", 4)]));
 }
 
-/// Of four elements in a row, the first two are known to have the same row, the last two are not: XLA writes their index with a
-/// constant that it does not drop, and each is read.
+/// Of four adjacent elements, the first two are known to be in the same row, the last two are not. XLA writes
+/// their index with a constant that it does not drop, and reads each.
 #[test]
 fn an_index_is_read_as_often_as_xla_writes_it() {
     let body = "  b = f64[68,33,2,127] broadcast(p0), dimensions={0,1,3}\n  w = f64[68,33,2,127] broadcast(p1), dimensions={1}
@@ -157,7 +157,8 @@ fn an_index_is_read_as_often_as_xla_writes_it() {
     assert_eq!(stores, widths(&[("b64", 4)]));
 }
 
-/// How many rows of a tile are stored in pairs: LLVM has to know that the place of the first element is even.
+/// The number of rows of a tile that are stored in pairs. LLVM must know that the position of the first
+/// element is even.
 #[test]
 fn rows_of_a_transpose_that_are_joined() {
     let pairs = |rows: i64, columns: i64| {
@@ -167,17 +168,18 @@ fn rows_of_a_transpose_that_are_joined() {
         let [_, stores] = accesses("", &[&of(rows, columns)], &body, &result);
         stores.iter().find(|(width, _)| width == "v2.b16").map_or(0, |(_, count)| *count)
     };
-    // The reads are in a branch, and rows are no power of two apart.
+    // The reads are in a branch, and the row distance is not a power of two.
     assert_eq!([pairs(100, 100), pairs(192, 200)], [0, 0]);
     assert_eq!(pairs(128, 100), 2);
-    // They are in no branch.
+    // The reads are not in a branch.
     assert_eq!([pairs(100, 128), pairs(192, 192)], [2, 2]);
-    // Each row asks for itself.
+    // Each row has its own condition.
     assert_eq!([pairs(192, 115), pairs(128, 123)], [1, 1]);
 }
 
-/// Rounds of a loop within an element that XLA makes one are a divisor of their number. Where there is none but 1, LLVM writes out
-/// as many as it finds short, and leaves the loop in the middle. What is the same in all rounds does not count.
+/// XLA's unroll factor of a loop within an element is a divisor of the number of iterations. If that is 1,
+/// LLVM unrolls by as many as are short enough, and exits the loop in the middle. Loop-invariant ops do not
+/// count.
 #[test]
 fn rounds_of_a_loop_within_an_element() {
     let add = |element: &str| {
@@ -189,27 +191,28 @@ fn rounds_of_a_loop_within_an_element() {
         let [loads, _] = accesses(called, params, body, result);
         loads
     };
-    // 31 rounds with an exponential: two in a turn. One read is before the loop.
+    // 31 iterations with an exponential: unrolled by two. One read is before the loop.
     let softmax = "  z = f32[] constant(0)\n  w = f32[96,31] broadcast(p1), dimensions={0}\n  d = f32[96,31] subtract(p0, w)
   e = f32[96,31] exponential(d)\n  ROOT r = f32[96] reduce(e, z), dimensions={1}, to_apply=f";
     let found = loads(&add("f32"), &["f32[96,31]", "f32[96]"], softmax, "f32[96]");
     assert_eq!(found, widths(&[("b32", 3)]));
-    // 24 rounds, of which XLA makes twelve one.
+    // 24 iterations, which XLA unrolls by twelve.
     let short = softmax.replace("96,31", "42,24").replace("f32[96]", "f32[42]");
     let found = loads(&add("f32"), &["f32[42,24]", "f32[42]"], &short, "f32[42]");
     assert_eq!(found, widths(&[("b32", 1), ("v4.b32", 3)]));
-    // 103 rounds that are short: eight.
+    // 103 short iterations: unrolled by eight.
     let columns = "  z = f16[] constant(0)\n  w = f16[103,650] broadcast(p1), dimensions={1}\n  v = f16[103,650] add(p0, w)
   s = f16[650] reduce(v, z), dimensions={0}, to_apply=f\n  ROOT r = f16[650] add(s, p2)";
     let found = loads(&add("f16"), &["f16[103,650]", "f16[650]", "f16[650]"], columns, "f16[650]");
     assert_eq!(found, widths(&[("b16", 10)]));
-    // Of two loops, the outer one is written out where it has four rounds or fewer, or where both are short; else in part.
+    // Of two loops, the outer one is fully unrolled if it has at most four iterations, or if both are short;
+    // else partially.
     for (outer, factor) in [(3, 3), (5, 5), (7, 1), (12, 4)] {
         let body = "  z = f64[] constant(0)\n  ROOT r = f64[94] reduce(p0, z), dimensions={0,2}, to_apply=f";
         let found = loads(&add("f64"), &[&format!("f64[{outer},94,25]")], body, "f64[94]");
         assert_eq!(found, widths(&[("b64", 25 * factor)]), "{outer}");
     }
-    // A product of two numbers is of their type, and so is the sum: 75 rounds of 300.
+    // A product of two numbers has their type, and so has the sum: 300 iterations, unrolled by 75.
     let dot = "  ROOT r = f16[1,1] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
     let found = loads("", &["f16[1,300]", "f16[300,1]"], dot, "f16[1,1]");
     assert_eq!(found, widths(&[("b16", 150)]));

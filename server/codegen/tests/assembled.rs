@@ -1,5 +1,6 @@
-//! Our texts, as ptxas takes them: it is looked for in `HLO_ANALYZER_PTXAS` and on `PATH`, and where it is not found, the test
-//! says so and passes. Fusions of our own, and a seeded sample of the corpus; `CODEGEN_ASSEMBLE=all` takes all of that.
+//! Assembles our texts with ptxas. It is searched in `HLO_ANALYZER_PTXAS` and on `PATH`; without it, the test
+//! says so and passes. Tests fusions of our own, and a seeded sample of the corpus; `CODEGEN_ASSEMBLE=all`
+//! takes the whole corpus.
 
 #![allow(clippy::print_stdout, reason = "how many texts were assembled")]
 
@@ -14,9 +15,9 @@ use std::process::Command;
 
 use written::written;
 
-/// And what ptxas calls them.
+/// The devices, and their names for ptxas.
 const DEVICES: [(&str, &str); 3] = [("a100-sxm-80", "sm_80"), ("h100-sxm", "sm_90a"), ("b200", "sm_100")];
-/// One of so many fusions of the corpus.
+/// One of this many fusions of the corpus is tested.
 const ONE_OF: u64 = 60;
 
 const OWN: [&str; 4] = [
@@ -43,7 +44,7 @@ fn ptxas() -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join("ptxas")).find(|path| path.is_file())
 }
 
-/// What ptxas says against a text.
+/// Assembles a text; fails with the errors of ptxas.
 fn assemble(ptxas: &Path, text: &str, target: &str, number: usize) -> Result<(), String> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let file = folder.join(format!("{target}-{number}.ptx"));
@@ -75,7 +76,7 @@ fn ptxas_takes_our_texts() {
     let mut modules: Vec<(String, String)> = OWN.iter().copied().map(module).collect();
     let takes_all = std::env::var("CODEGEN_ASSEMBLE").is_ok_and(|which| which == "all");
     if let Some(loaded) = pairs::load() {
-        // The same fusion was compiled for several devices.
+        // The corpus has the same fusion compiled for several devices.
         let mut seen = BTreeSet::new();
         for pair in loaded.pairs {
             let taken = takes_all || hash(&pair.name).is_multiple_of(ONE_OF);
@@ -88,10 +89,10 @@ fn ptxas_takes_our_texts() {
     let mut wrong = Vec::new();
     for (number, (hlo, fusion)) in modules.iter().enumerate() {
         for (device, target) in DEVICES {
-            // A kernel that is not written is none that is written wrongly.
+            // A kernel that is not emitted cannot be wrong.
             let Ok(kernel) = written(hlo, fusion, device) else { continue };
             for (n, kernel) in std::iter::once(&kernel).chain(&kernel.then).enumerate() {
-                // The text may ask for features of exactly one device, which others of its generation lack.
+                // The text may use features specific to one device, which others of its generation lack.
                 let text = &kernel.ptx;
                 let target = if text.contains(&format!(".target {target}a")) {
                     format!("{target}a")

@@ -1,4 +1,4 @@
-//! Kernels in which a bitcast changes the type of a number: what uses it computes in the type behind the bitcast.
+//! Kernels in which a bitcast changes the type of a number: later ops compute in the type after the bitcast.
 
 mod agreeing;
 mod written;
@@ -10,12 +10,12 @@ use random::Rng;
 const WIDTHS: [&[&str]; 4] =
     [&["f32", "s32", "u32"], &["f64", "s64", "u64"], &["bf16", "s16", "u16", "f16"], &["s8", "u8"]];
 
-/// A computation of two numbers of the type `own` that answers one, or whether they are in order. Each step is of another
-/// type of the same width.
+/// A computation on two numbers of the type `own` that returns one, or whether they are in order. Each step
+/// has another type of the same width.
 fn body(random: &mut Rng, name: &str, types: &[&str], is_order: bool) -> String {
     let own = types[0];
     let mut text = format!("{name} {{\n  a = {own}[] parameter(0)\n  b = {own}[] parameter(1)\n");
-    // Names and types of what is at hand.
+    // Names and types of the available values.
     let mut values: Vec<(String, &str)> = vec![("a".to_owned(), own), ("b".to_owned(), own)];
     let mut seen = 0;
     let mut push = |text: &mut String, ty: &str, op: String| {
@@ -59,7 +59,7 @@ fn body(random: &mut Rng, name: &str, types: &[&str], is_order: bool) -> String 
     let (last, ty) = values[values.len() - 1].clone();
     match is_order {
         true => {
-            // In order of what was computed of each: by one type, so that the order is one.
+            // Compares the values computed from each by one type, so that the order is total.
             let whole = types[1];
             text = format!("{name} {{\n  a = {own}[] parameter(0)\n  b = {own}[] parameter(1)\n");
             let pair = ["a", "b"].map(|value| {
@@ -80,7 +80,7 @@ fn body(random: &mut Rng, name: &str, types: &[&str], is_order: bool) -> String 
     text
 }
 
-/// Where a computation is called.
+/// The ops that call a computation.
 const USES: [(&str, &str); 5] = [
     ("  ROOT r = @[30] reduce(p0, p1), dimensions={1}, to_apply=f", "@[30]"),
     ("  ROOT r = @[70] reduce(p0, p1), dimensions={0}, to_apply=f", "@[70]"),
@@ -101,7 +101,8 @@ const USES: [(&str, &str); 5] = [
     ),
 ];
 
-/// A random body asks for an order, which a reduction does not keep: these call it once for an element.
+/// The result of a random body depends on the order of evaluation, which a reduction does not keep, so these
+/// ops call it once per element.
 #[test]
 fn random_bodies_compute_in_the_types_behind_their_bitcasts() {
     let mut random = Rng::new(15);
@@ -118,7 +119,7 @@ fn run(own: &str, called: &str, instructions: &str, result: &str) {
     agrees_calling(called, &[&of("@[30,70]"), &of("@[]")], &of(instructions), &of(result));
 }
 
-/// Sums, and the smaller and the larger one, in another type than that of the parameters: the order does not count.
+/// Sums, minima and maxima in another type than that of the parameters: the order does not matter.
 #[test]
 fn combiners_of_another_type() {
     for types in WIDTHS {
@@ -165,7 +166,7 @@ fn comparisons_of_sorts() {
     }
 }
 
-/// Arrays, outside of any computation on scalars; layouts and sizes may change with the type.
+/// Arrays outside of computations on scalars; layouts and sizes may change with the type.
 #[test]
 fn arrays() {
     for types in WIDTHS {

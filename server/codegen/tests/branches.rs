@@ -1,5 +1,5 @@
-//! What all arms of a branch do last is done once, behind them: kernels run and held against the interpreter, and their
-//! loads counted.
+//! The last common instructions of a branch's arms are executed once, after the branch. Kernels are run and
+//! compared with the interpreter, and their loads are counted.
 
 mod agreeing;
 mod written;
@@ -10,7 +10,7 @@ fn loads(text: &str) -> usize {
     text.lines().filter(|line| line.trim_start().starts_with("ld.global")).count()
 }
 
-/// A concatenation of so many arrays, of each of which an op is taken first; the loads per device.
+/// A concatenation of arrays, each after one of `ops`; returns the number of loads per device.
 #[track_caller]
 fn concatenated(element: &str, dim: usize, ops: &[&str]) -> Vec<usize> {
     let count = ops.len();
@@ -40,15 +40,15 @@ fn one_load_of_many_operands() {
             assert_eq!(concatenated("pred", dim, &vec![""; count]), [1; 3], "{count} {dim}");
         }
     }
-    // Both parts from one place.
+    // Both parts are at one address.
     assert_eq!(concatenated("c64", 1, &[""; 5]), [2; 3]);
 }
 
 #[test]
 fn what_is_computed_of_each_is_computed_once() {
     assert_eq!(concatenated("f32", 1, &["negate"; 5]), [1; 3]);
-    // Nothing is the same.
+    // No op is common.
     assert_eq!(concatenated("f32", 1, &["negate", "abs", "floor", "ceil", "sqrt"]), [5; 3]);
-    // Some are, but all arms meet at one place, and there nothing is common to all of them.
+    // Some ops are, but all arms have one join, and no op is common to all of them.
     assert_eq!(concatenated("f32", 1, &["negate", "negate", "abs", "abs", "floor"]), [5; 3]);
 }

@@ -1,4 +1,5 @@
-//! Functions of complex numbers of `f32`, against formulas in `f64`. Distances are in units of the larger part.
+//! Functions of complex `f32` numbers, compared with formulas in `f64`. Distances are in units of the larger
+//! part.
 
 #![allow(clippy::print_stdout, reason = "how far each function is from the right answer")]
 #![allow(clippy::type_complexity, reason = "a table")]
@@ -46,7 +47,7 @@ fn sqrt(a: C) -> C {
     }
 }
 
-/// Parts of moderate size, and on the axes.
+/// Numbers with parts of moderate size, and on the axes.
 fn numbers() -> Vec<C> {
     let mut state = 3u64;
     let mut random = move || {

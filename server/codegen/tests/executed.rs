@@ -1,4 +1,5 @@
-//! Our kernels, run on the processor and held against the interpreter of the op graph: the fusions are those of the corpus.
+//! Runs our kernels on the processor and compares them with the interpreter of the op graph, for the fusions
+//! of the corpus.
 //!
 //! A seeded sample; `EVAL_KERNELS=all` runs all of them, `EVAL_KERNELS=<part of a name>` those.
 
@@ -35,7 +36,7 @@ fn sampled(pair: &Pair) -> bool {
     (hash >> 20).is_multiple_of(8)
 }
 
-/// Our kernel in the place of XLA's; nothing where it is not written, or not all of it.
+/// Our kernel in place of XLA's; `None` if it is not or not completely emitted.
 fn ours(pair: &Pair) -> Result<Option<Pair>, String> {
     let (_, rest) = pair.name.rsplit_once('/').ok_or("no name")?;
     let (_, device) = rest.rsplit_once('@').ok_or("no device")?;
@@ -72,10 +73,12 @@ fn check(pair: &Pair, efforts: &[Effort], tally: &Mutex<Tally>) {
         match eval::agreement::check(&own.hlo, &own.launches, effort) {
             Ok(outcome) => {
                 add(&|t| t.compared += outcome.compared);
-                // Several results in a word: it is read to be exchanged, whoever wrote it.
+                // Several results share a word: it is read to be exchanged, and other threads may have
+                // written it.
                 let exchanges = own.launches[0].ptx.contains("global.cas.b32");
                 for finding in outcome.reports.iter().flat_map(|report| &report.findings) {
-                    // Blocks of fewer threads than a warp ask beyond their last thread, as XLA's do; nobody uses the answer.
+                    // Blocks of fewer threads than a warp shuffle from beyond their last thread, as XLA's do;
+                    // the results are unused.
                     let is_small = own.launches[0].threads.iter().product::<u32>() < 32
                         && finding.code == "inactive-shuffle";
                     if is_small || exchanges && finding.code == "uninitialised-global" {
@@ -127,7 +130,7 @@ fn our_kernels_answer_what_the_interpreter_does() {
     };
     std::thread::scope(|scope| {
         for _ in 0..2 {
-            // Computations nest.
+            // Nested computations need a large stack.
             let thread = std::thread::Builder::new().stack_size(64 << 20);
             thread.spawn_scoped(scope, work).expect("a thread");
         }

@@ -1,4 +1,4 @@
-//! What is counted of a kernel's code against running it: the requests and sectors of each array.
+//! Compares the requests and sectors counted from a kernel's code with those of running it, per array.
 
 mod written;
 
@@ -29,7 +29,7 @@ fn module(params: &[&str], instructions: &str, result: &str) -> String {
     )
 }
 
-/// Of the code, and of running it.
+/// The figures of the code, and of running it.
 fn figures(hlo: &str, device: &str) -> (Figures, Figures) {
     let Emitted { analysis, kernel } = emitted(hlo, "f", device).expect("a kernel");
     let own = written(hlo, "f", device).expect("a kernel");
@@ -67,12 +67,13 @@ fn agrees(params: &[&str], instructions: &str, result: &str) {
     }
 }
 
-/// Wide elements, narrow ones, and ends of arrays that no vector fills.
+/// Wide elements, narrow ones, and array ends that do not fill a vector.
 #[test]
 fn elementwise() {
     for element in ["f64", "s64", "f32", "bf16", "s8", "pred", "c64", "s4", "f8e4m3fn"] {
         for size in ["100000", "4096", "33,70", "3", "131072"] {
-            // Several elements in a byte, of which a thread writes some, are exchanged until nobody else was faster.
+            // If several elements share a byte and a thread writes only some, they are written by
+            // compare-and-swap loops.
             if element == "s4" && matches!(size, "3" | "33,70") {
                 continue;
             }
@@ -142,7 +143,7 @@ fn transposes() {
     }
 }
 
-/// What does not change from round to round is read once.
+/// Loop invariants are read once.
 #[test]
 fn reductions() {
     for (dims, reduced, result) in [
@@ -168,7 +169,8 @@ fn reductions() {
     );
 }
 
-/// The rows of a gather are known when it runs: at worst every lane that may read another one does.
+/// The rows of a gather are known only at run time: in the worst case, every lane that may read another row
+/// does.
 #[test]
 fn gathers() {
     for (rows, width, most) in [(512, 4, 8), (512, 1, 32), (64, 64, 4), (100, 6, 7)] {

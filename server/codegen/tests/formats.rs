@@ -1,11 +1,11 @@
-//! Conversions between small floats and others, against tables of all their numbers.
+//! Conversions between small floats and others, compared with tables of all their numbers.
 
 mod kernels;
 
 use kernels::{Bits, apply, bits_of, bytes_of, ladder, worst};
 
-/// Name, bits of exponent and mantissa, bias, and what the top of the range is: `i` infinity and NaN, `n` one NaN, `z` minus
-/// zero is NaN, `-` numbers alone.
+/// Name, bits of exponent and mantissa, bias, and the encoding at the top of the range: `i` infinity and NaN,
+/// `n` one NaN, `z` minus zero is NaN, `-` numbers only.
 const FORMATS: [(&str, u32, u32, i32, char); 8] = [
     ("f8e5m2", 5, 2, 15, 'i'),
     ("f8e4m3", 4, 3, 7, 'i'),
@@ -36,7 +36,7 @@ fn decoded((_, exponent, mantissa, bias, top): (&str, u32, u32, i32, char), code
     if sign == 1 { -value } else { value }
 }
 
-/// The numbers of the format, rounded to it: by trying all.
+/// The nearest number of the format, found by trying all.
 fn nearest(format: (&str, u32, u32, i32, char), numbers: &[(f64, u32)], x: f64) -> f64 {
     let (_, exponent, mantissa, _, top) = format;
     if x.is_nan() || (top == 'p' && x <= 0.0) {
@@ -46,7 +46,7 @@ fn nearest(format: (&str, u32, u32, i32, char), numbers: &[(f64, u32)], x: f64) 
     let a = x.abs();
     let at = numbers.partition_point(|&(number, _)| number <= a);
     let size = if at == numbers.len() {
-        // Half a unit above the largest number, or a tie with an odd one, is the next one.
+        // Half a unit above the largest number, or a tie with an odd one, rounds to the next one.
         let unit = if top == 'p' { largest } else { largest - numbers[at - 2].0 };
         let is_odd = numbers[at - 1].1 & 1 == 1;
         let is_over = a > largest + unit / 2.0 || (a == largest + unit / 2.0 && (is_odd || top == 'p'));
@@ -110,11 +110,11 @@ fn others_are_rounded_to_small_floats() {
             let output = output.unwrap_or_else(|reason| panic!("{} to {}: {reason}", from.name(), format.0));
             for (input, code) in inputs.into_iter().zip(output) {
                 let x = from.decode(input);
-                // Numbers below 2^-126 are rounded by XLA as no other: left out.
+                // Numbers below 2^-126 are skipped, because XLA rounds them differently from all others.
                 if format.4 == 'p' && x.abs() < f64::powi(2.0, -126) && x != 0.0 {
                     continue;
                 }
-                // Of an f64 XLA makes an f32 first.
+                // XLA converts an f64 to f32 first.
                 let x = if from == Bits::F64 && matches!(format.0, "f8e4m3fn" | "f8e5m2") {
                     f64::from(x as f32)
                 } else {
@@ -132,13 +132,13 @@ fn others_are_rounded_to_small_floats() {
     }
 }
 
-/// Rounded to so many bits of mantissa; numbers below the normal ones become zero.
+/// Rounds to this many bits of mantissa; subnormal numbers become zero.
 fn reduced(x: f64, exponent: i32, mantissa: i32) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return x;
     }
     let reach = 1 << (exponent - 1);
-    // Far from the limits of f64, where its own numbers are rounded as any.
+    // Scales away from the subnormal numbers of f64, which are rounded themselves.
     let (size, shift) = if x.abs() < 1e-200 { (x.abs() * f64::powi(2.0, 600), 600) } else { (x.abs(), 0) };
     let top = (size.to_bits() >> 52) as i32 - 1023;
     let unit = f64::powi(2.0, top - mantissa);
@@ -151,7 +151,7 @@ fn reduced(x: f64, exponent: i32, mantissa: i32) -> f64 {
 fn precision_is_reduced() {
     for bits in [Bits::F16, Bits::Bf16, Bits::F32, Bits::F64] {
         for (exponent, mantissa) in [(5, 2), (4, 3), (3, 1), (5, 6)] {
-            // With as many bits of exponent, numbers below the normal ones stay.
+            // With the same number of exponent bits, subnormal numbers are unchanged.
             if bits == Bits::F16 && exponent == 5 {
                 continue;
             }

@@ -1,4 +1,5 @@
-//! Kernels of one op each, run on the processor over special and random numbers: how far each result is from the right one.
+//! Runs kernels of one op each on the processor over special and random numbers, and measures the error of
+//! each result.
 
 #![allow(clippy::print_stdout, reason = "how far each function is from the right answer")]
 
@@ -6,8 +7,8 @@ mod kernels;
 
 use kernels::{Bits, ladder, worst};
 
-/// f32 functions against the same ones computed in `f64`, f64 functions against the standard library's. The bound in units in the
-/// last place of the result; the library's own unit is added for `f64`.
+/// Compares `f32` functions with the same ones in `f64`, and `f64` functions with the standard library's. The
+/// bound is in units in the last place of the result; for `f64`, the library's own unit is added.
 #[test]
 fn functions_of_one_number_are_within_their_bounds() {
     type Function = fn(f64) -> f64;
@@ -31,7 +32,7 @@ fn functions_of_one_number_are_within_their_bounds() {
         ("cbrt", f64::cbrt, 1.0, 1.0),
         ("sqrt", f64::sqrt, 1.0, 0.5),
         ("rsqrt", |x| 1.0 / x.sqrt(), 1.0, 1.0),
-        // The reference itself is good to 8.
+        // The reference itself is accurate to 8.
         ("erf", kernels::erf, 2.0, 9.0),
         ("floor", f64::floor, 0.0, 0.0),
         ("ceil", f64::ceil, 0.0, 0.0),
@@ -45,13 +46,13 @@ fn functions_of_one_number_are_within_their_bounds() {
     for &(op, function, single, double) in functions {
         for (bits, bound) in [(Bits::F32, single), (Bits::F64, double), (Bits::F16, 0.51), (Bits::Bf16, 0.51)]
         {
-            // Of the small ones the rounding of a result that is off by a little.
+            // For small formats, the error includes the rounding of a result that is slightly off.
             let bound = if matches!(bits, Bits::F64) && bound > 0.5 { bound + 1.0 } else { bound };
             let inputs = ladder(bits);
-            // Below the normal numbers XLA's own division by large numbers gives 0.
+            // For subnormal results, XLA's own division by large numbers gives 0.
             let flushes = op == "logistic" && !matches!(bits, Bits::F64);
             let least = if flushes { f64::from(f32::MIN_POSITIVE) } else { 0.0 };
-            // XLA rounds each step of a logistic function of 16 bits.
+            // XLA rounds each step of a 16-bit logistic function.
             let is_stepwise = op == "logistic" && matches!(bits, Bits::F16 | Bits::Bf16);
             let right = |x: &[f64]| match is_stepwise {
                 true => 1.0 / bits.round(1.0 + bits.round((-x[0]).exp())),
@@ -97,7 +98,7 @@ fn functions_of_two_numbers_are_within_their_bounds() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Of zeros the positive one.
+/// The maximum; of two zeros the positive one.
 fn larger(a: f64, b: f64) -> f64 {
     if a > b || (a == b && a.is_sign_positive()) { a } else { b }
 }

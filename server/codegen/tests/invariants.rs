@@ -1,4 +1,4 @@
-//! Operands that something else may write while the kernel runs are read as such.
+//! Operands that may be written from elsewhere while the kernel runs are loaded as mutable memory.
 
 mod written;
 

@@ -1,5 +1,5 @@
-//! Kernels of small fusions of our own, run on the processor and held against the interpreter: one for every way in which an
-//! element is made, and one for every entry.
+//! Runs kernels of small fusions of our own on the processor and compares them with the interpreter: one for
+//! each way to compute an element, and one for each entry.
 
 mod agreeing;
 mod written;
@@ -32,7 +32,7 @@ fn elementwise() {
     );
 }
 
-/// Numbers below the normal ones stay where the exponent has as many bits as that of `f16`, in which XLA computes.
+/// Subnormal numbers are unchanged if the exponent has as many bits as that of `f16`, in which XLA computes.
 #[test]
 fn small_floats_with_fewer_bits() {
     for element in ["f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e3m4"] {

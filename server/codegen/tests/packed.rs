@@ -1,10 +1,10 @@
-//! Elements of fewer than eight bits, constant arrays, and powers of whole numbers.
+//! Elements of fewer than eight bits, constant arrays, and integer powers.
 
 mod kernels;
 
 use kernels::{apply, build, execute_over};
 
-/// Elements of `bits` bits, the first one in the lowest bits of its byte.
+/// Packs elements of `bits` bits, the first one in the lowest bits of its byte.
 fn pack(elements: &[i64], bits: u32) -> Vec<u8> {
     let per_byte = (8 / bits) as usize;
     let byte = |chunk: &[i64]| {
@@ -32,7 +32,7 @@ fn fusion(parameter: &str, body: &str, output: &str) -> String {
 
 fn run(hlo: &str, input: Vec<u8>, bytes: u64) -> Vec<u8> {
     let built = build(hlo, "h100-sxm").unwrap_or_else(|reason| panic!("{reason}\n{hlo}"));
-    // Words of 32 bits are read to be changed.
+    // 32-bit words are read in order to be changed.
     let zeros = eval::ptx::Contents::Known(Box::new(|_, page| page.fill(0)));
     execute_over(&built, &[input], bytes.next_multiple_of(4), zeros)
         .unwrap_or_else(|reason| panic!("{reason}\n{hlo}"))

@@ -1,4 +1,5 @@
-//! Transposes of elements below 32 bits, which go through shared memory in words: run and held against the interpreter.
+//! Runs transposes of elements below 32 bits, which go through shared memory in words, and compares them with
+//! the interpreter.
 
 mod agreeing;
 mod written;
@@ -8,7 +9,7 @@ use agreeing::{agrees, agrees_calling};
 #[test]
 fn every_width() {
     for element in ["bf16", "s16", "s8", "pred", "s4"] {
-        // Tiles that are full, and those at the edges.
+        // Full tiles, and those at the edges.
         for (rows, columns) in [(128, 128), (200, 136), (264, 80)] {
             agrees(
                 &[&format!("{element}[{rows},{columns}]")],
@@ -46,7 +47,7 @@ fn what_is_computed_around() {
     );
 }
 
-/// Slices of one array beside each other: those behind the first are read in pairs.
+/// Several slices of one array: those after the first are read in pairs.
 #[test]
 fn several_slices_of_an_array() {
     let bias = "  c = bf16[192] convert(p1)\n  b = bf16[128,192] broadcast(c), dimensions={1}\n  a = bf16[128,192] add(p0, b)\n";
@@ -72,7 +73,7 @@ fn several_slices_of_an_array() {
     }
 }
 
-/// A device with registers for two numbers of 32 bits moves pairs in them.
+/// A device with registers for two 32-bit numbers moves pairs in them.
 #[test]
 fn pairs_that_are_only_moved() {
     let result = "f32[96,64,2]";

@@ -1,6 +1,7 @@
-//! Kernels beside those that XLA's compiler wrote for the same fusions: which accesses to memory they have. Their MLIR is read, too.
+//! Compares the memory accesses of our kernels with those of XLA's compiler for the same fusions. Checks
+//! their MLIR, too.
 //!
-//! Needs the corpus beside the checkout; where that is absent it says so and passes.
+//! Needs the corpus next to the checkout; without it, the test says so and passes.
 
 #![allow(clippy::print_stdout, reason = "the figures are what it is for")]
 
@@ -15,7 +16,7 @@ use serde_json::Value;
 use well_formed::check_mlir;
 use written::{Written, written_of};
 
-/// How often each kind of access to global memory occurs in the text.
+/// The number of accesses of each kind to global memory in the text.
 fn accesses(ptx: &str, kind: &str) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for line in ptx.lines() {
@@ -70,7 +71,7 @@ fn accesses_are_those_of_xla() {
                 .entry(format!("{set} {emitter} {}", if emitter.is_empty() { of("kind") } else { "" }))
                 .or_default();
             tally.cases += 1;
-            // The other text of the kernel, on the way.
+            // Also checks the kernel's MLIR text.
             let as_mlir = |kernel: codegen::Kernel| {
                 check_mlir(&codegen::mlir(&kernel).text, fusion);
                 kernel

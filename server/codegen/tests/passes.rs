@@ -1,5 +1,5 @@
-//! Passes over kernels: whatever prefix of the pipeline has run, the kernel answers what the interpreter does, and its MLIR is
-//! well formed.
+//! Passes over kernels: after every prefix of the pipeline, the kernel agrees with the interpreter, and its
+//! MLIR is well formed.
 
 #![allow(clippy::print_stdout, reason = "how many kernels agree")]
 
@@ -27,7 +27,7 @@ less {
   ROOT c = pred[] compare(l, r), direction=LT
 }";
 
-/// Parameters, instructions, result: at least one for every emitter, and for every op with regions.
+/// Parameters, instructions, result: at least one fusion for every emitter, and for every op with regions.
 const FUSIONS: &[(&str, &[&str], &str, &str)] = &[
     (
         "elementwise",

@@ -1,4 +1,4 @@
-//! Kernels of reductions, run on the processor and held against the interpreter.
+//! Runs kernels of reductions on the processor and compares them with the interpreter.
 
 mod agreeing;
 mod written;
@@ -11,7 +11,7 @@ fn combining(element: &str, root: &str) -> String {
     )
 }
 
-/// A reduction of an array of these sizes along `reduced`, to `result`; the PTX per device.
+/// Reduces an array of these sizes along `reduced` to `result`; returns the PTX per device.
 #[track_caller]
 fn reduced(element: &str, sizes: &str, reduced: &str, result: &str) -> Vec<String> {
     let combined = if element == "pred" { "or(a, b)" } else { "add(a, b)" };
@@ -32,7 +32,7 @@ const ELEMENTS: [&str; 15] = [
     "f8e5m2", "s4",
 ];
 
-/// A warp has a row: five shuffles. Several warps have one: their results meet in shared memory.
+/// One warp per row: five shuffles. Several warps per row exchange their results in shared memory.
 #[test]
 fn rows() {
     for element in ELEMENTS {
@@ -52,7 +52,7 @@ fn rows() {
     reduced("f32", "1,1000", "1", "1");
 }
 
-/// Short rows share a warp, and are added up within it.
+/// Short rows share a warp, and are reduced within it.
 #[test]
 fn several_rows_of_a_warp() {
     for element in ELEMENTS {
@@ -62,12 +62,12 @@ fn several_rows_of_a_warp() {
     count(&texts[0], "shfl.sync.down", 2);
     reduced("f32", "4096,64", "1", "4096");
     reduced("f32", "3,1000,8", "0,2", "1000");
-    // Of whole warps: else the last one asks beyond its last thread, as XLA's does.
+    // Whole warps only: otherwise the last one shuffles from beyond its last thread, as XLA's does.
     reduced("f32", "64,2", "1", "64");
 }
 
-/// A tile goes through shared memory and is read transposed. Long columns leave a loop, the last round of which is
-/// guarded where rows do not come out even.
+/// A tile goes through shared memory and is read transposed. Long columns keep a loop, the last iteration of
+/// which is guarded if the number of rows is not a multiple.
 #[test]
 fn columns() {
     for element in ELEMENTS {
@@ -95,7 +95,7 @@ fn small_columns() {
     reduced("f32", "128,2", "0", "2");
 }
 
-/// Threads count results in the order in which the operand lies in memory.
+/// Threads enumerate results in the memory order of the operand.
 #[test]
 fn layouts() {
     let add = combining("f32", "add(a, b)");
@@ -109,7 +109,7 @@ fn layouts() {
     of("f32[40,64,8]{0,2,1}", "1", "f32[40,8]{1,0}");
 }
 
-/// What comes before is computed where it is read, what follows by the one thread that has the result.
+/// The prologue is computed where it is read, the epilogue by the one thread that has the result.
 #[test]
 fn prologues_and_epilogues() {
     let add = combining("f32", "add(a, b)");
@@ -128,8 +128,8 @@ fn prologues_and_epilogues() {
     }
 }
 
-/// Several reductions of one array are read at once; arrays beside them are written where it is read; what shares nothing
-/// has blocks of its own.
+/// Several reductions of one array read it together; other results are written where it is read; roots that
+/// share nothing have blocks of their own.
 #[test]
 fn several_results() {
     let add = combining("f32", "add(a, b)");
@@ -152,7 +152,7 @@ fn several_results() {
     }
 }
 
-/// The place of the largest element: two results of one reduction.
+/// The index of the largest element: one reduction with two results.
 #[test]
 fn several_values_at_once() {
     let largest = "f {\n  v = f32[] parameter(0)\n  i = s32[] parameter(1)\n  w = f32[] parameter(2)
@@ -170,7 +170,7 @@ fn several_values_at_once() {
     }
 }
 
-/// What no rule writes stands as a comment in its place, the rest is there.
+/// An op that no rule implements is a comment in the text, and the rest is emitted.
 #[test]
 fn a_reducer_that_is_not_written() {
     let hlo = "HloModule m\n\nf {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)

@@ -1,4 +1,4 @@
-//! Kernels of scatters, run on the processor and held against the interpreter.
+//! Runs kernels of scatters on the processor and compares them with the interpreter.
 
 mod agreeing;
 mod written;
@@ -9,7 +9,7 @@ fn called(element: &str, root: &str) -> String {
     format!("f {{\n  a = {element}[] parameter(0)\n  b = {element}[] parameter(1)\n  ROOT r = {root}\n}}")
 }
 
-/// A scatter of rows into `[50,8]`; the PTX per device.
+/// A scatter of rows into `[50,8]`; returns the PTX per device.
 #[track_caller]
 fn rows(element: &str, combined: &str, indices: &str, rows: u32, more: &str) -> Vec<String> {
     let called = called(element, &format!("{element}[] {combined}"));
@@ -22,7 +22,7 @@ fn rows(element: &str, combined: &str, indices: &str, rows: u32, more: &str) -> 
     agrees_calling(&called, &[&operand, &indices, &updates], &instructions, &operand)
 }
 
-/// One instruction where there is one for the type, else a loop.
+/// One instruction if there is one for the type, else a loop.
 #[test]
 fn equal_indices_are_combined() {
     let has = |texts: &[String], what: [&str; 3]| {
@@ -54,7 +54,7 @@ fn equal_indices_are_combined() {
     has(&rows("f16", "maximum(a, b)", "s32", 40, ""), ["global.cas.b32"; 3]);
 }
 
-/// A scatter into `[50,8]` of rows at indices that differ.
+/// A scatter into `[50,8]` of rows at different indices.
 #[track_caller]
 fn different(element: &str, combined: &str, more: &str) -> Vec<String> {
     let called = match combined {
@@ -71,7 +71,7 @@ fn different(element: &str, combined: &str, more: &str) -> Vec<String> {
     agrees_calling(&called, &[&operand, &format!("{element}[40,1,8]")], &instructions, &operand)
 }
 
-/// Nobody sees half of an element.
+/// No thread sees half of an element.
 #[test]
 fn elements_are_replaced() {
     for (element, how) in [
@@ -115,7 +115,7 @@ fn unique_indices() {
     );
 }
 
-/// A warp goes over several rows, as many as there are and fewer in the last one.
+/// A warp processes several rows; the last warp has fewer.
 #[test]
 fn sorted_indices_are_summed_first() {
     let sorted = ", indices_are_sorted=true";

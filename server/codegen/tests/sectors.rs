@@ -1,4 +1,5 @@
-//! The sectors that XLA's kernels touch when they are run, array by array, against what is counted of our code.
+//! Compares the sectors that XLA's kernels access when they run, array by array, with those counted from our
+//! code.
 //!
 //! A seeded sample; `EVAL_KERNELS=all` runs all kernels that are small enough, `EVAL_KERNELS=<part of a name>` those.
 
@@ -22,18 +23,20 @@ use written::{Emitted, emitted};
 struct Tally {
     kernels: usize,
     all: u64,
-    /// Arrays whose sectors per request agree; those whose sectors and whose requests do, too; the first by maps alone.
+    /// Arrays whose sectors per request agree; those whose sectors and requests agree; the first by maps
+    /// alone.
     per_request: u64,
     alike: u64,
     by_maps: u64,
-    /// Arrays that are called wasteful where XLA's code wastes less than half: by the code, and by maps alone.
+    /// Arrays that are called wasteful although XLA's code wastes less than half: by the code, and by maps
+    /// alone.
     false_alarms: [Vec<String>; 2],
-    /// Per emitter: arrays that differ.
+    /// Per emitter, the arrays that differ.
     different: BTreeMap<String, Vec<String>>,
     unknown: BTreeMap<String, usize>,
 }
 
-/// Requests and sectors of an array. Nothing where data decides, or where it is not touched.
+/// Requests and sectors of an array. `None` if data decides, or if it is not accessed.
 fn figures(buffers: &[BufferTraffic], buffer: Buffer) -> Option<(u64, u64)> {
     let own = buffers.iter().find(|own| own.buffer == buffer)?;
     let counts = own.best().filter(|_| own.is_exact())?;
@@ -81,7 +84,7 @@ fn compare(pair: &Pair, limit: u64, tally: &Mutex<Tally>) {
                 list.push(format!("{} {:?}", pair.name, buffer.buffer));
             }
         }
-        // A result without traffic has the buffer of an operand.
+        // A result without traffic is in the buffer of an operand.
         let (Some(own), true) = (figures(&counted, buffer.buffer), run.0 > 0) else { continue };
         tally.all += 1;
         let is_alike = |(requests, sectors): (u64, u64)| sectors * run.0 == run.1 * requests;
@@ -111,7 +114,7 @@ fn compare_all(loaded: Option<Loaded>, least: u64) {
     let (tally, next) = (Mutex::new(Tally::default()), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for _ in 0..2 {
-            // Computations nest.
+            // Nested computations need a large stack.
             let thread = std::thread::Builder::new().stack_size(64 << 20);
             let work = || {
                 while let Some(pair) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {

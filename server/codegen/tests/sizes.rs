@@ -1,4 +1,4 @@
-//! Whatever the sizes of a fusion, there is a kernel or a reason, soon.
+//! Fusions of all sizes give a kernel or a reason, quickly.
 
 mod written;
 

@@ -1,4 +1,4 @@
-//! Operands that are passed twice: arguments of their own that share a memory, as XLA's are.
+//! Operands that are passed twice: separate arguments that share memory, as XLA's are.
 
 mod written;
 
@@ -26,7 +26,7 @@ ENTRY e {
 }
 ";
 
-/// The numbers behind each occurrence of `what`.
+/// The numbers after each occurrence of `what`.
 fn numbers(text: &str, what: &str) -> Vec<usize> {
     let number = |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse().ok());
     text.split(what).skip(1).filter_map(number).collect()
@@ -49,7 +49,7 @@ fn an_operand_that_is_passed_twice_is_one_memory() {
     assert!(outcome.compared > 0 && outcome.wrong.is_empty(), "{:?}", outcome.wrong.first());
 }
 
-/// A result that is written over its operand is in the operand's memory; what follows counts on.
+/// A result in its operand's memory has no slice number of its own; later results continue the numbering.
 #[test]
 fn a_result_over_an_operand_has_no_number_of_its_own() {
     let hlo = "HloModule m

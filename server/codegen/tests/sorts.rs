@@ -1,4 +1,4 @@
-//! Kernels of sorts, run one after the other and held against the interpreter.
+//! Runs the kernels of sorts in sequence and compares them with the interpreter.
 
 mod agreeing;
 mod written;
@@ -29,7 +29,7 @@ fn every_size() {
     }
 }
 
-/// More than one tile: the last one full or not.
+/// More than one tile, with the last one full or not.
 #[test]
 fn several_kernels() {
     sorted("s32", "8192", 0);
@@ -47,7 +47,7 @@ fn every_type_and_dimension() {
     sorted("f32", "100,2", 1);
 }
 
-/// Other operands move with the keys; what they count is computed in the first kernel.
+/// Other operands move with the keys; iota operands are computed in the first kernel.
 #[test]
 fn several_operands() {
     for (dims, dim) in [("500", 0), ("40,30", 0), ("2,4100", 1), ("6,2", 1)] {
@@ -64,7 +64,7 @@ fn several_operands() {
     }
 }
 
-/// All keys are looked at, in an order of their own.
+/// All keys are compared, in their own order.
 #[test]
 fn keys_of_several_operands() {
     let called = "compare {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  c = u8[] parameter(2)

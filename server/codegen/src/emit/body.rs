@@ -8,16 +8,16 @@ use crate::Reason;
 use crate::constant::Constant;
 use crate::kernel::{Detail, Function, Op, OpKind, Region, Type, ValueId};
 
-/// Values of a function, and computations written into it, at most. Where each choice writes its operand twice, or each
-/// computation calls the next one twice, every level doubles them.
+/// The maximum number of values of a function, and of computations inlined into it. If each conditional emits
+/// its operand twice, or each computation calls the next one twice, every level doubles them.
 const MAX_VALUES: usize = 1 << 17;
 const MAX_INLINED: u32 = 1 << 16;
 
-/// Appends to the innermost open region.
+/// A function body; ops are appended to the innermost open region.
 pub(crate) struct Body {
     pub function: Function,
     open: Vec<Region>,
-    /// The op of the fused computation that is being written.
+    /// The op of the fused computation that is being emitted.
     pub origin: Option<OpId>,
     inlined: u32,
 }
@@ -28,12 +28,12 @@ impl Body {
         Body { function, open: vec![Region::default()], origin: root, inlined: 0 }
     }
 
-    /// Whether nothing more is to be written.
+    /// Whether the limits are reached.
     pub fn is_full(&self) -> bool {
         self.function.values.len() > MAX_VALUES || self.inlined > MAX_INLINED
     }
 
-    /// Notes that a computation is written into the function.
+    /// Records that a computation is inlined into the function.
     pub fn inlines(&mut self) {
         self.inlined += 1;
     }
@@ -58,7 +58,7 @@ impl Body {
         self.function.index_vars.len() as u32 - 1
     }
 
-    /// A variable that is an argument: all of these come before any other.
+    /// Adds a variable that is an argument; arguments precede all other variables.
     pub fn index_arg(&mut self, variable: Variable) -> Expr {
         self.function.index_args += 1;
         Expr::var(self.index_var(variable) as usize)
@@ -71,7 +71,7 @@ impl Body {
         }
     }
 
-    /// An op with one scalar result.
+    /// Appends an op with one scalar result.
     pub fn compute_as(&mut self, kind: OpKind, element: ElementType) -> ValueId {
         let result = self.scalar(element);
         self.push(kind, vec![result]);
@@ -92,14 +92,14 @@ impl Body {
         self.compute_as(OpKind::Compute { opcode, operands, detail }, element)
     }
 
-    /// The value as one of another element type, with the same bits. A value keeps the type that it was computed with, so
-    /// every op that moves a value passes it through here before an op of another type uses it.
+    /// Reinterprets a value as another element type of the same width. A value keeps the type with which it
+    /// was computed, so every op that moves a value calls this before an op of another type uses it.
     pub fn retyped(&mut self, value: ValueId, to: ElementType) -> Result<ValueId, Reason> {
         let from = self.function.element(value);
         if from == to {
             return Ok(value);
         }
-        // A `pred` is a byte in memory, 0 or 1: those are the numbers that a conversion makes of it.
+        // A `pred` is a byte in memory, 0 or 1, so a conversion gives the same numbers.
         let bits = |element: ElementType| match element {
             ElementType::Pred => Some(8),
             other => other.bits(),
@@ -125,7 +125,7 @@ impl Body {
         result
     }
 
-    /// What is pushed from here on lands in a region of its own, until [`Body::close`].
+    /// Opens a region for the ops that follow, until [`Body::close`].
     pub fn open(&mut self, args: Vec<ValueId>) {
         self.open.push(Region { args, ..Region::default() });
     }
@@ -141,7 +141,7 @@ impl Body {
         self.function
     }
 
-    /// The expression in its simplest form for the ranges of the function's variables.
+    /// Simplifies the expression by the ranges of the function's variables.
     pub fn simplify(&self, expr: &Expr) -> Expr {
         self.simplify_with(expr, &[])
     }
@@ -151,7 +151,7 @@ impl Body {
         Simplifier::new(ranges, SimplifyMode::Replace).simplify(expr)
     }
 
-    /// Those of the constraints that the ranges do not prove.
+    /// The constraints that the ranges do not prove.
     pub fn open_constraints(&self, constraints: Vec<Constraint>) -> Vec<Constraint> {
         let ranges = RangeContext::new(&self.function.index_vars, &[]);
         let is_open = |c: &Constraint| !c.interval.contains_interval(ranges.range(&c.expr));

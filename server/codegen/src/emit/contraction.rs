@@ -1,4 +1,5 @@
-//! Dot and convolution, a product at a time. Source: `EmitDotLoop`, `EmitConvolution` of `elemental_hlo_to_mlir.cc`.
+//! Dot and convolution, one product at a time. Source: `EmitDotLoop`, `EmitConvolution` of
+//! `elemental_hlo_to_mlir.cc`.
 
 use indexing_map::{Expr, IndexingMap};
 use ir::{ElementTypeExt, Op, OpId, Opcode};
@@ -20,14 +21,15 @@ impl<'a> Elements<'a> {
             return Err("its operands are not walked together".into());
         }
         let result = element(op);
-        // Sums of `bf16`, and of what is smaller than XLA leaves in kernels, are of `f32`, and so are their products. Others are
-        // of the result's type; products are of the operands' type.
+        // For `bf16`, and for smaller types than XLA leaves in kernels, sums and products are `f32`.
+        // Otherwise sums have the result's type, and products the operands' type.
         let is_wide = result == ElementType::Bf16
             || result.is_floating() && result.bits().is_some_and(|bits| bits < 16);
         let sum = if is_wide { ElementType::F32 } else { result };
         let &[first, second, ..] = self.operands(id) else { return Err("it takes two operands".into()) };
         let zero = self.body.constant(Constant::zero(sum));
-        // The left map's constraints are those of the product: the right one is never outside of its operand.
+        // The left map's constraints are those of the product, because the right map never leaves its
+        // operand.
         let dims: Vec<Expr> = at.to_vec();
         let ranges_before = self.body.function.index_vars.len();
         let results = self.each(&left, at, vec![zero], |e, index, carried| {
@@ -59,7 +61,7 @@ impl<'a> Elements<'a> {
         Ok(self.converted(results[0], result))
     }
 
-    /// The number in another element type.
+    /// Converts a number to another element type.
     pub(super) fn converted(&mut self, value: ValueId, to: ElementType) -> ValueId {
         match self.body.function.element(value) == to {
             true => value,

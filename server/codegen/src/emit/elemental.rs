@@ -1,4 +1,5 @@
-//! One element of an op, from elements of its operands. Source: `codegen/emitters/elemental_hlo_to_mlir.cc`.
+//! Code for one element of an op, from elements of its operands. Source:
+//! `codegen/emitters/elemental_hlo_to_mlir.cc`.
 
 use std::sync::Arc;
 
@@ -15,32 +16,32 @@ use crate::emit::body::Body;
 use crate::emit::reducer::detail;
 use crate::kernel::{Detail, Function, Missing, OpKind, Type, ValueId};
 
-/// The results of ops at indices.
+/// Results of ops at indices.
 type Known = FxHashMap<(OpId, Vec<Expr>), Vec<ValueId>>;
 
-/// Operands below operands beyond this depth are not written.
+/// The maximum depth of nested operands.
 const MAX_DEPTH: u32 = 2048;
 
-/// Choices inside of choices beyond this depth are not written: each opens a region, and passes recurse over regions.
+/// The maximum depth of nested conditionals: each opens a region, and passes recurse over regions.
 const MAX_REGIONS: usize = 64;
 
-/// Writes ops of one function of the partition.
+/// Emits the ops of one function of the partition.
 pub(crate) struct Elements<'a> {
     pub emission: &'a Emission<'a>,
     pub body: Body,
-    /// The function that is written: other functions are called.
+    /// The number of the function; other functions are called.
     pub number: u32,
-    /// The tensors of the operands of the fusion.
+    /// The tensors of the fusion's operands.
     pub tensors: Vec<ValueId>,
-    /// What is at hand, per open region: the results of an op at an index.
+    /// Per open region, the available results of ops at indices.
     known: Vec<Known>,
-    /// Values that the caller computed in place of ops: the hero in an epilogue.
+    /// Values that the caller computed for ops, such as the hero in an epilogue.
     pub given: FxHashMap<OpId, Vec<ValueId>>,
     pub missing: Vec<Missing>,
     depth: u32,
 }
 
-/// The function number `number` of the partition: its root at the index that the arguments name.
+/// Emits function number `number` of the partition: its root at the index in the arguments.
 pub(crate) fn function(emission: &Emission<'_>, number: usize, missing: &mut Vec<Missing>) -> Function {
     let planned = &emission.partition.functions[number];
     let mut elements = Elements::new(emission, number as u32, Body::new(&planned.name, Some(planned.root)));
@@ -52,7 +53,7 @@ pub(crate) fn function(emission: &Emission<'_>, number: usize, missing: &mut Vec
     elements.body.finish(results)
 }
 
-/// The array of a shape, the first of several.
+/// The array of a shape; the first one of a tuple.
 pub(crate) fn first_array(shape: &Shape) -> &Shape {
     match shape {
         Shape::Tuple(elements) => elements.first().map_or(shape, first_array),
@@ -83,12 +84,12 @@ impl<'a> Elements<'a> {
         &self.emission.graph().operands[op as usize]
     }
 
-    /// The element of `op` at `at`, an index into its shape.
+    /// Emits the element of `op` at `at`, an index into its shape.
     pub fn value(&mut self, op: OpId, at: &[Expr]) -> ValueId {
         self.results(op, at)[0]
     }
 
-    /// The same of an op with several results.
+    /// The same for an op with several results.
     pub fn results(&mut self, op: OpId, at: &[Expr]) -> Vec<ValueId> {
         if let Some(values) = self.given.get(&op) {
             return values.clone();
@@ -144,7 +145,7 @@ impl<'a> Elements<'a> {
             return self.missing(id, "it is no function's root".into());
         }
         let args = self.tensors.clone();
-        // The entry comes before the functions of the partition.
+        // The entry precedes the functions of the partition.
         self.body.push(OpKind::Call { function: function + 1, args, at: at.to_vec() }, results.clone());
         results
     }
@@ -178,7 +179,7 @@ impl<'a> Elements<'a> {
                 let value = self.value(self.operands(id)[0], at);
                 one(self.body.retyped(value, element(op))?)
             }
-            // A scalar beside arrays is the same for all elements.
+            // A scalar operand among arrays is the same for all elements.
             Select | Clamp => {
                 let values: Vec<ValueId> = self
                     .operands(id)
@@ -240,7 +241,7 @@ impl<'a> Elements<'a> {
         indexing::in_graph(emission.graph(), id, 0, Rules::Xla, emission.source.callees).operands
     }
 
-    /// The one access of an op that moves elements, to its operand 0.
+    /// The only access of an op that moves elements, to its operand 0.
     fn moved(&mut self, id: OpId, at: &[Expr]) -> Result<ValueId, Reason> {
         let accesses = self.indexing(id);
         let access =
@@ -254,7 +255,7 @@ impl<'a> Elements<'a> {
         Ok(self.value(self.operands(id)[0], &index))
     }
 
-    /// The runtime variables of an access, read and clamped.
+    /// Reads and clamps the runtime variables of an access.
     pub fn runtime(&mut self, access: &OperandIndexing, id: OpId, at: &[Expr]) -> Vec<Expr> {
         let mut values = Vec::new();
         for variable in &access.runtime_variables {
@@ -271,14 +272,14 @@ impl<'a> Elements<'a> {
         values
     }
 
-    /// A number as an index within bounds.
+    /// Converts a number to an index clamped to bounds.
     pub fn clamped(&mut self, value: ValueId, bounds: Variable) -> Expr {
         let var = self.body.index_var(bounds);
         self.body.push(OpKind::ToIndex { value, var }, Vec::new());
         Expr::var(var as usize)
     }
 
-    /// Opens a region: what becomes known in it is forgotten when it is closed.
+    /// Opens a region; values computed in it are unavailable after it is closed.
     pub fn enter(&mut self, args: Vec<ValueId>) {
         self.known.push(FxHashMap::default());
         self.body.open(args);
@@ -289,7 +290,8 @@ impl<'a> Elements<'a> {
         self.body.close(yields)
     }
 
-    /// The constraints of a map at a place, without those that the ranges prove; its dimensions' bounds count.
+    /// The constraints of a map at a place that the ranges do not prove, including the bounds of its
+    /// dimensions.
     pub fn conditions(&self, map: &IndexingMap, place: &Place<'_>) -> Vec<Constraint> {
         let explicit = map.constraints().iter().map(|c| (place.of(map, &c.expr), c.interval));
         let bounds = map.dims().iter().zip(place.at).map(|(dim, at)| (at.clone(), dim.bounds));
@@ -300,7 +302,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// What stands for the variables of a map.
+/// The values of a map's variables.
 pub(crate) struct Place<'e> {
     pub at: &'e [Expr],
     pub ranges: &'e [Expr],
@@ -324,7 +326,7 @@ impl Place<'_> {
     }
 }
 
-/// The element type of an array; that of the first one of a tuple.
+/// The element type of an array, or of the first array of a tuple.
 pub(crate) fn element(op: &Op) -> ElementType {
     first_array(&op.shape).element().unwrap_or(ElementType::Pred)
 }

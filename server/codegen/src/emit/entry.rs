@@ -9,13 +9,14 @@ use crate::emit::elemental::{Elements, element_types, function};
 use crate::emit::{Emission, arrays};
 use crate::kernel::{Condition, Function, Kernel, OpKind, Role, Type, ValueId};
 
-/// Number of no function: all ops are called.
+/// A number that no function has, so that all ops are called.
 const NO_FUNCTION: u32 = u32::MAX;
 
-/// The functions of the partition, behind the entry: number n of the partition is function n + 1 of the kernel.
+/// Emits the functions of the partition after the entry: number n of the partition is function n + 1 of the
+/// kernel.
 pub(super) fn functions(emission: &Emission<'_>, kernel: &mut Kernel) {
     for number in 0..emission.partition.functions.len() {
-        // The tuple of the results is no value: its elements are roots themselves.
+        // The tuple of the results is not a value: its elements are roots themselves.
         let planned = &emission.partition.functions[number];
         let opcode = emission.graph().ops[planned.root as usize].opcode;
         if planned.is_entry || opcode == Opcode::Tuple {
@@ -31,7 +32,7 @@ pub(super) fn functions(emission: &Emission<'_>, kernel: &mut Kernel) {
 pub(super) struct Entry<'a> {
     pub emission: &'a Emission<'a>,
     pub elements: Elements<'a>,
-    /// The tensors of the results, as far as they are written.
+    /// The tensors of the results, with the writes so far.
     pub results: Vec<ValueId>,
     /// Thread and block ids.
     pub grid: Vec<Expr>,
@@ -52,7 +53,7 @@ impl<'a> Entry<'a> {
         Entry { emission, elements, results, grid }
     }
 
-    /// Finishes the kernel: the entry, and the functions that it calls.
+    /// Finishes the kernel with the entry and the functions that it calls.
     pub fn finish(self, kernel: &mut Kernel) {
         let Entry { emission, mut elements, results, .. } = self;
         kernel.missing.append(&mut elements.missing);
@@ -61,7 +62,7 @@ impl<'a> Entry<'a> {
         kernel.functions.append(&mut emission.added.borrow_mut());
     }
 
-    /// The results of an op, by a call of the function that it is the root of.
+    /// The results of an op, by a call of the function whose root it is.
     pub fn call(&mut self, root: OpId, at: Vec<Expr>) -> Vec<ValueId> {
         let function = self.emission.partition.function_of[root as usize] as usize + 1;
         let body = &mut self.elements.body;
@@ -74,13 +75,13 @@ impl<'a> Entry<'a> {
         results
     }
 
-    /// An operand of an op, in the entry itself where the operand is in the op's function.
+    /// An operand of an op, inlined into the entry if it is in the op's function.
     pub fn operand(&mut self, op: OpId, number: usize, at: &[Expr]) -> ValueId {
         let operand = self.elements.operands(op)[number];
         self.inside(op, |elements| elements.value(operand, at))
     }
 
-    /// Writes into the entry what belongs to the function of `op`.
+    /// Emits a part of the function of `op` into the entry.
     pub fn inside<T>(&mut self, op: OpId, write: impl FnOnce(&mut Elements<'a>) -> T) -> T {
         self.elements.number = self.emission.partition.function_of[op as usize];
         let result = write(&mut self.elements);
@@ -88,8 +89,8 @@ impl<'a> Entry<'a> {
         result
     }
 
-    /// A loop over the range variables of a map from threads. `carried` are tensors; `write` gets the results of the map,
-    /// the range variables and the tensors, and answers the tensors that it has written.
+    /// A loop over the range variables of a thread map. `carried` are tensors; `write` gets the results of
+    /// the map, the range variables and the tensors, and returns the written tensors.
     pub fn each(
         &mut self,
         map: &IndexingMap,
@@ -121,12 +122,12 @@ impl<'a> Entry<'a> {
         ends
     }
 
-    /// Writes the results of a root at the place that `index` is in the root's first array.
+    /// Writes the results of a root at the position that `index` has in the root's first array.
     pub fn write(&mut self, root: OpId, values: Vec<ValueId>, index: &[Expr], to: &mut [ValueId]) {
         self.write_where(root, values, index, &[], to);
     }
 
-    /// The same by the threads for which all constraints hold.
+    /// The same for threads for which all constraints hold.
     pub fn write_where(
         &mut self,
         root: OpId,
@@ -157,13 +158,13 @@ pub(super) fn on_threads(entry: &Entry<'_>, index: &[Expr], ranges: &[Expr]) -> 
     index.iter().map(|e| entry.elements.body.simplify(&at(e))).collect()
 }
 
-/// The results of a map of dimensions alone, at an index.
+/// The results at an index of a map that has only dimensions.
 pub(super) fn through(body: &Body, map: &IndexingMap, index: &[Expr]) -> Vec<Expr> {
     let at = |e: &Expr| e.substitute(&mut |v| index.get(v as usize).cloned());
     map.results().iter().map(|e| body.simplify(&at(e))).collect()
 }
 
-/// Per root, which of the results are its own.
+/// Per root, its results.
 pub(super) fn results_of(emission: &Emission<'_>) -> Vec<std::ops::Range<usize>> {
     let mut next = 0;
     let roots = emission.source.analysis.fused.roots.iter();
@@ -178,7 +179,8 @@ pub(super) fn results_of(emission: &Emission<'_>) -> Vec<std::ops::Range<usize>>
         .collect()
 }
 
-/// The operand of the fusion that lies in operand number `number` of an op: a result may be written into it.
+/// The operand of the fusion whose buffer is operand number `number` of an op, so that a result may be
+/// written into it.
 pub(super) fn buffer(emission: &Emission<'_>, op: OpId, number: usize) -> Option<u32> {
     let graph = emission.graph();
     let mut op = *graph.operands[op as usize].get(number)?;
@@ -188,7 +190,7 @@ pub(super) fn buffer(emission: &Emission<'_>, op: OpId, number: usize) -> Option
     graph.ops[op as usize].parameter
 }
 
-/// Result number `result` lies where an operand does.
+/// Records that result number `result` shares the buffer of an operand.
 pub(super) fn share_buffer(kernel: &mut Kernel, result: usize, operand: Option<u32>) {
     let Some(operand) = operand.map(|n| n as usize) else { return };
     let find = |kernel: &Kernel, role| kernel.params.iter().position(|param| param.role == role);
@@ -199,7 +201,7 @@ pub(super) fn share_buffer(kernel: &mut Kernel, result: usize, operand: Option<u
     }
 }
 
-/// Values of one of two regions, with the types of those of the second one.
+/// The values of one of two regions, with the types of the second one's values.
 pub(super) fn either<'a>(
     entry: &mut Entry<'a>,
     condition: Condition,
@@ -217,7 +219,7 @@ pub(super) fn either<'a>(
     Ok(results)
 }
 
-/// The tensors as `write` leaves them where the condition holds, else as they are.
+/// The tensors that `write` returns if the condition holds, else unchanged.
 pub(super) fn only_where<'a>(
     entry: &mut Entry<'a>,
     condition: Condition,

@@ -1,4 +1,4 @@
-//! The entry of the concatenate emitter: a thread copies from each operand what it has there.
+//! The entry of the concatenate emitter: each thread copies its elements of each operand.
 //! Source: `backends/gpu/codegen/emitters/concatenate.cc`.
 
 use indexing_map::Expr;

@@ -1,4 +1,5 @@
-//! What entries are written with beside loops over elements: functions on scalars, vectors, accesses of some threads only.
+//! Ops of entries other than loops over elements: functions on scalars, vectors, and accesses by some threads
+//! only.
 
 use indexing_map::{Constraint, Expr, Variable};
 use ir::{AttributeKey, OpId};
@@ -10,8 +11,8 @@ use crate::emit::entry::Entry;
 use crate::kernel::{Missing, OpKind, Type, ValueId};
 
 impl<'a> Entry<'a> {
-    /// The number of the function that a reduction makes one of two elements with. Where no rule writes that, it is one
-    /// that says so.
+    /// The number of the function with which a reduction combines two elements. If no rule implements it, the
+    /// function contains a missing op.
     pub fn reducer(&mut self, id: OpId) -> Result<usize, Reason> {
         let op = &self.emission.graph().ops[id as usize];
         let called = op.attributes.computation(AttributeKey::ToApply).ok_or("it calls no computation")?;
@@ -37,7 +38,7 @@ impl<'a> Entry<'a> {
         (count / 2..count).map(|operand| self.operand(op, operand, &[])).collect()
     }
 
-    /// New values of the types of others.
+    /// New values with the same types.
     pub fn like(&mut self, values: &[ValueId]) -> Vec<ValueId> {
         let body = &mut self.elements.body;
         let types: Vec<Type> = values.iter().map(|&value| body.function.ty(value).clone()).collect();
@@ -64,14 +65,14 @@ impl<'a> Entry<'a> {
         result
     }
 
-    /// What a function on scalars makes of its arguments: as many values as half of these.
+    /// The results of a function on scalars: half as many as it has arguments.
     pub fn combine(&mut self, function: usize, args: Vec<ValueId>) -> Vec<ValueId> {
         let results = self.like(&args[..args.len() / 2]);
         self.elements.body.push(OpKind::Call { function, args, at: Vec::new() }, results.clone());
         results
     }
 
-    /// Values reduced among threads of a warp.
+    /// Values reduced among the threads of a warp.
     pub fn shuffled(
         &mut self,
         combiner: usize,
@@ -117,8 +118,8 @@ impl<'a> Entry<'a> {
         result
     }
 
-    /// `write` for each of `count` columns, one after the other. It gets the column's number where there are several, and the
-    /// tensors; it answers those that it has written.
+    /// Calls `write` for each of `count` columns. It gets the column's number if there are several, and the
+    /// tensors, and returns the written tensors.
     pub fn each_column(
         &mut self,
         count: i64,
@@ -138,8 +139,8 @@ impl<'a> Entry<'a> {
         results
     }
 
-    /// Values of roots that follow from values of heroes, by a function of their own. `indices` are where each root is
-    /// asked for, over variables: `place` is what these are here.
+    /// The values of roots, computed from values of heroes by an epilogue function. `indices` are the index
+    /// of each root, over variables, and `place` are the values of these variables.
     pub fn epilogue(
         &mut self,
         roots: &[OpId],

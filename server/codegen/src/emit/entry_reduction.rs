@@ -1,5 +1,6 @@
-//! The entry of the reduction emitters: each thread reduces what it reads, threads of a warp reduce among themselves, and
-//! through shared memory what several warps had. Source: `backends/gpu/codegen/emitters/reduction.cc`.
+//! The entry of the reduction emitters. Each thread reduces its elements, then the threads of a warp reduce
+//! among themselves, and several warps through shared memory. Source:
+//! `backends/gpu/codegen/emitters/reduction.cc`.
 
 use gpu::{Exchange, ReductionEmitter};
 use indexing_map::{Constraint, Expr, Interval, Variable};
@@ -11,7 +12,8 @@ use crate::emit::elemental::{element_types, first_array};
 use crate::emit::entry::{Entry, on_threads, results_of, through};
 use crate::kernel::{Kernel, OpKind, SharedArray, Type, ValueId};
 
-/// The last of the ids of thread and block, which are the first variables of a thread map: the group of results.
+/// The last of the ids of thread and block, which are the first variables of a thread map. It selects the
+/// group of results.
 const BL_Z: usize = 5;
 
 pub(super) fn emit(
@@ -42,12 +44,12 @@ pub(super) fn emit(
     Ok(())
 }
 
-/// A reduction of a group, and what was made of it so far.
+/// A reduction of a group, with its values so far.
 struct Hero {
     op: OpId,
     combiner: usize,
     inits: Vec<ValueId>,
-    /// One per result: elements, or vectors of them where a thread has several columns.
+    /// One value per result: an element, or a vector if a thread has several columns.
     partial: Vec<ValueId>,
 }
 
@@ -55,11 +57,11 @@ struct Hero {
 struct Group<'a, 'r> {
     emission: &'a Emission<'a>,
     reduction: &'r ReductionEmitter,
-    /// Numbers of roots.
+    /// The numbers of the roots.
     reduced: Vec<usize>,
     beside: Vec<usize>,
     heroes: Vec<OpId>,
-    /// Per root, which of the results are its own.
+    /// Per root, its results.
     own: Vec<std::ops::Range<usize>>,
 }
 
@@ -83,7 +85,7 @@ impl<'a, 'r> Group<'a, 'r> {
         Ok(Group { emission, reduction, reduced, beside, heroes, own: results_of(emission) })
     }
 
-    /// The tensors of the results, as this group leaves them.
+    /// The tensors of the results after this group.
     fn write(&self, entry: &mut Entry<'a>) -> Result<Vec<ValueId>, Reason> {
         let mut heroes = Vec::new();
         for &op in &self.heroes {
@@ -117,7 +119,8 @@ impl<'a, 'r> Group<'a, 'r> {
         Ok(entry.results.clone())
     }
 
-    /// The loop of each thread over its tile, and the results beside the reductions, where they are read.
+    /// The loop of each thread over its tile, including the results that are not reductions, at the indices
+    /// that are read.
     fn reduce_in_threads(&self, entry: &mut Entry<'a>, heroes: &mut [Hero]) {
         let analysis = self.emission.source.analysis;
         let fused = &analysis.fused;
@@ -167,7 +170,8 @@ impl<'a, 'r> Group<'a, 'r> {
         }
     }
 
-    /// What every thread has goes to shared memory; the arrays of all results of all heroes, as all threads see them.
+    /// Writes each thread's values to shared memory. Returns the arrays of all results of all heroes after
+    /// the barrier.
     fn to_shared(&self, entry: &mut Entry<'a>, heroes: &[Hero], exchange: &Exchange) -> Vec<ValueId> {
         let mut arrays: Vec<ValueId> = Vec::new();
         for hero in heroes {
@@ -200,7 +204,7 @@ impl<'a, 'r> Group<'a, 'r> {
         synced
     }
 
-    /// What a thread goes on with after the exchange, reduced among the threads of its warp.
+    /// The values that a thread reads after the exchange, reduced among the threads of its warp.
     fn exchanged(
         &self,
         entry: &mut Entry<'a>,
@@ -234,7 +238,7 @@ impl<'a, 'r> Group<'a, 'r> {
         answer
     }
 
-    /// What follows from the reductions is written by one thread for each element.
+    /// Writes the results of the epilogues, one thread per element.
     fn write_results(
         &self,
         entry: &mut Entry<'a>,
@@ -262,7 +266,7 @@ impl<'a, 'r> Group<'a, 'r> {
         let values = entry.epilogue(&roots, &indices, (&variables, &place), &given);
         for (((&root, map), values), &number) in roots.iter().zip(&maps).zip(values).zip(&self.reduced) {
             let of = |expr: &Expr| expr.substitute(&mut |v| place.get(v as usize).cloned());
-            // Blocks of other groups do not come here.
+            // This code runs only in the blocks of this group.
             let mut constraints: Vec<Constraint> = map
                 .constraints()
                 .iter()
@@ -281,7 +285,7 @@ impl<'a, 'r> Group<'a, 'r> {
         Ok(())
     }
 
-    /// `write` for each column that a thread has. It leaves the results in the entry.
+    /// Calls `write` for each column of a thread. It leaves the results in the entry.
     fn each_column(
         &self,
         entry: &mut Entry<'a>,

@@ -1,5 +1,5 @@
-//! The entry of the scatter emitter: threads go over the updates, and each element of those changes one of the operand,
-//! whose buffer is the result's. Source: `backends/gpu/codegen/emitters/scatter.cc`.
+//! The entry of the scatter emitter: threads iterate over the updates. Each element of an update changes an
+//! element of the operand, whose buffer is the result's. Source: `backends/gpu/codegen/emitters/scatter.cc`.
 
 use gpu::{ScatterEmitter, ScatterMode};
 use indexing_map::{Constraint, Expr, IndexingMap, Interval, RangeContext, Variable};
@@ -55,11 +55,11 @@ pub(super) fn emit(
     Ok(())
 }
 
-/// A scatter, and from threads to what they read.
+/// A scatter, with the maps from threads to the elements that they read.
 pub(super) struct Scattering<'a> {
     pub scatter: &'a ScatterEmitter,
     pub hero: OpId,
-    /// The computation that makes one element of two.
+    /// The computation that combines two elements.
     pub called: &'a str,
     pub is_unique: bool,
     pub indices: IndexingMap,
@@ -67,7 +67,7 @@ pub(super) struct Scattering<'a> {
 }
 
 impl Scattering<'_> {
-    /// Each element of the updates that a thread has changes an element of the result.
+    /// Applies each update element of a thread to an element of the result.
     fn updates(&self, entry: &mut Entry<'_>, tensors: Vec<ValueId>) -> Result<Vec<ValueId>, Reason> {
         let place = Place { at: &entry.grid.clone(), ranges: &[], runtime: &[] };
         let row = place.of(&self.indices, &self.indices.results()[0]);
@@ -103,7 +103,7 @@ impl Scattering<'_> {
         })
     }
 
-    /// Where there is a row of indices for the thread.
+    /// The constraints under which the thread has a row of indices.
     fn inside(&self, entry: &Entry<'_>, row: &Expr) -> Vec<Constraint> {
         let map = &self.updates;
         let is_outer =
@@ -114,7 +114,7 @@ impl Scattering<'_> {
         let mut conditions: Vec<Constraint> = outer
             .map(|c| Constraint { expr: body.simplify(&place.of(map, &c.expr)), interval: c.interval })
             .collect();
-        // A map may also say it by narrower bounds of its dimensions.
+        // Narrower bounds of the map's dimensions are constraints too.
         let bounds = map.dims().iter().zip(&entry.grid);
         conditions.extend(bounds.map(|(dim, at)| Constraint { expr: at.clone(), interval: dim.bounds }));
         let mut conditions = body.open_constraints(conditions);
@@ -134,7 +134,7 @@ impl Scattering<'_> {
         (0..count).map(|n| entry.operand(self.hero, number, &at(n))).collect()
     }
 
-    /// The dimension of the operand that each number of a row is about, and the largest that it may be.
+    /// For each number of a row, its dimension in the operand, and its largest valid value.
     fn places(&self, entry: &Entry<'_>) -> Vec<(usize, i64)> {
         let op = entry.elements.op(self.hero);
         let dims = op.attributes.ints(AttributeKey::ScatterDimsToOperandDims);
@@ -147,14 +147,14 @@ impl Scattering<'_> {
         dims.iter().map(of).collect()
     }
 
-    /// Is the update at these offsets within the operand? What is beyond changes nothing.
+    /// Whether the update at these offsets is within the operand; other updates have no effect.
     pub fn is_inside(&self, entry: &mut Entry<'_>, offsets: &[ValueId]) -> ValueId {
         let places = self.places(entry);
         let body = &mut entry.elements.body;
         let mut all: Option<ValueId> = None;
         for (&offset, (_, largest)) in offsets.iter().zip(places) {
             let element = body.function.element(offset);
-            // What is negative looks large.
+            // Negative numbers are large when compared as unsigned.
             let unsigned = without_sign(element);
             let largest = match element.bits() {
                 Some(bits) if bits < 63 => largest.min((1 << bits) - 1),
@@ -182,7 +182,7 @@ impl Scattering<'_> {
         all.unwrap_or_else(|| body.constant(Constant::of_int(ElementType::Pred, 1)))
     }
 
-    /// Offsets that are within the operand, by dimension of it.
+    /// Offsets within the operand, by its dimensions.
     pub fn indices_of(&self, entry: &mut Entry<'_>, offsets: &[ValueId]) -> Vec<Expr> {
         let places = self.places(entry);
         let body = &mut entry.elements.body;
@@ -197,7 +197,7 @@ impl Scattering<'_> {
         index
     }
 
-    /// The element of each result at `place`, combined with a value.
+    /// Combines the element of each result at `place` with a value.
     pub fn change(
         &self,
         entry: &mut Entry<'_>,
@@ -226,7 +226,7 @@ impl Scattering<'_> {
         Ok(results)
     }
 
-    /// What the scatter's computation makes of old elements and new ones, written out.
+    /// Inlines the scatter's computation on old and new elements.
     pub fn combine(&self, entry: &mut Entry<'_>, args: Vec<ValueId>) -> Result<Vec<ValueId>, Reason> {
         let callees = entry.emission.source.callees;
         let body = &mut entry.elements.body;
@@ -238,7 +238,7 @@ impl Scattering<'_> {
     }
 }
 
-/// The type of the same width whose numbers have no sign.
+/// The unsigned type of the same width.
 fn without_sign(element: ElementType) -> ElementType {
     match element {
         ElementType::S2 => ElementType::U2,

@@ -1,4 +1,5 @@
-//! Scatters at sorted indices: a warp goes over several rows and adds up the updates of equal ones before it changes the
+//! Scatters with sorted indices: a warp processes several rows and adds up the updates of equal ones before
+//! it changes the
 //! result. Source: `ScatterWithDistributedIndices`, `backends/gpu/codegen/emitters/scatter.cc`.
 
 use indexing_map::{Constraint, Expr, Interval, Variable, ceil_div};
@@ -12,17 +13,18 @@ use crate::emit::entry::{Entry, either, only_where};
 use crate::emit::entry_scatter::Scattering;
 use crate::kernel::{Comparison, Condition, Detail, Direction, OpKind, ValueId};
 
-/// Sums that a thread keeps at most.
+/// The maximum number of sums per thread.
 const MAX_SUMS: i64 = 1024;
-/// Rows whose indices are read before any is done, where the emitter reads them one by one.
+/// The maximum number of rows whose indices are read before the first is processed, if the emitter reads them
+/// one by one.
 const MAX_ROWS: i64 = 4;
-/// Warps of a block.
+/// The number of warps of a block.
 const WARPS: i64 = 4;
 
-/// What goes from row to row.
+/// The values that are carried from row to row.
 #[derive(Clone)]
 struct State {
-    /// Where the sums belong.
+    /// The offsets to which the sums belong.
     offsets: Vec<ValueId>,
     is_inside: ValueId,
     sums: Vec<ValueId>,
@@ -38,7 +40,7 @@ impl State {
         all
     }
 
-    /// The same of other values.
+    /// The same structure with other values.
     fn of(&self, values: &[ValueId]) -> State {
         let (offsets, rest) = values.split_at(self.offsets.len());
         State {
@@ -52,12 +54,12 @@ impl State {
 
 struct Rows<'s, 'a> {
     scattering: &'s Scattering<'a>,
-    /// The elements of an update that a thread has: those of each turn lie side by side.
+    /// The elements of an update that a thread handles: those of each turn are adjacent.
     turns: Vec<Turn>,
     element: ElementType,
 }
 
-/// One round of the loop over a slice, whose elements are there under the same conditions.
+/// One iteration of the loop over a slice, whose elements exist under the same conditions.
 struct Turn {
     /// Indices into the slice, over the variables of the entry.
     at: Vec<Vec<Expr>>,
@@ -84,7 +86,7 @@ pub(super) fn rows(
     let element = entry.elements.body.function.element(tensor);
     let all = Rows { scattering, turns, element };
     let is_whole = rows % rows_per_warp == 0;
-    // A few rows are read at once, too: nothing parts their loads.
+    // A few rows are also read at once, because nothing separates their loads.
     let is_few = scatter.row_length == 1 && rows_per_warp <= MAX_ROWS;
     let index_vector = if is_few { rows_per_warp } else { index_vector };
     let count = rows_per_warp / index_vector;
@@ -110,7 +112,7 @@ pub(super) fn rows(
     })
 }
 
-/// The elements of a slice that a thread has.
+/// The elements of a slice that a thread handles.
 fn turns(entry: &Entry<'_>, scattering: &Scattering<'_>) -> Result<Vec<Turn>, Reason> {
     let map = &scattering.updates;
     let scatter = scattering.scatter;
@@ -125,7 +127,7 @@ fn turns(entry: &Entry<'_>, scattering: &Scattering<'_>) -> Result<Vec<Turn>, Re
     let of = |turn: i64| {
         let linear = body.simplify(&(lane.clone() + turn * at_once));
         let condition = Constraint { expr: linear, interval: Interval::from_size(elements) };
-        // The range variables of the map: rows, rounds, and elements side by side.
+        // The range variables of the map: rows, iterations, and adjacent elements.
         let at = |element: i64| {
             let named = |name: &str| match name {
                 "update_loop" => turn,
@@ -148,7 +150,7 @@ fn turns(entry: &Entry<'_>, scattering: &Scattering<'_>) -> Result<Vec<Turn>, Re
 }
 
 impl Rows<'_, '_> {
-    /// Rows whose indices are read at once.
+    /// Processes rows whose indices are read at once.
     fn group(
         &self,
         entry: &mut Entry<'_>,
@@ -168,7 +170,7 @@ impl Rows<'_, '_> {
         } else {
             for n in 0..count {
                 let Some(before) = state else {
-                    // The first row of a warp that has any.
+                    // The first row of a warp that has rows.
                     let offsets = self.scattering.row(entry, &row_of(n));
                     state = Some(self.step(entry, &row_of(n), offsets, None, tensor)?);
                     continue;
@@ -194,7 +196,7 @@ impl Rows<'_, '_> {
         state.ok_or_else(|| "it has no rows".into())
     }
 
-    /// One row: sums of other indices go to the result, then its update is added.
+    /// Processes one row: adds the sums to the result if their indices differ, then adds the row's update.
     fn step(
         &self,
         entry: &mut Entry<'_>,
@@ -233,7 +235,7 @@ impl Rows<'_, '_> {
         let is_inside = self.scattering.is_inside(entry, &offsets);
         let before = state.sums.clone();
         let add = |entry: &mut Entry<'_>| {
-            // Elements that stand alone are read once; vectors of them on both ways.
+            // Single elements are read once before the branch; vectors are read in both of its arms.
             let at_hand = (self.scattering.scatter.vector == 1 || self.is_replaced(entry))
                 .then(|| self.update(entry, row));
             if self.is_replaced(entry) {
@@ -261,7 +263,7 @@ impl Rows<'_, '_> {
         Ok(State { offsets, is_inside, sums, tensor: written[0] })
     }
 
-    /// Is the new element the update itself?
+    /// Whether the new element is the update itself.
     fn is_replaced(&self, entry: &Entry<'_>) -> bool {
         let op = entry.elements.op(self.scattering.hero);
         let called = op.attributes.computation(AttributeKey::ToApply).unwrap_or_default();
@@ -269,7 +271,7 @@ impl Rows<'_, '_> {
             .is_some_and(|graph| graph.ops.get(graph.root as usize).is_some_and(|op| op.parameter == Some(1)))
     }
 
-    /// What a thread has of the update of a row.
+    /// The elements of a row's update that a thread handles.
     fn update(&self, entry: &mut Entry<'_>, row: &Expr) -> Vec<ValueId> {
         let scattering = self.scattering;
         let mut all = Vec::new();
@@ -302,7 +304,7 @@ impl Rows<'_, '_> {
         (0..count).map(|_| entry.elements.body.constant(Constant::zero(self.element))).collect()
     }
 
-    /// The sums change the result.
+    /// Applies the sums to the result.
     fn flush(&self, entry: &mut Entry<'_>, state: &State) -> Result<Vec<ValueId>, Reason> {
         let scattering = self.scattering;
         let offsets = scattering.indices_of(entry, &state.offsets);

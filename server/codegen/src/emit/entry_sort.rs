@@ -1,6 +1,6 @@
-//! The entries of a sort: kernels that run one after the other, each of which exchanges pairs of elements until all are in
-//! order. The results hold a copy of the operands before. Source: `EmitSort`, `backends/gpu/codegen/llvm/llvm_emitter.cc`;
-//! `sort_util.cc`.
+//! The entries of a sort: kernels that run in sequence, each of which exchanges pairs of elements, until all
+//! are sorted. The operands are copied to the results first. Source: `EmitSort`,
+//! `backends/gpu/codegen/llvm/llvm_emitter.cc`; `sort_util.cc`.
 
 use gpu::{SortEmitter, SortStep};
 use indexing_map::{Constraint, Expr, Interval, ceil_div};
@@ -11,13 +11,14 @@ use crate::emit::entry::{Entry, either};
 use crate::emit::{Emission, arrays, sort_comparison};
 use crate::kernel::{Condition, Kernel, OpKind, SharedArray, Type, ValueId};
 
-/// Elements of a tile that a thread copies; half as many pairs it compares in one. In a kernel without tile that many pairs.
+/// The number of elements of a tile that a thread copies; it compares half as many pairs. In a kernel without
+/// a tile, the number of pairs that a thread compares.
 const UNROLL: i64 = 4;
-/// Threads that compare neighbouring pairs at once.
+/// The number of threads that compare neighbouring pairs at once.
 const WARP: i64 = 32;
-/// Comparisons that are written out, in all kernels and for each operand.
+/// The maximum number of emitted comparisons, over all kernels and operands.
 const MAX_COMPARISONS: usize = 20_000;
-/// The shared array of an operand is not shorter.
+/// The minimum length of the shared array of an operand.
 const MIN_SHARED: i64 = 64;
 
 pub(super) fn emit(emission: &Emission<'_>, sort: &SortEmitter, kernel: &mut Kernel) -> Result<(), Reason> {
@@ -43,16 +44,16 @@ pub(super) fn emit(emission: &Emission<'_>, sort: &SortEmitter, kernel: &mut Ker
     Ok(())
 }
 
-/// What all pairs of a kernel have in common.
+/// The common properties of all pairs of a kernel.
 struct Sort<'k> {
-    /// Where the first elements of the rows are that the thread works on; the sorted dimension is filled in.
+    /// The index of the first elements of the thread's rows; the sorted dimension is filled in.
     row: Vec<Expr>,
     dim: usize,
     size: i64,
-    /// The function that compares, and per operand whether it looks at it.
+    /// The comparison function, and per operand whether it reads the operand.
     compare: usize,
     is_read: &'k [bool],
-    /// Per operand, the dimension that its elements count, where it is no parameter.
+    /// Per operand that is an iota and not a parameter, its dimension.
     iotas: Vec<Option<usize>>,
 }
 
@@ -100,8 +101,9 @@ fn one(emission: &Emission<'_>, step: &SortStep, is_first: bool, kernel: &mut Ke
 }
 
 impl Sort<'_> {
-    /// Rows of a block or a thread: the sorted dimension varies fastest, then the others from the slowest in memory on.
-    /// `turns`: how many there are in the sorted dimension; which one it is, is the answer.
+    /// Sets the row of a block or a thread: the sorted dimension varies fastest, then the others, starting
+    /// with the slowest in memory. `turns` is the number of parts of the sorted dimension; returns the number
+    /// of the part.
     fn find_row(&mut self, entry: &Entry<'_>, keys: &ArrayShape, linear: &Expr, turns: i64) -> Expr {
         self.row = vec![Expr::ZERO; keys.dims.len()];
         let body = &entry.elements.body;
@@ -126,13 +128,13 @@ impl Sort<'_> {
         at
     }
 
-    /// Are all numbers up to `bound` the expression's? Nothing where that is known.
+    /// The constraint that the expression is below `bound`; none if that is proved.
     fn below(entry: &Entry<'_>, index: &Expr, bound: i64) -> Vec<Constraint> {
         let expr = entry.elements.body.simplify(index);
         entry.elements.body.open_constraints(vec![Constraint { expr, interval: Interval::from_size(bound) }])
     }
 
-    /// A tile in shared memory, in which everything is compared that is in one tile.
+    /// A tile in shared memory, with all comparisons inside one tile.
     fn tiled(
         &mut self,
         entry: &mut Entry<'_>,
@@ -156,7 +158,8 @@ impl Sort<'_> {
         }
         let count = UNROLL.min(tile);
         for (operand, &tensor) in tensors.iter().enumerate() {
-            // Elements that are all there or not are copied at once, but for the first operand.
+            // Elements that are either all present or all absent are copied together, except for the first
+            // operand.
             let is_one = operand > 0 && self.size % count == 0;
             let group = if is_one { count } else { 1 };
             for first in (0..count).step_by(group as usize) {
@@ -182,7 +185,7 @@ impl Sort<'_> {
             }
         }
         shared = sync(entry, shared);
-        // Pairs of which a thread has two: those of a warp lie side by side.
+        // A thread has two pairs; those of a warp are adjacent.
         let threads = tile / UNROLL;
         let pair = |n: i64| match threads % WARP {
             0 => thread.clone().floor_div(WARP) * (2 * WARP) + thread.clone().modulo(WARP) + n * WARP,
@@ -226,7 +229,7 @@ impl Sort<'_> {
         Ok(results)
     }
 
-    /// Pairs that are compared where they lie.
+    /// Compares pairs in global memory.
     fn plain(
         &mut self,
         entry: &mut Entry<'_>,
@@ -260,7 +263,7 @@ impl Sort<'_> {
         })
     }
 
-    /// What an operand counts is written before it is compared.
+    /// Writes the elements of an iota operand before they are compared.
     fn counted(
         &self,
         entry: &mut Entry<'_>,
@@ -283,8 +286,8 @@ impl Sort<'_> {
         tensors
     }
 
-    /// Two elements change places where the second one belongs in front of the first. `bound`: elements that there are, of
-    /// `whole` that there could be.
+    /// Exchanges two elements if the second one sorts before the first. `bound`: the number of existing
+    /// elements, of `whole` possible ones.
     #[allow(clippy::too_many_arguments, reason = "what one comparison is about")]
     fn exchange(
         &self,
@@ -330,7 +333,8 @@ impl Sort<'_> {
     }
 }
 
-/// The elements of a pair: those whose index differs by exclusive or with the mask, a power of two or one less than one.
+/// The elements of a pair, whose indices differ by exclusive or with the mask: a power of two, or one less
+/// than a power of two.
 fn elements(mask: i64, pair: &Expr) -> (Expr, Expr) {
     let turns = mask > 1 && mask & (mask + 1) == 0;
     let half = if turns { mask / 2 + 1 } else { mask };
@@ -350,7 +354,7 @@ fn sync(entry: &mut Entry<'_>, tensors: Vec<ValueId>) -> Vec<ValueId> {
     results
 }
 
-/// The tensors as `write` leaves them where the conditions hold, else as they are.
+/// The tensors that `write` returns if the conditions hold, else unchanged.
 fn only_where<'a>(
     entry: &mut Entry<'a>,
     conditions: Vec<Constraint>,

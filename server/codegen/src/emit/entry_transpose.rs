@@ -1,5 +1,5 @@
-//! The entry of the transpose emitter: tiles are read along the rows of the input, kept in shared memory, and written along
-//! the rows of the output. Source: `backends/gpu/codegen/emitters/transpose.cc`.
+//! The entry of the transpose emitter: tiles are read along the rows of the input, stored in shared memory,
+//! and written along the rows of the output. Source: `backends/gpu/codegen/emitters/transpose.cc`.
 
 use gpu::{PackedTransposeEmitter, TransposeEmitter};
 use indexing_map::{Expr, IndexingMap};
@@ -11,12 +11,12 @@ use crate::emit::elemental::{element, first_array};
 use crate::emit::entry::{Entry, on_threads, results_of, through};
 use crate::kernel::{Kernel, OpKind, SharedArray, Type, ValueId};
 
-/// How elements go through shared memory. `is_input`: on the way in.
+/// The maps of elements through shared memory. `is_input`: on the way in.
 pub(super) trait Tiles {
-    /// From threads to the elements of `shape` that they move.
+    /// Maps threads to the elements of `shape` that they move.
     fn moved(&self, is_input: bool, shape: &Shape) -> IndexingMap;
     fn shared_dims(&self) -> Vec<i64>;
-    /// From the variables of that map to an index into the shared array.
+    /// Maps the variables of that map to an index into the shared array.
     fn shared_index(&self, is_input: bool) -> Vec<Expr>;
 }
 
@@ -56,7 +56,7 @@ pub(super) fn emit(
     let analysis = emission.source.analysis;
     let fused = &analysis.fused;
     let is_tiled = |hero: OpId| gpu::tiling(fused, hero).is_some();
-    // Each transpose once, however many results follow from it.
+    // Each transpose once, even if several results follow from it.
     let mut heroes: Vec<OpId> = Vec::new();
     for &hero in analysis.heroes.iter().filter(|&&hero| is_tiled(hero)) {
         if !heroes.contains(&hero) {
@@ -76,7 +76,8 @@ pub(super) fn emit(
         body.push(OpKind::AllocateShared, vec![array]);
         shared.push(array);
     }
-    // Read: the operands of the transposes into shared memory, and the other results beside them.
+    // Reads the operands of the transposes into shared memory, and computes the other results at the same
+    // indices.
     let input = fused.op(first).operand_shapes[0].clone();
     let read = transpose.moved(true, &input);
     let place = transpose.shared_index(true);
@@ -110,7 +111,7 @@ pub(super) fn emit(
     let types: Vec<Type> = written.iter().map(|&v| body.function.ty(v).clone()).collect();
     let shared: Vec<ValueId> = types.into_iter().map(|ty| body.value(ty)).collect();
     body.push(OpKind::Sync { tensors: written }, shared.clone());
-    // Write: what follows from the transposes.
+    // Writes the epilogues of the transposes.
     let output = fused.op(first).shape.clone();
     let write = transpose.moved(false, &output);
     let place = transpose.shared_index(false);
@@ -128,7 +129,7 @@ pub(super) fn emit(
             }
             let hero_shape = first_array(&fused.op(hero).shape).clone();
             let root_shape = first_array(&fused.op(root).shape).clone();
-            // Between a hero and its root, elements stay at their place in memory.
+            // Between a hero and its root, elements keep their position in memory.
             let index = through(&entry.elements.body, &gpu::bitcast(&output, &hero_shape), at);
             let index = through(&entry.elements.body, &gpu::bitcast(&hero_shape, &root_shape), &index);
             let values = entry.inside(root, |elements| elements.results(root, &index));

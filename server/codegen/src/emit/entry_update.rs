@@ -1,4 +1,5 @@
-//! The entry of the in-place dynamic-update-slice emitter: only the updated elements are computed, and written into the
+//! The entry of the in-place dynamic-update-slice emitter: only the updated elements are computed and written
+//! into the
 //! buffer of the operand. Source: `backends/gpu/codegen/emitters/in_place_dynamic_update_slice.cc`.
 
 use gpu::DynamicUpdateSliceEmitter;

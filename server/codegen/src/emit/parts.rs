@@ -1,4 +1,4 @@
-//! Ops whose element comes from one of several places: pad, concatenate, dynamic-update-slice.
+//! Ops whose elements come from one of several sources: pad, concatenate, dynamic-update-slice.
 
 use indexing_map::{Constraint, Expr, Interval, Variable};
 use ir::{AttributeKey, Op, OpId};
@@ -29,7 +29,7 @@ impl<'a> Elements<'a> {
         Ok(self.body.compute_as(kind, element(op)))
     }
 
-    /// The operand where the index is inside of it, the padding value elsewhere.
+    /// The operand if the index is inside it, else the padding value.
     pub(super) fn padded(&mut self, id: OpId, op: &'a Op, at: &[Expr]) -> Result<ValueId, Reason> {
         let accesses = self.indexing(id);
         let map = accesses.first().and_then(|list| list.first()).map(|access| access.map.clone());
@@ -44,7 +44,7 @@ impl<'a> Elements<'a> {
         self.either(conditions, op, |e| Ok(e.value(operand, &index)), |e| Ok(e.value(padding, &[])))
     }
 
-    /// A binary tree of questions where along the dimension the element lies.
+    /// A binary tree of comparisons that find the operand along the dimension.
     pub(super) fn concatenated(&mut self, id: OpId, op: &'a Op, at: &[Expr]) -> Result<ValueId, Reason> {
         let dim = op.attributes.ints(AttributeKey::Dimensions).first().copied().unwrap_or(0) as usize;
         let index = at.get(dim).cloned().ok_or("its dimension is none of the shape")?;
@@ -100,7 +100,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The update where the index is inside of it, the operand elsewhere.
+    /// The update if the index is inside it, else the operand.
     pub(super) fn updated(&mut self, id: OpId, op: &'a Op, at: &[Expr]) -> Result<ValueId, Reason> {
         let operands = self.operands(id);
         let [operand, update, indices @ ..] = operands else { return Err("it lacks operands".into()) };

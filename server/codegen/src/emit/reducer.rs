@@ -9,12 +9,12 @@ use crate::emit::body::Body;
 use crate::emit::elemental::{Elements, Place, element, element_types};
 use crate::kernel::{Comparison, Condition, Detail, Direction, Function, OpKind, Type, ValueId};
 
-/// Computations called inside of called computations beyond this depth are not written.
+/// The maximum depth of nested called computations.
 const MAX_CALLS: usize = 16;
 
 impl<'a> Elements<'a> {
-    /// All elements that are reduced to the one at `at`, in the order of the reduced dimensions; of a window those around
-    /// it, without padding.
+    /// Reduces the elements of the result at `at`, in the order of the reduced dimensions; for a window,
+    /// those in it, without padding.
     pub(super) fn reduced(&mut self, id: OpId, op: &Op, at: &[Expr]) -> Result<Vec<ValueId>, Reason> {
         let count = op.operand_shapes.len() / 2;
         let accesses = self.indexing(id);
@@ -35,7 +35,7 @@ impl<'a> Elements<'a> {
         })
     }
 
-    /// Carries values through all points of the map's range variables, innermost last.
+    /// Carries values through all points of the map's range variables, the last one innermost.
     pub(super) fn each(
         &mut self,
         map: &IndexingMap,
@@ -93,7 +93,7 @@ impl<'a> Elements<'a> {
         self.call(called, args)
     }
 
-    /// What a computation on scalars makes of its arguments.
+    /// The results of a computation on scalars.
     pub fn call(&mut self, computation: &str, args: Vec<ValueId>) -> Result<Vec<ValueId>, Reason> {
         let function = self.emission.computation(computation)?;
         let added = self.emission.added.borrow();
@@ -105,7 +105,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// A computation on scalars as a function, called after the computation and its root.
+/// A computation on scalars as a function, named after the computation and its root.
 pub(super) fn function(
     computation: &str,
     find: &dyn Fn(&str) -> Option<std::sync::Arc<Graph>>,
@@ -123,7 +123,7 @@ pub(super) fn function(
     Ok(body.finish(results))
 }
 
-/// Writes a computation on scalars into a function.
+/// Inlines a computation on scalars into a function.
 pub(crate) fn inline(
     body: &mut Body,
     computation: &str,
@@ -191,7 +191,7 @@ pub(crate) fn inline(
     values.get(graph.root as usize).cloned().ok_or_else(|| format!("{computation} is empty").into())
 }
 
-/// What an elementwise op does beyond its opcode and its types.
+/// The properties of an elementwise op other than its opcode and its types.
 pub(crate) fn detail(op: &Op) -> Result<Detail, Reason> {
     Ok(match op.opcode {
         Opcode::Compare => Detail::Compare(comparison(op).ok_or("its direction is not known")?),

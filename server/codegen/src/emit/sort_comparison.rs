@@ -10,7 +10,7 @@ use crate::emit::elemental::element;
 use crate::emit::reducer::inline;
 use crate::kernel::{Function, Type};
 
-/// The comparison as a function of the elements that it looks at: per operand two.
+/// The comparison as a function of the elements that it reads: two per operand.
 pub(super) fn comparison(
     emission: &Emission<'_>,
     called: &str,
@@ -29,7 +29,7 @@ pub(super) fn comparison(
         }
         is_read[number / 2] |= is_used[id];
     }
-    // The scalars of an operand that is looked at are both arguments; the others are read by nobody.
+    // For an operand that is read, both scalars are arguments; those of other operands are unused.
     for number in 0..args.len() {
         let id = graph.parameter(number as u32).ok_or_else(|| format!("{called} lacks a parameter"))?;
         let ty = Type::Scalar(element(&graph.ops[id as usize]));

@@ -9,10 +9,10 @@ use crate::Reason;
 use crate::constant::Constant;
 use crate::kernel::Table;
 
-/// Larger ones are not written into a module.
+/// The maximum size of an array in a module.
 const MAX_BYTES: i64 = 1 << 20;
 
-/// Tables of all constants with more than one element, by op. Those with one element are numbers.
+/// Tables of all constants with more than one element, by op. Constants with one element are numbers.
 pub(super) fn of(graph: &Graph, tables: &mut Vec<Table>) -> FxHashMap<OpId, Result<usize, Reason>> {
     let mut found = FxHashMap::default();
     for (id, op) in graph.ops.iter().enumerate() {
@@ -37,7 +37,7 @@ fn table(shape: &ArrayShape, text: &str) -> Result<Table, Reason> {
     if elements.len() as i64 != count {
         return Err("its text has another number of elements".into());
     }
-    // Several elements lie in a byte, the first one in its lowest bits.
+    // Several elements share a byte, the first one in its lowest bits.
     let per_byte = if bits < 8 && 8 % bits == 0 { 8 / bits as usize } else { 1 };
     let size = bits.div_ceil(8) as usize;
     let mut bytes = vec![0u8; elements.len().div_ceil(per_byte) * size];
@@ -54,7 +54,7 @@ fn table(shape: &ArrayShape, text: &str) -> Result<Table, Reason> {
     Ok(Table { shape: Arc::new(shape.clone()), elements, bytes })
 }
 
-/// The numbers of a literal in the order of its text.
+/// The numbers of a literal in text order.
 fn elements(shape: &ArrayShape, text: &str) -> Option<Vec<Constant>> {
     let mut elements = Vec::new();
     let mut rest = text;
@@ -77,7 +77,7 @@ fn elements(shape: &ArrayShape, text: &str) -> Option<Vec<Constant>> {
     }
 }
 
-/// Elements of memory between neighbours, per dimension.
+/// The distance in memory between neighbours, in elements, per dimension.
 fn strides(shape: &ArrayShape) -> Vec<i64> {
     let mut strides = vec![0; shape.dims.len()];
     let mut stride = 1i64;
@@ -90,7 +90,7 @@ fn strides(shape: &ArrayShape) -> Vec<i64> {
     strides
 }
 
-/// Where the element of that number, counted row by row, lies in memory.
+/// The position in memory of the element with this row-major number.
 fn place(shape: &ArrayShape, strides: &[i64], number: i64) -> i64 {
     let mut rest = number;
     let mut place = 0;

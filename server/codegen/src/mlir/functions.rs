@@ -1,4 +1,4 @@
-//! A function of a kernel: its arguments with what is known of them, and its body.
+//! The text of a function: its arguments with their attributes, and its body.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! Indices: constants, variables, and maps that are applied to variables.
+//! Indices: constants, variables, and maps applied to variables.
 
 use indexing_map::{Constraint, Expr, IndexingMap};
 use ir::OpId;
@@ -75,7 +75,7 @@ impl<'k> Printer<'k> {
         self.constraints(names, constraints, origin)
     }
 
-    /// A bit that says whether all constraints hold.
+    /// An `i1` that is true if all constraints hold.
     pub(super) fn constraints(
         &mut self,
         names: &mut Names<'k>,

@@ -1,4 +1,4 @@
-//! What the values of a function are called in its text, and how their types are spelled.
+//! The names of a function's values in its text, and the spelling of their types.
 
 use indexing_map::{Expr, Interval};
 use ir::ArrayShape;
@@ -14,7 +14,7 @@ pub(super) struct Names<'k> {
     pub(super) values: FxHashMap<ValueId, String>,
     pub(super) vars: Vec<Option<String>>,
     pub(super) next: usize,
-    /// Indices that were computed, per open region.
+    /// Computed indices, per open region.
     pub(super) indices: Vec<FxHashMap<Expr, String>>,
 }
 
@@ -43,7 +43,7 @@ impl<'k> Names<'k> {
     }
 }
 
-/// `i1` is what a `pred` is between memory and memory.
+/// The text of a type. A `pred` is `i1` outside of memory.
 pub(super) fn type_text(ty: &Type) -> String {
     match ty {
         Type::Scalar(ElementType::Pred) => "i1".to_owned(),

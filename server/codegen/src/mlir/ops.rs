@@ -1,4 +1,4 @@
-//! The ops of a function, but those that [reductions](super::reductions) are written with.
+//! The ops of a function, except those of [reductions](super::reductions).
 
 use ir::{ElementTypeExt, OpId};
 use syntax::hlo::ElementType;

@@ -1,4 +1,4 @@
-//! The ops that reductions are written with: vectors, shuffles, accesses of some threads only.
+//! The ops of reductions: vectors, shuffles, and accesses by some threads only.
 
 use super::Printer;
 use super::names::{Names, type_text};

@@ -6,7 +6,7 @@ use syntax::hlo::{ElementType, Opcode};
 use crate::constant::Constant;
 use crate::kernel::{Comparison, Detail, Direction, Function, Op, OpKind, Table};
 
-/// A type as MLIR spells it. Signs are those of the ops.
+/// The spelling of a type in MLIR. Types are signless; ops have the sign.
 pub(super) fn element_type(element: ElementType) -> String {
     match element {
         ElementType::Pred => "i8".to_owned(),
@@ -25,12 +25,12 @@ pub(super) fn is_integer(element: ElementType) -> bool {
     element.is_signed_integer() || element.is_unsigned_integer()
 }
 
-/// What a value of the type is called between memory and memory.
+/// The type of a value outside of memory.
 fn value_type(element: ElementType) -> String {
     if element == ElementType::Pred { "i1".to_owned() } else { element_type(element) }
 }
 
-/// The lines of a constant or an elementwise op.
+/// The lines for a constant or an elementwise op.
 pub(super) fn scalar(function: &Function, op: &Op, name: &str, inputs: &[String]) -> Vec<String> {
     let to = function.element(op.results[0]);
     let ty = value_type(to);
@@ -123,7 +123,7 @@ fn number_text(constant: Constant) -> String {
     }
 }
 
-/// A number where it is one that `f32` or `f64` spell well; else its bits.
+/// A finite `f32`, `f64` or `bf16` in scientific notation; other numbers as bits.
 fn float_text(constant: Constant) -> String {
     let value = match constant.element {
         ElementType::F32 => f64::from(f32::from_bits(constant.bits as u32)),

@@ -1,4 +1,4 @@
-//! Canonicalize: conditions that are known, loops of one round, and results that nobody uses are gone.
+//! Canonicalize: removes known conditions, loops of one iteration, and unused results.
 
 use indexing_map::{Constraint, Expr, RangeContext};
 use rustc_hash::FxHashSet;
@@ -85,7 +85,7 @@ impl Folding<'_> {
         }
     }
 
-    /// The ops of a region in the place of the op around it.
+    /// Replaces an op by the ops of its region.
     fn splice(&mut self, region: &mut Region, results: &[ValueId], ops: &mut Vec<Op>) {
         for op in std::mem::take(&mut region.ops) {
             self.op(op, ops);
@@ -93,7 +93,7 @@ impl Folding<'_> {
         self.names.give(results, &region.yields);
     }
 
-    /// Drops what is known to hold.
+    /// Drops constraints that are known to hold.
     fn decide(&self, constraints: &mut Vec<Constraint>) -> Known {
         let ranges = RangeContext::new(&self.function.index_vars, &self.facts);
         if constraints.iter().any(|c| ranges.range(&c.expr).intersect(c.interval).is_empty()) {
@@ -104,7 +104,7 @@ impl Folding<'_> {
     }
 }
 
-/// What is used behind the place that was reached, from the end backwards.
+/// Values and variables used after the current op; the pass runs backwards.
 #[derive(Default)]
 struct Used {
     values: FxHashSet<ValueId>,

@@ -1,11 +1,12 @@
-//! Copies of ops, with values and index variables of their own.
+//! Copies ops, with new values and index variables.
 
 use indexing_map::Expr;
 
 use super::ops::{Names, defined_mut, regions_mut};
 use crate::kernel::{Function, Op, Region, ValueId};
 
-/// Copies ops into a function: from another one, or within it. What is defined outside of what is copied keeps its name.
+/// Copies ops into a function: from another one, or within it. Values defined outside of the copied ops keep
+/// their names.
 pub(super) struct Copier<'f> {
     pub into: &'f mut Function,
     from: Option<&'f Function>,
@@ -62,13 +63,13 @@ impl<'f> Copier<'f> {
     }
 }
 
-/// One value more.
+/// Adds a value.
 pub(super) fn fresh(function: &mut Function, ty: crate::kernel::Type) -> ValueId {
     function.values.push(ty);
     function.values.len() as ValueId - 1
 }
 
-/// New values of the types of others.
+/// New values with the same types.
 pub(super) fn like(function: &mut Function, values: &[ValueId]) -> Vec<ValueId> {
     values
         .iter()

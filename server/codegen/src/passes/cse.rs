@@ -1,4 +1,4 @@
-//! CSE: what was computed before, where that is seen, is not computed again.
+//! CSE: reuses values that are computed before and in scope.
 
 use rustc_hash::FxHashMap;
 
@@ -30,10 +30,10 @@ pub(super) fn run(kernel: &mut Kernel) {
 struct Known<'f> {
     function: &'f Function,
     names: Names,
-    /// Per open region: results of ops, by what they do and the state of memory they saw.
+    /// Per open region: results of ops, keyed by the op and the state of memory.
     seen: Vec<FxHashMap<(String, u32), Seen>>,
     constant: Vec<ValueId>,
-    /// Another number after each change of memory.
+    /// The state of memory: incremented after each write.
     memory: u32,
     is_entry: bool,
 }
@@ -69,7 +69,7 @@ impl Known<'_> {
                 }
             }
             let changes = writes(&op);
-            // The round before may have written.
+            // The previous iteration may have written.
             self.memory += u32::from(changes);
             for inner in regions_mut(&mut op.kind) {
                 self.region(inner);
@@ -81,7 +81,7 @@ impl Known<'_> {
         self.seen.pop();
     }
 
-    /// What two ops have in common that answer the same.
+    /// The key that ops with equal results share.
     fn key(&self, op: &Op) -> Option<(String, u32)> {
         let memory = match &op.kind {
             OpKind::Constant(_)

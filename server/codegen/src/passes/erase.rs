@@ -1,9 +1,9 @@
-//! Functions that nobody calls are erased. Source: `codegen/emitters/transforms/erase_dead_functions.cc`.
+//! Erases functions without callers. Source: `codegen/emitters/transforms/erase_dead_functions.cc`.
 
 use super::ops::each_op;
 use crate::kernel::{Function, Kernel, OpKind, Region};
 
-/// Numbers of functions stay: an erased one has no name and no body.
+/// Keeps function numbers: an erased function has no name and no body.
 pub(super) fn run(kernel: &mut Kernel) {
     let mut is_live = vec![false; kernel.functions.len()];
     let mut open = vec![0usize];
@@ -20,7 +20,7 @@ pub(super) fn run(kernel: &mut Kernel) {
     }
 }
 
-/// The functions that a region calls, once for each call.
+/// Calls `f` with the function of each call in a region.
 pub(super) fn called(region: &Region, f: &mut dyn FnMut(usize)) {
     each_op(region, &mut |op| match op.kind {
         OpKind::Call { function, .. } => f(function),

@@ -32,7 +32,7 @@ fn region(function: &Function, of: &mut Region) {
     }
 }
 
-/// The sizes of an array, slowest first, each with its dimension; nothing where it is flat.
+/// The sizes of an array, slowest first, each with its dimension; `None` if it is flat.
 fn order(ty: &Type) -> Option<Vec<(usize, i64)>> {
     let sizes: Vec<(usize, i64)> = match ty {
         Type::Tensor(shape) => {

@@ -1,4 +1,4 @@
-//! Functions that are written out where they are called. Source: MLIR's inliner, with the rules of
+//! Inlines functions into their callers. Source: MLIR's inliner, with the rules of
 //! `codegen/emitters/ir/xla_dialect.cc`.
 
 use super::copy::Copier;
@@ -6,10 +6,10 @@ use super::erase;
 use super::ops::{Names, count, each_op, regions_mut};
 use crate::kernel::{Function, Kernel, OpKind, Region};
 
-/// A function with more ops than these grows no further.
+/// A function with more ops gets no more inlined calls.
 const MAX_SIZE: usize = 4000;
 
-/// Callees first: what is inlined has itself been through.
+/// Visits callees first, so that inlined functions are already processed.
 pub(super) fn run(kernel: &mut Kernel) {
     for number in callees_first(kernel) {
         let uses = uses(kernel);
@@ -31,7 +31,7 @@ pub(super) fn run(kernel: &mut Kernel) {
     erase::run(kernel);
 }
 
-/// Numbers of functions, each behind those that it calls.
+/// Numbers of functions, each after those that it calls.
 fn callees_first(kernel: &Kernel) -> Vec<usize> {
     let callees = |number: usize| {
         let mut callees = Vec::new();
@@ -40,7 +40,7 @@ fn callees_first(kernel: &Kernel) -> Vec<usize> {
     };
     let mut seen = vec![false; kernel.functions.len()];
     let mut order = Vec::new();
-    // A function, and those of its callees that were not looked at yet.
+    // A stack of functions, with their callees that were not visited yet.
     let mut open: Vec<(usize, std::vec::IntoIter<usize>)> = Vec::new();
     let mut visit = |number: usize, open: &mut Vec<_>| {
         if seen.get_mut(number).is_some_and(|seen| !std::mem::replace(seen, true)) {
@@ -60,7 +60,7 @@ fn callees_first(kernel: &Kernel) -> Vec<usize> {
     order
 }
 
-/// How often each function is named in the kernel.
+/// The number of calls of each function in the kernel.
 fn uses(kernel: &Kernel) -> Vec<usize> {
     let mut uses = vec![0; kernel.functions.len()];
     for function in &kernel.functions {
@@ -79,7 +79,7 @@ struct Inliner<'k> {
     kernel: &'k Kernel,
     function: &'k mut Function,
     uses: &'k [usize],
-    /// How often the function that grows calls each.
+    /// The number of calls of each function in the function that is being processed.
     in_region: Vec<usize>,
     names: Names,
     size: usize,
@@ -125,7 +125,7 @@ impl Inliner<'_> {
         !is_cloned || self.calls_what_is_called(&callee.body)
     }
 
-    /// Do both call some third function?
+    /// Whether the callee and the function that is being processed both call some third function.
     fn calls_what_is_called(&self, callee: &Region) -> bool {
         let mut is_common = false;
         erase::called(callee, &mut |third| is_common |= self.in_region[third] > 0);
@@ -133,7 +133,7 @@ impl Inliner<'_> {
     }
 }
 
-/// Elements are moved and nothing is computed: the function is written out everywhere. Source: `xla.has_no_compute`.
+/// Whether the function only moves elements, and so is inlined everywhere. Source: `xla.has_no_compute`.
 fn has_no_compute(body: &Region) -> bool {
     let mut is_none = true;
     each_op(body, &mut |op| {

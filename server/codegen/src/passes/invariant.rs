@@ -1,4 +1,4 @@
-//! What is the same in every round of a loop is computed before it. Source: MLIR's loop-invariant code motion.
+//! Hoists loop invariants. Source: MLIR's loop-invariant code motion.
 
 use rustc_hash::FxHashSet;
 
@@ -24,12 +24,12 @@ struct Motion<'f> {
 }
 
 impl Motion<'_> {
-    /// Inner loops first: what leaves them may leave the next one too.
+    /// Processes inner loops first, because ops hoisted out of them may be hoisted further.
     fn region(&self, region: &mut Region) {
         for mut op in std::mem::take(&mut region.ops) {
             regions_mut(&mut op.kind).into_iter().for_each(|inner| self.region(inner));
             let changes = writes(&op);
-            // A loop that runs not once computes nothing.
+            // A loop of zero iterations computes nothing, so nothing is hoisted out of it.
             if let OpKind::For { var, count: 1.., body, .. } = &mut op.kind {
                 let mut inside = Inside {
                     values: body.args.iter().copied().collect(),
@@ -50,7 +50,7 @@ impl Motion<'_> {
         }
     }
 
-    /// Does it answer the same before the loop? `changes`: the loop changes memory.
+    /// Whether the op has the same results before the loop. `changes`: the loop changes memory.
     fn is_movable(&self, op: &Op, changes: bool) -> bool {
         match &op.kind {
             OpKind::Constant(_)
@@ -70,7 +70,7 @@ impl Motion<'_> {
     }
 }
 
-/// What is defined in a loop.
+/// The values and variables that a loop defines.
 struct Inside {
     values: FxHashSet<ValueId>,
     vars: FxHashSet<u32>,
@@ -84,7 +84,7 @@ impl Inside {
         uses
     }
 
-    /// What is inside of its regions is seen there alone.
+    /// Adds the definitions of an op. Those in its regions are visible only there.
     fn defines(&mut self, op: &Op) {
         self.values.extend(&op.results);
         if let OpKind::ToIndex { var, .. } | OpKind::AsIndex { var, .. } = op.kind {

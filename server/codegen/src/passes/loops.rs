@@ -1,4 +1,4 @@
-//! `xla.loop` becomes loops within loops, with a branch for what its map asks. Source:
+//! Lowers `xla.loop` to nested loops, with a branch for the constraints of its map. Source:
 //! `codegen/emitters/transforms/lower_xla_loops_to_scf.cc`.
 
 use indexing_map::{Constraint, Expr, RangeContext, Simplifier, SimplifyMode, Variable};
@@ -44,7 +44,7 @@ impl Lowering<'_> {
         let counts: Option<Vec<i64>> =
             map.ranges().iter().map(|v| i64::try_from(v.bounds.size()).ok()).collect();
         let Some(counts) = counts.filter(|_| map.is_mapped()) else {
-            // Not once: what it carries comes out as it went in.
+            // Zero iterations: the results are the initial values.
             return self.names.give(&op.results, &inits);
         };
         let mut place = dims.clone();
@@ -72,7 +72,8 @@ impl Lowering<'_> {
         let ranges = RangeContext::new(&self.function.index_vars, &[]);
         let is_open = |c: &Constraint| !c.interval.contains_interval(ranges.range(&c.expr));
         let asked: Vec<Constraint> = asked.into_iter().filter(is_open).collect();
-        // What each loop carries, from the outside inwards; the innermost one what the body names.
+        // The values that each loop carries, outermost first; those of the innermost one are the arguments of
+        // the body.
         let carried: Vec<Vec<ValueId>> = (0..counters.len())
             .map(|n| if n + 1 == counters.len() { body.args.clone() } else { like(self.function, &inits) })
             .collect();

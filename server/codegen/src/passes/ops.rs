@@ -1,4 +1,4 @@
-//! What an op of the kernel IR uses, defines and contains.
+//! The uses, definitions and regions of an op of the kernel IR.
 
 use indexing_map::Expr;
 use rustc_hash::FxHashMap;
@@ -7,7 +7,7 @@ use crate::kernel::{Condition, Kernel, Op, OpKind, Region, Role, ValueId};
 
 macro_rules! visitors {
     ($operands:ident, $indices:ident, $regions:ident, $iter:ident $(, $mutable:tt)?) => {
-        /// The values that an op takes, without those that its regions do.
+        /// The operands of an op, without those in its regions.
         pub(crate) fn $operands(kind: &$($mutable)? OpKind, f: &mut dyn FnMut(&$($mutable)? ValueId)) {
             use OpKind::*;
             match kind {
@@ -81,7 +81,7 @@ pub(super) fn defined_mut(kind: &mut OpKind) -> Vec<&mut u32> {
     }
 }
 
-/// Other names for values and index variables.
+/// A renaming of values and index variables.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     pub values: FxHashMap<ValueId, ValueId>,
@@ -97,7 +97,7 @@ impl Names {
         expr.substitute(&mut |v| self.vars.get(&v).cloned())
     }
 
-    /// `of` are called as `to` are from here on.
+    /// Renames `of` to `to` from here on.
     pub fn give(&mut self, of: &[ValueId], to: &[ValueId]) {
         for (&of, &to) in of.iter().zip(to) {
             let to = self.value(to);
@@ -105,7 +105,7 @@ impl Names {
         }
     }
 
-    /// In what the op takes; its regions are left as they are.
+    /// Renames the operands of an op, but not those in its regions.
     pub fn apply(&self, kind: &mut OpKind) {
         operands_mut(kind, &mut |value| *value = self.value(*value));
         if !self.vars.is_empty() {
@@ -118,7 +118,7 @@ impl Names {
     }
 }
 
-/// Does the op, or one inside of it, change memory or wait for other threads?
+/// Whether the op, or one in its regions, writes memory or is a barrier.
 pub(super) fn writes(op: &Op) -> bool {
     let own = matches!(
         op.kind,
@@ -127,7 +127,7 @@ pub(super) fn writes(op: &Op) -> bool {
     own || regions(&op.kind).into_iter().any(|region| region.ops.iter().any(writes))
 }
 
-/// Is nothing lost where the results of the op, and of those inside of it, are not used?
+/// Whether the op may be removed if its results, and those of ops in its regions, are unused.
 pub(super) fn is_removable(op: &Op) -> bool {
     let own = !matches!(
         op.kind,
@@ -142,7 +142,7 @@ pub(super) fn is_removable(op: &Op) -> bool {
     own && regions(&op.kind).into_iter().all(|region| region.ops.iter().all(is_removable))
 }
 
-/// Ops of a region and of those inside of it.
+/// The number of ops of a region, including nested ones.
 pub(super) fn count(region: &Region) -> usize {
     let inside = |op: &Op| regions(&op.kind).into_iter().map(count).sum::<usize>();
     region.ops.iter().map(|op| 1 + inside(op)).sum()
@@ -155,7 +155,7 @@ pub(super) fn each_op<'r>(region: &'r Region, f: &mut dyn FnMut(&'r Op)) {
     }
 }
 
-/// Per argument of the entry: an array that nothing writes while the kernel runs.
+/// Per argument of the entry, whether it is an array that is not written while the kernel runs.
 pub(super) fn constant_args(kernel: &Kernel) -> Vec<bool> {
     let is_aliased = |n: usize| kernel.params.iter().any(|other| other.aliases == Some(n));
     let is_constant = |(n, param): (usize, &crate::kernel::Param)| {

@@ -1,4 +1,4 @@
-//! The last round of a loop is written apart where it alone has to ask. Source:
+//! Peels the last iteration of a loop if only that iteration needs a condition. Source:
 //! `backends/gpu/codegen/emitters/transforms/peel_loops.cc`.
 
 use indexing_map::{IndexingMap, SimplifyMode};
@@ -7,7 +7,7 @@ use super::copy::{Copier, like};
 use super::ops::regions_mut;
 use crate::kernel::{Function, Kernel, Op, OpKind, Region};
 
-/// Loops within loops of so many rounds together are looked at, and no further outwards.
+/// The maximum number of iterations of nested loops together; loops further out are not peeled.
 const MAX_ROUNDS: u64 = 64;
 
 pub(super) fn run(kernel: &mut Kernel) {
@@ -33,7 +33,7 @@ fn region(function: &mut Function, of: &mut Region) {
     }
 }
 
-/// The loop in parts, in their order: all but the last rounds, then those.
+/// The parts of the loop in order: all but the last iterations, then those.
 fn peeled(map: &IndexingMap) -> Vec<IndexingMap> {
     let mut main = map.clone();
     let mut tails = Vec::new();
@@ -68,7 +68,7 @@ fn with_range(map: &IndexingMap, n: usize, lower: i64, upper: i64) -> IndexingMa
     map
 }
 
-/// One loop behind the other, each with what the one before carries.
+/// Emits the loops in sequence, each with the values that the previous one carries.
 fn chain(function: &mut Function, op: &Op, maps: Vec<IndexingMap>, ops: &mut Vec<Op>) {
     let OpKind::Loop { inits, .. } = &op.kind else { return };
     let mut carried = inits.clone();

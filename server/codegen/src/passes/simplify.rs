@@ -1,5 +1,5 @@
-//! Index arithmetic by what is known where it stands: the ranges of threads and loops, and the conditions of the branches
-//! around. Source: `codegen/emitters/transforms/simplify_affine.cc`.
+//! Simplifies index arithmetic by what is known in its context: the ranges of threads and loops, and the
+//! conditions of enclosing branches. Source: `codegen/emitters/transforms/simplify_affine.cc`.
 
 use indexing_map::{Constraint, RangeContext, Simplifier, SimplifyMode};
 

@@ -1,4 +1,4 @@
-//! What each pass does, on a small kernel.
+//! The effect of each pass on a small kernel.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ fn kernel(params: &[&str], instructions: &str, result: &str) -> Kernel {
     crate::emit(&source).expect("a kernel")
 }
 
-/// The functions of the kernel, without what every kernel has.
+/// The functions of the kernel, without the parts that every kernel has.
 fn body(kernel: &Kernel) -> String {
     let text = crate::mlir(kernel).text;
     let lines = text.lines().filter(|line| line.starts_with("    "));
@@ -48,7 +48,7 @@ fn body(kernel: &Kernel) -> String {
     lines.map(|line| format!("{}\n", &line[4..])).collect()
 }
 
-/// `flag` names the pass; those before it have run. What it makes of the kernel is shown behind `=>`.
+/// `flag` names the pass; those before it have run. `=>` precedes its result.
 #[track_caller]
 fn check(flag: &str, params: &[&str], instructions: &str, result: &str, expect: Expect) {
     let mut kernel = kernel(params, instructions, result);

@@ -1,4 +1,4 @@
-//! Rounds of a loop are written out one after the other. Source:
+//! Unrolls loops. Source:
 //! `codegen/emitters/transforms/optimize_loops.cc`.
 
 use indexing_map::{Expr, Variable};
@@ -9,11 +9,11 @@ use super::ops::{Names, count, indices, regions, regions_mut};
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, ValueId};
 use crate::ptx::{is_expensive, partial_unroll};
 
-/// A round longer than this is not repeated. Source: `kMaxSize`.
+/// The maximum size of an unrolled iteration. Source: `kMaxSize`.
 const MAX_SIZE: i64 = 400;
-/// What a function that is approximated counts for.
+/// The size of an approximated function.
 const EXPENSIVE: i64 = 20;
-/// Ops of a function beyond which no loop is written out.
+/// The maximum number of ops of a function in which loops are unrolled.
 const MAX_OPS: usize = 50_000;
 
 pub(super) fn run(kernel: &mut Kernel) {
@@ -35,7 +35,7 @@ impl Unrolling<'_> {
     fn region(&mut self, region: &mut Region) {
         for mut op in std::mem::take(&mut region.ops) {
             self.names.apply(&mut op.kind);
-            // Outer loops hold a loop, and stay, whatever becomes of the inner one.
+            // Outer loops contain a loop, so they are not unrolled, even if the inner one is.
             let rounds = rounds_at_once(&op);
             regions_mut(&mut op.kind).into_iter().for_each(|inner| self.region(inner));
             let OpKind::For { var, count: rounds_in_all, inits, body } = &mut op.kind else {
@@ -68,7 +68,7 @@ impl Unrolling<'_> {
         self.names.apply_yields(region);
     }
 
-    /// Appends rounds of a loop; what they carry in the end.
+    /// Appends iterations of a loop; returns the values that the last one yields.
     fn rounds(
         &mut self,
         body: &Region,
@@ -93,7 +93,7 @@ impl Unrolling<'_> {
     }
 }
 
-/// How many rounds of a loop become one; 1 where it is left as it is.
+/// The number of iterations that become one; 1 if the loop is not unrolled.
 fn rounds_at_once(op: &Op) -> i64 {
     let OpKind::For { count, body, .. } = &op.kind else { return 1 };
     match size(body) {
@@ -102,9 +102,9 @@ fn rounds_at_once(op: &Op) -> i64 {
     }
 }
 
-/// Ops of the body of a loop; nothing where it has what is not repeated.
+/// The size of a loop body in ops; `None` if it contains an op that prevents unrolling.
 fn size(body: &Region) -> Option<i64> {
-    // What it yields.
+    // Counts the yield.
     let mut sum = 1i64;
     for op in &body.ops {
         let mut own = match op.kind {

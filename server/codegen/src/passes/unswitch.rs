@@ -1,4 +1,4 @@
-//! A condition that is the same in every round is asked before the loop. Source:
+//! Moves loop-invariant conditions out of loops. Source:
 //! `codegen/emitters/transforms/unswitch_loops.cc`.
 
 use indexing_map::Constraint;
@@ -23,7 +23,8 @@ fn region(function: &mut Function, of: &mut Region) {
     }
 }
 
-/// The loop within a branch, where the loop is nothing but one that carries what it has where the condition does not hold.
+/// Wraps the loop in a branch if its body is only a branch that carries its arguments unchanged if the
+/// condition does not hold.
 fn unswitched(function: &mut Function, mut op: Op) -> Op {
     let Some(outer) = invariant(&mut op) else { return op };
     let OpKind::For { inits, body, .. } = &mut op.kind else { return op };
@@ -42,7 +43,7 @@ fn unswitched(function: &mut Function, mut op: Op) -> Op {
     Op { results, kind: OpKind::If { condition: Condition::Within(outer), then, otherwise }, origin }
 }
 
-/// Takes those constraints of the branch in a loop that do not change in it.
+/// Removes and returns the loop-invariant constraints of the branch in a loop.
 fn invariant(op: &mut Op) -> Option<Vec<Constraint>> {
     let mut vars: FxHashSet<u32> = defined_mut(&mut op.kind).into_iter().map(|var| *var).collect();
     let OpKind::For { body, .. } = &mut op.kind else { return None };

@@ -1,5 +1,6 @@
-//! Loops that carry numbers which nothing changes: a product that starts with 0 stays 0, and what is only read for it is not read.
-//! LLVM sees this by propagating constants through what a loop carries. Integers only: 0 times a float may be NaN.
+//! Loops that carry constant numbers: a product that starts with 0 stays 0, and its other operand is not
+//! read. LLVM finds these by propagating constants through loop-carried values. Integers only: 0 times a
+//! float may be NaN.
 
 use ir::{ElementTypeExt, Opcode};
 use rustc_hash::FxHashMap;
@@ -12,13 +13,14 @@ use super::value::Val;
 use crate::constant::Constant;
 use crate::kernel::{Function, Kernel, OpKind, Region, Type, ValueId};
 
-/// Ops that are looked at in one loop.
+/// The maximum number of ops examined in one loop.
 const MAX_OPS: usize = 4096;
-/// Functions and loops within each other.
+/// The maximum depth of nested functions and loops.
 const MAX_DEPTH: u32 = 8;
 
 impl<'k> Lowering<'k> {
-    /// Returns whether a loop that carries `values` has no other effect, and carries the same constants in all rounds.
+    /// Whether a loop that carries `values` has no other effect, and carries the same constants in all
+    /// iterations.
     pub(super) fn keeps_constants(&self, frame: &Frame<'k>, values: &[Val], body: &'k Region) -> bool {
         let function = frame.function;
         let carried = body.args.iter().zip(values).filter(|(_, value)| !matches!(value, Val::Tensor(_)));
@@ -31,7 +33,7 @@ impl<'k> Lowering<'k> {
         };
         let mut search = Search { kernel: self.kernel, left: MAX_OPS };
         let mut known: FxHashMap<ValueId, Constant> = given.iter().copied().collect();
-        // What was computed before the loop is not known here, except for constants.
+        // Values computed before the loop are not known here, except for constants.
         for (value, held) in frame.values.iter().enumerate() {
             let value = value as ValueId;
             if let (Some(held @ Val::Num(Operand::Int(_))), Type::Scalar(element)) =
@@ -50,7 +52,7 @@ impl<'k> Lowering<'k> {
         yields.is_some_and(|yields| body.args.iter().zip(&body.yields).zip(yields).all(is_kept))
     }
 
-    /// The constant that a value is, or each of its elements.
+    /// The constant value of a number, or of all elements of a vector.
     fn constant_of(&self, value: Val, element: ElementType) -> Option<Constant> {
         if element.is_floating() || element.is_complex() {
             return None;
@@ -82,7 +84,7 @@ struct Search<'k> {
 }
 
 impl Search<'_> {
-    /// What a region yields, as far as it is constant. Nothing where the region changes memory, or is too large.
+    /// The yields of a region, where they are constant. `None` if the region changes memory, or is too large.
     fn region(
         &mut self,
         function: &Function,
@@ -133,7 +135,7 @@ impl Search<'_> {
                         body.args.iter().zip(&given).filter_map(|(&arg, &value)| Some((arg, value?))),
                     );
                     let yields = self.region(function, body, inside, depth + 1)?;
-                    // One result that changes may change the others in the next round.
+                    // One result that changes may change the others in the next iteration.
                     let is_kept =
                         given.iter().zip(&yields).all(|(given, yielded)| given.is_some() && given == yielded);
                     given.into_iter().map(|value| value.filter(|_| is_kept)).collect()
@@ -154,7 +156,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns whether the result is the constant whatever the other operand is.
+/// Whether the result is the constant for every value of the other operand.
 fn is_absorbing(opcode: Opcode, constant: Constant) -> bool {
     let Constant { element, bits } = constant;
     if element.is_floating() || element.is_complex() {

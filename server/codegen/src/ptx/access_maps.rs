@@ -1,5 +1,6 @@
-//! The instructions that read and write arrays, as maps from threads to addresses: read off the code as it is printed, with
-//! the widths of its vectors, the loops around each instruction and the branches on the way to it.
+//! The instructions that read and write arrays, as maps from threads to addresses. They are derived from the
+//! printed code, with the widths of its vectors, the loops around each instruction and the branches on the
+//! way to it.
 
 mod paths;
 mod values;
@@ -17,19 +18,19 @@ use crate::kernel::{Kernel, Role};
 use paths::Paths;
 use values::{Place, Value, Values};
 
-/// Instructions that read or write arrays, beyond which nothing is told of a kernel.
+/// The maximum number of memory instructions of a kernel; beyond it, no accesses are reported.
 const MAX_ACCESSES: usize = 1 << 14;
-/// One instruction at one place.
+/// One instruction with one address.
 struct Access {
     kind: CodeAccessKind,
     param: usize,
-    /// From the start of the array.
+    /// The offset from the start of the array.
     first: Expr,
     distance: i64,
     bytes: i64,
     conditions: Vec<Constraint>,
     is_certain: bool,
-    /// Variables of the loops around it, the innermost last.
+    /// Variables of the loops around it, innermost last.
     loops: Vec<u32>,
 }
 
@@ -54,7 +55,7 @@ pub(super) fn access_maps(
             _ => {}
         }
         if let Some((kind, address, bytes)) = moved(inst) {
-            // An exchange that is written in several ways, of which one is carried out.
+            // An exchange with several variants in the code, only one of which is executed.
             let is_again = kind == CodeAccessKind::Change && changed.contains(&address);
             if kind == CodeAccessKind::Change {
                 changed.push(address);
@@ -77,14 +78,14 @@ pub(super) fn access_maps(
     Ok(grouped(kernel, &values, accesses))
 }
 
-/// What an instruction does to an argument of the kernel: address, and bytes that a thread moves.
+/// The access of an instruction to an argument of the kernel: its kind, address, and bytes per thread.
 fn moved(inst: &Inst) -> Option<(CodeAccessKind, Address, i64)> {
     let (kind, address, bits) = match &inst.kind {
         Kind::Load { address, bits, .. } => (CodeAccessKind::Read, *address, bits * inst.to.len() as u32),
         Kind::Store { address, bits, from } => (CodeAccessKind::Write, *address, bits * from.len() as u32),
         Kind::Exchange { address, bits, .. } => (CodeAccessKind::Change, *address, *bits),
         Kind::Atomic { name, address, from } => {
-            // The width is what the type of the instruction ends in: `add.noftz.bf16`.
+            // The number at the end of the instruction's type is the width: `add.noftz.bf16`.
             let bits: u32 = name.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
             let kind = if inst.to.is_empty() { CodeAccessKind::Write } else { CodeAccessKind::Change };
             (kind, *address, bits * from.len() as u32)
@@ -96,7 +97,7 @@ fn moved(inst: &Inst) -> Option<(CodeAccessKind, Address, i64)> {
 
 type Alike = (CodeAccessKind, usize, Expr, i64, Vec<Constraint>, bool, Vec<u32>);
 
-/// Accesses that differ in nothing but a distance are one: most are rounds of a loop that is written out.
+/// Merges accesses that differ only in an offset: most are iterations of an unrolled loop.
 #[allow(
     clippy::mutable_key_type,
     reason = "what a node remembers of its simplification is no part of its hash"
@@ -133,12 +134,12 @@ fn grouped(kernel: &Kernel, values: &Values<'_>, accesses: Vec<Access>) -> Vec<C
     out
 }
 
-/// The bounds of a variable, with the name that it has in the texts of maps.
+/// The bounds of a variable, with its name in the texts of maps.
 fn named(name: &str, variable: &Variable) -> Variable {
     Variable::named(name, variable.bounds.lower, variable.bounds.upper)
 }
 
-/// A map from the ids of thread and block and from loops; runtime variables last.
+/// A map from the ids of thread and block and from loops, with runtime variables last.
 fn map_of(
     variables: &[Variable],
     dims: usize,
@@ -171,7 +172,7 @@ fn map_of(
 }
 
 impl Values<'_> {
-    /// The places that a pointer may have.
+    /// The possible positions of a pointer.
     fn pointer(&self, base: Operand) -> Option<Vec<Place>> {
         match self.value(base)? {
             Value::Pointer(places) => Some(places),

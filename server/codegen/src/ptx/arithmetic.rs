@@ -1,4 +1,4 @@
-//! Instructions that compute indices: from expressions over known ranges to the shortest ones.
+//! Index arithmetic: the shortest instructions for expressions over known ranges.
 
 use indexing_map::{BinaryOp, Constraint, Expr, Interval};
 
@@ -7,7 +7,7 @@ use super::index::Indices;
 use super::machine::{Class, Operand, Reg};
 
 impl Indices {
-    /// The value of an expression that [`Indices::here`] has seen, in a register of 32 bits where its range allows.
+    /// The value of an expression that [`Indices::here`] returned, in a 32-bit register if its range fits.
     pub fn compute(&self, code: &mut Code, expr: &Expr) -> (Operand, u32) {
         let width = self.width(expr);
         (self.compute_as(code, expr, width), width)
@@ -35,7 +35,7 @@ impl Indices {
         self.resized(code, value, own, width, expr)
     }
 
-    /// 32 bits where neither the node nor its operands are larger.
+    /// 32 bits if neither the node nor its operands need more.
     fn own_width(&self, expr: &Expr) -> u32 {
         let Some((_, lhs, rhs)) = expr.as_binary() else { return self.width(expr) };
         let fit = fits32(self.range(expr)) && fits32(self.range(lhs)) && fits32(self.range(rhs));
@@ -57,7 +57,7 @@ impl Indices {
     fn binary(&self, code: &mut Code, op: BinaryOp, lhs: &Expr, rhs: &Expr, width: u32) -> Operand {
         let class = Class::of_bits(width);
         let name = |base: &str| format!("{base}{width}");
-        // A product in a sum is one instruction.
+        // A product in a sum is one multiply-add.
         if op == BinaryOp::Add {
             let (product, other) = match (scaled(lhs), scaled(rhs)) {
                 (Some(product), _) => (Some(product), rhs),
@@ -81,7 +81,7 @@ impl Indices {
         let sign = if unsigned { "u" } else { "s" };
         let mut two = |base: String| Operand::Reg(code.pure(base, class, [a, b]));
         match op {
-            // Parts of a number that do not overlap: the same as a sum.
+            // The parts of the number do not overlap, so a sum is the same.
             BinaryOp::Add => two(name("add.s")),
             BinaryOp::Mul => two(name("mul.lo.s")),
             BinaryOp::Max => two(name("max.s")),
@@ -110,7 +110,7 @@ impl Indices {
             if is_natural {
                 return code.pure(name("div.u"), class, [a, Operand::Int(c)]);
             }
-            // Division rounds to zero: one less where something negative is left over.
+            // Division rounds to zero, so subtracts one for a negative remainder.
             let quotient = code.pure(name("div.s"), class, [a, Operand::Int(c)]);
             let rest = code.pure(name("rem.s"), class, [a, Operand::Int(c)]);
             let is_below = code.pure(name("setp.lt.s"), Class::Pred, [rest.into(), Operand::Int(0)]);
@@ -144,7 +144,7 @@ impl Indices {
         code.pure(format!("add.s{width}"), Class::of_bits(width), [a, Operand::Int(c)]).into()
     }
 
-    /// A predicate that holds where the constraint does.
+    /// A predicate that is true if the constraint holds.
     pub fn test(&self, code: &mut Code, constraint: &Constraint) -> Reg {
         let Constraint { expr, interval } = constraint;
         let range = self.range(expr);
@@ -164,7 +164,7 @@ impl Indices {
             (false, true) => {
                 code.pure(format!("setp.ge.s{width}"), Class::Pred, [value, int(interval.lower)])
             }
-            // Both at once: what is too small becomes very large.
+            // One unsigned comparison for both bounds: values below the lower bound become very large.
             (false, false) => {
                 let moved = match interval.lower {
                     0 => value,

@@ -1,5 +1,5 @@
-//! Elements in memory that several threads change: one instruction where the device has it for the type, else the word is
-//! exchanged until nobody else was faster. Source: `AtomicRMWOp` of `codegen/emitters/transforms/lower_tensors.cc`.
+//! Atomic updates of elements: one instruction if the device has it for the type, else a compare-and-swap
+//! loop on the word. Source: `AtomicRMWOp` of `codegen/emitters/transforms/lower_tensors.cc`.
 
 use indexing_map::Expr;
 use ir::ElementTypeExt;
@@ -12,11 +12,11 @@ use super::memory::Place;
 use super::value::Val;
 use crate::kernel::{Function, Kernel, OpKind, Region, ValueId};
 
-/// How an element changes.
+/// The kind of update of an element.
 enum Change {
-    /// It becomes a number, whatever it was.
+    /// The element is replaced by a number.
     Set(ValueId),
-    /// By this and a number that does not depend on it.
+    /// The element is combined with a number that does not depend on it.
     By(Opcode, ValueId),
     Other,
 }
@@ -45,7 +45,7 @@ fn by(opcode: Opcode, operands: &[ValueId], old: ValueId) -> Change {
     }
 }
 
-/// What a function on numbers makes of its arguments, if that is one op or one of them.
+/// The update by a function on numbers, if that is one op or one of its arguments.
 fn what_is_called_for(called: &Function, args: &[ValueId], old: ValueId) -> Change {
     let given = |value: ValueId| {
         let number = called.args.iter().position(|&arg| arg == value)?;
@@ -71,7 +71,8 @@ fn what_is_called_for(called: &Function, args: &[ValueId], old: ValueId) -> Chan
 }
 
 impl<'k> Lowering<'k> {
-    /// What the body makes of the element at a place. It lands behind the rounds of the loop around, as stores do.
+    /// Updates the element at a place by the body. In an unrolled loop, the update is deferred to the end, as
+    /// stores are.
     pub(super) fn update(
         &mut self,
         frame: &mut Frame<'k>,
@@ -89,7 +90,7 @@ impl<'k> Lowering<'k> {
             return self.missing.push((origin, reason));
         }
         let is_whole = bits >= 32 && !element.is_complex();
-        // A store alone is whole where it has 32 bits, and as an integer of 64.
+        // A plain store is atomic if it has 32 bits, or 64 bits as an integer.
         if let Change::Set(value) = change
             && is_whole
             && (bits == 32 || !element.is_floating())
@@ -128,7 +129,8 @@ impl<'k> Lowering<'k> {
         self.deferred(outer);
     }
 
-    /// What stands in the list is kept for later, where the rounds of a loop are written; `outer` was there before.
+    /// Defers the instructions in the list while a loop is unrolled; `outer` are those that were there
+    /// before.
     fn deferred(&mut self, outer: Vec<super::machine::Inst>) {
         let own = std::mem::replace(&mut self.code.insts, outer);
         match &mut self.pending {
@@ -140,7 +142,7 @@ impl<'k> Lowering<'k> {
         }
     }
 
-    /// A store that no other thread sees a half of.
+    /// A store that other threads see only as a whole.
     fn set(&mut self, place: Place, element: ElementType, at: &[Expr], value: &Val) {
         let (address, bits) = self.address(place, element, at);
         let name = if bits == 32 { "b32" } else { "b64" };
@@ -154,7 +156,7 @@ impl<'k> Lowering<'k> {
         self.deferred(outer);
     }
 
-    /// The instruction for it. Whole numbers of 32 and 64 bits are added and compared, floats added.
+    /// The atomic instruction. Integers of 32 and 64 bits are added and compared, floats are added.
     fn atomic(&self, opcode: Opcode, element: ElementType) -> Option<&'static str> {
         use ElementType::{Bf16 as B16, F16, F32, F64, S32, S64, U32, U64};
         Some(match (opcode, element) {
@@ -176,7 +178,8 @@ impl<'k> Lowering<'k> {
         })
     }
 
-    /// The larger one of two `f32`, by comparisons of whole numbers: those with the sign are the smaller the larger they look.
+    /// The maximum of two `f32` by integer comparisons: among negative numbers, the order of the bits is
+    /// reversed.
     fn larger(&mut self, address: Address, value: Operand) {
         let end = self.code.label();
         let old = self.code.load(address, 32, false);

@@ -1,4 +1,4 @@
-//! Branches, and the conditions that they ask.
+//! Branches and their conditions.
 
 use indexing_map::{Constraint, Expr, Interval};
 
@@ -39,7 +39,7 @@ impl<'k> Lowering<'k> {
         self.chosen.extend(results.vectors());
         let has_other = !otherwise.ops.is_empty();
         if !has_other {
-            // What is yielded is at hand: it is set before, and again inside.
+            // The yields are available before the branch: they are assigned there, and again inside.
             self.assign(&results, &places);
             self.code.branch(end, Some((guard, false)));
         } else {
@@ -64,7 +64,7 @@ impl<'k> Lowering<'k> {
         results.values
     }
 
-    /// Runs `write` where the constraints hold.
+    /// Runs `write` in a branch on the constraints.
     pub(super) fn only_if(&mut self, constraints: Vec<Constraint>, write: impl FnOnce(&mut Self)) {
         if self.is_never(&constraints) {
             return;
@@ -80,7 +80,7 @@ impl<'k> Lowering<'k> {
         self.code.place(end);
     }
 
-    /// One of several regions, by number: the first where there is no such region.
+    /// One of several regions, by number; the first if the number is out of range.
     pub(super) fn switch(
         &mut self,
         frame: &mut Frame<'k>,
@@ -110,7 +110,7 @@ impl<'k> Lowering<'k> {
         results.values
     }
 
-    /// Does one of the constraints hold nowhere?
+    /// Whether one of the constraints never holds.
     pub(super) fn is_never(&mut self, constraints: &[Constraint]) -> bool {
         constraints.iter().any(|constraint| {
             let here = self.indices.here(&constraint.expr);
@@ -118,7 +118,7 @@ impl<'k> Lowering<'k> {
         })
     }
 
-    /// A predicate that holds where all constraints do; nothing where that is known.
+    /// A predicate that is true if all constraints hold; `None` if they are known to hold.
     pub(super) fn guard(&mut self, constraints: &[Constraint]) -> Option<Reg> {
         let open: Vec<Constraint> = constraints.iter().filter_map(|c| self.indices.open(c)).collect();
         self.tests(&open)

@@ -1,4 +1,4 @@
-//! Calls: a function is written out where it is called, once per place and arguments.
+//! Calls: a function is inlined once per index and arguments.
 
 use indexing_map::Expr;
 
@@ -29,7 +29,7 @@ impl<'k> Lowering<'k> {
             let called = self.kernel.functions.get(function);
             return called.map_or_else(Vec::new, |called| self.function(called, args, at));
         };
-        // In an unrolled loop the same expression is another number each round.
+        // In an unrolled loop the same expression has another value in each iteration.
         let here: Vec<Expr> = at.iter().map(|e| self.indices.here(e)).collect();
         let key = (function, here, places);
         if let Some(values) = self.calls.iter().rev().find_map(|region| region.get(&key)) {
@@ -44,7 +44,7 @@ impl<'k> Lowering<'k> {
         values
     }
 
-    /// The elements of a vector, and which one an index is.
+    /// The elements of a vector, and the position of an index in it.
     pub(super) fn element_of(
         &mut self,
         frame: &Frame<'k>,

@@ -1,4 +1,4 @@
-//! Values that are written at several places: what loops carry, what branches answer.
+//! Values with several assignments: those that loops carry, and the results of branches.
 
 use ir::ElementTypeExt;
 
@@ -9,20 +9,20 @@ use super::memory::class_of;
 use super::value::Val;
 use crate::kernel::{Type, ValueId};
 
-/// Registers that stand for values of the IR. Tensors are where they are, and have none.
+/// The registers of IR values. Tensors have none, because they stay in memory.
 pub(super) struct Carried {
     registers: Vec<Vec<Reg>>,
     pub values: Vec<Val>,
 }
 
 impl Carried {
-    /// The registers of elements side by side: of a vector, or of several numbers.
+    /// The registers of vectors and of values with several numbers.
     pub fn vectors(&self) -> impl Iterator<Item = Reg> {
         let count = self.registers.iter().flatten().count();
         self.registers.iter().flatten().copied().filter(move |_| count > 1)
     }
 
-    /// Tensors are where they are, whichever way was taken: where `values` say.
+    /// Sets the places of tensors to those of `values`, which are the same on every path.
     pub fn place(&mut self, values: &[Val]) {
         for (own, value) in self.values.iter_mut().zip(values) {
             if let (Val::Tensor(own), Val::Tensor(place)) = (own, value) {
@@ -33,14 +33,14 @@ impl Carried {
 }
 
 impl Lowering<'_> {
-    /// Registers of their own for values of the types of `ids`; `at_first` is what they are now.
+    /// New registers for values of the types of `ids`, initialised with `at_first`.
     pub(super) fn carry(&mut self, frame: &Frame<'_>, ids: &[ValueId], at_first: &[Val]) -> Carried {
         let carried = self.undefined(frame, ids, at_first);
         self.assign(&carried, at_first);
         carried
     }
 
-    /// The same with registers that nothing was written to. `places` are where the tensors among them are.
+    /// The same with uninitialised registers. `places` are the places of the tensors among them.
     pub(super) fn undefined(&mut self, frame: &Frame<'_>, ids: &[ValueId], places: &[Val]) -> Carried {
         let mut registers = Vec::new();
         let mut values = Vec::new();
@@ -59,7 +59,7 @@ impl Lowering<'_> {
         Carried { registers, values }
     }
 
-    /// All at once: none of the values is read from a register that was just written.
+    /// Assigns all values in parallel: none is read from a register that was just written.
     pub(super) fn assign(&mut self, carried: &Carried, values: &[Val]) {
         let mut moves: Vec<(Reg, Operand)> = Vec::new();
         for (registers, &value) in carried.registers.iter().zip(values) {
@@ -80,7 +80,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A value of the right kind.
+    /// An uninitialised value of the right kind.
     fn kind(&mut self, frame: &Frame<'_>, id: ValueId) -> Val {
         match frame.function.ty(id) {
             Type::Vector { element, size } => {
@@ -104,7 +104,7 @@ impl Lowering<'_> {
         (0..count * parts).map(|_| self.code.reg(class)).collect()
     }
 
-    /// The numbers that a value consists of.
+    /// The numbers of which a value consists.
     pub(super) fn parts(&self, value: Val) -> Vec<Operand> {
         match value {
             Val::Vector(number) => {
@@ -115,7 +115,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The same kind of value of other parts.
+    /// A value of the same kind with other parts.
     fn rebuilt(&mut self, kind: Val, parts: &[Operand]) -> Val {
         let Val::Vector(number) = kind else { return kind.with_operands(parts) };
         let mut rest = parts;
@@ -129,7 +129,7 @@ impl Lowering<'_> {
         self.vector(elements)
     }
 
-    /// Elements side by side, each in registers of its own.
+    /// A vector of the elements, each in registers of its own.
     pub(super) fn vector(&mut self, elements: Vec<Val>) -> Val {
         self.vectors.push(elements);
         Val::Vector(self.vectors.len() as u32 - 1)

@@ -1,4 +1,4 @@
-//! The instruction list under construction: registers, scopes of what is known, constants folded on the way.
+//! The instruction list under construction: registers, scopes of available values, and constant folding.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::machine::{Address, Class, Inst, Kind, Label, Operand, Reg};
 
-/// What two equal instructions have in common.
+/// The key that equal instructions share.
 type Key = (Cow<'static, str>, Vec<Operand>);
 
 #[derive(Default)]
@@ -15,12 +15,12 @@ pub(crate) struct Code {
     pub insts: Vec<Inst>,
     registers: [u32; 4],
     labels: Label,
-    /// Labels inside the code of one scalar op. Arrays are not accessed between such a label and the branches to it, so accesses on
-    /// both sides of it can be joined.
+    /// Labels inside the code of one scalar op. Arrays are not accessed between such a label and the branches
+    /// to it, so accesses before and after it can be joined.
     inner: FxHashSet<Label>,
-    /// Per open region, instructions whose result may be used again.
+    /// Per open region, instructions whose result can be reused.
     known: Vec<FxHashMap<Key, Reg>>,
-    /// The same of loads, and whether nobody changes what they read.
+    /// The same for loads, with whether the memory is never written.
     loads: Vec<FxHashMap<(Address, u32), (Reg, bool)>>,
     pub origin: Option<OpId>,
 }
@@ -48,12 +48,12 @@ impl Code {
         label
     }
 
-    /// Returns whether the code of some scalar op branches.
+    /// Whether the code of some scalar op branches.
     pub fn has_inner_labels(&self) -> bool {
         !self.inner.is_empty()
     }
 
-    /// Returns whether accesses before and behind the instruction stay apart.
+    /// Whether accesses before and after the instruction must not be joined.
     pub fn parts_accesses(&self, inst: &Inst) -> bool {
         match &inst.kind {
             Kind::Label(label) | Kind::Branch { target: label, .. } => !self.inner.contains(label),
@@ -65,7 +65,7 @@ impl Code {
         self.insts.iter().any(|inst| inst.reads().contains(&operand))
     }
 
-    /// What is computed from here on is not at hand behind [`Code::leave`].
+    /// Opens a scope; values computed in it are unavailable after [`Code::leave`].
     pub fn enter(&mut self) {
         self.known.push(FxHashMap::default());
         self.loads.push(FxHashMap::default());
@@ -82,7 +82,7 @@ impl Code {
         self.insts.push(Inst { kind, to, origin });
     }
 
-    /// An instruction that depends on its operands alone, or the register that holds its result already.
+    /// An instruction without side effects, or the register that already holds its result.
     pub fn pure(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -101,7 +101,7 @@ impl Code {
         reg
     }
 
-    /// A register with a value of its own that may change.
+    /// A new register with a value that may change.
     pub fn variable(&mut self, class: Class, from: Operand) -> Reg {
         let reg = self.reg(class);
         self.set(reg, from);
@@ -114,7 +114,7 @@ impl Code {
         }
     }
 
-    /// A load, or the registers that hold what it would read.
+    /// A load, or the registers that already hold its value.
     pub fn load(&mut self, address: Address, bits: u32, is_invariant: bool) -> Reg {
         let key = (Address { align: 0, ..address }, bits);
         if let Some(found) = self.loads.iter().rev().find_map(|region| region.get(&key)) {
@@ -129,7 +129,7 @@ impl Code {
     }
 
     pub fn store(&mut self, address: Address, bits: u32, from: Operand) {
-        // What was read of the same memory is read again.
+        // Discards loads of the same memory.
         for region in &mut self.loads {
             region.retain(|(known, _), _| known.space != address.space);
         }
@@ -140,12 +140,12 @@ impl Code {
         self.loads.iter_mut().for_each(FxHashMap::clear);
     }
 
-    /// What was read since the innermost [`Code::enter`] is read again.
+    /// Discards loads since the innermost [`Code::enter`].
     pub fn forget_inner_loads(&mut self) {
         self.loads.last_mut().into_iter().for_each(FxHashMap::clear);
     }
 
-    /// Of arrays that nobody changes, what was read stays known.
+    /// Discards loads, except those of arrays that are never written.
     pub fn forget_changing_loads(&mut self) {
         for region in &mut self.loads {
             region.retain(|_, (_, is_invariant)| *is_invariant);
@@ -160,7 +160,7 @@ impl Code {
         self.push(Kind::Label(label), Vec::new());
     }
 
-    /// Drops what nobody reads.
+    /// Drops instructions whose results are unused.
     pub fn drop_dead(&mut self) {
         let mut uses: FxHashMap<Reg, u32> = FxHashMap::default();
         for operand in self.insts.iter().flat_map(Inst::reads) {
@@ -168,7 +168,8 @@ impl Code {
                 *uses.entry(reg).or_default() += 1;
             }
         }
-        // From the end: what an instruction reads was written above it, but for loops, whose variables are kept.
+        // Runs backwards: instructions read values that are written above them, except in loops, whose
+        // variables are kept.
         let mut kept: Vec<bool> = vec![true; self.insts.len()];
         for (n, inst) in self.insts.iter().enumerate().rev() {
             let is_used = inst.to.iter().any(|reg| uses.get(reg).is_some_and(|&count| count > 0));
@@ -188,7 +189,7 @@ impl Code {
         self.insts.retain(|_| kept.next().unwrap_or(true));
     }
 
-    /// Numbers registers in the order in which they are written; per class, how many there are.
+    /// Renumbers registers in the order in which they are written; returns the number of registers per class.
     pub fn renumber(&mut self) -> [u32; 4] {
         let mut numbers: FxHashMap<Reg, Reg> = FxHashMap::default();
         let mut counts = [0u32; 4];

@@ -1,5 +1,5 @@
-//! Elements in memory that are exchanged: read, changed and written back in their word, again and again until nobody else
-//! was faster.
+//! Compare-and-swap loops: an element in memory is read, changed and written back in its word until no other
+//! thread wrote in between.
 
 use indexing_map::Expr;
 use ir::ElementTypeExt;
@@ -18,12 +18,12 @@ use crate::kernel::Region;
 pub(super) struct Word {
     address: Address,
     bits: u32,
-    /// Bits below the element, where the word is more than that.
+    /// The number of bits below the element, if the word is wider.
     shift: Option<Operand>,
 }
 
 impl<'k> Lowering<'k> {
-    /// The word that an element is in.
+    /// The word that contains an element.
     pub(super) fn word(&mut self, param: usize, place: Place, element: ElementType, at: &[Expr]) -> Word {
         let space = Space::Global(param);
         if let Some(bits) = packed(element) {
@@ -52,7 +52,7 @@ impl<'k> Lowering<'k> {
         self.word_around(space, byte, Operand::Int(0), bits)
     }
 
-    /// The word of 32 bits around the element `inside` bits above the address of its first byte.
+    /// The 32-bit word that contains the element `inside` bits above the address of its first byte.
     fn word_around(&mut self, space: Space, byte: Operand, inside: Operand, bits: u32) -> Word {
         let base = self.code.pure("and.b64", Class::B64, [byte, Operand::Int(-4)]).into();
         let low = self.code.pure("cvt.u32.u64", Class::B32, [byte]);
@@ -64,7 +64,7 @@ impl<'k> Lowering<'k> {
         Word { address: Address { space, base, offset: 0, align: 4 }, bits, shift: Some(shift.into()) }
     }
 
-    /// The loop around the exchange.
+    /// The compare-and-swap loop.
     pub(super) fn exchanged(
         &mut self,
         frame: &mut Frame<'k>,
@@ -81,7 +81,7 @@ impl<'k> Lowering<'k> {
             let mask = self.code.pure("shl.b32", Class::B32, [ones.into(), shift]);
             self.code.pure("not.b32", Class::B32, [mask.into()])
         });
-        // A number that does not depend on the element is brought to its place once.
+        // A number that does not depend on the element is shifted only once.
         let mut ready = is_set.then(|| {
             let value = frame.value(body.yields[0]);
             self.in_place(element, value, bits, shift)
@@ -115,7 +115,7 @@ impl<'k> Lowering<'k> {
         self.leave();
     }
 
-    /// The element in a word.
+    /// Extracts the element from a word.
     fn out_of_word(&mut self, element: ElementType, word: Reg, bits: u32, shift: Option<Operand>) -> Val {
         if element.is_complex() {
             let parts = [self.code.reg(Class::B32), self.code.reg(Class::B32)];
@@ -144,7 +144,7 @@ impl<'k> Lowering<'k> {
         }
     }
 
-    /// The element where it stands in its word, zero around it.
+    /// The element shifted to its position in the word, with zeros around it.
     fn in_place(&mut self, element: ElementType, value: Val, bits: u32, shift: Option<Operand>) -> Operand {
         if let Val::Complex(re, im) = value {
             let parts = [re, im].map(|part| self.in_register(part, Class::B32));

@@ -1,4 +1,4 @@
-//! A function where it is called: what its values and index variables stand for.
+//! An inlined function: the values and index variables at one call.
 
 use indexing_map::{Constraint, Expr};
 
@@ -7,11 +7,11 @@ use super::value::Val;
 use crate::constant::Constant;
 use crate::kernel::{Function, Type, ValueId};
 
-/// One function at one place.
+/// One function at one call.
 pub(super) struct Frame<'k> {
     pub function: &'k Function,
     pub values: Vec<Option<Val>>,
-    /// What stands for the function's index variables.
+    /// The values of the function's index variables.
     pub vars: Vec<Expr>,
 }
 
@@ -27,7 +27,7 @@ impl Frame<'_> {
         }
     }
 
-    /// A value of the right kind.
+    /// An uninitialised value of the right kind.
     pub fn kind(&self, value: ValueId) -> Val {
         match self.function.ty(value) {
             Type::Scalar(element) => Val::constant(Constant::zero(*element)),

@@ -1,26 +1,26 @@
-//! Loads and stores that are neighbours, and between which nothing touches the same memory.
+//! Groups of neighbouring loads and stores without accesses to the same memory between them.
 
 use rustc_hash::FxHashMap;
 
 use super::machine::{Address, Inst, Kind, Operand, Space};
 
-/// Accesses that belong together.
+/// Accesses that may be joined.
 pub(super) struct Group {
-    /// By offset; positions in the straight-line code.
+    /// The accesses by offset, as positions in the straight-line code.
     pub members: Vec<(i64, usize)>,
     pub bits: u32,
 }
 
-/// What is joined.
+/// The kind of access to join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Load,
     Store,
-    /// To an `f32` in memory.
+    /// An atomic addition to an `f32` in memory.
     Add,
 }
 
-/// The address of an access of that kind, and the bits that it is about.
+/// The address and the bits of an access of that kind.
 pub(super) fn access(inst: &Inst, kind: Access) -> Option<(Address, u32)> {
     match &inst.kind {
         Kind::Load { address, bits, .. } if kind == Access::Load && inst.to.len() == 1 => {
@@ -46,25 +46,26 @@ fn other_access(inst: &Inst, kind: Access) -> Option<Space> {
     }
 }
 
-/// Accesses to the same base with the same width, between which nothing touches the same memory in another way.
+/// Accesses of the same width relative to the same base, without other accesses to the same memory between
+/// them.
 pub(super) fn groups(insts: &[Inst], kind: Access) -> Vec<Group> {
     let mut open: FxHashMap<(Space, Operand, u32), Group> = FxHashMap::default();
     let mut done = Vec::new();
     for (n, inst) in insts.iter().enumerate() {
-        // Another kind of access to the same memory parts the group.
+        // Another kind of access to the same memory ends the group.
         if let Some(space) = other_access(inst, kind) {
             let parted: Vec<_> = open.keys().filter(|key| key.0 == space).copied().collect();
             done.extend(parted.into_iter().filter_map(|key| open.remove(&key)));
         }
         let Some((address, bits)) = access(inst, kind) else { continue };
-        // In the block's memory, only elements that are smaller than a byte.
+        // In shared memory, only elements that are smaller than a byte are joined.
         if !matches!(address.space, Space::Global(_) | Space::Library) && bits >= 8 {
             continue;
         }
         let key = (address.space, address.base, bits);
         let group = open.entry(key).or_insert_with(|| Group { members: Vec::new(), bits });
         if group.members.iter().any(|(offset, _)| *offset == address.offset) {
-            // Written twice: the order counts.
+            // The address is written twice, so the order matters.
             if let Some(old) = open.remove(&key) {
                 done.push(old);
             }
@@ -81,9 +82,9 @@ pub(super) fn groups(insts: &[Inst], kind: Access) -> Vec<Group> {
     done
 }
 
-/// Runs of neighbours: a power of two of them, aligned as a whole.
+/// Runs of neighbours: their number is a power of two, and the run is aligned.
 pub(super) fn runs(insts: &[Inst], group: &Group, kind: Access, widest: i64) -> Vec<Vec<usize>> {
-    // Elements of fewer than eight bits count for themselves.
+    // For elements of fewer than eight bits, offsets count elements.
     let bytes = i64::from(group.bits / 8).max(1);
     let widest = if group.bits < 8 { widest * i64::from(8 / group.bits) } else { widest };
     let mut runs = Vec::new();

@@ -1,39 +1,39 @@
-//! Numbers of 16 bits that are computed two at a time.
+//! 16-bit numbers that are computed in pairs.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::machine::{Class, Inst, Kind, Operand, Reg, Space};
 
-/// Which registers of 16 bits are halves of a word: what is computed two at a time. LLVM does so from what is stored up to
-/// what is loaded, or not at all: a number that something else needs as well, or makes, is computed on its own. What is
-/// only moved goes in words, too.
+/// The 16-bit registers that are halves of a word, because they are computed in pairs. LLVM pairs a whole
+/// tree from the stores up to the loads, or nothing: a number with another use or another source is computed
+/// on its own. Numbers that are only moved are moved as words, too.
 #[derive(Default)]
 pub(super) struct Halves {
     pub computed: FxHashSet<Reg>,
     pub used: FxHashSet<Reg>,
-    /// Rounded from `f32`.
+    /// Numbers rounded from `f32`.
     pub rounded: FxHashSet<Reg>,
     pub loaded: FxHashSet<Reg>,
-    /// From where numbers are loaded: base and offset.
+    /// The addresses from which numbers are loaded: base and offset.
     places: FxHashMap<Reg, (Operand, i64)>,
-    /// Loaded together with neighbours.
+    /// Numbers loaded together with neighbours.
     pub joined: FxHashSet<Reg>,
-    /// Read by something else than a store.
+    /// Numbers with other uses than stores.
     pub read: FxHashSet<Reg>,
-    /// Halves of what arms of branches bring.
+    /// Halves of the results of branches.
     kept: FxHashSet<Reg>,
-    /// How many numbers of 16 bits each array in global memory has in loads or stores.
+    /// The number of loads and stores of 16-bit numbers per array in global memory.
     accesses: FxHashMap<Space, u32>,
-    /// Where numbers are stored to: base and offset.
+    /// The addresses to which numbers are stored: base and offset.
     stored: FxHashMap<Reg, Vec<(Operand, i64)>>,
 }
 
 impl Halves {
-    /// `packed` are registers of vectors that arms of branches bring: those stay together whatever becomes of them.
+    /// `packed` are registers of vectors that are results of branches; these stay vectors for every use.
     pub fn of(insts: &[Inst], in_pairs: bool, packed: &FxHashSet<Reg>) -> Halves {
         let mut halves = Halves::default();
         halves.loaded.extend(packed);
-        // Arithmetic on numbers of 16 bits: its result and its operands.
+        // Arithmetic on 16-bit numbers: its result and its operands.
         let mut pairwise: FxHashMap<Reg, Vec<Reg>> = FxHashMap::default();
         let mut rounded: FxHashSet<Reg> = FxHashSet::default();
         let mut alone: FxHashSet<Reg> = FxHashSet::default();
@@ -65,7 +65,7 @@ impl Halves {
                     halves.kept.extend(read());
                     continue;
                 }
-                // What loops carry.
+                // Values that loops carry.
                 Kind::Move { .. } => {
                     alone.extend(read());
                     alone.extend(inst.to.iter().filter(|reg| reg.class == Class::B16));
@@ -74,7 +74,7 @@ impl Halves {
                 Kind::Load { address, .. } => {
                     let from = (address.base, address.offset);
                     halves.places.extend(inst.to.iter().map(|&reg| (reg, from)));
-                    // Out of shared memory they come one by one.
+                    // Elements in shared memory are read one by one.
                     match address.space {
                         Space::Shared(_) => alone.extend(&inst.to),
                         Space::Global(_) | Space::Table(_) | Space::Library => halves.loaded.extend(&inst.to),
@@ -101,7 +101,8 @@ impl Halves {
                 }
             }
         }
-        // What is used on its own, or is made of such, until nothing changes.
+        // Propagates: the operands of unpaired results and the results of unpaired operands are unpaired,
+        // until nothing changes.
         loop {
             let mut changed = false;
             for (to, from) in &pairwise {
@@ -132,12 +133,14 @@ impl Halves {
 }
 
 impl Halves {
-    /// Returns whether a thread has one pair of an array's numbers and no more. LLVM does not compute those two at a time.
+    /// Whether a thread accesses exactly two of an array's numbers. LLVM does not compute a single pair at a
+    /// time.
     pub fn is_only_pair(&self, space: Space) -> bool {
         self.accesses.get(&space) == Some(&2)
     }
 
-    /// Returns whether each of the numbers is stored several times. What LLVM packs for several stores it packs once.
+    /// Whether each of the numbers is stored several times. LLVM packs such numbers once for all their
+    /// stores.
     pub fn are_stored_again(&self, numbers: &[Operand]) -> bool {
         numbers.iter().all(|number| match number {
             Operand::Reg(reg) => self.stored.get(reg).is_some_and(|places| places.len() > 1),
@@ -145,7 +148,7 @@ impl Halves {
         })
     }
 
-    /// Do the numbers, of that many bytes, lie side by side where they are loaded from?
+    /// Whether the numbers, of `bytes` bytes each, are loaded from adjacent addresses.
     pub fn are_neighbours(&self, numbers: &[Operand], bytes: i64) -> bool {
         let place = |operand: &Operand| match operand {
             Operand::Reg(reg) => self.places.get(reg).copied(),
@@ -157,7 +160,8 @@ impl Halves {
 }
 
 impl Halves {
-    /// Are two numbers that were loaded together, of that many bytes each, only moved, and together again?
+    /// Whether two numbers of `bytes` bytes each that were loaded together are only moved, and stored
+    /// together.
     pub fn is_moved(&self, pair: &[Reg], bytes: i64) -> bool {
         let &[low, high] = pair else { return false };
         let places = |reg: Reg| self.stored.get(&reg).map_or(&[][..], Vec::as_slice);
@@ -171,7 +175,7 @@ impl Halves {
     }
 }
 
-/// Is there an instruction that does the same to two halves of a word?
+/// Whether there is an instruction for the same operation on both halves of a word.
 fn is_pairwise(name: &str) -> bool {
     (name.ends_with(".bf16") || name.ends_with(".f16"))
         && !name.starts_with("cvt")

@@ -1,15 +1,16 @@
-//! What is read of an array that nobody changes, at a place that does not depend on a loop, is read once, before it. Source:
-//! LLVM's `LICM`, which hoists a load where every turn carries it out.
+//! Hoists loads from arrays that are not written, at addresses that do not depend on the loop. Source: LLVM's
+//! `LICM`, which hoists a load if every iteration executes it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::Code;
 use super::machine::{Inst, Kind, Label, Operand, Reg, Space};
 
-/// Loops with more loads than so many keep them: each takes a register in all turns.
+/// The maximum number of loads hoisted out of a loop, because each takes a register in all iterations; beyond
+/// it, none are.
 const MAX_HOISTED: usize = 64;
 
-/// A kernel with more loops than so many keeps what is in the others.
+/// The maximum number of loops of a kernel that are processed.
 const MAX_LOOPS: usize = 256;
 
 /// Moves loads out of loops, innermost loops first.
@@ -33,7 +34,8 @@ pub(super) fn hoist(code: &mut Code) {
     }
 }
 
-/// The shortest loop that was not looked at: its label, and the places of that and of the branch back.
+/// The shortest loop that was not processed yet: its label, and the positions of the label and of the branch
+/// back.
 fn innermost(insts: &[Inst], done: &FxHashSet<Label>) -> Option<(Label, usize, usize)> {
     let mut labels: FxHashMap<Label, usize> = FxHashMap::default();
     let mut loops = Vec::new();
@@ -49,20 +51,21 @@ fn innermost(insts: &[Inst], done: &FxHashSet<Label>) -> Option<(Label, usize, u
     loops.into_iter().min_by_key(|(_, top, end)| end - top)
 }
 
-/// The instructions of a loop that are carried out in every turn with the same answer, and that loads need: those loads, too.
+/// The loop-invariant instructions that every iteration executes and that loads need, including those loads.
 fn invariant(body: &[Inst]) -> FxHashSet<usize> {
     let mut inside: FxHashMap<Reg, u32> = FxHashMap::default();
     for inst in body {
         inst.to.iter().for_each(|&reg| *inside.entry(reg).or_default() += 1);
     }
     let labels: FxHashSet<Label> = body.iter().filter_map(label).collect();
-    // Registers that are the same in all turns, and what makes them.
+    // Registers with the same value in all iterations, and the instructions that compute them.
     let mut made: FxHashMap<Reg, usize> = FxHashMap::default();
     let mut loads: Vec<usize> = Vec::new();
     let mut skipped: FxHashSet<Label> = FxHashSet::default();
     for (n, inst) in body.iter().enumerate() {
         match &inst.kind {
-            // Not on all ways from here to there; where the loop is left, to its end.
+            // The code from here to the target is not always executed; if the branch leaves the loop, the
+            // code to its end.
             Kind::Branch { target, .. } if n + 1 < body.len() => {
                 if !labels.contains(target) {
                     break;

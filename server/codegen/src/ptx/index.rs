@@ -1,4 +1,4 @@
-//! Indices: expressions over numbers whose ranges are known.
+//! Indices: expressions over variables with known ranges.
 
 use indexing_map::{
     BinaryOp, Constraint, Expr, Interval, RangeContext, Simplifier, SimplifyMode, Variable, ceil_div,
@@ -9,21 +9,21 @@ use rustc_hash::FxHashMap;
 use super::arithmetic::scaled;
 use super::machine::Operand;
 
-/// What is known of the numbers that indices are made of.
+/// The known properties of index variables.
 #[derive(Default)]
 pub(crate) struct Indices {
-    /// Each with its range, and the register that holds it.
+    /// The variables with their ranges, and the registers that hold them.
     variables: Vec<Variable>,
     pub(super) registers: Vec<Operand>,
-    /// In an unrolled loop: the value of a variable in this round.
+    /// The values of the variables of unrolled loops in the current iteration.
     fixed: Vec<Option<i64>>,
-    /// What holds here: the conditions of the branches around.
+    /// The conditions of the enclosing branches.
     facts: Vec<Constraint>,
     simple: FxHashMap<Expr, Expr>,
 }
 
 impl Indices {
-    /// A variable whose value is in a register.
+    /// Adds a variable whose value is in a register.
     pub fn variable(&mut self, bounds: Interval, register: Operand) -> Expr {
         self.variables.push(Variable::from(bounds));
         self.registers.push(register);
@@ -32,14 +32,14 @@ impl Indices {
         Expr::var(self.variables.len() - 1)
     }
 
-    /// The variable of an unrolled loop has this value from here on.
+    /// Sets the value of the variable of an unrolled loop.
     pub fn fix(&mut self, variable: &Expr, value: Option<i64>) {
         if let Some(id) = variable.as_var() {
             self.fixed[id as usize] = value;
         }
     }
 
-    /// Until [`Indices::forget`] is called with the answer.
+    /// Assumes constraints until [`Indices::forget`] is called with the returned number.
     pub fn assume(&mut self, facts: impl IntoIterator<Item = Constraint>) -> usize {
         let before = self.facts.len();
         self.facts.extend(facts);
@@ -57,14 +57,14 @@ impl Indices {
         if let Some(known) = self.simple.get(expr) {
             return known.clone();
         }
-        // As XLA does: by the ranges of the variables alone.
+        // By the ranges of the variables alone, as XLA does.
         let ranges = RangeContext::new(&self.variables, &[]);
         let simple = Simplifier::new(ranges, SimplifyMode::Verbatim).simplify(expr);
         self.simple.insert(expr.clone(), simple.clone());
         simple
     }
 
-    /// The expression in this round of the unrolled loops around it.
+    /// The expression in the current iteration of the enclosing unrolled loops.
     pub fn here(&mut self, expr: &Expr) -> Expr {
         let simple = self.simplify(expr);
         if !self.uses_fixed(&simple) {
@@ -75,7 +75,7 @@ impl Indices {
         self.simplify(&constant)
     }
 
-    /// Summands of an index that are not known when the code is written.
+    /// The number of summands of an index that are not constant when the code is written.
     pub fn summands(&mut self, expr: &Expr) -> usize {
         let mut count = 0;
         let simple = self.simplify(expr);
@@ -89,7 +89,7 @@ impl Indices {
         count
     }
 
-    /// Are the summands of a sum made of different bits, so that it is their union?
+    /// Whether the summands of a sum have no common bits, so that the sum is their union.
     pub fn is_disjoint(&self, sum: &Expr) -> bool {
         let mut summands = Vec::new();
         let mut rest = vec![sum];
@@ -118,7 +118,7 @@ impl Indices {
         RangeContext::new(&self.variables, &self.facts).range(expr)
     }
 
-    /// The constraint in this round, unless it is known to hold.
+    /// The constraint in the current iteration, unless it is known to hold.
     pub fn open(&mut self, constraint: &Constraint) -> Option<Constraint> {
         let expr = self.here(&constraint.expr);
         let Constraint { expr, interval } = bare(expr, constraint.interval);
@@ -127,8 +127,8 @@ impl Indices {
     }
 }
 
-/// The constraint without constant summand and factor: what differs from round to round of a loop in those alone becomes
-/// the same.
+/// The constraint without constant summand and factor, so that constraints of loop iterations that differ
+/// only in these become equal.
 fn bare(expr: Expr, interval: Interval) -> Constraint {
     let (mut expr, constant) = split_constant(&expr);
     let mut interval =
@@ -144,7 +144,7 @@ fn bare(expr: Expr, interval: Interval) -> Constraint {
 
 /// A number that divides all values of the expression.
 pub(crate) fn divisor(expr: &Expr) -> i64 {
-    /// Divides everything that is asked about.
+    /// A multiple of every divisor that is needed.
     const ANY: i64 = 1 << 40;
     let both = |a: &Expr, b: &Expr| gcd(divisor(a), divisor(b)).min(ANY as u64) as i64;
     match expr {
@@ -163,7 +163,7 @@ pub(crate) fn divisor(expr: &Expr) -> i64 {
     }
 }
 
-/// The expression without its constant summand, and that.
+/// Splits an expression into the part without its constant summand, and the constant summand.
 pub(crate) fn split_constant(expr: &Expr) -> (Expr, i64) {
     match expr {
         Expr::Const(c) => (Expr::ZERO, *c),

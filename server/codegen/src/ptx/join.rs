@@ -1,4 +1,5 @@
-//! Neighbouring loads and stores become one. Within straight-line code: at the place of the first load, of the last store.
+//! Joins neighbouring loads and stores within straight-line code: at the position of the first load, or of
+//! the last store.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -9,25 +10,25 @@ use super::machine::{Inst, Kind, Operand, Reg};
 use super::packed::store_packed;
 use super::words::{pack, unpack, words};
 
-/// What the device, and the kernel, allow.
+/// The limits of the device and of the kernel.
 pub(crate) struct Joining {
-    /// Bytes of the widest access.
+    /// The number of bytes of the widest access.
     pub widest: i64,
-    /// Does the device add several numbers in one instruction?
+    /// Whether the device adds several numbers in one instruction.
     pub vector_atomics: bool,
-    /// Numbers of 16 bits may be computed two at a time before they go to shared memory.
+    /// Whether 16-bit numbers may be computed in pairs before they go to shared memory.
     pub in_pairs: bool,
-    /// Has the device registers for two numbers of 32 bits? What is only moved stays in them.
+    /// Whether the device has registers for two 32-bit numbers. Values that are only moved stay in them.
     pub has_wide_pairs: bool,
-    /// Per argument, has it several elements in a byte?
+    /// Per argument, whether it has several elements per byte.
     pub packed: Vec<bool>,
-    /// Registers of vectors that arms of branches bring.
+    /// Registers of vectors that are results of branches.
     pub vectors: FxHashSet<Reg>,
 }
 
-/// Bytes of the widest access of most devices.
+/// The number of bytes of the widest access of most devices.
 const WIDEST: i64 = 16;
-/// Bytes of the widest load of elements that are smaller than a byte.
+/// The number of bytes of the widest load of elements that are smaller than a byte.
 const PACKED: i64 = 2;
 
 pub(crate) fn join(code: &mut Code, how: Joining) {
@@ -148,7 +149,7 @@ fn store(
             .collect();
         let is_only_pair = from.len() == 2 && halves.is_only_pair(address.space);
         let is_half = |operand: &Operand| match operand {
-            // An only pair is not computed two at a time, but rounded so.
+            // A single pair is not computed as a pair, but rounded as one.
             Operand::Reg(reg) => {
                 !is_only_pair && halves.computed.contains(reg)
                     || halves.rounded.contains(reg)
@@ -191,7 +192,7 @@ fn store(
     }
 }
 
-/// Up to four sums at once.
+/// Joins up to four additions.
 fn add(insts: &[Inst], group: &Group, replaced: &mut FxHashMap<usize, Vec<Inst>>) {
     for run in runs(insts, group, Access::Add, WIDEST) {
         let [first, _, ..] = run.as_slice() else { continue };

@@ -1,9 +1,9 @@
-//! Tables that functions without an instruction of their own read. NVIDIA's libdevice, which XLA links, reads the same ones: the
-//! bits of 2/π word by word, and the coefficients of sine and cosine.
+//! Tables for functions that have no instruction. They are those of NVIDIA's libdevice, which XLA links: the
+//! bits of 2/π in words, and the coefficients of sine and cosine.
 
 use super::scalar::{COS_F64, SIN_F64};
 
-/// The first 1152 bits of 2/π behind the point.
+/// The first 1152 bits of 2/π after the binary point.
 const TWO_OVER_PI: [u64; 18] = [
     0xa2f9836e4e441529,
     0xfc2757d1f534ddc0,
@@ -25,16 +25,16 @@ const TWO_OVER_PI: [u64; 18] = [
     0x6bfb5fb11f8d5d08,
 ];
 
-/// Words of 32 bits that a reduction of an `f32` reads, and of 64 bits for an `f64`.
+/// The number of 32-bit words that the reduction of an `f32` reads, and of 64-bit words for an `f64`.
 pub(super) const WORDS_F32: i64 = 6;
 pub(super) const WORDS_F64: i64 = TWO_OVER_PI.len() as i64;
-/// Bytes between the coefficients of sine and those of cosine.
+/// The distance in bytes between the coefficients of sine and those of cosine.
 pub(super) const COEFFICIENTS_STEP: i64 = 64;
 
-/// The lowest word first.
+/// The words of 2/π, lowest first.
 pub(super) const TWO_OVER_PI_F32: &str = "__cudart_i2opi_f";
 pub(super) const TWO_OVER_PI_F64: &str = "__cudart_i2opi_d";
-/// All but the highest coefficient, that one first which is used first.
+/// All coefficients but the highest, in the order of use.
 pub(super) const SIN_COS_F64: &str = "__cudart_sin_cos_coeffs";
 
 /// A constant array of the module.

@@ -1,4 +1,5 @@
-//! How long a round of a loop within an element is, and how many rounds become one: first XLA's, then LLVM's.
+//! The size of an iteration of a loop within an element, and the unroll factors that follow: first XLA's,
+//! then LLVM's.
 
 use indexing_map::Expr;
 use rustc_hash::FxHashSet;
@@ -6,38 +7,42 @@ use rustc_hash::FxHashSet;
 use super::unrolling::{full_unroll, is_expensive, partial_unroll};
 use crate::kernel::{Condition, Function, Kernel, Op, OpKind, Region, Type, ValueId};
 
-/// What a function that is approximated counts for in XLA's pass. Source: `optimize_loops.cc`.
+/// The size of an approximated function in XLA's pass. Source: `optimize_loops.cc`.
 const EXPENSIVE: i64 = 20;
-/// About so many instructions it has in LLVM: those of `exp`.
+/// The approximate number of its instructions in LLVM: those of `exp`.
 const EXPENSIVE_IN_LLVM: i64 = 13;
-/// The index, the address, the load.
+/// The instructions of a read: the index, the address, the load.
 const READ_IN_LLVM: i64 = 3;
-/// Instructions up to which LLVM writes out all rounds. Source: `NVPTXTTIImpl::getUnrollingPreferences` on LLVM's default.
+/// The maximum number of instructions for full unrolling by LLVM. Source:
+/// `NVPTXTTIImpl::getUnrollingPreferences` on LLVM's default.
 const FULL: i64 = 300;
-/// Instructions up to which it writes out some of them: a quarter of that.
+/// The maximum number of instructions for partial unrolling by LLVM: a quarter of that.
 const PARTIAL: i64 = 75;
-/// Branch and comparison, which a turn has once.
+/// Branch and comparison, once per iteration of the unrolled loop.
 const TURN: i64 = 2;
-/// The most rounds of a turn where their number has no divisor. Source: `DefaultUnrollRuntimeCount` of `LoopUnrollPass.cpp`.
+/// LLVM's maximum unroll factor if it does not divide the number of iterations. Source:
+/// `DefaultUnrollRuntimeCount` of `LoopUnrollPass.cpp`.
 const MAX_UNEVEN: i64 = 8;
-/// Functions within functions beyond this depth are not counted.
+/// The maximum depth of nested functions that are counted.
 const MAX_DEPTH: u32 = 8;
 
-/// Loops around others have all rounds written out where they are this few. Source: `MaxUnrollFactor` of `gpu_fusible.cc`.
+/// The maximum number of iterations of outer loops for full unrolling. Source: `MaxUnrollFactor` of
+/// `gpu_fusible.cc`.
 const MAX_OUTER: i64 = 4;
 
-/// A round: what is the same in all rounds is computed before them, and does not count.
+/// The size of an iteration. Loop-invariant ops are hoisted and do not count.
 pub(super) struct LoopBody {
-    /// Ops when XLA looks at it; nothing where it holds a loop that is not written out, around which XLA writes out nothing.
+    /// The number of ops when XLA's pass runs; `None` if the body contains a loop that is not unrolled,
+    /// because XLA does not unroll loops around such a loop.
     ops: Option<i64>,
-    /// Whether it held one.
+    /// Whether it contained a loop.
     is_outer: bool,
-    /// Instructions when LLVM looks at it, about.
+    /// The approximate number of instructions when LLVM's pass runs.
     instructions: i64,
 }
 
 impl LoopBody {
-    /// `var` counts the rounds.
+    /// Counts the body of a loop with the counter `var`.
     pub fn of(function: &Function, body: &Region, var: u32, kernel: &Kernel) -> LoopBody {
         let mut counted = Counted { kernel, ops: 0, instructions: 0, is_outer: false, holds_loop: false };
         counted.round(function, body, var, &mut Varying::default(), 0);
@@ -48,7 +53,7 @@ impl LoopBody {
         }
     }
 
-    /// How many of `count` rounds XLA makes one.
+    /// XLA's unroll factor for a loop of `count` iterations.
     fn factor_of_xla(&self, count: i64) -> i64 {
         match self.ops {
             None => 1,
@@ -58,8 +63,8 @@ impl LoopBody {
         }
     }
 
-    /// How many of `count` rounds a turn has: all, or a divisor of their number where there is one, else LLVM leaves the loop
-    /// in the middle of the last turn.
+    /// The final unroll factor for a loop of `count` iterations: all, or a divisor of `count` if there is
+    /// one; otherwise LLVM exits the loop in the middle of the last unrolled iteration.
     pub fn factor(&self, count: i64) -> i64 {
         let own = self.factor_of_xla(count);
         if own == count {
@@ -77,12 +82,12 @@ impl LoopBody {
     }
 }
 
-/// What has another value in each round.
+/// The values that change from iteration to iteration.
 #[derive(Default)]
 struct Varying {
     values: FxHashSet<ValueId>,
     vars: FxHashSet<u32>,
-    /// Places that were counted: a tensor's sizes, and the index.
+    /// Counted element positions: a tensor's sizes, and the index.
     places: FxHashSet<(Vec<i64>, Vec<Expr>)>,
 }
 
@@ -106,12 +111,12 @@ struct Counted<'k> {
     ops: i64,
     instructions: i64,
     is_outer: bool,
-    /// Whether it holds a loop that XLA does not write out.
+    /// Whether it contains a loop that XLA does not unroll.
     holds_loop: bool,
 }
 
 impl Counted<'_> {
-    /// A round of a loop: its ops, what it yields, and the step to the next one.
+    /// Counts an iteration of a loop: its ops, its yield, and the increment of the counter.
     fn round(&mut self, function: &Function, body: &Region, var: u32, varying: &mut Varying, depth: u32) {
         varying.vars.insert(var);
         varying.values.extend(&body.args);
@@ -165,7 +170,7 @@ impl Counted<'_> {
                 let count = (*count).max(1);
                 self.holds_loop = before.2 || inner.factor_of_xla(count) < count;
                 self.is_outer = true;
-                // Behind the last round it yields nothing to another one.
+                // The last iteration yields nothing to another one.
                 self.ops = (self.ops - 1).saturating_mul(count).saturating_add(before.0);
                 let rounds = inner.factor(count);
                 self.instructions = inner.instructions.saturating_mul(rounds).saturating_add(before.1);
@@ -188,7 +193,7 @@ impl Counted<'_> {
                     varies |= region.yields.iter().any(|value| varying.values.contains(value));
                 }
                 if varies {
-                    // The branch, what its arms yield, the comparisons.
+                    // The branch, the yields of its arms, the comparisons.
                     self.count(3 + tests, 2 + tests);
                 }
             }
@@ -204,7 +209,8 @@ impl Counted<'_> {
                 self.count(3, 2);
             }
             OpKind::Read { tensor, at } if varies => {
-                // The sum that is the place in memory, unless the index is that already, or was made before.
+                // The sum for the position in memory, unless the index is the position, or the sum was
+                // counted before.
                 let sizes = match function.ty(*tensor) {
                     Type::Tensor(shape) => shape.dims.to_vec(),
                     _ => Vec::new(),

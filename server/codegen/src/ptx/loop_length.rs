@@ -1,4 +1,4 @@
-//! How long the body of a loop is, and what follows for its rounds.
+//! The length of a loop body, and its effect on unrolling.
 
 use indexing_map::Expr;
 
@@ -9,22 +9,22 @@ use super::tiles::Tile;
 use super::unrolling::{ReductionBody, full_unroll, partial_unroll, size};
 use crate::kernel::Type;
 
-/// Elements that a thread reads at once: XLA takes 8 at most.
+/// The maximum number of elements that a thread reads at once; XLA uses at most 8.
 const MAX_COLUMNS: i64 = 16;
 
-/// How long the body of a loop is.
+/// The length of a loop body by the kind of loop.
 #[derive(Clone, Copy)]
 pub(super) enum LoopLength {
-    /// Elements are computed and written.
+    /// Computes and writes elements.
     Elements(i64),
-    /// Elements go through shared memory in words.
+    /// Moves elements through shared memory in words.
     Tile(Tile),
-    /// Elements are reduced, of several columns in the innermost loop.
+    /// Reduces elements, of several columns in the innermost loop.
     Reduced(ReductionBody, i64),
 }
 
 impl LoopLength {
-    /// Are all rounds of the loop over range variable `n` written out, with `below` rounds of others in each?
+    /// Whether the loop is fully unrolled; each iteration contains `below` iterations of inner loops.
     pub fn is_unrolled(self, rounds: i64, below: i64, is_innermost: bool) -> bool {
         match self {
             LoopLength::Elements(size) => full_unroll(rounds, size.saturating_mul(below)),
@@ -36,7 +36,7 @@ impl LoopLength {
         }
     }
 
-    /// Returns whether all rounds of loops within each other are written out.
+    /// Whether all nested loops are fully unrolled.
     pub fn is_written_out(self, rounds: &[i64]) -> bool {
         let mut below = 1i64;
         rounds.iter().enumerate().rev().all(|(n, &own)| {
@@ -46,8 +46,8 @@ impl LoopLength {
         })
     }
 
-    /// Is it a round of rows within rows that LLVM has written out, behind the first round of its turn? What is read there is
-    /// not joined.
+    /// Whether this is an iteration of nested row loops that LLVM has unrolled, after the first one of its
+    /// unrolled iteration. Reads there are not joined.
     pub fn is_behind(self, round: i64, changing: &[(Expr, i64)]) -> bool {
         let LoopLength::Reduced(body, columns) = self else { return false };
         let &[(_, outer), (_, inner), (_, innermost)] = changing else { return false };
@@ -60,7 +60,7 @@ impl LoopLength {
         row >= factor && (row % factor != 0 || within != 0)
     }
 
-    /// Are numbers of 16 bits added two at a time? LLVM does it for the one sum of two rounds.
+    /// Whether 16-bit numbers are added in pairs. LLVM does so if the reduction has at most two iterations.
     pub fn is_paired(self, rounds: i64, below: i64) -> bool {
         match self {
             LoopLength::Elements(_) | LoopLength::Tile(_) => true,
@@ -91,7 +91,7 @@ impl<'k> Lowering<'k> {
         });
         match columns {
             None => LoopLength::Elements(size(map_loop.body, self.kernel)),
-            // Rows are reduced by as many elements as are read at once.
+            // Each iteration reduces as many elements of a row as are read at once.
             Some(columns) => {
                 let innermost = if innermost <= MAX_COLUMNS { innermost } else { 1 };
                 let body =

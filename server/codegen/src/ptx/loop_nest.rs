@@ -1,4 +1,4 @@
-//! Loops within loops, and in the innermost the rounds that are written out.
+//! Loop nests, with the unrolled iterations in the innermost loop.
 
 use indexing_map::{Constraint, Expr, Interval};
 use ir::ElementTypeExt;
@@ -14,38 +14,39 @@ use super::tiles::moves_vectors;
 use super::value::Val;
 use crate::kernel::OpKind;
 
-/// A loop over the range variables of a map, at its place.
+/// A loop over the range variables of a map, in its context.
 #[derive(Clone, Copy)]
 pub(super) struct Nest<'a, 'k> {
     pub map_loop: MapLoop<'k>,
-    /// What stands for the dimensions of the map.
+    /// The values of the map's dimensions.
     pub dims: &'a [Expr],
     /// Constraints that name range variables.
     pub inner: &'a [&'a Constraint],
     pub length: LoopLength,
-    /// Whether a condition around the loop is asked.
+    /// Whether the loop is inside a branch on a condition.
     pub is_guarded: bool,
 }
 
-/// A range variable of a loop that is being written.
+/// The state of a range variable of a loop nest.
 #[derive(Clone, Copy)]
 pub(super) enum Axis {
-    /// One round is left.
+    /// Fixed to one iteration.
     At(i64),
-    /// So many rounds, each written out.
+    /// Fully unrolled, with this number of iterations.
     Unrolled(i64),
-    /// So many rounds, `factor` of them in each turn of the loop. The last turn may have fewer.
+    /// A loop over this number of iterations, unrolled by `factor`. The last unrolled iteration may be
+    /// incomplete.
     Counted { rounds: i64, factor: i64 },
 }
 
-/// A branch around rounds of a loop, and what it takes to end it.
+/// A branch around iterations of a loop, with the state to end it.
 struct Held {
     skip: u32,
     facts: usize,
     carried: Carried,
 }
 
-/// A loop whose last turn has fewer rounds: it is left in the middle.
+/// The exit in the middle of the last unrolled iteration, if that is incomplete.
 pub(super) struct Leaves {
     counter: Reg,
     turn: i64,
@@ -54,7 +55,7 @@ pub(super) struct Leaves {
 }
 
 impl<'k> Lowering<'k> {
-    /// All rounds. The last one of a counted loop is written behind it where only that one has to ask a condition.
+    /// Emits all iterations. The last one of a counted loop is peeled if only that one needs a condition.
     pub(super) fn peeled(
         &mut self,
         frame: &mut Frame<'k>,
@@ -88,8 +89,9 @@ impl<'k> Lowering<'k> {
         self.nest(frame, nest, &axes, values)
     }
 
-    /// Before rounds that alone ask a condition: in XLA's code they are a loop of their own, and each of the two loops asks the
-    /// condition around it. What the first one read is not known in the second one then.
+    /// Starts the peeled iterations, which alone have a condition. In XLA's code they are a loop of their
+    /// own, and each of the two loops tests the condition around it, so the loads of the first one are not
+    /// available in the second.
     fn begin_last_round(&mut self, nest: &Nest<'_, 'k>) {
         if nest.is_guarded {
             self.code.forget_inner_loads();
@@ -97,7 +99,7 @@ impl<'k> Lowering<'k> {
         }
     }
 
-    /// Do all conditions that name range variable `n` hold but in its last round?
+    /// Whether all conditions on range variable `n` are known to hold except in its last iteration.
     fn asks_at_the_end_alone(&mut self, nest: &Nest<'_, 'k>, n: usize, rounds: i64) -> bool {
         let Nest { dims, inner, .. } = *nest;
         let map = nest.map_loop.map;
@@ -123,7 +125,7 @@ impl<'k> Lowering<'k> {
         })
     }
 
-    /// Loops within loops, and in the innermost the rounds that are written out.
+    /// Emits nested loops, with the unrolled iterations in the innermost one.
     fn nest(
         &mut self,
         frame: &mut Frame<'k>,
@@ -145,9 +147,9 @@ impl<'k> Lowering<'k> {
         }
         let mut ranges: Vec<Expr> = Vec::new();
         let mut open: Vec<Open> = Vec::new();
-        // Variables that have another value in each round, and how many values.
+        // The variables of unrolled loops, and their number of values.
         let mut changing: Vec<(Expr, i64)> = Vec::new();
-        // Which of these counts the rounds of a turn, and in which turn the loop is left after how many of them.
+        // The one of them that belongs to a partially unrolled loop, and the exit from its last iteration.
         let mut turned: Option<usize> = None;
         let mut leaves: Option<Leaves> = None;
         for (axis, variable) in axes.iter().zip(map.ranges()) {
@@ -176,18 +178,18 @@ impl<'k> Lowering<'k> {
             frame.vars[var as usize] = expr.clone();
         }
         let rounds: i64 = changing.iter().map(|(_, rounds)| rounds).product();
-        // Rounds of the unrolled loops below the one that is written out in part.
+        // The number of iterations of the unrolled loops inside the partially unrolled one.
         let in_turn: i64 =
             changing.iter().skip(turned.map_or(0, |n| n + 1)).map(|(_, rounds)| rounds).product();
         let is_joined_throughout = !matches!(length, LoopLength::Reduced(body, _) if !body.is_direct);
-        // What only changes elements reads none before.
+        // A body with atomic updates reads no elements before it changes them.
         let only_changes = || body.ops.iter().any(|op| matches!(op.kind, OpKind::Update { .. }));
         let defers = rounds > 1 && self.pending.is_none() && (!self.has_aliases || only_changes());
         let moves_vectors = moves_vectors(frame.function, body);
-        // Rounds that hold under the same condition share a branch; what they store is stored behind them, so that
-        // neighbours meet.
+        // Consecutive iterations with the same condition share a branch, and their stores are deferred to its
+        // end, so that neighbours can be joined.
         let mut held: Option<(Vec<Constraint>, Option<Held>)> = None;
-        // All of them before any holds.
+        // The constraints of all iterations, computed before any of them is assumed.
         let asked: Vec<Vec<Constraint>> = (0..rounds)
             .map(|round| {
                 self.fix(&changing, round);
@@ -264,14 +266,14 @@ impl<'k> Lowering<'k> {
         values
     }
 
-    /// A variable that has another value in each round.
+    /// Adds the variable of an unrolled loop.
     fn written_out(&mut self, rounds: i64, changing: &mut Vec<(Expr, i64)>) -> Expr {
         let index = self.indices.variable(Interval::from_size(rounds), Operand::Int(0));
         changing.push((index.clone(), rounds));
         index
     }
 
-    /// The variables have the values of this round.
+    /// Sets the variables to their values in this iteration.
     fn fix(&mut self, changing: &[(Expr, i64)], round: i64) {
         let mut rest = round;
         for (variable, rounds) in changing.iter().rev() {
@@ -280,7 +282,8 @@ impl<'k> Lowering<'k> {
         }
     }
 
-    /// A loop of that many rounds, `factor` of them in each turn; how the last turn is left where it has fewer.
+    /// Opens a loop over `rounds` iterations, unrolled by `factor`; with an exit if the last unrolled
+    /// iteration is incomplete.
     pub(super) fn open_rounds(&mut self, rounds: i64, factor: i64) -> (Open, Expr, Option<Leaves>) {
         let (turns, after) = (rounds / factor + i64::from(rounds % factor != 0), rounds % factor);
         let (open, counter) = self.open_loop(turns);
@@ -304,12 +307,13 @@ impl<'k> Lowering<'k> {
         matches!(space, Space::Global(param) if self.kernel.params[param].shape.element.is_complex())
     }
 
-    /// Ends rounds that held under one condition: what they store is stored here.
+    /// Ends the branch of iterations with one condition, and emits their deferred stores.
     fn release(&mut self, held: Option<Held>, values: Vec<Val>) -> Vec<Val> {
         for pending in self.pending.take().unwrap_or_default() {
             match pending {
                 Pending::Store(mut address, bits, from) => {
-                    // XLA itself joins the elements of rounds, except complex ones: those stay apart where rounds branch.
+                    // XLA itself joins elements of different iterations, except for complex ones in
+                    // iterations with branches.
                     if self.code.has_inner_labels() && self.is_complex(address.space) {
                         address.align = address.align.min(i64::from(bits) / 4);
                     }

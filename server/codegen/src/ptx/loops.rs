@@ -1,4 +1,4 @@
-//! Loops: short ones are written out round by round, longer ones a few rounds at a time.
+//! Loops: short ones are fully unrolled, longer ones partially.
 
 use indexing_map::{Constraint, Expr, IndexingMap, Interval};
 
@@ -16,9 +16,9 @@ use crate::kernel::{Region, ValueId};
 #[derive(Clone, Copy)]
 pub(super) struct MapLoop<'k> {
     pub map: &'k IndexingMap,
-    /// What stands for the dimensions of the map.
+    /// The values of the map's dimensions.
     pub dims: &'k [Expr],
-    /// The index variables of the function that name range variables and results.
+    /// The index variables of the function for range variables and results.
     pub vars: &'k [u32],
     pub results: &'k [u32],
     pub inits: &'k [ValueId],
@@ -62,8 +62,8 @@ impl<'k> Lowering<'k> {
         carried.values
     }
 
-    /// Rounds that are written out: of the variable, counted from a start, so many. The loop around them may be left in the
-    /// middle.
+    /// Emits `count` unrolled iterations with the variable `var`, counted from a start. The loop around them
+    /// may have an exit in the middle.
     fn rounds(
         &mut self,
         frame: &mut Frame<'k>,
@@ -93,7 +93,7 @@ impl<'k> Lowering<'k> {
         values
     }
 
-    /// A loop that counts to `turns`, and the variable that it counts with.
+    /// Opens a loop of `turns` iterations; returns it with its counter.
     pub(super) fn open_loop(&mut self, turns: i64) -> (Open, Expr) {
         let class = if turns > i64::from(i32::MAX) { Class::B64 } else { Class::B32 };
         let counter = self.code.variable(class, Operand::Int(0));
@@ -104,7 +104,7 @@ impl<'k> Lowering<'k> {
         (Open { counter, turns, top }, variable)
     }
 
-    /// Counts, and goes back to the top until all turns were done.
+    /// Increments the counter and branches back until all iterations are done.
     pub(super) fn close_loop(&mut self, Open { counter, turns, top }: Open) {
         self.leave();
         let width = counter.class.bits();
@@ -127,7 +127,7 @@ impl<'k> Lowering<'k> {
         let rounds: Vec<i64> =
             map.ranges().iter().map(|v| i64::try_from(v.bounds.size()).unwrap_or(i64::MAX)).collect();
         let length = self.length(frame, map_loop, rounds.last().copied().unwrap_or(1));
-        // LLVM does not look into vectors that a loop carries.
+        // LLVM does not analyse vectors that a loop carries.
         let carries_vectors = values.iter().any(|value| matches!(value, Val::Vector(_)));
         if (!carries_vectors || length.is_written_out(&rounds)) && self.keeps_constants(frame, &values, body)
         {
@@ -137,7 +137,7 @@ impl<'k> Lowering<'k> {
         self.wraps = wraps(map);
         self.is_parted = self.wraps;
         let dims: Vec<Expr> = frame.indices(map_loop.dims);
-        // What does not change in the loop is asked once; the bounds of the dimensions may be narrower than the grid.
+        // Tests loop-invariant constraints once; the bounds of the dimensions may be narrower than the grid.
         let bounds = dims.iter().zip(map.dims());
         let mut outer: Vec<Constraint> = bounds
             .map(|(dim, variable)| Constraint { expr: dim.clone(), interval: variable.bounds })
@@ -194,7 +194,7 @@ impl<'k> Lowering<'k> {
     }
 }
 
-/// The expression with what stands for dimensions and range variables.
+/// Substitutes the values of dimensions and range variables.
 pub(super) fn in_place(expr: &Expr, dims: &[Expr], ranges: &[Expr]) -> Expr {
     expr.substitute(&mut |v| {
         let v = v as usize;
@@ -206,8 +206,8 @@ fn uses_ranges(map: &IndexingMap, expr: &Expr) -> bool {
     (0..map.num_ranges()).any(|n| expr.uses_var((map.num_dims() + n) as u32))
 }
 
-/// Do the elements of one thread lie in several rows of an array that the threads do not fill evenly? XLA keeps a remainder
-/// in the slowest index then, and joins no accesses behind it.
+/// Whether the elements of a thread span several rows of an array that the threads do not fill evenly. XLA
+/// then keeps a remainder in the slowest index, and joins no accesses after it.
 fn wraps(map: &IndexingMap) -> bool {
     let mut moving = map.results().iter().filter(|e| e.as_const().is_none());
     let (Some(slowest), Some(_)) = (moving.next(), moving.next()) else { return false };

@@ -1,4 +1,4 @@
-//! From the kernel IR to instructions: functions are written out where they are called, short loops unrolled.
+//! Lowers the kernel IR to instructions: inlines functions and unrolls short loops.
 
 use indexing_map::{Expr, Interval};
 use ir::OpId;
@@ -14,62 +14,62 @@ use super::value::Val;
 use crate::constant::Constant;
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, SharedArray, Type, ValueId};
 
-/// Ops of a kernel that are written out, in all.
+/// The maximum number of ops of a kernel after inlining and unrolling.
 const MAX_OPS: usize = 200_000;
-/// Elements of a vector: XLA takes 8 at most.
+/// The maximum number of elements of a vector; XLA uses at most 8.
 const MAX_VECTOR: usize = 64;
 
-/// The results of functions at indices, over tensors.
+/// The results of functions at indices, for given tensors.
 type Calls = FxHashMap<(usize, Vec<Expr>, Vec<Place>), Vec<Val>>;
 
 pub(crate) struct Lowering<'k> {
     pub kernel: &'k Kernel,
     pub code: Code,
     pub indices: Indices,
-    /// Per argument, the register with its address, where it was asked for.
+    /// Per argument, the register with its address, if it is used.
     pub pointers: Vec<Option<Reg>>,
     pub shared: Vec<SharedArray>,
-    /// Results of calls, per open region.
+    /// Available results of calls, per open region.
     pub calls: Vec<Calls>,
     written: usize,
     pub is_too_large: bool,
-    /// Can a kernel be launched before the one that it depends on is through?
+    /// Whether a kernel can be launched before the one on which it depends ends.
     has_dependent_launches: bool,
-    /// Does it convert to and from two formats of eight bits?
+    /// Whether it has conversions for two formats of eight bits.
     pub has_f8: bool,
     pub bf16: Bf16,
-    /// What the rounds of an unrolled loop store, until they are through.
+    /// The stores of an unrolled loop, deferred until its iterations end.
     pub pending: Option<Vec<Pending>>,
-    /// By number, what [`Val::Vector`] consists of.
+    /// The elements of each [`Val::Vector`], by number.
     pub vectors: Vec<Vec<Val>>,
-    /// Numbers of 16 bits are computed two at a time before they go to shared memory.
+    /// Whether 16-bit numbers are computed in pairs before they go to shared memory.
     pub in_pairs: bool,
-    /// Neighbouring elements are not joined here.
+    /// Whether neighbouring elements are not joined here.
     pub is_parted: bool,
-    /// In the loop of several transposes: elements of a row that a thread reads.
+    /// In the loop of several transposes: the number of elements of a row that a thread reads.
     pub tile_vector: Option<i64>,
-    /// The loop that wrote the tile of a packed transpose was in a branch.
+    /// Whether the loop that wrote the tile of a packed transpose was in a branch.
     pub is_tile_guarded: bool,
-    /// The elements of a thread lie in several rows: where one of them lies says nothing of the next one.
+    /// Whether the elements of a thread span several rows, so that they need not be adjacent.
     pub wraps: bool,
-    /// Registers of vectors that arms of branches bring.
+    /// Registers of vectors that are results of branches.
     pub chosen: FxHashSet<Reg>,
-    /// Does a result lie where an operand does?
+    /// Whether a result shares memory with an operand.
     pub has_aliases: bool,
-    /// Ops that no rule writes.
+    /// Ops that no rule implements.
     pub missing: Vec<(OpId, String)>,
 }
 
-/// What a device computes in `bf16`.
+/// The `bf16` arithmetic of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bf16 {
     None,
-    /// Products with a sum, in one rounding; by these a sum or a product alone.
+    /// Fused multiply-add, which also implements sums and products.
     Fused,
     Full,
 }
 
-/// What changes memory, and waits until the rounds of a loop are through.
+/// A write to memory that is deferred until the iterations of a loop end.
 pub(crate) enum Pending {
     /// Address, bits, value.
     Store(Address, u32, Operand),
@@ -121,7 +121,7 @@ impl<'k> Lowering<'k> {
             self.indices.variable(Interval::from_size(size), reg.into())
         });
         let vars: Vec<Expr> = vars.collect();
-        // What is passed twice is one array.
+        // An operand that is passed twice is one array.
         let params = &self.kernel.params;
         let place = |n: usize| match params.get(params[n].same_as) {
             Some(first) if first.shape == params[n].shape => params[n].same_as,
@@ -141,7 +141,7 @@ impl<'k> Lowering<'k> {
         self.region(&mut frame, &function.body)
     }
 
-    /// Writes the ops of a region; what it yields.
+    /// Emits the ops of a region; returns its yields.
     pub(super) fn region(&mut self, frame: &mut Frame<'k>, region: &'k Region) -> Vec<Val> {
         for op in &region.ops {
             self.written += 1;
@@ -150,7 +150,7 @@ impl<'k> Lowering<'k> {
                 break;
             }
             let before = self.code.origin;
-            // Inside of a function every op belongs to an instruction.
+            // Ops of inlined functions keep the instruction of the call.
             self.code.origin = op.origin.or(before);
             self.statement(frame, op);
             self.code.origin = before;

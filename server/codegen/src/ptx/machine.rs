@@ -1,4 +1,5 @@
-//! Instructions of PTX as data, so that neighbouring loads can be joined and dead ones dropped before they are text.
+//! PTX instructions as data, so that neighbouring loads can be joined and dead instructions dropped before
+//! printing.
 
 use std::borrow::Cow;
 
@@ -22,7 +23,7 @@ pub(crate) enum Class {
 impl Class {
     pub const ALL: [Class; 4] = [Class::Pred, Class::B16, Class::B32, Class::B64];
 
-    /// The name of its registers, without number.
+    /// The prefix of its registers' names, without the number.
     pub fn prefix(self) -> &'static str {
         match self {
             Class::Pred => "%p",
@@ -63,7 +64,7 @@ impl Class {
 pub(crate) enum Operand {
     Reg(Reg),
     Int(i64),
-    /// Bits, written as `0f…` or `0d…`.
+    /// The bits, written as `0f…` or `0d…`.
     F32(u32),
     F64(u64),
     /// `%tid.x`, a symbol.
@@ -87,30 +88,30 @@ pub(crate) enum Space {
     /// The argument of this number.
     Global(usize),
     Shared(u32),
-    /// Global as well: a constant array of the module.
+    /// A constant array of the module, also in global memory.
     Table(u32),
-    /// Global as well: a table of a function that is approximated, see [`super::library`].
+    /// A table of an approximated function, also in global memory; see [`super::library`].
     Library,
 }
 
-/// Where a load or store goes: a register that holds an address, and bytes behind it.
+/// The address of a load or store: a register with an address, plus an offset in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Address {
     pub space: Space,
     pub base: Operand,
     pub offset: i64,
-    /// The address is a multiple of this, a power of two.
+    /// The alignment of the address, a power of two.
     pub align: i64,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
-    /// Depends on its operands alone.
+    /// An instruction without side effects.
     Pure {
         name: Cow<'static, str>,
         from: Vec<Operand>,
     },
-    /// `width` bits into each register; `name` is its type: `b32`, `b8`.
+    /// Loads `width` bits into each register; `name` is the type: `b32`, `b8`.
     Load {
         address: Address,
         bits: u32,
@@ -121,21 +122,21 @@ pub(crate) enum Kind {
         bits: u32,
         from: Vec<Operand>,
     },
-    /// A word in memory becomes `new` if it is `expected`; what it was.
+    /// Compare-and-swap: replaces a word by `new` if it equals `expected`; the result is the old word.
     Exchange {
         address: Address,
         bits: u32,
         expected: Operand,
         new: Operand,
     },
-    /// Elements in memory become what `name` makes of them and the operands: `add.f32`; what they were. Several lie side
-    /// by side. With no result, a store of the type `name`.
+    /// An atomic operation `name`, such as `add.f32`, on adjacent elements in memory; the results are the old
+    /// elements. Without results, a store of the type `name`.
     Atomic {
         name: &'static str,
         address: Address,
         from: Vec<Operand>,
     },
-    /// Anything else that must stay where it is: `bar.sync 0`, a shuffle, an atomic.
+    /// Any other instruction with side effects: `bar.sync 0`, a shuffle, an atomic.
     Effect {
         name: Cow<'static, str>,
         from: Vec<Operand>,
@@ -145,11 +146,11 @@ pub(crate) enum Kind {
         guard: Option<(Reg, bool)>,
     },
     Label(Label),
-    /// A register is given another value: the only writes to registers that have one.
+    /// Assigns a register. Only these instructions write registers that already have a value.
     Move {
         from: Operand,
     },
-    /// The two halves of a register, or a register of two halves.
+    /// Splits a register into two halves, or joins two halves.
     Unpack {
         from: Reg,
     },
@@ -157,7 +158,7 @@ pub(crate) enum Kind {
         from: Vec<Operand>,
     },
     Return,
-    /// A remark for the reader.
+    /// A comment in the text.
     Note(String),
 }
 
@@ -169,7 +170,7 @@ pub(crate) struct Inst {
 }
 
 impl Inst {
-    /// All that it reads.
+    /// All operands that it reads.
     pub fn reads(&self) -> Vec<Operand> {
         match &self.kind {
             Kind::Pure { from, .. } | Kind::Effect { from, .. } | Kind::Pack { from } => from.clone(),
@@ -187,7 +188,7 @@ impl Inst {
         }
     }
 
-    /// The argument of the kernel whose memory it reads or writes.
+    /// The argument of the kernel that it reads or writes.
     pub fn argument(&self) -> Option<usize> {
         let (Kind::Load { address, .. }
         | Kind::Store { address, .. }
@@ -202,7 +203,7 @@ impl Inst {
         }
     }
 
-    /// May it go where nobody reads what it writes?
+    /// Whether it can be removed if its results are unused.
     pub fn is_removable(&self) -> bool {
         matches!(
             self.kind,
@@ -214,7 +215,7 @@ impl Inst {
         )
     }
 
-    /// Does straight-line code end here?
+    /// Whether it ends straight-line code.
     pub fn is_boundary(&self) -> bool {
         matches!(
             self.kind,

@@ -11,10 +11,11 @@ use super::packed::packed;
 use super::value::Val;
 use crate::kernel::SharedArray;
 
-/// LLVM does not see through sums of more than these that what they are an index of is aligned, and joins no loads there.
+/// The maximum number of summands of an index for which LLVM proves alignment; beyond it, LLVM joins no
+/// loads.
 const MAX_SUMMANDS: usize = 4;
 
-/// The array that a tensor of the IR is in.
+/// The array that contains a tensor of the IR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     Param(usize),
@@ -24,9 +25,9 @@ pub(crate) enum Place {
 }
 
 impl Lowering<'_> {
-    /// The number of the element in memory order.
+    /// The position of the element in memory order.
     pub(super) fn linear(&mut self, shape: &ArrayShape, at: &[Expr]) -> Expr {
-        // The array of the IR may be flat where that of the kernel is not.
+        // The array of the IR may be flattened when that of the kernel is not.
         if let ([index], true) = (at, shape.dims.len() > 1) {
             return index.clone();
         }
@@ -51,7 +52,7 @@ impl Lowering<'_> {
         linear
     }
 
-    /// The address of an element, and how many bits it has.
+    /// The address of an element, and its width in bits.
     pub(super) fn address(&mut self, place: Place, element: ElementType, at: &[Expr]) -> (Address, u32) {
         let bits = element.bits().unwrap_or(8).max(8);
         let bytes = i64::from(bits / 8);
@@ -109,9 +110,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// Of several transposes that read slices of an array, the elements of all but the first slice have a distance in the
-    /// row that LLVM adds last, to the same place: those are neighbours for it, and so are those whose index is made of bits
-    /// that do not overlap.
+    /// With several transposes that read slices of an array, the elements of all but the first slice have an
+    /// offset in the row. LLVM adds it last to the same address, so it sees them as neighbours; it also does
+    /// so for elements whose index is a sum of parts without common bits.
     fn is_beside(&mut self, param: usize, at: &[Expr], rest: &Expr) -> bool {
         let Some(vector) = self.tile_vector else { return false };
         let minor = self.kernel.params[param].shape.minor_to_major().first().copied();
@@ -137,8 +138,8 @@ impl Lowering<'_> {
         answer
     }
 
-    /// Returns whether the index falls from the end of an array whose size is no power of two. LLVM does not see then that the
-    /// elements are aligned; else the difference is made of bits that do not overlap.
+    /// Whether the index decreases from the end of an array whose size is not a power of two. LLVM then
+    /// cannot prove that the elements are aligned; otherwise the parts of the difference have no common bits.
     fn falls_unevenly(&mut self, shape: &ArrayShape, linear: &Expr) -> bool {
         let is_even = shape.elements().is_some_and(|count| count > 0 && count & (count - 1) == 0);
         let here = self.indices.here(linear);
@@ -153,8 +154,9 @@ impl Lowering<'_> {
         false
     }
 
-    /// The second one of a pair, of which the first one is `x` without its lowest bit: that is `x` with it, and no longer
-    /// seen to be the first one's neighbour. Source: LLVM's instruction combination.
+    /// The second element of a pair whose first one is at `x` without its lowest bit. Its index is `x` with
+    /// the lowest bit set, which LLVM no longer recognises as a neighbour of the first. Source: LLVM's
+    /// instruction combination.
     fn odd_of_pair(&mut self, first: &Expr) -> Option<Operand> {
         let (half, 2) = first.as_scaled()? else { return None };
         let (x, 2) = half.as_op_const(BinaryOp::FloorDiv)? else { return None };
@@ -164,7 +166,7 @@ impl Lowering<'_> {
         Some(self.code.pure("or.b32", Class::B32, [x, Operand::Int(1)]).into())
     }
 
-    /// A pointer that many elements further.
+    /// A pointer advanced by this many elements.
     pub(super) fn moved(&mut self, pointer: Reg, index: &Expr, bytes: i64, elements: i64) -> Operand {
         if *index == Expr::ZERO {
             return pointer.into();
@@ -187,7 +189,7 @@ impl Lowering<'_> {
         self.code.pure("add.s64", Class::B64, [pointer.into(), distance.into()]).into()
     }
 
-    /// The argument as an address in global memory.
+    /// The address of an argument in global memory.
     pub(super) fn pointer(&mut self, param: usize) -> Reg {
         if let Some(reg) = self.pointers[param] {
             return reg;
@@ -228,7 +230,7 @@ impl Lowering<'_> {
             ElementType::Pred => {
                 Val::Pred(self.code.pure("setp.ne.b16", Class::Pred, [reg.into(), Operand::Int(0)]).into())
             }
-            // Eight bits in a register of sixteen: with the sign.
+            // Eight bits, sign-extended to a 16-bit register.
             ElementType::S8 => Val::Num(self.code.pure("cvt.s16.s8", Class::B16, [reg.into()]).into()),
             _ => Val::Num(reg.into()),
         }
@@ -270,15 +272,15 @@ impl Lowering<'_> {
         }
     }
 
-    /// In shared memory, whole numbers of 64 bits are aligned as those of 32, and go there in halves: so says the layout of
-    /// data that MLIR takes where nothing is said. The code of sorts is not made of MLIR.
+    /// Whether 64-bit integers go to shared memory in halves. There they have the alignment of 32-bit
+    /// integers, because MLIR's default data layout says so. The code of sorts does not come from MLIR.
     fn is_in_halves(&self, place: Place, element: ElementType) -> bool {
         matches!(place, Place::Shared(_))
             && matches!(element, ElementType::S64 | ElementType::U64)
             && self.kernel.waits
     }
 
-    /// Now, or behind the rounds of the loop around.
+    /// Emits a store, or defers it until the iterations of the enclosing loop end.
     pub(super) fn stored(&mut self, address: Address, bits: u32, from: Operand) {
         match &mut self.pending {
             Some(pending) => pending.push(Pending::Store(address, bits, from)),
@@ -286,7 +288,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Is the memory of an operand written by this kernel, or while it runs?
+    /// Whether the memory of an operand is written by this kernel, or from elsewhere while it runs.
     fn is_written(&self, param: usize) -> bool {
         let params = &self.kernel.params;
         params[param].is_result()
@@ -295,7 +297,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Bits of a scalar's register.
+/// The class of a scalar's register.
 pub(crate) fn class_of(element: ElementType) -> Class {
     match element {
         ElementType::Pred => Class::Pred,

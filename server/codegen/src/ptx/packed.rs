@@ -1,4 +1,4 @@
-//! Elements of fewer than eight bits: several in a byte, the first one in its lowest bits.
+//! Elements of fewer than eight bits: several share a byte, the first one in its lowest bits.
 
 use indexing_map::Expr;
 use ir::{ElementTypeExt, OpId};
@@ -13,13 +13,14 @@ use super::memory::Place;
 use super::value::Val;
 use super::words::inst;
 
-/// Bits of an element of which several lie in a byte.
+/// The number of bits of an element, if several share a byte.
 pub(super) fn packed(element: ElementType) -> Option<u32> {
     element.bits().filter(|bits| *bits < 8 && 8 % bits == 0)
 }
 
 impl Lowering<'_> {
-    /// The number of the element in memory order; the register that the array begins at; its space.
+    /// The position of the element in memory order, the register with the start of the array, and its memory
+    /// space.
     fn packed_place(&mut self, place: Place, at: &[Expr]) -> (Expr, Reg, Space) {
         let linear = match place {
             Place::Param(param) => {
@@ -44,7 +45,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The byte, shifted down and cut out.
+    /// Loads the byte, shifts it and masks the element.
     pub(super) fn load_packed(
         &mut self,
         place: Place,
@@ -67,7 +68,7 @@ impl Lowering<'_> {
             let byte = load(self, index, constant.div_euclid(per_byte));
             (byte, Operand::Int(constant.rem_euclid(per_byte) * i64::from(bits)))
         } else {
-            // That elements lie in one byte is not seen.
+            // Cannot prove that the elements share a byte.
             let byte = load(self, linear.clone().floor_div(per_byte), 0);
             (byte, self.bit_shift(&linear, per_byte, bits))
         };
@@ -84,15 +85,15 @@ impl Lowering<'_> {
         Val::Num(self.code.pure("and.b16", Class::B16, [down, mask]).into())
     }
 
-    /// How many bits of its byte stand below the element.
+    /// The number of bits of its byte below the element.
     pub(super) fn bit_shift(&mut self, linear: &Expr, per_byte: i64, bits: u32) -> Operand {
         let shift = linear.clone().modulo(per_byte) * i64::from(bits);
         let shift = self.indices.simplify(&shift);
         self.indices.compute_as(&mut self.code, &shift, 32)
     }
 
-    /// Where the place in the byte is known, [`super::join`] makes whole bytes of neighbours; offset and alignment of the store
-    /// are counted in elements.
+    /// Stores an element. If its position in the byte is known, [`super::join`] joins neighbours to whole
+    /// bytes; offset and alignment of the store are counted in elements.
     pub(super) fn store_packed(&mut self, place: Place, bits: u32, at: &[Expr], value: Operand) {
         let per_byte = i64::from(8 / bits);
         let (linear, pointer, space) = self.packed_place(place, at);
@@ -118,8 +119,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Changes a few bits of the byte at `base`, `shift` bits up, while other threads change others: its word of 32 bits is exchanged
-/// until nobody else was faster.
+/// Changes a few bits of the byte at `base`, `shift` bits up, while other threads change the others, by a
+/// compare-and-swap loop on its 32-bit word.
 fn merged(
     code: &mut Code,
     space: Space,
@@ -178,7 +179,7 @@ fn merged(
     insts
 }
 
-/// A register of 16 bits with elements side by side.
+/// A 16-bit register with adjacent elements.
 fn packed_half(code: &mut Code, parts: &[Operand], bits: u32, origin: Option<OpId>) -> (Reg, Vec<Inst>) {
     let mut insts = Vec::new();
     let mut pure = |code: &mut Code, name: &'static str, from: Vec<Operand>| -> Reg {
@@ -206,7 +207,7 @@ fn packed_half(code: &mut Code, parts: &[Operand], bits: u32, origin: Option<OpI
     (reg, insts)
 }
 
-/// Whole bytes of elements that are smaller; what fills none is merged into its byte.
+/// Stores whole bytes of smaller elements; elements that do not fill a byte are merged into it.
 pub(super) fn store_packed(
     code: &mut Code,
     insts: &[Inst],

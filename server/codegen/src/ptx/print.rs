@@ -1,4 +1,4 @@
-//! Instructions as text. Names and directives are those of LLVM's NVPTX back end.
+//! The text of instructions. Names and directives are those of LLVM's NVPTX back end.
 
 use std::fmt::Write;
 
@@ -12,14 +12,14 @@ use super::packed::packed;
 use crate::KernelText;
 use crate::kernel::{Kernel, Missing, SharedArray};
 
-/// The version of the PTX ISA that XLA writes today.
+/// The version of the PTX ISA that XLA currently emits.
 const VERSION: &str = "8.8";
 
-/// What a kernel was lowered to.
+/// A lowered kernel.
 pub(super) struct Lowered<'k> {
     pub kernel: &'k Kernel,
     pub code: Code,
-    /// Per argument, the register with its address, where it was asked for.
+    /// Per argument, the register with its address, if it is used.
     pub pointers: Vec<Option<Reg>>,
     pub shared: Vec<SharedArray>,
 }
@@ -56,7 +56,7 @@ pub(super) fn print(
     KernelText { text: out.text, lines: out.origins, missing, accesses: out.accesses, shared_bytes }
 }
 
-/// One kernel; the bytes of memory that its blocks share.
+/// Prints one kernel; returns the bytes of shared memory of a block.
 fn entry(out: &mut Lines, lowered: Lowered<'_>, name_of: &dyn Fn(OpId) -> String) -> i64 {
     let Lowered { kernel, mut code, pointers, shared } = lowered;
     let mut insts = arguments(kernel, &mut code, &pointers);
@@ -133,7 +133,7 @@ impl Lines {
     }
 }
 
-/// The arguments that are asked for, as addresses in global memory.
+/// Loads the used arguments as addresses in global memory.
 fn arguments(kernel: &Kernel, code: &mut Code, pointers: &[Option<Reg>]) -> Vec<Inst> {
     let mut insts = Vec::new();
     for (n, pointer) in pointers.iter().enumerate() {
@@ -191,7 +191,7 @@ fn text(inst: &Inst) -> String {
             let values = braced(values(from), from.len());
             match name.split_once('.') {
                 _ if inst.to.is_empty() => format!("\tst.relaxed.sys.{space}.{name} \t{place}, {values};"),
-                // Vectors name the type before the operation.
+                // Vector instructions have the type before the operation.
                 Some((operation, ty)) if from.len() > 1 => {
                     let vector = vector(from.len());
                     format!("\tatom.{space}{vector}.{ty}.{operation} \t{to}, {place}, {values};")
@@ -263,7 +263,7 @@ fn operand(operand: Operand) -> String {
     }
 }
 
-/// A constant in memory is its bits.
+/// The text of a stored value; constants are written as bits.
 fn stored(value: Operand, bits: u32) -> String {
     match value {
         Operand::F32(pattern) => (pattern as i32).to_string(),

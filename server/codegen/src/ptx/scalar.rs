@@ -1,8 +1,8 @@
 //! Elementwise ops on scalars, as XLA's GPU emitters compute them.
 //!
-//! Numbers of fewer than 32 bits: integers of 8 bits are kept in registers of 16 with their sign and brought back into range
-//! behind each op; `f16` and `bf16` are computed as such where the device has the instruction, else as `f32` and rounded,
-//! which for a single sum, difference or product is the same.
+//! Numbers of fewer than 32 bits: 8-bit integers are sign-extended in 16-bit registers and brought back into
+//! range after each op. `f16` and `bf16` ops use the device's instruction if it has one, else they compute in
+//! `f32` and round, which gives the same result for a single sum, difference or product.
 
 mod compare;
 mod complex;
@@ -26,12 +26,12 @@ use crate::kernel::Detail;
 pub(super) use math::{COS_F64, SIN_F64};
 
 impl Lowering<'_> {
-    /// Does the device have every instruction for `bf16`?
+    /// Whether the device has all instructions for `bf16`.
     fn has_bf16(&self) -> bool {
         self.bf16 == Bf16::Full
     }
 
-    /// `from` is the element type of the operands (of the first one), `to` that of the result.
+    /// Emits an elementwise op. `from` is the element type of the (first) operand, `to` that of the result.
     pub(super) fn scalar(
         &mut self,
         opcode: Opcode,
@@ -64,7 +64,7 @@ impl Lowering<'_> {
         written.unwrap_or_else(|| self.unwritten(opcode, from, to))
     }
 
-    /// An op that no rule is written for: it is named in the header, and zero stands in its place.
+    /// Records an op that no rule implements in the header, and returns zero in its place.
     fn unwritten(&mut self, opcode: Opcode, from: ElementType, to: ElementType) -> Val {
         let what = format!("{opcode} from {from} to {to} is not written");
         if let Some(op) = self.code.origin
@@ -92,12 +92,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// `name` on registers of the element's class.
+    /// Emits the instruction `name` on registers of the element's class.
     pub(super) fn op(&mut self, name: &str, element: ElementType, from: impl Into<Vec<Operand>>) -> Reg {
         self.code.pure(name.to_owned(), class_of(element), from)
     }
 
-    /// The operand in a register: most instructions take no constant in place of the first one.
+    /// The operand in a register: most instructions take no constant as their first operand.
     pub(super) fn in_register(&mut self, operand: Operand, class: Class) -> Operand {
         match operand {
             Operand::Reg(_) => operand,
@@ -139,7 +139,7 @@ impl Lowering<'_> {
         a.with_operands(&parts)
     }
 
-    /// `and`, `or`, `xor` on predicates, which know no constants.
+    /// `and`, `or`, `xor` on predicates, which take no constant operands.
     pub(super) fn logic_op(&mut self, name: &'static str, a: Operand, b: Operand) -> Operand {
         let a = self.in_register(a, Class::Pred);
         let b = self.in_register(b, Class::Pred);
@@ -166,7 +166,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// An index as a number.
+    /// Converts an index to a number.
     pub(super) fn index_as_number(&mut self, index: Operand, width: u32, to: ElementType) -> Val {
         let from = if width == 32 { ElementType::S32 } else { ElementType::S64 };
         if let Operand::Int(value) = index {
@@ -187,7 +187,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// A number clamped to bounds, as an index. Numbers without sign are large where they look negative.
+    /// Converts a number to an index clamped to bounds. Unsigned numbers that would be negative as signed
+    /// ones are large.
     pub(super) fn number_as_index(&mut self, value: Val, from: ElementType, bounds: Interval) -> Expr {
         if let Some(point) = bounds.as_point() {
             return Expr::Const(point);
@@ -217,7 +218,7 @@ impl Lowering<'_> {
         self.indices.variable(bounds, inside.into())
     }
 
-    /// A number as an index, as it is: it is used only where it is within the bounds.
+    /// Converts a number to an index without clamping: it is used only where it is within the bounds.
     pub(super) fn as_index(&mut self, value: Val, from: ElementType, bounds: Interval) -> Expr {
         if let Some(point) = bounds.as_point() {
             return Expr::Const(point);
@@ -228,7 +229,7 @@ impl Lowering<'_> {
         };
         let fits = bounds.upper <= i64::from(i32::MAX);
         let register = match from.bits().unwrap_or(32) {
-            // Numbers of eight bits and less stand in registers of sixteen with their sign.
+            // Numbers of at most eight bits are sign-extended in 16-bit registers.
             0..=16 => self.code.pure("cvt.u32.u16", Class::B32, [register]).into(),
             33.. if fits => self.code.pure("cvt.u32.u64", Class::B32, [register]).into(),
             _ => register,

@@ -1,4 +1,4 @@
-//! Values of the threads of a warp become one.
+//! Reductions among the threads of a warp.
 
 use super::lower::Lowering;
 use super::machine::{Class, Kind, Operand, Reg};
@@ -6,7 +6,8 @@ use super::memory::class_of;
 use super::value::Val;
 
 impl Lowering<'_> {
-    /// After each of the rounds a thread has what it and the one `distance` behind it had; `combiner` is a function.
+    /// After each step a thread has the combined values of itself and of the thread `distance` above;
+    /// `combiner` is a function.
     pub(super) fn shuffle_reduce(
         &mut self,
         mut values: Vec<Val>,
@@ -16,7 +17,7 @@ impl Lowering<'_> {
         let kernel = self.kernel;
         let Some(combiner) = kernel.functions.get(combiner) else { return values };
         let mut distance = distance;
-        // A number that is known is exchanged all the same.
+        // Constants are shuffled as well.
         for (value, &arg) in values.iter_mut().zip(&combiner.args) {
             if let Val::Num(number) = *value {
                 *value = Val::Num(self.in_register(number, class_of(combiner.element(arg))));
@@ -31,7 +32,7 @@ impl Lowering<'_> {
         values
     }
 
-    /// The value of the thread `distance` behind this one.
+    /// The value of the thread `distance` above this one.
     fn shuffled(&mut self, value: Val, distance: i64) -> Val {
         match value {
             Val::Num(number) => Val::Num(self.shuffled_number(number, distance)),
@@ -55,7 +56,7 @@ impl Lowering<'_> {
     }
 
     fn shuffled_number(&mut self, number: Operand, distance: i64) -> Operand {
-        // What is known is the same for all threads.
+        // A constant is the same for all threads.
         let Operand::Reg(reg) = number else { return number };
         match reg.class {
             Class::B16 => {
@@ -77,7 +78,7 @@ impl Lowering<'_> {
 
     fn down(&mut self, word: Operand, distance: i64) -> Reg {
         let to = self.code.reg(Class::B32);
-        // All lanes of the warp take part, and none asks beyond the last.
+        // All lanes of the warp take part, and none reads beyond the last.
         let from = vec![word, Operand::Int(distance), Operand::Int(31), Operand::Int(-1)];
         self.code.push(Kind::Effect { name: "shfl.sync.down.b32".into(), from }, vec![to]);
         to

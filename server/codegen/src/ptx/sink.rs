@@ -1,5 +1,5 @@
-//! What all arms of a branch do last is done once, behind them: of loads at different places, the place is chosen, and one
-//! load is left. Source: LLVM's `SinkCommonCodeFromPredecessors`.
+//! Sinks the last common instructions of a branch's arms below their join. For loads at different addresses,
+//! the address is selected, and one load remains. Source: LLVM's `SinkCommonCodeFromPredecessors`.
 
 mod meetings;
 mod plan;
@@ -10,7 +10,8 @@ use super::code::Code;
 use super::machine::{Inst, Kind, Label, Operand, Reg};
 use plan::Plan;
 
-/// Moves what the arms of branches have in common behind the label where they meet, innermost branches first.
+/// Moves the common instructions of the arms of branches after the label at which they join, innermost
+/// branches first.
 pub(crate) fn sink(code: &mut Code) {
     let insts = meetings::joined(std::mem::take(&mut code.insts));
     let mut sinking = Sinking::of(code, &insts);
@@ -33,17 +34,17 @@ pub(crate) fn sink(code: &mut Code) {
     }
 }
 
-/// Straight-line code that ends where arms meet: its first instruction, and the one behind its last.
+/// Straight-line code that ends at a join: the positions of its first instruction, and after its last.
 #[derive(Debug, Clone, Copy)]
 struct Arm {
     start: usize,
     end: usize,
 }
 
-/// Where arms of branches meet.
+/// The join of the arms of a branch.
 struct Meeting {
     arms: Vec<Arm>,
-    /// Registers that each arm gives a value, and where.
+    /// Registers that each arm assigns, and the positions of the assignments.
     moved: Vec<(Reg, Vec<usize>)>,
 }
 
@@ -51,17 +52,17 @@ struct Sinking<'c> {
     code: &'c mut Code,
     uses: FxHashMap<Reg, u32>,
     writes: FxHashMap<Reg, u32>,
-    /// What was written so far; what of that went elsewhere, and what came before others.
+    /// The instructions so far, those that were moved elsewhere, and those to insert before others.
     out: Vec<Inst>,
     dropped: FxHashSet<usize>,
     before: FxHashMap<usize, Vec<Inst>>,
-    /// Where the straight-line code that is being written starts.
+    /// The start of the current straight-line code.
     start: usize,
-    /// Per label, arms that end in a jump to it; nothing where it is reached in another way, too.
+    /// Per label, arms that end in a jump to it; `None` if it is also reached in another way.
     jumps: FxHashMap<Label, Option<Vec<Arm>>>,
-    /// Where a register that is written once gets its value.
+    /// The position at which a register with one assignment is written.
     made: FxHashMap<Reg, usize>,
-    /// Arms that meet now, and what they brought already.
+    /// The arms of the current join, and the values that they assign so far.
     arms: Vec<Arm>,
     chosen: FxHashMap<Vec<Operand>, Reg>,
 }
@@ -111,7 +112,8 @@ impl<'c> Sinking<'c> {
         self.out.push(inst);
     }
 
-    /// Nothing where the label is reached in another way than by the ends of two arms or more.
+    /// The join at a label. `None` if the label is reached in another way than by the ends of at least two
+    /// arms.
     fn meeting(&mut self, label: Label) -> Option<Meeting> {
         let mut arms = self.jumps.remove(&label)??;
         let place = self.out.len();
@@ -139,7 +141,7 @@ impl<'c> Sinking<'c> {
         Some(Meeting { arms, moved })
     }
 
-    /// Behind the label that was just written.
+    /// Emits the common code after the label that was just written.
     fn meet(&mut self, Meeting { arms, moved }: Meeting) {
         self.arms = arms;
         self.chosen.clear();

@@ -1,4 +1,4 @@
-//! Loops of packed transposes: how many of their rounds XLA writes out, and which of their accesses LLVM joins.
+//! Loops of packed transposes: XLA's unrolling, and the accesses that LLVM joins.
 
 use indexing_map::{BinaryOp, Expr, RangeContext, Simplifier, SimplifyMode};
 
@@ -8,40 +8,42 @@ use super::lower::Lowering;
 use super::unrolling::{partial_unroll, size};
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, Type};
 
-/// Ops for an element that comes out of shared memory, in XLA's sense.
+/// The number of ops, as XLA counts them, for an element that is read from shared memory.
 const ELEMENT_OUT: i64 = 12;
-/// What a condition in the loop counts for.
+/// The number of ops of a condition in the loop.
 const CONDITION: i64 = 6;
-/// Rounds that are written out whatever their size.
+/// The number of iterations that are unrolled whatever their size.
 const FEW: i64 = 4;
-/// What LLVM writes out in the end, in ops of XLA, where XLA left two turns: on the way in, and on the way out.
+/// The maximum size, in ops of XLA, that LLVM finally unrolls if XLA left two iterations: on the way in, and
+/// on the way out.
 const LEFT_IN: i64 = 600;
 const LEFT_OUT: i64 = 560;
 const MAX_SIZE: i64 = 400;
 /// A variable of thread maps.
 const BL_X: u32 = 3;
-/// Summands of a place whose lowest bits LLVM knows in the second row of a turn, too.
+/// The maximum number of summands of a position whose lowest bits LLVM still knows in the second row of an
+/// unrolled iteration.
 const MAX_SUMMANDS: usize = 4;
-/// Functions within functions beyond this depth are not looked at.
+/// The maximum depth of nested functions that are examined.
 const MAX_DEPTH: u32 = 8;
 
-/// A loop of a packed transpose, which reads a tile or writes it.
+/// A loop of a packed transpose that reads or writes a tile.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tile {
-    /// Ops of one round, in XLA's sense, and with the functions that LLVM writes out.
+    /// The number of ops of one iteration as XLA counts them, and with the functions that LLVM inlines.
     size: i64,
     whole: i64,
-    /// Ops up to which all turns are written out.
+    /// The maximum number of ops for full unrolling.
     most: i64,
-    /// Rounds of one turn.
+    /// The number of iterations of one unrolled iteration.
     pub in_turn: i64,
-    /// Rows of elements side by side that are joined; `None` for all.
+    /// The number of rows of adjacent elements that are joined; `None` for all.
     joined: Option<i64>,
-    /// Elements in such a row.
+    /// The number of elements in such a row.
     vector: i64,
-    /// Do several transposes go through shared memory on the way in?
+    /// Whether several transposes go through shared memory on the way in.
     is_several: bool,
-    /// Does the loop write the tile?
+    /// Whether the loop writes the tile.
     pub is_way_in: bool,
 }
 
@@ -50,7 +52,7 @@ impl Tile {
         rounds <= FEW || rounds.saturating_mul(self.whole) <= self.most
     }
 
-    /// Elements of a row, where several transposes read them.
+    /// The number of elements of a row, if several transposes read them.
     pub fn of_several(self) -> Option<i64> {
         self.is_several.then_some(self.vector)
     }
@@ -59,7 +61,8 @@ impl Tile {
         partial_unroll(rounds, self.size)
     }
 
-    /// Is this round behind those whose accesses are joined? Where not all turns are written out, none are.
+    /// Whether this iteration comes after those whose accesses are joined. If the loop is not fully unrolled,
+    /// none are joined.
     pub fn is_parted(self, round: i64, is_whole: bool) -> bool {
         let Some(joined) = self.joined else { return false };
         !is_whole || round / self.vector.max(1) >= joined
@@ -67,7 +70,7 @@ impl Tile {
 }
 
 impl<'k> Lowering<'k> {
-    /// Nothing where it is no such loop.
+    /// The loop as a tile loop; `None` if it is not one.
     pub(super) fn tile(&self, frame: &Frame<'k>, map_loop: MapLoop<'k>) -> Option<Tile> {
         let MapLoop { map, body, .. } = map_loop;
         let is_tile = |tensor| match frame.function.ty(tensor) {
@@ -90,13 +93,13 @@ impl<'k> Lowering<'k> {
             return None;
         }
         let more = (size(body, self.kernel) - 2 * heroes).max(0);
-        // A function that is called more than once is not written out by XLA.
+        // XLA does not inline a function that is called more than once.
         let apart = (size_of_calls(body, self.kernel) - 2 * heroes).max(0);
         if writes > 0 {
             let first = map.num_dims() as u32;
             let is_asked = map.constraints().iter().any(|c| c.expr.uses_var(first));
             let conditions = if is_asked { CONDITION } else { 0 };
-            // Two places and the store; a load of a vector, or its elements one by one.
+            // Two positions and the store; a load of a vector, or of its elements one by one.
             let of = |more: i64| match more {
                 0 => heroes * (3 + vector) + 1,
                 more => {
@@ -109,7 +112,7 @@ impl<'k> Lowering<'k> {
                 whole: of(more).saturating_add(conditions),
                 most: if is_asked { MAX_SIZE } else { LEFT_IN },
                 in_turn,
-                // Of several transposes, XLA itself joins nothing.
+                // With several transposes, XLA itself joins nothing.
                 joined: (heroes > 1).then_some(1),
                 vector,
                 is_several: heroes > 1,
@@ -132,9 +135,10 @@ impl<'k> Lowering<'k> {
     }
 }
 
-/// Rows of a turn that are joined on the way out: all where the block counts for one summand of the place at most. Else LLVM sees
-/// that elements lie side by side only while it knows the lowest bits of the place, and it looks at sums of few summands
-/// (`MaxAnalysisRecursionDepth` of `ValueTracking.h`). The distance of a row is one more summand unless it is a bit of its own.
+/// The number of rows of an unrolled iteration that are joined on the way out: all if the block contributes
+/// at most one summand to the position. Otherwise LLVM sees that elements are adjacent only while it knows
+/// the lowest bits of the position, and it examines sums of few summands (`MaxAnalysisRecursionDepth` of
+/// `ValueTracking.h`). The distance of a row is one more summand unless it is a single bit of its own.
 fn rows_joined(
     frame: &Frame<'_>,
     map_loop: MapLoop<'_>,
@@ -144,7 +148,7 @@ fn rows_joined(
     let first = map.num_dims() as u32;
     let mut linear = Expr::ZERO;
     let mut stride = 1i64;
-    // Between rows.
+    // The distance between rows.
     let mut distance: Option<i64> = None;
     for (expr, &result) in map.results().iter().zip(results).rev() {
         if expr.uses_var(first + 1) {
@@ -167,27 +171,29 @@ fn rows_joined(
         return None;
     }
     let is_asked = |var: u32| map.constraints().iter().any(|c| c.expr.uses_var(var));
-    // Rows that ask for themselves are each in a branch of its own.
+    // Rows with conditions of their own are in separate branches.
     let rows = if is_asked(first + 1) { rows.min(1) } else { rows };
     if distance & (distance - 1) == 0 {
         return Some(rows);
     }
-    // What the loads in a branch have computed comes out of that branch as a phi, of which LLVM knows no bits at this depth.
+    // Values that loads in a branch have computed leave it as a phi, whose bits LLVM does not know at this
+    // depth.
     if is_tile_guarded {
         return Some(0);
     }
-    // Of all indices: what is the same in all rounds.
+    // The summands of all indices that are the same in all iterations.
     let mut parts = Vec::new();
     map.results().iter().for_each(|expr| split(expr, &mut parts));
     let is_open =
         |part: &&&Expr| part.as_const().is_none() && (first..first + 3).all(|var| !part.uses_var(var));
     let is_shallow = parts.iter().filter(is_open).count() <= MAX_SUMMANDS;
-    // The place in a tile of several matrices is added up in another order where stores are guarded.
+    // The position in a tile of several matrices is summed in another order if stores are guarded.
     let matrices = map.results().iter().filter(|expr| expr.uses_var(first)).count();
     Some(if is_shallow && (map.constraints().is_empty() || matrices <= 1) { rows } else { rows.min(1) })
 }
 
-/// Ops of a body of whose functions those count as one op that it calls more than once.
+/// The number of ops of a body and of its functions. Functions that it calls more than once count as one op
+/// per call.
 fn size_of_calls(body: &Region, kernel: &Kernel) -> i64 {
     let called = |op: &Op| match op.kind {
         OpKind::Call { function, .. } => Some(function),
@@ -217,7 +223,8 @@ fn split<'e>(expr: &'e Expr, summands: &mut Vec<&'e Expr>) {
     }
 }
 
-/// Does a loop move vectors through shared memory, of which LLVM joins those under the first condition alone?
+/// Whether a loop moves vectors through shared memory; of these, LLVM joins only those under the first
+/// condition.
 pub(super) fn moves_vectors(function: &Function, body: &Region) -> bool {
     body.ops.iter().any(|op| match op.kind {
         OpKind::Read { tensor, .. } | OpKind::Write { tensor, .. } => {
@@ -227,7 +234,7 @@ pub(super) fn moves_vectors(function: &Function, body: &Region) -> bool {
     })
 }
 
-/// Elements of arrays in global memory that a body reads.
+/// The number of elements of arrays in global memory that a body reads.
 fn reads_of_arrays(function: &Function, body: &Region, kernel: &Kernel, depth: u32) -> usize {
     let of = |op: &Op| match &op.kind {
         OpKind::Read { tensor, .. } => usize::from(matches!(function.ty(*tensor), Type::Tensor(_))),

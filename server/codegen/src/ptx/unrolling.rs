@@ -1,45 +1,47 @@
-//! Which loops are written out. Source: `codegen/emitters/transforms/optimize_loops.cc`, and what LLVM does behind it.
+//! Which loops are unrolled. Source: `codegen/emitters/transforms/optimize_loops.cc`, and LLVM's unrolling
+//! after it.
 
 use ir::Opcode;
 
 use crate::kernel::{Function, Kernel, OpKind, Region, Type};
 
-/// Rounds that together have at most this many ops are written out. Source: `kMaxSize` of `optimize_loops.cc`.
+/// The maximum number of ops of all unrolled iterations together. Source: `kMaxSize` of `optimize_loops.cc`.
 const MAX_SIZE: i64 = 400;
-/// Instructions up to which LLVM writes out what is left of a loop: all of it, or a few rounds.
+/// The maximum number of instructions for LLVM's unrolling of the remaining loop: fully, or partially.
 const FULL: i64 = 300;
 const PARTIAL: i64 = 60;
-/// What a function that is approximated counts for. Source: `optimize_loops.cc`.
+/// The number of ops of an approximated function. Source: `optimize_loops.cc`.
 const EXPENSIVE: i64 = 20;
-/// Functions within functions beyond this depth are not counted.
+/// The maximum depth of nested functions that are counted.
 const MAX_DEPTH: u32 = 8;
 
-/// Loops of at most this many rounds are written out whatever their size: the elements of a thread, of which the emitters of
-/// loops and of concatenations have up to eight. Source: `max_unroll_factor` of `optimize_loops.cc`, which the emitters give.
+/// Loops of at most this many iterations are unrolled whatever their size. They are the elements of a thread,
+/// of which the emitters of loops and of concatenations have up to eight. Source: `max_unroll_factor` of
+/// `optimize_loops.cc`, which the emitters set.
 const MAX_UNROLL_FACTOR: i64 = 8;
-/// Reductions give none; what is as short as this LLVM writes out.
+/// Reductions set no unroll factor; LLVM unrolls loops this short.
 const MAX_UNROLL_FACTOR_OF_REDUCTIONS: i64 = 4;
 
-/// Are all rounds of a loop written out, whose body has `size` ops?
+/// Whether a loop whose body has `size` ops is fully unrolled.
 pub(super) fn full_unroll(rounds: i64, size: i64) -> bool {
     rounds <= MAX_UNROLL_FACTOR || rounds.saturating_mul(size) <= MAX_SIZE
 }
 
-/// How many rounds are written out in each turn of a longer loop: a divisor of their number.
+/// The factor of partial unrolling: a divisor of the number of iterations.
 pub(crate) fn partial_unroll(rounds: i64, size: i64) -> i64 {
     let most = (MAX_SIZE / size.max(1)).clamp(1, rounds.max(1));
     (1..=most).rev().find(|factor| rounds % factor == 0).unwrap_or(1)
 }
 
-/// The body of a loop that reduces, for a thread with so many columns.
+/// The body of a loop that reduces, for a thread with several columns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReductionBody {
-    /// Ops in XLA's sense, where the columns are written out.
+    /// The number of ops as XLA counts them, with the columns unrolled.
     ops: i64,
-    /// Instructions, about.
+    /// The approximate number of instructions.
     instructions: i64,
-    /// Nothing happens to what is read before it is reduced: XLA itself reads whole vectors then. Else it is LLVM that joins
-    /// reads, and of a loop's rounds those of the first only.
+    /// Whether values are reduced as they are read. XLA itself then reads whole vectors; otherwise LLVM joins
+    /// the reads, and only those of the first iteration of an unrolled loop.
     pub is_direct: bool,
 }
 
@@ -53,12 +55,13 @@ impl ReductionBody {
         let mut counted = Counted::default();
         counted.region(function, body, kernel, 0);
         let Counted { sizes, writes, computes, expensive, reads_in_functions } = counted;
-        // What is much smaller than the largest array is the same for many rounds, and read before the loop.
+        // Arrays much smaller than the largest one are the same for many iterations, and read before the
+        // loop.
         let largest = sizes.iter().copied().max().unwrap_or(0);
         let reads = sizes.iter().filter(|&&size| size > largest / 4).count() as i64;
         let is_direct = reads_in_functions == 0 && writes == 0;
         let cheap = computes - expensive;
-        // An access has its own index arithmetic; vectors of partial results are taken apart and put together.
+        // An access has its own index arithmetic; vectors of partial results are unpacked and packed.
         let ops = match (is_direct, columns) {
             (true, 1) => 6 * reads.max(1),
             (true, _) if is_vector => 9 + 4 * columns * reads.max(1),
@@ -73,16 +76,16 @@ impl ReductionBody {
         ReductionBody { ops, instructions, is_direct }
     }
 
-    /// Are all rounds written out, by XLA or by LLVM?
+    /// Whether XLA or LLVM fully unrolls the loop.
     pub fn is_unrolled(self, rounds: i64) -> bool {
         let left = rounds / partial_unroll(rounds, self.ops);
-        // Two turns that are left of XLA's loop become one.
+        // LLVM unrolls the two remaining iterations of XLA's loop.
         rounds <= MAX_UNROLL_FACTOR_OF_REDUCTIONS
             || left <= 2
             || rounds.saturating_mul(self.instructions) <= FULL
     }
 
-    /// How many rounds XLA itself writes out in each turn of a loop around another one that it has written out.
+    /// XLA's unroll factor for a loop around another one that it has unrolled.
     pub fn factor_of_xla_around(self, rounds: i64, inner: i64) -> i64 {
         match rounds <= MAX_UNROLL_FACTOR_OF_REDUCTIONS {
             true => rounds.max(1),
@@ -90,8 +93,8 @@ impl ReductionBody {
         }
     }
 
-    /// How many rounds each turn of the loop has: a divisor of their number where XLA finds one, else LLVM leaves the loop
-    /// in the middle of the last turn.
+    /// The unroll factor: a divisor of the number of iterations if XLA finds one; otherwise LLVM exits the
+    /// loop in the middle of the last unrolled iteration.
     pub fn factor(self, rounds: i64) -> i64 {
         match partial_unroll(rounds, self.ops) {
             1 => {
@@ -105,7 +108,7 @@ impl ReductionBody {
 
 #[derive(Default)]
 struct Counted {
-    /// Of each array that is read: elements.
+    /// The number of elements of each array that is read.
     sizes: Vec<i64>,
     writes: i64,
     computes: i64,
@@ -147,7 +150,7 @@ impl Counted {
     }
 }
 
-/// A function that is approximated. Source: `optimize_loops.cc`.
+/// Whether the function is approximated. Source: `optimize_loops.cc`.
 pub(crate) fn is_expensive(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
@@ -174,7 +177,7 @@ pub(crate) fn is_expensive(opcode: Opcode) -> bool {
     )
 }
 
-/// Ops of a region, those of the functions that it calls included, up to a limit.
+/// The number of ops of a region, including the functions that it calls, up to a limit.
 pub(super) fn size(region: &Region, kernel: &Kernel) -> i64 {
     count(region, kernel, 0).max(1)
 }

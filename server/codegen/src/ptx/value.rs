@@ -1,4 +1,4 @@
-//! What a value of the IR is in PTX.
+//! The representation of an IR value in PTX.
 
 use ir::ElementTypeExt;
 use syntax::hlo::ElementType;
@@ -9,14 +9,15 @@ use crate::constant::Constant;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Val {
-    /// An integer or a float, in a register as wide as it is; eight bits and less in one of sixteen, with their sign.
+    /// An integer or a float in a register of its width; eight bits and less are sign-extended in a 16-bit
+    /// register.
     Num(Operand),
-    /// A predicate register, or 0 or 1.
+    /// A predicate register, or the constant 0 or 1.
     Pred(Operand),
     /// Real and imaginary part.
     Complex(Operand, Operand),
     Tensor(Place),
-    /// Numbers side by side, by the number of the list of the lowering.
+    /// A vector, by its number in the lowering's list.
     Vector(u32),
 }
 
@@ -33,7 +34,7 @@ impl Val {
         }
     }
 
-    /// The numbers that one element consists of.
+    /// The numbers of which one element consists.
     pub fn operands(self) -> Vec<Operand> {
         match self {
             Val::Num(operand) | Val::Pred(operand) => vec![operand],
@@ -42,7 +43,7 @@ impl Val {
         }
     }
 
-    /// The same kind of value of other parts.
+    /// A value of the same kind with other parts.
     pub fn with_operands(self, operands: &[Operand]) -> Val {
         match (self, operands) {
             (Val::Num(_), [one]) => Val::Num(*one),

@@ -1,9 +1,10 @@
-//! Numbers of eight and sixteen bits in words: registers for what is loaded together, and into and out of them.
+//! 8-bit and 16-bit numbers in words: registers for numbers that are loaded together, packing and unpacking.
 
 use super::code::Code;
 use super::machine::{Class, Inst, Kind, Operand, Reg};
 
-/// Registers for `count` numbers of `bits` bits: as they are where they fit a vector of up to four, else words of 32.
+/// Registers for `count` numbers of `bits` bits: their own if they fit a vector of up to four, else 32-bit
+/// words.
 pub(super) fn words(code: &mut Code, count: usize, bits: u32, in_words: bool) -> (Vec<Reg>, u32) {
     let total = count as u32 * bits;
     if bits == 32 && in_words {
@@ -22,7 +23,7 @@ pub(super) fn inst(kind: Kind, to: Vec<Reg>, origin: Option<ir::OpId>) -> Inst {
     Inst { kind, to, origin }
 }
 
-/// The parts of a word.
+/// Unpacks a word.
 pub(super) fn unpack(
     code: &mut Code,
     word: Reg,
@@ -33,7 +34,7 @@ pub(super) fn unpack(
     if bits >= 16 {
         return vec![inst(Kind::Unpack { from: word }, parts.to_vec(), origin)];
     }
-    // Bytes: shifted down and cut out of 32 bits.
+    // Bytes are shifted and masked in 32 bits.
     let mut new = Vec::new();
     let mut wide = word;
     if word.class == Class::B16 {
@@ -57,7 +58,7 @@ pub(super) fn unpack(
     new
 }
 
-/// The parts as one word.
+/// Packs the parts into one word.
 pub(super) fn pack(
     code: &mut Code,
     word: Reg,
@@ -66,7 +67,7 @@ pub(super) fn pack(
     origin: Option<ir::OpId>,
 ) -> Vec<Inst> {
     let mut new = Vec::new();
-    // A constant stands in a register to be packed.
+    // A constant is moved to a register before it is packed.
     let register = |code: &mut Code, part: Operand, new: &mut Vec<Inst>| match part {
         Operand::Reg(reg) => reg,
         other => {
@@ -82,7 +83,7 @@ pub(super) fn pack(
         new.push(inst(Kind::Pack { from }, vec![word], origin));
         return new;
     }
-    // Bytes: pairs in 16 bits, pairs of those in 32.
+    // Bytes are paired to 16 bits, and those to 32.
     let mut halves = Vec::new();
     for pair in parts.chunks(2) {
         let [low, high] = pair else { continue };

@@ -1,4 +1,4 @@
-//! Fusions in text, whose kernels are run and held against the interpreter.
+//! Runs kernels of fusions given as text and compares them with the interpreter.
 
 use eval::agreement::{Effort, Flavour, Kernel, check};
 
@@ -12,7 +12,7 @@ const ADD: &str = "add {
 
 const DEVICES: [&str; 3] = ["h100-sxm", "a100-sxm-80", "b200"];
 
-/// The fusion of these instructions, whose parameters are `params`, in their order.
+/// The module with the fusion of these instructions, with `params` as its parameters, in order.
 fn module(called: &str, params: &[&str], instructions: &str, result: &str) -> String {
     let list = |f: &dyn Fn(usize, &str) -> String| {
         params.iter().enumerate().map(|(n, shape)| f(n, shape)).collect::<Vec<_>>()
@@ -25,14 +25,14 @@ fn module(called: &str, params: &[&str], instructions: &str, result: &str) -> St
     )
 }
 
-/// Of instructions that call nothing but a sum of two `f32`.
+/// For instructions that call only a sum of two `f32`.
 #[allow(dead_code, reason = "not every test has such")]
 #[track_caller]
 pub fn agrees(params: &[&str], instructions: &str, result: &str) {
     agrees_calling(ADD, params, instructions, result);
 }
 
-/// On every device; the kernels of the last one.
+/// Runs on every device; returns the kernels of the last one.
 #[track_caller]
 pub fn agrees_calling(called: &str, params: &[&str], instructions: &str, result: &str) -> Vec<String> {
     let hlo = module(called, params, instructions, result);
@@ -47,7 +47,8 @@ pub fn agrees_calling(called: &str, params: &[&str], instructions: &str, result:
             let outcome = check(&hlo, &kernels, effort).expect(&ptx);
             assert!(outcome.compared > 0, "nothing was compared");
             assert_eq!(outcome.wrong.first(), None, "{} of {}\n{ptx}", outcome.wrong.len(), outcome.compared);
-            // Of several elements in a word, one is exchanged with what lies beside it, whoever wrote that.
+            // If several elements share a word, an element is exchanged together with its neighbours, which
+            // other threads may write.
             let exchanges = ptx.contains(".cas.b32");
             let is_found = |code: &str| !(exchanges && code.starts_with("uninitialised"));
             let all = outcome.reports.iter().flat_map(|report| &report.findings);

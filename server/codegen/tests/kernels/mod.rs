@@ -1,4 +1,4 @@
-//! One-op kernels, run: inputs, launches, distances.
+//! Runs one-op kernels: inputs, launches, distances.
 #![allow(dead_code, unused_imports, reason = "each test reads a part of it")]
 
 mod numbers;
@@ -80,12 +80,12 @@ pub fn build(hlo: &str, device: &str) -> Result<Built, String> {
     })
 }
 
-/// Runs a kernel on inputs; the bytes of its result.
+/// Runs a kernel on inputs; returns the bytes of its result.
 pub fn execute(built: &Built, inputs: &[Vec<u8>], output: u64) -> Result<Vec<u8>, String> {
     execute_over(built, inputs, output, Contents::Unknown)
 }
 
-/// The same where something is known of the result's memory before.
+/// The same with known previous contents of the result's memory.
 pub fn execute_over(
     built: &Built,
     inputs: &[Vec<u8>],
@@ -119,7 +119,7 @@ pub fn execute_over(
     Ok(bytes)
 }
 
-/// An op on arrays of bytes, or why it is not run.
+/// Applies an op to arrays of bytes, or returns the reason why it is not run.
 pub fn apply(
     op: &str,
     types: &[&str],
@@ -153,11 +153,11 @@ pub struct Worst {
     pub inputs: Vec<f64>,
     pub result: f64,
     pub right: f64,
-    /// Why it did not run.
+    /// The reason why it did not run.
     pub reason: String,
 }
 
-/// The result that is furthest from the right one, of those that are not below `least`.
+/// The result with the largest error, among those that are not below `least`.
 pub fn worst(op: &str, bits: Bits, inputs: &[Vec<u64>], right: impl Fn(&[f64]) -> f64, least: f64) -> Worst {
     let count = inputs[0].len();
     let types = vec![bits.name(); inputs.len()];

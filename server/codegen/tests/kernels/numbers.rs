@@ -1,4 +1,4 @@
-//! Numbers of a type, how far apart they are, and lists of them.
+//! Numbers of a type, their distances, and lists of them.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bits {
@@ -26,7 +26,7 @@ impl Bits {
         }
     }
 
-    /// Bits of the mantissa, exponent of the smallest normal number, largest number.
+    /// Bits of the mantissa, exponent of the smallest normal number, and the largest number.
     fn format(self) -> (i32, i32, f64) {
         match self {
             Bits::F16 => (10, -14, 65504.0),
@@ -67,11 +67,11 @@ impl Bits {
         let (mantissa, least, _) = self.format();
         let exponent = ((value.abs().to_bits() >> 52) as i32 - 1023).max(least);
         let power = exponent - mantissa;
-        // Below the normal numbers of f64 itself, in two steps.
+        // In two steps, because the unit may be subnormal in f64 itself.
         f64::powi(2.0, power / 2) * f64::powi(2.0, power - power / 2)
     }
 
-    /// How far a result is from the right answer; infinite where one of them alone is NaN, or infinite beyond rounding.
+    /// The error of a result; infinite if only one of the two is NaN, or infinite other than by rounding.
     pub fn distance(self, result: f64, right: f64) -> f64 {
         if right.is_nan() || result.is_nan() {
             return if right.is_nan() == result.is_nan() { 0.0 } else { f64::INFINITY };
@@ -86,7 +86,7 @@ impl Bits {
         let (_, _, largest) = self.format();
         if right.abs() > largest || result.is_infinite() {
             let edge = self.unit(largest);
-            // One may round to infinity where the other does not quite.
+            // One may round to infinity where the other does not.
             let near = |x: f64| x.abs().min(largest + edge);
             let beyond = (near(right) - near(result)).abs() / edge;
             return if right.signum() == result.signum() { beyond } else { f64::INFINITY };
@@ -95,7 +95,7 @@ impl Bits {
     }
 }
 
-/// Special numbers, all numbers of 16 bits, and random ones: any bits, and of moderate size.
+/// Special numbers, all 16-bit numbers, and random ones: of random bits, and of moderate size.
 pub fn ladder(bits: Bits) -> Vec<u64> {
     let mut values: Vec<u64> = Vec::new();
     if bits.bytes() == 2 {

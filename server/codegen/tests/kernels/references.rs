@@ -24,7 +24,7 @@ pub fn atanh(x: f64) -> f64 {
     (0.5 * (2.0 * a / (1.0 - a)).ln_1p()).copysign(x)
 }
 
-/// By the series without cancellation; beyond 1.2 by the continued fraction of what is left to 1.
+/// By a series without cancellation; above 1.2 by the continued fraction of the complement.
 pub fn erf(x: f64) -> f64 {
     let a = x.abs();
     if x.is_nan() || a < 1e-150 {

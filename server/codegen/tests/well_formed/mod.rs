@@ -1,8 +1,8 @@
-//! MLIR text that our own reader of MLIR finds nothing wrong with, and whose maps can be read.
+//! Checks MLIR text with our own reader of MLIR, including its maps.
 
 use std::collections::HashSet;
 
-/// Panics with the line that is wrong.
+/// Panics with the invalid line.
 #[track_caller]
 pub fn check_mlir(text: &str, what: &str) {
     let read = mlir::parse(text, mlir::PieceState::default());
@@ -20,7 +20,7 @@ pub fn check_mlir(text: &str, what: &str) {
             assert!(map.is_ok(), "{what}: {line}: {:?}", map.err());
         }
     }
-    // Modules behind `// -----` have names of their own.
+    // Modules after `// -----` have a namespace of their own.
     let part = |at: u32| read.splits.partition_point(|&split| split <= at);
     let known: HashSet<(usize, &str)> = read
         .aliases

@@ -1,4 +1,4 @@
-//! Kernels of modules in text.
+//! Kernels of modules given as text.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn graphs(text: &str) -> Vec<(String, Arc<Graph>)> {
 #[allow(dead_code, reason = "not every test launches it")]
 pub struct Written {
     pub ptx: String,
-    /// What it lacks.
+    /// The names of its missing ops.
     pub missing: Vec<String>,
     pub grid: [u32; 3],
     pub block: [u32; 3],
@@ -35,13 +35,13 @@ pub fn written(hlo: &str, fusion: &str, device: &str) -> Result<Written, String>
     written_of(hlo, fusion, device, &|kernel| kernel)
 }
 
-/// The kernel of a fusion, before it is text.
+/// The kernel of a fusion, before printing.
 pub struct Emitted {
     pub analysis: FusionAnalysis,
     pub kernel: codegen::Kernel,
 }
 
-/// What the emitters make of a fusion.
+/// Emits the kernel of a fusion.
 pub fn emitted(hlo: &str, fusion: &str, device: &str) -> Result<Emitted, String> {
     let graphs = graphs(hlo);
     let callee = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
@@ -69,7 +69,7 @@ pub fn emitted(hlo: &str, fusion: &str, device: &str) -> Result<Emitted, String>
     Ok(Emitted { analysis, kernel })
 }
 
-/// The PTX of what `change` makes of the kernel of a fusion.
+/// The PTX of the kernel of a fusion after `change`.
 pub fn written_of(
     hlo: &str,
     fusion: &str,

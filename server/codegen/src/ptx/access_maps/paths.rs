@@ -1,31 +1,32 @@
-//! The conditions under which an instruction is carried out, from the branches that were passed.
+//! The conditions under which an instruction is executed, from the branches before it.
 
 use indexing_map::{Constraint, Expr, Interval};
 
 use super::super::machine::Label;
 use super::values::Values;
 
-/// Holds from a branch to the label that the branch goes to.
+/// A condition that holds from a branch to its target.
 #[derive(Debug, Clone)]
 struct Condition {
     until: Label,
-    /// All of them; nothing where data decides.
+    /// The constraints, which all hold; `None` if data decides.
     holds: Option<Vec<Constraint>>,
 }
 
-/// Where the code is, seen from its start.
+/// The conditions at the current position of the code.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Paths {
     open: Vec<Condition>,
-    /// The branch before has left, to this label: what comes now is reached from elsewhere.
+    /// The target of the last branch if that was unconditional: the code after it is reached from elsewhere.
     left: Option<Label>,
 }
 
-/// The conditions of a place in the code.
+/// The conditions of a position in the code.
 pub(super) type Path = Vec<Option<Vec<Constraint>>>;
 
 impl Paths {
-    /// A branch to a label below. `guard`: what the predicate says, and whether the branch is taken where it holds.
+    /// Records a forward branch. `guard`: the constraints of its predicate, and whether the branch is taken
+    /// if they hold.
     pub(super) fn branch(
         &mut self,
         target: Label,
@@ -44,7 +45,7 @@ impl Paths {
         let (ended, open): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.open).into_iter().partition(|condition| condition.until == label);
         self.open = open;
-        // Where the code above has left, only those come here for whom the condition did not hold.
+        // After an unconditional branch, the label is reached only if the condition did not hold.
         if let Some(left) = self.left.take().filter(|&left| left != label) {
             let all: Option<Vec<Constraint>> =
                 ended.into_iter().try_fold(Vec::new(), |mut all, condition| {
@@ -56,7 +57,7 @@ impl Paths {
         }
     }
 
-    /// All that holds here, and whether that is all that decides.
+    /// The constraints that hold here, and whether nothing else decides that this position is reached.
     pub(super) fn conditions(&self) -> (Vec<Constraint>, bool) {
         let known = self.open.iter().filter_map(|condition| condition.holds.as_ref());
         let is_certain = self.open.iter().all(|condition| condition.holds.is_some());
@@ -68,7 +69,7 @@ impl Paths {
     }
 }
 
-/// Constraints that hold where not all of these do.
+/// Constraints that hold exactly if these do not all hold.
 pub(super) fn negated(constraints: &[Constraint], values: &Values<'_>) -> Option<Vec<Constraint>> {
     if let [Constraint { expr, interval }] = constraints {
         let range = values.range(expr);
@@ -86,7 +87,7 @@ pub(super) fn negated(constraints: &[Constraint], values: &Values<'_>) -> Option
     Some(vec![Constraint { expr, interval: Interval::point(0) }])
 }
 
-/// 1 where all constraints hold, else 0. Nothing where it is too large to be written.
+/// 1 if all constraints hold, else 0. `None` if the expression would be too large.
 pub(super) fn indicator(constraints: &[Constraint], values: &Values<'_>) -> Option<Expr> {
     let mut least = Expr::Const(1);
     for Constraint { expr, interval } in constraints {

@@ -1,4 +1,5 @@
-//! The registers that addresses and branches depend on, as expressions over the ids of the thread and over loops.
+//! The registers on which addresses and branches depend, as expressions over the ids of the thread and over
+//! loops.
 
 use indexing_map::{BinaryOp, Constraint, Expr, IndexingMap, Interval, RangeContext, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,23 +11,23 @@ use crate::kernel::Kernel;
 
 /// The ids of thread and block.
 const IDS: [&str; 6] = ["%tid.x", "%tid.y", "%tid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z"];
-/// What is not known of an index is at least this far from the limits of 64 bits.
+/// The bound of unknown 64-bit indices, far enough from the limits of 64 bits to avoid overflow.
 const FAR: i64 = 1 << 40;
 
 #[derive(Debug, Clone)]
 pub(super) enum Value {
     Index(Expr),
     Pointer(Vec<Place>),
-    /// A predicate: all of them hold.
+    /// A predicate: the conjunction of the constraints.
     Test(Vec<Constraint>),
 }
 
-/// Bytes from the start of an argument.
+/// An offset in bytes from the start of an argument.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub param: usize,
     pub bytes: Expr,
-    /// Where data or the thread decides between several places.
+    /// The conditions for this place, if data or the thread selects between several.
     pub when: Vec<Constraint>,
 }
 
@@ -34,7 +35,8 @@ pub(super) struct Place {
 enum Role {
     Id,
     Loop,
-    /// Read from memory, or computed from what was: two lanes for which all of these are equal have the same value.
+    /// Read from memory, or computed from such values. Two lanes for which all of these are equal have the
+    /// same value.
     Runtime(Vec<Expr>),
 }
 
@@ -49,13 +51,13 @@ pub(super) struct Values<'c> {
     labels: FxHashMap<Label, usize>,
     needed: FxHashSet<Reg>,
     values: FxHashMap<Reg, Value>,
-    /// What computes a register.
+    /// The instruction that computes each register.
     made: FxHashMap<Reg, &'c Inst>,
-    /// Registers that are given values in several places: where, and which.
+    /// Registers with several assignments: the conditions and the value of each.
     moves: FxHashMap<Reg, Vec<(Path, Option<Value>)>>,
     counters: FxHashSet<Reg>,
     loops: Vec<Loop>,
-    /// Variables of the loops around each instruction, by the instruction at which they change.
+    /// The variables of the loops around each instruction, by the instruction at which they change.
     around: Vec<(usize, Vec<u32>)>,
     variables: Vec<Variable>,
     roles: Vec<Role>,
@@ -96,7 +98,8 @@ impl<'c> Values<'c> {
         values
     }
 
-    /// A loop ends in a branch back while its counter is below the number of turns.
+    /// Finds loops: a loop ends in a branch back that is taken while its counter is below the number of
+    /// iterations.
     fn find_loops(&mut self) {
         for (end, inst) in self.insts.iter().enumerate() {
             let Kind::Branch { target, guard: Some((guard, true)) } = inst.kind else { continue };
@@ -132,7 +135,7 @@ impl<'c> Values<'c> {
         self.labels.get(&target).is_some_and(|&label| label > at)
     }
 
-    /// Registers from which addresses and branches follow.
+    /// Finds the registers on which addresses and branches depend.
     fn find_needed(&mut self) {
         let mut writers: FxHashMap<Reg, Vec<&Inst>> = FxHashMap::default();
         let mut open: Vec<Operand> = Vec::new();
@@ -156,7 +159,7 @@ impl<'c> Values<'c> {
             }
             for inst in writers.get(&reg).into_iter().flatten() {
                 match &inst.kind {
-                    // What compares floats is data.
+                    // The result of a floating-point comparison depends on data.
                     Kind::Pure { name, .. } if name.starts_with("setp.") && name.contains(".f") => {}
                     Kind::Pure { from, .. } => open.extend(from),
                     Kind::Move { from } if !self.counters.contains(&reg) => open.push(*from),
@@ -187,7 +190,7 @@ impl<'c> Values<'c> {
         }
     }
 
-    /// What the predicate in a register says. Nothing where data decides.
+    /// The constraints of a predicate register. `None` if data decides.
     pub(super) fn test(&self, reg: Reg) -> Option<Vec<Constraint>> {
         match self.value(reg.into())? {
             Value::Test(constraints) => Some(constraints),
@@ -202,7 +205,8 @@ impl<'c> Values<'c> {
         }
     }
 
-    /// What was read, where an address or a branch depends on it: the same for lanes that read at one place.
+    /// Records a loaded value on which an address or a branch depends. It is equal for lanes that read at
+    /// equal positions.
     pub(super) fn load(&mut self, inst: &Inst) {
         let address = match &inst.kind {
             Kind::Load { address, .. } => Some(*address),
@@ -222,7 +226,7 @@ impl<'c> Values<'c> {
         }
     }
 
-    /// Something that each thread has for itself.
+    /// Sources that differ for every thread.
     fn own_thread(&self) -> Vec<Expr> {
         (0..3).map(Expr::var).collect()
     }
@@ -246,7 +250,7 @@ impl<'c> Values<'c> {
         }
     }
 
-    /// The value of a register that arms of branches give different ones.
+    /// The value of a register that the arms of branches assign.
     fn chosen(&self, moves: &[(Path, Option<Value>)]) -> Option<Value> {
         let (first, others) = moves.split_first()?;
         let common = others.iter().fold(first.0.len(), |length, (path, _)| {
@@ -260,7 +264,7 @@ impl<'c> Values<'c> {
             let own: Option<Vec<Vec<Constraint>>> = path[common.min(path.len())..].iter().cloned().collect();
             arms.push((own?.concat(), value.clone()?));
         }
-        // What is set on all ways comes first; the others set it anew.
+        // Unconditional assignments come first; the others override them.
         arms.sort_by_key(|(own, _)| !own.is_empty());
         match arms[0].1 {
             Value::Pointer(_) => {
@@ -268,7 +272,7 @@ impl<'c> Values<'c> {
                 for (own, value) in arms {
                     let Value::Pointer(new) = value else { return None };
                     for place in &mut places {
-                        // Two arms of one branch exclude each other already.
+                        // The two arms of one branch exclude each other already.
                         if place.when.is_empty() {
                             place.when = negated(&own, self)?;
                         }
@@ -296,12 +300,13 @@ impl<'c> Values<'c> {
         }
     }
 
-    /// One place more. Of two in one array one instruction reads, wherever each lane does.
+    /// Adds a place. Two places in one array are merged to one with a conditional offset, because one
+    /// instruction reads both.
     fn add(&self, places: &mut Vec<Place>, new: Place) -> Option<()> {
         match places.iter_mut().find(|place| place.param == new.param && !place.when.is_empty()) {
             Some(known) if !new.when.is_empty() => {
                 let bytes = self.either(&new.when, new.bytes, known.bytes.clone())?;
-                // In one of both.
+                // The condition for either of both.
                 let neither = [negated(&known.when, self)?, negated(&new.when, self)?].concat();
                 *known = Place { bytes, when: negated(&neither, self)?, ..*known };
             }
@@ -310,14 +315,15 @@ impl<'c> Values<'c> {
         Some(())
     }
 
-    /// `then` where all of these hold, else `otherwise`.
+    /// `then` if all of these hold, else `otherwise`.
     fn either(&self, holds: &[Constraint], then: Expr, otherwise: Expr) -> Option<Expr> {
         let which = indicator(holds, self)?;
         let expr = otherwise.clone() + which * (then + otherwise * -1);
         (!expr.is_too_large()).then_some(expr)
     }
 
-    /// Instructions that compute indices are few; what others answer is not known.
+    /// Evaluates an instruction. Only the few instructions that compute indices are supported; results of
+    /// others are unknown.
     pub(super) fn compute(&mut self, inst: &Inst) {
         let (Kind::Pure { name, from }, [reg]) = (&inst.kind, inst.to.as_slice()) else { return };
         if !self.needed.contains(reg) {
@@ -337,7 +343,7 @@ impl<'c> Values<'c> {
         }
     }
 
-    /// What a value follows from, where it is the same for some lanes.
+    /// The expressions that determine a value: it is equal for lanes for which these are equal.
     fn sources(&self, operand: Operand) -> Vec<Expr> {
         match self.value(operand) {
             Some(Value::Index(expr)) if expr.as_const().is_some() => Vec::new(),
@@ -428,14 +434,14 @@ impl<'c> Values<'c> {
         (!expr.is_too_large()).then_some(Value::Index(expr))
     }
 
-    /// `c` where `y` is the multiple of `c` below `x`.
+    /// The constant `c` if `y` is `x` rounded down to a multiple of `c`.
     fn modulus(&self, x: &Expr, y: &Expr) -> Option<i64> {
         let (quotient, c) = y.as_scaled()?;
         let (of, d) = quotient.as_op_const(BinaryOp::FloorDiv)?;
         (c == d && c > 0 && of == x).then_some(c)
     }
 
-    /// A number that was read, within bounds, is one that is known to be there.
+    /// Clamps an expression; a clamped runtime variable becomes a new variable with narrower bounds.
     fn clamped(&mut self, x: Expr, is_max: bool, is_unsigned: bool, c: i64) -> Option<Expr> {
         let Some(variable) = x.as_var().filter(|&v| self.is_runtime(v)) else {
             return match is_max {
@@ -448,7 +454,7 @@ impl<'c> Values<'c> {
         let bounds = match (is_max, is_unsigned) {
             (true, _) => Interval::new(own.lower.max(c), own.upper.max(c)),
             (false, false) => Interval::new(own.lower.min(c), own.upper.min(c)),
-            // What looks negative is large.
+            // Negative numbers are large as unsigned ones.
             (false, true) => Interval::new(own.lower.max(0), c),
         };
         let Role::Runtime(from) = &self.roles[variable as usize] else { return None };
@@ -460,7 +466,7 @@ impl<'c> Values<'c> {
         matches!(self.roles.get(variable as usize), Some(Role::Runtime(_)))
     }
 
-    /// A comparison with a constant. Nothing where all that is compared was read.
+    /// A comparison with a constant. `None` if only loaded values are compared.
     fn compared(&self, base: &str, is_unsigned: bool, a: Operand, c: i64) -> Option<Value> {
         let expr = self.index(a)?;
         let mut is_data = true;
@@ -482,7 +488,8 @@ impl<'c> Values<'c> {
         Some(Value::Test(vec![Constraint { expr, interval }]))
     }
 
-    /// The map to `result`, and from the ids to what its runtime variables follow from, where lanes may differ in it.
+    /// The map to `result`, and the maps from ids to the sources of its runtime variables that may differ
+    /// between lanes.
     pub(super) fn map(
         &self,
         result: Expr,
@@ -516,7 +523,7 @@ impl<'c> Values<'c> {
                         open.push(v);
                     }
                 });
-                // Loops stand at their first turn, and what was read itself counts for itself.
+                // Loops are at their first iteration, and a loaded value is a source of its own.
                 let plain = key.substitute(&mut |v| (v as usize >= IDS.len()).then_some(Expr::ZERO));
                 if (0..3).any(|id| plain.uses_var(id)) && !keys.contains(&plain) {
                     keys.push(plain);

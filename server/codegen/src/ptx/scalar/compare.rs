@@ -1,4 +1,4 @@
-//! Comparisons. Of floating-point numbers, NaN is unequal to everything; in the total order it has its place.
+//! Comparisons. For floating-point numbers, NaN is unequal to everything; the total order includes it.
 
 use ir::ElementTypeExt;
 use syntax::hlo::ElementType;
@@ -57,7 +57,7 @@ impl Lowering<'_> {
         Some(Val::Pred(self.code.pure(name, Class::Pred, [a, b]).into()))
     }
 
-    /// Both as `f32` or `f64`, which tell the same of smaller numbers.
+    /// Both as `f32` or `f64`, which preserves the order of smaller formats.
     fn comparable(
         &mut self,
         a: Operand,
@@ -75,7 +75,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// -NaN < -inf < … < -0 < 0 < … < inf < NaN: as integers, with the bits of negative numbers turned.
+    /// -NaN < -inf < … < -0 < 0 < … < inf < NaN: as integers, with the bits of negative numbers inverted.
     fn compare_total(
         &mut self,
         a: Operand,

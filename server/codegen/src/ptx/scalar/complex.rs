@@ -1,4 +1,4 @@
-//! Complex numbers: parts that are computed one by one, and functions as formulas over both.
+//! Complex numbers: ops on separate parts, and functions as formulas over both.
 
 mod functions;
 mod quotient;
@@ -11,7 +11,7 @@ use super::super::value::Val;
 use super::math::flow::X;
 use super::math::kind_of;
 
-/// A complex number under way.
+/// A complex number in a formula.
 #[derive(Clone, Copy)]
 struct Z<'f> {
     re: X<'f>,

@@ -1,4 +1,4 @@
-//! Conversions. To an integer: towards zero, clamped to its range, NaN to 0.
+//! Conversions. Floats are converted to integers towards zero and clamped to the range; NaN becomes 0.
 
 use ir::ElementTypeExt;
 use syntax::hlo::ElementType;
@@ -104,7 +104,7 @@ impl Lowering<'_> {
         };
         let sign = if to.is_signed_integer() { "s" } else { "u" };
         let bits = to.bits()?;
-        // The conversion clamps to the range of its own type: a small one is reached through 32 bits.
+        // The instruction clamps to the range of its own type, so narrow types are converted through 32 bits.
         let width = bits.max(32);
         let class = Class::of_bits(width);
         let whole = self.code.pure(format!("cvt.rzi.{sign}{width}.{kind}"), class, [x]);
@@ -141,7 +141,7 @@ impl Lowering<'_> {
             (F16, F64) => self.op("cvt.f64.f16", to, [x]).into(),
             (F32, F64) => self.op("cvt.f64.f32", to, [x]).into(),
             (Bf16, F32) if self.has_bf16() => self.op("cvt.f32.bf16", to, [x]).into(),
-            // The upper half of an f32.
+            // A `bf16` is the upper half of an `f32`.
             (Bf16, F32) => {
                 let wide = self.code.pure("cvt.u32.u16", Class::B32, [x]);
                 self.op("shl.b32", to, [wide.into(), Operand::Int(16)]).into()
@@ -167,7 +167,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The same bits as a number of another type, as wide.
+    /// Reinterprets the bits as a number of another type of the same width.
     pub(super) fn reinterpret(&mut self, a: Val, from: ElementType, to: ElementType) -> Option<Val> {
         if from == to {
             return Some(a);
@@ -189,7 +189,7 @@ impl Lowering<'_> {
         }
         let value = a.num();
         Some(Val::Num(match to.is_floating() {
-            // A code has nothing above its bits.
+            // The bits above a code are zero.
             true if bits < 16 => {
                 let value = self.in_register(value, Class::B16);
                 self.code.pure("and.b16", Class::B16, [value, Operand::Int(mask as i64)]).into()

@@ -1,4 +1,4 @@
-//! Floating-point arithmetic. Functions without an instruction of their own are in `math`.
+//! Floating-point arithmetic. Functions without an instruction are in `math`.
 
 use ir::ElementTypeExt;
 use syntax::hlo::{ElementType, Opcode};
@@ -10,7 +10,7 @@ use super::super::value::Val;
 use crate::constant::Constant;
 
 impl Lowering<'_> {
-    /// Does the device add, subtract and multiply in this type?
+    /// Whether the device adds, subtracts and multiplies in this type.
     fn is_native(&self, element: ElementType) -> bool {
         match element {
             ElementType::F32 | ElementType::F64 | ElementType::F16 => true,
@@ -39,7 +39,7 @@ impl Lowering<'_> {
             Opcode::Negate if self.is_native(from) => {
                 return Some(Val::Num(self.op(&format!("neg.{name}"), from, [x]).into()));
             }
-            // In the smallest types a sign is a bit.
+            // In the smallest types, negation flips the sign bit.
             Opcode::Negate => {
                 return Some(Val::Num(
                     self.op(&format!("xor.b{width}"), from, [x, Operand::Int(sign)]).into(),
@@ -48,7 +48,7 @@ impl Lowering<'_> {
             Opcode::Abs if matches!(from, ElementType::F32 | ElementType::F64) => {
                 return Some(Val::Num(self.op(&format!("abs.{name}"), from, [x]).into()));
             }
-            // XLA computes it as f32, which is seen where results are stored in pairs.
+            // XLA computes it as f32, which shows where results are stored in pairs.
             Opcode::Abs if matches!(from, ElementType::F16 | ElementType::Bf16) => {
                 let wide = self.as_f32(x, from)?;
                 let size = self.op("abs.f32", ElementType::F32, [wide]).into();
@@ -86,7 +86,7 @@ impl Lowering<'_> {
         self.convert(Val::Num(result), ElementType::F32, to)
     }
 
-    /// Functions that the device has in 16 bits, and those of which XLA rounds each step.
+    /// Functions with 16-bit instructions, and functions for which XLA rounds each step.
     fn half_unary(&mut self, opcode: Opcode, x: Operand, element: ElementType) -> Option<Operand> {
         if !matches!(element, ElementType::F16 | ElementType::Bf16) {
             return None;
@@ -108,7 +108,7 @@ impl Lowering<'_> {
         Some(self.op(&format!("{to_whole}.{name}.{name}"), element, [x]).into())
     }
 
-    /// 1 / (1 + e^-x), where negation, exponential, sum and quotient are each rounded.
+    /// 1 / (1 + e^-x), with negation, exponential, sum and quotient each rounded.
     fn half_logistic(&mut self, x: Operand, element: ElementType) -> Option<Operand> {
         let minus = self.float_unary(Opcode::Negate, Val::Num(x), element, element)?.num();
         let minus = self.as_f32(minus, element)?;
@@ -121,7 +121,7 @@ impl Lowering<'_> {
         Some(self.convert(Val::Num(inverse), ElementType::F32, element)?.num())
     }
 
-    /// Of numbers with few bits the instructions' own precision is enough.
+    /// Approximations that are precise enough for numbers with few bits.
     fn approximate(&mut self, opcode: Opcode, x: Operand) -> Operand {
         let element = ElementType::F32;
         if opcode == Opcode::Exponential {
@@ -132,7 +132,7 @@ impl Lowering<'_> {
         self.op("mul.rn.f32", element, [log.into(), single(std::f32::consts::LN_2)]).into()
     }
 
-    /// Functions that are instructions.
+    /// Functions with an instruction.
     fn single_unary(&mut self, opcode: Opcode, x: Operand) -> Option<Operand> {
         let element = ElementType::F32;
         let name = match opcode {
@@ -161,7 +161,7 @@ impl Lowering<'_> {
         Some(self.op(name, element, [x]).into())
     }
 
-    /// -1, 0 or 1; zeros and NaN stay what they are.
+    /// -1, 0 or 1; zeros and NaN are unchanged.
     fn signum(&mut self, x: Operand, element: ElementType) -> Operand {
         let name = element.name();
         if class_of(element) == Class::B16 {
@@ -183,10 +183,10 @@ impl Lowering<'_> {
         self.op(&format!("selp.{name}"), element, from).into()
     }
 
-    /// To the nearest, ties away from zero.
+    /// Rounds to the nearest integer, ties away from zero.
     fn round_away(&mut self, x: Operand, element: ElementType) -> Operand {
         let name = element.name();
-        // The number below a half: a half itself would carry numbers just below it over.
+        // The largest number below one half: adding one half itself would round up numbers just below it.
         let half = match element {
             ElementType::F64 => Operand::F64(0.5f64.to_bits()),
             _ => Operand::F32(0.5f32.to_bits()),
@@ -250,7 +250,7 @@ impl Lowering<'_> {
         self.convert(Val::Num(result), ElementType::F32, element)
     }
 
-    /// `a + b` as `a * 1 + b`, `a * b` as `a * b + -0`.
+    /// Computes `a + b` as `a * 1 + b`, and `a * b` as `a * b + -0`.
     fn fused_bf16(&mut self, opcode: Opcode, a: Operand, b: Operand) -> Operand {
         const ONE: i64 = 0x3f80;
         const MINUS_ONE: i64 = 0xbf80;
@@ -264,7 +264,7 @@ impl Lowering<'_> {
         self.op("fma.rn.bf16", ElementType::Bf16, from).into()
     }
 
-    /// A constant of 16 bits stands in a register.
+    /// Moves a 16-bit constant to a register.
     fn constant_allowed(&mut self, b: Operand, element: ElementType) -> Operand {
         match class_of(element) {
             Class::B16 => self.in_register(b, Class::B16),
@@ -293,7 +293,7 @@ impl Lowering<'_> {
                 if element == ElementType::F32 {
                     self.op(&format!("{base}.NaN.f32"), element, [a, b]).into()
                 } else {
-                    // Of two numbers the instruction drops a NaN; HLO keeps it.
+                    // The instruction ignores a NaN operand; HLO propagates it.
                     let plain = self.op(&format!("{base}.f64"), element, [a, b]);
                     let is_nan = self.code.pure("setp.nan.f64", Class::Pred, [a, b]);
                     let nan = self.op("add.rn.f64", element, [a, b]);
@@ -304,7 +304,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The number as `f32`.
+    /// Converts the number to `f32`.
     pub(super) fn as_f32(&mut self, x: Operand, element: ElementType) -> Option<Operand> {
         match element {
             ElementType::F32 => Some(x),

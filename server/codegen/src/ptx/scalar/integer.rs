@@ -1,4 +1,5 @@
-//! Integers. Division by zero gives all ones, a remainder by zero the dividend, shifts beyond the width nothing.
+//! Integers. Division by zero gives all ones, a remainder by zero the dividend, a shift beyond the width 0 or
+//! the sign.
 
 use ir::ElementTypeExt;
 use syntax::hlo::{ElementType, Opcode};
@@ -41,7 +42,7 @@ impl Lowering<'_> {
             x = self.code.pure("and.b32", class, [plain.into(), mask]).into();
         }
         let name = if opcode == Opcode::Popcnt { "popc.b" } else { "clz.b" };
-        // Both count into 32 bits.
+        // Both instructions count into 32 bits.
         let mut count = self.code.pure(format!("{name}{wide}"), Class::B32, [x]);
         if opcode == Opcode::CountLeadingZeros && bits < 32 {
             count = self.code.pure("sub.s32", Class::B32, [count.into(), Operand::Int(i64::from(32 - bits))]);
@@ -101,7 +102,7 @@ impl Lowering<'_> {
         if let Operand::Int(0) = b {
             return Val::Num(self.in_range(minus_one, element));
         }
-        // The least number by -1 stays what it is; the instruction does not say so.
+        // The minimum divided by -1 is the minimum, which the instruction does not guarantee.
         if let (Operand::Int(-1), "s") = (b, sign) {
             let negated = self.op(&format!("neg.s{width}"), element, [a]);
             return Val::Num(self.in_range(negated.into(), element));
@@ -140,7 +141,7 @@ impl Lowering<'_> {
         let is_zero = self.code.pure(format!("setp.eq.s{width}"), Class::Pred, [b, Operand::Int(0)]);
         let mut safe = self.op(&format!("selp.b{width}"), element, [Operand::Int(1), b, is_zero.into()]);
         if sign == "s" {
-            // What is left by -1 is what is left by 1.
+            // The remainder by -1 equals the remainder by 1.
             let is_minus = self.code.pure(format!("setp.eq.s{width}"), Class::Pred, [b, Operand::Int(-1)]);
             safe =
                 self.op(&format!("selp.b{width}"), element, [Operand::Int(1), safe.into(), is_minus.into()]);
@@ -149,8 +150,9 @@ impl Lowering<'_> {
         Val::Num(self.op(&format!("selp.b{width}"), element, [a, rest.into(), is_zero.into()]).into())
     }
 
-    /// By squaring, six rounds. Larger powers of even numbers are 0, of odd ones what six rounds give; a negative power is that
-    /// of 1 and -1 alone. Source: XLA's lowering of powers of whole numbers.
+    /// By squaring, in six iterations. Larger powers of even numbers are 0, and those of odd ones equal the
+    /// result of six iterations. Negative powers are 0 except for 1 and -1. Source: XLA's lowering of integer
+    /// powers.
     fn raised(&mut self, a: Operand, b: Operand, element: ElementType) -> Val {
         let bits = element.bits().unwrap_or(32);
         let width = bits.max(16);
@@ -191,7 +193,7 @@ impl Lowering<'_> {
         Val::Num(self.in_range(result, element))
     }
 
-    /// Shifts by as many bits as there are or more leave nothing, or the sign.
+    /// Shifts. A shift by at least the width gives 0, or the sign.
     fn shifted(
         &mut self,
         name: &str,
@@ -204,7 +206,7 @@ impl Lowering<'_> {
         let width = bits.max(16);
         let class = class_of(element);
         let limit = i64::from(bits) - 1;
-        // Without its sign a small number must have nothing above it.
+        // An unsigned small number must have zeros above its bits.
         let a = match (name, bits < 16) {
             ("shr.u", true) => self.op("and.b16", element, [a, Operand::Int((1 << bits) - 1)]).into(),
             _ => a,
@@ -218,7 +220,7 @@ impl Lowering<'_> {
                 Operand::Int(if is_beyond { limit } else { n })
             }
             _ => {
-                // The count is a number of 32 bits, whatever is shifted.
+                // The count is a 32-bit number for every operand type.
                 let count = match class {
                     Class::B64 => {
                         let least = self.code.pure("min.u64", Class::B64, [by, Operand::Int(64)]);
@@ -236,7 +238,7 @@ impl Lowering<'_> {
         };
         let plain = self.op(&format!("{name}{width}"), element, [a, by_bits]);
         if matches!(by_bits, Operand::Int(_)) || keeps_sign {
-            // The instruction itself clamps the count to the width.
+            // The instruction clamps the count to the width.
             return Val::Num(self.in_range(plain.into(), element));
         }
         let is_beyond = self.code.pure("setp.gt.u32", Class::Pred, [by_bits, Operand::Int(limit)]);
@@ -245,7 +247,7 @@ impl Lowering<'_> {
         Val::Num(self.in_range(result.into(), element))
     }
 
-    /// A number of fewer than 16 bits in its range again.
+    /// Brings a number of fewer than 16 bits back into its range.
     pub(super) fn in_range(&mut self, value: Operand, element: ElementType) -> Operand {
         let bits = element.bits().unwrap_or(32);
         if bits >= 16 {

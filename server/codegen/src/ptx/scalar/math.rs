@@ -1,5 +1,6 @@
-//! Functions without an instruction of their own: straight-line sequences of arithmetic, for `f32` and `f64`. Smaller floats
-//! are computed as `f32`. Bounds are in units in the last place of the result, measured by `tests/functions.rs`.
+//! Functions without an instruction: straight-line sequences of arithmetic, for `f32` and `f64`. Smaller
+//! floats are computed as `f32`. Bounds are in units in the last place of the result, measured by
+//! `tests/functions.rs`.
 
 mod coefficients;
 mod erf;
@@ -30,7 +31,7 @@ pub(super) use power::pow;
 pub(super) use roots::{cbrt, hypot};
 pub(super) use trigonometric::{cos, sin, tan};
 
-/// How floats of this type are computed; nothing but `f32` and `f64` is.
+/// The kind of formulas for floats of this type: `f32` and `f64` only.
 pub(super) fn kind_of(element: ElementType) -> Option<Kind> {
     match element {
         ElementType::F32 => Some(Kind::F32),
@@ -40,7 +41,7 @@ pub(super) fn kind_of(element: ElementType) -> Option<Kind> {
 }
 
 impl Lowering<'_> {
-    /// Writes formulas behind what is written already.
+    /// Appends a formula to the code.
     pub(super) fn formula<R>(&mut self, write: impl FnOnce(&RefCell<super::super::code::Code>) -> R) -> R {
         let code = RefCell::new(std::mem::take(&mut self.code));
         let result = write(&code);

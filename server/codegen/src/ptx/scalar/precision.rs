@@ -1,4 +1,4 @@
-//! Numbers as if they were stored with fewer bits. Source: XLA `EmitReducePrecisionIR`.
+//! Rounding to fewer bits of exponent and mantissa. Source: XLA `EmitReducePrecisionIR`.
 
 use syntax::hlo::ElementType;
 
@@ -26,7 +26,7 @@ impl Lowering<'_> {
                 let format = format(element)?;
                 ((format.exponent, format.mantissa), Kind::I32)
             }
-            // XLA normalises smaller ones to these types before it emits code. Source: `gpu_compiler.cc`.
+            // XLA converts smaller types to these before it emits code. Source: `gpu_compiler.cc`.
             _ => {
                 let wider = match element {
                     ElementType::F8e8m0fnu => ElementType::F32,
@@ -59,7 +59,8 @@ impl Lowering<'_> {
     }
 }
 
-/// On the bits: rounded to the nearest, ties to even; what the exponent does not hold becomes infinity or zero.
+/// Operates on the bits: rounds to the nearest, ties to even; numbers beyond the exponent range become
+/// infinity or zero.
 fn reduced(x: X<'_>, (from_e, from_m): (u32, u32), (to_e, to_m): (u32, u32)) -> X<'_> {
     let sign = match from_e + from_m {
         63 => i64::MIN,

@@ -1,8 +1,8 @@
-//! Floats of eight bits and fewer: a code without sign bits above it, in a register of 16.
+//! Floats of at most eight bits: a code in a 16-bit register, with zeros above it.
 //!
-//! Beyond the largest number comes what the format has: infinity, else NaN, else the largest number. Source: XLA
-//! `lower_tensors`' float conversions, `ml_dtypes`' formats. The two formats that the device knows are converted by its own
-//! instructions from Ada on, corrected for numbers that these would clamp.
+//! Numbers above the largest one become infinity if the format has it, else NaN if it has that, else the
+//! largest number. Source: XLA `lower_tensors`' float conversions, `ml_dtypes`' formats. From Ada on, the two
+//! formats with device instructions use these, with a correction for the numbers that they clamp.
 
 use syntax::hlo::ElementType;
 
@@ -12,7 +12,7 @@ use crate::constant::{Format, Top, format};
 use crate::ptx::scalar::math::flow::{Kind, X};
 
 impl Lowering<'_> {
-    /// Between a small float and another float.
+    /// Converts between a small float and another float.
     pub(super) fn small_float(&mut self, x: Operand, from: ElementType, to: ElementType) -> Option<Operand> {
         if to == ElementType::F8e8m0fnu || format(to).is_some_and(|f| f.bits() < 16) {
             let single = match from {
@@ -33,12 +33,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// Has the device instructions for this format?
+    /// Whether the device has instructions for this format.
     fn is_own(&self, element: ElementType) -> bool {
         self.has_f8 && matches!(element, ElementType::F8e4m3fn | ElementType::F8e5m2)
     }
 
-    /// An `f64` as an `f32` that no second rounding harms: cut, and odd where something was lost.
+    /// Converts an `f64` to an `f32` by rounding to odd, so that a second rounding is correct.
     fn odd_single(&mut self, x: Operand) -> Operand {
         self.formula(|code| {
             let x = X::new(code, x, Kind::F64);
@@ -63,13 +63,13 @@ impl Lowering<'_> {
         Some(self.code.pure("cvt.u16.u32", Class::B16, [code]).into())
     }
 
-    /// The instruction clamps what is too large: infinity, or NaN, is put in its place.
+    /// Converts with the instruction, which clamps large numbers; these are replaced by infinity or NaN.
     fn narrowed_by_device(&mut self, x: Operand, to: ElementType) -> Operand {
         let is_four = to == ElementType::F8e4m3fn;
         let name = if is_four { "e4m3x2" } else { "e5m2x2" };
         let x = self.in_register(x, Class::B32);
         let pair = self.code.pure(format!("cvt.rn.satfinite.{name}.f32"), Class::B16, [x, x]);
-        // The first number that rounds beyond the largest one.
+        // The smallest number that rounds above the largest one.
         let first = if is_four { 0x43e8_0001 } else { 0x4770_0000 };
         let size = self.code.pure("and.b32", Class::B32, [x, Operand::Int(0x7fff_ffff)]);
         let above = self.code.pure("add.s32", Class::B32, [size.into(), Operand::Int(-first)]);
@@ -84,7 +84,7 @@ impl Lowering<'_> {
         self.code.pure("and.b16", Class::B16, [either.into(), Operand::Int(255)]).into()
     }
 
-    /// A number of eight bits that the device itself converts, as `f16`, exactly.
+    /// Converts an 8-bit float exactly to `f16`, with the device's instruction.
     fn half_of_small(&mut self, x: Operand, from: ElementType) -> Operand {
         let name = if from == ElementType::F8e4m3fn { "e4m3x2" } else { "e5m2x2" };
         let pair = self.code.pure(format!("cvt.rn.f16x2.{name}"), Class::B32, [x]);
@@ -93,7 +93,7 @@ impl Lowering<'_> {
         low.into()
     }
 
-    /// A small float as `f32`, exactly.
+    /// Converts a small float exactly to `f32`.
     fn of_small(&mut self, x: Operand, from: ElementType) -> Option<Operand> {
         let x = self.in_register(x, Class::B16);
         if self.is_own(from) {
@@ -105,7 +105,7 @@ impl Lowering<'_> {
             return Some(self.formula(|code| {
                 let x = X::new(code, wide, Kind::I32);
                 let number = x.shl(23i64);
-                // The smallest one is below f32's normal numbers.
+                // The smallest number is subnormal as an `f32`.
                 let number = x.eq(0i64).select(x.with_int(0x0040_0000), number);
                 x.eq(255i64).select(x.with_int(0x7fc0_0000), number).operand
             }));
@@ -115,7 +115,7 @@ impl Lowering<'_> {
     }
 }
 
-/// An `f32` in another format: to the nearest, ties to even.
+/// Converts an `f32` to another format, rounding to the nearest, ties to even.
 fn rounded(x: X<'_>, format: Format) -> X<'_> {
     let Format { exponent, mantissa, bias, .. } = format;
     let bits = x.bits();
@@ -124,7 +124,7 @@ fn rounded(x: X<'_>, format: Format) -> X<'_> {
     let even = size.shr(unused).and(1);
     let normal = (size + even).plus((1 << (unused - 1)) - 1).shr(unused);
     let normal = normal.plus(-(i64::from(127 - bias) << mantissa));
-    // Below the normal numbers, the sum with a number whose unit is the format's own rounds.
+    // For subnormal results, adding a number with the unit of the format's subnormals rounds.
     let unit = 1 - bias - mantissa as i32;
     let large = x.like(f64::powi(2.0, unit + 23));
     let small = (size.float() + large).bits() - large.bits();
@@ -139,17 +139,17 @@ fn rounded(x: X<'_>, format: Format) -> X<'_> {
     match format.top {
         Top::Infinity | Top::Nan => is_nan.select(nan.in_register().or(sign), signed),
         Top::Number => is_nan.select(nan, signed),
-        // There is no negative zero.
+        // The format has no negative zero.
         Top::OnlyMinusZero => is_nan.select(nan, code.eq(0i64).select(code, signed)),
     }
 }
 
-/// A code of another format as `f32`.
+/// Converts a code of another format to `f32`.
 fn widened(code: X<'_>, format: Format) -> X<'_> {
     let Format { exponent, mantissa, bias, .. } = format;
     let digits = exponent + mantissa;
     let size = code.and((1 << digits) - 1);
-    // As if its bias were f32's, then moved there: exact for numbers below the normal ones too.
+    // Interprets the bits with f32's bias, then scales: exact for subnormal numbers too.
     let plain = size.shl(i64::from(23 - mantissa)).float() * f64::powi(2.0, 127 - bias);
     let plain = plain.bits();
     let sign = code.and(1 << digits).shl(i64::from(31 - digits));
@@ -166,8 +166,8 @@ fn widened(code: X<'_>, format: Format) -> X<'_> {
     }
 }
 
-/// A power of two, from 2^-127 on: 255 is NaN, and so is all that is not positive. Source: the pass itself, which rounds one
-/// and a half up, and numbers below the normal ones up from 2^-127 on.
+/// A power of two, from 2^-127 on. 255 is NaN, and all non-positive numbers become NaN. Source: the pass
+/// itself, which rounds one and a half up, and subnormal numbers up from 2^-127 on.
 fn power_code(x: X<'_>) -> X<'_> {
     let bits = x.bits();
     let normal = bits.plus(0x0040_0000).shr(23i64);

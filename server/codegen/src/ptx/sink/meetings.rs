@@ -1,11 +1,11 @@
-//! Places where arms meet only to bring their values to another such place: the arms go there at once. Source: LLVM's
-//! `TryToSimplifyUncondBranchFromEmptyBlock`.
+//! Joins of arms that only pass their values on to another join: the arms branch to the second join directly.
+//! Source: LLVM's `TryToSimplifyUncondBranchFromEmptyBlock`.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::machine::{Inst, Kind, Label, Operand, Reg};
 
-/// The same code without such places. What arms have in common is looked for afterwards, so it must be common to all arms.
+/// Removes such joins. Common code is searched afterwards, so it must be common to all arms.
 pub(super) fn joined(insts: Vec<Inst>) -> Vec<Inst> {
     let mut joining = Joining::of(&insts);
     let mut rest = insts.into_iter().peekable();
@@ -28,7 +28,7 @@ pub(super) fn joined(insts: Vec<Inst>) -> Vec<Inst> {
         };
         if is_passage {
             held.clear();
-            // What falls through goes on to the same place; nothing else comes here any more.
+            // Falling through leads to the same target, and nothing else reaches this position.
             if matches!(goal, Some(Kind::Branch { .. })) && !joining.falls() {
                 rest.next();
             }
@@ -42,11 +42,11 @@ pub(super) fn joined(insts: Vec<Inst>) -> Vec<Inst> {
 
 struct Joining {
     out: Vec<Inst>,
-    /// How often each register is read.
+    /// The number of reads of each register.
     reads: FxHashMap<Reg, u32>,
-    /// Labels that are reached under a condition.
+    /// Labels that are targets of conditional branches.
     guarded: FxHashSet<Label>,
-    /// Per label, where jumps to it were written.
+    /// Per label, the positions of jumps to it.
     jumps: FxHashMap<Label, Vec<usize>>,
 }
 
@@ -74,14 +74,14 @@ impl Joining {
         self.out.push(inst);
     }
 
-    /// Returns whether what comes next is reached from what was written last.
+    /// Whether the next instruction is reached from the last one.
     fn falls(&self) -> bool {
         let is_left = |inst: &Inst| matches!(inst.kind, Kind::Branch { guard: None, .. } | Kind::Return);
         self.out.last().is_some_and(|last| !is_left(last))
     }
 
-    /// Lets all arms that meet at `label` go to `target` with what `moves` hand on. Returns false, and changes nothing, where the
-    /// arms bring something else or come in another way.
+    /// Redirects all arms that join at `label` to `target`, with the assignments `moves`. Returns false, and
+    /// changes nothing, if the arms assign other registers or arrive in another way.
     fn lead_on(&mut self, label: Label, target: Label, moves: &[Inst]) -> bool {
         let handed = moves.iter().filter_map(|inst| match (&inst.kind, inst.to.as_slice()) {
             (Kind::Move { from: Operand::Reg(from) }, [to]) => Some((*from, *to)),
@@ -116,7 +116,7 @@ impl Joining {
         true
     }
 
-    /// Where the moves just above `end` give each of the registers its value.
+    /// The positions of the moves just above `end` that assign each of the registers.
     fn brought(&self, end: usize, registers: &FxHashMap<Reg, Reg>) -> Option<Vec<usize>> {
         let is_brought = |n: &usize| {
             let Inst { kind, to, .. } = &self.out[*n];

@@ -1,20 +1,20 @@
-//! What of the ends of arms is done once, and what each of them still brings.
+//! The common instructions at the ends of arms, and the values that each arm still assigns.
 
 use super::super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
 use super::{Arm, Sinking};
 
-/// Instructions within instructions that are looked at.
+/// The maximum depth of nested instructions that is examined.
 const MAX_DEPTH: u32 = 8;
 
-/// How the arms' values become one.
+/// How the arms' values are merged.
 pub(super) enum Plan {
-    /// It is the same in each.
+    /// The value is the same in each arm.
     Same(Operand),
-    /// Each arm brings its own in a register.
+    /// Each arm assigns its value to a common register.
     Choose(Vec<Operand>),
-    /// One instruction like those of the arms, which are at `places`.
+    /// One instruction replaces those of the arms, which are at `places`.
     Once { places: Vec<usize>, operands: Vec<Plan> },
-    /// One load of where each of them loads from.
+    /// One load replaces those of the arms, with a selected address.
     Load { places: Vec<usize> },
 }
 
@@ -59,7 +59,7 @@ impl Sinking<'_> {
                 let plan =
                     |n: usize| self.plan(&operands.iter().map(|own| own[n]).collect::<Vec<_>>(), depth + 1);
                 let plans: Vec<Plan> = (0..from.len()).map(plan).collect();
-                // An instruction that is saved is worth one choice, of registers.
+                // One saved instruction pays for one choice, of registers.
                 let mut choices = plans.iter().filter_map(|plan| match plan {
                     Plan::Choose(values) => Some(values),
                     _ => None,
@@ -77,7 +77,7 @@ impl Sinking<'_> {
         }
     }
 
-    /// Where an arm makes a value that nothing else reads.
+    /// The position at which an arm computes a value without other uses.
     fn made_in(&self, value: Operand, arm: Arm) -> Option<usize> {
         let Operand::Reg(reg) = value else { return None };
         if self.uses.get(&reg) != Some(&1) {
@@ -88,7 +88,7 @@ impl Sinking<'_> {
         (is_made && self.writes.get(&reg) == Some(&1)).then_some(place)
     }
 
-    /// Writes what is done behind the arms, and what each brings at its end.
+    /// Emits the common instruction after the join, and the assignments at the end of each arm.
     pub(super) fn carry_out(&mut self, plan: Plan, to: Option<Reg>, before: &mut [Vec<Inst>]) -> Operand {
         match plan {
             Plan::Same(value) => value,
@@ -114,7 +114,7 @@ impl Sinking<'_> {
                         _ => None,
                     })
                     .collect();
-                // A distance that is the same in each arm is added behind them.
+                // An offset that is the same in each arm is added after the join.
                 let is_same = addresses.iter().all(|own| own.offset == first.offset);
                 let bases = addresses.iter().zip(before.iter_mut()).map(|(own, before)| {
                     if is_same || own.offset == 0 {
@@ -140,7 +140,7 @@ impl Sinking<'_> {
         }
     }
 
-    /// The register in which each arm brings its value.
+    /// The register to which each arm assigns its value.
     fn choose(&mut self, values: Vec<Operand>, before: &mut [Vec<Inst>]) -> Reg {
         if let Some(&chosen) = self.chosen.get(&values) {
             return chosen;

@@ -1,5 +1,5 @@
-//! Functions of complex numbers, after Kahan's "Branch cuts for complex elementary functions": signs of zeros choose sides of
-//! cuts, and nothing overflows where the result does not.
+//! Functions of complex numbers, after Kahan's "Branch cuts for complex elementary functions": signs of zeros
+//! select the sides of cuts, and intermediate values overflow only if the result does.
 
 use syntax::hlo::Opcode;
 
@@ -26,7 +26,7 @@ pub(super) fn unary(opcode: Opcode, z: Z<'_>) -> Option<Z<'_>> {
     })
 }
 
-/// The length.
+/// The absolute value.
 pub(super) fn abs(z: Z<'_>) -> X<'_> {
     hypot(z.re, z.im)
 }
@@ -37,7 +37,7 @@ fn sign(z: Z<'_>) -> Z<'_> {
     either(z.re.eq(0.0) & z.im.eq(0.0), z, unit)
 }
 
-/// In two factors: the parts may be finite where e^re is not.
+/// Multiplied in two factors, because the result's parts may be finite where e^re is not.
 fn exponential(z: Z<'_>) -> Z<'_> {
     let half = exp(z.re * 0.5);
     let (c, s) = (cos(z.im), sin(z.im));
@@ -47,7 +47,7 @@ fn exponential(z: Z<'_>) -> Z<'_> {
     let second = is_large.select(half, half.like(1.0));
     let re = (first * c) * second;
     let im = (first * s) * second;
-    // A real number stays one, and nothing turns where the size is 0 or nothing but infinite.
+    // A real number stays real, and the angle has no effect if the absolute value is 0 or infinite.
     let im = z.im.eq(0.0).select(z.im, im);
     let is_nowhere = z.re.eq(f64::NEG_INFINITY);
     let is_finite = z.im.abs().lt(f64::INFINITY);
@@ -68,7 +68,8 @@ fn exponential_minus_one(z: Z<'_>) -> Z<'_> {
     Z { re, im: z.im.eq(0.0).select(z.im, im) }
 }
 
-/// log |z|, exact near 1 too: half of log1p of (m - 1)(m + 1) + n², for the larger part m and the lesser one n.
+/// log |z|, also exact near 1: half of log1p of (m - 1)(m + 1) + n², for the larger part m and the smaller
+/// one n.
 fn log_size<'f>(x: X<'f>, y: X<'f>) -> X<'f> {
     let (a, b) = (x.abs(), y.abs());
     let (more, less) = (a.max(b), a.min(b));
@@ -110,7 +111,7 @@ fn cosine(z: Z<'_>) -> Z<'_> {
     Z { re: cos(z.re) * cosh(z.im), im: -(sin(z.re) * sinh(z.im)) }
 }
 
-/// -i tanh(i z).
+/// Computed as -i tanh(i z).
 fn tangent(z: Z<'_>) -> Z<'_> {
     let turned = hyperbolic_tangent(Z { re: -z.im, im: z.re });
     Z { re: turned.im, im: -turned.re }
@@ -126,16 +127,16 @@ fn hyperbolic_tangent(z: Z<'_>) -> Z<'_> {
     let denominator = (beta * s).fma(s, 1.0);
     let re = (beta * rho * s).over(denominator);
     let im = t.over(denominator);
-    // Where t is infinite: 1 / tanh.
+    // Where t is infinite, computes 1 / tanh.
     let is_pole = t.abs().eq(f64::INFINITY);
     let near = Z { re: is_pole.select(rho.over(s), re), im: is_pole.select(t.like(0.0), im) };
-    // Far from 0 it is a sign, and what is left falls like e^-2|x|.
+    // Far from 0 the result is a sign, and the remainder decreases like e^-2|x|.
     let rest = sin(z.im) * cos(z.im) * exp(z.re.abs() * -2.0) * 4.0;
     let turns = z.im.abs().lt(f64::INFINITY);
     let rest = turns.select(rest, rest.like(0.0));
     let far = Z { re: z.re.sign_onto(z.re.like(1.0)), im: rest };
     let result = either(z.re.abs().gt(limit), far, near);
-    // Only infinite numbers have a value where the angle is none.
+    // Where the angle is NaN, only infinite numbers have a value.
     let nan = z.re.like(f64::NAN);
     let is_lost = z.re.is_nan() | (!turns & z.re.abs().lt(f64::INFINITY));
     let result = either(is_lost, Z { re: nan, im: nan }, result);
@@ -161,7 +162,8 @@ fn square_root(z: Z<'_>) -> Z<'_> {
     let is_right = z.re.ge(0.0);
     let result = Z { re: is_right.select(t, other), im: z.im.sign_onto(is_right.select(other, t)) };
     let infinity = x.like(f64::INFINITY);
-    // An infinite imaginary part wins; beside an infinite real one the other part is 0 or keeps its sign.
+    // An infinite imaginary part dominates; with an infinite real part, the other part is 0 or keeps its
+    // sign.
     let flat = Z {
         re: is_right.select(infinity, x.like(0.0)),
         im: z.im.sign_onto(is_right.select(x.like(0.0), infinity)),
@@ -170,7 +172,7 @@ fn square_root(z: Z<'_>) -> Z<'_> {
     either(y.eq(f64::INFINITY), Z { re: infinity, im: z.im }, result)
 }
 
-/// The conjugate of the root, over the length.
+/// The conjugate of the root divided by the absolute value.
 fn inverse_root(z: Z<'_>) -> Z<'_> {
     let root = square_root(z);
     let size = abs(z);
@@ -182,7 +184,8 @@ fn inverse_root(z: Z<'_>) -> Z<'_> {
     either(is_zero, Z { re: z.re.like(f64::INFINITY), im: zero }, result)
 }
 
-/// e^(b log a): |a|^x e^(-y θ) at the angle y log |a| + x θ, for b = x + iy. To the power 0 it is 1, and so is 0 to it.
+/// e^(b log a): |a|^x e^(-y θ) at the angle y log |a| + x θ, for b = x + iy. It is 1 if b is 0, even if a is
+/// 0 too.
 pub(super) fn power<'f>(a: Z<'f>, b: Z<'f>) -> Z<'f> {
     let log = logarithm(a);
     let exponent = product(log, b);

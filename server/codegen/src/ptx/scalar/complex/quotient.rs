@@ -1,12 +1,13 @@
-//! Division of complex numbers: by the larger part of the divisor first, so that nothing overflows on the way, and with the
-//! answers of C's Annex G where that gives NaN twice. Source: MLIR `ComplexToStandard`, the algorithm of Smith.
+//! Division of complex numbers. It divides by the larger part of the divisor first, so that intermediate
+//! values do not overflow, and returns the results of C's Annex G where both parts would be NaN. Source: MLIR
+//! `ComplexToStandard`, the algorithm of Smith.
 
 use super::Z;
 use crate::ptx::scalar::math::flow::{P, X};
 
 pub(super) fn divide<'f>(a: Z<'f>, b: Z<'f>) -> Z<'f> {
     let over = |x: X<'f>, y: X<'f>| quotient(x, y);
-    // By the imaginary part where that is the larger one.
+    // Divides by the imaginary part if that is larger.
     let ratio = over(b.re, b.im);
     let divisor = b.im + b.re * ratio;
     let by_im = Z { re: over(a.im + a.re * ratio, divisor), im: over(a.im * ratio - a.re, divisor) };
@@ -18,11 +19,11 @@ pub(super) fn divide<'f>(a: Z<'f>, b: Z<'f>) -> Z<'f> {
     let infinity = a.re.like(f64::INFINITY);
     let is_infinite = |x: X<'f>| x.abs().eq(f64::INFINITY);
     let is_finite = |x: X<'f>| x.abs().lt(f64::INFINITY);
-    // By zero: infinite in the direction of the dividend.
+    // Division by zero: infinite in the direction of the dividend.
     let signed = b.re.sign_onto(infinity);
     let by_zero = Z { re: a.re * signed, im: a.im * signed };
     let is_by_zero = x.eq(0.0) & y.eq(0.0) & (a.re.eq(a.re) | a.im.eq(a.im));
-    // Infinite by finite, finite by infinite: with 1 for infinite parts and 0 for others.
+    // Infinite by finite, and finite by infinite: with 1 for infinite parts and 0 for others.
     let unit = |x: X<'f>| x.sign_onto(is_infinite(x).select(x.like(1.0), x.like(0.0)));
     let (ar, ai, br, bi) = (unit(a.re), unit(a.im), unit(b.re), unit(b.im));
     let infinite =
@@ -40,7 +41,7 @@ pub(super) fn either<'f>(condition: P<'f>, a: Z<'f>, b: Z<'f>) -> Z<'f> {
     Z { re: condition.select(a.re, b.re), im: condition.select(a.im, b.im) }
 }
 
-/// As XLA divides numbers of the type.
+/// XLA's division of numbers of this type.
 pub(super) fn quotient<'f>(a: X<'f>, b: X<'f>) -> X<'f> {
     if a.is_double() { a.over(b) } else { a.raw("div.full.f32", a.kind, &[b]) }
 }

@@ -1,5 +1,5 @@
-//! Polynomials: Chebyshev interpolants of the functions named, computed with 70 digits and rounded once. The constant
-//! term comes first.
+//! Polynomials: Chebyshev interpolants of the named functions, computed with 70 digits and rounded once. The
+//! constant term comes first.
 
 /// `(e^x - 1 - x) / x²`. Relative error below 2^-30 on [-0.3476, 0.3476].
 pub(super) const EXPM1_F32: [f64; 6] =

@@ -1,4 +1,4 @@
-//! The error function: a polynomial up to 1, beyond it 1 minus `e^(-x²)` times a polynomial.
+//! The error function: a polynomial up to 1, and above that 1 minus `e^(-x²)` times a polynomial.
 
 use super::coefficients::{ERF_F32, ERF_F64, ERFCX_F32, ERFCX_F64};
 use super::exponential::exp;
@@ -10,12 +10,12 @@ pub(super) fn erf(x: X<'_>) -> X<'_> {
     let z = x * x;
     let near = if x.is_double() { z.poly(&ERF_F64) } else { z.poly(&ERF_F32) };
     let near = x.fma(near, x);
-    // Beyond 6 it is 1.
+    // Above 6 the result is 1.
     let cut = a.min(6.0);
     let t = (cut + -2.2).over(cut + 2.2);
     let tail = if x.is_double() { t.poly(&ERFCX_F64) } else { t.poly(&ERFCX_F32) };
     let rest = exp(cut * -cut) * tail;
     let far = x.sign_onto(x.like(1.0).in_register() - rest);
-    // Of NaN the polynomial is NaN.
+    // NaN takes the polynomial, which gives NaN.
     a.gt(1.0).select(far, near)
 }

@@ -1,4 +1,4 @@
-//! Formulas that write themselves: an expression over [`X`] becomes instructions, in the order in which it is evaluated.
+//! Formulas: an expression over [`X`] emits instructions in evaluation order.
 
 mod conditions;
 mod loops;
@@ -10,12 +10,12 @@ use std::ops::{Add, Mul, Neg, Sub};
 use crate::ptx::code::Code;
 use crate::ptx::machine::{Class, Operand};
 
-/// What a register is taken for.
+/// The type of a register's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::ptx) enum Kind {
     F32,
     F64,
-    /// Integers of 32 and 64 bits.
+    /// A 32-bit or 64-bit integer.
     I32,
     I64,
 }
@@ -46,7 +46,7 @@ impl Kind {
 pub(in crate::ptx) use conditions::P;
 pub(in crate::ptx) use loops::repeat;
 
-/// A number under way.
+/// A number in a formula.
 #[derive(Clone, Copy)]
 pub(in crate::ptx) struct X<'f> {
     flow: &'f RefCell<Code>,
@@ -54,7 +54,7 @@ pub(in crate::ptx) struct X<'f> {
     pub kind: Kind,
 }
 
-/// What stands beside an [`X`]: another one, or a constant of its kind.
+/// An operand next to an [`X`]: another one, or a constant of its kind.
 pub(in crate::ptx) trait Part<'f> {
     fn beside(self, other: X<'f>) -> X<'f>;
 }
@@ -91,7 +91,7 @@ impl<'f> X<'f> {
         self.kind == Kind::F64
     }
 
-    /// The one of two constants that belongs to the width.
+    /// Selects the constant for the width.
     pub fn either<T>(self, single: T, double: T) -> T {
         if self.kind.bits() == 32 { single } else { double }
     }
@@ -106,7 +106,7 @@ impl<'f> X<'f> {
         X { operand: Operand::Int(value), ..self }
     }
 
-    /// The number in a register: constants stand behind registers only.
+    /// The number in a register: instructions take constants only after their first operand.
     pub fn in_register(self) -> X<'f> {
         match self.operand {
             Operand::Reg(_) => self,
@@ -119,7 +119,7 @@ impl<'f> X<'f> {
         }
     }
 
-    /// An instruction on registers and constants; the first operand stands in a register.
+    /// Emits an instruction on registers and constants; the first operand must be in a register.
     fn call(self, name: &str, kind: Kind, from: &[X<'f>]) -> X<'f> {
         let operand = self.emit(name, kind.class(), from);
         X { flow: self.flow, operand, kind }
@@ -131,7 +131,7 @@ impl<'f> X<'f> {
         self.flow.borrow_mut().pure(name.to_owned(), class, operands).into()
     }
 
-    /// `name` with the kind behind it.
+    /// Emits the instruction `name` with the kind as its suffix.
     fn same(self, name: &str, others: &[X<'f>]) -> X<'f> {
         let mut from = vec![self];
         from.extend_from_slice(others);
@@ -143,7 +143,7 @@ impl<'f> X<'f> {
         self.same("fma.rn", &[by.beside(self), plus.beside(self)])
     }
 
-    /// The polynomial with these coefficients, that of the constant term first.
+    /// The polynomial with these coefficients, constant term first.
     pub fn poly(self, coefficients: &[f64]) -> X<'f> {
         let Some((&last, rest)) = coefficients.split_last() else { return self.like(0.0) };
         let Some((&next, rest)) = rest.split_last() else { return self.like(last) };
@@ -151,7 +151,7 @@ impl<'f> X<'f> {
         rest.iter().rev().fold(start, |sum, &c| sum.fma(self, c))
     }
 
-    /// Correctly rounded.
+    /// The correctly rounded quotient.
     pub fn over(self, by: impl Part<'f>) -> X<'f> {
         self.same("div.rn", &[by.beside(self)])
     }
@@ -164,7 +164,7 @@ impl<'f> X<'f> {
         self.same("abs", &[])
     }
 
-    /// The lesser one, or the one that is a number.
+    /// The smaller number; if one of them is NaN, the other one.
     pub fn min(self, other: impl Part<'f>) -> X<'f> {
         self.same("min", &[other.beside(self)])
     }
@@ -173,7 +173,7 @@ impl<'f> X<'f> {
         self.same("max", &[other.beside(self)])
     }
 
-    /// To a whole number, ties to even.
+    /// Rounds to an integer, ties to even.
     pub fn rint(self) -> X<'f> {
         let name = self.kind.name();
         self.call(&format!("cvt.rni.{name}.{name}"), self.kind, &[self])
@@ -189,25 +189,25 @@ impl<'f> X<'f> {
         self.same("copysign", &[value.in_register()])
     }
 
-    /// An instruction that is an approximation: `ex2.approx.ftz`.
+    /// An approximate instruction: `ex2.approx.ftz`.
     pub fn approx(self, name: &str) -> X<'f> {
         self.same(name, &[])
     }
 
-    /// An instruction without a method of its own.
+    /// An instruction without its own method.
     pub fn raw(self, name: &str, kind: Kind, others: &[X<'f>]) -> X<'f> {
         let mut from = vec![self];
         from.extend_from_slice(others);
         self.call(name, kind, &from)
     }
 
-    /// 2 to the power of this integer, of the same kind as `other`. Within the exponents of normal numbers.
+    /// 2 to the power of this integer, as the kind of `other`. The exponent must be that of a normal number.
     pub fn power_of_two(self, other: X<'f>) -> X<'f> {
         let (bias, mantissa) = other.either((127, 23), (1023, 52));
         self.widened(other).plus(bias).shl(mantissa).float()
     }
 
-    /// The sum with a whole number.
+    /// The sum with an integer.
     pub fn plus(self, by: i64) -> X<'f> {
         self.same("add", &[by.beside(self)])
     }

@@ -33,7 +33,7 @@ pub(in crate::ptx::scalar) fn tanh(x: X<'_>) -> X<'_> {
         let size = e.over(e + 2.0);
         return x.is_nan().select(x, x.sign_onto(size));
     }
-    // 1 - 2 / (e^2a + 1); beyond 9.01 it is 1.
+    // 1 - 2 / (e^2a + 1); above 9.01 the result is 1.
     let power = (a * (2.0 * std::f64::consts::LOG2_E)).approx("ex2.approx.ftz");
     let far = (power + 1.0).approx("rcp.approx.ftz").fma(-2.0, 1.0);
     let far = x.sign_onto(far);

@@ -1,4 +1,4 @@
-//! Inverse functions: of the trigonometric ones by polynomials, of the hyperbolic ones by logarithms.
+//! Inverse functions: the trigonometric ones by polynomials, the hyperbolic ones by logarithms.
 
 use std::f64::consts::{FRAC_PI_2, LN_2};
 
@@ -6,18 +6,18 @@ use super::coefficients::{ASIN_F32, ASIN_F64, ATAN_F32, ATAN_F64};
 use super::flow::X;
 use super::logarithm::log1p;
 
-/// π/2 beyond 24 and beyond 53 bits.
+/// The rest of π/2 after 24 and after 53 bits.
 const PI_2_LOW: (f64, f64) = (-4.371_138_828_673_793e-8, 6.123_233_995_736_766e-17);
 
-/// `a - b` for a multiple of π/2, with its bits beyond the type.
+/// `a - b` for a multiple of π/2, including its bits beyond the type's precision.
 fn from_quarters<'f>(quarters: f64, b: X<'f>) -> X<'f> {
     let low = b.either(PI_2_LOW.0, PI_2_LOW.1);
-    // Exactly: the constant is rounded, and what it lacks is added behind.
+    // Exact: the constant is rounded, and its error is added afterwards.
     let high = b.like(quarters * b.either(f64::from(FRAC_PI_2 as f32), FRAC_PI_2)).in_register();
     high - (b + -low * quarters)
 }
 
-/// For |x| up to a half asin of it; beyond, asin of √((1 - |x|) / 2): the distance from π/2 is twice that.
+/// asin |x| if |x| is at most 1/2, else asin √((1 - |x|) / 2), which is half the distance from π/2.
 fn asin_part(a: X<'_>) -> X<'_> {
     let is_far = a.gt(0.5);
     let z = is_far.select(a.fma(-0.5, 0.5), a * a);
@@ -61,7 +61,7 @@ pub(in crate::ptx::scalar) fn atan2<'f>(y: X<'f>, x: X<'f>) -> X<'f> {
     x.is_nan_beside(y).select(nan, y.sign_onto(angle))
 }
 
-/// Beyond this, squares plus 1 are squares.
+/// Above this, a square plus 1 rounds to the square.
 const LARGE: f64 = (1u64 << 30) as f64;
 
 /// At most 3 ulp.
@@ -74,7 +74,7 @@ pub(super) fn asinh(x: X<'_>) -> X<'_> {
     x.sign_onto(is_large.select(log + LN_2, log))
 }
 
-/// At most 3 ulp; of numbers below 1 NaN.
+/// At most 3 ulp; NaN for numbers below 1.
 pub(super) fn acosh(x: X<'_>) -> X<'_> {
     let t = x + -1.0;
     let is_large = x.gt(LARGE);

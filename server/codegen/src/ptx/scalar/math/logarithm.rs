@@ -6,7 +6,7 @@ use super::coefficients::{ATANH_F64, LOG1P_F32};
 use super::exponential::LN_2_LOW;
 use super::flow::{Kind, X};
 
-/// Bits of 2/3.
+/// The bits of 2/3.
 const BASE_F32: i64 = 0x3f2a_aaab;
 const BASE_F64: i64 = 0x3fe5_5555_5555_5555;
 
@@ -23,7 +23,7 @@ fn near_one(f: X<'_>) -> X<'_> {
     f - (half - s * (half + tail))
 }
 
-/// The exponent of bits as an integer of their width, in place and as a float.
+/// The exponent in the bits, as an integer in place and as a float.
 pub(super) fn exponent<'f>(bits: X<'f>, base: i64) -> (X<'f>, X<'f>) {
     let shifted = bits.plus(base.wrapping_neg());
     if bits.kind == Kind::I64 {
@@ -41,7 +41,7 @@ fn with_exponent<'f>(k: X<'f>, log: X<'f>) -> X<'f> {
     }
 }
 
-/// The natural logarithm. At most 1 ulp; of negative numbers NaN, of zeros -inf.
+/// The natural logarithm. At most 1 ulp; NaN for negative numbers, -inf for zeros.
 pub(in crate::ptx::scalar) fn log(x: X<'_>) -> X<'_> {
     let (least, up, lost) = x.either((f64::from(f32::MIN_POSITIVE), 23, 23.0), (f64::MIN_POSITIVE, 54, 54.0));
     let is_small = x.lt(least);
@@ -51,7 +51,7 @@ pub(in crate::ptx::scalar) fn log(x: X<'_>) -> X<'_> {
     let k = is_small.select(k + -lost, k);
     let plain = with_exponent(k, near_one(f));
     let infinity = x.either(i64::from(f32::INFINITY.to_bits()), f64::INFINITY.to_bits() as i64);
-    // Negative numbers look large.
+    // Negative numbers are large as unsigned integers.
     let plain = x.bits().below(infinity).select(plain, x.fma(f64::INFINITY, f64::INFINITY));
     x.eq(0.0).select(x.like(f64::NEG_INFINITY), plain)
 }

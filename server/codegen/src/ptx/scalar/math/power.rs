@@ -1,4 +1,5 @@
-//! Powers: `e^(y log |x|)` with the logarithm in two numbers, so that its error does not grow with the exponent.
+//! Powers: `e^(y log |x|)` with the logarithm as a sum of two numbers, so that its error does not grow with
+//! the exponent.
 
 use std::f64::consts::LN_2;
 
@@ -11,10 +12,10 @@ use super::logarithm::exponent;
 const BASE_F32: i64 = 0x3f35_04f3;
 const BASE_F64: i64 = 0x3fe6_a09e_667f_3bcd;
 
-/// A number as a sum of two, the second one far below the first.
+/// A number as a sum of two, the second one much smaller than the first.
 type Pair<'f> = (X<'f>, X<'f>);
 
-/// The exact sum of two numbers, the first one not below the second.
+/// The exact sum of two numbers, the first of which is not smaller than the second.
 fn fast_sum<'f>(a: X<'f>, b: X<'f>) -> Pair<'f> {
     let sum = a + b;
     (sum, b - (sum - a))
@@ -51,7 +52,7 @@ fn log_pair(x: X<'_>) -> Pair<'_> {
     let double = (s.0 + s.0, s.1 + s.1);
     let (high, low) = fast_sum(double.0, cubic.0);
     let low = low + (double.1 + cubic.1);
-    // k log 2: exactly the product of k and the upper part, whose last bits are zeros.
+    // k log 2: the product of k and the upper part is exact, because its last bits are zeros.
     let upper = x.either(f64::from(f32::from_bits((LN_2 as f32).to_bits() & !0xff)), {
         f64::from_bits(LN_2.to_bits() & !0xfff)
     });
@@ -62,8 +63,8 @@ fn log_pair(x: X<'_>) -> Pair<'_> {
     fast_sum(sum, k.fma(lower, rest + low))
 }
 
-/// x^y. At most 2 ulp where the result is a normal number. 1^y and x^0 are 1, -1 to an infinite power too; a negative number to
-/// a power that is not whole is NaN.
+/// x^y. At most 2 ulp if the result is a normal number. 1^y and x^0 are 1, and so is -1 to an infinite power;
+/// a negative number to a non-integer power is NaN.
 pub(in crate::ptx::scalar) fn pow<'f>(x: X<'f>, y: X<'f>) -> X<'f> {
     let a = x.abs();
     let log = log_pair(a);
@@ -72,14 +73,14 @@ pub(in crate::ptx::scalar) fn pow<'f>(x: X<'f>, y: X<'f>) -> X<'f> {
     let limit = x.either(200.0, 1500.0);
     let is_beyond = !high.abs().lt(limit);
     let power = exp_of(high, Some(is_beyond.select(x.like(0.0), low)));
-    // Where the logarithm is no number: 0^y and ∞^y are 0 or ∞; so is x^∞.
+    // Where the logarithm is not finite: 0^y and ∞^y are 0 or ∞, and so is x^∞.
     let infinity = x.like(f64::INFINITY);
     let zero = x.like(0.0);
     let is_below_one = a.lt(1.0);
     let falls = is_below_one.either_way(y.gt(0.0), y.lt(0.0));
     let is_edge = a.eq(0.0) | a.eq(f64::INFINITY) | y.abs().eq(f64::INFINITY);
     let power = is_edge.select(falls.select(zero, infinity), power);
-    // The sign of an odd power of a negative number.
+    // The sign, if the power is odd and the number is negative.
     let half = y * 0.5;
     let is_whole = y.trunc().eq(y);
     let is_odd = is_whole & half.trunc().ne(half);

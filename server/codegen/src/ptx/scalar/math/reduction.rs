@@ -1,16 +1,17 @@
-//! The rest of a division by π/2, exact for every number. Far from zero: Payne and Hanek's method, word by word of 2/π out of a table,
-//! behind a branch as in NVIDIA's libdevice.
+//! Reduction modulo π/2, exact for every number. Far from zero it uses Payne and Hanek's method with words of
+//! 2/π from a table, in a branch as in NVIDIA's libdevice.
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 use super::flow::{Kind, X, repeat};
 use crate::ptx::library::{TWO_OVER_PI_F32, TWO_OVER_PI_F64, WORDS_F32, WORDS_F64};
 
-/// π/2 in three parts, all cut and so positive: their products with 0 have the sign that keeps -0.
+/// π/2 in three parts, all truncated and so positive: their products with 0 have the sign that keeps -0.
 const PI_2_F32: [f64; 3] = [1.570796251296997, 7.549789415861596e-08, 5.390302529957765e-15];
 const PI_2_F64: [f64; 3] = [FRAC_PI_2, 6.123233995736765e-17, 1.0828566739219139e-32];
 
-/// The number minus the nearest multiple of π/2, and which multiple that is, modulo 4 and beyond. At most 1 ulp of the rest.
+/// The number minus the nearest multiple of π/2, and the multiple, modulo 4 and beyond. At most 1 ulp of the
+/// rest.
 pub(super) fn reduced(x: X<'_>) -> (X<'_>, X<'_>) {
     let near = (x * FRAC_2_PI).to_int();
     let n = near.to(x.kind);
@@ -19,14 +20,14 @@ pub(super) fn reduced(x: X<'_>) -> (X<'_>, X<'_>) {
     let quotient = near.variable();
     x.abs().lt(x.either(105_615.0, 1e9)).unless(|| {
         let (far, far_quotient) = if x.is_double() { far_double(x) } else { far_single(x) };
-        // Of infinities and NaN: NaN.
+        // NaN for infinities and NaN.
         rest.set(x.abs().lt(f64::INFINITY).select(far, x * 0.0));
         quotient.set(far_quotient);
     });
     (rest, quotient)
 }
 
-/// The upper words of a product with 2/π, the highest first.
+/// The upper words of a product with 2/π, highest first.
 struct Upper<'f>([X<'f>; 3]);
 
 impl<'f> Upper<'f> {
@@ -34,7 +35,7 @@ impl<'f> Upper<'f> {
         Upper([zero.variable(), zero.variable(), zero.variable()])
     }
 
-    /// Takes the next higher word.
+    /// Shifts in the next higher word.
     fn push(&self, word: X<'f>) {
         let [high, middle, low] = self.0;
         low.set(middle);
@@ -43,11 +44,11 @@ impl<'f> Upper<'f> {
     }
 }
 
-/// Of x · 2/π the two bits before the point and 62 behind it.
+/// Computes, of x · 2/π, the two bits before the binary point and 62 bits after it.
 fn far_single(x: X<'_>) -> (X<'_>, X<'_>) {
     let bits = x.bits();
     let mantissa = bits.shl(8i64).or(i64::from(i32::MIN));
-    // Words of 2/π that stand for multiples of 4 are left out: as many as there are in exponent - 33.
+    // Skips words of 2/π that contribute only multiples of 4: as many as there are in exponent - 33.
     let start = bits.shr(23i64).and(255).plus(-128);
     let last = start.with_int(WORDS_F32).in_register() - start.shr(5i64);
     let zero = bits.with_int(0);
@@ -73,19 +74,21 @@ fn far_single(x: X<'_>) -> (X<'_>, X<'_>) {
     let fraction = top.unsigned_long().shl(32i64).or(below.unsigned_long()).shl(2i64);
     let carried = fraction.shr(63i64).low_word();
     let quotient = top.shr(30i64) + carried;
-    // With sign: what is beyond a half counts down from the next multiple.
+    // Signed: a fraction above one half counts down from the next multiple.
     let rest = (fraction.to(Kind::F64) * (FRAC_PI_2 * f64::powi(2.0, -64))).to(Kind::F32);
     let is_negative = bits.lt(0i64);
     (is_negative.select(-rest, rest), is_negative.select(-quotient, quotient))
 }
 
-/// The same with words of 64 bits: 126 bits behind the point, so that the rest has 53 wherever the number lies.
+/// The same with 64-bit words: 126 bits after the binary point, so that the rest has 53 bits for every
+/// number.
 fn far_double(x: X<'_>) -> (X<'_>, X<'_>) {
     let bits = x.bits();
     let mantissa = bits.shl(11i64).or(i64::MIN);
     let start = bits.shr(52i64).low_word().and(2047).plus(-1024);
     let skipped = start.shr(6i64);
-    // Three words matter, the third one for its carry: the lowest word that is multiplied is that below them.
+    // Three words are needed, the third one only for its carry, so the lowest multiplied word is the one
+    // below them.
     let lowest = skipped.with_int(WORDS_F64 - 3).in_register() - skipped;
     let zero = bits.with_int(0);
     let (upper, carry) = (Upper::of(zero), zero.variable());
@@ -120,7 +123,7 @@ fn far_double(x: X<'_>) -> (X<'_>, X<'_>) {
     let first = upper.shr(32i64).unsigned_to(Kind::F64) * scale(32);
     let second = upper.and(0xffff_ffff).unsigned_to(Kind::F64) * scale(64);
     let third = lower.unsigned_to(Kind::F64) * scale(128);
-    // As a sum of two numbers, times π/2.
+    // The fraction as a sum of two numbers, times π/2.
     let sum = first + second;
     let tail = (second - (sum - first)) + third;
     let product = sum * PI_2_F64[0];

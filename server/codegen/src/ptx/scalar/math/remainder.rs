@@ -1,25 +1,26 @@
-//! What is left of a division towards zero, exactly: digit by digit, as many bits at once as a quotient has.
+//! The exact remainder of a truncated division: iteratively, with as many bits at once as a quotient has.
 
 use super::flow::{Kind, X};
 use crate::ptx::lower::Lowering;
 use crate::ptx::machine::{Class, Operand, Reg};
 
 impl Lowering<'_> {
-    /// The remainder with the sign of the dividend. Exact. Of infinite dividends and of divisors that are 0: NaN.
+    /// The remainder with the sign of the dividend. Exact. NaN for infinite dividends and for divisors that
+    /// are 0.
     pub(super) fn float_remainder(&mut self, a: Operand, b: Operand, kind: Kind) -> Operand {
         let class = if kind == Kind::F32 { Class::B32 } else { Class::B64 };
-        // Exponents become whole numbers: both numbers with exponent 0, and how far they are apart.
+        // Scales both numbers to exponent 0, and computes the difference of their exponents as an integer.
         let (start, divisor, apart) = self.formula(|code| {
             let (x, y) = (X::new(code, a, kind).abs(), X::new(code, b, kind).abs());
             let ((m, ex), (n, ey)) = (taken_apart(x), taken_apart(y));
-            // Specials take no round.
+            // Special values skip the loop.
             let is_plain = x.lt(f64::INFINITY) & y.lt(f64::INFINITY) & y.gt(0.0) & x.ge(y);
             let apart = is_plain.select(ex - ey, ex.with_int(0));
             (m.operand, n.operand, apart.operand)
         });
         let rest = self.code.variable(class, start);
         let bits = self.code.variable(Class::B32, apart);
-        // One round at least: quotients of numbers with the same exponent.
+        // At least one iteration, for numbers with the same exponent.
         let top = self.code.label();
         self.code.place(top);
         self.code.enter();
@@ -33,7 +34,7 @@ impl Lowering<'_> {
         self.formula(|code| {
             let (x, y) = (X::new(code, a, kind), X::new(code, b, kind));
             let (_, exponent) = taken_apart(y.abs());
-            // In two steps, for exponents of numbers that are not normal.
+            // In two steps, for exponents of subnormal numbers.
             let half = exponent.sar(1i64);
             let size =
                 X::new(code, rest.into(), kind) * half.power_of_two(x) * (exponent - half).power_of_two(x);
@@ -45,7 +46,8 @@ impl Lowering<'_> {
     }
 }
 
-/// The number between 1 and 2, and its exponent. Of zeros and infinities anything.
+/// Splits the number into a mantissa between 1 and 2 and its exponent. Zeros and infinities give arbitrary
+/// results.
 fn taken_apart(x: X<'_>) -> (X<'_>, X<'_>) {
     let (least, up, mantissa, bias) =
         x.either((f64::from(f32::MIN_POSITIVE), 24, 23, 127), (f64::MIN_POSITIVE, 54, 52, 1023));
@@ -57,7 +59,8 @@ fn taken_apart(x: X<'_>) -> (X<'_>, X<'_>) {
     (fraction.float(), exponent)
 }
 
-/// What is left of the number shifted up as far as a quotient has bits; the bits that are left; whether there are some.
+/// The remainder of the number shifted up by as many bits as a quotient has; the number of remaining bits;
+/// and whether there are some.
 fn round(
     code: &std::cell::RefCell<crate::ptx::code::Code>,
     rest: Reg,
@@ -69,11 +72,11 @@ fn round(
     let bits = X::new(code, bits.into(), Kind::I32);
     let step = bits.min(rest.either(22i64, 51));
     let scaled = rest * step.power_of_two(rest);
-    // Rounded up, the quotient may be one too large; the rest is exact all the same, and shows it.
+    // With rounding up, the quotient may be one too large; the rest is still exact, and negative then.
     let divisor = X::new(code, divisor, kind);
     let next = (-scaled.over(divisor).trunc()).fma(divisor, scaled);
     let next = next.lt(0.0).select(next + divisor, next);
     let left = bits - step;
-    // The last round leaves none.
+    // After the last iteration no bits remain.
     (next.operand, left.operand, left.gt(0i64).operand)
 }

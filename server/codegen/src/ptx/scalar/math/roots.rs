@@ -1,4 +1,4 @@
-//! Roots without an instruction of their own.
+//! Roots without an instruction.
 
 use super::flow::{Kind, X};
 
@@ -7,13 +7,13 @@ pub(in crate::ptx::scalar) fn rsqrt(x: X<'_>) -> X<'_> {
     if !x.is_double() {
         return x.approx("rsqrt.approx");
     }
-    // The instruction takes the smallest numbers for zero.
+    // The instruction treats the smallest numbers as zero.
     let is_small = x.abs().lt(f64::MIN_POSITIVE) & x.ne(0.0);
     let scaled = is_small.select(x * f64::powi(2.0, 108), x);
     let start = scaled.approx("rsqrt.approx.ftz");
     let error = (scaled * start).fma(-start, 1.0);
     let refined = error.fma(0.375, 0.5).fma(error * start, start);
-    // Of zeros and infinities the start is the answer.
+    // For zeros and infinities the start value is the result.
     let is_number = start.gt(0.0) & start.lt(f64::INFINITY);
     let root = is_number.select(refined, start);
     is_small.select(root * f64::powi(2.0, 54), root)
@@ -27,19 +27,19 @@ pub(in crate::ptx::scalar) fn cbrt(x: X<'_>) -> X<'_> {
     is_special.select(x, x.sign_onto(root))
 }
 
-/// By the logarithm, and one step of Newton's.
+/// By the logarithm, and one step of Newton's method.
 fn root_single(a: X<'_>) -> X<'_> {
     let start = (a.approx("lg2.approx") * (1.0 / 3.0)).approx("ex2.approx.ftz");
     let step = start - a.over(start * start);
     step.fma(-1.0 / 3.0, start)
 }
 
-/// `a = 8^k m` with m in [1, 8): the root of m by its logarithm in `f32`, and one step of Halley's.
+/// `a = 8^k m` with m in [1, 8): the root of m by its logarithm in `f32`, and one step of Halley's method.
 fn root_double(a: X<'_>) -> X<'_> {
     let is_small = a.lt(f64::MIN_POSITIVE);
     let scaled = is_small.select(a * f64::powi(2.0, 54), a);
     let exponent = scaled.bits().shr(52i64).low_word().plus(-1023);
-    // Division by 3, rounded down, of a number that is not negative: 1023 is a multiple of 3.
+    // Division of a non-negative number by 3, rounded down: 1023 is a multiple of 3.
     let third = exponent.plus(1023).mul_high(exponent.with_int(0x5555_5556)).plus(-341);
     let rest = scaled.bits() - (third * exponent.with_int(3)).widened(a).shl(52i64);
     let m = rest.float();
@@ -51,7 +51,8 @@ fn root_double(a: X<'_>) -> X<'_> {
     root * power.power_of_two(a)
 }
 
-/// √(x² + y²) without overflow on the way. At most 3 ulp. If one is infinite, the other one does not matter.
+/// √(x² + y²) without intermediate overflow. At most 3 ulp. If one is infinite, so is the result, for every
+/// value of the other.
 pub(in crate::ptx::scalar) fn hypot<'f>(x: X<'f>, y: X<'f>) -> X<'f> {
     let (a, b) = (x.abs(), y.abs());
     let (less, more) = (a.min(b), a.max(b));

@@ -1,4 +1,4 @@
-//! Sine, cosine and tangent: the rest of a division by π/2, then polynomials on [-π/4, π/4].
+//! Sine, cosine and tangent: reduction modulo π/2, then polynomials on [-π/4, π/4].
 
 use super::coefficients::{COS_F32, COS_F64, SIN_F32, SIN_F64};
 use super::flow::{Kind, X};
@@ -16,7 +16,7 @@ fn both(r: X<'_>) -> (X<'_>, X<'_>) {
 }
 
 fn sine_of<'f>(r: X<'f>, z: X<'f>, polynomial: X<'f>) -> X<'f> {
-    // The sum with 0 gives zeros their sign back.
+    // Adding 0 restores the sign of zeros.
     polynomial.fma(z.fma(r, 0.0), r)
 }
 
@@ -41,7 +41,7 @@ fn at<'f>(r: X<'f>, quotient: X<'f>) -> X<'f> {
     let is_odd = odd.ne(0i64);
     let (sine, cosine) = match r.is_double() {
         true => {
-            // One polynomial, whose coefficients are looked up.
+            // One polynomial, with coefficients from a table.
             let z = r * r;
             let table = r.table(SIN_COS_F64) + odd.mul_wide(odd.with_int(COEFFICIENTS_STEP));
             let highest = |of: &[f64]| r.like(of.last().copied().unwrap_or(0.0));

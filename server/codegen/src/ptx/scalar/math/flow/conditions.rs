@@ -1,4 +1,4 @@
-//! Comparisons, and what depends on them.
+//! Comparisons and selections.
 
 use std::cell::RefCell;
 use std::ops::{BitAnd, BitOr, Not};
@@ -7,7 +7,7 @@ use super::{Part, X};
 use crate::ptx::code::Code;
 use crate::ptx::machine::{Class, Operand};
 
-/// A condition under way.
+/// A condition in a formula.
 #[derive(Clone, Copy)]
 pub(in crate::ptx) struct P<'f> {
     pub(super) flow: &'f RefCell<Code>,
@@ -36,12 +36,12 @@ impl<'f> X<'f> {
         self.test("eq", other.beside(self))
     }
 
-    /// Of floats: or one of them is NaN.
+    /// Whether they differ; for floats, also if one of them is NaN.
     pub fn ne(self, other: impl Part<'f>) -> P<'f> {
         self.test(if self.kind.is_float() { "neu" } else { "ne" }, other.beside(self))
     }
 
-    /// Of integers without sign.
+    /// Less than, for unsigned integers.
     pub fn below(self, other: impl Part<'f>) -> P<'f> {
         let name = format!("setp.lt.u{}", self.kind.bits());
         P { flow: self.flow, operand: self.emit(&name, Class::Pred, &[self, other.beside(self)]) }
@@ -51,14 +51,14 @@ impl<'f> X<'f> {
         self.test("nan", self)
     }
 
-    /// Is one of the two NaN?
+    /// Whether one of the two is NaN.
     pub fn is_nan_beside(self, other: X<'f>) -> P<'f> {
         self.test("nan", other)
     }
 }
 
 impl<'f> P<'f> {
-    /// The first where it holds, else the second.
+    /// The first if it holds, else the second.
     pub fn select(self, a: X<'f>, b: X<'f>) -> X<'f> {
         let bits = a.kind.bits();
         let mut code = self.flow.borrow_mut();
@@ -67,7 +67,7 @@ impl<'f> P<'f> {
         X { flow: self.flow, operand, kind: a.kind }
     }
 
-    /// The first condition where this one holds, else the second.
+    /// The first condition if this one holds, else the second.
     pub fn either_way(self, a: P<'f>, b: P<'f>) -> P<'f> {
         (self & a) | (!self & b)
     }
@@ -78,7 +78,7 @@ impl<'f> P<'f> {
     }
 }
 
-/// An untyped instruction takes constants as integers.
+/// Untyped instructions take constants as integers.
 fn plain(operand: Operand) -> Operand {
     match operand {
         Operand::F32(bits) => Operand::Int(i64::from(bits as i32)),

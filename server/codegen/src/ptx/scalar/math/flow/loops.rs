@@ -1,16 +1,16 @@
-//! Branches, loops and reads of tables within a formula.
+//! Branches, loops and table reads in a formula.
 
 use super::{Kind, P, X};
 use crate::ptx::machine::{Address, Operand, Space};
 
 impl<'f> X<'f> {
-    /// A register of its own that starts with this number and may change.
+    /// A mutable register that starts with this number.
     pub fn variable(self) -> X<'f> {
         let operand = self.flow.borrow_mut().variable(self.kind.class(), self.operand).into();
         X { operand, ..self }
     }
 
-    /// Gives a [`X::variable`] another value.
+    /// Assigns a [`X::variable`].
     pub fn set(self, value: X<'f>) {
         if let Operand::Reg(reg) = self.operand {
             self.flow.borrow_mut().set(reg, value.operand);
@@ -24,7 +24,7 @@ impl<'f> X<'f> {
         X { operand, kind: Kind::I64, ..self }
     }
 
-    /// The number of this kind `offset` bytes behind an address in a table, which is aligned to `align` bytes.
+    /// The number of this kind `offset` bytes after an address in a table; it is aligned to `align` bytes.
     pub fn read(address: X<'f>, offset: i64, align: i64, kind: Kind) -> X<'f> {
         let at = Address { space: Space::Library, base: address.operand, offset, align };
         let operand = address.flow.borrow_mut().load(at, kind.bits(), true).into();
@@ -33,7 +33,7 @@ impl<'f> X<'f> {
 }
 
 impl<'f> P<'f> {
-    /// Runs `write` where the condition does not hold.
+    /// Runs `write` in a branch that is skipped if the condition holds.
     pub fn unless(self, write: impl FnOnce()) {
         let Operand::Reg(guard) = self.operand else { return };
         let end = self.flow.borrow_mut().inner_label();
@@ -45,7 +45,7 @@ impl<'f> P<'f> {
     }
 }
 
-/// Runs `round` again and again, until the condition that it returns does not hold.
+/// Emits a loop over `round` that runs while the returned condition holds.
 pub(in crate::ptx) fn repeat<'f>(like: X<'f>, round: impl FnOnce() -> P<'f>) {
     let top = like.flow.borrow_mut().inner_label();
     like.flow.borrow_mut().place(top);

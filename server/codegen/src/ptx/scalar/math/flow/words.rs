@@ -1,36 +1,36 @@
-//! Between floats and integers, and the bits of both.
+//! Conversions between floats and integers, and access to the bits of both.
 
 use super::{Kind, Part, X};
 use crate::ptx::machine::Operand;
 
 impl<'f> X<'f> {
-    /// As an integer of 32 bits, to the nearest.
+    /// Converts to a 32-bit integer, rounding to the nearest.
     pub fn to_int(self) -> X<'f> {
         self.call(&format!("cvt.rni.s32.{}", self.kind.name()), Kind::I32, &[self])
     }
 
-    /// An integer as a float, or a float as the other kind of float.
+    /// Converts an integer to a float, or a float to the other kind of float.
     pub fn to(self, kind: Kind) -> X<'f> {
         let rounds = if self.kind == Kind::F32 { "" } else { ".rn" };
         self.call(&format!("cvt{rounds}.{}.{}", kind.name(), self.kind.name()), kind, &[self])
     }
 
-    /// An unsigned integer of 64 bits as a float.
+    /// Converts an unsigned 64-bit integer to a float.
     pub fn unsigned_to(self, kind: Kind) -> X<'f> {
         self.call(&format!("cvt.rn.{}.u{}", kind.name(), self.kind.bits()), kind, &[self])
     }
 
-    /// An integer of 32 bits, with its sign, as wide as `other`.
+    /// Sign-extends a 32-bit integer to the width of `other`.
     pub fn widened(self, other: X<'f>) -> X<'f> {
         if other.kind.bits() == 32 { self } else { self.call("cvt.s64.s32", Kind::I64, &[self]) }
     }
 
-    /// An integer without sign in 64 bits.
+    /// Zero-extends an integer to 64 bits.
     pub fn unsigned_long(self) -> X<'f> {
         self.call("cvt.u64.u32", Kind::I64, &[self])
     }
 
-    /// The lower half of an integer of 64 bits.
+    /// The lower half of a 64-bit integer.
     pub fn low_word(self) -> X<'f> {
         if self.kind.bits() == 32 { self } else { self.call("cvt.u32.u64", Kind::I32, &[self]) }
     }
@@ -62,7 +62,7 @@ impl<'f> X<'f> {
         self.call(&format!("xor.b{}", self.kind.bits()), self.kind, &[self, other.beside(self)])
     }
 
-    /// The number of bits may stand in a register of 32 bits.
+    /// Shifts left. The shift count may be in a 32-bit register.
     pub fn shl(self, by: impl Part<'f>) -> X<'f> {
         self.call(&format!("shl.b{}", self.kind.bits()), self.kind, &[self, by.beside(self)])
     }
@@ -71,17 +71,17 @@ impl<'f> X<'f> {
         self.call(&format!("shr.u{}", self.kind.bits()), self.kind, &[self, by.beside(self)])
     }
 
-    /// With the sign drawn in.
+    /// Arithmetic shift to the right.
     pub fn sar(self, by: impl Part<'f>) -> X<'f> {
         self.call(&format!("shr.s{}", self.kind.bits()), self.kind, &[self, by.beside(self)])
     }
 
-    /// The upper half of the product of two integers without sign.
+    /// The upper half of the product of two unsigned integers.
     pub fn mul_high(self, by: X<'f>) -> X<'f> {
         self.call(&format!("mul.hi.u{}", self.kind.bits()), self.kind, &[self, by])
     }
 
-    /// The product of two integers without sign of 32 bits, in 64.
+    /// The 64-bit product of two unsigned 32-bit integers.
     pub fn mul_wide(self, by: X<'f>) -> X<'f> {
         self.call("mul.wide.u32", Kind::I64, &[self, by])
     }
