@@ -1,8 +1,8 @@
-//! `cargo xtask bench`: how fast a text becomes findings, ours beside XLA's own parser (which builds and verifies the
-//! module) on the same files in one run; how long a file takes to open in a fresh process; how long the maps of all its
-//! instructions take; all that is told of its kernels; kernels as text, beside XLA's compiler; the server on MLIR, beside upstream's; edits
-//! and cancellations while requests run; maps by themselves;
-//! and PTX, executed.
+//! `cargo xtask bench` measures: parsing and checking of texts, compared with XLA's own parser (which builds
+//! and verifies the module) on the same files in one run; opening a file in a fresh process; the maps of all
+//! instructions of a file; all kernel information of a file; kernels as text, compared with XLA's compiler;
+//! the server on MLIR, compared with upstream's; edits and cancellations during requests; maps by themselves;
+//! and the execution of PTX.
 
 mod freezes;
 mod generate;
@@ -20,18 +20,19 @@ use crate::commands::{cargo, command, output, root, run, target_dir};
 use crate::dist;
 use crate::tools::Tools;
 
-/// Ours and XLA's take turns this often, so that a slow moment of the machine meets both. The median counts.
+/// The number of rounds. Ours and XLA's parser alternate, so that a slow phase of the machine affects both.
+/// Reports the median.
 const ROUNDS: usize = 3;
 
-/// One parser on one file, in one round: itself a median of several runs in one process.
+/// One parser on one file in one round: the median of several runs in one process.
 #[derive(Clone, Copy, Default)]
 struct Measured {
-    /// From text to findings.
+    /// From text to diagnostics.
     seconds: f64,
     instructions: u64,
-    /// The same for the first file of a process; 0 for XLA, as are those below.
+    /// The same for the first file of a process; 0 for XLA, like the fields below.
     cold_seconds: f64,
-    /// Seconds for the maps of all instructions, and resident bytes that they left.
+    /// Seconds for the maps of all instructions, and the increase in resident bytes.
     maps_seconds: f64,
     maps_bytes: f64,
 }
@@ -57,7 +58,7 @@ struct Row {
     name: String,
     bytes: u64,
     ours: Measured,
-    /// Ours with a single thread.
+    /// Ours with one thread.
     alone: Measured,
     xla: Option<Measured>,
 }
@@ -67,7 +68,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     let only_previews = args.contains(&"--previews");
     let only_mlir = args.contains(&"--mlir");
     let only_freezes = args.contains(&"--freezes");
-    // With its assertions, where one does not wait for the other build.
+    // `--release` measures the profile with assertions, which saves the `dist` build.
     let profile = if args.contains(&"--release") { "release" } else { "dist" };
     let options = ["--with-jaxlib", "--previews", "--mlir", "--freezes", "--release"];
     let files = args.iter().filter(|arg| !options.contains(arg));
@@ -127,15 +128,16 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     execution()
 }
 
-/// The bench of the executor's own crate: PTX instructions of threads a second.
+/// Runs the benchmark in the executor's crate: PTX instructions of threads per second.
 fn execution() -> Result<()> {
     println!("\nPTX, run on one core");
     let example = ["run", "--quiet", "--profile", "dist", "--package", "eval", "--example", "ptx_bench"];
     run(&mut cargo(&example))
 }
 
-/// Everything about the kernels of a file (emitters, maps, functions, use of memory, times) in times its parsing, and after
-/// an edit inside one fused computation as a part of that. Files without kernels are left out.
+/// The time of all kernel information of a file (emitters, maps, functions, memory accesses, times) as a
+/// multiple of its parsing time, and the time after an edit inside one fused computation as a fraction of
+/// that. Skips files without kernels.
 fn kernels(server: &Path, files: &[PathBuf]) -> Result<()> {
     println!("\nwhat the GPU will do: all kernels of a file, and again after an edit in one of them");
     for file in files {
@@ -162,7 +164,7 @@ fn kernels(server: &Path, files: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// The bench of the maps' own crate, on the maps of which XLA's simplifier was asked too where they are at hand.
+/// Runs the benchmark in the maps' crate, on the maps for which results of XLA's simplifier are available.
 fn simplification() -> Result<()> {
     println!("\nmaps simplified, parsed and composed");
     let mut bench = cargo(&[
@@ -205,7 +207,7 @@ fn parse_with_ours(server: &Path, file: &Path, threads: Option<&str>) -> Result<
     })
 }
 
-/// The number behind the first `"key":`, which is all of JSON that is needed here.
+/// The number after the first `"key":`; no further JSON parsing is needed here.
 fn number_after(json: &str, key: &str) -> Option<f64> {
     let (_, rest) = json.split_once(&format!("\"{key}\""))?;
     let rest = rest.trim_start().strip_prefix(':')?.trim_start();
@@ -213,8 +215,7 @@ fn number_after(json: &str, key: &str) -> Option<f64> {
     rest[..end].parse().ok()
 }
 
-/// The HLO files of the corpus beside the checkout, unpacked; without a corpus, one module made here.
-/// A module with many kernels, where it is at hand.
+/// A module with many kernels, if available.
 fn optimized() -> Result<Option<PathBuf>> {
     const MEMBER: &str = "gpt_train_unrolled.gpu_opt.hlo";
     let archive = root().join("../shared/corpus/jax-dev.tar.gz");
@@ -230,6 +231,7 @@ fn optimized() -> Result<Option<PathBuf>> {
     Ok(Some(file))
 }
 
+/// The HLO files of the corpus beside the checkout, unpacked; without a corpus, one generated module.
 fn corpus() -> Result<Vec<PathBuf>> {
     let out = target_dir().join("bench");
     fs::create_dir_all(&out)?;

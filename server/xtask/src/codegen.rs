@@ -1,5 +1,5 @@
-//! `cargo xtask codegen`: what other parts of the tree know of HLO's words, made from the table in the crate
-//! `syntax`: the lists in the TextMate grammar, and the grammar's test that has each word once.
+//! `cargo xtask codegen`: generates all lists of HLO keywords outside the crate `syntax` from its table:
+//! those of the TextMate grammar, and the grammar's test, which contains each keyword once.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ const GRAMMAR_TEST: &str = "grammar/textmate/tests/every_opcode_and_type.hlo";
 #[derive(Clone, Copy, PartialEq)]
 pub enum Mode {
     Write,
-    /// Fails where the tree differs from what would be written.
+    /// Fails if the tree differs from the generated text.
     Check,
 }
 
@@ -58,9 +58,9 @@ fn words<'a>(vocabulary: &'a str, table: &str) -> Result<Vec<&'a str>> {
     Ok(words)
 }
 
-/// Puts `words` into each alternation `(a|b|…)` of the grammar that has `member`.
+/// Replaces each alternation `(a|b|…)` of the grammar that contains `member` by `words`.
 fn replace_list(grammar: &str, member: &str, words: &[&str]) -> Result<String> {
-    // Longest first: an alternation takes the first word that fits, and `f8e4m3` fits `f8e4m3fn`.
+    // Longest first: an alternation takes the first match, and `f8e4m3` matches a prefix of `f8e4m3fn`.
     let mut sorted = words.to_vec();
     sorted.sort_by_key(|word| (std::cmp::Reverse(word.len()), *word));
     let list = sorted.join("|");

@@ -1,4 +1,4 @@
-//! Running other programs: every command is printed before it runs, and a failure names the command.
+//! Runs other programs: every command is printed before it runs, and an error names the command.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use anyhow::{Context, Result, bail};
 
 /// The root of the checkout.
 pub fn root() -> PathBuf {
-    // `server/xtask` lies two folders below the root, whatever folder the user called us from.
+    // `server/xtask` is two levels below the root, whatever the current folder is.
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.ancestors().nth(2).unwrap_or(manifest).to_path_buf()
 }
 
-/// Cargo's target folder: the one the environment names, else `target` in the checkout.
+/// Cargo's target folder: the one set in the environment, else `target` in the checkout.
 pub fn target_dir() -> PathBuf {
     match std::env::var_os("CARGO_TARGET_DIR") {
         Some(dir) => root().join(dir),
@@ -21,19 +21,19 @@ pub fn target_dir() -> PathBuf {
     }
 }
 
-/// A command in the root of the checkout.
+/// A command that runs in the root of the checkout.
 pub fn command(program: impl AsRef<OsStr>, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(args).current_dir(root());
     command
 }
 
-/// The cargo that started us, so that a `+toolchain` on the command line holds for the whole run.
+/// The cargo that started this process, so that a `+toolchain` on the command line applies to the whole run.
 pub fn cargo(args: &[&str]) -> Command {
     command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), args)
 }
 
-/// Runs a command with our own output streams; an exit status other than 0 is an error.
+/// Runs a command with inherited output streams; an exit status other than 0 is an error.
 pub fn run(command: &mut Command) -> Result<()> {
     let shown = show(command);
     println!("$ {shown}");
@@ -44,7 +44,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command silently and returns what it printed on standard output.
+/// Runs a command silently and returns its standard output.
 pub fn output(command: &mut Command) -> Result<String> {
     let shown = show(command);
     let done = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{shown}`"))?;
@@ -73,7 +73,7 @@ fn is_executable(file: &Path) -> bool {
     file.is_file()
 }
 
-/// The command as one would type it, without the environment; paths inside the checkout are shortened.
+/// The command as typed in a shell, without the environment; paths inside the checkout are shortened.
 fn show(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let root = format!("{}/", root().display());

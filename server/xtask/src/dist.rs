@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: one .vsix with the extension and the server inside.
+//! `cargo xtask dist`: builds one .vsix with the extension and the server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::tools::{Absent, Tools};
 pub const EXTENSION: &str = "editor-clients/vscode";
 
 pub struct Options {
-    /// The cargo profile of the server: `dist` for users, `release` where assertions are wanted.
+    /// The cargo profile of the server: `dist` for users, `release` with assertions.
     pub profile: String,
     pub out: PathBuf,
 }
@@ -49,7 +49,7 @@ pub fn dist(options: &Options, tools: &Tools) -> Result<PathBuf> {
     fs::create_dir_all(&options.out)?;
     let vsix = options.out.join("hlo-analyzer.vsix");
     run(node_bin(&extension, "tsc").args(["--noEmit", "-p", "."]))?;
-    // `vsce package` bundles through the `vscode:prepublish` script. The server inside is one platform's.
+    // `vsce package` bundles through the `vscode:prepublish` script. The included server is for one platform.
     let mut vsce = node_bin(&extension, "vsce");
     vsce.args([
         "package",
@@ -72,7 +72,8 @@ pub fn build_server(profile: &str) -> Result<PathBuf> {
     Ok(target_dir().join(profile).join(program))
 }
 
-/// The folder is made anew: it holds the server and nothing else, of whatever platform was built before.
+/// Recreates the folder, so that it holds only this server, and none of another platform from an earlier
+/// build.
 fn copy_server(server: &Path, folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
@@ -90,7 +91,7 @@ pub fn node_bin(extension: &Path, name: &str) -> std::process::Command {
     found
 }
 
-/// The platform's name in the marketplace of VS Code.
+/// The platform's name in VS Code's marketplace.
 fn platform() -> Result<&'static str> {
     Ok(match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => "linux-x64",

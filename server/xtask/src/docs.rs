@@ -1,4 +1,4 @@
-//! The documentation step of `cargo xtask test`: rustdoc without a warning, and no dead link in a page.
+//! The documentation step of `cargo xtask test`: rustdoc without warnings, and pages without dead links.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use crate::commands::{cargo, command, output, root, run};
 
 pub fn check() -> Result<()> {
     check_links()?;
-    // Private items too: the readers of these pages work on this tree, and links to them are welcome.
+    // Includes private items: readers of these pages work on this tree, and may use links to them.
     let mut rustdoc =
         cargo(&["doc", "--release", "--workspace", "--no-deps", "--quiet", "--document-private-items"]);
     run(rustdoc.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links"))
 }
 
-/// Every relative link of every page names a file or folder of the tree.
+/// Checks that every relative link of every page names a file or folder of the tree.
 fn check_links() -> Result<()> {
     let listed = ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"];
     let pages = output(&mut command("git", &listed)).context("listing the pages")?;
@@ -44,7 +44,7 @@ fn relative_links(page: &str) -> Vec<&str> {
         if in_code {
             continue;
         }
-        // Text between single backquotes is code too: there `](` is no link.
+        // Text between single backquotes is code: `](` there is not a link.
         let prose = line.split('`').step_by(2);
         let targets =
             prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next());

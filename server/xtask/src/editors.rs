@@ -1,5 +1,5 @@
-//! `cargo xtask editors`: the clients for Neovim, Emacs and Helix in real editors of the versions that they are written for, which a
-//! stable system often lacks: those of a newer Debian, in a folder of their own.
+//! `cargo xtask editors`: tests the clients for Neovim, Emacs and Helix in the editor versions that they
+//! support. A stable system often lacks those, so they come from a newer Debian in a separate folder.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use anyhow::{Context, Result, bail};
 use crate::commands::{cargo, command, root, run, target_dir};
 use crate::tools::Tools;
 
-/// It has Neovim 0.10, Emacs 30 and Helix 25.
+/// This release has Neovim 0.10, Emacs 30 and Helix 25.
 const DEBIAN: &str = "trixie";
 const DEBOOTSTRAP: &str = "/usr/sbin/debootstrap";
-/// Of root: that of a user may lack the second half.
+/// Root's PATH: a user's may lack the `sbin` folders.
 const SYSTEM_PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
 const EDITORS: [&str; 5] = ["neovim", "emacs-nox", "hx", "gcc", "libc6-dev"];
-/// What the checks read of the checkout.
+/// The folders of the checkout that the checks read.
 const NEEDED: [&str; 5] = [
     "editor-clients/neovim",
     "editor-clients/emacs",
@@ -66,7 +66,7 @@ pub fn editors(tools: &Tools) -> Result<()> {
         let health = String::from_utf8_lossy(&said.stdout);
         let has =
             |name: &str, value: &str| health.lines().any(|line| line.contains(name) && line.contains(value));
-        // There is no server for PTX.
+        // Helix has no server for PTX.
         let checks = [
             ("the server is found", language == "ptx" || has("hlo-analyzer", "/work/hlo-analyzer")),
             ("it has a grammar", has("parser", "✓")),
@@ -85,7 +85,7 @@ pub fn editors(tools: &Tools) -> Result<()> {
     }
 }
 
-/// A command in the other Debian, which finds our server on its PATH.
+/// A command in the other Debian, with our server on its PATH.
 fn inside(debian: &Path, arguments: &[&str]) -> std::process::Command {
     let mut inside = command("/usr/sbin/chroot", &[]);
     inside.arg(debian).args(arguments);
@@ -94,7 +94,7 @@ fn inside(debian: &Path, arguments: &[&str]) -> std::process::Command {
     inside
 }
 
-/// The same with a `/proc`, by which Helix finds its own folder. It goes with the command.
+/// Like [`inside`], with `/proc` mounted while the command runs, by which Helix finds its own folder.
 fn with_proc(debian: &Path, arguments: &[&str]) -> std::process::Command {
     let plain = inside(debian, arguments);
     let script = "mount -t proc proc \"$0/proc\" && exec /usr/sbin/chroot \"$0\" \"$@\"";
@@ -109,7 +109,7 @@ fn with_proc(debian: &Path, arguments: &[&str]) -> std::process::Command {
     inside
 }
 
-/// The folder of the other Debian with the editors in it: about a minute and a gigabyte, once.
+/// The folder of the other Debian with the editors; takes about a minute and a gigabyte, once.
 fn installed(tools: &Tools) -> Result<PathBuf> {
     let folder = tools.cache().join(DEBIAN);
     let complete = folder.join("installed");
@@ -122,7 +122,7 @@ fn installed(tools: &Tools) -> Result<PathBuf> {
         bail!("no {DEBOOTSTRAP} (Debian: apt-get install debootstrap); it is run as root");
     }
     let where_to = folder.to_str().context("the path of the cache is not UTF-8")?;
-    // A Debian with fewer packages gets those that it lacks.
+    // An existing folder with fewer packages only gets the missing ones.
     if !is_there {
         let mut debootstrap =
             command(DEBOOTSTRAP, &["--variant=minbase", "--include=ca-certificates", DEBIAN, where_to]);

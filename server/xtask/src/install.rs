@@ -1,4 +1,4 @@
-//! `cargo xtask install`: the server into cargo's bin folder, the extension into VS Code.
+//! `cargo xtask install`: installs the server in cargo's bin folder and the extension in VS Code.
 
 use anyhow::Result;
 

@@ -1,5 +1,5 @@
-//! `cargo xtask kernels`: the kernels that XLA's GPU compiler wrote for a few thousand fusions, and ours for the same, run on
-//! the processor, against the reference interpreter.
+//! `cargo xtask kernels`: runs the kernels that XLA's GPU compiler generated for a few thousand fusions, and
+//! ours for the same fusions, on the CPU, and compares them with the reference interpreter.
 
 use anyhow::{Result, bail};
 

@@ -1,4 +1,4 @@
-//! `cargo xtask …`: the project's own tasks. Each file here is one of them, or what they stand on.
+//! `cargo xtask …`: the project's own tasks. Each file is a task or a helper of tasks.
 
 #![allow(clippy::print_stdout, reason = "a task talks to the person who started it")]
 
@@ -46,7 +46,8 @@ usage: cargo xtask TASK
 fn main() -> ExitCode {
     match task() {
         Ok(()) => ExitCode::SUCCESS,
-        // Not by returning it: where backtraces are switched on, one would follow, and it says nothing to the user.
+        // Not returned from `main`: with backtraces enabled one would be printed, which does not help the
+        // user.
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE

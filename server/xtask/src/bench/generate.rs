@@ -1,9 +1,9 @@
-//! A module to measure on where there is no corpus: the forward and backward pass of a stack of transformer layers,
-//! in the style XLA prints after optimization. The same text every time.
+//! Generates a module to measure without a corpus: the forward and backward pass of a stack of transformer
+//! layers, in the style in which XLA prints optimised modules. The text is always the same.
 
 use std::fmt::Write;
 
-/// Makes about 10 MB.
+/// Gives about 10 MB.
 pub const LAYERS: usize = 500;
 
 const REDUCER: &str = "\
@@ -15,7 +15,8 @@ const REDUCER: &str = "\
 
 ";
 
-/// Weights are parameters and not constants: XLA's parser would allocate and fill them, which is no parsing.
+/// Weights are parameters rather than constants: XLA's parser would allocate and fill constants, which is not
+/// parsing.
 const ENTRY: &str = "\
 ENTRY %main (activations: f32[8,512,1024], scales: bf16[1024], projection: bf16[1024,16,64]) -> f32[8,512,1024] {
   %activations = f32[8,512,1024]{2,1,0} parameter(0), metadata={op_name=\"activations\"}
@@ -23,8 +24,8 @@ ENTRY %main (activations: f32[8,512,1024], scales: bf16[1024], projection: bf16[
   %projection = bf16[1024,16,64]{2,1,0} parameter(2), metadata={op_name=\"projection\"}
 ";
 
-/// One instruction of a layer: name, shape with layout, operation. `{p}` is the name that carries on from the layer
-/// below, `{n}` the layer; the last instruction carries on to the next one.
+/// One instruction of a layer: name, shape with layout, operation. `{p}` is the result of the previous layer,
+/// `{n}` the layer; the last instruction is the input of the next layer.
 const LAYER: &[(&str, &str, &str)] = &[
     ("scale", "bf16[1024]{0}", "copy(%scales)"),
     ("square", "f32[8,512,1024]{2,1,0}", "multiply({p}, {p})"),
@@ -97,7 +98,7 @@ pub fn training_step(layers: usize) -> String {
     text.push_str(ENTRY);
 
     let mut carried = "%activations".to_string();
-    // Forward and backward: the same shapes flow down and up, with other names in the framework.
+    // Forward and backward pass: the same shapes in both directions, with different framework names.
     for (pass, scope) in ["jvp(transformer)", "transpose(jvp(transformer))"].into_iter().enumerate() {
         for layer in 0..layers {
             let number = pass * layers + layer;

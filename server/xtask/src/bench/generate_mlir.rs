@@ -1,12 +1,12 @@
-//! A module of upstream dialects to measure language servers on: `func`, `scf`, `arith`, `tensor`, `affine`, `memref`. The same text
-//! every time, valid for `mlir-opt`.
+//! Generates a module of upstream dialects to measure language servers: `func`, `scf`, `arith`, `tensor`,
+//! `affine`, `memref`. The text is always the same, and valid for `mlir-opt`.
 
 use std::fmt::Write;
 
-/// The line above the operand that the bench breaks and mends.
+/// The line above the operand that the benchmark breaks and repairs.
 pub const PLACE: &str = "// MEND HERE";
 
-/// Ops of the inner loop of a function; `{n}` is the number of the function.
+/// Ops of a function's inner loop; `{n}` is the number of the function.
 const FUNCTION: &str = "\
   func.func @kernel{n}(%in: tensor<64x{w}xf32>, %scale: tensor<{w}xf32>, %out: memref<64x{w}xf32>, %bias: f32) -> tensor<64x{w}xf32> {
     %c0 = arith.constant 0 : index
@@ -55,7 +55,7 @@ const FUNCTION: &str = "\
   }
 ";
 
-/// At least `bytes` of functions in one module, with [`PLACE`] in the middle.
+/// One module of functions with at least `bytes` bytes, with [`PLACE`] in the middle.
 pub fn module(bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 8192);
     text.push_str("module {\n");
@@ -69,7 +69,7 @@ pub fn module(bytes: usize) -> String {
         } else {
             String::new()
         };
-        // The type would stand behind the operand: what is edited stands at the end of its line.
+        // Moves the type to the next line, so that the edited operand is at the end of its line.
         let place = place.replace("%zero\n", "%zero\n      : f32\n    ");
         let width = 128 + number % 64;
         let function = FUNCTION

@@ -1,4 +1,4 @@
-//! Our server beside upstream's `mlir-lsp-server` on the same files of upstream dialects, in one run.
+//! Compares our server with upstream's `mlir-lsp-server` on the same files of upstream dialects, in one run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,13 @@ use super::{generate_mlir, number_after};
 use crate::commands::{command, on_path, output, target_dir};
 
 const SCRIPT: &str = include_str!("lsp_server.py");
-/// The servers take turns; medians count.
+/// The number of rounds. The servers alternate; the medians are reported.
 const ROUNDS: usize = 3;
-/// Bytes of the files, and how often each is edited in a round: an edit of the large one costs upstream's server seconds.
+/// Bytes of the files, and the number of edits of each per round: an edit of the large one takes upstream's
+/// server seconds.
 const SIZES: [(usize, usize); 2] = [(5_000_000, 7), (25_000_000, 2)];
 
-/// One server on one file.
+/// The times of one server on one file.
 #[derive(Clone, Copy, Default)]
 struct Times {
     open_ms: f64,
@@ -79,7 +80,7 @@ pub fn mlir_servers(server: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Upstream's server: on PATH, or where Debian's package puts it.
+/// Upstream's server: on PATH, or in the folder of Debian's package.
 fn upstream() -> Option<PathBuf> {
     let debian = Path::new("/usr/lib/llvm-19/bin/mlir-lsp-server").to_path_buf();
     on_path(&["mlir-lsp-server-19", "mlir-lsp-server"]).or_else(|| debian.is_file().then_some(debian))

@@ -1,4 +1,5 @@
-//! Kernels as text: how long from a module of one fusion to its MLIR and PTX, beside XLA's own compiler on the same fusions.
+//! Times kernels as text: from a module of one fusion to its MLIR and PTX, compared with XLA's own compiler
+//! on the same fusions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,9 +12,9 @@ use crate::tools::Tools;
 
 const UNPACK: &str = include_str!("pairs.py");
 const COMPILE: &str = include_str!("xla_kernels.py");
-/// Fusions that XLA compiles too, evenly taken from all.
+/// The number of fusions that XLA also compiles, taken evenly from all.
 const SAMPLE: usize = 60;
-/// Of which XLA's compiler is asked.
+/// The GPU for which XLA compiles.
 const DEVICE: &str = "h100-sxm";
 const ASKED: f64 = 40.0;
 
@@ -84,7 +85,7 @@ fn ours(server: &Path, folder: &Path, device: &str) -> Result<Vec<Preview>> {
     previews.collect()
 }
 
-/// A Python with XLA's GPU plugin, and the tool that asks it.
+/// A Python with XLA's GPU plugin, and the script that runs the compiler.
 fn compiler(tools: &Tools) -> Result<(PathBuf, PathBuf), String> {
     let tool = root().join("../shared/tools/xla_gpu_kernels.py");
     if !tool.is_file() {

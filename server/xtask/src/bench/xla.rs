@@ -1,4 +1,4 @@
-//! XLA's own parser, as the jaxlib package exposes it.
+//! XLA's own parser, as exposed by the jaxlib package.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::tools::{Absent, Tools};
 const SCRIPT: &str = include_str!("xla_parse.py");
 const PROBE: &str =
     "import jaxlib; from jaxlib import _hlo; _hlo.hlo_module_from_text; print(jaxlib.__version__)";
-/// Parses in one process, of which the median counts.
+/// Parses per process; the median counts.
 const REPEATS: &str = "3";
 
 pub struct Parser {
@@ -20,8 +20,8 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// A Python that can import jaxlib: the one on PATH, the one an earlier run installed, or with `install` a new
-    /// one in the cache.
+    /// A Python that can import jaxlib: the one on PATH, the one that an earlier run installed, or with
+    /// `install` a new one in the cache.
     pub fn find(tools: &Tools, install: bool) -> Result<Parser, String> {
         let environment = tools.cache().join("jaxlib");
         let candidates = on_path(&["python3"]).into_iter().chain([environment.join("bin/python")]);
