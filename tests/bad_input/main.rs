@@ -1,4 +1,4 @@
-//! Any bytes: an error at its place, never a panic, never a hang.
+//! Invalid input of any bytes gives a located error, never a panic or a hang.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use ide::{
 };
 use proptest::prelude::*;
 
-/// Asks for everything and answers the findings. Far more time than any of it takes is a hang.
+/// Runs all features and returns the diagnostics. Exceeding a generous time limit is a hang.
 fn analyse(text: &str) -> Vec<Diagnostic> {
     let started = Instant::now();
     let mut host = AnalysisHost::new();
@@ -26,7 +26,7 @@ fn analyse(text: &str) -> Vec<Diagnostic> {
         );
     }
     let step = (text.len() / 50).max(1);
-    // Each of these looks at all that uses a name: a few places of a text of megabytes are enough.
+    // Each of these examines all uses of a name, so a few offsets suffice in a text of megabytes.
     let far = if text.len() > 100_000 { 10 } else { 1 };
     for at in (0..=text.len()).step_by(step * far) {
         navigate(&analysis, file, at, text);
@@ -54,7 +54,7 @@ fn analyse(text: &str) -> Vec<Diagnostic> {
     found
 }
 
-/// Shows the kernel of a place: its lines lead to instructions of the text, and those to lines.
+/// Shows the kernel at an offset: its lines map to instructions of the text, and those to lines.
 fn show_kernel(analysis: &Analysis, file: FileId, at: usize, text: &str) {
     let Some(kernel) = analysis.shown_kernel(file, at).expect("nobody cancels") else { return };
     assert!(text.get(kernel.range.clone()).is_some_and(|name| name.ends_with(&kernel.instruction)));
@@ -81,8 +81,8 @@ fn show_kernel(analysis: &Analysis, file: FileId, at: usize, text: &str) {
     }
 }
 
-/// Asks for everything that starts at a place. Names lead to ranges of the text, and a name that can be renamed is one
-/// of its own references.
+/// Runs all navigation features at an offset. Targets are ranges of the text, and a name that can be renamed
+/// is one of its own references.
 fn navigate(analysis: &Analysis, file: FileId, at: usize, text: &str) {
     let is_text = |range: &std::ops::Range<usize>| text.get(range.clone()).is_some();
     let found = analysis.references(file, at, true).expect("nobody cancels");
@@ -106,7 +106,7 @@ fn navigate(analysis: &Analysis, file: FileId, at: usize, text: &str) {
     assert!(selections.windows(2).all(|w| w[1].start <= w[0].start && w[0].end <= w[1].end && w[0] != w[1]));
 }
 
-/// The text that the only finding is about, and its message.
+/// The text of the only diagnostic's range, and its message.
 fn only_finding(text: &str) -> (String, String) {
     let found = analyse(text);
     assert_eq!(found.len(), 1, "{found:#?}");
@@ -234,7 +234,7 @@ proptest! {
         analyse(&String::from_utf8_lossy(&bytes));
     }
 
-    /// Words of the language in any order reach deeper than bytes do.
+    /// Keywords in any order reach deeper code paths than random bytes.
     #[test]
     fn any_tokens(words in proptest::collection::vec(0usize..WORDS.len(), 0..400)) {
         let text: Vec<_> = words.into_iter().map(|w| WORDS[w]).collect();

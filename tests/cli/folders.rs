@@ -1,4 +1,4 @@
-//! `check` on folders, such as those that XLA dumps into.
+//! `check` on folders, such as XLA's dump folders.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The subcommands, as a shell runs them.
+//! The subcommands, run as processes.
 
 mod folders;
 
@@ -22,7 +22,7 @@ fn run_on(arguments: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary starts");
-    // What refuses its arguments does not read.
+    // A command that rejects its arguments does not read its input.
     let written = child.stdin.take().expect("stdin is piped").write_all(input.as_bytes());
     let is_read = written.as_ref().map_or_else(|e| e.kind() == ErrorKind::BrokenPipe, |()| true);
     assert!(is_read, "the binary reads: {written:?}");
@@ -62,7 +62,7 @@ fn explain_shows_one_instruction() {
     assert!(text(&unknown.stderr).contains("no instruction named nobody"));
 }
 
-/// A dump, or its name, cannot drive the terminal that it is looked at in.
+/// Neither a dump nor its name can send control characters to the terminal that shows it.
 #[test]
 fn control_characters_are_pictures() {
     let hostile = "HloModule m
@@ -75,7 +75,7 @@ ENTRY main {
 ";
     let folder = std::env::temp_dir().join(format!("hlo-analyzer-cli-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
-    // Not all systems take such names.
+    // Not all systems allow such names.
     let path = folder.join("a\u{1b}[31m\u{9b}2J.hlo");
     let path = if std::fs::write(&path, hostile).is_ok() { path } else { folder.join("a.hlo") };
     std::fs::write(&path, hostile).expect("a temporary file");
@@ -99,7 +99,7 @@ ENTRY main {
         run_on(&["query"], &format!("{query}\n")),
     ];
     for (n, output) in outputs.iter().enumerate() {
-        // The code of `convert` and `kernel` is for files.
+        // The code that `convert` and `kernel` print may be redirected to files.
         let streams: &[&[u8]] =
             if n == 8 || n == 9 { &[&output.stderr] } else { &[&output.stdout, &output.stderr] };
         for stream in streams {
@@ -150,7 +150,7 @@ fn check_lists_the_heaviest_kernels() {
     assert!(report["files"][0].get("kernels").is_none());
 }
 
-/// A running `query`, asked one request at a time.
+/// A running `query` process, with one request at a time.
 struct Query {
     child: std::process::Child,
     input: std::process::ChildStdin,
@@ -177,7 +177,7 @@ impl Query {
         serde_json::from_str(&answer).expect("an answer is JSON")
     }
 
-    /// Resident memory in bytes; nothing where the system does not tell.
+    /// Resident memory in bytes; `None` where the system does not report it.
     fn resident(&self) -> Option<u64> {
         let statm = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id())).ok()?;
         Some(statm.split_whitespace().nth(1)?.parse::<u64>().ok()? * 4096)
@@ -213,7 +213,7 @@ fn query_answers_in_order_and_survives_nonsense() {
     assert_eq!(query.ask(&broken.to_string())["error"]["kind"], "parse");
 }
 
-/// Inputs and memos of texts that are gone are used again: memory does not grow with the number of requests.
+/// Inputs and memos of closed texts are reused: memory does not grow with the number of requests.
 #[test]
 fn twenty_thousand_requests_leave_memory_flat() {
     let mut query = Query::start();
@@ -298,7 +298,7 @@ fn kernels_are_printed() {
         "{shown}"
     );
     assert!(shown.contains("\n.target sm_86\n"), "{shown}");
-    // What Triton writes is told, not refused.
+    // A Triton kernel gives a summary, not an error.
     let triton = KERNEL.replace("kind=kLoop", "kind=kCustom").replace(
         "calls=fused",
         "calls=fused, backend_config={\"fusion_backend_config\":{\"kind\":\"__triton\"}}",
@@ -313,7 +313,7 @@ fn kernels_are_printed() {
         serde_json::from_slice(&run_on(&["query"], &request.to_string()).stdout).expect("JSON");
     assert!(answer["result"]["elsewhere"].as_str().is_some_and(|who| who.starts_with("Triton")), "{answer}");
     assert_eq!(answer["result"]["launch"], Value::Null);
-    // Without a name it is the only fusion, else the root, if that is a kernel.
+    // The default is the only fusion, else the root, if that is a kernel.
     let output = run_on(
         &["kernel", "-"],
         &KERNEL.replace("fusion(x, y), kind=kLoop, calls=fused", "custom-call(x), custom_call_target=\"t\""),
@@ -407,7 +407,7 @@ fn values_of_filled_parameters_are_printed() {
 
 #[test]
 fn check_warns_of_waste_on_the_device_that_is_asked_for() {
-    // Smaller ones are over before the next could be launched.
+    // Smaller kernels are shorter than the launch interval.
     let kernel = &KERNEL.replace("512,512", "2048,2048");
     let warned = run_on(&["check", "-", "--fail-on", "warning", "--device", "b200"], kernel);
     assert_eq!(warned.status.code(), Some(1));
@@ -455,7 +455,7 @@ fn written(name: &str, content: &str) -> String {
     path.to_str().expect("the path is text").to_owned()
 }
 
-/// A fusion whose root is this instruction, of `p` and `q`, `f32[4]` each.
+/// A fusion whose root is this instruction, with operands `p` and `q` of type `f32[4]`.
 fn fusion_of(root: &str) -> String {
     format!(
         "HloModule m\n\nf {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n  ROOT r = {root}\n}}\n\nENTRY e {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n  ROOT fused = {} fusion(p, q), kind=kLoop, calls=f\n}}\n",

@@ -1,4 +1,5 @@
-//! The scoreboard of XLA's own tests and answers, held to what it has reached. Skips where the data is not there.
+//! Compares the results on XLA's own tests with the recorded scores, which must not drop. Skips if the data
+//! is missing.
 
 use std::io::Read;
 use std::process::Command;
@@ -60,10 +61,10 @@ fn indexing() {
     );
 }
 
-/// XLA's own test files that its verifier refuses (asked of XLA 0.10.2, module by module), with what is told of each.
-/// Everything else in that suite has nothing wrong with it.
+/// XLA's own test files that its verifier rejects (checked with XLA 0.10.2, module by module), with the codes
+/// reported for each. All other files in that suite have no errors.
 const REFUSED: [(&str, &[&str]); 10] = [
-    // The header gives other types than the entry's parameters and result have.
+    // The header's types differ from those of the entry's parameters and result.
     ("xla/hlo/builder/tests/math_next_after.hlo", &["entry-layout", "entry-layout", "entry-layout"]),
     // Two calls pass f32[4] for f32[].
     (
@@ -79,7 +80,7 @@ const REFUSED: [(&str, &[&str]); 10] = [
     // rng takes two operands, but has three in each of seven modules.
     ("xla/hlo/transforms/tests/rng_expander.hlo", &["operand-count"; 7]),
     ("xla/hlo/translate/hlo_to_mhlo/tests/custom_call.hlo", &["unbounded-dimension"; 6]),
-    // Starts whose shapes lack the operands, or have them too often.
+    // Starts whose shapes lack the operands, or repeat them.
     ("xla/hlo/translate/hlo_to_mhlo/tests/import_async.hlo", &["shape-mismatch"; 3]),
     ("xla/hlo/translate/hlo_to_mhlo/tests/import_emit_stablehlo.hlo", &["unbounded-dimension"; 2]),
     // A size of 1 is not stretched.

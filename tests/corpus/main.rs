@@ -1,4 +1,4 @@
-//! Real modules parse without a finding, and every instruction gets an answer.
+//! Real modules parse without errors, and every instruction has a hover.
 
 use hlo_analyzer_tests::corpus::{Module, own, real};
 use ide::{AnalysisHost, DomainHints, InlayHintsConfig, Language, PrintOptions, WarningsConfig};
@@ -30,7 +30,7 @@ fn real_modules_have_no_findings() {
     eprintln!("{} real modules, {instructions} instructions, no finding", modules.len());
 }
 
-/// Inlay hints ask for the map of every instruction, fusions included.
+/// Inlay hints query the map of every instruction, including fusions.
 #[test]
 fn every_instruction_of_the_small_modules_has_its_answer() {
     for module in own().into_iter().chain(real()).filter(|m| m.text.len() < 700_000) {
@@ -52,7 +52,7 @@ fn every_instruction_of_the_small_modules_has_its_answer() {
     }
 }
 
-/// What is printed of a real module reads back without a finding, and is printed the same again.
+/// The printed text of a real module parses without errors, and prints the same again.
 #[test]
 fn real_modules_read_back_as_they_are_printed() {
     let options = PrintOptions::lossless();
@@ -72,7 +72,7 @@ fn real_modules_read_back_as_they_are_printed() {
     }
 }
 
-/// A dump is formatted already but for what people changed in it, and formatting changes white space alone.
+/// A dump is already formatted except for manual edits, and formatting changes only white space.
 #[test]
 fn formatting_real_modules_changes_white_space_alone() {
     for module in own().into_iter().chain(real()) {
@@ -89,7 +89,7 @@ fn formatting_real_modules_changes_white_space_alone() {
     }
 }
 
-/// What is called unused does not occur below its definition, as a plain search of the text tells.
+/// Instructions reported as unused do not occur below their definition in a plain text search.
 #[test]
 fn what_is_called_unused_is_not_used() {
     let (mut warnings, mut unused) = (0, 0);
@@ -108,7 +108,7 @@ fn what_is_called_unused_is_not_used() {
             let used = body.match_indices(name).any(|(at, _)| {
                 !body[..at].ends_with(is_part) && !body[at + name.len()..].starts_with(is_part)
             });
-            // Operands and control predecessors alone: words of metadata may be the same.
+            // Only operands and control predecessors count: metadata may contain the same words.
             let quoted = body.matches(&format!("\"{name}\"")).count() > 0;
             assert!(!used || quoted, "{name} of {} is used", module.name);
         }

@@ -1,4 +1,4 @@
-//! How far apart checks of the cancellation are: what a read may go on for after it was cancelled.
+//! The intervals between cancellation checks, which bound how long a cancelled read continues.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -9,20 +9,20 @@ use ide::{
     Wanted,
 };
 
-/// Processor time of this thread. It is as coarse as the system's scheduler: some milliseconds.
+/// CPU time of this thread. Its resolution is that of the system's scheduler: some milliseconds.
 fn processor_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(Duration::from_nanos(stat.split(' ').next()?.parse().ok()?))
 }
 
-/// What is seen of one read.
+/// Observations of one read.
 #[derive(Default)]
 struct Seen {
     checks: usize,
-    /// Of the thread that checks.
+    /// The last check: its thread and that thread's CPU time.
     last: Option<(std::thread::ThreadId, Duration)>,
     largest: Duration,
-    /// The read, and when it is cancelled.
+    /// The handle of the read, and the time at which to cancel it.
     cancel: Option<(CancellationHandle, Instant)>,
 }
 
@@ -66,7 +66,7 @@ const READS: [(&str, Ask); 10] = [
     ("statistics", |a, file, _| a.statistics(file).map(drop)),
 ];
 
-/// No read goes on for long after any moment at which it could be cancelled.
+/// Checks that no read continues for long after a cancellation at any moment.
 fn check(busy: &Busy) {
     for (name, ask) in READS {
         let seen = Arc::<Mutex<Seen>>::default();
@@ -77,7 +77,7 @@ fn check(busy: &Busy) {
         let file = host.open("busy", language, &busy.text);
         let line: usize = busy.text.split_inclusive('\n').take(busy.line).map(str::len).sum();
         let analysis = host.analysis();
-        // Long enough to be in the middle of it.
+        // Long enough to be in the middle of the read.
         let end = Instant::now() + Duration::from_secs(1);
         seen.lock().expect("no test panics inside").cancel = Some((analysis.cancellation(), end));
         let answer = ask(&analysis, file, line + 8);
@@ -89,7 +89,7 @@ fn check(busy: &Busy) {
         );
         assert!(answer.is_ok() || answer == Err(Cancelled::Local));
         assert!(seen.checks > 0, "{}: {name}", busy.name);
-        // Tests are not optimised as servers are.
+        // Tests are less optimised than servers.
         assert!(seen.largest < Duration::from_millis(500), "{}: {name}: {:?}", busy.name, seen.largest);
     }
 }

@@ -1,4 +1,4 @@
-//! What an edit costs, and that it is never wrong: edits give what the final text gives from scratch.
+//! The cost of edits, and their correctness: edits give the same results as opening the final text.
 
 mod checks;
 mod mlir;
@@ -56,7 +56,7 @@ fn an_edit_in_one_computation_parses_that_one_alone() {
     assert!(counted.count("block") > 20, "the module is cut into pieces");
     assert_eq!(counted.count("module"), 1);
     counted.forget();
-    // A blank in front of an attribute changes no name, no shape and no call.
+    // A blank before an attribute changes no name, no shape and no call.
     let at = text.find(", metadata").expect("the sample has metadata") + 1;
     counted.insert(file, at, " ");
     assert_eq!(counted.diagnose(file), 0);
@@ -84,7 +84,7 @@ fn an_edit_looks_for_warnings_in_its_own_piece() {
     let entry = text.find("ENTRY").expect("the sample has an entry");
     let line = entry + text[entry..].len() / 2;
     let at = line + text[line..].find("\n  %").expect("the entry goes on") + 1;
-    // The first that its block does not use is looked for in the others.
+    // A name that its block does not use is looked up in the other blocks.
     counted.insert(file, at, "  %new.1 = f32[2]{0} constant({1, 2})\n");
     assert_eq!(warn(&counted).len(), before.len() + 1, "the new instruction is unused");
     counted.forget();
@@ -175,7 +175,7 @@ fn a_name_of_another_block_that_goes_away_is_reported_there() {
     assert!(host.analysis().diagnostics(file, 10).expect("nobody cancels").shown.is_empty());
 }
 
-/// 40 computations, each with a caller of its own, and an entry that calls those.
+/// 40 computations, each with its own caller, and an entry that calls the callers.
 fn callers() -> String {
     let mut text = "HloModule callers\n\n".to_owned();
     let body = |text: &mut String, first: &str| {
@@ -211,18 +211,18 @@ fn an_edit_in_one_computation_verifies_that_one_alone() {
     let all = counted.count("verify_findings");
     assert!(all > 10, "the module is cut into {all} pieces");
     counted.forget();
-    // Another opcode in the middle of a body: no signature changes.
+    // A different opcode in the middle of a body: no signature changes.
     let at = text.find("f.7 {").and_then(|at| Some(at + text[at..].find("add(v.100")?)).expect("a body");
     counted.host.apply(file, &[TextEdit { range: at..at + 3, insert: "multiply".to_owned() }]);
     assert_eq!(counted.diagnose(file), 0);
     assert_eq!(counted.count("verify_findings"), 1, "no other piece is verified");
     assert_eq!(counted.count("module"), 0);
-    // A line more: the module is put together again, but nobody sees another signature.
+    // An additional line: the module is rebuilt, but signatures stay equal.
     counted.forget();
     counted.insert(file, at - "  v.101 = f32[8]{0} ".len(), "  more = f32[8]{0} negate(v.100)\n");
     assert_eq!(counted.diagnose(file), 0);
     assert_eq!(counted.count("verify_findings"), 1, "no other piece is verified");
-    // White space dirties nothing at all behind the piece itself.
+    // White space invalidates nothing except the piece itself.
     counted.forget();
     counted.insert(file, at - "  v.101 = f32[8]{0} ".len(), " ");
     assert_eq!(counted.diagnose(file), 0);
@@ -282,11 +282,11 @@ fn an_edit_in_one_fusion_runs_its_kernel_alone() {
         let kernels = ["kernel", "kernel_partition", "kernel_coalescing", "kernel_estimate"];
         (wasted, kernels.map(|query| counted.count(query)))
     };
-    // 30 fusions and a transpose; one read of each fusion is not coalesced.
+    // 30 fusions and a transpose; one read of each fusion is uncoalesced.
     assert_eq!(look(&counted), (30, [31, 31, 31, 31]));
     counted.forget();
     assert_eq!(look(&counted), (30, [0; 4]), "nothing changed, nothing runs");
-    // Another opcode in one fused computation.
+    // A different opcode in one fused computation.
     let at = text.find("exponential(a.7)").expect("a root");
     counted.host.apply(file, &[TextEdit { range: at..at + 11, insert: "abs".to_owned() }]);
     counted.forget();
@@ -298,12 +298,12 @@ fn an_edit_in_one_fusion_runs_its_kernel_alone() {
         counted.forget();
         assert_eq!(look(&counted), (30, [0; 4]), "white space dirties no kernel");
     }
-    // A line more among the fusions: the others keep their kernels.
+    // An additional line among the fusions: the others keep their kernels.
     let at = counted.host.rope(file).to_string().find("  g.5 =").expect("a fusion");
     counted.insert(file, at, "  more = f32[2048,2048]{1,0} negate(x)\n");
     counted.forget();
     assert_eq!(look(&counted), (30, [1; 4]), "the new instruction alone has a new kernel");
-    // Another device: every kernel is another.
+    // A different device: every kernel changes.
     counted.host.set_device("b200").expect("a known device");
     counted.forget();
     let (_, kernels) = look(&counted);
@@ -324,7 +324,7 @@ fn a_shown_kernel_is_written_again_where_it_may_be_another() {
     let (before, written) = show(&counted);
     assert_eq!(written, [1; 3]);
     assert!(before.contains("math.exp") && before.contains("ex2.approx"), "{before}");
-    // A remark at the top, white space in its computation, another opcode in another.
+    // A comment at the top, white space in its own computation, a different opcode in another computation.
     for (needle, insert) in
         [("HloModule", "// a remark\n"), ("exponential(a.7)", " "), ("ponential(a.8)", "")]
     {
@@ -352,7 +352,7 @@ fn shown(analysis: &Analysis, file: FileId, instruction: &str) -> String {
     [KernelLanguage::Mlir, KernelLanguage::Ptx].map(text).concat()
 }
 
-/// Everything that an editor sees of a file.
+/// The results of all editor features for a file.
 fn everything(analysis: &Analysis, file: FileId) -> String {
     let len = analysis.rope(file).len_bytes();
     let hints = analysis
@@ -382,7 +382,7 @@ fn everything(analysis: &Analysis, file: FileId) -> String {
     )
 }
 
-/// What can be asked about a name.
+/// All navigation results for a name.
 fn navigated(analysis: &Analysis, file: FileId, at: usize) -> impl std::fmt::Debug + use<> {
     (
         analysis.goto_definition(file, at),
@@ -414,7 +414,7 @@ fn white_space_leaves_calls_and_costs() {
     assert_eq!(counted.count("own_costs"), 1, "one piece is counted anew");
 }
 
-/// Of a text in pieces as an editor has them, and of one in which every computation is a piece.
+/// Checks a text in pieces of the default size, and in pieces of one computation each.
 fn check_edits(text: &str, edits: &[(f64, usize, String)]) {
     check_edits_of(AnalysisHost::new(), text, edits);
     check_edits_of(AnalysisHost::in_pieces_of(0), text, edits);
@@ -444,7 +444,8 @@ fn difference(a: &str, b: &str) -> String {
 
 #[test]
 fn which_instructions_are_kernels_does_not_depend_on_what_shares_their_piece() {
-    // The first computation has no fusion, ENTRY has one; edited they are in two pieces, from scratch in one.
+    // The first computation has no fusion, ENTRY has one; after the edits they are in two pieces, when opened
+    // afresh in one.
     let edits =
         [(0.1350369093763061, 18, " "), (0.3882704503074237, 33, "\n"), (0.23369148456194785, 4, "\n")];
     check_edits(MODULE, &edits.map(|(place, len, insert)| (place, len, insert.to_owned())));

@@ -1,10 +1,10 @@
-//! The same of MLIR: of files of many functions, and of one function that is cut.
+//! The cost of edits in MLIR: in files of many functions, and in one cut function.
 
 use ide::{FileId, Language, TextEdit};
 
 use crate::Counted;
 
-/// Queries that run per piece to tell what is wrong.
+/// The queries that run per piece to compute diagnostics.
 const PER_PIECE: [&str; 9] = [
     "mlir_read",
     "mlir_piece",
@@ -26,7 +26,7 @@ impl Counted {
         (counted, file, pieces)
     }
 
-    /// How often each query of [`PER_PIECE`] runs behind an edit that leaves so many findings.
+    /// The number of runs of each query of [`PER_PIECE`] after an edit that leaves `findings` diagnostics.
     fn after(&mut self, file: FileId, at: usize, len: usize, insert: &str, findings: usize) -> [usize; 9] {
         self.forget();
         self.host.apply(file, &[TextEdit { range: at..at + len, insert: insert.to_owned() }]);
@@ -35,7 +35,7 @@ impl Counted {
     }
 }
 
-/// Functions that call each other, with loops whose subscripts are proved to be in bounds.
+/// Functions that call each other, with loops whose subscripts are provably in bounds.
 fn functions(count: usize) -> String {
     let function = |n: usize| {
         let body =
@@ -55,13 +55,13 @@ fn an_edit_in_one_function_reads_no_other_piece() {
     assert!(pieces > 10, "{pieces}");
     let function = text.find("func.func @f60(").expect("it is there") + "func.func ".len();
     let at = function + text[function..].find("[%i]").expect("a load") + 1;
-    // Names of other pieces are not asked for.
+    // Names of other pieces are not queried.
     let once = [1, 1, 1, 0, 1, 1, 1, 1, 1];
     for (len, insert, findings) in
         [(0, " ", 0), (3, "%i + 1", 1), (6, "%i", 0), (2, "%x", 1), (2, "%i", 0), (0, "(", 1), (1, "", 0)]
     {
         let mut expect = once;
-        // Names are not looked up while there are errors.
+        // Names are not looked up while there are syntax errors.
         expect[8] = usize::from(insert != "(");
         assert_eq!(counted.after(file, at, len, insert, findings), expect, "{insert:?}");
         assert_eq!(
@@ -70,7 +70,7 @@ fn an_edit_in_one_function_reads_no_other_piece() {
             "{insert:?}"
         );
     }
-    // The names of the file are gathered anew, and every piece looks its own up; nothing else is done again.
+    // The file's names are collected again, and every piece looks its own up; nothing else re-runs.
     let ran = counted.after(file, function + 1, 3, "g60", 1);
     assert_eq!(ran[..8], once[..8]);
     assert_eq!((ran[8], counted.count("mlir_module")), (pieces, 1));
@@ -99,24 +99,25 @@ fn an_edit_in_a_giant_function_reads_one_piece() {
     );
     let (mut counted, file, pieces) = Counted::open_mlir(&text);
     assert!(pieces > 5, "{pieces}");
-    // Nothing is imported: no op is one of which the definitions of operands say what is wrong.
+    // No operands are imported: no op needs the definitions of its operands for diagnostics.
     let once = [1, 1, 1, 1, 1, 0, 1, 1, 1];
     let of_file = |counted: &Counted| ["mlir_module", "mlir_giant_index"].map(|query| counted.count(query));
     let at = text.find("%6000 =").expect("it is there") + "%6000 = stablehlo.add %a, ".len();
-    // A use of another value: nobody else is concerned. White space. A name that nothing has.
+    // Use of a different value, which affects no other piece; white space; an undefined name.
     for (len, insert, findings) in [(5, "%5998", 0), (0, " ", 0), (1, "%x", 1), (2, "", 0)] {
         assert_eq!(counted.after(file, at, len, insert, findings), once, "{insert:?}");
         assert_eq!(of_file(&counted), [0, 0]);
     }
-    // Another type of a value that its piece alone uses: the names are what they were.
+    // A different type of a value that only its piece uses: the names are unchanged.
     let name = text.find("%6001 =").expect("it is there");
     let ty = name + text[name..].find("tensor<4").expect("it has a type") + "tensor<".len();
-    // Its operands are of another type then, and so is what the next op reads.
+    // Its operands then have a different type, and so does the operand of the next op.
     for (insert, findings) in [("5", 3), ("4", 0)] {
         assert_eq!(counted.after(file, ty, 1, insert, findings)[0], 1);
         assert_eq!(of_file(&counted), [0, 0]);
     }
-    // A new name is told to all, who find what they found before; those that use names behind it look again.
+    // All pieces check a new name with unchanged results; only those that use later names re-run their
+    // checks.
     let ran = counted.after(file, name, 0, "%new = stablehlo.add %a, %a : tensor<4xf32>\n    ", 0);
     assert_eq!(of_file(&counted), [0, 1]);
     assert_eq!(ran, [1, 1, 1, pieces, 2, 0, 1, 1, 1]);

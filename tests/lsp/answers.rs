@@ -1,4 +1,4 @@
-//! Each request is answered in the form the client asked for.
+//! Each response has the format that the client supports.
 
 use hlo_analyzer_tests::lsp_client::LspClient;
 use hlo_analyzer_tests::sample;

@@ -1,4 +1,4 @@
-//! Whatever comes in, the server answers and stays.
+//! The server responds to any input and keeps running.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::editor::{Editor, URI, at, document, range};
 
-/// Everything a client may ask about a document, at a few places of it. Each must be answered without an error.
+/// Sends all requests about a document, at a few positions. Each must succeed.
 fn ask_everything(client: &mut LspClient) {
     client.ask("textDocument/documentSymbol", document(URI));
     let everywhere = range((0, 0), (u32::MAX as usize, 0));
@@ -128,7 +128,7 @@ fn messages_that_are_none() {
     assert_eq!(client.error_code(0), -32700);
     assert_eq!(client.refused("textDocument/hover", json!({"textDocument": 5})), -32602);
     assert_eq!(client.refused("textDocument/hover", Value::Null), -32602);
-    // Notifications whose parameters make no sense change nothing.
+    // Notifications with invalid parameters change nothing.
     client.notify("textDocument/didChange", json!({"textDocument": {"uri": URI}, "contentChanges": 7}));
     client.notify("textDocument/didOpen", json!([]));
     client.notify("workspace/didChangeConfiguration", json!({"settings": [1, {"inlayHints": "x"}]}));

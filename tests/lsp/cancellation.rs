@@ -1,4 +1,4 @@
-//! Slow requests stand in nobody's way and can be called off.
+//! Slow requests block nothing and can be cancelled.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ fn a_cancelled_request_is_answered_at_once_and_others_go_on() {
     client.open(URI, sample::MODULE);
     let slow: Vec<_> =
         (0..6).map(|_| client.request("hlo-analyzer/test/sleep", sleep(20_000, false))).collect();
-    // The first hover computes what the others and the sleeping requests then find computed.
+    // The first hover fills the caches for the other hovers and the sleeping requests.
     let id = client.hover(URI, 9, 4);
     client.answer(id).result.expect("hover");
     for id in slow {
@@ -40,7 +40,7 @@ fn a_cancelled_request_is_answered_at_once_and_others_go_on() {
         assert!(hover_text(&answer.result.expect("hover")).contains('x'));
         assert!(took < SOON, "a hover took {took:?}");
     }
-    // The threads are free again: the edit does not wait for requests that are gone.
+    // The threads are free again: the edit does not wait for cancelled requests.
     client.change(URI, 2, json!([{"range": range((0, 0), (0, 0)), "text": "\n"}]));
     let start = Instant::now();
     assert!(client.text(URI).starts_with("\nHloModule"));
@@ -61,7 +61,7 @@ fn a_computation_that_does_not_look_up_delays_no_other_request() {
     let took = answer.at - start;
     eprintln!("a hover beside a blocked thread took {took:?}");
     assert!(took < Duration::from_secs(1), "{took:?}");
-    // Even this one is answered at once when it is cancelled, although its thread goes on.
+    // Even this one responds at once when it is cancelled, although its thread continues.
     let start = Instant::now();
     client.notify("$/cancelRequest", json!({"id": blocked}));
     let answer = client.answer(blocked);

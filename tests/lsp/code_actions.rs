@@ -1,4 +1,4 @@
-//! Code actions, for clients of all abilities.
+//! Code actions, for clients of all capabilities.
 
 use hlo_analyzer_tests::lsp_client::LspClient;
 use hlo_analyzer_tests::sample;
@@ -52,13 +52,13 @@ fn a_change_is_made_when_it_is_asked_for() {
     let text = changes[1]["edits"][0]["newText"].as_str().expect("a text");
     assert!(text.contains("%fused_computation") && text.contains("ROOT %fusion.1"), "{text}");
 
-    // The new text is a module without findings.
+    // The new text is a module without errors.
     client.open("file:///extracted.hlo", text);
     let published =
         client.notification("textDocument/publishDiagnostics", |p| p["uri"] == "file:///extracted.hlo");
     assert_eq!(published["diagnostics"], json!([]), "{text}");
 
-    // The text has changed since the titles were shown: there is nothing to do any more.
+    // The text has changed since the titles were shown, so the action has no edit.
     client.change(URI, 2, json!([{"range": range((0, 0), (0, 0)), "text": "\n"}]));
     assert!(client.ask("codeAction/resolve", action).get("edit").is_none());
 }
@@ -101,7 +101,7 @@ fn everything_is_repaired_on_demand() {
     assert_eq!(edits[0]["newText"], "");
 }
 
-/// As VS Code asks with Ctrl+., where `kind` is no `source`.
+/// The actions of VS Code's Ctrl+., which excludes kinds below `source`.
 fn shown_by(actions: &Value) -> Vec<(String, Option<String>)> {
     let actions = actions.as_array().expect("a list").iter().filter(|a| a["kind"] == "show");
     let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -121,7 +121,7 @@ fn other_clients_choose_the_parameters_of_a_value_by_its_action() {
     let lazy = json!({"codeActionLiteralSupport": literals, "dataSupport": true,
         "resolveSupport": {"properties": ["edit"]}});
     assert_eq!(titles(lazy), ["Evaluate", "Evaluate with random parameters", "Evaluate with zeros"]);
-    // All changes are made at once: one value, where the parameters are small.
+    // All changes are computed at once: a single value, and only for small parameters.
     assert!(titles(json!({"codeActionLiteralSupport": literals})).len() <= 1);
 }
 
@@ -143,7 +143,8 @@ fn kernel_access_pattern_and_value_are_shown_by_clients_that_can() {
     let only_fixes = client.ask("textDocument/codeAction", on_fusion(&["quickfix", "source"]));
     assert!(shown_by(&only_fixes).is_empty(), "{only_fixes}");
 
-    // The picture is the fix of a warning about an uncoalesced read: editors offer it on the warning's hover.
+    // The picture is the quick fix of a warning about an uncoalesced read: editors offer it on the warning's
+    // hover.
     let mut asked = on_fusion(&["quickfix"]);
     let at = asked["range"].clone();
     let finding =

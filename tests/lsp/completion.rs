@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::editor::{Editor, URI, at, range};
 
 const MODULE: &str = "HloModule m\n\n%add (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n  ROOT %s = f32[] add(%a, %b)\n}\n\nENTRY %e (p: f32[8,16]) -> f32[8] {\n  %p = f32[8,16]{1,0} parameter(0)\n  %z = f32[] constant(0)\n  \n}\n";
-/// The empty line.
+/// The number of the empty line.
 const LINE: usize = 11;
 
 fn typing() -> Value {
@@ -19,7 +19,8 @@ fn typing() -> Value {
     })
 }
 
-/// Types `text` into the empty line and asks at its end; the label, edit and item of what is shown first.
+/// Types `text` in the empty line and requests completion at its end; returns the label, edit and item shown
+/// first.
 fn first(client: &mut LspClient, text: &str) -> (String, String, Value) {
     client.open(URI, MODULE);
     client.change(URI, 2, json!([{"range": range((LINE, 2), (LINE, 2)), "text": text}]));
@@ -58,7 +59,7 @@ fn a_plain_client_gets_plain_text_and_documentation_when_it_asks() {
     assert_eq!((label.as_str(), insert.as_str()), ("transpose", "transpose("));
     assert_eq!(item["insertTextFormat"], 1, "{item}");
     let resolved = client.ask("completionItem/resolve", item);
-    // A string, because it named no format that it understands.
+    // Plain text, because the client lists no format.
     let text = resolved["documentation"].as_str().unwrap_or_default();
     assert!(text.starts_with("transpose: ") && !text.contains('`'), "{text}");
     assert_eq!(resolved["label"], "transpose");

@@ -1,4 +1,4 @@
-//! Findings come by themselves, for the text they are about.
+//! Diagnostics are pushed, for the text they belong to.
 
 use std::time::Duration;
 
@@ -58,7 +58,8 @@ fn typing_does_not_starve_them_and_versions_only_grow() {
         versions.push(params["version"].as_i64().expect("a version"));
     }
     assert!(versions.is_sorted_by(|a, b| a < b), "{versions:?}");
-    // 1.5 s of typing without a pause, and findings at least every half second; where they are cheap, for each letter.
+    // 1.5 s of typing without a pause, with diagnostics at least every half second, or for each letter if
+    // they are cheap.
     assert!(versions.len() >= 3, "{versions:?}");
 }
 

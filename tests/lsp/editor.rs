@@ -1,4 +1,4 @@
-//! What an editor does, in terms of the client.
+//! Editor operations of the test client.
 
 use hlo_analyzer_tests::lsp_client::LspClient;
 use serde_json::{Value, json};
@@ -8,9 +8,9 @@ pub const URI: &str = "file:///dump/sample.hlo";
 pub trait Editor {
     fn open(&mut self, uri: &str, text: &str);
     fn change(&mut self, uri: &str, version: i32, changes: Value);
-    /// Sends a hover.
+    /// Sends a hover request.
     fn hover(&mut self, uri: &str, line: usize, character: usize) -> i64;
-    /// The text of the document as the analysis has it.
+    /// The text of the document in the analysis.
     fn text(&mut self, uri: &str) -> String;
 }
 
@@ -50,12 +50,12 @@ pub fn range(start: (usize, usize), end: (usize, usize)) -> Value {
     })
 }
 
-/// The text of a hover, or nothing.
+/// The text of a hover, or empty.
 pub fn hover_text(answer: &Value) -> &str {
     answer["contents"]["value"].as_str().unwrap_or_default()
 }
 
-/// Whether a hover is about this name, and not one that merely starts like it.
+/// Whether a hover is about this name rather than about a longer one with the same start.
 pub fn mentions(hover: &Value, name: &str) -> bool {
     hover_text(hover).match_indices(name).any(|(at, _)| {
         let next = hover_text(hover)[at + name.len()..].chars().next();

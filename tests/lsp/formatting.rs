@@ -1,4 +1,4 @@
-//! Formatting: edits of white space, as few as there are differences.
+//! Formatting: white-space edits, one per difference.
 
 use hlo_analyzer_tests::lsp_client::LspClient;
 use hlo_analyzer_tests::sample;
@@ -35,10 +35,10 @@ fn a_document_a_range_and_a_line_that_is_typed() {
         {"range": range((5, 0), (5, 0)), "newText": "  "},
     ]);
     assert_eq!(edits, expect);
-    // A range takes what it touches.
+    // A range formats the instructions that it touches.
     whole["range"] = range((5, 0), (5, 4));
     assert_eq!(client.ask("textDocument/rangeFormatting", whole), json!([expect[2]]));
-    // Behind a line break the line before is formatted, and the new one indented.
+    // After a line break the previous line is formatted, and the new one indented.
     client.change(URI, 2, json!([{"range": range((3, 35), (3, 35)), "text": "\n"}]));
     let typed = json!({
         "textDocument": {"uri": URI},

@@ -1,4 +1,4 @@
-//! "Show kernel": the text of a kernel beside the HLO, both ways between them, and up to date.
+//! "Show kernel": a kernel's text beside the HLO, navigation in both directions, and updates.
 
 use std::path::Path;
 use std::time::Duration;
@@ -61,7 +61,7 @@ fn client(settings: Value) -> LspClient {
     client
 }
 
-/// Without programs that may happen to be on PATH.
+/// A client without the programs that may be on PATH.
 fn plain_client() -> LspClient {
     client(json!({"ptxas": {"enable": false}}))
 }
@@ -131,7 +131,7 @@ fn the_cursor_is_followed_both_ways() {
         assert_eq!((&source["instruction"], &source["uri"]), (&json!("s"), &json!(URI)));
         assert_eq!(source["at"]["range"]["start"]["line"], hlo);
         assert_eq!(source["lines"], json!(runs));
-        // The head comes from nowhere.
+        // The head originates from no instruction.
         assert_eq!(client.ask("hlo-analyzer/kernelSource", json!({"uri": uri, "line": 0})), Value::Null);
 
         let defined = client.ask("textDocument/definition", at(&uri, kernel, 6));
@@ -154,12 +154,12 @@ fn lines_above_move_nothing_away() {
     let source =
         client.ask("hlo-analyzer/kernelSource", json!({"uri": uri, "line": line_with(&text, "add.rn.f32")}));
     assert_eq!(source["at"]["range"]["start"]["line"], line_of(MODULE, "  ROOT s") + 3);
-    // Nor is there news of a text that is the same.
+    // There is also no notification about an unchanged text.
     let news = changed_within(&mut client, Duration::from_millis(700));
     assert_eq!(news, Vec::<String>::new());
 }
 
-/// The kernels of which news arrive during a time.
+/// The kernels with a change notification within a time.
 fn changed_within(client: &mut LspClient, time: Duration) -> Vec<String> {
     client.listen(time);
     let mut news = Vec::new();
@@ -190,12 +190,12 @@ fn edits_change_the_kernels_that_are_concerned() {
         let text = content(&mut client, uri);
         assert!(text.contains("arith.mulf") || text.contains("mul.rn.f32"), "{text}");
     }
-    // While it is broken the last code stays, and says so.
+    // While the HLO has errors, the last code stays, with a note.
     replace(&mut client, 3, line, (column, column + 8), "multipl");
     let news = client.notification("hlo-analyzer/kernelChanged", |p| p["uri"] == uris[1].as_str());
     let text = content(&mut client, news["uri"].as_str().expect("a URI"));
     assert!(text.contains("\n// not up to date: ") && text.contains("mul.rn.f32"), "{text}");
-    // Nobody looks any more.
+    // All tabs are closed.
     for uri in &uris {
         client.notify("textDocument/didClose", json!({"textDocument": {"uri": uri}}));
     }
@@ -289,7 +289,7 @@ fn strange_uris_and_commands_are_refused() {
     assert_eq!(client.refused("workspace/executeCommand", command), -32602);
 }
 
-/// The assembler, where there is one.
+/// The assembler, if available.
 #[allow(clippy::print_stdout, reason = "a test that skips says so")]
 fn assembler() -> Option<String> {
     let named = std::env::var("HLO_ANALYZER_PTXAS").ok();

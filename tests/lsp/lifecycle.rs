@@ -43,7 +43,7 @@ fn exit_before_initialize_is_failure() {
     assert_eq!(client.exit().code(), Some(1));
 }
 
-/// The input stays open: another process may have inherited it.
+/// The input stays open, as if another process had inherited it.
 #[test]
 fn the_end_of_the_client_ends_the_server() {
     let mut parent =

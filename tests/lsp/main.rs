@@ -1,4 +1,4 @@
-//! The language server as its clients meet it: the real binary, over its real pipes.
+//! The language server as clients use it: the real binary, over its real pipes.
 
 mod answers;
 mod bad_input;

@@ -1,4 +1,4 @@
-//! A `.mlir` file in an editor: what is known of it, and what can be done to it.
+//! A `.mlir` file in an editor: its features and code actions.
 
 use hlo_analyzer_tests::lsp_client::LspClient;
 use serde_json::{Value, json};
@@ -42,14 +42,14 @@ fn open() -> LspClient {
     client
 }
 
-/// Line and character of the first letter of `what`.
+/// Line and character of the start of `what`.
 fn place(what: &str) -> (usize, usize) {
     let at = TEXT.find(what).unwrap_or_else(|| panic!("{what} is not there"));
     let line = TEXT[..at].matches('\n').count();
     (line, at - TEXT[..at].rfind('\n').map_or(0, |newline| newline + 1))
 }
 
-/// Titles of what is offered at `what`, and all of it.
+/// The titles of the actions at `what`, and the actions.
 fn actions(client: &mut LspClient, what: &str) -> Value {
     let place = place(what);
     let context = json!({"diagnostics": []});

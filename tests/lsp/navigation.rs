@@ -1,4 +1,4 @@
-//! From name to name, across computations and blocks, in the form the client asked for.
+//! Navigation across computations and blocks, in the format that the client supports.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::editor::{Editor, URI, at, document, range};
 
-/// Line and column of the n-th place where `text` stands in the sample.
+/// Line and column of the n-th occurrence of `text` in the sample.
 fn place(text: &str, n: usize) -> (usize, usize) {
     let offset = sample::MODULE.match_indices(text).nth(n).expect("it is in the sample").0;
     let before = &sample::MODULE[..offset];
@@ -182,7 +182,7 @@ fn lenses_get_their_words_when_they_are_resolved() {
         let mut client = LspClient::start(capabilities);
         client.open(URI, sample::MODULE);
         let lenses = client.ask("textDocument/codeLens", document(URI));
-        // Two computations; a fusion and an op that is wrapped into one.
+        // Two computations; a fusion, and an op that is wrapped in one.
         assert_eq!(list(&lenses).len(), 4);
         assert!(lenses[0].get("command").is_none(), "{lenses}");
         let lens = client.ask("codeLens/resolve", lenses[0].clone());
@@ -200,7 +200,7 @@ fn lenses_get_their_words_when_they_are_resolved() {
     }
 }
 
-/// A training step of 18 MB: everything that looks at the whole file ends soon, and a rename reaches every block.
+/// A training step of 18 MB: requests about the whole file finish soon, and a rename reaches every block.
 #[test]
 fn large_files_are_navigated_as_small_ones() {
     let text = sample::large_module(8 << 20);
@@ -219,7 +219,7 @@ fn large_files_are_navigated_as_small_ones() {
         answer
     };
     let edit = timed("textDocument/rename", asked);
-    // The header, the definition, and every operand: in the first line of the chain it is both.
+    // The header, the definition, and every operand; the first line of the chain has it as both operands.
     assert_eq!(list(&edit["changes"][URI]).len(), uses + 3);
     let folds = timed("textDocument/foldingRange", document(URI));
     assert!(!list(&folds).is_empty());

@@ -1,8 +1,9 @@
-//! Whatever is being computed, an edit does not wait for it, and what is cancelled computes no more.
+//! An edit does not wait for any running computation, and cancelled computations stop.
 //!
-//! The requests run on texts made to keep them busy. How long an answer after an edit takes is printed, and how much is computed
-//! after a cancellation: `cargo xtask bench` shows the largest of both. What is asserted allows for a machine that does other
-//! things too, and is far below what these requests take when nothing stops them.
+//! The requests run on texts made to keep them busy. The test prints the time from an edit to the next
+//! response, and the computation after a cancellation: `cargo xtask bench` shows the largest of both. The
+//! asserted bounds allow for a busy machine, and are far below the duration of these requests without
+//! cancellation.
 
 use std::time::{Duration, Instant};
 
@@ -63,7 +64,7 @@ fn opened(busy: &Busy) -> LspClient {
     client
 }
 
-/// Each request is cancelled while it is in flight, and then it is in flight when an edit comes.
+/// Cancels each request while it runs, and then edits while it runs.
 fn check(busy: &Busy) {
     let mut client = opened(busy);
     let (uri, process) = (busy.uri(), client.process_id());
@@ -85,7 +86,7 @@ fn check(busy: &Busy) {
         version += 1;
         let start = Instant::now();
         client.change(&uri, version, json!([{"range": range((0, 0), (0, 0)), "text": " "}]));
-        // The text comes from the database: the edit is done when it is answered.
+        // The text comes from the database, so the edit has been applied when the response arrives.
         let text = client.text(&uri);
         let freeze = start.elapsed();
         assert!(text.starts_with(' '));
@@ -99,7 +100,7 @@ fn check(busy: &Busy) {
     }
 }
 
-/// Whether the answer is none of the errors that a cancelled request may get.
+/// Whether the response is none of the errors that a cancelled request may get.
 fn expect_answer(client: &mut LspClient, busy: &Busy, method: &str, id: i64) -> bool {
     let Err(error) = client.answer(id).result else { return true };
     let code = error["code"].as_i64().unwrap_or_default();
@@ -107,14 +108,14 @@ fn expect_answer(client: &mut LspClient, busy: &Busy, method: &str, id: i64) -> 
     false
 }
 
-/// The processor time that the server has used when it uses no more.
+/// The CPU time used by the server when it is idle again.
 fn wait_until_idle(process: Option<u32>) -> Time {
     let end = Instant::now() + Duration::from_secs(120);
     let mut last = processor_time(process);
     loop {
         std::thread::sleep(Duration::from_millis(100));
         let now = processor_time(process);
-        // Threads that wake up to see that there is nothing to do.
+        // Threads may wake up briefly without work.
         if now.since(last) < Duration::from_micros(300) {
             return now;
         }
@@ -123,7 +124,8 @@ fn wait_until_idle(process: Option<u32>) -> Time {
     }
 }
 
-/// Of the server; 0 where the system does not say. Of threads that have ended it is told in hundredths of a second.
+/// CPU time of the server; 0 where the system does not report it. The time of finished threads has a
+/// resolution of a hundredth of a second.
 fn processor_time(process: Option<u32>) -> Time {
     let of_thread = |thread: std::io::Result<std::fs::DirEntry>| {
         let stat = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
@@ -183,7 +185,7 @@ fn nothing_waits_for_a_long_chain() {
     check(&busy::chain(12_000));
 }
 
-/// Even a read that forgets to look at its cancellation does not make an edit wait.
+/// An edit does not wait even for a read that does not check for cancellation.
 #[test]
 fn an_edit_leaves_a_read_behind_that_does_not_look() {
     let mut client = LspClient::modern();
@@ -214,7 +216,7 @@ fn repeated_requests_are_computed_once() {
     client.open(uri, hlo_analyzer_tests::sample::MODULE);
     let sleep = || json!({"textDocument": {"uri": uri}, "ms": 500});
     let equal: Vec<i64> = (0..20).map(|_| client.request("hlo-analyzer/test/sleep", sleep())).collect();
-    // One who loses interest does not spoil it for the others.
+    // Cancelling one of the equal requests does not affect the others.
     client.notify("$/cancelRequest", json!({"id": equal[0]}));
     client.notify("$/cancelRequest", json!({"id": equal[7]}));
     for (n, id) in equal.into_iter().enumerate() {
@@ -223,7 +225,7 @@ fn repeated_requests_are_computed_once() {
             _ => assert_eq!(client.answer(id).result.expect("it slept"), 1),
         }
     }
-    // The text is another one, as far as anybody knows.
+    // A notification may change the text, so requests after it are not joined with those before.
     let before = client.request("hlo-analyzer/test/sleep", sleep());
     client.notify("workspace/didChangeConfiguration", json!({"settings": {}}));
     let behind = client.request("hlo-analyzer/test/sleep", sleep());

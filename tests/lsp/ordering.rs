@@ -9,8 +9,8 @@ use crate::editor::{Editor, URI, mentions, range};
 /// The line of `%x = … parameter(0)` in the entry computation of the sample.
 const LINE: usize = 9;
 
-/// Each edit types a new instruction above the last one and asks about it at once, without waiting for anything.
-/// The edits behind a request move its line down; it must still be answered about its own instruction.
+/// Each edit types a new instruction above the last one and requests its hover at once, without waiting.
+/// Later edits move the request's line down; the response must still be about its own instruction.
 #[test]
 fn a_hover_knows_the_edit_before_it() {
     let mut client = LspClient::modern();
@@ -34,7 +34,7 @@ fn a_hover_knows_the_edit_before_it() {
     assert!(wrong.is_empty(), "{} of 300 hovers are wrong, the first: {:?}", wrong.len(), wrong[0]);
 }
 
-/// Waiting for each answer: then it is about exactly the text before it.
+/// Waiting for each response: it is then about exactly the text before it.
 #[test]
 fn a_hover_knows_a_name_typed_letter_by_letter() {
     let mut client = LspClient::modern();

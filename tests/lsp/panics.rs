@@ -1,4 +1,4 @@
-//! A panic costs one answer, never the server.
+//! A panic costs one response, never the server.
 
 use hlo_analyzer_tests::lsp_client::LspClient;
 use hlo_analyzer_tests::sample;

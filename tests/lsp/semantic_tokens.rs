@@ -1,4 +1,4 @@
-//! Colours: whole, as a difference, and for what is on the screen.
+//! Semantic tokens: full, as a delta, and for a range.
 
 use hlo_analyzer_tests::lsp_client::LspClient;
 use hlo_analyzer_tests::sample;
@@ -64,7 +64,7 @@ fn a_difference_leads_to_the_whole() {
     }
     let whole = client.ask("textDocument/semanticTokens/full", document(URI));
     assert_eq!(patched, numbers(&whole));
-    // An answer that is not known any more is followed by a whole one.
+    // A request for the delta to an evicted response gets a full response.
     let again = client.ask("textDocument/semanticTokens/full/delta", asked);
     assert_eq!(numbers(&again), numbers(&whole));
 }

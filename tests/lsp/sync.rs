@@ -1,4 +1,4 @@
-//! The server's text is the editor's text.
+//! The server's text equals the editor's text.
 
 use hlo_analyzer_tests::lsp_client::LspClient;
 use hlo_analyzer_tests::positions::position;
@@ -36,7 +36,7 @@ fn positions_that_do_not_exist_are_the_nearest_that_do() {
         json!([
             {"range": range((0, 99), (0, 99)), "text": "1"},
             {"range": range((99, 0), (99, 5)), "text": "2"},
-            // Upside down.
+            // An inverted range.
             {"range": range((1, 1), (1, 0)), "text": "3"},
         ]),
     );
@@ -92,12 +92,12 @@ fn five_hundred_random_edits_give_the_editors_text() {
         let mut text = sample::MODULE.to_owned();
         client.open(URI, &text);
         for version in 0..500 {
-            // Some notifications carry several changes, each about the text after the one before.
+            // Some notifications contain several changes, each relative to the text after the previous one.
             let changes: Vec<Value> = (0..=random.below(3))
                 .map(|_| {
                     let place = |random: &mut Random| {
                         let mut at = random.below(text.len() + 1);
-                        // Between \r and \n is no place that an editor can name.
+                        // An editor has no position between \r and \n.
                         while !text.is_char_boundary(at)
                             || text[..at].ends_with('\r') && text[at..].starts_with('\n')
                         {

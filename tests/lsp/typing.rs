@@ -1,4 +1,4 @@
-//! Typing in a module of 18 MB. Five seconds of it here; a minute with `HLO_ANALYZER_SOAK=1`.
+//! Typing in a module of 18 MB. Runs for five seconds; with `HLO_ANALYZER_SOAK=1` for a minute.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::editor::{Editor, URI, range};
 
-/// What a user would still bear on a busy machine.
+/// The largest acceptable delay on a busy machine.
 const BOUND: Duration = Duration::from_secs(2);
 
 #[test]
@@ -39,7 +39,8 @@ fn the_server_keeps_answering() {
     let mut version = 1;
     let start = Instant::now();
     while start.elapsed() < time {
-        // A user stays at one place for a while: a letter goes in at the end of a name, and out again.
+        // A user stays at one place for a while: a letter is inserted at the end of a name, and removed
+        // again.
         let line = *random.pick(&instructions);
         let Some(column) = lines[line].find(" = ") else { continue };
         for typed in ["q", "w", "", "e", ""] {

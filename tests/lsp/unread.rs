@@ -1,4 +1,4 @@
-//! A client that asks and does not read.
+//! A client that sends requests and does not read.
 
 use std::io::{BufRead, BufReader, Write};
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ fn send(input: &mut impl Write, message: &Value) {
     write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).expect("the server reads");
 }
 
-/// What tells an answer from an error and from a notification; answers are too long to look at each.
+/// The members that distinguish responses, errors and notifications; full responses are too long to parse.
 #[derive(Deserialize)]
 struct Message {
     method: Option<String>,
@@ -62,7 +62,7 @@ impl Server {
         Server { process, input, output }
     }
 
-    /// Asks with each id. No two requests are equal.
+    /// Sends a request with each id. No two requests are equal.
     fn ask(&mut self, method: &str, ids: RangeInclusive<u64>) {
         for id in ids {
             let mut params = json!({"textDocument": {"uri": URI}, "workDoneToken": id});
@@ -71,7 +71,7 @@ impl Server {
         }
     }
 
-    /// The most memory that it takes until it does no more without a client that reads.
+    /// The largest memory use until the server is idle, without a client that reads.
     fn largest(&self) -> u64 {
         let mut largest = 0;
         let end = Instant::now() + Duration::from_secs(60);
@@ -87,7 +87,7 @@ impl Server {
         largest
     }
 
-    /// How many of the requests and `initialize` get an answer, and how many an error of `ServerCancelled`.
+    /// The number of successful responses, including that to `initialize`, and of `ServerCancelled` errors.
     fn answers(&mut self, requests: u64) -> (u64, u64) {
         let (mut answered, mut refused) = (0, 0);
         while answered + refused <= requests {
@@ -111,8 +111,8 @@ impl Server {
     }
 }
 
-/// Outlines that wait to be read take no more memory than a few. What is asked behind them waits, up to a number of requests
-/// beyond which they are refused. All the others are answered when the client reads.
+/// Queued outlines have bounded memory. Later requests wait; beyond a number of requests they are refused.
+/// All others are answered when the client reads.
 #[test]
 fn what_nobody_reads_is_bounded() {
     const OUTLINES: u64 = 100;
@@ -132,7 +132,7 @@ fn what_nobody_reads_is_bounded() {
     server.end();
 }
 
-/// 0 where the system does not say.
+/// Resident memory; 0 where the system does not report it.
 fn resident(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,5 +1,5 @@
-//! The examples of XLA's documentation of indexing maps, word by word: maps of ops in both directions, in the query, in the
-//! popup and in `explain`; maps as text; the attributes and ops of older MLIR dumps.
+//! The examples of XLA's documentation of indexing maps, verbatim: maps of ops in both directions, in the
+//! query, in the hover and in `explain`; maps as text; the attributes and ops of older MLIR dumps.
 
 use ide::{
     Analysis, AnalysisHost, Direction, FileId, HoverConfig, IndexingKind, IndexingQuery, IndexingReply,
@@ -41,8 +41,8 @@ fn is_map(found: &[OperandIndexing], map: &str) {
     assert_eq!(same_function(&access.map, &wanted, BUDGET), Verdict::Yes, "{shown} in place of {map}");
 }
 
-/// The lines of an entry whose instruction `it` is asked about, with its maps to and from each operand; `-` where the
-/// documentation has none.
+/// The lines of an entry with the queried instruction `it`, and its maps to and from each operand; `-` where
+/// the documentation has none.
 #[track_caller]
 fn check(lines: &str, to: &[&str], from: &[&str]) {
     let text = format!(
@@ -62,7 +62,7 @@ fn check(lines: &str, to: &[&str], from: &[&str]) {
     for (number, map) in from.iter().enumerate().filter(|(_, map)| **map != "-") {
         let found = &accesses(&analysis, file, Direction::InputToOutput, number, Rules::Exact)[0];
         is_map(found, map);
-        // Of other ops popups show the way back alone.
+        // For other ops, hovers show only the output-to-input direction.
         if lines.contains(" dot(") || lines.contains(" iota(") {
             shown.push(print_map(&found[0].map, PrintStyle::Floordiv));
         }
@@ -108,7 +108,7 @@ fn elementwise_broadcast_and_iota() {
     check(lines, &[], &["()[s0, s1] -> (s0, s1)\ndomain:\ns0 in [0, 1]\ns1 in [0, 3]"]);
 }
 
-/// The popup and `explain` show both maps of an iota, as the documentation has them.
+/// The hover and `explain` show both maps of an iota, as in the documentation.
 #[test]
 fn iota_has_both_maps() {
     let text = "HloModule m\n\nENTRY e {\n  ROOT it = f32[2,4] iota(), iota_dimension=1\n}\n";
@@ -289,8 +289,8 @@ ROOT it = f32[4, 128, 64] dot(p0, p1),
     );
 }
 
-/// The maps of the talk, whose lines end without commas, whose runtime variables name their sources, and which say whether
-/// they are simplified.
+/// The maps of the talk, whose lines end without commas, whose runtime variables name their sources, and
+/// which state whether they are simplified.
 #[test]
 fn maps_of_the_talk_are_read() {
     let read = |text: &str| {
@@ -343,7 +343,7 @@ domain:
     is_simplified: true",
     );
     assert_eq!((kernel.num_dims(), kernel.num_ranges(), kernel.constraints().len()), (6, 1, 1));
-    // What is no such map is an error still.
+    // Other malformed maps are still errors.
     for text in [
         "(d0) -> (d0), domain: d0 in [0, 1] d1 in [0, 1]",
         "(d0) -> (d0), domain: d0 in [0, 1], is_simplified: maybe",

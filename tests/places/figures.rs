@@ -1,15 +1,15 @@
-//! Bytes and times of a kernel: every place shows the same figures, and they are those that the requests of the kernel add
-//! up to.
+//! Bytes and times of a kernel: every feature shows the same figures, and they equal the sums over the
+//! kernel's requests.
 
 use ide::{Analysis, BufferReply, FileId, FusionQuery, HeavyKernel, HoverConfig};
 
 use crate::modules;
 
 const SAID: &str = "nobody cancels";
-/// What rounding to three digits may change.
+/// The relative error of rounding to three digits.
 const ROUNDING: f64 = 0.006;
 
-/// Bytes of `12.6 MB`.
+/// The bytes in a text such as `12.6 MB`.
 fn bytes(text: &str) -> Option<f64> {
     let (number, unit) = text.trim().split_once(' ')?;
     let scale = match unit {
@@ -26,8 +26,8 @@ fn is_near(shown: f64, exact: u64) -> bool {
     (shown - exact as f64).abs() <= exact as f64 * ROUNDING
 }
 
-/// What a popup says of a kernel: `25.2 MB needed, 201 MB moved` and `≈ 4.1 µs` of its line of facts, and the lines about
-/// arrays.
+/// A kernel's figures in its hover: `25.2 MB needed, 201 MB moved` and `≈ 4.1 µs` of its summary line, and
+/// the lines about arrays.
 struct Shown {
     traffic: String,
     time: String,
@@ -45,14 +45,14 @@ fn shown(hover: &str) -> Option<Shown> {
     })
 }
 
-/// How the figures of an array were come by, which decides what bounds them.
+/// How the requests of an array are counted, which determines the bounds of its figure.
 enum Counted {
-    /// Each instruction is a request of its own: the figure is the sum of them.
+    /// Each instruction is a separate request: the figure is their sum.
     OneByOne,
-    /// Instructions at neighbouring addresses are one request: the figure is the sum at most, and what their lanes use at
-    /// least.
+    /// Instructions at adjacent addresses are one request: the figure is at most the sum, and at least the
+    /// bytes that the lanes use.
     WithReuse,
-    /// Data decides where a gather reads: the figure is the worst case, and the best at least.
+    /// The addresses of a gather depend on data: the figure is at most the worst case and at least the best.
     AtWorst,
 }
 
@@ -65,7 +65,7 @@ fn counted(buffer: &BufferReply) -> Option<Counted> {
     })
 }
 
-/// How many of `buffers` were counted in each way.
+/// Checks the requests of `buffers` and counts in `seen` how each was counted.
 fn check_requests(
     what: &str,
     buffers: &[BufferReply],
@@ -99,7 +99,7 @@ fn check_requests(
                 seen[2] += 1;
             }
         }
-        // The popup's line about the array, whose figures a warning repeats.
+        // The hover's line about the array, whose figures a warning repeats.
         let figures = |line: &&String| {
             let (_, figures) = line.split_once("), ")?;
             let figures = figures.split(" — ").next()?.split("; cause: ").next()?;
@@ -124,7 +124,7 @@ fn check_requests(
     assert_eq!(moved, sum, "{what}");
 }
 
-/// How many kernels were compared.
+/// Returns the number of kernels compared.
 fn check(name: &str, text: &str, seen: &mut [usize; 3]) -> usize {
     let (analysis, file) = modules::open(text);
     let heaviest = analysis.heaviest_kernels(file, 10_000).expect(SAID);
@@ -139,7 +139,7 @@ fn check(name: &str, text: &str, seen: &mut [usize; 3]) -> usize {
         let hover = analysis.hover_with(file, place.at, &HoverConfig::default()).expect(SAID);
         let Some(shown) = hover.and_then(|hover| shown(&hover.markdown)) else { continue };
         assert_eq!(Some(&shown.time), lens.time.as_ref(), "{what}");
-        // As much of it as fits.
+        // The lens has only the parts that fit.
         let in_lens = lens.title.split(" · ").find(|part| {
             bytes(part.trim_end_matches(" moved").trim_end_matches(" needed")).is_some()
                 || part.contains(" needed, ")
@@ -166,7 +166,7 @@ fn check(name: &str, text: &str, seen: &mut [usize; 3]) -> usize {
     compared
 }
 
-/// A warning at the launch has the bytes of the popup's line about that array.
+/// A warning at the launch has the bytes of the hover's line about that array.
 fn check_warnings(analysis: &Analysis, file: FileId, what: &str, place: &modules::Place, shown: &Shown) {
     let config = ide::CoalescingConfig { marks_causes: false, ..ide::CoalescingConfig::default() };
     let found = analysis.coalescing_warnings(file, &config, 1000).expect(SAID).shown;

@@ -1,5 +1,5 @@
-//! The fusions of XLA's documentation of indexing maps: their maps in the query, in the popup and in `explain`. And what the
-//! documentation says of HLO holds for StableHLO.
+//! The fusions of XLA's documentation of indexing maps: their maps in the query, in the hover and in
+//! `explain`. The documentation's statements about HLO also hold for StableHLO.
 
 use ide::{
     AnalysisHost, Direction, HoverConfig, IndexingKind, IndexingQuery, IndexingReply, Language, Rules,
@@ -9,7 +9,8 @@ use indexing_map::{PrintStyle, Verdict, parse_map, print_map, same_function};
 const BUDGET: usize = 50_000;
 const SAID: &str = "nobody cancels";
 
-/// Behind `max` and `add`, a fusion `it` of `callee` that has `maps` to its one operand, in any order.
+/// Checks the maps of a fusion `it` of `callee` to its only operand, in any order. The module also defines
+/// `max` and `add`.
 #[track_caller]
 fn check(operand: &str, callee: &str, maps: &[&str]) {
     let result = callee.split("ROOT").nth(1).and_then(|root| root.split_whitespace().nth(2)).expect("a root");

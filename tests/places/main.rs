@@ -1,4 +1,4 @@
-//! One truth in every place: popups, hints, `explain`, queries and the code of a kernel say the same of the same thing.
+//! Consistency: hovers, hints, `explain`, queries and the code of a kernel give the same information.
 
 mod examples;
 mod figures;

@@ -1,4 +1,4 @@
-//! The maps of an instruction: in its popup, in `explain`, in the answer of the query, in its hint.
+//! The maps of an instruction: in its hover, in `explain`, in the query's result, in its hint.
 
 use ide::{
     Direction, DomainHints, HoverConfig, IndexingKind, IndexingQuery, IndexingReply, InlayHintsConfig, Rules,
@@ -7,13 +7,13 @@ use indexing_map::{PrintStyle, print_map};
 
 use crate::modules;
 
-/// Whitespace, and the comma where a popup breaks the line, are no part of a map.
+/// Removes white space and the comma at which a hover breaks a line, which are not part of a map.
 fn letters(text: &str) -> String {
     let text: String = text.split_whitespace().collect();
     text.replace(",domain:", "domain:")
 }
 
-/// How many maps were compared.
+/// Returns the number of maps compared.
 fn check(name: &str, text: &str) -> usize {
     let (analysis, file) = modules::open(text);
     let said = "nobody cancels";
@@ -24,7 +24,7 @@ fn check(name: &str, text: &str) -> usize {
     let mut compared = 0;
     for place in modules::instructions(&analysis, file) {
         let line = text[place.at..place.end].split(" = ").nth(1).unwrap_or_default();
-        // Their maps are put in words, or nothing is read by index.
+        // Their maps are described in words, or nothing is read by index.
         if [" tuple(", " while(", " parameter(", " constant(", " iota("].iter().any(|op| line.contains(op)) {
             continue;
         }
@@ -81,7 +81,7 @@ fn maps_are_the_same_everywhere() {
     assert!(compared > 100);
 }
 
-/// What is folded in one place is folded in all: the truth, written out.
+/// Known indices are folded in all outputs, giving the exact map.
 #[test]
 fn known_indices_are_folded() {
     let (analysis, file) = modules::open(modules::MODULE);

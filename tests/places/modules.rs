@@ -1,4 +1,4 @@
-//! Modules whose instructions are asked about in every place.
+//! Modules whose instructions are compared across features.
 
 use std::io::Read;
 
@@ -6,7 +6,7 @@ use hlo_analyzer_tests::corpus;
 use ide::{Analysis, AnalysisHost, FileId, Language};
 use serde_json::Value;
 
-/// Indices that are known, and that are not; ops of every family; fusions with one result and with several.
+/// Known and unknown indices; ops of every family; fusions with one result and with several.
 pub const MODULE: &str = "HloModule m
 
 %sum {
@@ -94,7 +94,7 @@ ENTRY %e {
 }
 ";
 
-/// The module above, the project's own samples, and of XLA's kernels one in `step`, where they are there.
+/// The module above, the project's own samples, and one in `step` of XLA's kernels, if available.
 pub fn all(step: usize) -> Vec<(String, String)> {
     let mut found = vec![("own".to_owned(), MODULE.to_owned())];
     found.extend(corpus::own().into_iter().map(|module| (module.name, module.text)));
@@ -119,7 +119,7 @@ pub fn open(text: &str) -> (Analysis, FileId) {
     (host.analysis(), file)
 }
 
-/// An instruction by its computation and name, without `%`, and where the name stands.
+/// An instruction by its computation and name, without `%`, and the offset of the name.
 pub struct Place {
     pub computation: String,
     pub name: String,

@@ -1,4 +1,5 @@
-//! The functions of a kernel: in its MLIR, in the query, in the popup, in the colours of the fused computation.
+//! The functions of a kernel: in its MLIR, in the query, in the hover, and in the highlighting of the fused
+//! computation.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ fn functions_of(mlir: &str) -> BTreeSet<String> {
     heads.filter_map(|head| Some(head.split_once('@')?.1.split_once('(')?.0.to_owned())).collect()
 }
 
-/// How many kernels were compared, and how many have several results.
+/// Returns the number of kernels compared, and the number of those with several results.
 fn check(name: &str, text: &str) -> (usize, usize) {
     let (analysis, file) = modules::open(text);
     let said = "nobody cancels";
@@ -35,7 +36,8 @@ fn check(name: &str, text: &str) -> (usize, usize) {
         let partition = found.unwrap_or_else(|| panic!("{name}: {called} has functions"));
         let own = partition.functions.iter().filter(|function| !function.is_entry);
         let own: BTreeSet<String> = own.map(|function| function.name.clone()).collect();
-        // Beside them are the entry, computations on scalars, and epilogues, which are made for a group of roots.
+        // The MLIR also has the entry, computations on scalars, and epilogues, which belong to a group of
+        // roots.
         let plain: String =
             called.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect::<String>() + "_";
         let shown: BTreeSet<String> = functions_of(&preview.text)
@@ -47,7 +49,7 @@ fn check(name: &str, text: &str) -> (usize, usize) {
         let functions = partition.functions.iter().take(8);
         let is_listed = |f: &ide::PartitionedFunction| hover.contains(&format!(". `{}`", f.name));
         assert!(partition.functions.len() < 2 || functions.clone().all(is_listed), "{name}: {hover}");
-        // A hero has that name once, and so have not those that it reads.
+        // At most one function is called the hero, and none of those that it reads.
         let heroes = hover.lines().filter(|line| line.contains(": the hero")).count();
         assert!(heroes <= 1 || hover.contains("epilogue"), "{name}: {hover}");
         compared += 1;

@@ -1,4 +1,4 @@
-//! Inputs that are deep in one way each: what nests, what chains, what calls itself.
+//! Inputs that are deep in one way each: nesting, chains, recursive calls.
 
 use std::fmt::Write as _;
 
@@ -8,17 +8,17 @@ pub struct Deep {
     pub name: &'static str,
     pub language: Language,
     pub text: String,
-    /// An instruction that a request can be about.
+    /// An instruction for requests.
     pub instruction: &'static str,
 }
 
-/// Longer than any stack: what recurses once per element dies.
+/// Longer than any stack: recursion per element overflows it.
 const CHAIN: usize = 100_000;
-/// Of chains that an analysis composes, where each step costs more.
+/// The length of chains that an analysis composes, where each step costs more.
 const STEPS: usize = 5_000;
-/// Nesting far beyond what is read.
+/// Nesting far beyond the parser's limit.
 const NESTED: usize = 20_000;
-/// Nesting that is read, or just not.
+/// Nesting within the parser's limit, or just above it.
 const READ: [usize; 3] = [60, 180, 205];
 
 pub fn hlo() -> Vec<Deep> {

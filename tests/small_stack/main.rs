@@ -1,7 +1,9 @@
-//! The server and the command line on threads with stacks of 256 KiB: every request and every command on inputs that are
-//! deep in every way. An analysis that recurses over its input without a bound kills the process here.
+//! Runs the server and the command line on threads with stacks of 256 KiB: every request and every command,
+//! on inputs that are deep in every way. An analysis that recurses over its input without a bound overflows
+//! the stack here.
 //!
-//! The test run asks a sample: of each input a few requests, of each request a few inputs. `cargo xtask soak small-stack` asks all.
+//! The test run covers a sample: a few requests per input, and a few inputs per request. `cargo xtask soak
+//! small-stack` runs all.
 
 mod deep;
 
@@ -18,13 +20,14 @@ use hlo_analyzer_tests::soak::questions::Questions;
 use hlo_analyzer_tests::soak::{Failure, Kind};
 use serde_json::json;
 
-/// Of one command. The bound is on stacks here, not on time: `HANG` only ends what would not end.
+/// The time limit of one command. The test bounds stacks rather than time: `HANG` only ends commands that
+/// would not end.
 const HANG: Duration = Duration::from_secs(120);
 
-/// One of so many pairs of an input and a request is asked in the sample.
+/// The sample contains one in this many pairs of an input and a request.
 const SHARE: usize = 8;
 
-/// Which requests are asked about an input.
+/// The requests sent for an input.
 struct Sample {
     input: usize,
     share: usize,
@@ -36,8 +39,8 @@ impl Sample {
     }
 }
 
-/// The inputs that `HLO_ANALYZER_DEEP` names a part of, or all, with what is asked about them: all requests about inputs that
-/// are named, a sample else.
+/// The inputs whose names contain `HLO_ANALYZER_DEEP`, with all requests; if unset, all inputs with a sample
+/// of requests.
 fn inputs() -> Vec<(Deep, Sample)> {
     let part = std::env::var("HLO_ANALYZER_DEEP").ok();
     let share = if part.is_some() { 1 } else { SHARE };
@@ -48,7 +51,7 @@ fn inputs() -> Vec<(Deep, Sample)> {
         .collect()
 }
 
-/// Runs `ask` on every input and tells all that failed.
+/// Runs `ask` on every input and reports all failures.
 fn each(what: &str, mut ask: impl FnMut(&Deep, &Sample) -> Vec<String>) {
     let mut failures = Vec::new();
     for (deep, sample) in inputs() {
@@ -76,7 +79,7 @@ fn every_request_of_an_editor() {
     let mut server: Option<LspClient> = None;
     each("lsp", |deep, sample| {
         let mut failures = Vec::new();
-        // A server takes long to start beside what it is asked: more about every other input.
+        // Starting a server is slow compared with requests, so sample every other input with more requests.
         let is_sample = sample.share > 1;
         if is_sample && sample.input % 2 > 0 {
             return failures;
@@ -176,7 +179,7 @@ fn expressions_alone() {
     }
 }
 
-/// A file with a text, which is deleted in the end.
+/// A temporary file with a text, deleted on drop.
 struct Written(PathBuf);
 
 impl Drop for Written {

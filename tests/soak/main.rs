@@ -1,6 +1,6 @@
-//! Random clients, for a short time here and for a long one with `cargo xtask soak`.
+//! Random clients, for a short time here and for longer with `cargo xtask soak`.
 //!
-//! `HLO_ANALYZER_SOAK_SEED=N` runs one case again, `HLO_ANALYZER_SOAK_MINUTES=N` all day long.
+//! `HLO_ANALYZER_SOAK_SEED=N` repeats one case; `HLO_ANALYZER_SOAK_MINUTES=N` sets the duration in minutes.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn number(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
 }
 
-/// What the environment asks for, else so many cases.
+/// The campaign set by the environment, else `cases` cases.
 fn campaign(cases: u64) -> Campaign {
     let seed = number("HLO_ANALYZER_SOAK_SEED");
     let minutes = number("HLO_ANALYZER_SOAK_MINUTES");
@@ -38,14 +38,14 @@ fn every_query_has_an_answer() {
     queries::run(campaign(150)).check("queries");
 }
 
-/// Texts that once killed the server or made it panic, each with an instruction that was asked about.
+/// Texts that once crashed the server or made it panic, each with the queried instruction.
 const TEXTS_OF_THE_PAST: &[(Language, &str, &str)] = &[
-    // Constants that reach themselves.
+    // Constants that depend on themselves.
     (Language::Mlir, "c.func@t{%0=stablehlo.iota%1=\"stablehlo.sort\"({%cst_2=stablehlo.constant%cst_2", "1"),
     (Language::Mlir, "c.func@m{%0=stablehlo.while{%1{}%cst_1=stablehlo.constant%cst_1}{%c", "0"),
     (Language::Mlir, "func@a{%1=\"stablehlo.sort\"({%cst=stablehlo.constant%cst", "1"),
     (Language::Mlir, "func@n(%arg0:{%0=stablehlo.while%arg0{%1%cst_1=stablehlo.constant%cst_1}{\n}", "0"),
-    // Operands that are missing, or of another rank than the result.
+    // Missing operands, or operands of a different rank from the result.
     (Language::Hlo, "f32[1,2,1]{2,0,1}copy", "copy"),
     (
         Language::Hlo,
@@ -85,21 +85,22 @@ fn texts_of_the_past() {
     }
 }
 
-/// A line that closes a computation, and the next computation behind it: completion saw the line, not the brace.
+/// A line that closes a computation, followed by the next computation: completion once saw the line but not
+/// the brace.
 #[test]
 fn what_is_above_a_computation_does_not_matter_for_completion() {
     let edit = json!({"range": {"start": {"line": 1, "character": 2}, "end": {"line": 1, "character": 3}}, "text": ""});
     differential::replay(Language::Hlo, "n{\nl}{\nf{", &[edit]);
 }
 
-/// A text of white space and nothing else that can be read has an outline without inverted ranges.
+/// The outline of a text with nothing readable except white space has no inverted ranges.
 #[test]
 fn what_is_not_read_is_no_inverted_range() {
     let edit = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}, "text": "    \"sizes\":[\"32\"],\n"});
     differential::replay(Language::Hlo, "", &[edit]);
 }
 
-/// Sequences of edits after which an answer once differed from that of a fresh server.
+/// Sequences of edits after which a response once differed from that of a fresh server.
 #[test]
 fn cases_of_the_past() {
     let Some(shared) = shared() else { return };

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The binary named by `HLO_ANALYZER_BIN`, else the release build of this checkout. Cargo is asked to build it once
-/// per test process even if it is there, so that no test passes against yesterday's server.
+/// The binary set by `HLO_ANALYZER_BIN`, else the release build of this checkout. Cargo builds it once per
+/// test process even if it exists, so that no test uses an outdated server.
 pub fn hlo_analyzer() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| match std::env::var_os("HLO_ANALYZER_BIN") {

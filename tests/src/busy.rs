@@ -1,10 +1,10 @@
-//! Texts on which requests take long, made of what once made an editor freeze.
+//! Texts on which requests take long, made of inputs that once froze an editor.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A text, and where to ask about it.
+/// A text, and the position for requests.
 pub struct Busy {
     pub name: Cow<'static, str>,
     pub language: &'static str,
@@ -23,7 +23,7 @@ impl Busy {
     }
 }
 
-/// The inputs beside the checkout that once made the server freeze or fall; none where they are absent.
+/// The inputs beside the checkout that once froze or crashed the server; empty if they are missing.
 pub fn of_the_past() -> Vec<Busy> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/repros/robustness");
     let Ok(entries) = std::fs::read_dir(&folder) else {
@@ -46,7 +46,7 @@ pub fn of_the_past() -> Vec<Busy> {
     busy.collect()
 }
 
-/// The 800³ products of a dot, for one number.
+/// A dot of 800³ products, reduced to one number.
 pub fn products() -> Busy {
     let text = "HloModule m\n\n%s {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n  ROOT %c = f32[] add(%a, %b)\n}\n\n\
         ENTRY %e {\n  %i = f32[] constant(0)\n  %z = f32[800,800] iota(), iota_dimension=0\n  \
@@ -66,7 +66,7 @@ pub fn sorted() -> Busy {
     Busy::hlo("sort of 10⁶", text.to_owned())
 }
 
-/// Fusions that call two fusions each, this deep.
+/// Nested fusions that call two fusions each, `depth` levels deep.
 pub fn nested(depth: usize) -> Busy {
     let mut text =
         "HloModule m\n\n%c0 {\n  %p = f32[8,128] parameter(0)\n  ROOT %r = f32[8,128] tanh(%p)\n}\n"
@@ -87,7 +87,7 @@ pub fn nested(depth: usize) -> Busy {
     Busy::hlo("nested fusions", text)
 }
 
-/// A tuple of many elements, each taken out and put back.
+/// A tuple of many elements, each extracted and inserted again.
 pub fn wide_tuple(elements: usize) -> Busy {
     let shape = format!("({})", vec!["f32[4]"; elements].join(", "));
     let mut text = format!("HloModule m\n\nENTRY %e {{\n  %p = {shape} parameter(0)\n");
@@ -100,7 +100,7 @@ pub fn wide_tuple(elements: usize) -> Busy {
     Busy::hlo("tuple of 8,000", text)
 }
 
-/// Sums of an index with itself, each of the one above, and a load at each.
+/// A chain of additions of an index to itself, each of the previous sum, and a load at each.
 pub fn chain(length: usize) -> Busy {
     let mut text =
         "func.func @f(%a: index, %m: memref<4xf32>) {\n  %0 = arith.addi %a, %a : index\n".to_owned();

@@ -1,9 +1,9 @@
-//! The HLO texts that tests run over: the project's own, and real modules where they lie beside the checkout.
+//! The HLO texts for tests: the project's own, and real modules if available beside the checkout.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A module and where it is from.
+/// A module and its origin.
 pub struct Module {
     pub name: String,
     pub text: String,
@@ -13,7 +13,7 @@ fn checkout() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The folder of data that is shared between checkouts, if it is here. Tests that need it say that they skip.
+/// The folder of data shared between checkouts, if available. Tests that need it report that they skip.
 pub fn shared() -> Option<PathBuf> {
     let path = checkout().join("../shared");
     match path.is_dir() {
@@ -43,7 +43,7 @@ pub fn own() -> Vec<Module> {
     modules
 }
 
-/// Every HLO file of the shared corpus, the 18 MB one included.
+/// Every HLO file of the shared corpus, including the 18 MB one.
 pub fn real() -> Vec<Module> {
     let Some(shared) = shared() else { return Vec::new() };
     let mut modules = Vec::new();

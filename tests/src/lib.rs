@@ -1,4 +1,4 @@
-//! What the tests that cross crates share: the real binary, and a client that speaks to it.
+//! Test support for several crates: the real binary, and a client for it.
 
 pub mod binary;
 pub mod busy;

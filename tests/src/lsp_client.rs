@@ -1,8 +1,8 @@
 //! A strict, synchronous LSP client for one run of the real server.
 //!
-//! Strict: whatever the server sends must be well framed, each answer must belong to a request, errors must be
-//! looked at by the test, and when the client is dropped the server must leave in the orderly way. Nothing waits
-//! without a limit.
+//! Strict: all server messages must be well framed, each response must belong to a request, the test must
+//! handle errors, and when the client is dropped the server must shut down in order. All waits have a time
+//! limit.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::binary;
 
-/// Far more than anything takes, on a machine that does other things too.
+/// A generous limit, for a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct LspClient {
@@ -25,26 +25,26 @@ pub struct LspClient {
     messages: Receiver<(Value, Instant)>,
     log: Arc<Mutex<String>>,
     last_id: i64,
-    /// Requests that the server owes an answer, by id, with their method.
+    /// Unanswered requests by id, with their method.
     asked: HashMap<i64, String>,
     answers: HashMap<i64, Answer>,
     notifications: Vec<Value>,
-    /// Methods of the requests the server has made; each was answered with null.
+    /// Methods of the server's requests; each got the response null.
     pub server_requests: Vec<String>,
     may_panic: bool,
-    /// The test looks itself whether the server still lives.
+    /// Whether the test itself checks that the server is alive.
     may_die: bool,
     left: bool,
 }
 
-/// Why a request has no answer.
+/// The reason why a request has no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoAnswer {
     Died(ExitStatus),
     Hangs,
 }
 
-/// What the server answered, and when that arrived here.
+/// A response, and its time of arrival.
 #[derive(Debug)]
 pub struct Answer {
     pub method: String,
@@ -58,7 +58,7 @@ impl LspClient {
         Self::spawn_as(|_| ())
     }
 
-    /// As [`LspClient::spawn`], with another environment.
+    /// Like [`LspClient::spawn`], with a different environment.
     pub fn spawn_as(configure: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new(binary::hlo_analyzer());
         command.arg("lsp").env("HLO_ANALYZER_TEST_HOOKS", "1");
@@ -106,14 +106,14 @@ impl LspClient {
         }
     }
 
-    /// Starts the server and shakes hands as a client with these capabilities.
+    /// Starts the server and initialises it with these client capabilities.
     pub fn start(capabilities: Value) -> Self {
         let mut client = Self::spawn();
         client.initialize(json!({"processId": null, "rootUri": null, "capabilities": capabilities}));
         client
     }
 
-    /// A client that counts columns in bytes and shows markdown.
+    /// A client that counts columns in bytes and supports Markdown.
     pub fn modern() -> Self {
         Self::start(json!({
             "general": {"positionEncodings": ["utf-8", "utf-16"]},
@@ -133,20 +133,21 @@ impl LspClient {
         result
     }
 
-    /// The server is expected to panic in one of its answers.
+    /// The server is expected to panic during one of its responses.
     pub fn may_panic(mut self) -> Self {
         self.may_panic = true;
         self
     }
 
-    /// The test asks with [`LspClient::try_ask`] and looks itself whether the server panicked, died or hangs.
+    /// The test uses [`LspClient::try_ask`] and itself checks whether the server panicked, died or hangs.
     pub fn may_die(mut self) -> Self {
         self.may_panic = true;
         self.may_die = true;
         self
     }
 
-    /// Sends a request and waits for its answer, which may be an error. `Err` says why none came.
+    /// Sends a request and waits for its response, which may be an error. `Err` gives the reason for a
+    /// missing one.
     pub fn try_ask(
         &mut self,
         method: &str,
@@ -157,7 +158,7 @@ impl LspClient {
         let end = Instant::now() + patience;
         while !self.answers.contains_key(&id) {
             if !self.receive(end) {
-                // The output closes a moment before the process is gone.
+                // The output closes shortly before the process exits.
                 for _ in 0..100 {
                     if let Ok(Some(status)) = self.server.try_wait() {
                         self.left = true;
@@ -174,7 +175,7 @@ impl LspClient {
         Ok(self.answers.remove(&id).expect("it is there").result)
     }
 
-    /// Ends the server, whatever it is doing.
+    /// Kills the server in any state.
     pub fn kill(mut self) {
         self.left = true;
         self.answers.clear();
@@ -186,7 +187,7 @@ impl LspClient {
         self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Sends a request; [`LspClient::answer`] waits for its answer.
+    /// Sends a request; [`LspClient::answer`] waits for its response.
     pub fn request(&mut self, method: &str, params: Value) -> i64 {
         self.last_id += 1;
         let mut message = json!({"jsonrpc": "2.0", "id": self.last_id, "method": method});
@@ -212,7 +213,7 @@ impl LspClient {
         self.answer(id).result.unwrap_or_else(|error| panic!("{method}: {error}{}", self.log()))
     }
 
-    /// Sends a request and waits for its error's code.
+    /// Sends a request and returns the code of its error.
     pub fn refused(&mut self, method: &str, params: Value) -> i64 {
         let id = self.request(method, params);
         self.error_code(id)
@@ -226,7 +227,7 @@ impl LspClient {
         }
     }
 
-    /// Waits for a notification for which `wanted` holds. Those before it are dropped.
+    /// Waits for a notification for which `wanted` holds. Earlier ones are dropped.
     pub fn notification(&mut self, method: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -240,19 +241,19 @@ impl LspClient {
         }
     }
 
-    /// A notification that has arrived already, if there is one.
+    /// A notification that has already arrived, if any.
     pub fn take(&mut self, method: &str) -> Option<Value> {
         let at = self.notifications.iter().position(|message| message["method"] == method)?;
         Some(self.notifications.remove(at)["params"].clone())
     }
 
-    /// Takes in what the server sends during a time.
+    /// Receives messages from the server for a given time.
     pub fn listen(&mut self, time: Duration) {
         let end = Instant::now() + time;
         while self.receive(end) {}
     }
 
-    /// What the server has logged, for messages of failing tests.
+    /// The server's log, for messages of failing tests.
     pub fn log(&self) -> String {
         let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         if log.is_empty() { String::new() } else { format!("\nlog of the server:\n{log}") }
@@ -262,13 +263,13 @@ impl LspClient {
         self.input = None;
     }
 
-    /// Of the server; nothing where it has ended.
+    /// The server's process id; `None` if it has ended.
     pub fn process_id(&mut self) -> Option<u32> {
         let ended = self.server.try_wait().expect("the server can be waited for");
         ended.is_none().then(|| self.server.id())
     }
 
-    /// Waits until the log holds a text, which arrives on its own way.
+    /// Waits until the log contains a text, because the log arrives separately.
     pub fn has_logged(&self, text: &str) -> bool {
         let end = Instant::now() + PATIENCE;
         while !self.log().contains(text) && Instant::now() < end {
@@ -277,19 +278,19 @@ impl LspClient {
         self.log().contains(text)
     }
 
-    /// `shutdown` and `exit`, with the input left open.
+    /// Sends `shutdown` and `exit`, leaving the input open.
     pub fn leave(&mut self) -> ExitStatus {
         self.ask("shutdown", Value::Null);
         self.exit()
     }
 
-    /// `exit` alone.
+    /// Sends `exit` only.
     pub fn exit(&mut self) -> ExitStatus {
         self.send(&json!({"jsonrpc": "2.0", "method": "exit"}));
         self.ended()
     }
 
-    /// Waits for the end of the process.
+    /// Waits for the process to exit.
     pub fn ended(&mut self) -> ExitStatus {
         self.left = true;
         let end = Instant::now() + PATIENCE;
@@ -302,7 +303,7 @@ impl LspClient {
         }
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     pub fn send_raw(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("the input is open");
         let sent = input.write_all(bytes).and_then(|()| input.flush());
@@ -319,7 +320,7 @@ impl LspClient {
         self.send_raw(body);
     }
 
-    /// Sends a request whose body the test has written itself.
+    /// Sends a request whose body the test supplies.
     pub fn request_body(&mut self, method: &str, body: impl FnOnce(i64) -> String) -> i64 {
         self.last_id += 1;
         self.asked.insert(self.last_id, method.to_owned());
@@ -328,7 +329,7 @@ impl LspClient {
         self.last_id
     }
 
-    /// Takes in one message. False when `end` has come or the server has closed its output.
+    /// Receives one message. Returns false at time `end`, or if the server has closed its output.
     fn receive(&mut self, end: Instant) -> bool {
         let (message, at) = match self.messages.recv_timeout(end.saturating_duration_since(Instant::now())) {
             Ok(received) => received,
@@ -336,7 +337,7 @@ impl LspClient {
         };
         assert_eq!(message["jsonrpc"], "2.0", "{message}");
         if message.get("method").is_none() {
-            // An answer without an id is about a message that was not understood.
+            // A response without an id is about a malformed message.
             let id = message["id"].as_i64().unwrap_or_default();
             let method = match self.asked.remove(&id) {
                 Some(method) => method,
@@ -359,7 +360,7 @@ impl LspClient {
     }
 }
 
-/// `None` at the end of the stream. Anything but a well-formed message is a failure of the server.
+/// `None` at the end of the stream. Panics at a malformed message, which is a server bug.
 fn read_message(output: &mut impl BufRead) -> Option<Value> {
     let mut header = String::new();
     output.read_line(&mut header).ok().filter(|&n| n > 0)?;

@@ -1,6 +1,6 @@
 //! Lines and columns as editors count them, computed independently of the server.
 
-/// The units a column counts.
+/// The number of column units of a character.
 fn width(c: char, encoding: &str) -> usize {
     match encoding {
         "utf-8" => c.len_utf8(),
@@ -9,7 +9,7 @@ fn width(c: char, encoding: &str) -> usize {
     }
 }
 
-/// Line and column of a byte offset, counted by hand.
+/// Line and column of a byte offset.
 pub fn position(text: &str, offset: usize, encoding: &str) -> (usize, usize) {
     let (mut line, mut column) = (0, 0);
     let mut chars = text[..offset].chars().peekable();

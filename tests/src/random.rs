@@ -1,6 +1,6 @@
-//! The same random numbers in every run, so that a failure can be seen twice.
+//! Reproducible random numbers, so that failures can be repeated.
 
-/// xorshift64.
+/// The xorshift64 generator.
 pub struct Random(u64);
 
 impl Random {

@@ -22,8 +22,8 @@ ENTRY %main (x: f32[8,128], y: f32[8,128]) -> f32[8,128] {
 }
 ";
 
-/// A module of about `bytes` bytes: computations of 60 instructions, and three quarters of the text in ENTRY, as
-/// in dumps of real training steps.
+/// A module of about `bytes` bytes: computations of 60 instructions, and three quarters of the text in ENTRY,
+/// as in dumps of real training steps.
 pub fn large_module(bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 4096);
     text.push_str("HloModule large\n\n");
@@ -55,8 +55,8 @@ fn chain(text: &mut String, computation: usize, length: usize) {
     text.push_str("}\n\n");
 }
 
-/// The training step of a 160-layer model, 18 MB, from the corpus beside the checkout; where that is absent, a
-/// generated module of the same size. The second value says which it is.
+/// The training step of a 160-layer model, 18 MB, from the corpus beside the checkout, or else a generated
+/// module of the same size. The second value says which it is.
 pub fn training_step() -> (String, &'static str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus/scale/gpt_train_160.hlo.gz");
     let mut text = String::new();

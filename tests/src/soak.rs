@@ -1,8 +1,8 @@
-//! Random clients of the real binary, which look for deaths, panics, hangs and wrong answers.
+//! Random clients of the real binary, which detect crashes, panics, hangs and wrong responses.
 //!
-//! [`differential`] edits a document and compares every answer with that of a document that was opened with the same
-//! text. [`queries`] sends mutated requests to `query`. Each case follows from its seed alone. A failure is shrunk and
-//! written into a file of `target/soak`, and its seed runs it again.
+//! [`differential`] edits a document and compares every response with that for a document opened with the
+//! same text. [`queries`] sends mutated requests to `query`. Each case is determined by its seed. A failure
+//! is reduced and written to a file in `target/soak`, and its seed repeats it.
 
 pub mod differential;
 pub mod edits;
@@ -18,17 +18,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// What a small request may take on a machine that does other things too. More is a hang.
+/// The time limit of a small request on a busy machine. Exceeding it is a hang.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Stacks of the server's threads: far smaller than any default, so that recursion over input shows.
+/// Stacks of the server's threads: far smaller than any default, so that recursion over input overflows them.
 pub const STACK_BYTES: usize = 256 << 10;
 
-/// What is wrong with one case.
+/// The failure of one case.
 #[derive(Debug, Clone)]
 pub struct Failure {
     pub kind: Kind,
-    /// The request that shows it.
+    /// The request that fails.
     pub method: String,
     pub detail: String,
     /// The smallest input found, as JSON.
@@ -37,18 +37,18 @@ pub struct Failure {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The process is gone.
+    /// The process has exited.
     Death,
     Panic,
     Hang,
-    /// The answer after edits is not that of the same text from scratch.
+    /// The response after edits differs from that for the same text opened afresh.
     Difference,
-    /// The answer contradicts itself or the interface.
+    /// The response contradicts itself or the interface.
     Malformed,
 }
 
 impl Failure {
-    /// Whether a smaller input shows the same.
+    /// Whether a smaller input shows the same failure.
     pub fn is_like(&self, other: &Failure) -> bool {
         self.kind == other.kind && self.method == other.method
     }
@@ -60,7 +60,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Which cases run, and for how long.
+/// The cases to run, or the duration.
 #[derive(Debug, Clone, Copy)]
 pub struct Campaign {
     pub first_seed: u64,
@@ -73,7 +73,7 @@ pub enum Length {
     Time(Duration),
 }
 
-/// What a campaign did and found.
+/// The counts and failures of a campaign.
 #[derive(Debug, Default)]
 pub struct Report {
     pub cases: u64,
@@ -93,7 +93,7 @@ impl Campaign {
 }
 
 impl Report {
-    /// Notes a failure, prints it and writes it into a file.
+    /// Records a failure, prints it and writes it to a file.
     pub fn add(&mut self, part: &str, seed: u64, failure: Failure) {
         eprintln!("{part}, seed {seed}: {failure}");
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/soak");
@@ -110,7 +110,8 @@ impl Report {
     }
 
     /// # Panics
-    /// Where something was found.
+    ///
+    /// If a failure was found.
     pub fn check(&self, part: &str) {
         let Report { cases, requests, failures } = self;
         eprintln!("{part}: {cases} cases, {requests} requests, {} failures", failures.len());
@@ -119,7 +120,7 @@ impl Report {
     }
 }
 
-/// Gives the threads of a process small stacks.
+/// Gives small stacks to the threads of a process.
 pub fn with_small_stacks(command: &mut Command) {
     command.env("RUST_MIN_STACK", STACK_BYTES.to_string());
 }

@@ -1,4 +1,5 @@
-//! Edits give what the final text gives from scratch: the same answers to every question, by the same server.
+//! Checks that edits give the same responses to every request as opening the final text, from the same
+//! server.
 
 use serde_json::{Value, json};
 
@@ -10,12 +11,12 @@ use crate::soak::questions::{Answered, Questions, ask};
 use crate::soak::texts::{Language, base};
 use crate::soak::{Campaign, Failure, Kind, PATIENCE, Report, shrink, with_small_stacks};
 
-/// The two documents. Their names are of one length, so that nothing that is cut to a width differs.
+/// The two documents. Their names have the same length, so that texts cut to a width do not differ.
 const EDITED: &str = "file:///soak/edited/a";
 const OPENED: &str = "file:///soak/opened/a";
 
 const MAX_EDITS: usize = 12;
-/// Cases for which one server is used: bugs of state that lasts show, and its memory stays small.
+/// Cases per server: enough to show bugs of persistent state, while its memory stays small.
 const CASES_PER_SERVER: u64 = 50;
 
 /// A text and edits of it.
@@ -41,7 +42,7 @@ impl Case {
         (Case { language, base, edits }, random)
     }
 
-    /// The input as the minimal cases of the issue tracker have it.
+    /// The input in the format of the issue tracker's minimal cases.
     fn input(&self) -> Value {
         let mut text = self.base.clone();
         let changes: Vec<_> = self
@@ -57,7 +58,7 @@ impl Case {
     }
 }
 
-/// An edit as `didChange` sends it.
+/// An edit in the format of `didChange`.
 fn change(text: &str, edit: &Edit) -> Value {
     let point = |at| {
         let (line, character) = position(text, at, "utf-16");
@@ -66,7 +67,7 @@ fn change(text: &str, edit: &Edit) -> Value {
     json!({"range": {"start": point(edit.range.start), "end": point(edit.range.end)}, "text": edit.insert})
 }
 
-/// A server on small stacks, that counts columns as VS Code does and knows every feature.
+/// A server with small stacks, for a client that counts columns as VS Code does and supports every feature.
 pub fn client() -> LspClient {
     let mut client = LspClient::spawn_as(with_small_stacks).may_die();
     client.initialize(json!({"processId": null, "rootUri": null, "capabilities": {
@@ -120,7 +121,7 @@ pub fn run(campaign: Campaign) -> Report {
             Ok(())
         });
         if let Err((failure, done)) = found {
-            // What it was is not trusted any more.
+            // The server's state is unreliable after a failure.
             client.take().into_iter().for_each(LspClient::kill);
             let case = Case { edits: case.edits[..done].to_vec(), ..case };
             let failure = smaller(failure, case);
@@ -131,14 +132,14 @@ pub fn run(campaign: Campaign) -> Report {
     report
 }
 
-/// A look at a text after an edit near a place.
+/// A check of a text after an edit near an offset.
 type Look<'a> = dyn FnMut(&str, usize, &mut LspClient) -> Result<(), Failure> + 'a;
 
-/// Makes the edits one after the other. The error says how many were made.
+/// Applies the edits in order. The error has the number of edits applied.
 fn play(client: &mut LspClient, case: &Case, look: &mut Look<'_>) -> Result<(), (Failure, usize)> {
     let mut text = case.base.clone();
     open(client, EDITED, case.language, 1, &text);
-    // Something that an edit can make stale.
+    // Fills caches that an edit can make stale.
     look_at(&text, 0, client, look, 0)?;
     for (n, edit) in case.edits.iter().enumerate() {
         let id = json!({"uri": EDITED, "version": n + 2});
@@ -161,7 +162,8 @@ fn look_at(
     look(text, near, client).map_err(|failure| (failure, done))
 }
 
-/// Asks the edited document and one that is opened with the same text. Returns how many questions there were.
+/// Sends requests for the edited document and for one opened with the same text. Returns the number of
+/// requests.
 fn compare(
     client: &mut LspClient,
     case: &Case,
@@ -183,7 +185,7 @@ fn compare(
     }
 }
 
-/// What is of a document and not of its text: its name, and the number of its version.
+/// Removes the document's name and version, which do not depend on its text.
 fn without_identity(value: &Value) -> Value {
     match value {
         Value::Array(list) => list.iter().map(without_identity).collect(),
@@ -211,14 +213,14 @@ fn difference(edited: &[Answered], opened: &[Answered]) -> Option<Failure> {
     None
 }
 
-/// Fewer edits of less text with the same failure.
+/// Reduces the case to fewer edits of less text with the same failure.
 fn smaller(failure: Failure, case: Case) -> Failure {
     let fails = |case: &Case| -> Option<Failure> {
         let mut client = client();
         let mut found = play(&mut client, case, &mut |text, near, server| {
             let all = Questions::everywhere(text, &failure.method);
             let questions = match failure.kind {
-                // Whatever was asked on the way may matter.
+                // Earlier requests may contribute to the failure.
                 Kind::Death | Kind::Panic | Kind::Hang if all.text.len() > 4000 => {
                     Questions::random(&mut Random::new(1), text, near, 8)
                 }
@@ -240,7 +242,7 @@ fn smaller(failure: Failure, case: Case) -> Failure {
     });
     let mut case = Case { edits, ..case };
     if let [edit] = case.edits.as_slice() {
-        // Around the only edit, the text can go in front of it and behind it.
+        // With a single edit, the text before and after it can be reduced.
         let (language, edit) = (case.language, edit.clone());
         let with = |head: &str, tail: &str| Case {
             language,
@@ -261,7 +263,7 @@ fn smaller(failure: Failure, case: Case) -> Failure {
     Failure { input: case.input(), ..found }
 }
 
-/// Whether the edits fit the text without those that were left out.
+/// Whether the edits fit the text without the removed ones.
 fn is_applicable(base: &str, edits: &[Edit]) -> bool {
     let mut text = base.to_owned();
     edits.iter().all(|edit| {
@@ -275,10 +277,11 @@ fn is_applicable(base: &str, edits: &[Edit]) -> bool {
     })
 }
 
-/// Plays a case of which the edits are written as `didChange` has them, and looks at everything after each.
+/// Plays a case whose edits have the format of `didChange`, and checks everything after each edit.
 ///
 /// # Panics
-/// Where it fails.
+///
+/// If the case fails.
 pub fn replay(language: Language, base: &str, changes: &[Value]) {
     let mut text = base.to_owned();
     let edits = changes.iter().flat_map(|changes| match changes {
@@ -310,7 +313,7 @@ pub fn replay(language: Language, base: &str, changes: &[Value]) {
     }
 }
 
-/// The byte of a place that is counted as editors count.
+/// The byte offset of an LSP position.
 fn offset(text: &str, point: &Value) -> usize {
     let wanted =
         (point["line"].as_u64().unwrap_or_default(), point["character"].as_u64().unwrap_or_default());

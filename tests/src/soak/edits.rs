@@ -1,4 +1,4 @@
-//! Random edits of a text, as people, merges and formatters make them.
+//! Random edits of a text, like those of users, merges and formatters.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ impl Edit {
     }
 }
 
-/// The nearest place at or below `at` that an editor can name: none between `\r` and `\n`.
+/// The nearest offset at or below `at` that an editor can express: none is between `\r` and `\n`.
 fn place(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) || text[..at].ends_with('\r') && text[at..].starts_with('\n') {
@@ -27,14 +27,14 @@ fn place(text: &str, at: usize) -> usize {
     at
 }
 
-/// The whole line around a place, with its line end.
+/// The whole line around an offset, with its line end.
 fn line(text: &str, at: usize) -> Range<usize> {
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
     start..end
 }
 
-/// A word of the text: from `at` on, letters, digits and what names are made of.
+/// A word of the text: from `at` on, letters, digits and other characters of names.
 fn word(text: &str, at: usize) -> Range<usize> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '%' | '-' | '#' | '@');
     let start = text[..at]
@@ -66,7 +66,7 @@ pub fn random_edit(random: &mut Random, text: &str, language: Language) -> Edit 
             let len = random.below(3);
             Edit { range: at..at, insert: (0..=len).map(|_| *random.pick(ANY_WORDS)).collect() }
         }
-        // Lines that go, come twice, or move.
+        // Removed, duplicated or moved lines.
         9 => Edit { range: line(text, at), insert: String::new() },
         10 => {
             let line = line(text, at);
@@ -77,12 +77,12 @@ pub fn random_edit(random: &mut Random, text: &str, language: Language) -> Edit 
             let start = line(text, at).start;
             Edit { range: start..start, insert: text[from].to_owned() }
         }
-        // A block that goes.
+        // A removed block.
         12 => {
             let end = line(text, place(text, at + random.below(400)).max(at)).end;
             Edit { range: line(text, at).start..end, insert: String::new() }
         }
-        // A block of another file.
+        // A block of a different file.
         13 => {
             let other = random.pick(texts(language));
             let start = line(other, place(other, random.below(other.len() + 1))).start;
@@ -90,7 +90,7 @@ pub fn random_edit(random: &mut Random, text: &str, language: Language) -> Edit 
             let at = line(text, at).start;
             Edit { range: at..at, insert: other[start..end].to_owned() }
         }
-        // Another number.
+        // A different number.
         14 => {
             let digits = text[at..].find(|c: char| c.is_ascii_digit()).map_or(at..at, |n| {
                 let start = at + n;
@@ -101,7 +101,7 @@ pub fn random_edit(random: &mut Random, text: &str, language: Language) -> Edit 
                 *random.pick(&["0", "1", "2", "-1", "7", "64", "1000000", "9223372036854775807", "?"]);
             Edit { range: digits, insert: number.to_owned() }
         }
-        // The end is not written yet.
+        // An unfinished end.
         _ => Edit { range: at..text.len(), insert: String::new() },
     }
 }

@@ -1,4 +1,4 @@
-//! Requests to `query` with mutated texts and parameters: each has an answer, of the form that the interface promises.
+//! Requests to `query` with mutated texts and parameters: each response has the format of the interface.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -32,10 +32,10 @@ pub const METHODS: &[&str] = &[
     "evaluate",
 ];
 
-/// Kinds of errors that are answers. `internal` is none.
+/// Error kinds that are valid responses. `internal` is not.
 const ERRORS: &[&str] = &["parse", "not-found", "unsupported", "invalid-params", "limit"];
 
-/// Requests that one process answers, so that its memory stays small and its state is seen to last.
+/// Requests per process, so that its memory stays small while its state persists.
 const REQUESTS_PER_PROCESS: u64 = 2000;
 
 /// A process that answers requests.
@@ -47,7 +47,7 @@ pub struct QueryProcess {
 }
 
 impl QueryProcess {
-    /// A process in which every thread, the first one included, has a small stack.
+    /// A process in which every thread, including the first, has a small stack.
     pub fn start() -> QueryProcess {
         let mut command = command_on_small_stack(&["query"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -77,7 +77,7 @@ impl QueryProcess {
         QueryProcess { process, input, lines, log }
     }
 
-    /// Sends a request and checks the form of its answer.
+    /// Sends a request and checks the format of its response.
     pub fn ask(&mut self, request: &Value, patience: Duration) -> Result<Value, Failure> {
         let method = request["method"].as_str().unwrap_or_default();
         let failure = |kind, detail: String| Failure {
@@ -130,8 +130,8 @@ impl Drop for QueryProcess {
     }
 }
 
-/// The binary under test, with a stack of [`STACK_BYTES`] for its first thread where a shell can set that, and for all
-/// others.
+/// The binary under test, with a stack of [`STACK_BYTES`] for its first thread where a shell can set that,
+/// and for all others.
 pub fn command_on_small_stack(arguments: &[&str]) -> Command {
     let mut command = match cfg!(target_os = "linux") {
         true => {
@@ -147,7 +147,7 @@ pub fn command_on_small_stack(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs the cases of a campaign: each is a text, and a few requests about it.
+/// Runs the cases of a campaign: each is a text with a few requests about it.
 pub fn run(campaign: Campaign) -> Report {
     let mut report = Report::default();
     let mut process: Option<QueryProcess> = None;
@@ -192,7 +192,7 @@ pub fn requests(seed: u64) -> Vec<Value> {
         .collect()
 }
 
-/// What a text defines, in both languages: words in front of `=`, `(` and `{`.
+/// The names that a text defines, in both languages: words before `=`, `(` and `{`.
 fn names(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || "_.%@-#".contains(c)));
     let mut names: Vec<String> = words
@@ -313,7 +313,7 @@ fn parameters(random: &mut Random, method: &str, language: Language, text: &str,
     params
 }
 
-/// One of these texts, with a few characters that are others.
+/// One of these texts, with a few characters changed.
 fn mutated(random: &mut Random, texts: &[&str]) -> String {
     let mut text = (*random.pick(texts)).to_owned();
     for _ in 0..random.below(4) {
@@ -348,7 +348,7 @@ fn mutated(random: &mut Random, texts: &[&str]) -> String {
     text
 }
 
-/// Another type or value for one of the parameters.
+/// Changes the type or value of one of the parameters.
 fn mutate(random: &mut Random, params: &mut Value) {
     let odd = [
         json!(null),
@@ -370,10 +370,10 @@ fn mutate(random: &mut Random, params: &mut Value) {
     map.insert(key, random.pick(&odd).clone());
 }
 
-/// The same request about less text.
+/// Reduces the text of the request.
 fn smaller(failure: Failure) -> Failure {
     let fails = |request: &Value| {
-        // A hang is looked at for less time, because each attempt takes all of it.
+        // A hang gets less time, because each attempt uses all of it.
         let patience = if failure.kind == Kind::Hang { PATIENCE / 6 } else { PATIENCE };
         QueryProcess::start().ask(request, patience).err().filter(|found| found.is_like(&failure))
     };

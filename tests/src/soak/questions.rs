@@ -1,4 +1,4 @@
-//! Everything that an editor can ask about a document, with what follows from the answers.
+//! All requests of an editor about a document, with follow-up requests.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const OF_DOCUMENTS: &[&str] = &[
     "hlo-analyzer/heaviestKernels",
 ];
 
-/// Requests about a place.
+/// Requests about a position.
 const OF_PLACES: &[&str] = &[
     "textDocument/hover",
     "textDocument/definition",
@@ -46,26 +46,26 @@ const OF_PLACES: &[&str] = &[
     "hlo-analyzer/showKernel",
 ];
 
-/// All of them.
+/// All requests.
 pub const METHODS: [&[&str]; 2] = [OF_DOCUMENTS, OF_PLACES];
 
-/// Answers that are followed up by another request about each of their first elements.
+/// The number of elements of a response that get a follow-up request each.
 const MAX_FOLLOWED: usize = 4;
 
-/// What is asked of a document.
+/// The requests about a document.
 pub struct Questions<'a> {
     pub text: &'a str,
-    /// Bytes of the text.
+    /// Byte offsets in the text.
     pub places: Vec<usize>,
-    /// All methods, or this one.
+    /// Only this method, or all.
     pub only: Option<&'a str>,
 }
 
-/// A question in words, and its answer.
+/// A request in words, and its response.
 pub type Answered = (String, Value);
 
 impl<'a> Questions<'a> {
-    /// Random places, and around the last edit.
+    /// Random offsets, and some around the last edit.
     pub fn random(random: &mut Random, text: &'a str, near: usize, count: usize) -> Questions<'a> {
         let mut places: Vec<usize> = (0..count)
             .map(|n| match n {
@@ -83,14 +83,14 @@ impl<'a> Questions<'a> {
         Questions { text, places, only: None }
     }
 
-    /// One method, at places all over the text.
+    /// One method, at offsets across the text.
     pub fn everywhere(text: &'a str, method: &'a str) -> Questions<'a> {
         let step = (text.len() / 100).max(1);
         let places = (0..=text.len()).step_by(step).filter(|&at| text.is_char_boundary(at)).collect();
         Questions { text, places, only: Some(method) }
     }
 
-    /// Asks them of a document with this text.
+    /// Sends the requests for a document with this text.
     pub fn ask(&self, client: &mut LspClient, uri: &str) -> Result<Vec<Answered>, Failure> {
         let mut asked = Asked { client, uri, answers: Vec::new() };
         let wanted = |method: &&&str| self.only.is_none_or(|only| only == **method);
@@ -198,7 +198,7 @@ impl Asked<'_> {
         Ok(())
     }
 
-    /// Asks one question and notes the answer.
+    /// Sends one request and records the response.
     fn one(&mut self, label: &str, method: &str, params: Value) -> Result<Value, Failure> {
         let answer = ask(self.client, method, params, PATIENCE)?;
         let value = match answer {
@@ -213,7 +213,7 @@ impl Asked<'_> {
     }
 }
 
-/// Asks the server. What it refuses is an answer; a panic, a death and a hang are failures.
+/// Sends a request. An error response is valid; a panic, a crash and a hang are failures.
 pub fn ask(
     client: &mut LspClient,
     method: &str,
@@ -234,7 +234,7 @@ fn failure(kind: Kind, method: &str, detail: String) -> Failure {
     Failure { kind, method: method.to_owned(), detail, input: Value::Null }
 }
 
-/// A range in an answer whose end lies before its start, or a symbol whose name lies outside of it.
+/// A range in a response whose end is before its start, or a symbol whose name is outside its range.
 fn inverted(value: &Value) -> Option<String> {
     let place = |point: &Value| Some((point["line"].as_u64()?, point["character"].as_u64()?));
     let ends = |range: &Value| Some((place(&range["start"])?, place(&range["end"])?));

@@ -1,9 +1,9 @@
-//! Smaller inputs that fail in the same way.
+//! Reduces inputs that fail.
 
-/// How many attempts are made for one failure.
+/// The number of attempts for one failure.
 const MAX_ATTEMPTS: usize = 400;
 
-/// Leaves out elements as long as `fails` holds: halves first, then quarters, down to single ones.
+/// Removes elements as long as `fails` holds: halves first, then quarters, down to single ones.
 pub fn list<T: Clone>(all: &[T], mut fails: impl FnMut(&[T]) -> bool) -> Vec<T> {
     let mut kept = all.to_vec();
     let mut chunk = kept.len().div_ceil(2);
@@ -27,7 +27,7 @@ pub fn list<T: Clone>(all: &[T], mut fails: impl FnMut(&[T]) -> bool) -> Vec<T> 
     kept
 }
 
-/// Leaves out lines, then characters, as long as `fails` holds.
+/// Removes lines, then characters, as long as `fails` holds.
 pub fn text(text: &str, mut fails: impl FnMut(&str) -> bool) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let lines = list(&lines, |lines| fails(&lines.concat())).concat();

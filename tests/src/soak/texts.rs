@@ -1,4 +1,4 @@
-//! The texts that random clients start from, and the words that they insert.
+//! The base texts of random clients, and the words that they insert.
 
 use std::io::Read as _;
 use std::sync::OnceLock;
@@ -23,10 +23,10 @@ impl Language {
     }
 }
 
-/// Longest text that is taken: a small one is edited more often in the same time.
+/// The longest text used: a small one is edited more often in the same time.
 const MAX_BYTES: usize = 12_000;
 
-/// The texts of a language: those of this project, and where they lie beside the checkout, those of XLA's tests.
+/// The texts of a language: this project's, and those of XLA's tests if available beside the checkout.
 pub fn texts(language: Language) -> &'static [String] {
     static HLO: OnceLock<Vec<String>> = OnceLock::new();
     static MLIR: OnceLock<Vec<String>> = OnceLock::new();
@@ -46,7 +46,7 @@ pub const MAPS: &[&str] = &[
     "KNOWN EMPTY",
 ];
 
-/// Expressions, likewise.
+/// Expressions, for requests about expressions alone.
 pub const EXPRESSIONS: &[&str] = &[
     "d0 * 8 + s0",
     "(d0 floordiv 3) mod 5",
@@ -93,7 +93,7 @@ fn collect(language: Language) -> Vec<String> {
     texts
 }
 
-/// A text to start from: one of the corpus, two behind each other, or nothing.
+/// A base text: one of the corpus, two concatenated, or an empty one.
 pub fn base(random: &mut Random, language: Language) -> String {
     let all = texts(language);
     match random.below(20) {
@@ -104,7 +104,7 @@ pub fn base(random: &mut Random, language: Language) -> String {
     }
 }
 
-/// Words that change what a text means.
+/// Keywords that change the meaning of a text.
 pub fn words(language: Language) -> &'static [&'static str] {
     match language {
         Language::Hlo => HLO_WORDS,
